@@ -1,0 +1,48 @@
+# Every target sets itself up: a fresh machine needs Python >= 3.11, make and pip, nothing compiled.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help demo test check bench proofs format clean
+help:           ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Equilibrist needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; say make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ $(VENV)/installed
+
+demo: $(VENV)/installed          ## the main job, in a minute
+	$(BIN)/python examples/demo.py
+
+test: check                      ## checks, doctests, the fast suite, one pass with bounds checks
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q -n 2 -m "kernels and not slow" tests
+	$(BIN)/python -m pytest -q -n 2
+
+check: $(VENV)/installed-dev     ## ruff, mypy, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+proofs: $(VENV)/installed-dev    ## the slow proofs: whole-deck enumerations
+	$(BIN)/python -m pytest -q -m slow tests
+
+bench: $(VENV)/installed-dev     ## benchmarks: correctness first, then times beside a rival's
+	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+format: $(VENV)/installed-dev    ## rewrite the sources in the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:                           ## remove the environment and every cache
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,3 @@
+"""Equilibrist: an open laboratory for heads-up poker."""
+
+__version__ = "0.1.0.dev0"

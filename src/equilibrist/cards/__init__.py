@@ -1,0 +1,1 @@
+"""Cards, hands, ranges, ranking, suit isomorphism and equity."""

@@ -1,0 +1,188 @@
+"""Cards are integers `4 * rank + suit`: 0 is 2c, 1 is 2d, … 51 is As.
+
+Ranks are 0 … 12 (`23456789TJQKA`), suits 0 … 3 (`cdhs`). A set of cards is a tuple or an integer
+array; a `Deck` says which cards a game uses. Small decks take the highest ranks and the highest
+suits, as the ACPC dealer does: Leduc is Qh Qs Kh Ks Ah As.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from equilibrist.errors import CardError, InvalidValueError
+
+Card: TypeAlias = int  # 0 … 51
+Cards: TypeAlias = tuple[Card, ...]
+
+RANKS = "23456789TJQKA"
+SUITS = "cdhs"
+NUM_CARDS = 52
+
+SUIT_SYMBOLS = "♣♦♥♠"
+# The four-colour deck, as ANSI colours: clubs green, diamonds blue, hearts red, spades plain.
+_SUIT_STYLES = ("\x1b[32m", "\x1b[34m", "\x1b[31m", "\x1b[1m")
+_RESET = "\x1b[0m"
+
+_CARD = re.compile(r"\s*(?:10|[2-9TJQKA])[cdhs]", re.IGNORECASE)
+
+
+def make_card(rank: int, suit: int) -> Card:
+    """The card of a rank (0 … 12) and a suit (0 … 3).
+
+    Example:
+        >>> make_card(12, 3)
+        51
+    """
+    return 4 * rank + suit
+
+
+def rank_of(card: Card) -> int:
+    """Rank of a card: 0 for a deuce … 12 for an ace."""
+    return card >> 2
+
+
+def suit_of(card: Card) -> int:
+    """Suit of a card: clubs 0, diamonds 1, hearts 2, spades 3."""
+    return card & 3
+
+
+def card_name(card: Card) -> str:
+    """Two letters, the inverse of `parse_card`.
+
+    Example:
+        >>> card_name(51), card_name(0)
+        ('As', '2c')
+    """
+    if not 0 <= card < NUM_CARDS:
+        raise CardError(f"{card} is not a card: cards are 0 (2c) … 51 (As)", value=card)
+    return RANKS[card >> 2] + SUITS[card & 3]
+
+
+def parse_card(text: str) -> Card:
+    """One card from its name; letters in either case, `10` for `T`.
+
+    Example:
+        >>> parse_card("Td"), parse_card("10D")
+        (33, 33)
+    """
+    cards = parse_cards(text)
+    if len(cards) != 1:
+        raise CardError(f"{text!r} is {len(cards)} cards; one is wanted, such as Td", value=text)
+    return cards[0]
+
+
+def parse_cards(text: str) -> Cards:
+    """Different cards in the order written, run together or apart by spaces.
+
+    Example:
+        >>> parse_cards("AhKh"), parse_cards("2c 7d 9h")
+        ((50, 46), (0, 21, 30))
+    """
+    cards: list[Card] = []
+    at = 0
+    end = len(text.rstrip())
+    while at < end:
+        match = _CARD.match(text, at)
+        if match is None:
+            start = at + len(text[at:]) - len(text[at:].lstrip())
+            raise CardError(
+                f"{text[start : start + 2]!r} at character {start + 1} of {text!r} is not a card; "
+                f"a card is a rank of {RANKS} and a suit of {SUITS}, such as Td",
+                value=text[start : start + 2],
+                position=start,
+            )
+        name = match.group().strip().replace("10", "T")
+        card = make_card(RANKS.index(name[0].upper()), SUITS.index(name[1].lower()))
+        if card in cards:
+            raise CardError(
+                f"{card_name(card)} appears twice in {text!r}; a deck holds each card once",
+                value=card_name(card),
+                position=match.start(),
+            )
+        cards.append(card)
+        at = match.end()
+    return tuple(cards)
+
+
+def cards_name(cards: Iterable[Card]) -> str:
+    """Card names run together, the inverse of `parse_cards`.
+
+    Example:
+        >>> cards_name((50, 46))
+        'AhKh'
+    """
+    return "".join(card_name(int(card)) for card in cards)
+
+
+def cards_symbols(cards: Iterable[Card], *, colour: bool = False) -> str:
+    """Cards for people: suit symbols, in the four-colour deck's colours for a terminal.
+
+    Example:
+        >>> cards_symbols((50, 3))
+        'A♥ 2♠'
+    """
+    names = []
+    for card in cards:
+        name = RANKS[card >> 2] + SUIT_SYMBOLS[card & 3]
+        names.append(f"{_SUIT_STYLES[card & 3]}{name}{_RESET}" if colour else name)
+    return " ".join(names)
+
+
+def check_distinct(*groups: Sequence[Card]) -> None:
+    """Raise `CardError` unless all cards of all groups are valid and different."""
+    seen: set[Card] = set()
+    for group in groups:
+        for card in group:
+            name = card_name(card)
+            if card in seen:
+                raise CardError(f"{name} is dealt twice; a deck holds each card once", value=name)
+            seen.add(card)
+
+
+@dataclass(frozen=True)
+class Deck:
+    """The highest `num_ranks` ranks in the highest `num_suits` suits.
+
+    Example:
+        >>> Deck(num_ranks=3, num_suits=2).names
+        'QhQsKhKsAhAs'
+    """
+
+    num_ranks: int = 13
+    num_suits: int = 4
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.num_ranks <= 13:
+            raise InvalidValueError(
+                f"a deck has 1 to 13 ranks, not {self.num_ranks}", value=self.num_ranks
+            )
+        if not 1 <= self.num_suits <= 4:
+            raise InvalidValueError(
+                f"a deck has 1 to 4 suits, not {self.num_suits}", value=self.num_suits
+            )
+
+    def __len__(self) -> int:
+        return self.num_ranks * self.num_suits
+
+    def __contains__(self, card: object) -> bool:
+        return (
+            isinstance(card, int)
+            and 13 - self.num_ranks <= card >> 2 < 13
+            and card & 3 >= 4 - self.num_suits
+        )
+
+    @property
+    def cards(self) -> Cards:
+        """All cards, ascending."""
+        return tuple(card for card in range(NUM_CARDS) if card in self)
+
+    @property
+    def names(self) -> str:
+        """All cards by name, ascending."""
+        return cards_name(self.cards)
+
+
+FULL_DECK = Deck()

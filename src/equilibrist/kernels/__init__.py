@@ -1,0 +1,9 @@
+"""Arrays in, arrays out: the code that must be fast, and the plain code that says what it means.
+
+`reference/` holds vectorised array programs, the truth; `cpu/` holds Numba kernels of the same
+names. `cache.py` decides where compiled code is kept, and runs before any kernel is defined.
+"""
+
+from equilibrist.kernels import cache
+
+cache.use_fingerprinted_folder()

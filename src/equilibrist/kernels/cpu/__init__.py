@@ -1,0 +1,1 @@
+"""Numba kernels for the CPU, under the names of `kernels/reference`."""
