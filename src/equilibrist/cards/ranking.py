@@ -1,0 +1,156 @@
+"""What hands are worth: values that compare, categories, and names for people.
+
+A value is a small integer, higher is better, dense from 0; values compare only between hands of
+the same number of cards (five, six and seven cards share one scale of 7,462 classes).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equilibrist.cards.card import check_distinct
+from equilibrist.errors import CardError, InvalidValueError, UnknownNameError
+from equilibrist.kernels.layout import RankTables
+from equilibrist.kernels.reference import ranking as reference
+
+MOST_CARDS = 7
+
+_RANK_WORDS = (
+    *("deuce", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("jack", "queen", "king", "ace"),
+)
+
+
+@functools.cache
+def rank_tables(num_cards: int, ranking: str = "standard") -> RankTables:
+    """Look-up tables for hands of so many cards, built once."""
+    from equilibrist.kernels.cpu.ranking import build_tables
+
+    order = _ranking(ranking)
+    if not 1 <= num_cards <= MOST_CARDS:
+        raise CardError(f"{num_cards} cards cannot be ranked; 1 to 7 can", value=num_cards)
+    if order is reference.THREE_CARD and num_cards != order.run:
+        raise CardError(
+            f"{num_cards} cards have no three-card ranking; it ranks exactly 3", value=num_cards
+        )
+    return build_tables(num_cards, order)
+
+
+def rank_cards(cards: Sequence[int], ranking: str = "standard") -> int:
+    """Value of one hand of 1 to 7 cards; more is better.
+
+    With fewer than five cards there are no straights and flushes (Leduc: a pair beats a high card).
+
+    Example:
+        >>> from equilibrist.cards.card import parse_cards
+        >>> aces, kings = parse_cards("AhAd2c7d9hJsQc"), parse_cards("KhKd2c7d9hJsQc")
+        >>> rank_cards(aces) > rank_cards(kings)
+        True
+    """
+    check_distinct(cards)
+    tables = rank_tables(len(cards), ranking)
+    key, mask = int(tables.start), 0
+    for card in cards:
+        key += int(tables.card_key[card])
+        mask += int(tables.card_mask[card])
+    # A hand at a time needs no compiled code: the same sum, then the plain function below it.
+    from equilibrist.kernels.cpu.ranking import hand_value
+
+    return int(hand_value.py_func(tables, np.uint64(key), np.uint64(mask)))
+
+
+def rank_hands(cards: ArrayLike, ranking: str = "standard") -> NDArray[np.uint16]:
+    """Values [N] uint16 of hands [N, n] of cards, n from 1 to 7, on all threads.
+
+    Example:
+        >>> rank_hands([[48, 49, 50, 51, 44], [0, 5, 10, 15, 16]]).tolist()
+        [7451, 5862]
+    """
+    from equilibrist.kernels.cpu import ranking as kernel
+
+    hands = np.asarray(cards)
+    if hands.ndim != 2 or hands.dtype.kind not in "iu":
+        raise InvalidValueError(
+            f"hands are an integer array [N, cards], not {hands.dtype} of shape {hands.shape}",
+            value=hands.shape,
+        )
+    tables = rank_tables(hands.shape[1], ranking)
+    bad = kernel.first_bad_hand(hands)
+    if bad < len(hands):
+        raise CardError(
+            f"hand {bad} repeats a card or holds a number outside 0 … 51: {hands[bad].tolist()}",
+            value=hands[bad].tolist(),
+            position=bad,
+        )
+    values = np.empty(len(hands), np.uint16)
+    kernel.rank_hands(tables, np.ascontiguousarray(hands, np.uint8), values)
+    return values
+
+
+def category(cards: Sequence[int], ranking: str = "standard") -> str:
+    """Category of one hand, such as "two pair"."""
+    return _categories(ranking)[_strength(cards, ranking) >> 20]
+
+
+def hand_description(cards: Sequence[int], ranking: str = "standard") -> str:
+    """Name of the best hand in some cards, for people.
+
+    Example:
+        >>> from equilibrist.cards.card import parse_cards
+        >>> hand_description(parse_cards("KhKd4c4d9hJsQc"))
+        'two pair, kings and fours'
+        >>> hand_description(parse_cards("AhKhQhJhTh"))
+        'royal flush'
+    """
+    strength = _strength(cards, ranking)
+    name = _categories(ranking)[strength >> 20]
+    ranks = [(strength >> shift & 15) - 1 for shift in (16, 12, 8, 4, 0)]
+    first, second = _RANK_WORDS[ranks[0]], _RANK_WORDS[ranks[1]]
+    if name == "straight flush" and first == "ace" and ranking == "standard":
+        return "royal flush"
+    if name in ("straight flush", "straight", "flush"):
+        return f"{name}, {first} high"
+    if name == "two pair":
+        return f"{name}, {_plural(first)} and {_plural(second)}"
+    if name == "full house":
+        return f"{name}, {_plural(first)} over {_plural(second)}"
+    return f"{name}, {first if name == 'high card' else _plural(first)}"
+
+
+def category_bounds(num_cards: int, ranking: str = "standard") -> dict[str, tuple[int, int]]:
+    """The half-open interval of values of every category, weakest first.
+
+    Example:
+        >>> category_bounds(7)["straight flush"]
+        (7452, 7462)
+    """
+    order = _ranking(ranking)
+    places = reference.all_strengths(num_cards, order) >> 20
+    return {
+        name: (int(np.searchsorted(places, place)), int(np.searchsorted(places, place + 1)))
+        for place, name in enumerate(order.categories)
+    }
+
+
+def _ranking(name: str) -> reference.HandRanking:
+    if name not in reference.RANKINGS:
+        known = " and ".join(reference.RANKINGS)
+        raise UnknownNameError(f"no ranking is called {name!r}; there are {known}", value=name)
+    return reference.RANKINGS[name]
+
+
+def _categories(ranking: str) -> tuple[str, ...]:
+    return _ranking(ranking).categories
+
+
+def _strength(cards: Sequence[int], ranking: str) -> int:
+    value = rank_cards(cards, ranking)
+    return int(reference.all_strengths(len(cards), _ranking(ranking))[value])
+
+
+def _plural(word: str) -> str:
+    return word + ("es" if word == "six" else "s")

@@ -1,0 +1,167 @@
+"""Hand values by addition: one 64-bit key a card, one table look-up a hand.
+
+The key of a card is a one in a base-5 digit for its rank (ranks 2–8 in the *low* number, 9–A in the
+*high* number) and a one in a 4-bit counter for its suit. Keys of a hand are added; digits never
+carry because a rank has four cards. The two base-5 numbers give a dense place among all multisets
+of n ranks (block of the high part + place of the low part), 49,205 for seven cards, so the table of
+values is 96 KiB. The suit counters start so that a flush sets their top bit; the ranks of the flush
+suit come from a second sum of one bit a card.
+
+Sums can be kept and extended: a board's key is computed once and a hand's key added to it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from equilibrist.kernels.layout import RankTables
+from equilibrist.kernels.reference.ranking import (
+    STANDARD,
+    HandRanking,
+    all_strengths,
+    count_strengths,
+    flush_strengths,
+)
+
+LOW_RANKS = 7  # ranks whose digits stand in the low number
+LOW_MASK = np.uint64((1 << 17) - 1)  # 5**7 < 2**17
+HIGH_SHIFT = np.uint64(17)
+HIGH_MASK = np.uint64((1 << 14) - 1)  # 5**6 < 2**14
+SUIT_SHIFT = 32  # four counters of 4 bits
+FLUSH_BITS = np.uint64(0x8888 << SUIT_SHIFT)
+FLUSH_CLUBS = np.uint64(0x0008 << SUIT_SHIFT)
+FLUSH_DIAMONDS = np.uint64(0x0080 << SUIT_SHIFT)
+FLUSH_HEARTS = np.uint64(0x0800 << SUIT_SHIFT)
+RANKS_OF_SUIT = np.uint64(0x1FFF)
+NO_CARDS = np.uint64(0)
+
+
+def build_tables(num_cards: int, ranking: HandRanking = STANDARD) -> RankTables:
+    """Tables for hands of `num_cards` cards (1 … 7)."""
+    # Multisets of ranks: digits of every low and every high number, and how many cards they hold.
+    low_digits = np.arange(5**LOW_RANKS)[:, None] // 5 ** np.arange(LOW_RANKS) % 5
+    high_digits = np.arange(5 ** (13 - LOW_RANKS))[:, None] // 5 ** np.arange(13 - LOW_RANKS) % 5
+    low_size, high_size = low_digits.sum(axis=1), high_digits.sum(axis=1)
+
+    # A low number's place among those of its size; a high number's block of all fitting low ones.
+    low_index = np.zeros(len(low_digits), np.uint16)
+    low_of_size = [np.flatnonzero(low_size == size) for size in range(num_cards + 1)]
+    for numbers in low_of_size:
+        low_index[numbers] = np.arange(len(numbers))
+    high_start = np.zeros(len(high_digits), np.uint16)
+    multisets: list[np.ndarray] = []
+    start = 0
+    for high in np.flatnonzero(high_size <= num_cards):
+        lows = low_of_size[num_cards - high_size[high]]
+        high_start[high] = start
+        start += len(lows)
+        both = np.broadcast_to(high_digits[high], (len(lows), 13 - LOW_RANKS))
+        multisets.append(np.hstack([low_digits[lows], both]))
+
+    order = all_strengths(num_cards, ranking)
+    value = np.searchsorted(order, count_strengths(np.vstack(multisets), num_cards, ranking))
+    flush_value = np.zeros(1 << 13, np.uint16)
+    if num_cards >= ranking.run:
+        ranks = np.arange(1 << 13)[:, None] >> np.arange(13) & 1
+        flush = np.flatnonzero(ranks.sum(axis=1) >= ranking.run)
+        flush_value[flush] = np.searchsorted(order, flush_strengths(ranks[flush] > 0, ranking))
+    return RankTables(
+        start=np.uint64(sum((8 - ranking.run) << SUIT_SHIFT + 4 * suit for suit in range(4))),
+        card_key=np.array([_card_key(card) for card in range(52)], np.uint64),
+        card_mask=np.array([1 << 16 * (card & 3) + (card >> 2) for card in range(52)], np.uint64),
+        low_index=low_index,
+        high_start=high_start,
+        value=value.astype(np.uint16),
+        flush_value=flush_value,
+    )
+
+
+def _card_key(card: int) -> int:
+    rank, suit = card >> 2, card & 3
+    low = 5**rank if rank < LOW_RANKS else 0
+    high = 0 if rank < LOW_RANKS else 5 ** (rank - LOW_RANKS)
+    return low | high << int(HIGH_SHIFT) | 1 << SUIT_SHIFT + 4 * suit
+
+
+@njit(cache=True)
+def hand_value(tables, key, mask):
+    """Value of a hand from its sums: `start` + `card_key` over its cards, and `card_mask`."""
+    flush = key & FLUSH_BITS
+    if flush != NO_CARDS:
+        if flush == FLUSH_CLUBS:
+            ranks = mask & RANKS_OF_SUIT
+        elif flush == FLUSH_DIAMONDS:
+            ranks = (mask >> np.uint64(16)) & RANKS_OF_SUIT
+        elif flush == FLUSH_HEARTS:
+            ranks = (mask >> np.uint64(32)) & RANKS_OF_SUIT
+        else:
+            ranks = (mask >> np.uint64(48)) & RANKS_OF_SUIT
+        return tables.flush_value[ranks]
+    block = np.uint64(tables.high_start[(key >> HIGH_SHIFT) & HIGH_MASK])
+    return tables.value[block + np.uint64(tables.low_index[key & LOW_MASK])]
+
+
+@njit(cache=True)
+def rank_hand(tables, cards):
+    """Value of one hand: `cards` [n] of the number the tables were built for."""
+    key, mask = tables.start, NO_CARDS
+    for card in cards:
+        key += tables.card_key[card]
+        mask += tables.card_mask[card]
+    return hand_value(tables, key, mask)
+
+
+@njit(cache=True, parallel=True)
+def rank_hands(tables, cards, out):
+    """Writes into `out` [N] uint16 the values of hands `cards` [N, n] uint8."""
+    for i in prange(cards.shape[0]):
+        key = tables.start
+        for j in range(cards.shape[1]):
+            key += tables.card_key[cards[i, j]]
+        mask = NO_CARDS
+        if key & FLUSH_BITS:  # rare: only now is it worth knowing which ranks have the suit
+            for j in range(cards.shape[1]):
+                mask += tables.card_mask[cards[i, j]]
+        out[i] = hand_value(tables, key, mask)
+
+
+@njit(cache=True)
+def first_bad_hand(cards):
+    """Index of the first hand of `cards` [N, n] with a repeated or unknown card; N if none."""
+    for i in range(cards.shape[0]):
+        seen = NO_CARDS
+        for j in range(cards.shape[1]):
+            if not 0 <= cards[i, j] < 52:
+                return i
+            bit = np.uint64(1) << np.uint64(cards[i, j])
+            if seen & bit:
+                return i
+            seen |= bit
+    return cards.shape[0]
+
+
+@njit(cache=True, parallel=True)
+def count_seven_card_values(tables, out):
+    """Adds into `out` [52, 7462] int64, by highest card, how many 7-card hands have each value."""
+    for last in prange(52):
+        _count_below(tables, np.int64(51 - last), out[51 - last])
+
+
+@njit(cache=True)
+def _count_below(tables, highest, out):
+    """Adds into `out` [7462] the values of all 7-card hands whose highest card is `highest`."""
+    key, mask = tables.card_key, tables.card_mask
+    k6, m6 = tables.start + key[highest], mask[highest]
+    for a in range(highest):
+        k5, m5 = k6 + key[a], m6 + mask[a]
+        for b in range(a):
+            k4, m4 = k5 + key[b], m5 + mask[b]
+            for c in range(b):
+                k3, m3 = k4 + key[c], m4 + mask[c]
+                for d in range(c):
+                    k2, m2 = k3 + key[d], m3 + mask[d]
+                    for e in range(d):
+                        k1, m1 = k2 + key[e], m2 + mask[e]
+                        for f in range(e):
+                            out[hand_value(tables, k1 + key[f], m1 + mask[f])] += 1
