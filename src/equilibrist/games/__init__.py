@@ -1,0 +1,1 @@
+"""Rules, betting, hands, dealing and text forms of the games."""

@@ -1,0 +1,358 @@
+"""Betting without cards: whose turn it is, what is legal, what is in the pot.
+
+`Betting` is immutable; `apply` returns the next one. The rules are the ACPC dealer's:
+
+- A fold is legal only when facing a bet. A call never costs more than the stack.
+- `max_raises` caps the raises of a round; blinds are not raises.
+- A limit raise adds the round's size, or what is left of the stack if that is less.
+- A no-limit raise goes to at least the big blind, and at least the last raise, above the current
+  bet, or all-in if the stack is shorter. An all-in below a full raise may be raised again.
+- Nobody may raise when every opponent is all-in. When at most one player has chips behind and
+  every bet is matched, the remaining rounds have no betting.
+- A round whose rules say so opens with a discard turn for each player who has not folded (also an
+  all-in one: swapping costs nothing), from the round's first player on.
+
+The text form is ACPC's: the actions run together, a `/` at each round's end: `r300c/kk`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from equilibrist.errors import IllegalActionError, InvalidValueError
+from equilibrist.games.action import (
+    CALL,
+    FOLD,
+    KEEP,
+    RAISE,
+    SWAP,
+    Action,
+    LegalActions,
+    action_name,
+)
+from equilibrist.games.rules import GameRules
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Betting:
+    """The public betting state of one hand. Amounts are chips, tuples are per player.
+
+    Example:
+        >>> from equilibrist.games.action import raise_to
+        >>> from equilibrist.games.catalog import get_game
+        >>> betting = Betting.start(get_game("holdem-nolimit"))
+        >>> betting.actor, betting.to_call, str(betting.legal_actions())
+        (1, 50, 'f, c, r200–r20000')
+        >>> betting = betting.apply(raise_to(20000)).apply(CALL)
+        >>> betting.text, betting.is_showdown, betting.pot
+        ('r20000c///', True, 40000)
+    """
+
+    rules: GameRules
+    spent: tuple[int, ...]  # chips each player has put in
+    folded: tuple[bool, ...]
+    round: int
+    is_discarding: bool  # in the discard turns that open the round
+    to_act: tuple[int, ...]  # players still to act, in order; empty when the hand is over
+    num_raises: int  # in this round
+    full_raise_to: int  # no-limit: total of the smallest full raise, whatever the stacks
+    history: tuple[tuple[Action, ...], ...]  # actions of each round so far
+
+    @classmethod
+    def start(cls, rules: GameRules, round: int = 0, pot: int | None = None) -> Betting:  # noqa: A002
+        """The first decision of a hand, or of a later round.
+
+        With a `pot` every player has put in an equal share of it; without one the blinds are in,
+        or the big blind each in a later round.
+
+        Example:
+            >>> from equilibrist.games.catalog import get_game
+            >>> river = Betting.start(get_game("holdem-limit"), round=3, pot=80)
+            >>> river.spent, river.actor, river.text
+            ((40, 40), 0, '///')
+        """
+        players = rules.num_players
+        if not 0 <= round < rules.num_rounds:
+            raise InvalidValueError(
+                f"{rules.name} has rounds 0 to {rules.num_rounds - 1}, not {round}", value=round
+            )
+        if pot is not None and (pot < 0 or pot % players):
+            raise InvalidValueError(f"{players} players cannot share a pot of {pot}", value=pot)
+        spent = rules.blinds if round == 0 else (rules.big_blind,) * players
+        if pot is not None:
+            spent = (pot // players,) * players
+        if any(chips > stack for chips, stack in zip(spent, rules.stack_chips, strict=True)):
+            raise InvalidValueError(f"a pot of {pot} is above the players' stacks", value=pot)
+        return _open_round(rules, spent, (False,) * players, round, ((),) * (round + 1))
+
+    # --- what is so -------------------------------------------------------------------------------
+
+    @property
+    def actor(self) -> int | None:
+        """Whose turn it is, None when the hand is over."""
+        return self.to_act[0] if self.to_act else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody has anything left to decide."""
+        return not self.to_act
+
+    @property
+    def is_showdown(self) -> bool:
+        """Whether the hand is over and cards decide it."""
+        return not self.to_act and sum(self.folded) + 1 < len(self.folded)
+
+    @property
+    def pot(self) -> int:
+        """All chips put in."""
+        return sum(self.spent)
+
+    @property
+    def stacks_left(self) -> tuple[int, ...]:
+        """Chips each player has behind; huge where the rules give no stacks."""
+        stacks = self.rules.stack_chips
+        return tuple(stack - chips for stack, chips in zip(stacks, self.spent, strict=True))
+
+    @property
+    def to_call(self) -> int:
+        """Chips the actor must add to call: the bet faced, or the stack left if that is less."""
+        if not self.to_act or self.is_discarding:
+            return 0
+        actor = self.to_act[0]
+        return min(max(self.spent), self.rules.stack_chips[actor]) - self.spent[actor]
+
+    @property
+    def can_fold(self) -> bool:
+        """Whether the actor faces a bet."""
+        return self.to_call > 0
+
+    @property
+    def can_raise(self) -> bool:
+        """Whether the actor may raise, to some amount."""
+        if not self.to_act or self.is_discarding:
+            return False
+        if self.num_raises >= self.rules.max_raises[self.round]:
+            return False
+        actor, stacks, spent = self.to_act[0], self.rules.stack_chips, self.spent
+        if stacks[actor] <= max(spent):
+            return False
+        return any(
+            player != actor and not self.folded[player] and spent[player] < stacks[player]
+            for player in range(len(spent))
+        )
+
+    @property
+    def min_raise_to(self) -> int:
+        """Smallest total of a raise by the actor; meaningful where `can_raise`."""
+        stack = self.rules.stack_chips[self.to_act[0]]
+        if self.rules.is_limit:
+            return min(max(self.spent) + self.rules.raise_sizes[self.round], stack)
+        return min(self.full_raise_to, stack)
+
+    @property
+    def max_raise_to(self) -> int:
+        """Largest total of a raise by the actor; meaningful where `can_raise`."""
+        return self.min_raise_to if self.rules.is_limit else self.rules.stack_chips[self.to_act[0]]
+
+    @property
+    def text(self) -> str:
+        """ACPC betting string: actions run together, `/` at each round's end."""
+        return "/".join("".join(map(action_name, actions)) for actions in self.history)
+
+    def payoffs(self, strengths: Sequence[int] | None = None) -> tuple[int, ...]:
+        """Chips each player wins at the end of the hand; they sum to zero.
+
+        `strengths` (higher wins) decide a showdown. Unmatched chips go back; a pot is contested by
+        those who paid their share of it; odd chips of a split go to the lowest player numbers.
+
+        Example:
+            >>> from equilibrist.games.catalog import get_game
+            >>> Betting.start(get_game("kuhn")).apply(RAISE).apply(CALL).payoffs([3, 1])
+            (2, -2)
+        """
+        if not self.is_over:
+            raise InvalidValueError(f"the hand {self.text!r} is not over: no payoffs yet")
+        if strengths is None:
+            if self.is_showdown:
+                raise InvalidValueError("a showdown needs the strengths of the hands")
+            strengths = (0,) * len(self.spent)
+        won = [-chips for chips in self.spent]
+        paid = 0
+        for level in sorted(set(self.spent)):
+            layer = sum(min(chips, level) - min(chips, paid) for chips in self.spent)
+            in_layer = [
+                player
+                for player, chips in enumerate(self.spent)
+                if chips >= level and not self.folded[player]
+            ]
+            best = max(strengths[player] for player in in_layer)
+            winners = [player for player in in_layer if strengths[player] == best]
+            share, odd = divmod(layer, len(winners))
+            for place, player in enumerate(winners):
+                won[player] += share + (place < odd)
+            paid = level
+        return tuple(won)
+
+    # --- what may happen --------------------------------------------------------------------------
+
+    def legal_actions(self) -> LegalActions:
+        """What the actor may do."""
+        if not self.to_act:
+            return LegalActions(())
+        if self.is_discarding:
+            return LegalActions((KEEP, SWAP))
+        actions = (FOLD, CALL) if self.can_fold else (CALL,)
+        if not self.can_raise:
+            return LegalActions(actions)
+        if self.rules.is_limit:
+            return LegalActions((*actions, RAISE))
+        return LegalActions(actions, (self.min_raise_to, self.max_raise_to))
+
+    def can(self, action: Action) -> bool:
+        """Whether `action` is legal now."""
+        kind, amount, card = action
+        if kind == "r":
+            if card is not None or not self.can_raise:
+                return False
+            if self.rules.is_limit:
+                return amount == 0
+            return self.min_raise_to <= amount <= self.rules.stack_chips[self.to_act[0]]
+        if amount or card is not None or not self.to_act:
+            return False
+        if self.is_discarding:
+            return kind in ("d", "k")
+        return kind == "c" or (kind == "f" and self.can_fold)
+
+    def verify(self, action: Action, state_text: str | None = None) -> None:
+        """Raise `IllegalActionError` unless `action` is legal now.
+
+        Example:
+            >>> from equilibrist.games.action import raise_to
+            >>> from equilibrist.games.catalog import get_game
+            >>> Betting.start(get_game("discard-holdem")).verify(raise_to(3))
+            Traceback (most recent call last):
+              ...
+            equilibrist.errors.IllegalActionError: r3 is below the smallest raise r4 in
+            discard-holdem '', player 1 to act; legal are f, c, r4–r200
+        """
+        if not self.can(action):
+            raise IllegalActionError(
+                f"{action_name(action)} {self._objection(action)} in "
+                f"{state_text or self._description()}; legal are {self.legal_actions()}",
+                value=action_name(action),
+                position=sum(map(len, self.history)),
+            )
+
+    def _description(self) -> str:
+        turn = "the hand is over" if self.is_over else f"player {self.actor} to act"
+        return f"{self.rules.name} {self.text!r}, {turn}"
+
+    def _objection(self, action: Action) -> str:
+        """Why an illegal action is illegal, as the end of a sentence."""
+        if not self.to_act:
+            return "comes after the end"
+        if action.kind == "r" and self.can_raise:
+            if self.rules.is_limit:
+                return "gives an amount, but limit raises have none,"
+            if action.amount < self.min_raise_to:
+                return f"is below the smallest raise r{self.min_raise_to}"
+            return f"is above the largest raise r{self.max_raise_to}"
+        if action.kind == "f" and not self.is_discarding:
+            return "has no bet to fold to"
+        return "is not legal"
+
+    def apply(self, action: Action) -> Betting:
+        """The state after `action`; `IllegalActionError` if the rules forbid it."""
+        if not self.can(action):
+            self.verify(action)
+        spent, folded, to_act = self.spent, self.folded, self.to_act[1:]
+        num_raises, full_raise_to = self.num_raises, self.full_raise_to
+        actor = self.to_act[0]
+        if action.kind == "c":
+            spent = _put(spent, actor, spent[actor] + self.to_call)
+        elif action.kind == "f":
+            folded = _put(folded, actor, True)
+            if sum(folded) + 1 == len(folded):
+                to_act = ()
+        elif action.kind == "r":
+            amount = action.amount or self.min_raise_to
+            num_raises += 1
+            full_raise_to = max(full_raise_to, 2 * amount - max(spent))
+            spent = _put(spent, actor, amount)
+            to_act = _with_chips(self.rules, spent, folded, (actor + 1) % len(spent))
+            to_act = tuple(player for player in to_act if player != actor)
+        history = (*self.history[:-1], (*self.history[-1], action))
+        if to_act or sum(folded) + 1 == len(folded):
+            return Betting(
+                self.rules, spent, folded, self.round, self.is_discarding,
+                to_act, num_raises, full_raise_to, history,
+            )  # fmt: skip
+        follow = _open_betting if self.is_discarding else _close_round
+        return follow(self.rules, spent, folded, self.round, history)
+
+
+# --- from round to round: each function returns the next state in which somebody decides ----------
+
+
+def _open_round(
+    rules: GameRules,
+    spent: tuple[int, ...],
+    folded: tuple[bool, ...],
+    round: int,  # noqa: A002
+    history: tuple[tuple[Action, ...], ...],
+) -> Betting:
+    if not rules.discards[round]:
+        return _open_betting(rules, spent, folded, round, history)
+    order = _seats_from(rules.first_players[round], len(spent))
+    to_act = tuple(player for player in order if not folded[player])
+    return Betting(rules, spent, folded, round, True, to_act, 0, 0, history)
+
+
+def _open_betting(
+    rules: GameRules,
+    spent: tuple[int, ...],
+    folded: tuple[bool, ...],
+    round: int,  # noqa: A002
+    history: tuple[tuple[Action, ...], ...],
+) -> Betting:
+    to_act = _with_chips(rules, spent, folded, rules.first_players[round])
+    # A lone player with chips has nobody to bet against, but in the first round may face a blind.
+    if len(to_act) > 1 or (to_act and round == 0):
+        full_raise_to = max(spent) + max(1, rules.big_blind)
+        return Betting(rules, spent, folded, round, False, to_act, 0, full_raise_to, history)
+    return _close_round(rules, spent, folded, round, history)
+
+
+def _close_round(
+    rules: GameRules,
+    spent: tuple[int, ...],
+    folded: tuple[bool, ...],
+    round: int,  # noqa: A002
+    history: tuple[tuple[Action, ...], ...],
+) -> Betting:
+    if round + 1 < rules.num_rounds:
+        return _open_round(rules, spent, folded, round + 1, (*history, ()))
+    return Betting(rules, spent, folded, round, False, (), 0, 0, history)
+
+
+def _with_chips(
+    rules: GameRules, spent: tuple[int, ...], folded: tuple[bool, ...], first: int
+) -> tuple[int, ...]:
+    """Players who have neither folded nor gone all-in, in turn order from `first` on."""
+    stacks = rules.stack_chips
+    order = _seats_from(first, len(spent))
+    return tuple(p for p in order if not folded[p] and spent[p] < stacks[p])
+
+
+@functools.cache
+def _seats_from(first: int, num_players: int) -> tuple[int, ...]:
+    return (*range(first, num_players), *range(first))
+
+
+def _put(values: tuple[_T, ...], index: int, value: _T) -> tuple[_T, ...]:
+    return (*values[:index], value, *values[index + 1 :])

@@ -1,0 +1,154 @@
+"""The games Equilibrist knows by name.
+
+Player 0 is the big blind in hold'em (ACPC's reverse blinds: the dealer, player 1, posts the small
+blind, acts first before the flop and last after it). In the toy games player 0 acts first.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from equilibrist.errors import UnknownNameError
+from equilibrist.games.rules import GameRules, read_rules
+
+_KUHN = GameRules(
+    name="kuhn",
+    betting="limit",
+    blinds=(1, 1),
+    raise_sizes=(1,),
+    max_raises=(1,),
+    num_suits=1,
+    num_ranks=3,
+    num_hole_cards=1,
+    num_board_cards=(0,),
+)
+_LEDUC = GameRules(
+    name="leduc",
+    betting="limit",
+    blinds=(1, 1),
+    raise_sizes=(2, 4),
+    max_raises=(2, 2),
+    num_suits=2,
+    num_ranks=3,
+    num_hole_cards=1,
+    num_board_cards=(0, 1),
+)
+_RHODE_ISLAND = GameRules(
+    name="rhode-island",
+    betting="limit",
+    blinds=(5, 5),
+    raise_sizes=(10, 20, 20),
+    max_raises=(3, 3, 3),
+    num_suits=4,
+    num_ranks=13,
+    num_hole_cards=1,
+    num_board_cards=(0, 1, 1),
+    ranking="three-card",
+)
+_HOLDEM_LIMIT = GameRules(
+    name="holdem-limit",
+    betting="limit",
+    blinds=(10, 5),
+    raise_sizes=(10, 10, 20, 20),
+    max_raises=(3, 4, 4, 4),
+    first_players=(1, 0, 0, 0),
+    num_suits=4,
+    num_ranks=13,
+    num_hole_cards=2,
+    num_board_cards=(0, 3, 1, 1),
+)
+_HOLDEM_NOLIMIT = replace(
+    _HOLDEM_LIMIT,
+    name="holdem-nolimit",
+    betting="nolimit",
+    blinds=(100, 50),
+    stacks=(20_000, 20_000),
+    raise_sizes=(),
+    max_raises=(),
+)
+_PREFLOP_HOLDEM = replace(
+    _HOLDEM_LIMIT,
+    name="preflop-holdem",
+    raise_sizes=(10,),
+    max_raises=(3,),
+    first_players=(1,),
+    num_board_cards=(0,),
+    discards=(),
+    rollout_cards=5,
+)
+_ROYAL_HOLDEM = replace(_HOLDEM_LIMIT, name="royal-holdem", num_ranks=5)
+_DISCARD_HOLDEM = replace(
+    _HOLDEM_NOLIMIT,
+    name="discard-holdem",
+    blinds=(2, 1),
+    stacks=(200, 200),
+    discards=(False, True, True, False),
+)
+
+_CATALOG: Final = {
+    rules.name: (rules, description)
+    for rules, description in (
+        (_KUHN, "Kuhn poker: three cards, one card each, one bet of one chip"),
+        (_LEDUC, "Leduc hold'em: six cards, one card each, one board card, two rounds"),
+        (_RHODE_ISLAND, "Rhode Island hold'em: one card each, two board cards, three-card hands"),
+        (_HOLDEM_LIMIT, "Heads-up limit Texas hold'em, as played at the ACPC"),
+        (_HOLDEM_NOLIMIT, "Heads-up no-limit Texas hold'em, 200 big blinds, as played at the ACPC"),
+        (_PREFLOP_HOLDEM, "Limit hold'em before the flop only, then five board cards (Selby)"),
+        (_ROYAL_HOLDEM, "Limit hold'em with the twenty cards from ten to ace"),
+        (_DISCARD_HOLDEM, "No-limit hold'em, one swap after flop and turn (MIT Pokerbots 2017)"),
+    )
+}
+
+
+def game_names() -> tuple[str, ...]:
+    """Names of all games, simplest first.
+
+    Example:
+        >>> game_names()[:3]
+        ('kuhn', 'leduc', 'rhode-island')
+    """
+    return tuple(_CATALOG)
+
+
+def get_game(name: str) -> GameRules:
+    """The rules of a game of the catalogue; `UnknownNameError` offers the nearest names.
+
+    Example:
+        >>> get_game("holdem-nolimit").stacks
+        (20000, 20000)
+    """
+    return _entry(name)[0]
+
+
+def describe_game(name: str) -> str:
+    """One line about a game of the catalogue.
+
+    Example:
+        >>> describe_game("kuhn")
+        'Kuhn poker: three cards, one card each, one bet of one chip'
+    """
+    return _entry(name)[1]
+
+
+def load_game(name_or_path: str | Path) -> GameRules:
+    """A game of the catalogue, or the game definition in a file.
+
+    Anything that ends in `.game`, has a folder in it or exists as a file is a path.
+    """
+    text = os.fspath(name_or_path)
+    is_path = isinstance(name_or_path, Path) or text.endswith(".game") or os.sep in text
+    if text not in _CATALOG and (is_path or Path(text).is_file()):
+        return read_rules(text)
+    return get_game(text)
+
+
+def _entry(name: str) -> tuple[GameRules, str]:
+    if name in _CATALOG:
+        return _CATALOG[name]
+    nearest = difflib.get_close_matches(name.lower(), _CATALOG, n=3, cutoff=0.4)
+    hint = f"did you mean {' or '.join(nearest)}" if nearest else f"games: {', '.join(_CATALOG)}"
+    raise UnknownNameError(f"no game is called {name[:60]!r}; {hint}", value=name)
