@@ -1,0 +1,308 @@
+"""Showdowns of many hands on many boards: enumerate boards up to suits, then sort and sweep.
+
+Boards that a suit permutation maps to each other give the same result when everything else in the
+question is fixed by it, so one board per orbit is played and counts as often as its orbit is large.
+
+On one board, let `w` be the weights of the opponent's hands. A hand {a, b} beats the weight
+
+    below − below[a] − below[b]            (of hands of smaller value: all, holding a, holding b)
+
+and beats or ties the same with the hands of equal value included, plus `w` of the very hand, which
+has been taken away twice. One walk in order of value yields both for all hands: O(hands) after a
+radix sort. With few hands it is cheaper to compare every pair.
+
+Sums are float64: with weights of 0 and 1 they are integers below 2**53 and therefore exact. Boards
+are played in chunks of fixed bounds, so results do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from equilibrist.kernels.cpu.ranking import NO_CARDS, hand_value
+
+WINS, TIES, TOTAL = 0, 1, 2  # rows of the results
+NUM_CLASSES = 169
+_LANE = np.uint64(0x1FFF)  # the ranks of one suit in a card mask
+_LOW_DIGIT, _LOW_BITS = np.uint32(127), np.uint32(7)  # of a 13-bit value, for the radix sort
+_HAND = np.uint32(0xFFFF)  # an entry of the sort is `value << 16 | hand`
+_VALUE_SHIFT = np.uint32(16)
+
+
+@njit(cache=True)
+def canonical_boards(deck, num_new, images, boards, multiplicity):
+    """Finds one set of `num_new` cards of `deck` per orbit of a group of suit permutations.
+
+    `deck` [m] uint8 ascending, a union of orbits; `images` [G, 4] uint64: where each permutation
+    sends each suit, identity first. Writes the sets into the first columns of `boards`
+    [at least the sets, ≥ num_new] uint8 and their orbits' sizes into `multiplicity` uint8; returns
+    how many there are.
+    """
+    place = np.arange(num_new)
+    last = len(deck) - num_new
+    found = 0
+    while True:
+        mask = NO_CARDS
+        for i in range(num_new):
+            card = np.uint64(deck[place[i]])
+            mask |= np.uint64(1) << ((card & np.uint64(3)) << np.uint64(4)) + (card >> np.uint64(2))
+        size = _orbit_size(mask, images)
+        if size:
+            for i in range(num_new):
+                boards[found, i] = deck[place[i]]
+            multiplicity[found] = size
+            found += 1
+        # The next combination: raise the last place that can be raised, restart those after it.
+        i = num_new - 1
+        while i >= 0 and place[i] == last + i:
+            i -= 1
+        if i < 0:
+            return found
+        place[i] += 1
+        for j in range(i + 1, num_new):
+            place[j] = place[j - 1] + 1
+
+
+@njit(cache=True)
+def _orbit_size(mask, images):
+    """Size of the orbit of a card mask; 0 unless the mask is the smallest of its orbit."""
+    fixed = 1
+    for g in range(1, images.shape[0]):
+        image = NO_CARDS
+        for suit in range(4):
+            lane = (mask >> np.uint64(16 * suit)) & _LANE
+            image |= lane << (images[g, suit] << np.uint64(4))
+        if image < mask:
+            return 0
+        if image == mask:
+            fixed += 1
+    return images.shape[0] // fixed
+
+
+@njit(cache=True, parallel=True)
+def showdown_boards(tables, boards, multiplicity, hands, weights, first, second, pairwise, out):
+    """Plays every hand against a weighted range on every board.
+
+    `boards` [B, 5] uint8 with `multiplicity` [B] uint8, `hands` [n, 2] uint8 and the opponent's
+    `weights` [n] float64; `first` and `second` are the places of each side's hands, looked at only
+    when `pairwise`. Adds into `out` [chunks, 3, n] float64 the weight a hand beats, ties and meets.
+    """
+    num_chunks, num_boards = out.shape[0], boards.shape[0]
+    for chunk in prange(num_chunks):
+        start, stop = num_boards * chunk // num_chunks, num_boards * (chunk + 1) // num_chunks
+        if pairwise:
+            _compare_pairs(
+                tables,
+                boards[start:stop],
+                multiplicity[start:stop],
+                hands,
+                weights,
+                first,
+                second,
+                out[chunk],
+            )
+        else:
+            _sweep_boards(
+                tables, boards[start:stop], multiplicity[start:stop], hands, weights, out[chunk]
+            )
+
+
+@njit(cache=True)
+def _compare_pairs(tables, boards, multiplicity, hands, weights, first, second, out):
+    """Adds into `out` [3, n] the results of the `first` hands by looking at every pair."""
+    keys, masks = _sums(tables, hands)
+    value = np.empty(len(hands), np.int32)
+    for b in range(len(boards)):
+        board_key, board_mask = _sum(tables, boards[b])
+        board_key += tables.start
+        for i in range(len(hands)):
+            value[i] = -1
+            if masks[i] & board_mask == NO_CARDS:
+                value[i] = hand_value(tables, board_key + keys[i], board_mask + masks[i])
+        for i in first:
+            if value[i] < 0:
+                continue
+            wins, ties, total = 0.0, 0.0, 0.0
+            for j in second:
+                if value[j] >= 0 and masks[i] & masks[j] == NO_CARDS:
+                    total += weights[j]
+                    wins += weights[j] * (value[i] > value[j])
+                    ties += weights[j] * (value[i] == value[j])
+            out[WINS, i] += multiplicity[b] * wins
+            out[TIES, i] += multiplicity[b] * ties
+            out[TOTAL, i] += multiplicity[b] * total
+
+
+@njit(cache=True)
+def _sweep_boards(tables, boards, multiplicity, hands, weights, out):
+    """Adds into `out` [3, n] the results of all hands by a walk in order of value."""
+    keys, masks = _sums(tables, hands)
+    order, spare = np.empty(len(hands), np.uint32), np.empty(len(hands), np.uint32)
+    below = np.empty(52, np.float64)  # [C] weight so far of hands that hold a card
+    for b in range(len(boards)):
+        times = np.float64(multiplicity[b])
+        alive = _sorted_hands(tables, boards[b], keys, masks, order, spare)
+        below[:] = 0.0
+        all_below = 0.0
+        start = 0
+        while start < alive:
+            stop = _end_of_group(order, start, alive)
+            for k in range(start, stop):
+                i = order[k] & _HAND
+                wins = all_below - below[hands[i, 0]] - below[hands[i, 1]]
+                out[WINS, i] += times * wins
+                out[TIES, i] -= times * wins
+            for k in range(start, stop):
+                i = order[k] & _HAND
+                all_below += weights[i]
+                below[hands[i, 0]] += weights[i]
+                below[hands[i, 1]] += weights[i]
+            for k in range(start, stop):
+                i = order[k] & _HAND
+                not_lost = all_below - below[hands[i, 0]] - below[hands[i, 1]] + weights[i]
+                out[TIES, i] += times * not_lost
+            start = stop
+        for k in range(alive):
+            i = order[k] & _HAND
+            total = all_below - below[hands[i, 0]] - below[hands[i, 1]] + weights[i]
+            out[TOTAL, i] += times * total
+
+
+@njit(cache=True, parallel=True)
+def class_showdowns(tables, boards, multiplicity, hands, classes, wins, ties):
+    """Plays all classes of hands against each other on every board, blocked pairs left out.
+
+    `hands` [n, 2] uint8 and their `classes` [n] uint8. Adds into `wins` and `ties`
+    [chunks, 169, 169] int64 how often a hand of the row's class beats and ties one of the column's.
+    """
+    num_chunks, num_boards = wins.shape[0], boards.shape[0]
+    for chunk in prange(num_chunks):
+        keys, masks = _sums(tables, hands)
+        order, spare = np.empty(len(hands), np.uint32), np.empty(len(hands), np.uint32)
+        start, stop = num_boards * chunk // num_chunks, num_boards * (chunk + 1) // num_chunks
+        for b in range(start, stop):
+            times = np.int64(multiplicity[b])
+            alive = _sorted_hands(tables, boards[b], keys, masks, order, spare)
+            _add_all_pairs(order[:alive], classes, times, wins[chunk], ties[chunk])
+            _take_blocked_pairs(order[:alive], hands, classes, times, wins[chunk], ties[chunk])
+
+
+@njit(cache=True)
+def _add_all_pairs(order, classes, times, wins, ties):
+    """Adds every ordered pair of sorted hands: a group of equal value against all hands below."""
+    below = np.zeros(NUM_CLASSES, np.int64)  # hands of each class so far
+    count = np.zeros(NUM_CLASSES, np.int64)  # hands of each class in the group
+    members = np.empty(NUM_CLASSES, np.int64)  # classes in the group
+    start = 0
+    while start < len(order):
+        stop = _end_of_group(order, start, len(order))
+        num_members = 0
+        for k in range(start, stop):
+            c = classes[order[k] & _HAND]
+            if count[c] == 0:
+                members[num_members] = c
+                num_members += 1
+            count[c] += 1
+        for m in range(num_members):
+            c = members[m]
+            often = times * count[c]
+            row = wins[c]
+            for d in range(NUM_CLASSES):
+                row[d] += often * below[d]
+            for o in range(num_members):
+                ties[c, members[o]] += often * count[members[o]]
+        for m in range(num_members):
+            below[members[m]] += count[members[m]]
+            count[members[m]] = 0
+        start = stop
+
+
+@njit(cache=True)
+def _take_blocked_pairs(order, hands, classes, times, wins, ties):
+    """Takes away again the pairs of sorted hands that share a card or are the same hand."""
+    held = np.empty((52, 51), np.uint8)  # [C, hands] classes of the hands that hold a card, so far
+    size = np.zeros(52, np.int64)
+    size_below = np.zeros(52, np.int64)  # how many of them are of smaller value than the group
+    start = 0
+    while start < len(order):
+        stop = _end_of_group(order, start, len(order))
+        for k in range(start, stop):
+            i = order[k] & _HAND
+            c = classes[i]
+            ties[c, c] -= times
+            row = wins[c]
+            for side in range(2):
+                card = hands[i, side]
+                for h in range(size_below[card]):
+                    row[held[card, h]] -= times
+                for h in range(size_below[card], size[card]):
+                    ties[c, held[card, h]] -= times
+                    ties[held[card, h], c] -= times
+                held[card, size[card]] = c
+                size[card] += 1
+        for k in range(start, stop):
+            i = order[k] & _HAND
+            for side in range(2):
+                size_below[hands[i, side]] = size[hands[i, side]]
+        start = stop
+
+
+@njit(cache=True)
+def _sum(tables, cards):
+    """Key and mask of some cards, without the start of a hand."""
+    key, mask = NO_CARDS, NO_CARDS
+    for card in cards:
+        key += tables.card_key[card]
+        mask += tables.card_mask[card]
+    return key, mask
+
+
+@njit(cache=True)
+def _sums(tables, hands):
+    """Keys [n] and masks [n] uint64 of hands [n, 2]."""
+    keys, masks = np.empty(len(hands), np.uint64), np.empty(len(hands), np.uint64)
+    for i in range(len(hands)):
+        keys[i], masks[i] = _sum(tables, hands[i])
+    return keys, masks
+
+
+@njit(cache=True)
+def _sorted_hands(tables, board, keys, masks, order, spare):
+    """Writes `value << 16 | hand` of the hands a board leaves, ascending; returns how many."""
+    low_start, high_start = np.zeros(129, np.int64), np.zeros(65, np.int64)
+    board_key, board_mask = _sum(tables, board)
+    board_key += tables.start
+    alive = 0
+    for i in range(len(keys)):
+        if masks[i] & board_mask == NO_CARDS:
+            value = np.uint32(hand_value(tables, board_key + keys[i], board_mask + masks[i]))
+            spare[alive] = (value << _VALUE_SHIFT) | np.uint32(i)
+            low_start[(value & _LOW_DIGIT) + np.uint32(1)] += 1
+            high_start[(value >> _LOW_BITS) + np.uint32(1)] += 1
+            alive += 1
+    # Two passes of a radix sort, low seven bits then high six.
+    for digit in range(128):
+        low_start[digit + 1] += low_start[digit]
+    for digit in range(64):
+        high_start[digit + 1] += high_start[digit]
+    for k in range(alive):
+        digit = (spare[k] >> _VALUE_SHIFT) & _LOW_DIGIT
+        order[low_start[digit]] = spare[k]
+        low_start[digit] += 1
+    spare[:alive] = order[:alive]
+    for k in range(alive):
+        digit = spare[k] >> (_VALUE_SHIFT + _LOW_BITS)
+        order[high_start[digit]] = spare[k]
+        high_start[digit] += 1
+    return alive
+
+
+@njit(cache=True)
+def _end_of_group(order, start, stop):
+    """Where the run of hands of the same value that begins at `start` ends."""
+    value = order[start] >> _VALUE_SHIFT
+    end = start + 1
+    while end < stop and order[end] >> _VALUE_SHIFT == value:
+        end += 1
+    return end
