@@ -148,7 +148,9 @@ class Betting:
 
     @property
     def min_raise_to(self) -> int:
-        """Smallest total of a raise by the actor; meaningful where `can_raise`."""
+        """Smallest total of a raise by the actor; 0 at the end, no raise unless `can_raise`."""
+        if not self.to_act:
+            return 0
         stack = self.rules.stack_chips[self.to_act[0]]
         if self.rules.is_limit:
             return min(max(self.spent) + self.rules.raise_sizes[self.round], stack)
@@ -156,8 +158,10 @@ class Betting:
 
     @property
     def max_raise_to(self) -> int:
-        """Largest total of a raise by the actor; meaningful where `can_raise`."""
-        return self.min_raise_to if self.rules.is_limit else self.rules.stack_chips[self.to_act[0]]
+        """Largest total of a raise by the actor; 0 at the end, no raise unless `can_raise`."""
+        if self.rules.is_limit or not self.to_act:
+            return self.min_raise_to
+        return self.rules.stack_chips[self.to_act[0]]
 
     @property
     def text(self) -> str:

@@ -1,0 +1,243 @@
+"""One hand of poker: the betting and the cards.
+
+`HandState` is immutable; `verify` raises on an illegal action, `can` answers, `apply` returns the
+next state. Cards that are not known (an opponent's hand, the board to come) are left out: a hidden
+hand is `()`, the board is as long as it is known, an unknown replacement card is None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from equilibrist.cards.card import Card, Cards, card_name, cards_name, check_distinct
+from equilibrist.cards.ranking import rank_cards
+from equilibrist.errors import CardError, IllegalActionError, InvalidValueError
+from equilibrist.games.action import SWAP, Action, LegalActions, action_name
+from equilibrist.games.betting import Betting
+from equilibrist.games.rules import GameRules
+
+Swap: TypeAlias = tuple[Card, Card]  # the card given away and its replacement
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """The cards of one hand, as dealt before the first action.
+
+    `board` is in dealing order and includes the cards rolled out after the last round. `draws` are
+    the replacements set aside for the discard turns, one a turn and player, turn by turn, player 0
+    first; a player who keeps leaves its card unused, so nobody's draw depends on the others.
+
+    Example:
+        >>> from equilibrist.cards.card import parse_cards
+        >>> Deal((parse_cards("AhKh"), parse_cards("QsQd")), board=parse_cards("2c7d9hJsTc"))
+        Deal(holes=((50, 46), (43, 41)), board=(0, 21, 30, 39, 32), draws=())
+    """
+
+    holes: tuple[Cards, ...]  # per player; () where not known
+    board: Cards = ()
+    draws: tuple[Card | None, ...] = ()
+
+    def check(self, rules: GameRules) -> None:
+        """Raise `CardError` unless these cards can be dealt in this game."""
+        if len(self.holes) != rules.num_players:
+            raise CardError(
+                f"{len(self.holes)} hands dealt to {rules.num_players} players", value=self.holes
+            )
+        for hole in self.holes:
+            if len(hole) not in (0, rules.num_hole_cards):
+                raise CardError(
+                    f"{cards_name(hole)} is not a hand of {rules.name}: "
+                    f"it has {len(hole)} cards, not {rules.num_hole_cards}",
+                    value=cards_name(hole),
+                )
+        for what, cards, most in (
+            ("board", self.board, rules.total_board_cards),
+            ("replacement", self.draws, rules.num_draws),
+        ):
+            if len(cards) > most:
+                raise CardError(
+                    f"{len(cards)} {what} cards are too many: {rules.name} has {most}", value=cards
+                )
+        known_draws = [card for card in self.draws if card is not None]
+        check_distinct(*self.holes, self.board, known_draws)
+        for card in (*(card for hole in self.holes for card in hole), *self.board, *known_draws):
+            if card not in rules.deck:
+                name = card_name(card)
+                raise CardError(f"{name} is not in the deck of {rules.name}", value=name)
+
+
+@dataclass(frozen=True, slots=True)
+class HandState:
+    """A hand of poker at some point of its play.
+
+    Example:
+        >>> from equilibrist.cards.card import parse_cards
+        >>> from equilibrist.games.action import CALL, RAISE
+        >>> from equilibrist.games.catalog import get_game
+        >>> deal = Deal((parse_cards("As"), parse_cards("Qs")))
+        >>> state = HandState.start(get_game("kuhn"), deal)
+        >>> state.apply(RAISE).apply(CALL).payoffs()
+        (2, -2)
+    """
+
+    betting: Betting
+    deal: Deal
+    swaps: tuple[tuple[Swap, ...], ...]  # of each player, in order; () where hidden
+    hand_number: int = 0
+
+    @classmethod
+    def start(cls, rules: GameRules, deal: Deal, hand_number: int = 0) -> HandState:
+        """The state before the first action; `CardError` where the deal does not fit the game."""
+        deal.check(rules)
+        return cls(Betting.start(rules), deal, ((),) * rules.num_players, hand_number)
+
+    # --- what is so -------------------------------------------------------------------------------
+
+    @property
+    def rules(self) -> GameRules:
+        """The rules of the game."""
+        return self.betting.rules
+
+    @property
+    def actor(self) -> int | None:
+        """Whose turn it is, None when the hand is over."""
+        return self.betting.actor
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody has anything left to decide."""
+        return self.betting.is_over
+
+    @property
+    def holes(self) -> tuple[Cards, ...]:
+        """The cards each player holds now, swaps done; () where not known."""
+        return tuple(map(_swapped, self.deal.holes, self.swaps))
+
+    @property
+    def board(self) -> Cards:
+        """The board cards on the table now, as far as they are known."""
+        return self.deal.board[: sum(board_sizes(self.betting))]
+
+    def payoffs(self) -> tuple[int, ...]:
+        """Chips each player wins, summing to zero; `InvalidValueError` before the end.
+
+        Ties split, unmatched chips go back.
+        """
+        if not self.betting.is_showdown:
+            return self.betting.payoffs()
+        if len(self.board) < self.rules.total_board_cards:
+            raise InvalidValueError("the board at the showdown is not known: no payoffs")
+        strengths = [0] * self.rules.num_players
+        for player, hole in enumerate(self.holes):
+            if self.betting.folded[player]:
+                continue
+            if not hole:
+                raise InvalidValueError(f"player {player}'s cards are not known: no payoffs")
+            strengths[player] = rank_cards(hole + self.board, self.rules.ranking)
+        return self.betting.payoffs(strengths)
+
+    def __str__(self) -> str:
+        """All that is known, as an ACPC state: `STATE:30:cc/:9s8h|9c6h/8c8d5c`."""
+        return f"STATE:{self.hand_number}:{self.betting.text}:{self.cards_text()}"
+
+    def cards_text(self, viewer: int | None = None) -> str:
+        """The cards of a state line, as `viewer` sees them or all; grammar in `games.notation`."""
+        players = range(self.rules.num_players)
+        holes = "|".join(self._hole_text(p) if self._sees(viewer, p) else "" for p in players)
+        groups, start = [], 0
+        for size in board_sizes(self.betting):
+            groups.append(cards_name(self.deal.board[start : start + size]))
+            start += size
+        return holes + "/".join(groups)
+
+    def _hole_text(self, player: int) -> str:
+        swaps = "".join(f"~{cards_name(swap)}" for swap in self.swaps[player])
+        return cards_name(self.deal.holes[player]) + swaps
+
+    def _sees(self, viewer: int | None, player: int) -> bool:
+        """Own cards always, the others' at a showdown unless folded, all without a viewer."""
+        shows = self.betting.is_showdown and not self.betting.folded[player]
+        return viewer is None or viewer == player or shows
+
+    # --- what may happen --------------------------------------------------------------------------
+
+    def legal_actions(self) -> LegalActions:
+        """What the actor may do; a swap names its card where the hand is known.
+
+        Example:
+            >>> from equilibrist.games.catalog import get_game
+            >>> from equilibrist.games.notation import parse_state
+            >>> state = parse_state(get_game("discard-holdem"), "MATCHSTATE:0:0:cc/:2cKh|/4s5s6s")
+            >>> str(state.state.legal_actions())
+            'k, d2c, dKh'
+        """
+        legal = self.betting.legal_actions()
+        if SWAP not in legal:
+            return legal
+        swaps = [Action("d", card=card) for card in self._actor_hole()] or [SWAP]
+        return LegalActions((*(action for action in legal.actions if action != SWAP), *swaps))
+
+    def can(self, action: Action) -> bool:
+        """Whether `action` is legal now."""
+        return action in self.legal_actions()
+
+    def verify(self, action: Action) -> None:
+        """Raise `IllegalActionError` unless `action` is legal now."""
+        if self.can(action):
+            return
+        if action.kind == "d" and self.betting.is_discarding:
+            raise IllegalActionError(
+                f"{action_name(action)} names no card of player {self.actor} in {self}; "
+                f"legal are {self.legal_actions()}",
+                value=action_name(action),
+                position=sum(map(len, self.betting.history)),
+            )
+        self.betting.verify(action, str(self))
+
+    def apply(self, action: Action) -> HandState:
+        """The state after `action`; `IllegalActionError` if the rules forbid it."""
+        self.verify(action)
+        if action.card is None:
+            return replace(self, betting=self.betting.apply(action))
+        actor, slot = self.betting.to_act[0], self._draw_slot()
+        draw = self.deal.draws[slot] if slot < len(self.deal.draws) else None
+        if draw is None:
+            raise InvalidValueError(
+                f"the replacement for {card_name(action.card)} is not known: the dealer deals it",
+                value=action_name(action),
+            )
+        swaps = list(self.swaps)
+        swaps[actor] = (*swaps[actor], (action.card, draw))
+        return replace(self, betting=self.betting.apply(SWAP), swaps=tuple(swaps))
+
+    def _actor_hole(self) -> Cards:
+        return self.holes[self.betting.to_act[0]]
+
+    def _draw_slot(self) -> int:
+        return draw_slot(self.rules, self.betting.round, self.betting.to_act[0])
+
+
+def board_sizes(betting: Betting) -> tuple[int, ...]:
+    """How many board cards each round so far has put on the table, the roll-out last.
+
+    Example:
+        >>> from equilibrist.games.action import CALL
+        >>> from equilibrist.games.catalog import get_game
+        >>> board_sizes(Betting.start(get_game("preflop-holdem")).apply(CALL).apply(CALL))
+        (0, 5)
+    """
+    sizes = betting.rules.num_board_cards[: betting.round + 1]
+    rollout = betting.rules.rollout_cards if betting.is_showdown else 0
+    return (*sizes, rollout) if rollout else sizes
+
+
+def draw_slot(rules: GameRules, round: int, player: int) -> int:  # noqa: A002
+    """Where in `Deal.draws` the replacement for a player's discard turn of a round lies."""
+    return rules.num_players * sum(rules.discards[:round]) + player
+
+
+def _swapped(hole: Cards, swaps: tuple[Swap, ...]) -> Cards:
+    for old, new in swaps:
+        hole = tuple(new if card == old else card for card in hole)
+    return hole
