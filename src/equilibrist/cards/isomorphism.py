@@ -1,0 +1,296 @@
+"""Deals up to a renaming of suits: a dense index for any pattern of rounds and any deck.
+
+Poker does not care which suit is which, so 56 billion (hole, flop, turn, river) deals are only
+2,428,287,420 different ones. A `DealIndexer` numbers them 0 … size − 1 for every round of a
+pattern. Children follow their parent: the turns of a flop are a contiguous range of indices.
+
+Source: Gilpin, Sandholm and Sørensen 2007 (GS3), "Exploiting suit isomorphisms".
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equilibrist.cards.card import FULL_DECK, Card, Cards, Deck, card_name, cards_name
+from equilibrist.cards.hand import hand_table
+from equilibrist.errors import CardError, InvalidValueError
+from equilibrist.kernels.layout import DealTables
+
+_MOST_CARDS = 13
+
+
+class DealIndexer:
+    """The canonical index of deals in rounds, such as `(2, 3, 1, 1)` for hold'em.
+
+    The order of cards within a round means nothing; cards are written one round after the other.
+    `round` arguments count from 0 and default to the last round.
+
+    Example:
+        >>> from equilibrist.cards.card import parse_cards
+        >>> holdem = DealIndexer((2, 3, 1, 1))
+        >>> holdem.sizes
+        (169, 1286792, 55190538, 2428287420)
+        >>> holdem.index(parse_cards("AhKh")) == holdem.index(parse_cards("KcAc"))
+        True
+    """
+
+    def __init__(self, rounds: Iterable[int], deck: Deck = FULL_DECK) -> None:
+        self.rounds = tuple(int(num_cards) for num_cards in rounds)
+        self.deck = deck
+        _check_pattern(self.rounds, deck)
+        self._tables = _tables(self.rounds, deck)
+        self.sizes = tuple(self._size(r) for r in range(len(self.rounds)))
+
+    @property
+    def size(self) -> int:
+        """Number of different deals in the last round."""
+        return self.sizes[-1]
+
+    @property
+    def raw_sizes(self) -> tuple[int, ...]:
+        """Number of deals in every round when suits have names."""
+        sizes, left = [1], len(self.deck)
+        for num_cards in self.rounds:
+            sizes.append(sizes[-1] * math.comb(left, num_cards))
+            left -= num_cards
+        return tuple(sizes[1:])
+
+    def index(self, cards: Sequence[Card]) -> int:
+        """Index of a deal in the round that its cards complete.
+
+        Example:
+            >>> from equilibrist.cards.card import parse_cards
+            >>> DealIndexer((2, 3)).index(parse_cards("7s7h 3dJdAh"))
+            1162743
+        """
+        return self.indices(cards)[-1]
+
+    def indices(self, cards: Sequence[Card]) -> tuple[int, ...]:
+        """Index of a deal in every round that its cards complete."""
+        from equilibrist.kernels.cpu.isomorphism import index_deal
+
+        last = self._round_of(len(cards))
+        array = self._check_deals(np.array([cards], dtype=np.int64))[0]
+        return tuple(int(index_deal(self._tables, array, r)) for r in range(last + 1))
+
+    def index_array(self, deals: ArrayLike) -> NDArray[np.int64]:
+        """Indices [N] of deals [N, n] in the round that n cards complete, on all threads."""
+        from equilibrist.kernels.cpu.isomorphism import index_deals
+
+        array = np.asarray(deals)
+        if array.ndim != 2 or array.dtype.kind not in "iu":
+            raise InvalidValueError(
+                f"deals are an integer array [N, cards], not {array.dtype} of shape {array.shape}",
+                value=array.shape,
+            )
+        last = self._round_of(array.shape[1])
+        out = np.empty(len(array), np.int64)
+        index_deals(self._tables, self._check_deals(array), last, out)
+        return out
+
+    def unindex(self, index: int, round: int = -1) -> Cards:  # noqa: A002
+        """The canonical deal of an index, one round after the other.
+
+        Example:
+            >>> from equilibrist.cards.card import cards_name
+            >>> cards_name(DealIndexer((2, 3)).unindex(1162743))
+            '7c7dAc3hJh'
+        """
+        return tuple(self.unindex_array([index], round)[0].tolist())
+
+    def unindex_array(
+        self,
+        indices: ArrayLike,
+        round: int = -1,  # noqa: A002
+    ) -> NDArray[np.uint8]:
+        """Canonical deals [N, n] uint8 of indices [N], on all threads."""
+        from equilibrist.kernels.cpu.isomorphism import unindex_deals
+
+        target = self._round(round)
+        array = np.asarray(indices, dtype=np.int64)
+        self._check_indices(array, target)
+        out = np.empty((len(array), sum(self.rounds[: target + 1])), np.uint8)
+        unindex_deals(self._tables, array, target, out)
+        return out
+
+    def multiplicity(self, index: int, round: int = -1) -> int:  # noqa: A002
+        """How many raw deals an index stands for: a divisor of 24 in the full deck."""
+        target = self._round(round)
+        return self._relate(index, target, target)[1]
+
+    def parent(self, index: int, round: int = -1) -> int:  # noqa: A002
+        """Index in the round before."""
+        child_round = self._round(round)
+        return self._relate(index, child_round, self._round(child_round - 1))[0]
+
+    def children(self, index: int, round: int) -> range:  # noqa: A002
+        """The contiguous indices of the next round that follow a deal of this round.
+
+        Example:
+            >>> holdem = DealIndexer((2, 3))
+            >>> [holdem.parent(child) for child in holdem.children(5, 0)[::5000]]
+            [5]
+        """
+        parent_round = self._round(round)
+        child_round = self._round(parent_round + 1)
+        start = self._relate(index, parent_round, child_round)[0]
+        if index + 1 == self.sizes[parent_round]:
+            return range(start, self.sizes[child_round])
+        return range(start, self._relate(index + 1, parent_round, child_round)[0])
+
+    def path(self, cards: Sequence[Card]) -> list[tuple[int, int]]:
+        """How a deal is encoded: for every round, size of its case and local index inside it.
+
+        Example:
+            >>> from equilibrist.cards.card import parse_cards
+            >>> DealIndexer((2, 3)).path(parse_cards("7s7h 3dJdAh"))  # GS3's worked example
+            [(13, 5), (936, 455)]
+        """
+        from equilibrist.kernels.cpu.isomorphism import split_index
+
+        index = self.index(cards)
+        target = self._round_of(len(cards))
+        steps, t = [], 0
+        for r in range(target + 1):
+            case, local, index = split_index(self._tables, t, r, index, target)
+            steps.append((int(self._tables.num_locals[case]), int(local)))
+            t = int(self._tables.child[case])
+        return steps
+
+    def num_cases(self, round: int = -1) -> int:  # noqa: A002
+        """How many cases the analysis of a round distinguishes, over all deals before it."""
+        target = self._round(round)
+        spans = self._tables.case_span[target]
+        return int((spans[:, 1] - spans[:, 0]).sum())
+
+    def _size(self, r: int) -> int:
+        final = int(self._tables.case_span[0, 0, 1]) - 1
+        tables = self._tables
+        return int(tables.offset[r, final] + tables.num_locals[final] * tables.size[r, final])
+
+    def _relate(self, index: int, from_round: int, to_round: int) -> tuple[int, int]:
+        from equilibrist.kernels.cpu.isomorphism import relate
+
+        self._check_indices(np.array([index], dtype=np.int64), from_round)
+        result, multiplicity = relate(self._tables, index, from_round, to_round)
+        return int(result), int(multiplicity)
+
+    def _round(self, r: int) -> int:
+        if not -len(self.rounds) <= r < len(self.rounds):
+            raise InvalidValueError(
+                f"round {r} is outside the pattern {self.rounds} of {len(self.rounds)} rounds",
+                value=r,
+            )
+        return r % len(self.rounds)
+
+    def _round_of(self, num_cards: int) -> int:
+        ends = np.cumsum(self.rounds).tolist()
+        if num_cards not in ends:
+            raise CardError(
+                f"{num_cards} cards do not complete a round of the pattern "
+                f"{','.join(map(str, self.rounds))}; {' or '.join(map(str, ends))} cards do",
+                value=num_cards,
+            )
+        return ends.index(num_cards)
+
+    def _check_deals(self, deals: NDArray[np.integer]) -> NDArray[np.uint8]:
+        from equilibrist.kernels.cpu.ranking import first_bad_hand
+
+        bad = first_bad_hand(deals)
+        if bad < len(deals):
+            raise CardError(
+                f"deal {bad} repeats a card or holds a number outside 0 … 51: "
+                f"{deals[bad].tolist()}",
+                value=deals[bad].tolist(),
+                position=bad,
+            )
+        if self.deck != FULL_DECK:
+            for card in np.unique(deals).tolist():
+                if card not in self.deck:
+                    raise CardError(
+                        f"{card_name(card)} is not in the deck {cards_name(self.deck.cards)}",
+                        value=card_name(card),
+                    )
+        return np.ascontiguousarray(deals, np.uint8)
+
+    def _check_indices(self, indices: NDArray[np.int64], r: int) -> None:
+        outside = (indices < 0) | (indices >= self.sizes[r])
+        if outside.any():
+            value = int(indices[outside][0])
+            raise InvalidValueError(
+                f"index {value} is outside 0 … {self.sizes[r] - 1} of round {r}", value=value
+            )
+
+
+class BoardIndexer:
+    """Board first: the different hands on a board, for boards dealt in rounds.
+
+    Boards are numbered up to suits; on each, hands that a suit renaming leaving the board alone
+    maps to each other share a *state*, 0 … number of states − 1.
+
+    Example:
+        >>> from equilibrist.cards.card import parse_cards
+        >>> flops = BoardIndexer((3,))
+        >>> states, num_states = flops.states(parse_cards("7s8s9s"))
+        >>> states.shape, num_states
+        ((1326,), 274)
+    """
+
+    def __init__(self, rounds: Iterable[int], deck: Deck = FULL_DECK) -> None:
+        rounds = tuple(rounds)
+        self.boards = DealIndexer(rounds, deck)
+        self._with_hands = DealIndexer((*rounds, 2), deck)
+
+    @property
+    def num_states(self) -> int:
+        """States over all boards: the different (board, hand) deals."""
+        return self._with_hands.size
+
+    def states(self, board: Sequence[Card]) -> tuple[NDArray[np.int64], int]:
+        """State of each of the 1326 hands on a complete board, −1 if blocked; and their number."""
+        from equilibrist.kernels.cpu.isomorphism import index_hands
+
+        self.boards.index(board)  # complains about what is not a board
+        if len(board) != sum(self.boards.rounds):
+            raise CardError(
+                f"{cards_name(board)} is no complete board of {sum(self.boards.rounds)} cards",
+                value=cards_name(board),
+            )
+        out = np.empty(len(hand_table()), np.int64)
+        array = np.array(board, np.uint8)
+        num_states = index_hands(self._with_hands._tables, array, hand_table(), out)
+        return out, int(num_states)
+
+
+def _check_pattern(rounds: tuple[int, ...], deck: Deck) -> None:
+    if not rounds or min(rounds) < 1:
+        raise InvalidValueError(
+            f"a pattern is one or more rounds of at least one card, not {rounds}", value=rounds
+        )
+    if sum(rounds) > len(deck):
+        raise InvalidValueError(
+            f"the pattern {rounds} deals {sum(rounds)} cards from a deck of {len(deck)}",
+            value=rounds,
+        )
+    if sum(rounds) > _MOST_CARDS:
+        raise InvalidValueError(
+            f"the pattern {rounds} deals {sum(rounds)} cards; at most {_MOST_CARDS} are indexed",
+            value=rounds,
+        )
+
+
+@functools.cache
+def _tables(rounds: tuple[int, ...], deck: Deck) -> DealTables:
+    from equilibrist.kernels.cpu.isomorphism import build_tables
+
+    try:
+        return build_tables(rounds, deck.num_ranks, deck.num_suits)
+    except OverflowError:
+        raise InvalidValueError(
+            f"the pattern {rounds} has more deals than a 64-bit index can number", value=rounds
+        ) from None
