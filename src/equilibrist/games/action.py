@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, cast
 
 from equilibrist.cards.card import Card, card_name, parse_card
-from equilibrist.errors import RecordError
+from equilibrist.errors import IllegalActionError, RecordError
 
 Kind: TypeAlias = Literal["f", "c", "r", "d", "k"]
 
@@ -95,4 +95,13 @@ class LegalActions:
         if self.raise_to is not None:
             low, high = self.raise_to
             names.append(f"r{low}" if low == high else f"r{low}–r{high}")
-        return ", ".join(names) or "no actions: the hand is over"
+        return ", ".join(names) or "no actions"
+
+
+def illegal_action(
+    action: Action, objection: str, state: str, legal: LegalActions, position: int
+) -> IllegalActionError:
+    """The error for an action at `position` in the hand that the rules forbid."""
+    name = action_name(action)
+    message = f"{name} {objection} in {state}; legal are {legal}"
+    return IllegalActionError(message, value=name, position=position)

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from equilibrist.errors import IllegalActionError, InvalidValueError
+from equilibrist.errors import InvalidValueError
 from equilibrist.games.action import (
     CALL,
     FOLD,
@@ -32,6 +32,7 @@ from equilibrist.games.action import (
     Action,
     LegalActions,
     action_name,
+    illegal_action,
 )
 from equilibrist.games.rules import GameRules
 
@@ -164,6 +165,11 @@ class Betting:
         return self.rules.stack_chips[self.to_act[0]]
 
     @property
+    def num_actions(self) -> int:
+        """How many actions there have been."""
+        return sum(map(len, self.history))
+
+    @property
     def text(self) -> str:
         """ACPC betting string: actions run together, `/` at each round's end."""
         return "/".join("".join(map(action_name, actions)) for actions in self.history)
@@ -232,7 +238,7 @@ class Betting:
             return kind in ("d", "k")
         return kind == "c" or (kind == "f" and self.can_fold)
 
-    def verify(self, action: Action, state_text: str | None = None) -> None:
+    def verify(self, action: Action) -> None:
         """Raise `IllegalActionError` unless `action` is legal now.
 
         Example:
@@ -245,18 +251,12 @@ class Betting:
             discard-holdem '', player 1 to act; legal are f, c, r4–r200
         """
         if not self.can(action):
-            raise IllegalActionError(
-                f"{action_name(action)} {self._objection(action)} in "
-                f"{state_text or self._description()}; legal are {self.legal_actions()}",
-                value=action_name(action),
-                position=sum(map(len, self.history)),
-            )
+            turn = "the hand is over" if self.is_over else f"player {self.actor} to act"
+            state = f"{self.rules.name} {self.text!r}, {turn}"
+            legal = self.legal_actions()
+            raise illegal_action(action, self.objection(action), state, legal, self.num_actions)
 
-    def _description(self) -> str:
-        turn = "the hand is over" if self.is_over else f"player {self.actor} to act"
-        return f"{self.rules.name} {self.text!r}, {turn}"
-
-    def _objection(self, action: Action) -> str:
+    def objection(self, action: Action) -> str:
         """Why an illegal action is illegal, as the end of a sentence."""
         if not self.to_act:
             return "comes after the end"
@@ -266,9 +266,15 @@ class Betting:
             if action.amount < self.min_raise_to:
                 return f"is below the smallest raise r{self.min_raise_to}"
             return f"is above the largest raise r{self.max_raise_to}"
-        if action.kind == "f" and not self.is_discarding:
-            return "has no bet to fold to"
-        return "is not legal"
+        if self.is_discarding or action.kind not in ("f", "r"):
+            return "is not legal"
+        if action.kind == "f":
+            return "folds to no bet"
+        if self.num_raises >= self.rules.max_raises[self.round]:
+            return f"is one raise more than the {self.num_raises} allowed"
+        if self.rules.stack_chips[self.to_act[0]] <= max(self.spent):
+            return "is more than the stack"
+        return "finds nobody with chips left"
 
     def apply(self, action: Action) -> Betting:
         """The state after `action`; `IllegalActionError` if the rules forbid it."""

@@ -242,4 +242,4 @@ def _check_same(field: _Field, right: str) -> None:
     if field.text != right:
         pairs = enumerate(zip(field.text, right, strict=False))
         at = next((i for i, (a, b) in pairs if a != b), min(len(field.text), len(right)))
-        raise field.error(f"{right!r} is how this is written", value=field.text[at:], offset=at)
+        raise field.error(f"this should read {right!r}", value=field.text[at:], offset=at)

@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 from equilibrist.cards.card import Card, Cards, card_name, cards_name, check_distinct
 from equilibrist.cards.ranking import rank_cards
-from equilibrist.errors import CardError, IllegalActionError, InvalidValueError
-from equilibrist.games.action import SWAP, Action, LegalActions, action_name
+from equilibrist.errors import CardError, InvalidValueError
+from equilibrist.games.action import SWAP, Action, LegalActions, action_name, illegal_action
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
 
@@ -184,16 +184,12 @@ class HandState:
 
     def verify(self, action: Action) -> None:
         """Raise `IllegalActionError` unless `action` is legal now."""
-        if self.can(action):
-            return
-        if action.kind == "d" and self.betting.is_discarding:
-            raise IllegalActionError(
-                f"{action_name(action)} names no card of player {self.actor} in {self}; "
-                f"legal are {self.legal_actions()}",
-                value=action_name(action),
-                position=sum(map(len, self.betting.history)),
-            )
-        self.betting.verify(action, str(self))
+        if not self.can(action):
+            objection = self.betting.objection(action)
+            if action.kind == "d" and self.betting.is_discarding:
+                objection = f"names no card of player {self.actor}"
+            legal, position = self.legal_actions(), self.betting.num_actions
+            raise illegal_action(action, objection, str(self), legal, position)
 
     def apply(self, action: Action) -> HandState:
         """The state after `action`; `IllegalActionError` if the rules forbid it."""

@@ -1,0 +1,73 @@
+"""The ACPC dealer's generator."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from equilibrist.cards.card import cards_name, parse_cards
+from equilibrist.errors import InvalidValueError
+from equilibrist.games.catalog import game_names, get_game
+from equilibrist.games.dealing import Dealer
+from equilibrist.games.state import HandState
+
+
+def mersenne_twister(seed: int) -> Iterator[int]:
+    """MT19937 after `init_genrand(seed)`, written out from Matsumoto and Nishimura (1998)."""
+    state = [seed]
+    for i in range(1, 624):
+        state.append((1812433253 * (state[-1] ^ state[-1] >> 30) + i) & 0xFFFFFFFF)
+    while True:
+        for i in range(624):
+            y = (state[i] & 0x80000000) | (state[(i + 1) % 624] & 0x7FFFFFFF)
+            state[i] = state[(i + 397) % 624] ^ y >> 1 ^ (0x9908B0DF if y & 1 else 0)
+        for word in state:
+            word ^= word >> 11
+            word ^= word << 7 & 0x9D2C5680
+            word ^= word << 15 & 0xEFC60000
+            yield word ^ word >> 18
+
+
+@pytest.mark.parametrize("name", game_names())
+@pytest.mark.parametrize("seed", [0, 1, 2**32 - 1])
+def test_every_card_takes_one_word_of_the_mersenne_twister(name: str, seed: int) -> None:
+    rules, words = get_game(name), mersenne_twister(seed)
+    for deal in itertools.islice(Dealer(rules, seed), 100):
+        deck = [
+            card for suit in range(4) for card in range(suit, 52, 4) if card in rules.deck
+        ]  # suit by suit, ranks ascending
+        for card in (*(card for hole in deal.holes for card in hole), *deal.board, *deal.draws):
+            place = next(words) % len(deck)
+            assert card == deck[place]
+            deck[place] = deck[-1]
+            deck.pop()
+
+
+def test_the_first_hand_of_seed_zero_is_the_acpcs() -> None:
+    deal = next(Dealer(get_game("holdem-limit"), seed=0))
+    assert "|".join(map(cards_name, deal.holes)) == "5d5c|9hQd"
+    assert deal.board == parse_cards("8dAs8s4h6d")
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_deals_are_complete_and_fit_the_game(name: str) -> None:
+    rules = get_game(name)
+    for deal in itertools.islice(Dealer(rules, seed=3), 50):
+        HandState.start(rules, deal)
+        assert len(deal.board) == rules.total_board_cards
+        assert len(deal.draws) == rules.num_draws
+
+
+def test_all_deals_of_kuhn_are_about_equally_frequent() -> None:
+    counts = Counter(deal.holes for deal in itertools.islice(Dealer(get_game("kuhn"), 1), 6000))
+    assert len(counts) == 6
+    assert all(900 < count < 1100 for count in counts.values())
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_a_seed_is_a_32_bit_word(seed: int) -> None:
+    with pytest.raises(InvalidValueError, match="a seed is 0 to 4294967295"):
+        Dealer(get_game("kuhn"), seed)
