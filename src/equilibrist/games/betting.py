@@ -142,10 +142,10 @@ class Betting:
         actor, stacks, spent = self.to_act[0], self.rules.stack_chips, self.spent
         if stacks[actor] <= max(spent):
             return False
-        return any(
-            player != actor and not self.folded[player] and spent[player] < stacks[player]
-            for player in range(len(spent))
-        )
+        for player, chips in enumerate(spent):
+            if player != actor and chips < stacks[player] and not self.folded[player]:
+                return True
+        return False
 
     @property
     def min_raise_to(self) -> int:
@@ -282,13 +282,13 @@ class Betting:
             self.verify(action)
         spent, folded, to_act = self.spent, self.folded, self.to_act[1:]
         num_raises, full_raise_to = self.num_raises, self.full_raise_to
-        actor = self.to_act[0]
+        actor, is_won = self.to_act[0], False
         if action.kind == "c":
             spent = _put(spent, actor, spent[actor] + self.to_call)
         elif action.kind == "f":
             folded = _put(folded, actor, True)
-            if sum(folded) + 1 == len(folded):
-                to_act = ()
+            is_won = sum(folded) + 1 == len(folded)
+            to_act = () if is_won else to_act
         elif action.kind == "r":
             amount = action.amount or self.min_raise_to
             num_raises += 1
@@ -297,7 +297,7 @@ class Betting:
             to_act = _with_chips(self.rules, spent, folded, (actor + 1) % len(spent))
             to_act = tuple(player for player in to_act if player != actor)
         history = (*self.history[:-1], (*self.history[-1], action))
-        if to_act or sum(folded) + 1 == len(folded):
+        if to_act or is_won:
             return Betting(
                 self.rules, spent, folded, self.round, self.is_discarding,
                 to_act, num_raises, full_raise_to, history,
