@@ -93,7 +93,12 @@ class Range:
             'AsAh'
         """
         weights = np.zeros(NUM_HANDS)
-        weights[list(hands)] = 1.0
+        for hand in hands:
+            if not 0 <= hand < NUM_HANDS:
+                raise CardError(
+                    f"{hand} is not a hand: hands are 0 (2d2c) … 1325 (AsAh)", value=hand
+                )
+            weights[hand] = 1.0
         return cls(weights)
 
     @property

@@ -24,6 +24,7 @@ from equilibrist.kernels.cpu.ranking import NO_CARDS, hand_value
 
 WINS, TIES, TOTAL = 0, 1, 2  # rows of the results
 NUM_CLASSES = 169
+_UNKNOWN = np.uint16(65535)  # no hand has this value
 _LANE = np.uint64(0x1FFF)  # the ranks of one suit in a card mask
 _LOW_DIGIT, _LOW_BITS = np.uint32(127), np.uint32(7)  # of a 13-bit value, for the radix sort
 _HAND = np.uint32(0xFFFF)  # an entry of the sort is `value << 16 | hand`
@@ -112,20 +113,20 @@ def showdown_boards(tables, boards, multiplicity, hands, weights, first, second,
 def _compare_pairs(tables, boards, multiplicity, hands, weights, first, second, out):
     """Adds into `out` [3, n] the results of the `first` hands by looking at every pair."""
     keys, masks = _sums(tables, hands)
-    value = np.empty(len(hands), np.int32)
+    value = np.empty(len(hands), np.uint16)
     for b in range(len(boards)):
-        board_key, board_mask = _sum(tables, boards[b])
-        board_key += tables.start
+        key, mask = _sum(tables, boards[b])
+        key += tables.start
         for i in range(len(hands)):
-            value[i] = -1
-            if masks[i] & board_mask == NO_CARDS:
-                value[i] = hand_value(tables, board_key + keys[i], board_mask + masks[i])
+            value[i] = _UNKNOWN
+            if masks[i] & mask == NO_CARDS:
+                value[i] = hand_value(tables, key + keys[i], mask + masks[i])
         for i in first:
-            if value[i] < 0:
+            if value[i] == _UNKNOWN:
                 continue
             wins, ties, total = 0.0, 0.0, 0.0
             for j in second:
-                if value[j] >= 0 and masks[i] & masks[j] == NO_CARDS:
+                if value[j] != _UNKNOWN and masks[i] & masks[j] == NO_CARDS:
                     total += weights[j]
                     wins += weights[j] * (value[i] > value[j])
                     ties += weights[j] * (value[i] == value[j])
@@ -271,13 +272,13 @@ def _sums(tables, hands):
 def _sorted_hands(tables, board, keys, masks, order, spare):
     """Writes `value << 16 | hand` of the hands a board leaves, ascending; returns how many."""
     low_start, high_start = np.zeros(129, np.int64), np.zeros(65, np.int64)
-    board_key, board_mask = _sum(tables, board)
-    board_key += tables.start
+    key, mask = _sum(tables, board)
+    key += tables.start
     alive = 0
-    for i in range(len(keys)):
-        if masks[i] & board_mask == NO_CARDS:
-            value = np.uint32(hand_value(tables, board_key + keys[i], board_mask + masks[i]))
-            spare[alive] = (value << _VALUE_SHIFT) | np.uint32(i)
+    for i in range(len(order)):
+        if masks[i] & mask == NO_CARDS:
+            value = np.uint32(hand_value(tables, key + keys[i], mask + masks[i]))
+            order[alive] = (value << _VALUE_SHIFT) | np.uint32(i)
             low_start[(value & _LOW_DIGIT) + np.uint32(1)] += 1
             high_start[(value >> _LOW_BITS) + np.uint32(1)] += 1
             alive += 1
@@ -287,10 +288,9 @@ def _sorted_hands(tables, board, keys, masks, order, spare):
     for digit in range(64):
         high_start[digit + 1] += high_start[digit]
     for k in range(alive):
-        digit = (spare[k] >> _VALUE_SHIFT) & _LOW_DIGIT
-        order[low_start[digit]] = spare[k]
+        digit = (order[k] >> _VALUE_SHIFT) & _LOW_DIGIT
+        spare[low_start[digit]] = order[k]
         low_start[digit] += 1
-    spare[:alive] = order[:alive]
     for k in range(alive):
         digit = spare[k] >> (_VALUE_SHIFT + _LOW_BITS)
         order[high_start[digit]] = spare[k]

@@ -1,0 +1,384 @@
+"""Equity: the share of the pot a side gets when the rest of the board is dealt without betting.
+
+Every question is answered in one way. The results of *each* hand of one side against the whole
+range of the other do not change under the suit permutations G that fix that range, the board and
+the dead cards. So one board per orbit of G is played (134,459 instead of 2,598,960 against a
+random hand), each counted as often as its orbit is large, and the results of hands that G maps to
+each other are averaged. Whichever side makes this cheaper plays against the other. All counts are
+exact integers when all weights are 0 or 1.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.cards.card import NUM_CARDS, Card, check_distinct
+from equilibrist.cards.hand import (
+    NUM_CLASSES,
+    NUM_HANDS,
+    Hand,
+    class_table,
+    hand_cards,
+    hand_table,
+)
+from equilibrist.cards.range import Range, blocked_hands, parse_range
+from equilibrist.cards.ranking import rank_tables
+from equilibrist.errors import CardError, InvalidValueError, RangeError, UnknownNameError
+
+RangeLike: TypeAlias = Range | str | Hand
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+BOARD_CARDS = 5
+METHODS = ("auto", "exact", "monte-carlo")
+
+# The most hands × boards that "auto" enumerates. The largest question there is, two ranges of all
+# hands that no suit permutation fixes and no board, takes 3.4e9: about a minute on two cores.
+EXACT_LIMIT = 4e9
+NUM_SAMPLES = 100_000  # boards of a Monte Carlo estimate unless told
+
+_NUM_CHUNKS = 64  # of exact sums; fixed, so that results do not depend on the number of threads
+_NUM_BATCHES = 100  # of Monte Carlo sums, whose spread gives the standard error
+_BLOCK = 100_000  # random boards drawn at a time, which bounds the memory of the draw
+_PAIRS_PER_HAND = 4  # comparisons that cost as much as sorting and sweeping one hand
+
+
+@dataclass(frozen=True)
+class Equity:
+    """Share of the pot of the first side, and the counts behind it.
+
+    Counts are weights of (hand, hand, board): integers where all weights are 0 or 1. They cover
+    every board when `exact`, the sampled boards otherwise.
+    """
+
+    equity: float  # (wins + ties / 2) / total, from 0 to 1
+    wins: float
+    ties: float
+    losses: float
+    total: float
+    exact: bool
+    standard_error: float | None = None  # of `equity`; None when exact
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTable:
+    """All 169 classes of hands against each other before the flop, over all boards.
+
+    Counts are sums over all pairs of hands, one of the row's class and one of the column's, that
+    share no card, and all C(48, 5) boards. Classes are in the order of `cards/hand.py`.
+    """
+
+    wins: Ints  # [169, 169]
+    ties: Ints  # [169, 169]
+
+    @property
+    def losses(self) -> Ints:
+        """How often the row's class loses: [169, 169]."""
+        return self.wins.T
+
+    @property
+    def total(self) -> Ints:
+        """Pairs of hands times boards: [169, 169]."""
+        return self.wins + self.ties + self.losses
+
+    @property
+    def equities(self) -> Floats:
+        """Share of the pot of the row's class: [169, 169]."""
+        equities: Floats = (self.wins + self.ties / 2) / self.total
+        return equities
+
+
+def equity(
+    first: RangeLike,
+    second: RangeLike,
+    board: Sequence[Card] = (),
+    dead: Sequence[Card] = (),
+    *,
+    method: str = "auto",
+    limit: float = EXACT_LIMIT,
+    samples: int = NUM_SAMPLES,
+    seed: int = 0,
+) -> Equity:
+    """Equity of one hand or range against another, given some board and dead cards.
+
+    A side is a `Range`, its text, or the index of a hand. "auto" is exact up to `limit`
+    hands × boards and beyond that a Monte Carlo estimate over `samples` random boards, on each of
+    which all hands are compared; "exact" and "monte-carlo" insist.
+
+    Example:
+        >>> from equilibrist.cards.card import parse_cards
+        >>> equity("AhKh", "QsQd", parse_cards("2h7h9c"))
+        Equity(equity=0.5414..., wins=536, ties=0, losses=454, total=990, exact=True, ...)
+        >>> equity("QQ+", "AKs:0.5,76s", parse_cards("2c7d9h")).total
+        77220.0
+    """
+    if method not in METHODS:
+        raise UnknownNameError(
+            f"no method is called {method!r}; there are {', '.join(METHODS)}", value=method
+        )
+    if samples < _NUM_BATCHES:
+        raise InvalidValueError(
+            f"{samples} samples are too few; at least {_NUM_BATCHES} are needed", value=samples
+        )
+    own, other = _dealt_weights(first, second, board, dead)
+    plans = [_Plan.make(own, other, board, dead), _Plan.make(other, own, board, dead)]
+    swapped = plans[1].work < plans[0].work
+    if method == "exact" or (method == "auto" and plans[swapped].work <= limit):
+        counts = _exact_results(plans[swapped])[None] @ (other if swapped else own)
+    else:
+        swapped = False
+        plan = _Plan.make(own, other, board, dead, use_suits=False)
+        counts = _sampled_results(plan, samples, seed) @ own
+    if swapped:  # what the second side did not win is what the first side wins
+        wins, ties, total = counts.T
+        counts = np.stack([total - wins - ties, ties, total], axis=1)
+    return _summary(counts, is_integer=bool(np.isin([own, other], (0, 1)).all()))
+
+
+def hand_equities(
+    first: RangeLike, second: RangeLike, board: Sequence[Card] = (), dead: Sequence[Card] = ()
+) -> Floats:
+    """Exact equity [1326] of each hand of a range against another; NaN where it cannot be held.
+
+    Example:
+        >>> from equilibrist.cards.card import parse_cards
+        >>> shares = hand_equities("AA,72o", "KK", parse_cards("2c7d9hJs"))
+        >>> int(np.isfinite(shares).sum())  # six pairs of aces, 7 of 12 seven-deuces left
+        13
+    """
+    own, other = _dealt_weights(first, second, board, dead)
+    wins, ties, total = _exact_results(_Plan.make(own, other, board, dead))
+    can_be_held = (own > 0) & (total > 0)
+    return np.divide(wins + ties / 2, total, out=np.full(NUM_HANDS, np.nan), where=can_be_held)
+
+
+def preflop_equities() -> tuple[Ints, Ints, int]:
+    """Wins [169], ties [169] and total of one hand of each class against a random hand.
+
+    Counts run over the C(50, 2) hands of the opponent and the C(48, 5) boards.
+    """
+    everything = np.ones(NUM_HANDS)
+    wins, ties, total = _exact_results(_Plan.make(everything, everything, (), ()))
+    _, one_of_class = np.unique(class_table(), return_index=True)
+    return wins[one_of_class].astype(int), ties[one_of_class].astype(int), int(total[0])
+
+
+@functools.cache
+def preflop_table() -> ClassTable:
+    """All 169 classes against each other, computed on first use (some ten seconds)."""
+    from equilibrist.kernels.cpu import equity as kernel
+
+    everything = np.ones(NUM_HANDS)
+    boards, multiplicity = _canonical_boards(_Plan.make(everything, everything, (), ()))
+    wins, ties = np.zeros((2, _NUM_CHUNKS, NUM_CLASSES, NUM_CLASSES), np.int64)
+    kernel.class_showdowns(
+        rank_tables(7), boards, multiplicity, hand_table().copy(), class_table().copy(), wins, ties
+    )
+    sums = wins.sum(axis=0), ties.sum(axis=0)
+    for table in sums:
+        table.flags.writeable = False
+    return ClassTable(*sums)
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """The hands of one side against the weights of the other, on the boards of a deck."""
+
+    weights: Floats  # [1326] of the other side
+    first: Ints  # hands of this side, closed under `symmetries`
+    hands: Ints  # hands of either side
+    symmetries: Ints  # suit permutations that fix weights, board and deck, by number; identity 0
+    board: tuple[Card, ...]
+    deck: tuple[Card, ...]  # cards that the rest of the board may show
+
+    @classmethod
+    def make(
+        cls,
+        own: Floats,
+        other: Floats,
+        board: Sequence[Card],
+        dead: Sequence[Card],
+        use_suits: bool = True,
+    ) -> _Plan:
+        symmetries = np.zeros(1, np.int64)
+        if use_suits:
+            fixes = (other[_hand_images()] == other).all(axis=1)
+            for cards in (board, dead):
+                fixes &= (np.sort(_card_images()[:, list(cards)]) == sorted(cards)).all(axis=1)
+            symmetries = np.flatnonzero(fixes)
+        reached = own[_hand_images()[symmetries]].max(axis=0) > 0
+        # Cards that every hand of a side holds cannot come: no use in dealing them.
+        gone = {*board, *dead, *_common_cards(reached), *_common_cards(other > 0)}
+        return cls(
+            weights=other,
+            first=np.flatnonzero(reached),
+            hands=np.flatnonzero(reached | (other > 0)),
+            symmetries=symmetries,
+            board=tuple(board),
+            deck=tuple(card for card in range(NUM_CARDS) if card not in gone),
+        )
+
+    @property
+    def work(self) -> float:
+        """Hands × boards, about."""
+        boards = math.comb(len(self.deck), BOARD_CARDS - len(self.board))
+        return len(self.hands) * max(1.0, boards / len(self.symmetries))
+
+
+def _exact_results(plan: _Plan) -> Floats:
+    """What each hand beats, ties and meets over all boards: [3, 1326]."""
+    results = _play(plan, *_canonical_boards(plan), _NUM_CHUNKS).sum(axis=0)
+    # Over the boards left out, a hand fares as its images do over those played.
+    averaged: Floats = results[:, _hand_images()[plan.symmetries]].sum(axis=1)
+    return averaged / len(plan.symmetries)
+
+
+def _sampled_results(plan: _Plan, samples: int, seed: int) -> Floats:
+    """What each hand beats, ties and meets over random boards, by batch: [batches, 3, 1326]."""
+    random = np.random.default_rng(seed)
+    blocks = [
+        _random_boards(random, plan, min(_BLOCK, samples - start))
+        for start in range(0, samples, _BLOCK)
+    ]
+    return _play(plan, np.vstack(blocks), np.ones(samples, np.uint8), _NUM_BATCHES)
+
+
+def _random_boards(random: np.random.Generator, plan: _Plan, count: int) -> NDArray[np.uint8]:
+    """Whole boards [count, 5], equally likely and independent."""
+    num_new = BOARD_CARDS - len(plan.board)
+    cards = np.tile(np.array(plan.deck, np.uint8), (count, 1))
+    rows = np.arange(count)
+    for i in range(num_new):  # the first steps of a Fisher–Yates shuffle, all boards at once
+        j = random.integers(i, len(plan.deck), count)
+        cards[rows, i], cards[rows, j] = cards[rows, j], cards[rows, i]
+    boards = np.empty((count, BOARD_CARDS), np.uint8)
+    boards[:, :num_new], boards[:, num_new:] = cards[:, :num_new], plan.board
+    return boards
+
+
+def _play(
+    plan: _Plan, boards: NDArray[np.uint8], multiplicity: NDArray[np.uint8], num_chunks: int
+) -> Floats:
+    """What each hand beats, ties and meets on some boards: [chunks, 3, 1326]."""
+    from equilibrist.kernels.cpu import equity as kernel
+
+    second = np.flatnonzero(plan.weights)
+    played = np.zeros((num_chunks, 3, len(plan.hands)))
+    kernel.showdown_boards(
+        rank_tables(7),
+        boards,
+        multiplicity,
+        hand_table()[plan.hands],
+        plan.weights[plan.hands],
+        np.searchsorted(plan.hands, plan.first),
+        np.searchsorted(plan.hands, second),
+        len(plan.first) * len(second) <= _PAIRS_PER_HAND * len(plan.hands),
+        played,
+    )
+    results = np.zeros((num_chunks, 3, NUM_HANDS))
+    results[:, :, plan.hands] = played
+    return results
+
+
+def _canonical_boards(plan: _Plan) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Whole boards [B, 5] up to the plan's symmetries, and how many boards each stands for [B]."""
+    from equilibrist.kernels.cpu import equity as kernel
+
+    num_new = BOARD_CARDS - len(plan.board)
+    most = math.comb(len(plan.deck), num_new)
+    boards = np.empty((most, BOARD_CARDS), np.uint8)
+    boards[:, num_new:] = plan.board
+    multiplicity = np.empty(most, np.uint8)
+    images = _suit_images()[plan.symmetries].astype(np.uint64)
+    deck = np.array(plan.deck, np.uint8)
+    found = kernel.canonical_boards(deck, num_new, images, boards, multiplicity)
+    return boards[:found].copy(), multiplicity[:found].copy()
+
+
+def _summary(counts: Floats, is_integer: bool) -> Equity:
+    """One result from wins, ties and total [batches, 3]; a single batch is exact."""
+    batches = np.maximum(counts, 0.0)  # weighted sums may miss zero by a rounding error
+    wins, ties, total = batches.sum(axis=0)
+    share = (wins + ties / 2) / total
+    error = None
+    if len(batches) > 1:  # standard error of a ratio of means
+        residuals = batches[:, 0] + batches[:, 1] / 2 - share * batches[:, 2]
+        spread = np.sum(residuals**2) * len(batches) / (len(batches) - 1)
+        error = float(np.sqrt(spread) / total)
+    kept = [wins, ties, max(0.0, total - wins - ties), total]
+    wins, ties, losses, total = (round(count) if is_integer else float(count) for count in kept)
+    return Equity(float(share), wins, ties, losses, total, error is None, error)
+
+
+def _dealt_weights(
+    first: RangeLike, second: RangeLike, board: Sequence[Card], dead: Sequence[Card]
+) -> tuple[Floats, Floats]:
+    """Weights of both sides without blocked hands, after every check of the question."""
+    if len(board) > BOARD_CARDS:
+        raise CardError(f"a board has up to 5 cards, not {len(board)}", value=len(board))
+    check_distinct(board, dead)
+    left, wanted = NUM_CARDS - len(board) - len(dead), 4 + BOARD_CARDS - len(board)
+    if left < wanted:
+        raise CardError(f"{left} cards are left and {wanted} must still be dealt", value=left)
+    sides = [_as_range(side) for side in (first, second)]
+    single = [hand_cards(int(side.hands[0])) for side in sides if len(side.hands) == 1]
+    for hand in single:
+        check_distinct(hand, board, dead)
+    check_distinct(*single)
+    own, other = (side.without((*board, *dead)).weights for side in sides)
+    if not _can_meet(own > 0, other > 0):
+        raise RangeError(
+            f"every hand of {sides[0]} shares a card with every hand of {sides[1]}",
+            value=str(sides[0]),
+        )
+    return own, other
+
+
+def _as_range(side: RangeLike) -> Range:
+    if isinstance(side, Range):
+        return side
+    return parse_range(side) if isinstance(side, str) else Range.of_hands([side])
+
+
+def _can_meet(own: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
+    """Whether some hand of one side shares no card with some hand of the other."""
+    return any(
+        (other & ~blocked_hands(hand_cards(int(hand)))).any() for hand in np.flatnonzero(own)
+    )
+
+
+def _common_cards(hands: NDArray[np.bool_]) -> list[Card]:
+    """Cards that all of some hands hold."""
+    cards = hand_table()[hands]
+    held = np.bincount(cards.ravel(), minlength=NUM_CARDS) == len(cards)
+    common: list[Card] = np.flatnonzero(held).tolist()
+    return common
+
+
+@functools.cache
+def _suit_images() -> Ints:
+    """Where each of the 24 suit permutations sends each suit: [24, 4], identity first."""
+    return np.array(list(itertools.permutations(range(4))), np.int64)
+
+
+@functools.cache
+def _card_images() -> Ints:
+    """Where each suit permutation sends each card: [24, 52]."""
+    cards = np.arange(NUM_CARDS)
+    return (cards & ~3) + _suit_images()[:, cards & 3]
+
+
+@functools.cache
+def _hand_images() -> Ints:
+    """Where each suit permutation sends each hand: [24, 1326]."""
+    cards = np.sort(_card_images()[:, hand_table()], axis=2)
+    images: Ints = cards[..., 1] * (cards[..., 1] - 1) // 2 + cards[..., 0]
+    return images
