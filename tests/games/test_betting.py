@@ -283,7 +283,7 @@ def test_a_later_round_starts_with_an_equal_share_of_the_pot() -> None:
 
 
 @pytest.mark.parametrize(("round", "pot"), [(4, 20), (-1, 20), (3, 21), (3, -2), (3, 50000)])
-def test_an_impossible_start_is_refused(round: int, pot: int) -> None:  # noqa: A002
+def test_an_impossible_start_is_refused(round: int, pot: int) -> None:
     with pytest.raises(InvalidValueError) as caught:
         Betting.start(NOLIMIT, round=round, pot=pot)
     assert caught.value.value in (round, pot)

@@ -66,7 +66,7 @@ class DealIndexer:
         Example:
             >>> from equilibrist.cards.card import parse_cards
             >>> DealIndexer((2, 3)).index(parse_cards("7s7h 3dJdAh"))
-            1162743
+            1238851
         """
         return self.indices(cards)[-1]
 
@@ -93,21 +93,17 @@ class DealIndexer:
         index_deals(self._tables, self._check_deals(array), last, out)
         return out
 
-    def unindex(self, index: int, round: int = -1) -> Cards:  # noqa: A002
+    def unindex(self, index: int, round: int = -1) -> Cards:
         """The canonical deal of an index, one round after the other.
 
         Example:
             >>> from equilibrist.cards.card import cards_name
-            >>> cards_name(DealIndexer((2, 3)).unindex(1162743))
-            '7c7dAc3hJh'
+            >>> cards_name(DealIndexer((2, 3)).unindex(1238851))
+            '7c7d3hJhAc'
         """
         return tuple(self.unindex_array([index], round)[0].tolist())
 
-    def unindex_array(
-        self,
-        indices: ArrayLike,
-        round: int = -1,  # noqa: A002
-    ) -> NDArray[np.uint8]:
+    def unindex_array(self, indices: ArrayLike, round: int = -1) -> NDArray[np.uint8]:
         """Canonical deals [N, n] uint8 of indices [N], on all threads."""
         from equilibrist.kernels.cpu.isomorphism import unindex_deals
 
@@ -118,17 +114,17 @@ class DealIndexer:
         unindex_deals(self._tables, array, target, out)
         return out
 
-    def multiplicity(self, index: int, round: int = -1) -> int:  # noqa: A002
+    def multiplicity(self, index: int, round: int = -1) -> int:
         """How many raw deals an index stands for: a divisor of 24 in the full deck."""
         target = self._round(round)
         return self._relate(index, target, target)[1]
 
-    def parent(self, index: int, round: int = -1) -> int:  # noqa: A002
+    def parent(self, index: int, round: int = -1) -> int:
         """Index in the round before."""
         child_round = self._round(round)
         return self._relate(index, child_round, self._round(child_round - 1))[0]
 
-    def children(self, index: int, round: int) -> range:  # noqa: A002
+    def children(self, index: int, round: int) -> range:
         """The contiguous indices of the next round that follow a deal of this round.
 
         Example:
@@ -162,7 +158,7 @@ class DealIndexer:
             t = int(self._tables.child[case])
         return steps
 
-    def num_cases(self, round: int = -1) -> int:  # noqa: A002
+    def num_cases(self, round: int = -1) -> int:
         """How many cases the analysis of a round distinguishes, over all deals before it."""
         target = self._round(round)
         spans = self._tables.case_span[target]
@@ -238,7 +234,7 @@ class BoardIndexer:
         >>> flops = BoardIndexer((3,))
         >>> states, num_states = flops.states(parse_cards("7s8s9s"))
         >>> states.shape, num_states
-        ((1326,), 274)
+        ((1326,), 344)
     """
 
     def __init__(self, rounds: Iterable[int], deck: Deck = FULL_DECK) -> None:

@@ -68,7 +68,7 @@ def rank_hands(cards: ArrayLike, ranking: str = "standard") -> NDArray[np.uint16
 
     Example:
         >>> rank_hands([[48, 49, 50, 51, 44], [0, 5, 10, 15, 16]]).tolist()
-        [7451, 5862]
+        [7451, 5854]
     """
     from equilibrist.kernels.cpu import ranking as kernel
 

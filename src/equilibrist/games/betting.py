@@ -62,10 +62,11 @@ class Betting:
     to_act: tuple[int, ...]  # players still to act, in order; empty when the hand is over
     num_raises: int  # in this round
     full_raise_to: int  # no-limit: total of the smallest full raise, whatever the stacks
+    opening: int  # chips each player still in had put in before this round's bets; blinds are bets
     history: tuple[tuple[Action, ...], ...]  # actions of each round so far
 
     @classmethod
-    def start(cls, rules: GameRules, round: int = 0, pot: int | None = None) -> Betting:  # noqa: A002
+    def start(cls, rules: GameRules, round: int = 0, pot: int | None = None) -> Betting:
         """The first decision of a hand, or of a later round.
 
         With a `pot` every player has put in an equal share of it; without one the blinds are in,
@@ -300,7 +301,7 @@ class Betting:
         if to_act or is_won:
             return Betting(
                 self.rules, spent, folded, self.round, self.is_discarding,
-                to_act, num_raises, full_raise_to, history,
+                to_act, num_raises, full_raise_to, self.opening, history,
             )  # fmt: skip
         follow = _open_betting if self.is_discarding else _close_round
         return follow(self.rules, spent, folded, self.round, history)
@@ -313,28 +314,31 @@ def _open_round(
     rules: GameRules,
     spent: tuple[int, ...],
     folded: tuple[bool, ...],
-    round: int,  # noqa: A002
+    round: int,
     history: tuple[tuple[Action, ...], ...],
 ) -> Betting:
     if not rules.discards[round]:
         return _open_betting(rules, spent, folded, round, history)
     order = _seats_from(rules.first_players[round], len(spent))
     to_act = tuple(player for player in order if not folded[player])
-    return Betting(rules, spent, folded, round, True, to_act, 0, 0, history)
+    return Betting(rules, spent, folded, round, True, to_act, 0, 0, max(spent), history)
 
 
 def _open_betting(
     rules: GameRules,
     spent: tuple[int, ...],
     folded: tuple[bool, ...],
-    round: int,  # noqa: A002
+    round: int,
     history: tuple[tuple[Action, ...], ...],
 ) -> Betting:
     to_act = _with_chips(rules, spent, folded, rules.first_players[round])
     # A lone player with chips has nobody to bet against, but in the first round may face a blind.
     if len(to_act) > 1 or (to_act and round == 0):
         full_raise_to = max(spent) + max(1, rules.big_blind)
-        return Betting(rules, spent, folded, round, False, to_act, 0, full_raise_to, history)
+        opening = 0 if round == 0 and len(set(spent)) > 1 else max(spent)
+        return Betting(
+            rules, spent, folded, round, False, to_act, 0, full_raise_to, opening, history
+        )
     return _close_round(rules, spent, folded, round, history)
 
 
@@ -342,12 +346,12 @@ def _close_round(
     rules: GameRules,
     spent: tuple[int, ...],
     folded: tuple[bool, ...],
-    round: int,  # noqa: A002
+    round: int,
     history: tuple[tuple[Action, ...], ...],
 ) -> Betting:
     if round + 1 < rules.num_rounds:
         return _open_round(rules, spent, folded, round + 1, (*history, ()))
-    return Betting(rules, spent, folded, round, False, (), 0, 0, history)
+    return Betting(rules, spent, folded, round, False, (), 0, 0, max(spent), history)
 
 
 def _with_chips(

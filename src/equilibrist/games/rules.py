@@ -137,7 +137,7 @@ class GameRules:
         """Replacement cards set aside for the discard turns: one a player and turn."""
         return self.num_players * sum(self.discards)
 
-    def board_cards_by(self, round: int) -> int:  # noqa: A002
+    def board_cards_by(self, round: int) -> int:
         """Board cards on the table while `round` is played.
 
         Example:

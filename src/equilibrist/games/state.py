@@ -228,7 +228,7 @@ def board_sizes(betting: Betting) -> tuple[int, ...]:
     return (*sizes, rollout) if rollout else sizes
 
 
-def draw_slot(rules: GameRules, round: int, player: int) -> int:  # noqa: A002
+def draw_slot(rules: GameRules, round: int, player: int) -> int:
     """Where in `Deal.draws` the replacement for a player's discard turn of a round lies."""
     return rules.num_players * sum(rules.discards[:round]) + player
 

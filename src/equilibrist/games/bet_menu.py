@@ -1,0 +1,230 @@
+"""Which bets and raises a model of a game allows.
+
+In limit games a menu caps the raises of a round (ACPC `maxRaises`, blinds not counted); in no-limit
+games it also lists sizes, as a text that players know:
+
+    50%     half the pot; for a raise, half the pot after calling
+    2.5x    raises only: to two and a half times the bet faced, in this round's chips
+    100c    one hundred chips more than a call
+    e       geometric: the same share of the pot in every round left ends all-in; `2e` in two rounds
+    a       all-in
+
+Sizes are separated by commas, the rounds of the game by `/`, and the seats of a round by `|`,
+player 0 first: `50%,a / 75% | 100%,a / a`. Where there are fewer rounds than the game has, the last
+one holds for the rest; one seat's sizes hold for both. Amounts are whole chips (halves round to
+even); below the smallest raise they become the smallest raise, above the stack all-in; equal ones
+are one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from equilibrist.errors import BetMenuError
+from equilibrist.games.action import RAISE, Action, raise_to
+from equilibrist.games.betting import Betting
+from equilibrist.games.rules import GameRules
+
+_SIZE = re.compile(
+    r"(?P<percent>\d+(?:\.\d+)?)%|(?P<times>\d+(?:\.\d+)?)x|(?P<chips>\d+)c"
+    r"|(?P<geometric>\d*)e|(?P<all_in>a)"
+)
+
+
+@dataclass(frozen=True)
+class BetSize:
+    """One size of a menu; `amount` is per cent, a factor, chips, or a number of rounds."""
+
+    kind: Literal["percent", "times", "chips", "geometric", "all_in"]
+    amount: float = 0.0
+
+    def raise_total(self, betting: Betting) -> int | None:
+        """Chips of the whole hand that a bet or raise of this size goes to; None: not applicable.
+
+        Example:
+            >>> from equilibrist.games.catalog import get_game
+            >>> flop = Betting.start(get_game("holdem-nolimit"), round=1, pot=600)
+            >>> [parse_size(text).raise_total(flop) for text in ("50%", "100c", "a", "e")]
+            [600, 400, 20000, 1216]
+        """
+        called = max(betting.spent)  # what the actor has in after calling
+        pot = betting.pot + betting.to_call
+        if self.kind == "percent":
+            return called + round(pot * self.amount / 100)
+        if self.kind == "chips":
+            return called + int(self.amount)
+        if self.kind == "all_in":
+            return betting.max_raise_to
+        if self.kind == "times":
+            faced = called - betting.opening
+            return betting.opening + round(faced * self.amount) if faced > 0 else None
+        rounds = int(self.amount) or betting.rules.num_rounds - betting.round
+        behind = betting.max_raise_to - called
+        share = ((pot + 2 * behind) / pot) ** (1 / rounds) / 2 - 0.5 if pot else 0.0
+        return called + round(pot * share)
+
+    def __str__(self) -> str:
+        number = f"{self.amount:g}"
+        return {
+            "percent": f"{number}%",
+            "times": f"{number}x",
+            "chips": f"{int(self.amount)}c",
+            "geometric": f"{number if self.amount else ''}e",
+            "all_in": "a",
+        }[self.kind]
+
+
+Sizes: TypeAlias = tuple[BetSize, ...]
+SizesOfRounds: TypeAlias = tuple[tuple[Sizes, ...], ...]  # [round][seat], the last ones repeat
+
+
+@dataclass(frozen=True)
+class BetMenu:
+    """Raise caps and sizes; None leaves the rules as they are.
+
+    `bets` are sizes where nobody has bet in the round; `raises` where somebody has (the blinds are
+    bets), the same as `bets` if not given.
+
+    Example:
+        >>> menu = BetMenu.parse(bets="50%,a / 100%,a", raises="2.5x,a", max_raises="3")
+        >>> str(menu)
+        'bets 50%,a / 100%,a; raises 2.5x,a; at most 3 raises a round'
+    """
+
+    max_raises: tuple[int, ...] | None = None  # per round, the last one repeats
+    bets: SizesOfRounds | None = None
+    raises: SizesOfRounds | None = None
+
+    @classmethod
+    def parse(
+        cls, bets: str | None = None, raises: str | None = None, max_raises: str | None = None
+    ) -> BetMenu:
+        """A menu from its texts; caps are numbers separated by spaces or commas."""
+        return cls(
+            max_raises=None if max_raises is None else _parse_caps(max_raises),
+            bets=None if bets is None else parse_sizes(bets),
+            raises=None if raises is None else parse_sizes(raises),
+        )
+
+    def limit(self, rules: GameRules) -> GameRules:
+        """The rules with this menu's raise caps, never above the game's own."""
+        caps = self.max_raises
+        if caps is None:
+            return rules
+        if len(caps) > rules.num_rounds:
+            raise BetMenuError(
+                f"{len(caps)} raise caps for the {rules.num_rounds} rounds of {rules.name}",
+                value=caps,
+            )
+        caps = caps + (caps[-1],) * (rules.num_rounds - len(caps))
+        return replace(
+            rules,
+            max_raises=tuple(
+                min(cap, most) for cap, most in zip(caps, rules.max_raises, strict=True)
+            ),
+        )
+
+    def raise_actions(self, betting: Betting) -> tuple[Action, ...]:
+        """The raises this menu offers the actor, smallest first.
+
+        Example:
+            >>> from equilibrist.games.catalog import get_game
+            >>> start = Betting.start(get_game("holdem-nolimit"))
+            >>> [action.amount for action in BetMenu.parse(bets="50%,100%,a").raise_actions(start)]
+            [200, 300, 20000]
+        """
+        if not betting.can_raise:
+            return ()
+        if betting.rules.is_limit:
+            return (RAISE,)
+        actor = betting.actor
+        assert actor is not None
+        is_raise = max(betting.spent) > betting.opening
+        menu = self.raises if is_raise and self.raises is not None else self.bets
+        if menu is None:
+            raise BetMenuError(
+                f"{betting.rules.name} is no-limit: say which bets a model allows, such as 50%,a"
+            )
+        seats = menu[min(betting.round, len(menu) - 1)]
+        low, high = betting.min_raise_to, betting.max_raise_to
+        totals = (size.raise_total(betting) for size in seats[min(actor, len(seats) - 1)])
+        return tuple(
+            raise_to(total)
+            for total in sorted({min(max(t, low), high) for t in totals if t is not None})
+        )
+
+    def __str__(self) -> str:
+        parts = []
+        if self.bets is not None:
+            parts.append(f"bets {sizes_text(self.bets)}")
+        if self.raises is not None:
+            parts.append(f"raises {sizes_text(self.raises)}")
+        if self.max_raises is not None:
+            parts.append(f"at most {' '.join(map(str, self.max_raises))} raises a round")
+        return "; ".join(parts) or "the game's own raises"
+
+
+def parse_size(text: str) -> BetSize:
+    """One size of the grammar above."""
+    return _size(text, text, 0)
+
+
+def parse_sizes(text: str) -> SizesOfRounds:
+    """Sizes of every round and seat, the inverse of `sizes_text`.
+
+    Example:
+        >>> sizes_text(parse_sizes("50%, a / 75% | 100%,a"))
+        '50%,a / 75% | 100%,a'
+    """
+    rounds = []
+    at = 0
+    for of_round in text.split("/"):
+        seats = []
+        for of_seat in of_round.split("|"):
+            sizes = []
+            for token in of_seat.split(","):
+                sizes.append(_size(token, text, at))
+                at += len(token) + 1
+            seats.append(tuple(sizes))
+        rounds.append(tuple(seats))
+    return tuple(rounds)
+
+
+def sizes_text(menu: SizesOfRounds) -> str:
+    """Text of the sizes of every round and seat."""
+    return " / ".join(" | ".join(",".join(map(str, sizes)) for sizes in seats) for seats in menu)
+
+
+def _size(token: str, text: str, position: int) -> BetSize:
+    match = _SIZE.fullmatch(token.strip())
+    if match is None or match.lastgroup is None:
+        raise BetMenuError(
+            f"{token.strip()!r} at character {position + 1} of {text!r} is not a bet size; "
+            "sizes are 50%, 2.5x, 100c, e and a",
+            value=token.strip(),
+            position=position,
+        )
+    digits = match.group(match.lastgroup)
+    amount = 0.0 if match.lastgroup == "all_in" or not digits else float(digits)
+    if (amount == 0 and digits and match.lastgroup != "all_in") or amount > 2**31:
+        raise BetMenuError(
+            f"{token.strip()!r} at character {position + 1} of {text!r} is no size above zero "
+            "that a stack could hold",
+            value=token.strip(),
+            position=position,
+        )
+    return BetSize(match.lastgroup, amount)  # type: ignore[arg-type]
+
+
+def _parse_caps(text: str) -> tuple[int, ...]:
+    words = text.replace(",", " ").split()
+    for word in words:
+        if not (word.isascii() and word.isdigit() and int(word) <= 255):
+            raise BetMenuError(
+                f"{word!r} in {text!r} is not a raise cap; caps are numbers 0 to 255", value=word
+            )
+    if not words:
+        raise BetMenuError("no raise caps are given; write one number a round", value=text)
+    return tuple(map(int, words))

@@ -1,0 +1,270 @@
+"""The betting tree of a game, or of some of its rounds, as flat arrays.
+
+Nodes are numbered round by round and, within a round, breadth first, so parents come before their
+children, the children of a node are contiguous, and so are the nodes of a round. The tree has no
+cards: a `ROUND_END` is where the next board cards are dealt, its only child opens the next round.
+
+A node's name is its betting since the root, ACPC's text: `cr` is a check and a raise, `crc` the end
+of that round, `crc/` the opening of the next; no-limit raises say the chips of the whole hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.errors import InvalidValueError, RecordError
+from equilibrist.games.action import Action, action_name, parse_action
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.betting import Betting
+from equilibrist.games.rules import GameRules
+
+MOST_NODES = 5_000_000
+_GAME_MENU = BetMenu()
+
+
+class NodeKind(IntEnum):
+    """What happens at a node."""
+
+    DECISION = 0  # `player` chooses among the children
+    FOLD = 1  # the hand is over, `player` gave up
+    SHOWDOWN = 2  # the hand is over, cards decide; in a round before the last: all-in
+    ROUND_END = 3  # cards are dealt; without a child where the tree leaves the later rounds out
+
+
+@dataclass(frozen=True, eq=False)
+class BettingTree:
+    """Struct of arrays over V nodes and P players; amounts are chips.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> tree = BettingTree.build(get_game("kuhn"))
+        >>> [tree.name(node) for node in range(len(tree))]
+        ['', 'c', 'r', 'cc', 'cr', 'rf', 'rc', 'crf', 'crc']
+    """
+
+    rules: GameRules  # with the raise caps of the menu
+    menu: BetMenu
+    first_round: int
+    last_round: int
+    kind: NDArray[np.uint8]  # [V] a NodeKind
+    round: NDArray[np.uint8]  # [V] round of the game
+    player: NDArray[np.int8]  # [V] who decides, or who folded; −1 elsewhere
+    parent: NDArray[np.int32]  # [V] −1 at the root
+    first_child: NDArray[np.int32]  # [V] −1 without children
+    num_children: NDArray[np.int32]  # [V]
+    action_kind: NDArray[np.uint8]  # [V] letter of the action that led here; 0 where cards did
+    action_amount: NDArray[np.int32]  # [V] total of a no-limit raise, 0 otherwise
+    spent: NDArray[np.int32]  # [V, P] chips each player has put in
+
+    @classmethod
+    def build(
+        cls,
+        rules: GameRules,
+        menu: BetMenu = _GAME_MENU,
+        *,
+        first_round: int = 0,
+        last_round: int | None = None,
+        pot: int | None = None,
+        most_nodes: int = MOST_NODES,
+    ) -> BettingTree:
+        """The tree of rounds `first_round` … `last_round`, from a pot of so many chips.
+
+        Raises `InvalidValueError` rather than build more than `most_nodes` nodes.
+
+        Example:
+            >>> from equilibrist.games.catalog import get_game
+            >>> river = BettingTree.build(get_game("holdem-limit"), first_round=3, pot=80)
+            >>> len(river), river.spent[0].tolist()
+            (27, [40, 40])
+        """
+        rules = menu.limit(rules)
+        last = rules.num_rounds - 1 if last_round is None else last_round
+        if not first_round <= last < rules.num_rounds:
+            raise InvalidValueError(
+                f"{rules.name} has rounds 0 to {rules.num_rounds - 1}, "
+                f"so no tree from round {first_round} to {last}",
+                value=last_round,
+            )
+        rows = _Rows(most_nodes)
+        level = [(-1, Betting.start(rules, first_round, pot))]
+        for r in range(first_round, last + 1):
+            level = _grow_round(rows, level, menu, r, is_last=r == last)
+        return cls(rules, menu, first_round, last, *rows.arrays())
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def children(self, node: int) -> range:
+        """The nodes that follow a node."""
+        first = int(self.first_child[node])
+        return range(first, first + int(self.num_children[node])) if first >= 0 else range(0)
+
+    def action(self, node: int) -> Action | None:
+        """The action that led to a node, None at the root and where a round opens."""
+        letter = int(self.action_kind[node])
+        return Action(chr(letter), int(self.action_amount[node])) if letter else None  # type: ignore[arg-type]
+
+    def path(self, node: int) -> Iterator[int]:
+        """The nodes from the root to a node, both included."""
+        if not 0 <= node < len(self):
+            raise InvalidValueError(
+                f"node {node} is outside the tree's 0 … {len(self) - 1}", value=node
+            )
+        nodes = [node]
+        while nodes[-1] > 0:
+            nodes.append(int(self.parent[nodes[-1]]))
+        return reversed(nodes)
+
+    def name(self, node: int) -> str:
+        """Betting from the root to a node, the inverse of `parse`."""
+        steps = []
+        for at in self.path(node):
+            action = self.action(at)
+            if action is not None:
+                steps.append(action_name(action))
+            elif at > 0:
+                steps.append("/")
+        return "".join(steps)
+
+    def parse(self, name: str) -> int:
+        """The node of a name; `RecordError` says where the name leaves the tree.
+
+        Example:
+            >>> from equilibrist.games.catalog import get_game
+            >>> tree = BettingTree.build(get_game("leduc"))
+            >>> tree.name(tree.parse("crc/r"))
+            'crc/r'
+        """
+        node, at = 0, 0
+        while at < len(name):
+            end = at + 1
+            while end < len(name) and name[end].isascii() and name[end].isdigit():
+                end += 1
+            step = name[at:end]
+            action = None if step == "/" else parse_action(step)
+            matching = [child for child in self.children(node) if self.action(child) == action]
+            if not matching:
+                raise self._no_such_step(name, at, node, step)
+            node, at = matching[0], end
+        return node
+
+    def nodes(self, kind: NodeKind, round: int | None = None) -> NDArray[np.int64]:
+        """All nodes of a kind, in a round if one is given."""
+        chosen = self.kind == kind
+        if round is not None:
+            chosen &= self.round == round
+        return np.flatnonzero(chosen)
+
+    def counts(self, kind: NodeKind) -> list[int]:
+        """How many nodes of a kind there are in each round of the tree."""
+        return [
+            len(self.nodes(kind, round)) for round in range(self.first_round, self.last_round + 1)
+        ]
+
+    def _no_such_step(self, name: str, at: int, node: int, step: str) -> RecordError:
+        steps = []
+        for child in self.children(node):
+            action = self.action(child)
+            steps.append("/" if action is None else action_name(action))
+        what = f"{', '.join(steps)} can follow" if steps else "nothing can follow"
+        return RecordError(
+            f"{step!r} at character {at + 1} of {name[:80]!r} leads nowhere in {self.rules.name}; "
+            f"{what} {self.name(node)!r}",
+            value=step,
+            position=at,
+        )
+
+
+class _Rows:
+    """The growing arrays of a tree under construction, one list a field."""
+
+    def __init__(self, most_nodes: int) -> None:
+        self.most_nodes = most_nodes
+        self.kind: list[int] = []
+        self.round: list[int] = []
+        self.player: list[int] = []
+        self.parent: list[int] = []
+        self.first_child: list[int] = []
+        self.num_children: list[int] = []
+        self.action_kind: list[int] = []
+        self.action_amount: list[int] = []
+        self.spent: list[tuple[int, ...]] = []
+
+    def add(
+        self, parent: int, action: Action | None, betting: Betting, kind: NodeKind, r: int
+    ) -> int:
+        """Append a node, as the next child of its parent, and return its number."""
+        node = len(self.kind)
+        if node == self.most_nodes:
+            raise InvalidValueError(
+                f"the betting tree has more than {self.most_nodes:,} nodes; "
+                "allow fewer bet sizes, fewer raises or fewer rounds",
+                value=self.most_nodes,
+            )
+        if parent >= 0:
+            if self.num_children[parent] == 0:
+                self.first_child[parent] = node
+            self.num_children[parent] += 1
+        actor = betting.actor if kind is NodeKind.DECISION else None
+        if kind is NodeKind.FOLD:
+            actor = self.player[parent]
+        self.kind.append(kind)
+        self.round.append(r)
+        self.player.append(-1 if actor is None else actor)
+        self.parent.append(parent)
+        self.first_child.append(-1)
+        self.num_children.append(0)
+        self.action_kind.append(0 if action is None else ord(action.kind))
+        self.action_amount.append(0 if action is None else action.amount)
+        self.spent.append(betting.spent)
+        return node
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """The fields of `BettingTree` from `kind` on, in its order."""
+        return (
+            np.array(self.kind, np.uint8),
+            np.array(self.round, np.uint8),
+            np.array(self.player, np.int8),
+            np.array(self.parent, np.int32),
+            np.array(self.first_child, np.int32),
+            np.array(self.num_children, np.int32),
+            np.array(self.action_kind, np.uint8),
+            np.array(self.action_amount, np.int32),
+            np.array(self.spent, np.int32),
+        )
+
+
+def _grow_round(
+    rows: _Rows, roots: list[tuple[int, Betting]], menu: BetMenu, r: int, *, is_last: bool
+) -> list[tuple[int, Betting]]:
+    """Add all nodes of round `r` below its opening states; returns those of the next round."""
+    openings: list[tuple[int, Betting]] = []
+    queue = [
+        (rows.add(parent, None, betting, NodeKind.DECISION, r), betting)
+        for parent, betting in roots
+    ]
+    for node, betting in queue:  # the queue grows while it is walked: breadth first
+        actions = betting.legal_actions().actions
+        if betting.legal_actions().raise_to is not None:
+            actions = (*actions, *menu.raise_actions(betting))
+        for action in actions:
+            after = betting.apply(action)
+            kind = _kind_after(after, r)
+            child = rows.add(node, action, after, kind, r)
+            if kind is NodeKind.DECISION:
+                queue.append((child, after))
+            elif kind is NodeKind.ROUND_END and not is_last:
+                openings.append((child, after))
+    return openings
+
+
+def _kind_after(betting: Betting, r: int) -> NodeKind:
+    if betting.is_over:
+        return NodeKind.SHOWDOWN if betting.is_showdown else NodeKind.FOLD
+    return NodeKind.DECISION if betting.round == r else NodeKind.ROUND_END
