@@ -15,8 +15,6 @@ import pytest
 from equilibrist.cards.equity import equity, preflop_equities, preflop_table
 from equilibrist.cards.hand import class_name, class_table, parse_class
 
-pytestmark = pytest.mark.kernels
-
 FIGURES = Path(__file__).parent / "preflop_equities.csv"
 BOARDS = math.comb(48, 5)
 

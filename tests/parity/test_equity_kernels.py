@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from equilibrist.cards.equity import equity, hand_equities
 from equilibrist.cards.hand import class_table, hand_table
+from equilibrist.cards.range import Range
 from equilibrist.cards.ranking import rank_tables
 from equilibrist.kernels.cpu import equity as compiled
 from equilibrist.kernels.reference import equity as reference
@@ -132,3 +134,34 @@ def test_classes_meet_as_in_the_matrices() -> None:
     )
     np.testing.assert_array_equal(wins.sum(axis=0), expected[0])
     np.testing.assert_array_equal(ties.sum(axis=0), expected[1])
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32), by_class=st.tuples(st.booleans(), st.booleans()))
+def test_suit_orbits_change_no_count_on_a_small_deck(
+    seed: int, by_class: tuple[bool, bool]
+) -> None:
+    random = np.random.default_rng(seed)
+    deck = (random.choice(13, 4, replace=False)[:, None] * 4 + np.arange(4)).ravel()
+    dead = [card for card in range(52) if card not in deck]
+    board = random.choice(deck, random.integers(2, 5), replace=False).tolist()
+    live = ~np.isin(hand_table(), [*dead, *board]).any(axis=1)
+    own, other = (
+        live * ((random.random(169)[class_table()] if whole else random.random(1326)) < 0.5)
+        for whole in by_class
+    )
+    hands, rest = hand_table().astype(int)[live], [card for card in deck if card not in board]
+    new = list(itertools.combinations(rest, 5 - len(board)))
+    boards = np.array([[*board, *cards] for cards in new])
+    wins, ties, total = reference.showdown_boards(
+        boards, np.ones(len(boards)), hands, other[live].astype(float)
+    )
+    if not own[live] @ total:
+        return
+    result = equity(Range(own), Range(other), board, dead)
+    counts = (result.wins, result.ties, result.total)
+    assert counts == tuple(own[live] @ count for count in (wins, ties, total))
+    shares = hand_equities(Range(own), Range(other), board, dead)[live]
+    held = own[live] & (total > 0)
+    np.testing.assert_allclose(shares[held], (wins + ties / 2)[held] / total[held])
+    assert np.isnan(shares[~held]).all()

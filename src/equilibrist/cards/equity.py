@@ -307,6 +307,8 @@ def _summary(counts: Floats, is_integer: bool) -> Equity:
     """One result from wins, ties and total [batches, 3]; a single batch is exact."""
     batches = np.maximum(counts, 0.0)  # weighted sums may miss zero by a rounding error
     wins, ties, total = batches.sum(axis=0)
+    if not total:
+        raise InvalidValueError("no sampled board leaves both sides a hand; take more samples")
     share = (wins + ties / 2) / total
     error = None
     if len(batches) > 1:  # standard error of a ratio of means
@@ -336,7 +338,7 @@ def _dealt_weights(
     own, other = (side.without((*board, *dead)).weights for side in sides)
     if not _can_meet(own > 0, other > 0):
         raise RangeError(
-            f"every hand of {sides[0]} shares a card with every hand of {sides[1]}",
+            f"every hand of {sides[0].brief} shares a card with every hand of {sides[1].brief}",
             value=str(sides[0]),
         )
     return own, other

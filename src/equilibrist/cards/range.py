@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -121,6 +122,11 @@ class Range:
         """Sum of the weights in per cent of 1326."""
         return 100 * self.num_combos / NUM_HANDS
 
+    @property
+    def brief(self) -> str:
+        """The text form, cut after some 60 characters, for messages."""
+        return textwrap.shorten(str(self), 60, placeholder=" …")
+
     def without(self, cards: Sequence[Card]) -> Range:
         """The hands that hold none of some board or dead cards.
 
@@ -132,7 +138,7 @@ class Range:
         if not weights.any():
             names = " ".join(card_name(card) for card in cards)
             raise RangeError(
-                f"no hand of the range {self} can be held with {names} out of the deck",
+                f"no hand of the range {self.brief} can be held with {names} out of the deck",
                 value=str(self),
             )
         return Range(weights)
@@ -200,7 +206,7 @@ def _parse_token(piece: str, position: int) -> tuple[list[Hand], float]:
         weight = _parse_weight(weight_text) if colon else 1.0
     except ValueError as error:
         raise RangeError(
-            f"{token!r} at character {position + 1} {error}", value=token, position=position
+            f"{token[:40]!r} at character {position + 1} {error}", value=token, position=position
         ) from None
     return hands, weight
 
