@@ -1,0 +1,182 @@
+"""`equilibrist equity`, `rank` and `index`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Annotated
+
+import typer
+
+from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels, table
+
+
+def equity(
+    hands: Annotated[
+        list[str], typer.Argument(help="One or two hands or ranges: AhKh, QQ+, A5s-A2s:0.5 …")
+    ],
+    board: Annotated[str, typer.Option(help="Board cards already dealt, such as 2c7d9h.")] = "",
+    dead: Annotated[str, typer.Option(help="Cards known to be out of play.")] = "",
+    random: Annotated[bool, typer.Option("--random", help="Against a random hand.")] = False,
+    method: Annotated[str, typer.Option(help="auto, exact or monte-carlo.")] = "auto",
+    samples: Annotated[int, typer.Option(min=100, help="Boards of a Monte Carlo run.")] = 100_000,
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Equity of a hand or range against another, exact where feasible.
+
+    Example: equilibrist equity AhKh QsQd --board 2c7d9h
+    """
+    from equilibrist.cards import equity as library
+    from equilibrist.cards.card import cards_name, parse_cards
+    from equilibrist.cards.range import Range, parse_range
+    from equilibrist.errors import InvalidValueError
+
+    if len(hands) != (1 if random else 2):
+        wanted = "one hand or range with --random" if random else "two hands or ranges"
+        raise InvalidValueError(
+            f"{len(hands)} given, but {wanted} wanted, such as AhKh QsQd or AhKh --random",
+            value=hands,
+        )
+    first = parse_range(hands[0])
+    second = Range.random() if random else parse_range(hands[1])
+    board_cards, dead_cards = parse_cards(board), parse_cards(dead)
+    prepare_kernels(threads)
+    start = time.perf_counter()
+    result = library.equity(
+        first, second, board_cards, dead_cards, method=method, samples=samples, seed=seed
+    )
+    seconds = time.perf_counter() - start
+    data = {
+        "first": str(first),
+        "second": str(second),
+        "board": cards_name(board_cards),
+        "dead": cards_name(dead_cards),
+        "equity": result.equity,
+        "wins": result.wins,
+        "ties": result.ties,
+        "losses": result.losses,
+        "total": result.total,
+        "exact": result.exact,
+        "standard_error": result.standard_error,
+        "seed": None if result.exact else seed,
+        "seconds": round(seconds, 3),
+    }
+    how = "exact" if result.exact else f"Monte Carlo, standard error {result.standard_error:.2%}"
+    shares = (result.wins / result.total, result.ties / result.total, result.losses / result.total)
+    lines = [
+        table(
+            [
+                ("first", first.describe(), f"{result.equity:.4%}"),
+                ("second", second.describe(), f"{1 - result.equity:.4%}"),
+            ]
+        ),
+        "win {:.4%}, tie {:.4%}, loss {:.4%}".format(*shares),
+        f"{how}: {result.total:,} deals" + (f" on {cards_name(board_cards)}" if board else ""),
+    ]
+    emit(data, "\n".join(lines), as_json=json)
+
+
+def rank(
+    cards: Annotated[list[str], typer.Argument(help="1 to 7 cards, such as AhKhQhJhTh2c3d.")],
+    ranking: Annotated[
+        str, typer.Option(help="standard, or three-card as in Rhode Island hold'em.")
+    ] = "standard",
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """The value and the name of a hand.
+
+    Example: equilibrist rank KhKd4c4d9hJsQc
+    """
+    from equilibrist.cards.card import cards_name, cards_symbols, parse_cards
+    from equilibrist.cards.ranking import category, category_bounds, hand_description, rank_cards
+
+    parsed = parse_cards(" ".join(cards))
+    value = rank_cards(parsed, ranking)
+    num_classes = list(category_bounds(len(parsed), ranking).values())[-1][1]
+    data = {
+        "cards": cards_name(parsed),
+        "ranking": ranking,
+        "value": value,
+        "num_values": num_classes,
+        "category": category(parsed, ranking),
+        "description": hand_description(parsed, ranking),
+    }
+    symbols = cards_symbols(parsed, colour=sys.stdout.isatty())
+    text = f"{symbols}: {data['description']} (value {value} of 0 … {num_classes - 1})"
+    emit(data, text, as_json=json)
+
+
+def index(
+    cards: Annotated[
+        list[str] | None, typer.Argument(help="Cards, one round after the other: AhKh 2c7d9h.")
+    ] = None,
+    pattern: Annotated[str, typer.Option(help="Cards dealt in each round.")] = "2,3,1,1",
+    at: Annotated[int | None, typer.Option(help="Show the deal that has this index.")] = None,
+    ranks: Annotated[int, typer.Option(help="Ranks in the deck.")] = 13,
+    suits: Annotated[int, typer.Option(help="Suits in the deck.")] = 4,
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Canonical index of a deal up to suits, or the deal of an index, or the size of a pattern.
+
+    Examples: equilibrist index AhKh2c7d9h · equilibrist index --pattern 2,3,1,1 ·
+    equilibrist index --pattern 2,3 --at 1238851
+    """
+    from equilibrist.cards.card import Deck, cards_name, parse_cards
+    from equilibrist.cards.isomorphism import DealIndexer
+    from equilibrist.errors import InvalidValueError
+
+    if cards and at is not None:
+        raise InvalidValueError("give cards or --at INDEX, not both", value=at)
+    indexer = DealIndexer(_parse_pattern(pattern), Deck(ranks, suits))
+    data: dict[str, object] = {"pattern": list(indexer.rounds), "size": indexer.size}
+    if not cards and at is None:
+        data |= {"sizes": list(indexer.sizes), "raw_sizes": list(indexer.raw_sizes)}
+        rows = [
+            (",".join(map(str, indexer.rounds[: r + 1])), raw, size)
+            for r, (raw, size) in enumerate(zip(indexer.raw_sizes, indexer.sizes, strict=True))
+        ]
+        emit(data, table(rows, header=("rounds", "deals", "up to suits")), as_json=json)
+        return
+    prepare_kernels(threads)
+    if at is None:
+        deal = parse_cards(" ".join(cards or []))
+        indices = indexer.indices(deal)
+    else:
+        deal = indexer.unindex(at)
+        indices = indexer.indices(deal)
+    last = len(indices) - 1
+    canonical = indexer.unindex(indices[-1], last)
+    data |= {
+        "round": last,
+        "size": indexer.sizes[last],
+        "cards": cards_name(deal),
+        "index": indices[-1],
+        "indices": list(indices),
+        "canonical": cards_name(canonical),
+        "multiplicity": indexer.multiplicity(indices[-1], last),
+    }
+    text = (
+        f"{cards_name(deal)} is {indices[-1]:,} of 0 … {indexer.sizes[last] - 1:,}, "
+        f"the same as {cards_name(canonical)} and {data['multiplicity']} deals in all"
+    )
+    emit(data, text, as_json=json)
+
+
+def _parse_pattern(text: str) -> tuple[int, ...]:
+    from equilibrist.errors import ParseError
+
+    words = text.replace(",", " ").split()
+    for word in words:
+        if not (word.isascii() and word.isdigit() and len(word) < 6):
+            raise ParseError(
+                f"{word!r} in the pattern {text!r} is not a number of cards; 2,3,1,1 is a pattern",
+                value=word,
+                position=text.index(word),
+            )
+    return tuple(map(int, words))

@@ -1,0 +1,203 @@
+"""`equilibrist games`, `games show` and `tree`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from equilibrist.cli.options import Json, Seed, Threads, emit, table
+
+if TYPE_CHECKING:
+    from equilibrist.games.bet_menu import BetMenu
+    from equilibrist.games.betting_tree import BettingTree
+    from equilibrist.games.rules import GameRules
+    from equilibrist.games.sizes import GameSizes
+
+NOLIMIT_BETS = "100%,a"  # what a no-limit tree allows unless told
+
+Game: TypeAlias = Annotated[str, typer.Argument(help="A game of the catalogue or a .game file.")]
+
+app = typer.Typer(help="The catalogue of games.", invoke_without_command=True)
+
+
+@app.callback()
+def games(
+    context: typer.Context, json: Json = False, seed: Seed = 0, threads: Threads = None
+) -> None:
+    """The catalogue of games."""
+    if context.invoked_subcommand is not None:
+        return
+    from equilibrist.games.catalog import describe_game, game_names, get_game
+
+    rows = []
+    for name in game_names():
+        rules = get_game(name)
+        rows.append(
+            {
+                "name": name,
+                "description": describe_game(name),
+                "betting": rules.betting,
+                "rounds": rules.num_rounds,
+                "cards": len(rules.deck),
+            }
+        )
+    text = table([(row["name"], row["description"]) for row in rows])
+    emit({"games": rows}, text, as_json=json)
+
+
+@app.command()
+def show(game: Game, json: Json = False, seed: Seed = 0, threads: Threads = None) -> None:
+    """Definition, sizes and tree counts of a game.
+
+    Example: equilibrist games show leduc
+    """
+    from equilibrist.games.catalog import load_game
+    from equilibrist.games.rules import rules_text
+
+    rules = load_game(game)
+    built = _build(rules, _menu(rules))
+    data, text = _describe(built)
+    definition = rules_text(rules)
+    emit({**data, "definition": definition}, f"{definition}\n{text}", as_json=json)
+
+
+def tree(
+    game: Game,
+    max_raises: Annotated[
+        str | None, typer.Option(help='Raise caps per round, such as "2 3 3 3".')
+    ] = None,
+    bets: Annotated[
+        str | None,
+        typer.Option(help=f'No-limit bet sizes, such as "50%,100%,a"; {NOLIMIT_BETS} unless told.'),
+    ] = None,
+    raises: Annotated[
+        str | None,
+        typer.Option(help='No-limit raise sizes, such as "2.5x,a"; as bets unless told.'),
+    ] = None,
+    rounds: Annotated[
+        str | None, typer.Option(help="Only these rounds, counted from 1: 2-4, or 4.")
+    ] = None,
+    pot: Annotated[int | None, typer.Option(help="Chips in the pot at the start.")] = None,
+    node: Annotated[
+        str | None, typer.Option(help="Show one node: its betting from the start, such as cr/.")
+    ] = None,
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """The betting tree of a game: how many decisions, folds and showdowns, or one node.
+
+    Example: equilibrist tree holdem-limit --max-raises "2 3 3 3"
+    """
+    from equilibrist.games.catalog import load_game
+
+    rules = load_game(game)
+    built = _build(rules, _menu(rules, bets, raises, max_raises), rounds, pot)
+    data, text = _describe(built)
+    if node is not None:
+        data, text = _describe_node(built, node)
+    emit(data, text, as_json=json)
+
+
+def _menu(
+    rules: GameRules,
+    bets: str | None = None,
+    raises: str | None = None,
+    max_raises: str | None = None,
+) -> BetMenu:
+    from equilibrist.errors import BetMenuError
+    from equilibrist.games.bet_menu import BetMenu
+
+    if rules.is_limit and (bets is not None or raises is not None):
+        raise BetMenuError(f"{rules.name} is a limit game: its bets have one size", value=bets)
+    if not rules.is_limit and bets is None:
+        bets = NOLIMIT_BETS
+    return BetMenu.parse(bets, raises, max_raises)
+
+
+def _build(
+    rules: GameRules, menu: BetMenu, rounds: str | None = None, pot: int | None = None
+) -> BettingTree:
+    from equilibrist.games.betting_tree import BettingTree
+
+    first, last = (1, rules.num_rounds) if rounds is None else _parse_rounds(rounds)
+    return BettingTree.build(rules, menu, first_round=first - 1, last_round=last - 1, pot=pot)
+
+
+def _parse_rounds(text: str) -> tuple[int, int]:
+    from equilibrist.errors import ParseError
+
+    words = text.split("-")
+    if len(words) > 2 or not all(w.isascii() and w.isdigit() and len(w) < 4 for w in words):
+        raise ParseError(
+            f"{text!r} names no rounds; write one, such as 4, or a span, such as 2-4", value=text
+        )
+    return int(words[0]), int(words[-1])
+
+
+def _describe(tree: BettingTree) -> tuple[dict[str, object], str]:
+    """The counts of a tree as data and as text."""
+    from dataclasses import asdict
+
+    from equilibrist.games.sizes import game_sizes
+
+    sizes = game_sizes(tree)
+    data = {"game": tree.rules.name, "menu": str(tree.menu), **asdict(sizes)}
+    has_discards = any(tree.rules.discards[tree.first_round : tree.last_round + 1])
+    return data, _sizes_text(tree, sizes, has_discards)
+
+
+def _sizes_text(tree: BettingTree, sizes: GameSizes, has_discards: bool) -> str:
+    rows = [
+        (tree.first_round + i + 1, *numbers)
+        for i, numbers in enumerate(
+            zip(
+                sizes.decisions_per_round,
+                sizes.folds_per_round,
+                sizes.showdowns_per_round,
+                sizes.continuations_per_round,
+                sizes.deals_per_round,
+                sizes.canonical_deals_per_round,
+                strict=True,
+            )
+        )
+    ]
+    header = ("round", "decisions", "folds", "showdowns", "go on", "deals seen", "up to suits")
+    lines = [
+        f"{tree.rules.name}, {tree.menu}: {sizes.nodes:,} nodes",
+        table(rows, header=header),
+        f"information sets {sizes.infosets:,}; up to suits {sizes.canonical_infosets:,} "
+        f"with {sizes.canonical_infoset_actions:,} actions",
+    ]
+    if has_discards:
+        lines.append("(cards given away are not counted as seen)")
+    return "\n".join(lines)
+
+
+def _describe_node(tree: BettingTree, name: str) -> tuple[dict[str, object], str]:
+    from equilibrist.games.action import action_name
+    from equilibrist.games.betting_tree import NodeKind
+
+    node = tree.parse(name)
+    kind = NodeKind(tree.kind[node]).name.lower().replace("_", " ")
+    children = [tree.action(child) for child in tree.children(node)]
+    actions = [action_name(action) if action is not None else "/" for action in children]
+    player = int(tree.player[node])
+    spent = tree.spent[node].tolist()
+    data: dict[str, object] = {
+        "game": tree.rules.name,
+        "node": name,
+        "id": node,
+        "kind": kind,
+        "round": int(tree.round[node]) + 1,
+        "player": None if player < 0 else player,
+        "spent": spent,
+        "pot": sum(spent),
+        "unit": "chips",
+        "children": actions,
+    }
+    who = "" if player < 0 else f" of player {player}"
+    follow = f"; then {', '.join(actions)}" if actions else ""
+    text = f"{name or 'start'!r}: {kind}{who} in round {data['round']}, pot {sum(spent)} chips"
+    return data, f"{text} ({' + '.join(map(str, spent))}){follow}"

@@ -1,0 +1,214 @@
+"""Every command as its user meets it: exit code, stdout, stderr."""
+
+import json
+import subprocess
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from equilibrist import __version__
+from equilibrist.cli import main
+
+GAMES = [
+    "kuhn", "leduc", "rhode-island", "holdem-limit", "holdem-nolimit", "preflop-holdem",
+    "royal-holdem", "discard-holdem",
+]  # fmt: skip
+
+
+class Result(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """Runs a command line in this process, as `equilibrist` would in its own."""
+
+    def run(*arguments: str) -> Result:
+        monkeypatch.setattr(sys, "argv", ["equilibrist", *arguments])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        return Result(int(caught.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def answer(run):
+    """Runs a command line with --json and returns its one object."""
+
+    def answer(*arguments: str) -> dict:
+        result = run(*arguments, "--json")
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.count("\n") == 1
+        return json.loads(result.stdout)
+
+    return answer
+
+
+def test_the_size_of_a_pattern(answer):
+    data = answer("index", "--pattern", "2,3,1,1")
+    assert (data["pattern"], data["size"]) == ([2, 3, 1, 1], 2428287420)
+
+
+def test_an_index_and_its_deal(answer):
+    data = answer("index", "7s7h", "3dJdAh")
+    assert data["indices"][-1] == data["index"]
+    back = answer("index", "--pattern", "2,3", "--at", str(data["index"]))
+    assert (back["index"], back["cards"]) == (data["index"], data["canonical"])
+
+
+def test_an_index_in_a_small_deck(answer):
+    assert answer("index", "--pattern", "1,1", "--ranks", "3", "--suits", "2")["size"] == 15
+
+
+def test_the_tree_of_limit_holdem(answer):
+    data = answer("tree", "holdem-limit")
+    assert data["decisions_per_round"] == [8, 70, 630, 5670]
+    assert data["infosets"] == 319365922522608
+    assert data["canonical_infosets"] == 13803249787132
+
+
+def test_the_tree_of_some_rounds(answer):
+    data = answer("tree", "holdem-limit", "--rounds", "4", "--pot", "80")
+    assert data["decisions_per_round"] == [10]
+
+
+def test_one_node_of_a_tree(answer):
+    data = answer("tree", "leduc", "--node", "crc/")
+    assert (data["kind"], data["round"], data["pot"], data["children"]) == (
+        "decision", 2, 6, ["c", "r"],
+    )  # fmt: skip
+
+
+def test_exact_equity_against_a_random_hand(answer):
+    data = answer("equity", "AhAd", "--random")
+    # Counts: exact enumeration of C(50, 2) * C(48, 5) deals.
+    assert (data["wins"], data["ties"], data["total"]) == (1781508418, 11402312, 2097572400)
+    assert data["exact"] is True
+    assert data["standard_error"] is None
+    assert data["equity"] == pytest.approx(0.85203713, abs=5e-9)
+
+
+def test_monte_carlo_says_so_and_repeats_by_seed(answer):
+    arguments = ("equity", "AhKh", "QsQd", "--method", "monte-carlo", "--samples", "2000")
+    first, second = answer(*arguments, "--seed", "7"), answer(*arguments, "--seed", "7")
+    assert first["exact"] is False
+    assert first["standard_error"] > 0
+    assert first["equity"] == second["equity"]
+
+
+def test_the_rank_of_a_hand(answer):
+    data = answer("rank", "KhKd4c4d9hJsQc")
+    assert data["description"] == "two pair, kings and fours"
+    assert answer("rank", "4h3h2h", "--ranking", "three-card")["category"] == "straight flush"
+
+
+def test_the_catalogue(answer):
+    assert [game["name"] for game in answer("games")["games"]] == GAMES
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_game_can_be_shown_and_read_back(answer, game, tmp_path):
+    data = answer("games", "show", game)
+    path = tmp_path / "copy.game"
+    path.write_text(data["definition"])
+    assert answer("tree", str(path))["nodes"] == data["nodes"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("games",), ("games", "show", "kuhn"), ("tree", "leduc"), ("tree", "kuhn", "--node", "cr"),
+        ("rank", "AhKh"), ("index", "AhKh"), ("index",), ("equity", "AA", "KK", "--threads", "1"),
+    ],
+)  # fmt: skip
+def test_every_command_prints_text_for_people(run, command):
+    result = run(*command)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip()
+
+
+BAD = [
+    (("rank", "AhXx"), "'Xx' at character 3"),
+    (("rank", "AhAh"), "Ah appears twice"),
+    (("rank", "2c3c4c5c6c7c8c9c"), "1 to 7"),
+    (("rank", "AhKh", "--ranking", "badugi"), "'badugi'"),
+    (("index", "AhKh2c"), "3 cards do not complete a round"),
+    (("index", "--pattern", "2,x"), "'x'"),
+    (("index", "--pattern", "0"), "at least one card"),
+    (("index", "--pattern", "99999999"), "'99999999'"),
+    (("index", "--at", "-1"), "index -1 is outside"),
+    (("index", "--at", "2428287420"), "outside 0 … 2428287419"),
+    (("index", "AhKh", "--at", "3"), "not both"),
+    (("index", "2cKh", "--ranks", "5"), "2c is not in the deck"),
+    (("index", "--ranks", "14"), "1 to 13 ranks"),
+    (("equity", "AhKh"), "two hands or ranges"),
+    (("equity", "AhKh", "QsQd", "2c2d"), "two hands or ranges"),
+    (("equity", "AhKh", "AhQd"), "Ah"),
+    (("equity", "AhKh", "QsQd", "--board", "Ah2c3c"), "Ah"),
+    (("equity", "AA", "KK", "--board", "AhAsAcAd"), "AA"),
+    (("equity", "AA:1.5", "KK"), "1.5"),
+    (("equity", "", "KK"), "empty"),
+    (("equity", "AXs", "KK"), "AXs"),
+    (("equity", "AA", "KK", "--method", "guess"), "guess"),
+    (("equity", "AA", "KK", "--threads", "0"), "--threads"),
+    (("equity", "AA", "KK", "--threads", "9999"), "9999"),
+    (("equity", "AA", "KK", "--seed", "-1"), "--seed"),
+    (("equity", "AA", "KK", "--board", "2c3c4c5c6c7c"), "6"),
+    (("tree", "hodlem"), "did you mean"),
+    (("tree", "missing.game"), "missing.game"),
+    (("tree", "leduc", "--node", "cx"), "'x'"),
+    (("tree", "leduc", "--rounds", "3"), "rounds"),
+    (("tree", "leduc", "--rounds", "two"), "'two'"),
+    (("tree", "holdem-limit", "--max-raises", "3 x"), "'x'"),
+    (("tree", "holdem-limit", "--bets", "50%"), "limit game"),
+    (("tree", "holdem-nolimit", "--bets", "50%,ten"), "'ten'"),
+    (("tree", "holdem-limit", "--rounds", "2-4", "--pot", "-4"), "pot of -4"),
+    (("games", "show", "poker"), "no game is called 'poker'"),
+    (("frobnicate",), "frobnicate"),
+    (("rank", "Ah", "--wrong"), "--wrong"),
+]
+
+
+@pytest.mark.parametrize(("command", "words"), BAD, ids=lambda value: " ".join(value)[:40])
+def test_wrong_input_is_one_sentence_and_exit_code_2(run, command, words):
+    result = run(*command)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert words in result.stderr
+
+
+def test_a_malformed_game_file_names_line_and_key(run, tmp_path):
+    path = tmp_path / "bad.game"
+    path.write_text("GAMEDEF\nlimit\nnumPlayers = 2\nnumRound = 2\nEND GAMEDEF\n")
+    result = run("tree", str(path))
+    assert result.returncode == 2
+    assert "line 4, numRound: unknown key; did you mean numRounds?" in result.stderr
+
+
+def test_help_loads_nothing_heavy():
+    program = (
+        "import sys\nfrom equilibrist.cli import app\n"
+        "try: app(['--help'])\nexcept SystemExit: pass\n"
+        "heavy = {'numba', 'numpy', 'scipy', 'sklearn', 'ray', 'matplotlib'} & set(sys.modules)\n"
+        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert "equity" in result.stdout
+
+
+def test_a_closed_pipe_is_no_error():
+    program = f"{sys.executable} -c 'from equilibrist.cli import main; main()' games | head -c 1"
+    result = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", program], capture_output=True, text=True
+    )
+    assert result.stderr == ""
+
+
+def test_the_version(run):
+    assert run("--version").stdout == f"equilibrist {__version__}\n"
