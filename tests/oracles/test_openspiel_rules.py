@@ -123,12 +123,12 @@ def check_same(at: Table, state: HandState, theirs: Any, dealt: int, rng: Random
         check_payoffs(state, theirs.returns())
         return
     assert theirs.current_player() == state.actor, where
-    check_legal(state, theirs.legal_actions(), rng)
+    check_legal(state, theirs.legal_actions(), where, rng)
 
 
-def check_legal(state: HandState, theirs: list[int], rng: Random) -> None:
+def check_legal(state: HandState, theirs: list[int], where: str, rng: Random) -> None:
     """The same legal actions; OpenSpiel lists every amount, ascending."""
-    legal, where = state.legal_actions(), str(state)
+    legal = state.legal_actions()
     menu = [_number(action) for action in legal.actions]
     num_amounts = len(theirs) - len(menu)
     assert theirs[: len(menu)] == menu, where
@@ -181,6 +181,8 @@ def note(state: HandState, action: Action, seen: Counter[str]) -> None:
     seen["decisions"] += 1
     if legal.raise_to is None and FOLD in legal.actions and RAISE not in legal.actions:
         seen["fold or call only"] += 1
+    if legal.raise_to is None and 0 in betting.stacks_left and not betting.to_call:
+        seen["idle turn"] += 1  # a check is asked of a player with nobody to bet against
     if action.kind == "r" and legal.raise_to is not None:
         low, high = legal.raise_to
         seen["minimum raise"] += action.amount == low < high
@@ -206,6 +208,8 @@ GAMES = {
     # Big blind covers dealer and the other way round; no amount is a multiple of another.
     "unequal": replace(_NOLIMIT, name="unequal", blinds=(10, 5), stacks=(43, 211)),
     "covered": replace(_NOLIMIT, name="covered", blinds=(10, 5), stacks=(305, 16)),
+    # The dealer is all-in by calling the big blind.
+    "one big blind": replace(_NOLIMIT, name="one big blind", blinds=(10, 5), stacks=(50, 10)),
     # A cap on no-limit raises, and the small blind first to act in every round.
     "capped": replace(
         _NOLIMIT, name="capped", blinds=(2, 1), stacks=(90, 150), max_raises=(3, 2, 1, 0),
@@ -255,6 +259,7 @@ SMALL_GAMES = {
     "short": IN_NOLIMIT,
     "unequal": IN_NOLIMIT | {"call for less", "unmatched chips"},
     "covered": IN_NOLIMIT | {"call for less", "unmatched chips"},
+    "one big blind": EVERYWHERE | {"tie", "idle turn"},
     "capped": (IN_NOLIMIT - {"fold in round 3"}) | {"call for less"},
     "toy": EVERYWHERE | {"tie", "minimum raise", "all-in below a full raise", "call for less"},
     "three-handed": IN_NOLIMIT | {"call for less", "unmatched chips"},
