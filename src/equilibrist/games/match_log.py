@@ -1,0 +1,304 @@
+"""Logs of whole matches, as the ACPC dealer writes them.
+
+    # name/game/hands/seed match holdem.limit.2p.reverse_blinds.game 2 7
+    #--t_response 600000
+    STATE:0:rf:5d5c|9hQd:10|-10:Alice|Bob
+    STATE:1:f:8d2s|Ts4c:5|-5:Bob|Alice
+    SCORE:5|-5:Alice|Bob
+
+A log has one line a hand (`games.records`), with values and names in *player* order. Players change
+seats every hand, so the names rotate. The last line, `SCORE:<totals>:<names>`, is in *seat* order:
+seat 0 is player 0 of hand 0. A match that broke off has no SCORE. Lines that open with `#` or `;`
+are comments; the dealer writes the match's name, game file, number of hands and seed into the
+first, then its time limits in milliseconds.
+
+Source: the ACPC dealer, protocol 2.0.0.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from equilibrist.cards.card import cards_name
+from equilibrist.errors import EquilibristError, InvalidValueError, RecordError
+from equilibrist.games.action import Action
+from equilibrist.games.betting import Betting
+from equilibrist.games.dealing import Dealer
+from equilibrist.games.records import (
+    ROUNDING,
+    Chips,
+    HandRecord,
+    check_names,
+    chips_text,
+    line_error,
+    log_line,
+    parse_log_line,
+    parse_names,
+    parse_values,
+    simplest,
+)
+from equilibrist.games.rules import GameRules
+from equilibrist.games.state import HandState
+
+_HEADER_KEY = "# name/game/hands/seed"
+_HEADER = re.compile(_HEADER_KEY + r" (\S.*) (\S+) ([0-9]{1,10}) ([0-9]{1,10})")
+
+
+class MatchHeader(NamedTuple):
+    """What the first comment of a log says about the match."""
+
+    name: str
+    game: str  # the game definition file
+    num_hands: int
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{_HEADER_KEY} {self.name} {self.game} {self.num_hands} {self.seed}"
+
+
+@dataclass(frozen=True)
+class MatchLog:
+    """The hands of one match."""
+
+    rules: GameRules
+    seats: tuple[str, ...]  # names in seat order
+    hands: tuple[HandRecord, ...]
+    header: MatchHeader | None = None
+    comments: tuple[str, ...] = ()  # other comment lines, such as `#--t_response 600000`
+    is_finished: bool = True  # whether the log closes with a SCORE line
+
+    @property
+    def score(self) -> tuple[Chips, ...]:
+        """Chips each seat won in all hands."""
+        totals: list[Chips] = [0] * len(self.seats)
+        for record in self.hands:
+            _add(totals, self.seats, record)
+        return tuple(map(simplest, totals))
+
+
+def read_log(rules: GameRules, source: str | Path | Iterable[str]) -> MatchLog:
+    """The log in a file, or of lines; `RecordError` names the file and the line.
+
+    Blank lines are skipped, carriage returns too. The SCORE must be the sum of the hands.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> lines = ["STATE:0:cc:Ks|Qs:1|-1:Alice|Bob", "STATE:1:rf:Qs|As:1|-1:Bob|Alice",
+        ...          "SCORE:0|0:Alice|Bob"]
+        >>> log = read_log(get_game("kuhn"), lines)
+        >>> log.seats, log.score, len(log.hands)
+        (('Alice', 'Bob'), (0, 0), 2)
+    """
+    reader = _Reader(rules, source)
+    hands = tuple(reader)
+    return MatchLog(
+        rules, reader.seats, hands, reader.header, tuple(reader.comments), reader.is_finished
+    )
+
+
+def iter_log(rules: GameRules, source: str | Path | Iterable[str]) -> Iterator[HandRecord]:
+    """The hands of a log one by one, checked as in `read_log`, for logs too long to hold."""
+    return iter(_Reader(rules, source))
+
+
+def log_lines(log: MatchLog) -> Iterator[str]:
+    """The lines of a log, the inverse of `read_log`; no line ends."""
+    if log.header is not None:
+        if _parse_header(str(log.header)) != log.header:
+            raise InvalidValueError(f"a header cannot say {log.header}", value=log.header)
+        yield str(log.header)
+    for comment in log.comments:
+        if comment[:1] not in ("#", ";") or len(comment.splitlines()) != 1:
+            raise InvalidValueError(f"{comment[:40]!r} is no comment line", value=comment)
+        yield comment
+    yield from map(log_line, log.hands)
+    if log.is_finished:
+        check_names(log.seats)
+        yield f"SCORE:{'|'.join(map(chips_text, log.score))}:{'|'.join(log.seats)}"
+
+
+def write_log(log: MatchLog, path: str | Path) -> None:
+    """Write a log to a file; nothing is written where the log has no text."""
+    text = "".join(f"{line}\n" for line in log_lines(log))
+    try:
+        Path(path).write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise RecordError(
+            f"cannot write {path}: {error.strerror or error}", value=str(path)
+        ) from None
+
+
+def replay(log: MatchLog, seed: int | None = None) -> MatchLog:
+    """The same play on the deals of the ACPC generator; the seed is the header's if none is given.
+
+    `RecordError` names the first hand whose cards are not the seed's. Deals are complete in the
+    result, with the cards that nobody saw.
+    """
+    if seed is None:
+        if log.header is None:
+            raise InvalidValueError("the log has no header with a seed; give the seed")
+        seed = log.header.seed
+    dealer, hands, dealt = Dealer(log.rules, seed), [], 0
+    for record in log.hands:
+        while dealt <= record.hand_number:
+            deal, dealt = next(dealer), dealt + 1
+        state = HandState.start(log.rules, deal, record.hand_number)
+        try:
+            for action in _actions(record.state):
+                state = state.apply(action)
+        except EquilibristError:
+            pass  # the cards differ, and the comparison says so
+        if str(state) != str(record.state):
+            raise RecordError(
+                f"seed {seed} deals {_deal_text(state)} in hand {record.hand_number}, "
+                f"and the log says {_deal_text(record.state)}",
+                value=str(record.state),
+                position=record.hand_number,
+            )
+        hands.append(replace(record, state=state))
+    return replace(log, hands=tuple(hands))
+
+
+def _deal_text(state: HandState) -> str:
+    return "|".join(map(cards_name, state.deal.holes)) + "/" + cards_name(state.board)
+
+
+def _actions(state: HandState) -> Iterator[Action]:
+    """The actions of a hand, swaps with their cards."""
+    betting, swaps = Betting.start(state.rules), [iter(swaps) for swaps in state.swaps]
+    for action in itertools.chain(*state.betting.history):
+        if action.kind == "d":
+            swap = next(swaps[betting.to_act[0]], None)
+            yield Action("d", card=swap[0] if swap else None)
+        else:
+            yield action
+        betting = betting.apply(action)
+
+
+def _parse_header(line: str) -> MatchHeader:
+    match = _HEADER.fullmatch(line)
+    if match is None:
+        form = f"{_HEADER_KEY} <name> <game> <hands> <seed>"
+        raise line_error(line, 0, f"the header is {form}", line)
+    name, game, hands, seed = match.groups()
+    return MatchHeader(name, game, int(hands), int(seed))
+
+
+def _add(totals: list[Chips], seats: tuple[str, ...], record: HandRecord) -> None:
+    """Add the payoffs of a hand to the seats' totals."""
+    players = len(seats)
+    for player, (name, chips) in enumerate(zip(record.names, record.payoffs, strict=True)):
+        # Names that occur twice cannot say who sits where; the rotation can.
+        is_clear = seats.count(name) == 1
+        seat = seats.index(name) if is_clear else (player + record.hand_number) % players
+        totals[seat] += chips
+
+
+class _Reader:
+    """Hands from lines, and what the other lines said once the hands are exhausted."""
+
+    def __init__(self, rules: GameRules, source: str | Path | Iterable[str]) -> None:
+        self.rules = rules
+        self.source = source
+        self.header: MatchHeader | None = None
+        self.comments: list[str] = []
+        self.seats: tuple[str, ...] = ()
+        self.totals: list[Chips] = [0] * rules.num_players
+        self.num_hands = 0
+        self.last_number = -1
+        self.is_finished = False
+
+    def __iter__(self) -> Iterator[HandRecord]:
+        name = f"{self.source}, " if isinstance(self.source, str | Path) else ""
+        number, had_end = 0, False
+        for number, line in enumerate(self._lines(), start=1):
+            try:
+                record = self._read(line.rstrip("\r\n"))
+            except RecordError as error:
+                is_cut = had_end and not line.endswith(("\r", "\n"))
+                hint = "; the line has no end: the log may be cut off" if is_cut else ""
+                message = f"{name}line {number}: {error}{hint}"
+                raise RecordError(message, value=error.value, position=number) from None
+            if record is not None:
+                yield record
+            had_end = line.endswith(("\r", "\n"))
+        if not self.num_hands and not self.is_finished:
+            raise RecordError(f"{name}line {number}: the log has no hands", position=number)
+
+    def _lines(self) -> Iterator[str]:
+        if not isinstance(self.source, str | Path):
+            yield from self.source
+            return
+        try:
+            with open(self.source, encoding="utf-8", newline="") as file:
+                yield from file
+        except UnicodeDecodeError:
+            message = f"{self.source} is not a text file"
+            raise RecordError(message, value=str(self.source)) from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            message = f"cannot read {self.source}: {reason}"
+            raise RecordError(message, value=str(self.source)) from None
+
+    def _read(self, line: str) -> HandRecord | None:
+        """Take in one line; the record of a hand."""
+        if line.startswith(_HEADER_KEY) and self.header is None:
+            self.header = _parse_header(line)
+        elif line.startswith(("#", ";")):
+            self.comments.append(line)
+        elif self.is_finished and line.strip():
+            raise line_error(line, 0, f"{line[:40]!r} follows the SCORE, which ends a log", line)
+        elif line.startswith("SCORE:"):
+            self._read_score(line)
+        elif line.strip():
+            record = parse_log_line(self.rules, line)
+            self._take(line, record)
+            return record
+        return None
+
+    def _take(self, line: str, record: HandRecord) -> None:
+        number = record.hand_number
+        if number <= self.last_number:
+            message = f"hand {number} follows hand {self.last_number}; numbers must rise"
+            raise line_error(line, len("STATE:"), message, number)
+        if not self.seats:  # who is player p of hand n sits at (p + n) modulo the players
+            shift = -number % len(record.names)
+            self.seats = record.names[shift:] + record.names[:shift]
+        self._check_players(line, record.names)
+        _add(self.totals, self.seats, record)
+        self.last_number = number
+        self.num_hands += 1
+
+    def _read_score(self, line: str) -> None:
+        """Check the SCORE line against the hands; it also says who sits where."""
+        fields, players = line.split(":"), self.rules.num_players
+        if len(fields) != 3:
+            raise line_error(line, 0, f"a score is SCORE:<totals>:<names>, not {line[:60]!r}", line)
+        scores = parse_values(line, len("SCORE:"), fields[1], players)
+        start = len("SCORE:") + len(fields[1]) + 1
+        names = parse_names(line, start, fields[2], players)
+        if self.num_hands:
+            self._check_players(line, names)
+            if len(set(names)) == players:
+                self.totals = [self.totals[self.seats.index(name)] for name in names]
+        for name, score, total in zip(names, scores, self.totals, strict=True):
+            if abs(score - total) > ROUNDING:
+                text, right = chips_text(simplest(score)), chips_text(simplest(total))
+                message = f"{name}'s score is written as {text} and the hands sum to {right}"
+                raise line_error(line, len("SCORE:"), message, text)
+        if self.header is not None and self.header.num_hands != self.num_hands:
+            message = f"{self.num_hands} hands where the header says {self.header.num_hands}"
+            raise line_error(line, 0, message, self.num_hands)
+        self.seats, self.is_finished = names, True
+
+    def _check_players(self, line: str, names: tuple[str, ...]) -> None:
+        strangers = list((Counter(names) - Counter(self.seats)).elements())
+        if strangers:
+            message = f"{strangers[0]} is not one of the match's players {', '.join(self.seats)}"
+            raise line_error(line, line.rindex(":") + 1, message, strangers[0])

@@ -1,0 +1,242 @@
+"""The actions of a poker hand history (PHH), read and written.
+
+    d dh p1 AhKh       hole cards to a player; ???? where they are not known
+    d db 2c7d9h        board cards
+    p1 cc              check or call
+    p1 cbr 600         bet or raise to so many chips of the street
+    p1 f               fold
+    p1 sm AhKh         show; `-` stands for the cards dealt, ???? for cards not shown
+    p1 sm              muck
+
+Words are apart by spaces, a text behind `#` is a comment, and an action may be nothing else.
+
+A check that ACPC asks for where the opponents are all-in and nothing can be lost or won by it is
+not an action in PHH: it is left out in writing and put in when reading.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+
+from equilibrist.cards.card import Card, Cards, card_name, cards_name, parse_card
+from equilibrist.errors import CardError, IllegalActionError, RecordError
+from equilibrist.games.action import CALL, FOLD, RAISE, Action, raise_to
+from equilibrist.games.amounts import hand_total, street_total
+from equilibrist.games.betting import Betting
+from equilibrist.games.rules import GameRules
+from equilibrist.games.state import Deal, HandState, board_sizes
+
+_PLAYER = re.compile(r"p([1-9][0-9]?)")
+_AMOUNT = re.compile(r"([0-9]{1,10})(\.0+)?")
+
+
+def action_texts(state: HandState) -> Iterator[str]:
+    """The actions of a finished hand; hands that go to a showdown are shown.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.games.notation import parse_state
+        >>> line = "STATE:0:r300c/r900f:AhKh|QsQd/2c7d9h"
+        >>> ", ".join(action_texts(parse_state(get_game("holdem-nolimit"), line).state))
+        'd dh p1 AhKh, d dh p2 QsQd, p2 cbr 300, p1 cc, d db 2c7d9h, p1 cbr 600, p2 f'
+    """
+    rules, betting, board = state.rules, Betting.start(state.rules), iter(state.board)
+    for player, hole in enumerate(state.deal.holes, start=1):
+        yield f"d dh p{player} {cards_name(hole) or '??' * rules.num_hole_cards}"
+    # Board cards come when somebody acts on them, those after an all-in when the hands are shown.
+    num_dealt = 0  # rounds whose board cards are on the table
+    for action in itertools.chain(*state.betting.history):
+        if not _is_formality(betting):
+            yield from _board_texts(board, rules.num_board_cards[num_dealt : betting.round + 1])
+            num_dealt = betting.round + 1
+            yield _action_text(betting, action)
+        betting = betting.apply(action)
+    if betting.is_showdown:
+        for player, hole in enumerate(state.deal.holes):
+            if not betting.folded[player]:
+                yield f"p{player + 1} sm {cards_name(hole)}"
+        yield from _board_texts(board, rules.num_board_cards[num_dealt:])
+
+
+def play_actions(rules: GameRules, texts: Iterable[str], hand_number: int = 0) -> HandState:
+    """The finished hand of a list of actions; `RecordError` names the action that is wrong.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> str(play_actions(get_game("holdem-limit"), ["d dh p1 7c2d", "d dh p2 AsAh", "p2 f"]))
+        'STATE:0:f:7c2d|AsAh'
+    """
+    table = _Table(rules)
+    for number, text in enumerate(texts, start=1):
+        try:
+            table.play(text.split("#")[0].split())
+        except (RecordError, CardError) as error:
+            message = f"action {number} {text[:60]!r}: {error}"
+            raise RecordError(message, value=text, position=number) from None
+    return table.finish(hand_number)
+
+
+def _board_texts(board: Iterator[Card], sizes: Iterable[int]) -> Iterator[str]:
+    for size in sizes:
+        if size:
+            yield f"d db {cards_name(itertools.islice(board, size))}"
+
+
+def _action_text(betting: Betting, action: Action) -> str:
+    player = f"p{betting.to_act[0] + 1}"
+    if action.kind == "r":
+        return f"{player} cbr {street_total(betting, action.amount or betting.min_raise_to)}"
+    return f"{player} {'cc' if action.kind == 'c' else 'f'}"
+
+
+def _is_formality(betting: Betting) -> bool:
+    """Whether the actor has nothing to call and nobody to bet against."""
+    if betting.actor is None or betting.to_call:
+        return False
+    left = zip(range(len(betting.spent)), betting.stacks_left, betting.folded, strict=True)
+    return not any(chips and not out for player, chips, out in left if player != betting.actor)
+
+
+class _Table:
+    """A hand in play, moved on by one action after the other."""
+
+    def __init__(self, rules: GameRules) -> None:
+        self.rules = rules
+        self.betting = Betting.start(rules)
+        self.holes: list[list[Card | None]] = [[] for _ in range(rules.num_players)]
+        self.board: list[Card | None] = []
+        self.mucked: set[int] = set()
+
+    def play(self, words: list[str]) -> None:
+        """Take in an action, by its words."""
+        if _is_formality(self.betting):
+            self.betting = self.betting.apply(CALL)
+        match words:
+            case []:
+                pass
+            case ["d", "dh", player, cards]:
+                self._deal_hole(self._player(player), self._cards(cards))
+            case ["d", "db", cards]:
+                self._deal_board(self._cards(cards))
+            case [player, "f"]:
+                self._act(player, FOLD)
+            case [player, "cc"]:
+                self._act(player, CALL)
+            case [player, "cbr", amount]:
+                self._act(player, self._raise(amount))
+            case [player, "sm"]:
+                self._check_is_over()
+                self.mucked.add(self._player(player))
+            case [player, "sm", cards]:
+                self._check_is_over()
+                self._show(self._player(player), cards)
+            case [_, ("sd" | "pb") as verb, *_]:
+                raise RecordError(f"{verb} is no action of hold'em: it has no draws or bring-ins")
+            case _:
+                raise RecordError("unknown action; actions are d dh, d db, f, cc, cbr and sm")
+
+    def finish(self, hand_number: int) -> HandState:
+        """The hand, if it is finished."""
+        if _is_formality(self.betting):
+            self.betting = self.betting.apply(CALL)
+        if not self.betting.is_over:
+            raise RecordError(
+                f"the actions end before the hand: p{self.betting.to_act[0] + 1} acts"
+            )
+        missing = sum(board_sizes(self.betting)) - len(self.board)
+        if missing:
+            raise RecordError(f"the actions end before the hand: {missing} board cards are missing")
+        holes = tuple(map(_known, self.holes))
+        deal = Deal(holes, _known(self.board))
+        deal.check(self.rules)
+        state = HandState(self.betting, deal, ((),) * len(holes), hand_number)
+        for player in self.mucked if self.betting.is_showdown and all(holes) else ():
+            self._check_muck(player, state.payoffs()[player])
+        return state
+
+    def _player(self, word: str) -> int:
+        match = _PLAYER.fullmatch(word)
+        if match is None or int(match[1]) > self.rules.num_players:
+            raise RecordError(f"players are p1 to p{self.rules.num_players}, not {word[:40]!r}")
+        return int(match[1]) - 1
+
+    def _cards(self, word: str) -> list[Card | None]:
+        """Cards of a word that nobody has seen before, None for an unknown one."""
+        names = [word[at : at + 2] for at in range(0, len(word), 2)]
+        cards = [None if name == "??" else parse_card(name) for name in names]
+        seen = {card for pile in (*self.holes, self.board) for card in pile}
+        for card in cards:
+            if card is not None and (card in seen or cards.count(card) > 1):
+                raise RecordError(f"{card_name(card)} is dealt twice")
+        return cards
+
+    def _deal_hole(self, player: int, cards: list[Card | None]) -> None:
+        hole = self.holes[player]
+        hole += cards
+        if self.betting.num_actions:
+            raise RecordError("hole cards are dealt before the first bet")
+        if len(hole) > self.rules.num_hole_cards:
+            raise RecordError(f"p{player + 1} has {self.rules.num_hole_cards} cards, not more")
+        if len(hole) == self.rules.num_hole_cards and 0 < hole.count(None) < len(hole):
+            raise RecordError("a hand is known in full or not at all")
+
+    def _deal_board(self, cards: list[Card | None]) -> None:
+        self.board += cards
+        most = sum(board_sizes(self.betting))
+        if len(self.board) > most:
+            raise RecordError(f"the board has {most} cards in this round, not {len(self.board)}")
+        if None in cards:
+            raise RecordError("board cards must be known")
+
+    def _act(self, player: str, action: Action) -> None:
+        actor, wanted = self.betting.actor, self.rules.board_cards_by(self.betting.round)
+        if actor is not None and self._player(player) != actor:
+            raise RecordError(f"it is the turn of p{actor + 1}")
+        if actor is not None and len(self.board) != wanted:
+            raise RecordError(f"the board has {wanted} cards in this round, not {len(self.board)}")
+        try:
+            self.betting = self.betting.apply(action)
+        except IllegalActionError as error:
+            raise RecordError(f"{error} (chips of the whole hand)") from None
+
+    def _raise(self, word: str) -> Action:
+        match = _AMOUNT.fullmatch(word)
+        if match is None:
+            raise RecordError(f"{word[:40]!r} is no whole number of chips")
+        amount = int(match[1])
+        if not self.rules.is_limit:
+            return raise_to(hand_total(self.betting, amount))
+        right = street_total(self.betting, self.betting.min_raise_to)
+        if self.betting.can_raise and amount != right:
+            raise RecordError(f"the raise is to {right}, not {amount}")
+        return RAISE
+
+    def _check_is_over(self) -> None:
+        if not self.betting.is_over:
+            raise RecordError("hands are shown after the last bet")
+
+    def _show(self, player: int, word: str) -> None:
+        hole = self.holes[player]
+        if word == "-" or not word.strip("?"):
+            return
+        self.holes[player] = []
+        shown = self._cards(word)
+        if len(shown) != self.rules.num_hole_cards or None in shown:
+            raise RecordError(f"a hand of {self.rules.num_hole_cards} cards is shown in full")
+        if _known(hole) and set(hole) != set(shown):
+            raise RecordError(f"p{player + 1} was dealt {cards_name(_known(hole))}")
+        self.holes[player] = hole if _known(hole) else shown
+
+    def _check_muck(self, player: int, payoff: int) -> None:
+        """Nobody may muck a hand that would have won chips of others."""
+        spent = self.betting.spent
+        others = max(chips for other, chips in enumerate(spent) if other != player)
+        if not self.betting.folded[player] and payoff > -min(spent[player], others):
+            raise RecordError(f"p{player + 1} mucks a hand that wins: such a hand has no payoffs")
+
+
+def _known(cards: list[Card | None]) -> Cards:
+    """The cards, or none where they are not known."""
+    return tuple(card for card in cards if card is not None)
