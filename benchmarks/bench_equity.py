@@ -18,8 +18,8 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numba
 import numpy as np
+from harness import Report, best_seconds
 
 from equilibrist.cards.card import card_name, parse_cards
 from equilibrist.cards.equity import equity, preflop_equities, preflop_table
@@ -92,15 +92,6 @@ def eval7_seconds(question: Question, num_calls: int = 300) -> float:
     return seconds_per_call * num_boards * len(hands)
 
 
-def best_seconds(function: Callable[[], object], repeats: int = 3) -> float:
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def main() -> None:
     warnings.simplefilter("ignore")
     check_answers()
@@ -118,19 +109,17 @@ def main() -> None:
         ),
         Question("22 % against 19 % preflop", lambda: equity(WIDE, TIGHT), WIDE, TIGHT),
     ]
-    print(f"exact equities, {numba.get_num_threads()} threads, best of 3")
-    print(f"{'question':<32}{'ours':>12}{'eval7, scaled':>16}{'ratio':>12}")
+    report = Report("exact equities, all cores")
     # One hand against all others costs eval7 about the same whatever the hand.
     random_hand = Question("", preflop_equities, "AsAh", RANDOM)
-    report("169 preflop equities", best_seconds(preflop_equities), 169 * eval7_seconds(random_hand))
+    rival, unit = "eval7, scaled", "s"
+    seconds = 169 * eval7_seconds(random_hand)
+    report.row("169 preflop equities", best_seconds(preflop_equities), rival, seconds, unit)
     for question in questions:
-        report(question.name, best_seconds(question.ours), eval7_seconds(question))
-    table_seconds = best_seconds(preflop_table.__wrapped__, repeats=1)
-    report("169 × 169 preflop table", table_seconds, 1326 * eval7_seconds(random_hand))
-
-
-def report(name: str, ours: float, theirs: float) -> None:
-    print(f"{name:<32}{ours:>10.3f} s{theirs:>14.1f} s{theirs / ours:>11,.0f}×")
+        ours = best_seconds(question.ours)
+        report.row(question.name, ours, rival, eval7_seconds(question), unit)
+    ours = best_seconds(preflop_table.__wrapped__, repeats=1)
+    report.row("169 × 169 preflop table", ours, rival, 1326 * eval7_seconds(random_hand), unit)
 
 
 if __name__ == "__main__":

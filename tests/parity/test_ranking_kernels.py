@@ -36,4 +36,5 @@ def test_three_card_ranking_agrees_on_every_hand():
 def test_the_scalar_the_bulk_and_the_single_hand_agree():
     for hand in random_hands(200, 7, seed=1):
         (value,) = rank_hands(hand[None])
-        assert value == rank_cards(hand.tolist()) == cpu.rank_hand.py_func(rank_tables(7), hand)
+        scalar = cpu.rank_hand.py_func(rank_tables(7), hand, 7)
+        assert value == scalar == rank_cards(hand.tolist())

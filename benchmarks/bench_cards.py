@@ -1,0 +1,124 @@
+"""How fast are ranking and indexing, beside eval7 and phevaluator?
+
+Correctness first: order and ties of random 7-card hands must agree with both rivals, all
+133,784,560 hands must have the known category counts, and random river deals must survive the
+round trip and agree with brute force over all suit permutations.
+
+Run: python benchmarks/bench_cards.py
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numba
+import numpy as np
+import phevaluator
+from harness import Report, best_seconds
+
+from equilibrist.cards.card import card_name
+from equilibrist.cards.isomorphism import DealIndexer
+from equilibrist.cards.ranking import category_bounds, rank_tables
+from equilibrist.kernels.cpu import isomorphism, ranking
+from equilibrist.kernels.reference.isomorphism import canonical_deals
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # eval7 calls pyparsing by names that are going away
+    import eval7
+
+# The best C library for the index takes so long per river hand on this class of machine.
+BEST_C_INDEX_NS = 134.0
+SEVEN_CARD_COUNTS = (
+    23_294_460, 58_627_800, 31_433_400, 6_461_620, 6_180_020, 4_047_644, 3_473_184, 224_848, 41_584,
+)  # fmt: skip
+
+
+def random_deals(number: int) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return rng.random((number, 52)).argsort(axis=1)[:, :7].astype(np.uint8)
+
+
+def same_order(ours: np.ndarray, theirs: np.ndarray) -> bool:
+    return bool(
+        (np.unique(ours, return_inverse=True)[1] == np.unique(theirs, return_inverse=True)[1]).all()
+    )
+
+
+def bench_ranking(report: Report) -> None:
+    hands = random_deals(2_000_000)
+    tables, values = rank_tables(7), np.empty(len(hands), np.uint16)
+    few = 20_000
+    eval7_hands = [[eval7.Card(card_name(card)) for card in hand] for hand in hands[:few].tolist()]
+    ints = hands[:few].tolist()
+
+    ranking.rank_hands(tables, hands, values)
+    theirs = np.array([eval7.evaluate(hand) for hand in eval7_hands])
+    assert same_order(values[:few], theirs)
+    theirs = -np.array(
+        [phevaluator.evaluate_cards(*hand) for hand in ints]
+    )  # theirs: less is better
+    assert same_order(values[:few], theirs)
+
+    numba.set_num_threads(1)
+    seconds = best_seconds(lambda: ranking.rank_hands(tables, hands, values), repeats=5)
+    ours = len(hands) / seconds / 1e6
+    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
+    seconds = best_seconds(lambda: [eval7.evaluate(hand) for hand in eval7_hands])
+    report.row("random 7-card hands, one core", ours, "eval7", few / seconds / 1e6, "M/s")
+    seconds = best_seconds(lambda: [phevaluator.evaluate_cards(*hand) for hand in ints])
+    report.row("random 7-card hands, one core", ours, "phevaluator", few / seconds / 1e6, "M/s")
+
+
+def bench_enumeration(report: Report) -> None:
+    tables = rank_tables(7)
+
+    def count() -> np.ndarray:
+        out = np.zeros((64, 7462), np.int64)
+        ranking.count_seven_card_values(tables, out)
+        return out.sum(axis=0)
+
+    counts = count()
+    assert [int(counts[a:b].sum()) for a, b in category_bounds(7).values()] == [*SEVEN_CARD_COUNTS]
+    assert np.count_nonzero(counts) == 4_824
+    eval7_hands = [
+        [eval7.Card(card_name(card)) for card in hand] for hand in random_deals(20_000).tolist()
+    ]
+    each = best_seconds(lambda: [eval7.evaluate(hand) for hand in eval7_hands]) / len(eval7_hands)
+    report.row("all 133,784,560 hands, all cores", best_seconds(count), "eval7, scaled",
+               each * 133_784_560, "s")  # fmt: skip
+
+
+def bench_index(report: Report) -> None:
+    indexer = DealIndexer((2, 3, 1, 1))
+    deals = random_deals(1_000_000)
+    indices = indexer.index_array(deals)
+    assert (indexer.index_array(indexer.unindex_array(indices)) == indices).all()
+    few = deals[:20_000].astype(np.int64)
+    canonical = canonical_deals(few, indexer.rounds)
+    assert (indexer.index_array(canonical) == indices[: len(few)]).all()
+    assert len(np.unique(canonical, axis=0)) == len(np.unique(indices[: len(few)]))
+
+    tables, out = indexer._tables, np.empty(len(deals), np.int64)
+    cards = np.empty_like(deals)
+    numba.set_num_threads(1)
+    ours = best_seconds(lambda: isomorphism.index_deals(tables, deals, 3, out), repeats=5)
+    back = best_seconds(lambda: isomorphism.unindex_deals(tables, out, 3, cards), repeats=3)
+    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
+    brute = best_seconds(lambda: canonical_deals(few, indexer.rounds), repeats=2) / len(few)
+    each = 1e9 / len(deals)
+    report.row(
+        "river index, one core", ours * each, "best C library, quoted", BEST_C_INDEX_NS, "ns"
+    )
+    report.row("river index, one core", ours * each, "24 renamings in NumPy", brute * 1e9, "ns")
+    report.row("river un-index, one core", back * each, "24 renamings in NumPy", brute * 1e9, "ns")
+
+
+def main() -> None:
+    report = Report("ranking and indexing")
+    bench_ranking(report)
+    bench_enumeration(report)
+    bench_index(report)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""What every benchmark shares: best-of timing, one table, one JSON line a row.
+
+A row compares ours with a named rival measured in the same run. Rows are appended to
+`benchmarks/results.jsonl` with the commit and the machine, so that figures can be traced.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numba
+
+RESULTS = Path(__file__).with_name("results.jsonl")
+
+
+def best_seconds(function: Callable[[], object], repeats: int = 3) -> float:
+    """Shortest of some runs, after one that compiles and warms up."""
+    function()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+class Report:
+    """The table of one benchmark, printed row by row."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.stamp = {
+            "date": time.strftime("%Y-%m-%d"),
+            "commit": _commit(),
+            "machine": f"{_processor()}, {numba.config.NUMBA_NUM_THREADS} cores",
+            "python": platform.python_version(),
+        }
+        print(f"\n{title} ({self.stamp['machine']}, commit {self.stamp['commit']})")
+        print(f"{'':<34}{'ours':>16}  {'rival':<24}{'theirs':>16}{'ratio':>11}")
+
+    def row(self, name: str, ours: float, rival: str, theirs: float, unit: str) -> None:
+        """A line of the table; in units of time less is better, in rates (…/s) more."""
+        ratio = ours / theirs if unit.endswith("/s") else theirs / ours
+        left, right = f"{ours:>10,.4g} {unit:<5}", f"{theirs:>10,.4g} {unit:<5}"
+        print(f"{name:<34}{left}  {rival:<24}{right}{ratio:>10,.1f}×", flush=True)
+        line = {"benchmark": self.title, "name": name, "ours": ours, "unit": unit, "rival": rival,
+                "theirs": theirs, "ratio": ratio, **self.stamp}  # fmt: skip
+        with RESULTS.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+def _commit() -> str:
+    command = ["git", "describe", "--always", "--dirty"]
+    result = subprocess.run(
+        command, cwd=RESULTS.parent, capture_output=True, text=True, check=False
+    )
+    return result.stdout.strip() or "unknown"
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":")[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
