@@ -56,6 +56,9 @@ _HOLDEM: dict[str, Any] = {
     "num_ranks": 13,
     "num_hole_cards": 2,
     "num_board_cards": (0, 3, 1, 1),
+    "discards": (False,) * 4,
+    "rollout_cards": 0,
+    "ranking": "standard",
 }
 
 
@@ -93,7 +96,7 @@ def phh_text(record: HandRecord) -> str:
     entries = _game_entries(rules)
     _check_describes(rules, entries)
     own = {name: entries.pop(name) for name in tuple(entries) if name.startswith("_")}
-    entries["actions"] = list(action_texts(record.state))
+    entries["actions"] = tuple(action_texts(record.state))
     entries["hand"] = record.hand_number
     entries["players"] = list(record.names)
     if rules.stacks is not None:
@@ -123,16 +126,16 @@ def _game_entries(rules: GameRules) -> dict[str, Any]:
 
 
 def _toml(value: object) -> str:
-    """A value of TOML; actions one a line."""
+    """A value of TOML; a list is written in one line, a tuple in many."""
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, str):
+    if isinstance(value, str):  # TOML has JSON's escapes, and wants one more character escaped
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if not isinstance(value, list):
-        return str(value)
-    if value and isinstance(value[0], str) and len(value) > 2 and " " in value[0]:
+    if isinstance(value, tuple):
         return "[\n" + "".join(f"  {_toml(item)},\n" for item in value) + "]"
-    return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return str(value)
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -167,17 +170,9 @@ def parse_phh(text: str, rules: GameRules | None = None) -> HandRecord:
         _check_describes(
             rules, entries | {"_game": rules.name, "_max_raises": list(rules.max_raises)}
         )
-    number = entries.get("hand", 0)
-    if not isinstance(number, str | int) or isinstance(number, bool):
-        raise _field_error("hand", number, "is a number or a name")
-    if isinstance(number, str):
-        number = 0
-    if not 0 <= number <= MAX_HAND_NUMBER:
-        raise _field_error("hand", number, f"is 0 to {MAX_HAND_NUMBER}")
-    state = play_actions(rules, _strings(entries, "actions"), number)
-    names = _names(entries, rules.num_players)
+    state = play_actions(rules, _strings(entries, "actions"), _hand_number(entries))
     try:
-        record = HandRecord.of(state, names)
+        record = HandRecord.of(state, _names(entries, rules.num_players))
     except InvalidValueError as error:
         raise RecordError(f"the hand ends in a showdown: {error}", value=str(state)) from None
     _check_finish(record, entries)
@@ -187,14 +182,14 @@ def parse_phh(text: str, rules: GameRules | None = None) -> HandRecord:
 def _rules(entries: dict[str, Any]) -> GameRules:
     """The rules of the game that the fields of a history describe."""
     variant = _field(entries, "variant")
-    if variant not in _VARIANTS:
+    if not isinstance(variant, str) or variant not in _VARIANTS:
         choices = " or ".join(f"{code} ({name})" for code, name in _VARIANTS.items())
         raise _field_error("variant", variant, f"is {choices}")
     blinds = _chip_list(entries, "blinds_or_straddles")
     stacks = _chip_list(entries, "starting_stacks", has_inf=True)
     if any(_chip_list(entries, "antes")):
         raise _field_error("antes", entries["antes"], "is all zeros: ACPC rules have no antes")
-    if len(set(blinds)) == 1 or not len(blinds) == len(stacks) == len(entries["antes"]):
+    if len(set(blinds)) < 2 or not len(blinds) == len(stacks) == len(entries["antes"]):
         message = "names two different blinds, and as many players as stacks and antes do"
         raise _field_error("blinds_or_straddles", blinds, message)
     blinds = _reversed_heads_up(blinds)
@@ -214,8 +209,17 @@ def _rules(entries: dict[str, Any]) -> GameRules:
             first_players=((big + 1) % len(blinds), 0, 0, 0),
             **_HOLDEM,
         )
-    except (InvalidValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError) as error:
         raise RecordError(f"the fields describe no game: {error}") from None
+
+
+def _hand_number(entries: dict[str, Any]) -> int:
+    number = entries.get("hand", 0)
+    if isinstance(number, str):
+        return 0
+    if type(number) is not int or not 0 <= number <= MAX_HAND_NUMBER:
+        raise _field_error("hand", number, f"is a name or a number 0 to {MAX_HAND_NUMBER}")
+    return number
 
 
 def _bet_fields(is_limit: bool) -> tuple[str, ...]:
@@ -265,14 +269,19 @@ def _chip_list(entries: dict[str, Any], name: str, *, has_inf: bool = False) -> 
 
 
 def _chips(name: str, value: object) -> int:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not 0 <= value <= UNLIMITED_STACK or value != int(value):  # type: ignore
-        raise _field_error(name, value, f"holds whole chips, 0 to {UNLIMITED_STACK}")
-    return int(value)  # type: ignore
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise _field_error(name, value, "holds numbers")
+    if 0 <= value <= UNLIMITED_STACK and value == int(value):
+        return int(value)
+    raise _field_error(name, value, f"holds whole chips, 0 to {UNLIMITED_STACK}")
 
 
 def _field_error(name: str, value: object, message: str) -> RecordError:
-    return RecordError(f"{name} {message}, not {str(value)[:60]!r}", value=value)
+    try:
+        shown = repr(str(value)[:60])
+    except ValueError:  # Python prints at most some thousand digits
+        shown = "a huge number"
+    return RecordError(f"{name} {message}, not {shown}", value=value)
 
 
 # --- what both directions share -------------------------------------------------------------------
@@ -290,12 +299,15 @@ def _default_cap(variant: str) -> int:
 
 def _check_describes(rules: GameRules, entries: dict[str, Any]) -> None:
     """Raise `RecordError` unless the entries of a history describe these rules."""
+    _check_fields(rules, _HOLDEM, "hold'em, the game of PHH's FT and NT")
     described = _rules(entries)
-    for field in fields(GameRules):
-        ours, theirs = getattr(rules, field.name), getattr(described, field.name)
-        if ours != theirs:
-            raise RecordError(
-                f"PHH's {entries['variant']} is not {rules.name}: "
-                f"{field.name} would be {theirs}, not {ours}",
-                value=ours,
-            )
+    values = {field.name: getattr(described, field.name) for field in fields(GameRules)}
+    _check_fields(rules, values, f"the game of this {entries['variant']} history")
+
+
+def _check_fields(rules: GameRules, values: dict[str, Any], what: str) -> None:
+    for name, value in values.items():
+        ours = getattr(rules, name)
+        if ours != value:
+            message = f"{rules.name} is not {what}: {name} is {ours}, not {value}"
+            raise RecordError(message, value=ours)

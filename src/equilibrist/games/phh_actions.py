@@ -111,8 +111,8 @@ class _Table:
 
     def play(self, words: list[str]) -> None:
         """Take in an action, by its words."""
-        if _is_formality(self.betting):
-            self.betting = self.betting.apply(CALL)
+        if words[:2] != ["d", "dh"]:
+            self._skip_formality()
         match words:
             case []:
                 pass
@@ -139,8 +139,7 @@ class _Table:
 
     def finish(self, hand_number: int) -> HandState:
         """The hand, if it is finished."""
-        if _is_formality(self.betting):
-            self.betting = self.betting.apply(CALL)
+        self._skip_formality()
         if not self.betting.is_over:
             raise RecordError(
                 f"the actions end before the hand: p{self.betting.to_act[0] + 1} acts"
@@ -150,11 +149,18 @@ class _Table:
             raise RecordError(f"the actions end before the hand: {missing} board cards are missing")
         holes = tuple(map(_known, self.holes))
         deal = Deal(holes, _known(self.board))
-        deal.check(self.rules)
+        try:
+            deal.check(self.rules)
+        except CardError as error:
+            raise RecordError(str(error), value=error.value) from None
         state = HandState(self.betting, deal, ((),) * len(holes), hand_number)
         for player in self.mucked if self.betting.is_showdown and all(holes) else ():
             self._check_muck(player, state.payoffs()[player])
         return state
+
+    def _skip_formality(self) -> None:
+        if _is_formality(self.betting):
+            self.betting = self.betting.apply(CALL)
 
     def _player(self, word: str) -> int:
         match = _PLAYER.fullmatch(word)
