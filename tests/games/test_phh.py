@@ -134,6 +134,21 @@ def test_raises_are_written_as_chips_of_the_street() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("stack", "betting", "written"), [(50, "c///", []), (70, "cc///", ["p2 cc"])]
+)
+def test_a_check_that_decides_nothing_is_no_action(
+    stack: int, betting: str, written: list[str]
+) -> None:
+    rules = replace(NOLIMIT, stacks=(20_000, stack))  # the dealer is all-in for less than a call
+    line = f"STATE:0:{betting}:AhKh|QsQd/2c3d4h/5h/9h:{stack}|-{stack}:A|B"
+    record = parse_log_line(rules, line)
+    text = phh_text(record)
+    assert [word for word in text.split('"') if word.endswith(" cc")] == written
+    assert parse_phh(text) == record
+    assert tuple(final_state(text).payoffs) == record.payoffs
+
+
 # --- round trips, PokerKit in both directions -----------------------------------------------------
 
 

@@ -99,7 +99,7 @@ def phh_text(record: HandRecord) -> str:
     entries["actions"] = tuple(action_texts(record.state))
     entries["hand"] = record.hand_number
     entries["players"] = list(record.names)
-    if rules.stacks is not None:
+    if rules.stacks is not None and record.payoffs == record.state.payoffs():
         pairs = zip(rules.stacks, record.payoffs, strict=True)
         entries["finishing_stacks"] = [stack + chips for stack, chips in pairs]
     return "".join(f"{name} = {_toml(value)}\n" for name, value in (entries | own).items())
@@ -107,11 +107,10 @@ def phh_text(record: HandRecord) -> str:
 
 def _game_entries(rules: GameRules) -> dict[str, Any]:
     """The fields that describe a game; what they cannot say is found by reading them back."""
-    no_chips = [0] * rules.num_players
     entries: dict[str, Any] = {
         "variant": "FT" if rules.is_limit else "NT",
         "ante_trimming_status": False,
-        "antes": no_chips,
+        "antes": [0] * rules.num_players,
         "blinds_or_straddles": _reversed_heads_up(rules.blinds),
     }
     if rules.is_limit:
