@@ -181,6 +181,11 @@ def test_impossible_patterns_are_refused(rounds):
         DealIndexer(rounds)
 
 
+def test_more_deals_than_64_bits_can_number_are_refused():
+    with pytest.raises(InvalidValueError, match="64-bit"):
+        DealIndexer((1,) * 13)
+
+
 @pytest.mark.parametrize("text", ["Ah", "AhKh2c", "AhKh2c3c4c5c6c7c"])
 def test_cards_must_complete_a_round(text):
     with pytest.raises(CardError, match="2 or 5 or 6 or 7 cards do"):

@@ -37,9 +37,7 @@ class DealTables(NamedTuple):
     code_start: NDArray[int64]  # [R, T] where the codes of a round and type begin in case_of_code
     case_of_code: NDArray[int32]  # case of a code (counts and equalities), −1 if impossible
     case_of_class: NDArray[int32]  # [R, T, P] one-card rounds: case, by first position of the class
-    case_span: NDArray[
-        int64
-    ]  # [R, T, 2] first case of a round and type, and the end
+    case_span: NDArray[int64]  # [R, T, 2] first case of a round and type, and the end
     child: NDArray[int32]  # [K] type after the case
     num_locals: NDArray[int64]  # [K] how many local indices the case has
     offset: NDArray[int64]  # [R, K] deals of round r that come before the case under one parent

@@ -176,7 +176,10 @@ def _case_fields(
 def _descendants(
     num_rounds: int, cases: list[Case], num_locals: list[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Offset and size of every case for every target round: [R, K] int64 each."""
+    """Offset and size of every case for every target round: [R, K] int64 each.
+
+    Raises `OverflowError` where 64 bits cannot number the deals.
+    """
     offset = np.zeros((num_rounds, len(cases)), np.int64)
     size = np.zeros((num_rounds, len(cases)), np.int64)
     for target in range(num_rounds):
@@ -187,6 +190,8 @@ def _descendants(
                 each = 1 if r == target else below.get((r + 1, child), 0)
                 size[target, k] = each
                 below[r, parent] = below.get((r, parent), 0) + num_locals[k] * each
+        if max(below.values()) > np.iinfo(np.int64).max:
+            raise OverflowError("more deals than a 64-bit index can number")
         before: dict[tuple[int, Type], int] = {}
         for k, (r, parent, _, _) in enumerate(cases):
             if r <= target:
