@@ -237,10 +237,13 @@ class BoardIndexer:
         ((1326,), 344)
     """
 
-    def __init__(self, rounds: Iterable[int], deck: Deck = FULL_DECK) -> None:
+    def __init__(
+        self, rounds: Iterable[int], deck: Deck = FULL_DECK, num_hole_cards: int = 2
+    ) -> None:
         rounds = tuple(rounds)
         self.boards = DealIndexer(rounds, deck)
-        self._with_hands = DealIndexer((*rounds, 2), deck)
+        self._with_hands = DealIndexer((*rounds, num_hole_cards), deck)
+        self._hands = hand_table() if num_hole_cards == 2 else _single_cards()
 
     @property
     def num_states(self) -> int:
@@ -248,7 +251,7 @@ class BoardIndexer:
         return self._with_hands.size
 
     def states(self, board: Sequence[Card]) -> tuple[NDArray[np.int64], int]:
-        """State of each of the 1326 hands on a complete board, −1 if blocked; and their number."""
+        """State of each hand (1326, or 52 cards) on a board, −1 if blocked; and their number."""
         from equilibrist.kernels.cpu.isomorphism import index_hands
 
         self.boards.index(board)  # complains about what is not a board
@@ -257,10 +260,15 @@ class BoardIndexer:
                 f"{cards_name(board)} is no complete board of {sum(self.boards.rounds)} cards",
                 value=cards_name(board),
             )
-        out = np.empty(len(hand_table()), np.int64)
+        out = np.empty(len(self._hands), np.int64)
         array = np.array(board, np.uint8)
-        num_states = index_hands(self._with_hands._tables, array, hand_table(), out)
+        num_states = index_hands(self._with_hands._tables, array, self._hands, out)
         return out, int(num_states)
+
+
+def _single_cards() -> NDArray[np.uint8]:
+    """Hands of one card: [52, 1]."""
+    return np.arange(52, dtype=np.uint8)[:, None]
 
 
 def _check_pattern(rounds: tuple[int, ...], deck: Deck) -> None:

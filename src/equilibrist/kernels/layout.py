@@ -1,13 +1,14 @@
 """The arrays that kernels share, as NamedTuples, with their axes.
 
-Axis letters: N hands (or deals), n cards a hand, C = 52 cards, R rounds, T types, K cases.
+Axis letters: N hands (or deals), n cards a hand, C = 52 cards, R rounds, T types, K cases;
+B boards of all rounds, L numbers of a plan, D decisions, E entries, F folds, Z showdowns.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from numpy import int32, int64, uint8, uint16, uint64
+from numpy import bool_, float64, int32, int64, uint8, uint16, uint64
 from numpy.typing import NDArray
 
 
@@ -49,3 +50,58 @@ class DealTables(NamedTuple):
     binomial: NDArray[int64]  # [14, 14] n choose k
     subsets: NDArray[int64]  # [1718, 5] v choose k, for ranks v of sets
     popcount: NDArray[uint8]  # [2**13]
+
+
+class Treeplex(NamedTuple):
+    """One player's side of a game: sequences of actions on boards, in states of knowledge.
+
+    A plan is L numbers, round by round, board by board; the block of a board is [Q, S]: a row for
+    each of the player's sequences of the round, a column for each of the player's states on the
+    board. The first rows of a round are *entries* (where the round opens, one a root of its betting
+    tree), then come the actions of each decision, parents before children. Boards are numbered
+    through all rounds, those with the same parent contiguous.
+    """
+
+    num_sequences: NDArray[int64]  # [R] rows of a block, Q
+    board_start: NDArray[int64]  # [R + 1] first board of each round
+    block_start: NDArray[int64]  # [B + 1] where the block of a board begins in a plan
+    num_states: NDArray[int64]  # [B] columns of the block, S
+    board_parent: NDArray[int64]  # [B] board of the round before, −1 in the first round
+    child_start: NDArray[int64]  # [B + 1] first board of the next round under each board
+    state_start: NDArray[int64]  # [B + 1] where the board's states begin in `state_parent`
+    state_parent: NDArray[int32]  # [states of all boards] column in the parent board's block
+    entry_start: NDArray[int64]  # [R + 1] where the round's entries begin in `entry_parent`
+    entry_parent: NDArray[int32]  # [E] row in the round before, −1 in the first round
+    decision_start: NDArray[int64]  # [R + 1] first decision of each round
+    decision_parent: NDArray[int32]  # [D] row that leads to the decision
+    decision_first: NDArray[int32]  # [D] row of its first action
+    decision_size: NDArray[int32]  # [D] number of its actions
+    locked: NDArray[bool_]  # [D] whether its probabilities are given and stay
+
+
+class LeafTables(NamedTuple):
+    """Where hands end, and what they are worth to player 0, in chips."""
+
+    fold_start: NDArray[int64]  # [R + 1] first fold of each round
+    fold_rows: NDArray[int32]  # [F, 2] both players' rows
+    fold_payoff: NDArray[float64]  # [F] chips that player 0 wins
+    showdown_start: NDArray[int64]  # [R + 1]
+    showdown_rows: NDArray[int32]  # [Z, 2]
+    showdown_stake: NDArray[float64]  # [Z] chips that the winner wins
+
+
+class PairTables(NamedTuple):
+    """Two ways to say which states of the players meet, and who wins (see `models/leaves.py`).
+
+    Dense: a matrix [S0, S1] a board. Sorted: the hands of a board in order of value.
+    """
+
+    is_sorted: bool_
+    matrix_start: NDArray[int64]  # [B] where the board's matrices begin
+    joint: NDArray[float64]  # chance of (board, state, state)
+    win: NDArray[float64]  # the same times the showdown's sign: win 1, tie 0, loss −1
+    hand_start: NDArray[int64]  # [B + 1] where the board's hands begin
+    hand_state: NDArray[int32]  # state of each hand on the board, hands in order of value
+    hand_cards: NDArray[uint8]  # [hands, 2] its cards; 52 for the second of a one-card hand
+    hand_value: NDArray[int32]  # its value at a showdown; compares on one board
+    weight: NDArray[float64]  # [B] chance of the board and one pair of hands that can meet on it

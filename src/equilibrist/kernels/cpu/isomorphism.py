@@ -371,9 +371,9 @@ def index_deals(tables, cards, target, out):
 
 @njit(cache=True)
 def index_hands(tables, board, hands, out):
-    """Board first: the state of every two-card hand on a board, in the pattern (…board…, 2).
+    """Board first: the state of every k-card hand on a board, in the pattern (…board…, k).
 
-    Writes into `out` [H] int64 the index of each hand of `hands` [H, 2] among the orbits of hands
+    Writes into `out` [H] int64 the index of each hand of `hands` [H, k] among the orbits of hands
     on this board, −1 if the hand shares a card with the board or is outside the deck. Returns the
     number of orbits.
     """
@@ -386,7 +386,10 @@ def index_hands(tables, board, hands, out):
         begin += tables.round_cards[r]
     for h in range(hands.shape[0]):
         out[h] = -1
-        if _is_free(tables, used, hands[h, 0]) and _is_free(tables, used, hands[h, 1]):
+        free = True
+        for i in range(hands.shape[1]):
+            free &= _is_free(tables, used, hands[h, i])
+        if free:
             case, local, _, _ = deal_round(tables, last, t, classes, used, hands[h], 0)
             out[h] = tables.offset[last, case] + local
     final = tables.case_span[last, t, 1] - 1

@@ -1,0 +1,204 @@
+"""What players can know of the cards: boards and, on each, states of a private hand.
+
+Three symmetries, from none to all that a game allows:
+
+- `cards`: every board and hand by itself.
+- `suits`: boards up to a renaming of suits, hands up to renamings that keep the board
+  (GS3's canonical index, board first).
+- `ranks`: suits do not matter at all; lossless where no flush can be made.
+
+Every (board, state) of a round has one parent in the round before, and boards are numbered so that
+those with the same parent are contiguous.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.cards.card import cards_name
+from equilibrist.cards.hand import hand_table
+from equilibrist.cards.isomorphism import BoardIndexer
+from equilibrist.errors import InvalidValueError
+from equilibrist.games.rules import GameRules
+
+Symmetry: TypeAlias = Literal["cards", "suits", "ranks"]
+SYMMETRIES: tuple[Symmetry, ...] = ("cards", "suits", "ranks")
+
+
+@dataclass(frozen=True, eq=False)
+class CardStates:
+    """Boards and states of each round; lists are per round, boards count from 0 in each."""
+
+    symmetry: Symmetry
+    hands: NDArray[np.uint8]  # [H, hole cards] all hands of the 52-card deck, one order
+    boards: list[NDArray[np.uint8]]  # [boards, cards] one board of each class
+    multiplicity: list[NDArray[np.int64]]  # [boards] raw boards each stands for
+    board_parent: list[NDArray[np.int64]]  # [boards] board of the round before, −1 in the first
+    num_states: list[NDArray[np.int64]]  # [boards]
+    state_of_hand: list[NDArray[np.int32]]  # [boards, H] −1 where the hand cannot be held
+    state_parent: list[NDArray[np.int32]]  # [states of all boards] state on the parent board
+
+    def names(self, r: int, board: int) -> list[str]:
+        """A name for each state of a board: one of its hands, and how many there are."""
+        states = self.state_of_hand[r][board]
+        names = []
+        for state in range(self.num_states[r][board]):
+            members = np.flatnonzero(states == state)
+            hand = self.hands[members[-1]][::-1]
+            names.append(cards_name(hand) + (f" ×{len(members)}" if len(members) > 1 else ""))
+        return names
+
+
+def default_symmetry(rules: GameRules) -> Symmetry:
+    """The strongest lossless symmetry: ranks where no flush can be made, suits otherwise."""
+    shown = rules.num_hole_cards + rules.total_board_cards
+    return "ranks" if rules.ranking == "standard" and shown < 5 else "suits"
+
+
+def card_states(rules: GameRules, symmetry: Symmetry | None = None) -> CardStates:
+    """Boards and states of a game with one or two hole cards."""
+    symmetry = symmetry or default_symmetry(rules)
+    if rules.num_hole_cards > 2:
+        raise InvalidValueError(
+            f"{rules.name} deals {rules.num_hole_cards} hole cards; exact models know 1 or 2",
+            value=rules.num_hole_cards,
+        )
+    if symmetry == "ranks" and default_symmetry(rules) != "ranks":
+        raise InvalidValueError(
+            f"suits matter in {rules.name}: its states cannot be ranks alone", value=symmetry
+        )
+    hands = hand_table() if rules.num_hole_cards == 2 else np.arange(52, dtype=np.uint8)[:, None]
+    boards, multiplicity, board_parent = _boards(rules, symmetry)
+    num_states: list[NDArray[np.int64]] = []
+    state_of_hand: list[NDArray[np.int32]] = []
+    state_parent: list[NDArray[np.int32]] = []
+    for r, round_boards in enumerate(boards):
+        states = _states(rules, symmetry, hands, r, round_boards)
+        counts = states.max(axis=1).astype(np.int64) + 1
+        parents = [
+            _parent_states(states[b], counts[b], None if r == 0 else state_of_hand[r - 1][parent])
+            for b, parent in enumerate(board_parent[r])
+        ]
+        num_states.append(counts)
+        state_of_hand.append(states)
+        state_parent.append(np.concatenate(parents))
+    return CardStates(
+        symmetry, hands, boards, multiplicity, board_parent, num_states, state_of_hand, state_parent
+    )
+
+
+def _boards(
+    rules: GameRules, symmetry: Symmetry
+) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.int64]], list[NDArray[np.int64]]]:
+    """One board of each class, raw boards it stands for, and its parent, for each round."""
+    boards = [np.zeros((1, 0), np.uint8)]
+    multiplicity = [np.ones(1, np.int64)]
+    parents = [np.zeros(1, np.int64)]
+    for num_cards in rules.num_board_cards:
+        found: list[tuple[int, ...]] = []
+        count: list[int] = []
+        parent: list[int] = []
+        for b, board in enumerate(boards[-1].tolist()):
+            place: dict[tuple[int, ...], int] = {}
+            free = [card for card in rules.deck.cards if card not in board]
+            for cards in itertools.combinations(free, num_cards):
+                key = _board_key(rules, symmetry, board, cards)
+                if key not in place:
+                    place[key] = len(found)
+                    found.append((*board, *cards))
+                    count.append(0)
+                    parent.append(b)
+                count[place[key]] += int(multiplicity[-1][b])
+        boards.append(np.array(found, np.uint8).reshape(len(found), -1))
+        multiplicity.append(np.array(count, np.int64))
+        parents.append(np.array(parent, np.int64))
+    parents[1][:] = -1
+    return boards[1:], multiplicity[1:], parents[1:]
+
+
+def _board_key(
+    rules: GameRules, symmetry: Symmetry, board: list[int], cards: tuple[int, ...]
+) -> tuple[int, ...]:
+    """What boards with the same parent share exactly when the symmetry maps them to each other."""
+    if symmetry == "ranks":
+        return tuple(card >> 2 for card in cards)
+    if symmetry == "cards" or not cards:
+        return cards
+    # Renamings that keep the board's rounds: the smallest image of the new cards tells classes.
+    images = []
+    for names in itertools.permutations(range(4 - rules.num_suits, 4)):
+        rename = dict(zip(range(4 - rules.num_suits, 4), names, strict=True))
+        if _keeps(rules, board, rename):
+            images.append(tuple(sorted(4 * (c >> 2) + rename[c & 3] for c in cards)))
+    return min(images)
+
+
+def _keeps(rules: GameRules, board: list[int], rename: dict[int, int]) -> bool:
+    """Whether a renaming of suits maps each round of a board to itself."""
+    at = 0
+    for num_cards in rules.num_board_cards:
+        dealt = board[at : at + num_cards]
+        if {4 * (c >> 2) + rename[c & 3] for c in dealt} != set(dealt):
+            return False
+        at += num_cards
+    return True
+
+
+def _states(
+    rules: GameRules,
+    symmetry: Symmetry,
+    hands: NDArray[np.uint8],
+    r: int,
+    boards: NDArray[np.uint8],
+) -> NDArray[np.int32]:
+    """State of every hand on every board of a round: [boards, H]."""
+    deck = np.isin(hands, rules.deck.cards).all(axis=1)
+    states = np.full((len(boards), len(hands)), -1, np.int32)
+    pattern = [num_cards for num_cards in rules.num_board_cards[: r + 1] if num_cards]
+    indexer = (
+        BoardIndexer(pattern, rules.deck, rules.num_hole_cards)
+        if symmetry == "suits" and pattern
+        else None
+    )
+    for b, board in enumerate(boards):
+        if indexer is not None:
+            states[b] = indexer.states(tuple(board.tolist()))[0]
+            continue
+        free = np.flatnonzero(deck & ~np.isin(hands, board).any(axis=1))
+        if symmetry == "cards":
+            states[b, free] = np.arange(len(free))
+        elif symmetry == "ranks":
+            states[b, free] = np.unique(hands[free] >> 2, axis=0, return_inverse=True)[1]
+        else:  # no board yet: suits of a hand may only be equal or not
+            suited = len(hands[0]) == 2
+            keys = np.hstack([hands[free] >> 2, (hands[free, :1] & 3 == hands[free, -1:] & 3)])
+            keys = keys if suited else keys[:, :1]
+            states[b, free] = np.unique(keys, axis=0, return_inverse=True)[1]
+    return states
+
+
+def _parent_states(
+    states: NDArray[np.int32], num_states: int, above: NDArray[np.int32] | None
+) -> NDArray[np.int32]:
+    """State on the parent board of each state of a board; 0 where there is no parent."""
+    parents = np.zeros(num_states, np.int32)
+    if above is not None:
+        held = states >= 0
+        parents[states[held]] = above[held]
+    return parents
+
+
+def pair_weight(rules: GameRules, r: int) -> float:
+    """Chance of one raw board of round `r` and one pair of hands on it."""
+    left, boards = len(rules.deck), 1
+    for num_cards in rules.num_board_cards[: r + 1]:
+        boards *= math.comb(left, num_cards)
+        left -= num_cards
+    hole = rules.num_hole_cards
+    return 1 / (boards * math.comb(left, hole) * math.comb(left - hole, hole))

@@ -1,0 +1,132 @@
+"""The game that a solver sees: two treeplexes, a gradient, a fold-up, and the value scale.
+
+Plans, behaviour and values are flat vectors [L] in the layout of each player's treeplex. States are
+updated in place; nothing here allocates unless no array is given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.games.betting_tree import BettingTree
+from equilibrist.kernels.cpu import sequence_form as cpu
+from equilibrist.kernels.layout import LeafTables, PairTables, Treeplex
+from equilibrist.kernels.reference import sequence_form as reference
+from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRET, SOFTMAX
+from equilibrist.models.card_states import CardStates
+
+Floats = NDArray[Any]
+
+# Plans shorter than this are swept by one thread: starting threads would cost more than the work.
+PARALLEL_LENGTH = 30_000
+
+__all__ = ["BEST", "EXPECTATION", "REGRET", "SOFTMAX", "Floats", "SequenceGame"]
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceGame:
+    """A two-player zero-sum game in sequence form.
+
+    `value` and best-response values are in `unit`s. Player 0's gradient of a plan y is A y, player
+    1's gradient of a plan x is −Aᵀ x, so each player maximises the product with its own gradient.
+    """
+
+    name: str
+    unit: str
+    trees: tuple[Treeplex, Treeplex]
+    leaves: LeafTables
+    pairs: PairTables
+    first_player: int = 0  # whose value is reported: who acts first in round one
+    betting: BettingTree | None = None  # the public part, where there is one
+    states: CardStates | None = None  # the cards, where they are exact
+    backend: str = "cpu"  # or "reference"
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """Numbers of each player's plan."""
+        return int(self.trees[0].block_start[-1]), int(self.trees[1].block_start[-1])
+
+    @property
+    def num_infosets(self) -> int:
+        """Information sets of both players."""
+        return sum(_count(tree, np.ones_like(tree.decision_size)) for tree in self.trees)
+
+    @property
+    def num_infoset_actions(self) -> int:
+        """Actions over the information sets of both players."""
+        return sum(_count(tree, tree.decision_size) for tree in self.trees)
+
+    def uniform(self, player: int, dtype: Any = np.float64) -> Floats:
+        """Behaviour [L] that takes every action equally often; entries hold 1."""
+        tree = self.trees[player]
+        chances = np.ones(self.lengths[player], dtype)
+        for r in range(reference.num_rounds(tree)):
+            for board in reference.boards(tree, r):
+                rows_of_board = reference.block(tree, r, board, chances)
+                for _, _, rows in reference.decisions(tree, r):
+                    rows_of_board[rows] = 1 / (rows.stop - rows.start)
+        return chances
+
+    def realize(self, player: int, behaviour: Floats, out: Floats | None = None) -> Floats:
+        """The realization plan of some behaviour."""
+        plan = np.empty_like(behaviour) if out is None else out
+        self._step("realize")(self.trees[player], behaviour, plan)
+        return plan
+
+    def gradient(self, player: int, plan: Floats, out: Floats | None = None) -> Floats:
+        """Value of each of `player`'s rows given the opponent's plan."""
+        values = np.empty(self.lengths[player], plan.dtype) if out is None else out
+        own, other = self.trees[player], self.trees[1 - player]
+        self._step("gradient")(own, other, self.leaves, self.pairs, player, plan, values)
+        return values
+
+    def fold_up(
+        self,
+        player: int,
+        rule: int,
+        values: Floats,
+        behaviour: Floats,
+        table: Floats | None = None,
+        factors: Floats | None = None,
+    ) -> float:
+        """Fold `values` up the player's tree by a rule, in place; returns the root's value."""
+        factors = np.zeros(3, values.dtype) if factors is None else factors
+        table = values if table is None else table  # rules that need no table never touch it
+        step = self._step("fold_up")
+        return float(step(self.trees[player], rule, values, behaviour, table, factors).sum())
+
+    def behaviour(self, player: int, plan: Floats) -> Floats:
+        """Behaviour of a plan, the inverse of `realize`; uniform where the plan never goes."""
+        tree = self.trees[player]
+        chances = self.uniform(player, plan.dtype)
+        for r in range(reference.num_rounds(tree)):
+            for board in reference.boards(tree, r):
+                own = reference.block(tree, r, board, plan)
+                rows_of_board = reference.block(tree, r, board, chances)
+                for _, parent, rows in reference.decisions(tree, r):
+                    # The rows' own sum, not the parent: rounding then leaves a distribution.
+                    total = own[rows].sum(axis=0)
+                    reached = (total > 0) & (own[parent] > 0)
+                    share = own[rows] / np.where(reached, total, 1)
+                    rows_of_board[rows] = np.where(reached, share, rows_of_board[rows])
+        return chances
+
+    def _step(self, name: str) -> Any:
+        if self.backend == "reference":
+            return getattr(reference, name)
+        parallel = max(self.lengths) >= PARALLEL_LENGTH
+        return getattr(cpu, name + "_parallel" if parallel else name)
+
+
+def _count(tree: Treeplex, per_decision: NDArray[Any]) -> int:
+    """Sum over decisions of a number times the states of all boards of their round."""
+    total = 0
+    for r in range(len(tree.num_sequences)):
+        states = int(tree.num_states[tree.board_start[r] : tree.board_start[r + 1]].sum())
+        decisions = slice(int(tree.decision_start[r]), int(tree.decision_start[r + 1]))
+        total += states * int(per_decision[decisions].sum())
+    return total

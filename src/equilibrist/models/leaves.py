@@ -1,0 +1,96 @@
+"""Which states of the players meet on a board, and who wins: dense matrices or sorted hands.
+
+The payoff is bilinear: a leaf of stake c is worth c · xᵀ M y, where M is J (folds: how likely the
+states meet) or W (showdowns: J times win 1, tie 0, loss −1). `sorted_pairs` keeps the hands of each
+board in order of value and lets the kernels sweep them; `dense_pairs` writes M out. On the same
+cards both give the same numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.cards.ranking import rank_hands
+from equilibrist.games.rules import GameRules
+from equilibrist.kernels.layout import PairTables, Treeplex
+from equilibrist.kernels.reference.sequence_form import board_matrices, boards, num_rounds
+from equilibrist.models.card_states import CardStates, pair_weight
+
+_NO_CARD = 52
+_NONE_INT64 = np.zeros(0, np.int64)
+_NONE_FLOAT = np.zeros(0, np.float64)
+
+
+def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
+    """The hands of every board, in the last round in order of their value at a showdown."""
+    hand_start, weight = [0], []
+    hand_state, hand_cards, hand_value = [], [], []
+    last = rules.num_rounds - 1
+    for r in range(rules.num_rounds):
+        for b, board in enumerate(states.boards[r]):
+            held = np.flatnonzero(states.state_of_hand[r][b] >= 0)
+            values = np.zeros(len(held), np.int32)
+            if r == last:
+                shown = np.hstack([states.hands[held], np.tile(board, (len(held), 1))])
+                values = rank_hands(shown, rules.ranking).astype(np.int32)
+            order = np.argsort(values, kind="stable")
+            held = held[order]
+            hand_start.append(hand_start[-1] + len(held))
+            hand_state.append(states.state_of_hand[r][b][held])
+            hand_cards.append(_two_columns(states.hands[held]))
+            hand_value.append(values[order])
+            weight.append(pair_weight(rules, r) * states.multiplicity[r][b])
+    return PairTables(
+        is_sorted=np.bool_(True),
+        matrix_start=_NONE_INT64,
+        joint=_NONE_FLOAT,
+        win=_NONE_FLOAT,
+        hand_start=np.array(hand_start, np.int64),
+        hand_state=np.concatenate(hand_state).astype(np.int32),
+        hand_cards=np.concatenate(hand_cards),
+        hand_value=np.concatenate(hand_value),
+        weight=np.array(weight, np.float64),
+    )
+
+
+def dense_pairs(tree: Treeplex, pairs: PairTables) -> PairTables:
+    """The matrices of sorted pairs, for two players with the same treeplex states.
+
+    Showdowns before the last round (all-in) take the mean over the boards to come: W of a board is
+    the sum of W of its children, states mapped to their parents.
+    """
+    matrices = [board_matrices(tree, tree, pairs, b) for b in range(len(tree.num_states))]
+    joint = [matrix[0] for matrix in matrices]
+    win = [matrix[1] for matrix in matrices]
+    for r in reversed(range(num_rounds(tree) - 1)):
+        for board in boards(tree, r):
+            win[board] = np.zeros_like(joint[board])
+            for child in range(int(tree.child_start[board]), int(tree.child_start[board + 1])):
+                start = int(tree.state_start[child])
+                up = tree.state_parent[start : start + int(tree.num_states[child])]
+                np.add.at(win[board], (up[:, None], up[None, :]), win[child])
+    return matrix_pairs(joint, win)
+
+
+def matrix_pairs(joint: list[NDArray[np.float64]], win: list[NDArray[np.float64]]) -> PairTables:
+    """Pairs from one matrix J and one matrix W a board: [S0, S1] each."""
+    sizes = [matrix.size for matrix in joint]
+    return PairTables(
+        is_sorted=np.bool_(False),
+        matrix_start=np.cumsum([0, *sizes[:-1]]).astype(np.int64),
+        joint=np.concatenate([matrix.ravel() for matrix in joint]).astype(np.float64),
+        win=np.concatenate([matrix.ravel() for matrix in win]).astype(np.float64),
+        hand_start=_NONE_INT64,
+        hand_state=np.zeros(0, np.int32),
+        hand_cards=np.zeros((0, 2), np.uint8),
+        hand_value=np.zeros(0, np.int32),
+        weight=_NONE_FLOAT,
+    )
+
+
+def _two_columns(hands: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Hands [N, 1 or 2] as [N, 2], the missing second card written 52."""
+    if hands.shape[1] == 2:
+        return hands
+    return np.hstack([hands, np.full_like(hands, _NO_CARD)])

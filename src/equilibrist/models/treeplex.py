@@ -1,0 +1,127 @@
+"""A player's side of a game: rows of the betting tree times states of the cards.
+
+The rows come from a `BettingTree`, the states from `CardStates`; together they are the arrays of
+`kernels/layout.Treeplex`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.games.betting_tree import BettingTree, NodeKind
+from equilibrist.kernels.layout import LeafTables, Treeplex
+from equilibrist.models.card_states import CardStates
+
+
+@dataclass(frozen=True, eq=False)
+class PlayerRows:
+    """How one player's rows of a plan follow from the betting tree; fields as in `Treeplex`."""
+
+    row: NDArray[np.int32]  # [V] row of the player, in the node's round, that leads to each node
+    decision: NDArray[np.int32]  # [V] number of the player's decision at a node, −1 elsewhere
+    num_sequences: NDArray[np.int64]
+    entry_start: NDArray[np.int64]
+    entry_parent: NDArray[np.int32]
+    decision_start: NDArray[np.int64]
+    decision_parent: NDArray[np.int32]
+    decision_first: NDArray[np.int32]
+    decision_size: NDArray[np.int32]
+
+
+def player_rows(tree: BettingTree, player: int) -> PlayerRows:
+    """Number a player's rows, round by round: entries first, then actions, parents first."""
+    row = np.full(len(tree), -1, np.int32)
+    decision = np.full(len(tree), -1, np.int32)
+    num_sequences, entry_start, decision_start = [], [0], [0]
+    entry_parent: list[int] = []
+    found: list[tuple[int, int, int]] = []  # parent row, first row, number of actions
+    for r in range(tree.first_round, tree.last_round + 1):
+        nodes = np.flatnonzero(tree.round == r)
+        # A round's roots are the nodes no action of the round led to.
+        roots = [v for v in nodes if tree.action_kind[v] == 0]
+        for e, v in enumerate(roots):
+            row[v] = e
+            entry_parent.append(-1 if v == 0 else int(row[tree.parent[v]]))
+        next_row = len(roots)
+        for v in nodes:
+            if tree.kind[v] != NodeKind.DECISION:
+                continue
+            children = tree.children(int(v))
+            if tree.player[v] == player:
+                decision[v] = len(found)
+                found.append((int(row[v]), next_row, len(children)))
+                row[children.start : children.stop] = next_row + np.arange(len(children))
+                next_row += len(children)
+            else:
+                row[children.start : children.stop] = row[v]
+        num_sequences.append(next_row)
+        entry_start.append(len(entry_parent))
+        decision_start.append(len(found))
+    parents, firsts, sizes = np.array(found, np.int32).reshape(-1, 3).T
+    return PlayerRows(
+        row=row,
+        decision=decision,
+        num_sequences=np.array(num_sequences, np.int64),
+        entry_start=np.array(entry_start, np.int64),
+        entry_parent=np.array(entry_parent, np.int32),
+        decision_start=np.array(decision_start, np.int64),
+        decision_parent=np.ascontiguousarray(parents),
+        decision_first=np.ascontiguousarray(firsts),
+        decision_size=np.ascontiguousarray(sizes),
+    )
+
+
+def treeplex(rows: PlayerRows, states: CardStates) -> Treeplex:
+    """Rows times states."""
+    num_boards = [len(board_states) for board_states in states.num_states]
+    board_start = np.cumsum([0, *num_boards])
+    num_states = np.concatenate(states.num_states).astype(np.int64)
+    rows_of_board = np.repeat(rows.num_sequences, num_boards)
+    board_parent = np.concatenate(
+        [
+            np.full(num_boards[r], -1) if r == 0 else parents + board_start[r - 1]
+            for r, parents in enumerate(states.board_parent)
+        ]
+    ).astype(np.int64)
+    # Boards are in the order of their parents, so the children of a board are contiguous.
+    child_start = np.searchsorted(board_parent, np.arange(len(num_states) + 1))
+    child_start = np.maximum(child_start, board_start[1])
+    return Treeplex(
+        num_sequences=rows.num_sequences,
+        board_start=board_start.astype(np.int64),
+        block_start=np.concatenate([[0], np.cumsum(rows_of_board * num_states)]).astype(np.int64),
+        num_states=num_states,
+        board_parent=board_parent,
+        child_start=child_start.astype(np.int64),
+        state_start=np.concatenate([[0], np.cumsum(num_states)]).astype(np.int64),
+        state_parent=np.concatenate(states.state_parent).astype(np.int32),
+        entry_start=rows.entry_start,
+        entry_parent=rows.entry_parent,
+        decision_start=rows.decision_start,
+        decision_parent=rows.decision_parent,
+        decision_first=rows.decision_first,
+        decision_size=rows.decision_size,
+        locked=np.zeros(len(rows.decision_first), np.bool_),
+    )
+
+
+def leaf_tables(tree: BettingTree, rows: tuple[PlayerRows, PlayerRows]) -> LeafTables:
+    """Where the hands of a betting tree end, and for how many chips."""
+    both = np.stack([rows[0].row, rows[1].row], axis=1)
+    rounds = range(tree.first_round, tree.last_round + 1)
+    folds = [tree.nodes(NodeKind.FOLD, r) for r in rounds]
+    showdowns = [tree.nodes(NodeKind.SHOWDOWN, r) for r in rounds]
+    fold_nodes, showdown_nodes = np.concatenate(folds), np.concatenate(showdowns)
+    folder = tree.player[fold_nodes]
+    lost = tree.spent[fold_nodes, folder].astype(np.float64)
+    return LeafTables(
+        fold_start=np.cumsum([0, *map(len, folds)]).astype(np.int64),
+        fold_rows=np.ascontiguousarray(both[fold_nodes], np.int32),
+        fold_payoff=np.where(folder == 1, lost, -lost),
+        showdown_start=np.cumsum([0, *map(len, showdowns)]).astype(np.int64),
+        showdown_rows=np.ascontiguousarray(both[showdown_nodes], np.int32),
+        showdown_stake=tree.spent[showdown_nodes].min(axis=1).astype(np.float64),
+    )

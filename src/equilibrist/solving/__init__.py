@@ -1,0 +1,1 @@
+"""Solvers: each a short file over the same gradient and fold-up."""

@@ -1,0 +1,66 @@
+"""Exact best responses, and what they prove of a pair of plans.
+
+Folding the gradient of the opponent's plan up one's own tree with the maximum at every decision is
+a best response. The exploitability of a profile is the mean of what both best responses win, half
+of NashConv (their sum); it bounds how far either player's plan is from optimal (CFR+ supplement,
+equations 11–13: ε ≤ ε₁ + ε₂ ≤ 2x).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from equilibrist.models.game import BEST, Floats, SequenceGame
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What best responses say of a pair of plans, in the game's unit."""
+
+    value: float  # of the pair, for whoever acts first in round one
+    best_response: tuple[float, float]  # what player 0 and player 1 win against the other's plan
+    unit: str
+
+    @property
+    def nash_conv(self) -> float:
+        """Sum of what both players gain by deviating: the gap of the pair."""
+        return self.best_response[0] + self.best_response[1]
+
+    @property
+    def exploitability(self) -> float:
+        """Mean of both best responses: NashConv / 2."""
+        return self.nash_conv / 2
+
+
+def best_response(game: SequenceGame, player: int, plan: Floats) -> tuple[float, Floats]:
+    """Value of `player`'s best response to the opponent's plan, and the response's behaviour [L].
+
+    Example:
+        >>> from equilibrist.models.build import matrix_game
+        >>> best_response(matrix_game([[3, 0], [1, 2]]), 0, np.array([1.0, 0.5, 0.5]))[0]
+        1.5
+    """
+    values = game.gradient(player, np.asarray(plan, np.float64))
+    behaviour = game.uniform(player)
+    return game.fold_up(player, BEST, values, behaviour), behaviour
+
+
+def evaluate(game: SequenceGame, plans: tuple[Floats, Floats]) -> Evaluation:
+    """The value of a pair of plans and both best responses, in float64.
+
+    Example:
+        >>> from equilibrist.models.build import matrix_game
+        >>> game = matrix_game([[1, -1], [-1, 1]])
+        >>> half = np.array([1.0, 0.5, 0.5])
+        >>> evaluate(game, (half, half)).exploitability
+        0.0
+    """
+    first, second = (np.asarray(plan, np.float64) for plan in plans)
+    gradients = (game.gradient(0, second), game.gradient(1, first))
+    value = float(first @ gradients[0])
+    best = tuple(
+        game.fold_up(player, BEST, gradients[player], game.uniform(player)) for player in (0, 1)
+    )
+    return Evaluation(value if game.first_player == 0 else -value, (best[0], best[1]), game.unit)

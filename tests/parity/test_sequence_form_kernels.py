@@ -1,0 +1,131 @@
+"""The compiled steps against the reference, on random behaviour, for every leaf operator."""
+
+import numpy as np
+import pytest
+
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.catalog import get_game
+from equilibrist.games.rules import GameRules
+from equilibrist.kernels.cpu import sequence_form as cpu
+from equilibrist.kernels.reference import sequence_form as reference
+from equilibrist.models.build import exact_game, matrix_game
+
+pytestmark = pytest.mark.kernels
+
+# Two-round hold'em with eight cards, 2 suits × 4 ranks, and a no-limit toy with early all-ins.
+TINY_HOLDEM = GameRules(
+    name="tiny-holdem", betting="limit", blinds=(2, 1), raise_sizes=(2, 4), max_raises=(1, 2),
+    first_players=(1, 0), num_suits=2, num_ranks=4, num_hole_cards=2, num_board_cards=(0, 3),
+)  # fmt: skip
+TINY_NOLIMIT = GameRules(
+    name="tiny-nolimit", betting="nolimit", blinds=(1, 1), stacks=(8, 8), num_suits=2, num_ranks=3,
+    num_hole_cards=1, num_board_cards=(0, 1),
+)  # fmt: skip
+GAMES = {
+    "kuhn": lambda **k: exact_game(get_game("kuhn"), **k),
+    "leduc": lambda **k: exact_game(get_game("leduc"), **k),
+    "leduc by suits": lambda **k: exact_game(get_game("leduc"), symmetry="suits", **k),
+    "tiny hold'em": lambda **k: exact_game(TINY_HOLDEM, **k),
+    "tiny hold'em by cards": lambda **k: exact_game(TINY_HOLDEM, symmetry="cards", **k),
+}
+
+
+def random_behaviour(game, player, rng):
+    chances = game.uniform(player)
+    chances *= rng.random(len(chances)) + 1e-3
+    tree = game.trees[player]
+    for r in range(reference.num_rounds(tree)):
+        for board in reference.boards(tree, r):
+            rows_of_board = reference.block(tree, r, board, chances)
+            for _, _, rows in reference.decisions(tree, r):
+                rows_of_board[rows] /= rows_of_board[rows].sum(axis=0)
+    return chances
+
+
+@pytest.fixture(params=GAMES)
+def game(request):
+    return GAMES[request.param]()
+
+
+def test_realize_agrees(game):
+    rng = np.random.default_rng(0)
+    for player in (0, 1):
+        behaviour = random_behaviour(game, player, rng)
+        plans = [np.zeros_like(behaviour) for _ in range(3)]
+        for step, plan in zip(
+            (reference.realize, cpu.realize, cpu.realize_parallel), plans, strict=True
+        ):
+            step(game.trees[player], behaviour, plan)
+        np.testing.assert_allclose(plans[1], plans[0], rtol=1e-14)
+        np.testing.assert_allclose(plans[2], plans[0], rtol=1e-14)
+
+
+@pytest.mark.parametrize("leaves", ["dense", "sorted"])
+@pytest.mark.parametrize("name", GAMES)
+def test_gradient_agrees_for_both_leaf_operators(name, leaves):
+    game, other = GAMES[name](leaves=leaves), GAMES[name](leaves="dense")
+    rng = np.random.default_rng(1)
+    for player in (0, 1):
+        plan = game.realize(1 - player, random_behaviour(game, 1 - player, rng))
+        own, opponent = game.trees[player], game.trees[1 - player]
+        truth = np.zeros(game.lengths[player])
+        reference.gradient(own, opponent, other.leaves, other.pairs, player, plan, truth)
+        for step in (reference.gradient, cpu.gradient, cpu.gradient_parallel):
+            values = np.full(game.lengths[player], np.nan)
+            step(own, opponent, game.leaves, game.pairs, player, plan, values)
+            np.testing.assert_allclose(values, truth, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "rule", [reference.EXPECTATION, reference.BEST, reference.REGRET, reference.SOFTMAX]
+)
+def test_fold_up_agrees_for_every_rule(game, rule):
+    rng = np.random.default_rng(2)
+    for player in (0, 1):
+        tree = game.trees[player]
+        values = rng.normal(size=game.lengths[player])
+        behaviour = random_behaviour(game, player, rng)
+        table = rng.normal(size=len(values)) if rule == reference.REGRET else np.ones(len(values))
+        factors = np.array([0.9, 0.5, 0.7])
+        results = []
+        for step in (reference.fold_up, cpu.fold_up, cpu.fold_up_parallel):
+            arrays = [values.copy(), behaviour.copy(), table.copy()]
+            roots = step(tree, rule, *arrays, factors)
+            results.append((roots, *arrays))
+        for other in results[1:]:
+            for ours, theirs in zip(results[0], other, strict=True):
+                np.testing.assert_allclose(theirs, ours, atol=1e-12)
+
+
+def test_locked_decisions_keep_their_probabilities():
+    game = GAMES["leduc"]()
+    game.trees[0].locked[3] = True
+    rng = np.random.default_rng(3)
+    behaviour = random_behaviour(game, 0, rng)
+    first, size = int(game.trees[0].decision_first[3]), int(game.trees[0].decision_size[3])
+    for step in (reference.fold_up, cpu.fold_up):
+        after = behaviour.copy()
+        step(game.trees[0], reference.BEST, rng.normal(size=len(after)), after, after * 0,
+             np.zeros(3))  # fmt: skip
+        r = int(np.searchsorted(game.trees[0].decision_start, 3, side="right")) - 1
+        for board in reference.boards(game.trees[0], r):
+            rows = slice(first, first + size)
+            kept = reference.block(game.trees[0], r, board, after)[rows]
+            assert (kept == reference.block(game.trees[0], r, board, behaviour)[rows]).all()
+        assert (after != behaviour).any()
+
+
+def test_early_all_ins_take_the_mean_over_boards_to_come():
+    game = exact_game(TINY_NOLIMIT, BetMenu.parse(bets="100%,a"))
+    rng = np.random.default_rng(4)
+    plans = [game.realize(p, random_behaviour(game, p, rng)) for p in (0, 1)]
+    values = [float(plans[p] @ game.gradient(p, plans[1 - p])) for p in (0, 1)]
+    assert values[0] == pytest.approx(-values[1])
+
+
+def test_a_matrix_game_is_its_matrix():
+    payoffs = np.random.default_rng(5).normal(size=(3, 4))
+    game = matrix_game(payoffs)
+    x, y = np.array([1, 0.2, 0.3, 0.5]), np.array([1, 0.1, 0.2, 0.3, 0.4])
+    np.testing.assert_allclose(game.gradient(0, y)[1:], payoffs @ y[1:])
+    np.testing.assert_allclose(game.gradient(1, x)[1:], -payoffs.T @ x[1:])
