@@ -44,5 +44,5 @@ format: $(VENV)/installed-dev    ## rewrite the sources in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-clean:                           ## remove the environment and every cache
+clean:                           ## remove the environment and the caches in this folder
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

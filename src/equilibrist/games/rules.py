@@ -17,7 +17,7 @@ A definition is what the Annual Computer Poker Competition's dealer reads:
     numBoardCards = 0 1         new board cards, per round
     END GAMEDEF
 
-Keys may be written in any case and any order; `#` opens a comment. Three facts that ACPC files
+Keys may be written in any case and any order; `#` opens a comment. Four facts that ACPC files
 cannot say are comments with a key, so that other programs still read the file:
 
     # equilibrist: ranking = three-card     Rhode Island's hand ranking instead of `standard`
