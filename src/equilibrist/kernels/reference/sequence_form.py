@@ -1,0 +1,181 @@
+"""The four steps every solver is made of, as array programs a reader can verify.
+
+`gradient` turns the opponent's plan into values of our rows; `fold_up` carries values from the
+leaves to the root by a rule at each decision; `realize` turns behaviour into a plan; `leaf_values`
+is the bilinear payoff. Blocks of boards are views [Q, S] of flat vectors [L].
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.kernels.layout import LeafTables, PairTables, Treeplex
+
+Floats = NDArray[np.floating]
+
+# Rules of `fold_up`: what a decision is worth, and what becomes of its behaviour and table.
+EXPECTATION = 0  # the behaviour's mean; nothing changes
+BEST = 1  # the best action, which the behaviour then takes (the first of equals)
+REGRET = 2  # the behaviour's mean; the table's regrets grow, and the behaviour matches them
+SOFTMAX = 3  # smoothed best: w · log Σ exp(value / w), behaviour its softmax; table holds w by row
+
+
+def num_rounds(tree: Treeplex) -> int:
+    """Rounds of a treeplex."""
+    return len(tree.num_sequences)
+
+
+def boards(tree: Treeplex, r: int) -> range:
+    """Boards of a round."""
+    return range(int(tree.board_start[r]), int(tree.board_start[r + 1]))
+
+
+def block(tree: Treeplex, r: int, board: int, vector: Floats) -> Floats:
+    """The [Q, S] view of a board of round `r` in a vector [L]."""
+    start, end = tree.block_start[board], tree.block_start[board + 1]
+    return vector[start:end].reshape(tree.num_sequences[r], tree.num_states[board])
+
+
+def decisions(tree: Treeplex, r: int) -> Iterator[tuple[int, int, slice]]:
+    """Number, parent row and action rows of each decision of a round, parents first."""
+    for d in range(int(tree.decision_start[r]), int(tree.decision_start[r + 1])):
+        first = int(tree.decision_first[d])
+        yield d, int(tree.decision_parent[d]), slice(first, first + int(tree.decision_size[d]))
+
+
+def parents_of(tree: Treeplex, board: int) -> NDArray[np.int32]:
+    """For each state of a board, its column in the parent board's block: [S]."""
+    start = tree.state_start[board]
+    return tree.state_parent[start : start + tree.num_states[board]]
+
+
+def entry_rows(tree: Treeplex, r: int) -> NDArray[np.int32]:
+    """For each entry of a round, its row in the round before: [E of the round]."""
+    return tree.entry_parent[tree.entry_start[r] : tree.entry_start[r + 1]]
+
+
+def realize(tree: Treeplex, behaviour: Floats, plan: Floats) -> None:
+    """Writes into `plan` [L] the realization plan of `behaviour` [L].
+
+    An action's row is its decision's parent row times its probability; a round's entry is copied
+    from the parent state; the very first entry is 1.
+    """
+    for r in range(num_rounds(tree)):
+        for board in boards(tree, r):
+            own, chances = block(tree, r, board, plan), block(tree, r, board, behaviour)
+            entries = entry_rows(tree, r)
+            if r == 0:
+                own[: len(entries)] = 1.0
+            else:
+                above = block(tree, r - 1, int(tree.board_parent[board]), plan)
+                own[: len(entries)] = above[entries][:, parents_of(tree, board)]
+            for _, parent, rows in decisions(tree, r):
+                own[rows] = own[parent] * chances[rows]
+
+
+def gradient(
+    own: Treeplex, other: Treeplex, leaves: LeafTables, pairs: PairTables, player: int,
+    plan: Floats, out: Floats,
+) -> None:  # fmt: skip
+    """Writes into `out` [L of `player`] the value of each row given the opponent's `plan`.
+
+    A leaf adds stake · M y to our row, where y is the opponent's row on the board and M says how
+    likely states meet (folds) or that times who wins (showdowns).
+    """
+    out[:] = 0
+    sign = 1.0 if player == 0 else -1.0
+    for r in range(num_rounds(own)):
+        folds = range(int(leaves.fold_start[r]), int(leaves.fold_start[r + 1]))
+        showdowns = range(int(leaves.showdown_start[r]), int(leaves.showdown_start[r + 1]))
+        for board in boards(own, r):
+            values, theirs = block(own, r, board, out), block(other, r, board, plan)
+            joint, win = board_matrices(own, other, pairs, board)
+            if player == 1:
+                joint, win = joint.T, win.T
+            for leaf in folds:
+                mine, yours = leaves.fold_rows[leaf][[player, 1 - player]]
+                values[mine] += sign * leaves.fold_payoff[leaf] * (joint @ theirs[yours])
+            for leaf in showdowns:
+                mine, yours = leaves.showdown_rows[leaf][[player, 1 - player]]
+                values[mine] += sign * leaves.showdown_stake[leaf] * (win @ theirs[yours])
+
+
+def board_matrices(
+    first: Treeplex, second: Treeplex, pairs: PairTables, board: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How likely the states of the players meet on a board, and that times the sign: [S0, S1]."""
+    shape = (int(first.num_states[board]), int(second.num_states[board]))
+    if not pairs.is_sorted:
+        start = int(pairs.matrix_start[board])
+        both = slice(start, start + shape[0] * shape[1])
+        return pairs.joint[both].reshape(shape), pairs.win[both].reshape(shape)
+    hands = slice(int(pairs.hand_start[board]), int(pairs.hand_start[board + 1]))
+    cards, values = pairs.hand_cards[hands].astype(int), pairs.hand_value[hands]
+    apart = np.ones((len(cards), len(cards)), bool)
+    for i, j in itertools.product(range(2), repeat=2):
+        apart &= (cards[:, None, i] != cards[None, :, j]) | (cards[:, None, i] == 52)
+    member = (pairs.hand_state[hands, None] == np.arange(max(shape))).astype(float)
+    sign = np.sign(values[:, None] - values[None, :])
+    weight = pairs.weight[board]
+    left, right = member[:, : shape[0]].T, member[:, : shape[1]]
+    return weight * (left @ apart @ right), weight * (left @ (apart * sign) @ right)
+
+
+def fold_up(
+    tree: Treeplex, rule: int, values: Floats, behaviour: Floats, table: Floats, factors: Floats
+) -> Floats:
+    """Carries `values` [L] from the leaves to the root; returns the value of each root entry.
+
+    In place: `values` becomes the value of each row with everything below it; `behaviour` and
+    `table` change as the rule says, except at locked decisions. `factors` are (positive, negative,
+    prediction) of the regret rule: regrets are multiplied by the first or second after the update,
+    and behaviour matches regret + prediction · (latest regret).
+    """
+    roots = np.zeros(len(entry_rows(tree, 0)), values.dtype)
+    for r in reversed(range(num_rounds(tree))):
+        for board in boards(tree, r):
+            own = block(tree, r, board, values)
+            chances, rows_table = block(tree, r, board, behaviour), block(tree, r, board, table)
+            for d, parent, rows in reversed(list(decisions(tree, r))):
+                chosen = EXPECTATION if tree.locked[d] else rule
+                own[parent] += _decide(chosen, own[rows], chances[rows], rows_table[rows], factors)
+            entries = entry_rows(tree, r)
+            if r == 0:
+                roots += own[: len(entries)].sum(axis=1)
+            else:
+                above = block(tree, r - 1, int(tree.board_parent[board]), values)
+                for e, row in enumerate(entries):
+                    np.add.at(above[row], parents_of(tree, board), own[e])
+    return roots
+
+
+def _decide(rule: int, values: Floats, chances: Floats, table: Floats, factors: Floats) -> Floats:
+    """Value [S] of a decision with action values [A, S]; updates `chances` and `table` in place."""
+    if rule == BEST:
+        best = values.argmax(axis=0)
+        chances[:] = np.arange(len(values))[:, None] == best
+        return values.max(axis=0)
+    if rule == SOFTMAX:
+        weight = table[0]
+        highest = values.max(axis=0)
+        powers = np.exp((values - highest) / weight)
+        chances[:] = powers / powers.sum(axis=0)
+        return highest + weight * np.log(powers.sum(axis=0))
+    mean = (chances * values).sum(axis=0)
+    if rule == REGRET:
+        latest = values - mean
+        table += latest
+        table *= np.where(table > 0, factors[0], factors[1])
+        chances[:] = regret_matching(table + factors[2] * latest)
+    return mean
+
+
+def regret_matching(regrets: Floats) -> Floats:
+    """Probabilities [A, S] in proportion to positive regrets [A, S]; uniform where none is."""
+    positive = np.maximum(regrets, 0)
+    total = positive.sum(axis=0)
+    return np.where(total > 0, positive / np.where(total > 0, total, 1), 1 / len(regrets))
