@@ -99,6 +99,27 @@ class SequenceGame:
         step = self._step("fold_up")
         return float(step(self.trees[player], rule, values, behaviour, table, factors).sum())
 
+    def sweeps(
+        self, first: tuple[Floats, ...], second: tuple[Floats, ...], schedule: Floats
+    ) -> None:
+        """CFR iterations with alternating updates, in place, one a row of `schedule` [steps, 4].
+
+        `first` and `second` are the players' (plan, behaviour, regret, average), each [L]; a row of
+        the schedule is (positive factor, negative factor, prediction, weight in the average). Small
+        games run in one fused kernel, others step by step.
+        """
+        if self.backend == "cpu" and max(self.lengths) < PARALLEL_LENGTH:
+            cpu.sweeps(self.trees, self.leaves, self.pairs, first, second, schedule)
+            return
+        players = (first, second)
+        for positive, negative, prediction, weight in schedule:
+            factors = np.array([positive, negative, prediction], first[0].dtype)
+            for player, (plan, behaviour, regret, average) in enumerate(players):
+                average += plan * plan.dtype.type(weight)
+                values = self.gradient(player, players[1 - player][0])
+                self.fold_up(player, REGRET, values, behaviour, regret, factors)
+                self.realize(player, behaviour, plan)
+
     def behaviour(self, player: int, plan: Floats) -> Floats:
         """Behaviour of a plan, the inverse of `realize`; uniform where the plan never goes."""
         tree = self.trees[player]

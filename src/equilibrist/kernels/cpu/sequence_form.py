@@ -273,26 +273,22 @@ def _gather_children(tree, r, board, values):
 # --- all boards, one thread -----------------------------------------------------------------------
 
 
-@njit(cache=True)
-def realize(tree, behaviour, plan):
-    """Writes into `plan` [L] the realization plan of `behaviour` [L]."""
+@njit(cache=True, inline="always")
+def _realize(tree, behaviour, plan):
     for r in range(len(tree.num_sequences)):
         for board in range(tree.board_start[r], tree.board_start[r + 1]):
             _realize_board(tree, r, board, behaviour, plan)
 
 
-@njit(cache=True)
-def gradient(own, other, leaves, pairs, player, plan, out):
-    """Writes into `out` [L of `player`] the value of each row given the opponent's `plan`."""
-    scratch = np.empty(NO_CARD + 1)
+@njit(cache=True, inline="always")
+def _gradient(own, other, leaves, pairs, player, plan, out, scratch):
     for r in range(len(own.num_sequences)):
         for board in range(own.board_start[r], own.board_start[r + 1]):
             _gradient_board(own, other, leaves, pairs, player, r, board, plan, out, scratch)
 
 
-@njit(cache=True)
-def fold_up(tree, rule, values, behaviour, table, factors):
-    """Carries `values` [L] from the leaves to the root by a rule; see the reference."""
+@njit(cache=True, inline="always")
+def _fold_up(tree, rule, values, behaviour, table, factors):
     last = len(tree.num_sequences) - 1
     for back in range(last + 1):
         r = last - back
@@ -300,6 +296,24 @@ def fold_up(tree, rule, values, behaviour, table, factors):
             if r < last:
                 _gather_children(tree, r, board, values)
             _fold_board(tree, rule, r, board, values, behaviour, table, factors)
+
+
+@njit(cache=True)
+def realize(tree, behaviour, plan):
+    """Writes into `plan` [L] the realization plan of `behaviour` [L]."""
+    _realize(tree, behaviour, plan)
+
+
+@njit(cache=True)
+def gradient(own, other, leaves, pairs, player, plan, out):
+    """Writes into `out` [L of `player`] the value of each row given the opponent's `plan`."""
+    _gradient(own, other, leaves, pairs, player, plan, out, np.empty(NO_CARD + 1))
+
+
+@njit(cache=True)
+def fold_up(tree, rule, values, behaviour, table, factors):
+    """Carries `values` [L] from the leaves to the root by a rule; see the reference."""
+    _fold_up(tree, rule, values, behaviour, table, factors)
     return _root_values(tree, values)
 
 
@@ -313,6 +327,37 @@ def _root_values(tree, values):
             for s in range(states):
                 roots[e] += values[start + e * states + s]
     return roots
+
+
+@njit(cache=True)
+def sweep(player, own, other, leaves, pairs, plan, their_plan, behaviour, table, average, weight,
+          factors, values, scratch):  # fmt: skip
+    """One player's half of a CFR iteration, in place: average, gradient, fold-up, new plan."""
+    for i in range(len(plan)):
+        average[i] += weight * plan[i]
+    _gradient(own, other, leaves, pairs, player, their_plan, values, scratch)
+    _fold_up(own, REGRET, values, behaviour, table, factors)
+    _realize(own, behaviour, plan)
+
+
+@njit(cache=True)
+def sweeps(trees, leaves, pairs, first, second, schedule):
+    """CFR with alternating updates, one iteration a row of `schedule` [steps, 4], in place.
+
+    `first` and `second` are (plan, behaviour, regret, average) of the players; a row is (positive
+    factor, negative factor, prediction, weight in the average).
+    """
+    scratch = np.empty(NO_CARD + 1)
+    values_0, values_1 = np.empty_like(first[0]), np.empty_like(second[0])
+    factors = np.empty(3, first[0].dtype)
+    tree_0, tree_1 = trees
+    for step in range(schedule.shape[0]):
+        factors[0], factors[1], factors[2] = schedule[step, 0], schedule[step, 1], schedule[step, 2]
+        weight = schedule[step, 3]
+        sweep(0, tree_0, tree_1, leaves, pairs, first[0], second[0], first[1], first[2], first[3],
+              weight, factors, values_0, scratch)  # fmt: skip
+        sweep(1, tree_1, tree_0, leaves, pairs, second[0], first[0], second[1], second[2],
+              second[3], weight, factors, values_1, scratch)  # fmt: skip
 
 
 # --- all boards, all threads ----------------------------------------------------------------------

@@ -1,0 +1,84 @@
+"""Counterfactual regret minimisation: CFR, CFR+, linear, discounted and predictive CFR.
+
+At every information set the player matches regrets (CFR+ supplement, equations 3, 4 and 8–10):
+
+    σ(a) = max(R(a), 0) / Σ max(R, 0), uniform where no regret is positive
+    R(a) ← R(a) + v(a) − Σ σ v, then discounted (`discounting.py`)
+
+where v are counterfactual values: the gradient of the opponent's plan folded up the own tree. One
+player updates after the other (alternating), so the second already answers the new strategy. The
+answer is the average of all plans, weighted by t^γ; CFR+ may also answer with its current strategy,
+as Cepheus did. Prediction adds the latest regret once more before matching (Farina et al. 2021).
+
+Bound (equation 7): the average's exploitability ≤ (R₀ + R₁) / 2T, R_i ≤ |I_i| Δ √(|A| T).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.solving.discounting import DISCOUNTED, LINEAR, PLUS, VANILLA, Discounting
+from equilibrist.solving.solver import State
+
+_PARTS = ("plan", "behaviour", "regret", "average")
+
+
+@dataclass(frozen=True)
+class CFR:
+    """Hyper-parameters of the family; `CFR()` is CFR+.
+
+    Example:
+        >>> from equilibrist.models.build import matrix_game
+        >>> game = matrix_game([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
+        >>> state = CFR().init(game)
+        >>> CFR().step(game, state, 1000)
+        >>> CFR().plans(game, state)[0].round(2).tolist()
+        [1.0, 0.33, 0.33, 0.33]
+    """
+
+    discounting: Discounting = PLUS
+    prediction: float = 0.0  # 1: predictive CFR
+    current: bool = False  # answer with the current strategy instead of the average
+    dtype: str = "float64"  # or float32
+    name: str = "cfr+"
+
+    def init(self, game: SequenceGame, seed: int = 0) -> State:
+        """Uniform behaviour and no regret; nothing is random."""
+        state: State = {"iteration": np.array(0)}
+        for player in (0, 1):
+            behaviour = game.uniform(player, self.dtype)
+            state[f"behaviour{player}"] = behaviour
+            state[f"plan{player}"] = game.realize(player, behaviour)
+            state[f"regret{player}"] = np.zeros_like(behaviour)
+            state[f"average{player}"] = np.zeros_like(behaviour)
+        return state
+
+    def step(self, game: SequenceGame, state: State, steps: int) -> None:
+        """Some more iterations, both players in turn."""
+        schedule = self.discounting.schedule(int(state["iteration"]), steps, self.prediction)
+        players = [tuple(state[f"{part}{player}"] for part in _PARTS) for player in (0, 1)]
+        game.sweeps(players[0], players[1], schedule)
+        state["iteration"] += steps
+
+    def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
+        """The average plans, or the current ones."""
+        if self.current or state["iteration"] == 0:
+            return state["plan0"], state["plan1"]
+        return self._average(game, state, 0), self._average(game, state, 1)
+
+    def _average(self, game: SequenceGame, state: State, player: int) -> Floats:
+        total = np.asarray(state[f"average{player}"], np.float64)
+        return total / total[0]  # the first entry of a plan is 1
+
+
+CFR_VARIANTS = {
+    "cfr": CFR(VANILLA, name="cfr"),
+    "cfr+": CFR(PLUS, name="cfr+"),
+    "linear-cfr": CFR(LINEAR, name="linear-cfr"),
+    "dcfr": CFR(DISCOUNTED, name="dcfr"),
+    "pcfr+": CFR(Discounting(math.inf, -math.inf, 2), prediction=1.0, name="pcfr+"),
+}
