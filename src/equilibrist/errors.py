@@ -9,7 +9,8 @@
      │    └── RecordError       a state line, log line, hand history or node name
      ├── InvalidValueError      a number or array outside what is possible (also a ValueError)
      ├── UnknownNameError       no game, pattern or node of that name (also a ValueError)
-     └── IllegalActionError     the rules forbid this action in this state
+     ├── IllegalActionError     the rules forbid this action in this state
+     └── SolverError            a method ended without a solution that passes its check
 
 Each message is one sentence that says what is wrong and what would be right. `value` is the
 offending thing and `position` says where it stood (a character offset, a line number, an index),
@@ -68,3 +69,7 @@ class UnknownNameError(EquilibristError, ValueError):
 
 class IllegalActionError(EquilibristError):
     """The rules forbid this action in this state; the message says what is legal."""
+
+
+class SolverError(EquilibristError):
+    """A method ended without a solution that passes its check; the message says what to try."""

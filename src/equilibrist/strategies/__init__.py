@@ -1,0 +1,1 @@
+"""Strategies as nouns: what solving produces, and the forms other programs read."""
