@@ -9,6 +9,7 @@
      │    └── RecordError       a state line, log line, hand history or node name
      ├── InvalidValueError      a number or array outside what is possible (also a ValueError)
      ├── UnknownNameError       no game, pattern or node of that name (also a ValueError)
+     ├── StorageError           a folder or file that cannot be read, trusted or written
      ├── IllegalActionError     the rules forbid this action in this state
      └── SolverError            a method ended without a solution that passes its check
 
@@ -65,6 +66,10 @@ class InvalidValueError(EquilibristError, ValueError):
 
 class UnknownNameError(EquilibristError, ValueError):
     """No such name in a catalogue; the message offers the nearest one."""
+
+
+class StorageError(EquilibristError):
+    """A folder or file that cannot be read, trusted or written; `value` is its path."""
 
 
 class IllegalActionError(EquilibristError):
