@@ -96,8 +96,8 @@ class SequenceGame:
         """Fold `values` up the player's tree by a rule, in place; returns the root's value."""
         factors = np.zeros(3, values.dtype) if factors is None else factors
         table = values if table is None else table  # rules that need no table never touch it
-        step = self._step("fold_up")
-        return float(step(self.trees[player], rule, values, behaviour, table, factors).sum())
+        self._step("fold_up")(self.trees[player], rule, values, behaviour, table, factors)
+        return reference.root_value(self.trees[player], values)
 
     def sweeps(
         self, first: tuple[Floats, ...], second: tuple[Floats, ...], schedule: Floats

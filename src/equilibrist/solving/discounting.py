@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,15 +40,12 @@ class Discounting:
 
     def schedule(self, start: int, steps: int, prediction: float) -> NDArray[np.float64]:
         """Rows (positive, negative, prediction, weight) of iterations start + 1 … start + steps."""
-        return np.array(
-            [
-                (*self.factors(t), prediction, self.weight(t))
-                for t in range(start + 1, start + steps + 1)
-            ]
-        ).reshape(steps, 4)
+        t = np.arange(start + 1, start + steps + 1, dtype=np.float64)
+        rows = (_factor(t, self.alpha), _factor(t, self.beta), prediction, t**self.gamma)
+        return np.stack(np.broadcast_arrays(*rows), axis=1)
 
 
-def _factor(t: int, exponent: float) -> float:
+def _factor(t: Any, exponent: float) -> Any:
     if math.isinf(exponent):
         return 1.0 if exponent > 0 else 0.0
     return t**exponent / (t**exponent + 1)

@@ -1,10 +1,13 @@
 """`realize`, `gradient` and `fold_up` of the reference, compiled; and CFR's loop over them.
 
-Everything on one board is a helper that is inlined (see docs/findings/numba-inner-loops.md). Each
-step exists twice around these helpers: `*_parallel` shares the boards of a round among threads,
-the plain one is for games so small that starting threads would cost more than the work.
-Values flow up from round to round by gathering, board by parent board, so no two threads write to
-the same place.
+Everything on one board is a helper that is inlined. Each step exists twice around these helpers:
+`*_parallel` shares the boards of a round among threads, the plain one is for games so small that
+starting threads would cost more than the work. Values flow up from round to round by gathering,
+board by parent board, so no two threads write to the same place.
+
+None of the inner functions allocates, so they are compiled without reference counting: Numba would
+otherwise count references of the tables in the inner loops, four times slower on Leduc (see
+docs/findings/numba-inner-loops.md).
 """
 
 from __future__ import annotations
@@ -298,46 +301,50 @@ def _fold_up(tree, rule, values, behaviour, table, factors):
             _fold_board(tree, rule, r, board, values, behaviour, table, factors)
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def realize(tree, behaviour, plan):
     """Writes into `plan` [L] the realization plan of `behaviour` [L]."""
     _realize(tree, behaviour, plan)
 
 
+@njit(cache=True, _nrt=False)
+def _gradient_with(own, other, leaves, pairs, player, plan, out, scratch):
+    _gradient(own, other, leaves, pairs, player, plan, out, scratch)
+
+
 @njit(cache=True)
 def gradient(own, other, leaves, pairs, player, plan, out):
     """Writes into `out` [L of `player`] the value of each row given the opponent's `plan`."""
-    _gradient(own, other, leaves, pairs, player, plan, out, np.empty(NO_CARD + 1))
+    _gradient_with(own, other, leaves, pairs, player, plan, out, np.empty(NO_CARD + 1))
 
 
-@njit(cache=True)
+@njit(cache=True, _nrt=False)
 def fold_up(tree, rule, values, behaviour, table, factors):
     """Carries `values` [L] from the leaves to the root by a rule; see the reference."""
     _fold_up(tree, rule, values, behaviour, table, factors)
-    return _root_values(tree, values)
 
 
-@njit(cache=True)
-def _root_values(tree, values):
-    """Value of each entry of the first round, summed over its boards and states."""
-    roots = np.zeros(tree.entry_start[1])
-    for board in range(tree.board_start[1]):
-        start, states = tree.block_start[board], tree.num_states[board]
-        for e in range(len(roots)):
-            for s in range(states):
-                roots[e] += values[start + e * states + s]
-    return roots
-
-
-@njit(cache=True)
-def sweep(player, own, other, leaves, pairs, plan, their_plan, behaviour, table, average, weight,
-          factors, values, scratch):  # fmt: skip
-    """One player's half of a CFR iteration, in place: average, gradient, fold-up, new plan."""
+@njit(cache=True, inline="always")
+def _sweep(player, own, other, leaves, pairs, ours, theirs, weight, factors, values, scratch):
+    """One player's half of a CFR iteration: average, gradient, fold-up, new plan."""
+    plan, behaviour, regret, average = ours
     for i in range(len(plan)):
         average[i] += weight * plan[i]
-    _gradient(own, other, leaves, pairs, player, their_plan, values, scratch)
-    _fold_up(own, REGRET, values, behaviour, table, factors)
+    _gradient(own, other, leaves, pairs, player, theirs[0], values, scratch)
+    _fold_up(own, REGRET, values, behaviour, regret, factors)
     _realize(own, behaviour, plan)
+
+
+@njit(cache=True, _nrt=False)
+def _sweep_0(trees, leaves, pairs, first, second, weight, factors, values, scratch):
+    own, other = trees
+    _sweep(0, own, other, leaves, pairs, first, second, weight, factors, values, scratch)
+
+
+@njit(cache=True, _nrt=False)
+def _sweep_1(trees, leaves, pairs, first, second, weight, factors, values, scratch):
+    other, own = trees
+    _sweep(1, own, other, leaves, pairs, second, first, weight, factors, values, scratch)
 
 
 @njit(cache=True)
@@ -348,19 +355,34 @@ def sweeps(trees, leaves, pairs, first, second, schedule):
     factor, negative factor, prediction, weight in the average).
     """
     scratch = np.empty(NO_CARD + 1)
-    values_0, values_1 = np.empty_like(first[0]), np.empty_like(second[0])
+    values = np.empty(max(len(first[0]), len(second[0])), first[0].dtype)
     factors = np.empty(3, first[0].dtype)
-    tree_0, tree_1 = trees
     for step in range(schedule.shape[0]):
-        factors[0], factors[1], factors[2] = schedule[step, 0], schedule[step, 1], schedule[step, 2]
-        weight = schedule[step, 3]
-        sweep(0, tree_0, tree_1, leaves, pairs, first[0], second[0], first[1], first[2], first[3],
-              weight, factors, values_0, scratch)  # fmt: skip
-        sweep(1, tree_1, tree_0, leaves, pairs, second[0], first[0], second[1], second[2],
-              second[3], weight, factors, values_1, scratch)  # fmt: skip
+        for i in range(3):
+            factors[i] = schedule[step, i]
+        weight = factors.dtype.type(schedule[step, 3])
+        _sweep_0(trees, leaves, pairs, first, second, weight, factors, values, scratch)
+        _sweep_1(trees, leaves, pairs, first, second, weight, factors, values, scratch)
 
 
 # --- all boards, all threads ----------------------------------------------------------------------
+
+
+@njit(cache=True, _nrt=False)
+def _realize_one(tree, r, board, behaviour, plan):
+    _realize_board(tree, r, board, behaviour, plan)
+
+
+@njit(cache=True, _nrt=False)
+def _gradient_one(own, other, leaves, pairs, player, r, board, plan, out, scratch):
+    _gradient_board(own, other, leaves, pairs, player, r, board, plan, out, scratch)
+
+
+@njit(cache=True, _nrt=False)
+def _fold_one(tree, rule, r, board, values, behaviour, table, factors):
+    if r < len(tree.num_sequences) - 1:
+        _gather_children(tree, r, board, values)
+    _fold_board(tree, rule, r, board, values, behaviour, table, factors)
 
 
 @njit(cache=True, parallel=True)
@@ -368,7 +390,7 @@ def realize_parallel(tree, behaviour, plan):
     """`realize`, the boards of a round shared among threads."""
     for r in range(len(tree.num_sequences)):
         for board in prange(tree.board_start[r], tree.board_start[r + 1]):
-            _realize_board(tree, r, board, behaviour, plan)
+            _realize_one(tree, r, board, behaviour, plan)
 
 
 @njit(cache=True, parallel=True)
@@ -377,7 +399,7 @@ def gradient_parallel(own, other, leaves, pairs, player, plan, out):
     for r in range(len(own.num_sequences)):
         for board in prange(own.board_start[r], own.board_start[r + 1]):
             scratch = np.empty(NO_CARD + 1)
-            _gradient_board(own, other, leaves, pairs, player, r, board, plan, out, scratch)
+            _gradient_one(own, other, leaves, pairs, player, r, board, plan, out, scratch)
 
 
 @njit(cache=True, parallel=True)
@@ -387,7 +409,4 @@ def fold_up_parallel(tree, rule, values, behaviour, table, factors):
     for back in range(last + 1):
         r = last - back
         for board in prange(tree.board_start[r], tree.board_start[r + 1]):
-            if r < last:
-                _gather_children(tree, r, board, values)
-            _fold_board(tree, rule, r, board, values, behaviour, table, factors)
-    return _root_values(tree, values)
+            _fold_one(tree, rule, r, board, values, behaviour, table, factors)

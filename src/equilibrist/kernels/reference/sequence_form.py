@@ -127,15 +127,14 @@ def board_matrices(
 
 def fold_up(
     tree: Treeplex, rule: int, values: Floats, behaviour: Floats, table: Floats, factors: Floats
-) -> Floats:
-    """Carries `values` [L] from the leaves to the root; returns the value of each root entry.
+) -> None:
+    """Carries `values` [L] from the leaves to the root.
 
     In place: `values` becomes the value of each row with everything below it; `behaviour` and
     `table` change as the rule says, except at locked decisions. `factors` are (positive, negative,
     prediction) of the regret rule: regrets are multiplied by the first or second after the update,
     and behaviour matches regret + prediction · (latest regret).
     """
-    roots = np.zeros(len(entry_rows(tree, 0)), values.dtype)
     for r in reversed(range(num_rounds(tree))):
         for board in boards(tree, r):
             own = block(tree, r, board, values)
@@ -143,14 +142,17 @@ def fold_up(
             for d, parent, rows in reversed(list(decisions(tree, r))):
                 chosen = EXPECTATION if tree.locked[d] else rule
                 own[parent] += _decide(chosen, own[rows], chances[rows], rows_table[rows], factors)
-            entries = entry_rows(tree, r)
-            if r == 0:
-                roots += own[: len(entries)].sum(axis=1)
-            else:
+            if r > 0:
                 above = block(tree, r - 1, int(tree.board_parent[board]), values)
-                for e, row in enumerate(entries):
+                for e, row in enumerate(entry_rows(tree, r)):
                     np.add.at(above[row], parents_of(tree, board), own[e])
-    return roots
+
+
+def root_value(tree: Treeplex, values: Floats) -> float:
+    """The value of the whole tree once `values` [L] are folded up, summed in float64."""
+    return sum(
+        float(block(tree, 0, board, values)[0].sum(dtype=np.float64)) for board in boards(tree, 0)
+    )
 
 
 def _decide(rule: int, values: Floats, chances: Floats, table: Floats, factors: Floats) -> Floats:
