@@ -1,0 +1,288 @@
+"""An artefact is a folder: `manifest.json`, and arrays as `.npy` files opened by memory map.
+
+The manifest says what the artefact is (kind, configuration, parents, seed), how it came to be
+(package version, timings), and of each array the file, dtype, shape and SHA-256. It is the commit
+point: a write puts arrays under new names (`regret-000017.npy`, 17 the generation), waits until
+they are on the disk, replaces `manifest.json` by rename, and only then removes the old arrays. A
+process killed at any instruction leaves the old artefact or the new one; array files it leaves
+besides are removed by the next write. Files of other names are left alone. Readers need no lock:
+the maps of removed files stay valid.
+
+`lock` keeps two writers apart. It stays in the folder, which is how the leftovers of a first
+write that never ended are told from somebody else's files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import errno
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from equilibrist import __version__
+from equilibrist.errors import StorageError
+from equilibrist.storage.array_file import (
+    FILE_NAME,
+    AnyArray,
+    ArrayFile,
+    check_array,
+    damaged,
+    digest_file,
+    map_array,
+    write_array,
+)
+from equilibrist.storage.manifest import (
+    FIELDS,
+    FORMAT,
+    LOCK,
+    LOCK_TEXT,
+    MANIFEST,
+    VERSION,
+    digest,
+    files_of,
+    identity,
+    is_begun,
+    plain_json,
+    read_manifest,
+    stored_files,
+)
+
+_NEW_MANIFEST = "manifest.json.new"
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False)
+class Artefact:
+    """An opened artefact; `arrays` are read-only maps, or copies if asked for."""
+
+    folder: Path
+    kind: str
+    configuration: dict[str, Any]
+    info: dict[str, Any]  # whatever the writer added
+    seed: int | None
+    parents: dict[str, str]  # hash of each artefact this one was made from, by role
+    package_version: str  # that wrote it
+    written: str  # date and time, UTC
+    timings: dict[str, float]  # seconds
+    generation: int  # counts the writes into the folder, from 1
+    arrays: Mapping[str, AnyArray]
+    files: Mapping[str, ArrayFile]  # of each array
+    hash: str  # of content and configuration, not of names and times: what children refer to
+    _maps: Mapping[str, AnyArray]  # bytes of the whole files
+
+    def verify(self) -> None:
+        """Read every array and compare checksums; `StorageError` names the first wrong file.
+
+        An artefact that was replaced after it was opened is checked as it was opened.
+        """
+        for name, entry in self.files.items():
+            path = self.folder / entry.file
+            try:
+                sha256 = digest_file(path)
+            except FileNotFoundError:
+                if stored_files(self.folder).get(name) == entry:
+                    raise damaged(path, "is missing") from None
+                sha256 = hashlib.sha256(self._maps[name].data).hexdigest()
+            except OSError as error:
+                raise damaged(path, f"cannot be read: {error.strerror or error}") from None
+            if sha256 != entry.sha256:
+                raise damaged(path, "was altered: its checksum is not the manifest's")
+
+
+def open_artefact(
+    folder: str | Path, kind: str | None = None, *, in_memory: bool = False
+) -> Artefact:
+    """Open an artefact; sizes and headers are checked, checksums only by `Artefact.verify`.
+
+    Raises `StorageError`, naming the file, for anything that is not a whole artefact of `kind`.
+    """
+    folder = Path(folder)
+    while True:
+        manifest = read_manifest(folder)
+        if kind is not None and manifest["kind"] != kind:
+            raise damaged(
+                folder / MANIFEST, f"describes a {manifest['kind']}, but a {kind} is wanted"
+            )
+        try:
+            return _open_arrays(folder, manifest, in_memory)
+        except StorageError:
+            # A writer may have replaced the artefact since: then the new one is the answer.
+            if read_manifest(folder)["sha256"] == manifest["sha256"]:
+                raise
+
+
+def write_artefact(
+    folder: str | Path,
+    kind: str,
+    arrays: Mapping[str, AnyArray],
+    *,
+    configuration: Mapping[str, Any],
+    info: Mapping[str, Any] = _EMPTY,
+    seed: int | None = None,
+    parents: Mapping[str, str] = _EMPTY,
+    timings: Mapping[str, float] = _EMPTY,
+) -> str:
+    """Write an artefact, replacing one of the same kind at once and whole; returns its hash.
+
+    Raises `InvalidValueError` for what no artefact can hold (NaN in JSON, arrays of objects), and
+    `StorageError` where the folder is something else, in use or cannot be written; in either case
+    an artefact that was there is still there.
+    """
+    folder = Path(folder)
+    checked = {name: check_array(name, array) for name, array in arrays.items()}
+    manifest: dict[str, Any] = plain_json(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "kind": kind,
+            "configuration": configuration,
+            "parents": parents,
+            "seed": seed,
+            "package_version": __version__,
+            "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "timings": timings,
+            "info": info,
+        }
+    )
+    try:
+        _check_target(folder, kind)
+        folder.mkdir(parents=True, exist_ok=True)
+        with _locked(folder):
+            _check_target(folder, kind)  # again, now that nobody else writes
+            return _replace(folder, manifest, checked)
+    except OSError as error:
+        _cannot_write(folder, error)
+
+
+def _replace(folder: Path, manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> str:
+    """Write arrays under new names, then the manifest, then remove what it does not name."""
+    old = read_manifest(folder) if (folder / MANIFEST).exists() else None
+    kept = set() if old is None else {entry.file for entry in files_of(folder, old).values()}
+    _sweep(folder, kept)
+    generation = 1 if old is None else old["generation"] + 1
+    try:
+        files = {
+            name: write_array(folder, f"{name}-{generation:06d}.npy", array)
+            for name, array in arrays.items()
+        }
+        manifest["generation"] = generation
+        manifest["arrays"] = {name: entry.to_json() for name, entry in files.items()}
+        manifest["sha256"] = digest(manifest)
+        with open(folder / _NEW_MANIFEST, "w", encoding="utf-8") as stream:
+            stream.write(json.dumps(manifest, indent=1) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        _sync_folder(folder)
+        os.replace(folder / _NEW_MANIFEST, folder / MANIFEST)
+        _sync_folder(folder)
+        if old is None:
+            _sync_folder(folder.resolve().parent)
+    except BaseException:
+        # Whichever manifest is there now, its arrays stay, and so do the old ones.
+        with contextlib.suppress(OSError, StorageError):
+            now = {entry.file for entry in stored_files(folder).values()}
+            _sweep(folder, kept | now)
+        raise
+    with contextlib.suppress(OSError):  # the new artefact is there; the next write sweeps again
+        _sweep(folder, {entry.file for entry in files.values()})
+    return identity(manifest)
+
+
+def _sweep(folder: Path, kept: set[str]) -> None:
+    """Remove array files and manifests of writes that did not end, except those to keep."""
+    for path in folder.iterdir():
+        if path.name == _NEW_MANIFEST or (FILE_NAME.fullmatch(path.name) and path.name not in kept):
+            path.unlink(missing_ok=True)
+
+
+def _check_target(folder: Path, kind: str) -> None:
+    """Refuse a folder that holds anything but an artefact of this kind or leftovers of one."""
+    if (folder / MANIFEST).exists():
+        found = read_manifest(folder)["kind"]
+        if found != kind:
+            raise StorageError(
+                f"{folder} holds a {found}; a {kind} will not overwrite it, choose another folder",
+                value=str(folder),
+            )
+        return
+    try:
+        names = set(os.listdir(folder))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        _cannot_write(folder, error)
+    foreign = {name for name in names - {LOCK, _NEW_MANIFEST} if not FILE_NAME.fullmatch(name)}
+    if foreign or (names and not is_begun(folder)):
+        raise StorageError(
+            f"{folder} exists and is no artefact (it holds {min(foreign or names)}); "
+            "choose another folder",
+            value=str(folder),
+        )
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other writers out of the folder; the lock goes with the process that holds it."""
+    path = folder / LOCK
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            owner = os.pread(descriptor, 200, 0).decode(errors="replace").split()[-1:]
+            raise StorageError(
+                f"process {''.join(owner) or 'unknown'} is writing {folder}; "
+                "wait until it ends or choose another folder",
+                value=str(path),
+            ) from None
+        except OSError as error:
+            if error.errno not in (errno.ENOLCK, errno.ENOTSUP):  # a disk without locks
+                raise
+        # One write of a fixed length: a crash never leaves half a text.
+        os.pwrite(descriptor, f"{LOCK_TEXT}{os.getpid():>10}\n".encode(), 0)
+        os.fsync(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _open_arrays(folder: Path, manifest: dict[str, Any], in_memory: bool) -> Artefact:
+    files = files_of(folder, manifest)
+    maps = {name: map_array(folder, entry) for name, entry in files.items()}
+    arrays = {name: np.array(array) if in_memory else array for name, (array, _) in maps.items()}
+    fields = {field: manifest[field] for field in FIELDS if field != "arrays"}
+    return Artefact(
+        folder=folder,
+        arrays=MappingProxyType(arrays),
+        files=MappingProxyType(files),
+        hash=identity(manifest),
+        _maps={name: whole for name, (_, whole) in maps.items()},
+        **fields,
+    )
+
+
+def _sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _cannot_write(folder: Path, error: OSError) -> NoReturn:
+    reason = error.strerror or str(error)
+    raise StorageError(
+        f"cannot write {error.filename or folder}: {reason}; nothing that was there is lost",
+        value=str(folder),
+    ) from None

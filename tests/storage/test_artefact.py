@@ -1,0 +1,588 @@
+"""Artefacts: whole or not there, and never believed when they were touched."""
+
+import errno
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from equilibrist import __version__
+from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.manifest import digest
+
+ARRAYS = {
+    "regret": np.arange(6.0).reshape(2, 3),
+    "iteration": np.array(17, np.int64),
+    "columns": np.asfortranarray(np.arange(6, dtype=np.float32).reshape(3, 2)),
+    "empty": np.zeros((0, 4), np.int32),
+    "mask": np.array([True, False]),
+    "names": np.array(["a", "bcd"]),
+    "every-2nd": np.arange(10, dtype=np.uint8)[::2],
+}
+
+
+def write(folder, generation=1, **changes):
+    """One small artefact, all of whose content follows from a number."""
+    arrays = {"x": np.full(1000, generation), "y": np.full((3, 4), generation / 2)}
+    arguments = {"configuration": {"k": generation}, "seed": generation} | changes
+    return write_artefact(folder, "thing", arrays, **arguments)
+
+
+def generation_of(folder):
+    """The number whose artefact the folder holds; fails if it holds anything but one artefact."""
+    artefact = open_artefact(folder, "thing")
+    artefact.verify()
+    k = artefact.configuration["k"]
+    assert artefact.seed == k
+    assert (artefact.arrays["x"] == k).all()
+    assert (artefact.arrays["y"] == k / 2).all()
+    return k
+
+
+def array_path(folder, name="x"):
+    return folder / open_artefact(folder).files[name].file
+
+
+def edit(folder, signed=True, **changes):
+    """Edit a manifest, with a checksum that fits if `signed`."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text()) | changes
+    manifest["sha256"] = digest(manifest) if signed else manifest["sha256"]
+    path.write_text(json.dumps(manifest))
+
+
+def snapshot(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "lock"}
+
+
+def test_what_is_written_comes_back(tmp_path):
+    folder = tmp_path / "new" / "folder"
+    hash_of_it = write_artefact(
+        folder,
+        "thing",
+        ARRAYS,
+        configuration={"text": "50% ×", "pair": (1, 2), "count": np.int64(3)},
+        info={"score": np.float64(0.1), "nothing": None},
+        seed=7,
+        parents={"cards": "ab" * 32},
+        timings={"run": 1.5},
+    )
+    artefact = open_artefact(folder, kind="thing")
+    artefact.verify()
+    assert artefact.configuration == {"text": "50% ×", "pair": [1, 2], "count": 3}
+    assert artefact.info == {"score": 0.1, "nothing": None}
+    assert (artefact.seed, artefact.parents) == (7, {"cards": "ab" * 32})
+    assert (artefact.timings, artefact.generation) == ({"run": 1.5}, 1)
+    assert (artefact.package_version, artefact.hash) == (__version__, hash_of_it)
+    assert set(artefact.arrays) == set(ARRAYS)
+    for name, array in ARRAYS.items():
+        stored = artefact.arrays[name]
+        assert (stored.dtype, stored.shape) == (array.dtype, array.shape)
+        assert type(stored) is np.ndarray
+        np.testing.assert_array_equal(stored, array)
+
+
+def test_maps_are_read_only_and_copies_are_not(tmp_path):
+    write(tmp_path)
+    mapped, copied = open_artefact(tmp_path), open_artefact(tmp_path, in_memory=True)
+    with pytest.raises(ValueError, match="read-only"):
+        mapped.arrays["x"][0] = 9
+    copied.arrays["x"][0] = 9
+    copied.verify()
+    assert generation_of(tmp_path) == 1
+
+
+def test_a_second_write_replaces_the_first_and_removes_its_arrays(tmp_path):
+    write(tmp_path, 1)
+    before = open_artefact(tmp_path)
+    write(tmp_path, 2)
+    assert generation_of(tmp_path) == 2
+    names = ["lock", "manifest.json", "x-000002.npy", "y-000002.npy"]
+    assert sorted(os.listdir(tmp_path)) == names
+    assert (before.arrays["x"] == 1).all()  # the maps of removed files stay valid
+    before.verify()
+
+
+def test_the_hash_depends_on_content_and_configuration_only(tmp_path):
+    same = {write(tmp_path / "a"), write(tmp_path / "a"), write(tmp_path / "b", info={"note": 1})}
+    assert len(same) == 1
+    assert write(tmp_path / "c", seed=2) not in same
+    assert write(tmp_path / "c", configuration={}) not in same
+    assert write(tmp_path / "c", parents={"p": "0"}) not in same
+
+
+def test_opening_a_huge_array_does_not_read_it(tmp_path):
+    write(tmp_path)
+    path = array_path(tmp_path)
+    length = 2**33  # 64 GiB of zeros that take no room on the disk
+    with open(path, "wb") as stream:
+        header = {"descr": "<i8", "fortran_order": False, "shape": (length,)}
+        np.lib.format.write_array_header_1_0(stream, header)
+        stream.truncate(stream.tell() + 8 * length)
+    arrays = json.loads((tmp_path / "manifest.json").read_text())["arrays"]
+    arrays["x"]["shape"] = [length]
+    edit(tmp_path, arrays=arrays)
+    tracemalloc.start()
+    start = time.perf_counter()
+    array = open_artefact(tmp_path).arrays["x"]
+    assert array[length // 2] == 0
+    assert time.perf_counter() - start < 1
+    assert tracemalloc.get_traced_memory()[1] < 1e6
+    tracemalloc.stop()
+
+
+# Crashes
+
+CRASHES = """
+import os, random, signal, sys, time
+from pathlib import Path
+import numpy as np
+from equilibrist.storage import artefact
+
+folder, step = Path(sys.argv[1]), int(sys.argv[2])
+# A killed process loses nothing the system has: not waiting for the disk, more kills fall between.
+os.fsync = lambda descriptor: None
+sources = str(Path(artefact.__file__).parent)
+
+def write(k, size):
+    arrays = {"x": np.full(size, k), "y": np.full((3, 4), k / 2)}
+    artefact.write_artefact(folder, "thing", arrays, configuration={"k": k}, seed=k)
+
+def check(allowed):
+    found = artefact.open_artefact(folder, "thing")
+    found.verify()
+    k = found.configuration["k"]
+    assert found.seed == k and (found.arrays["x"] == k).all() and (found.arrays["y"] == k / 2).all()
+    assert k in allowed, (k, allowed)
+    return k
+
+def in_child(work):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    return pid
+
+def write_and_die(k, line):
+    left = line
+    def trace(frame, event, argument):
+        nonlocal left
+        if not frame.f_code.co_filename.startswith(sources):
+            return None
+        left -= event == "line"
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+    sys.settrace(trace)
+    write(k, 50)
+
+def write_on(k):
+    while True:
+        k += 1
+        write(k, 50_000)
+
+if step:  # die at every so many lines of a first write, and of a write over another
+    for first in (True, False):
+        line = 0
+        while True:
+            if first:
+                os.system(f"rm -rf '{folder}'")
+            else:
+                write(1, 50)
+            _, status = os.waitpid(in_child(lambda: write_and_die(2, line)), 0)
+            if not first or (folder / "manifest.json").exists():
+                check({1, 2})
+            write(3, 50)  # whatever was left is no obstacle, and is gone afterwards
+            check({3})
+            assert len(os.listdir(folder)) == 4, os.listdir(folder)
+            if not os.WIFSIGNALED(status):
+                break
+            line += step
+        print(line)
+else:
+    k = 0
+    write(0, 50_000)
+    for kill in range(30):
+        pid = in_child(lambda: write_on(k))
+        time.sleep(random.Random(kill).uniform(0, 0.03))
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        k = check(range(k, 10**9))
+    print(k)
+"""
+
+
+def crash(folder, step):
+    done = subprocess.run(
+        [sys.executable, "-c", CRASHES, str(folder), str(step)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [int(number) for number in done.stdout.split()]
+
+
+def test_a_writer_killed_at_some_lines_leaves_the_old_or_the_new(tmp_path):
+    first, second = crash(tmp_path / "a", 13)
+    assert min(first, second) > 150  # lines of a write
+
+
+@pytest.mark.slow
+def test_a_writer_killed_at_any_line_leaves_the_old_or_the_new(tmp_path):
+    first, second = crash(tmp_path / "a", 1)
+    assert min(first, second) > 150  # lines of a write
+
+
+def test_thirty_random_kills_leave_one_of_the_written_generations(tmp_path):
+    (generations,) = crash(tmp_path / "a", 0)
+    assert generations > 10  # writes did happen between the kills
+
+
+def test_readers_see_the_old_or_the_new_while_a_writer_replaces(tmp_path):
+    write(tmp_path, 1)
+    seen = []
+    writer = threading.Thread(target=lambda: [write(tmp_path, k) for k in range(2, 30)])
+    writer.start()
+    while writer.is_alive():
+        seen.append(generation_of(tmp_path))
+    writer.join()
+    assert seen == sorted(seen)
+    assert generation_of(tmp_path) == 29
+
+
+def test_leftovers_of_a_crashed_write_are_removed_and_other_files_are_not(tmp_path):
+    write(tmp_path)
+    (tmp_path / "x-000002.npy").write_bytes(b"half")
+    (tmp_path / "manifest.json.new").write_text("{")
+    (tmp_path / "plot.png").write_bytes(b"png")
+    assert generation_of(tmp_path) == 1
+    write(tmp_path, 2)
+    names = ["lock", "manifest.json", "plot.png", "x-000002.npy", "y-000002.npy"]
+    assert sorted(os.listdir(tmp_path)) == names
+    assert generation_of(tmp_path) == 2
+
+
+# Damage
+
+
+def test_a_cut_array_is_refused_by_name_at_opening(tmp_path):
+    write(tmp_path)
+    path = array_path(tmp_path)
+    for size in (path.stat().st_size - 1, 128, 100, 3, 0):
+        os.truncate(path, size)
+        with pytest.raises(StorageError, match=r"x-000001\.npy .*altered or cut"):
+            open_artefact(tmp_path)
+
+
+def test_a_longer_array_is_refused_by_name_at_opening(tmp_path):
+    write(tmp_path)
+    with open(array_path(tmp_path), "ab") as stream:
+        stream.write(b"more")
+    with pytest.raises(StorageError, match=r"x-000001\.npy has 8,132 bytes instead of 8,128"):
+        open_artefact(tmp_path)
+
+
+def test_one_altered_bit_is_refused_by_name_at_verification(tmp_path):
+    write(tmp_path)
+    artefact = open_artefact(tmp_path)
+    with open(array_path(tmp_path, "y"), "r+b") as stream:
+        stream.seek(-1, os.SEEK_END)
+        stream.write(b"\x01")
+    for opened in (artefact, open_artefact(tmp_path), open_artefact(tmp_path, in_memory=True)):
+        with pytest.raises(StorageError, match=r"y-000001\.npy was altered") as caught:
+            opened.verify()
+        assert caught.value.value == str(tmp_path / "y-000001.npy")
+
+
+def test_an_array_cut_after_opening_is_refused_by_verification(tmp_path):
+    write(tmp_path)
+    artefact = open_artefact(tmp_path)
+    os.truncate(array_path(tmp_path), 10)
+    with pytest.raises(StorageError, match=r"x-000001\.npy was altered"):
+        artefact.verify()
+
+
+def test_a_missing_array_is_refused_by_name(tmp_path):
+    write(tmp_path)
+    artefact = open_artefact(tmp_path)
+    array_path(tmp_path).unlink()
+    with pytest.raises(StorageError, match=r"x-000001\.npy is missing"):
+        artefact.verify()
+    with pytest.raises(StorageError, match=r"x-000001\.npy is missing"):
+        open_artefact(tmp_path)
+
+
+def test_an_array_of_another_shape_or_type_is_refused_by_name(tmp_path):
+    write(tmp_path)
+    path = array_path(tmp_path)
+    for other in (np.zeros(1000, np.float64), np.zeros(999, np.int64)):
+        np.save(path, other)
+        with pytest.raises(StorageError, match=r"x-000001\.npy holds <.* but its manifest says"):
+            open_artefact(tmp_path)
+
+
+def test_an_array_file_that_cannot_be_opened_is_named(tmp_path):
+    write(tmp_path)
+    path = array_path(tmp_path)
+    artefact = open_artefact(tmp_path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(StorageError, match=r"x-000001\.npy cannot be read: Is a directory"):
+        open_artefact(tmp_path)
+    with pytest.raises(StorageError, match=r"x-000001\.npy cannot be read: Is a directory"):
+        artefact.verify()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (b"", "is not JSON"),
+        (b'{"format": "equilibrist-artefact", "vers', "is not JSON"),
+        (b"\xff\xfe", "is not JSON"),
+        (b"[" * 100_000, "is not JSON"),
+        (b'{"format": "equilibrist-artefact", "version": NaN}', "is not JSON"),
+        (b"[1, 2]", "is not the manifest of an artefact"),
+        (b'{"name": "somebody else\'s"}', "is not the manifest of an artefact"),
+        (b'{"format": "equilibrist-artefact"}', "has version None"),
+        (b'{"format": "equilibrist-artefact", "version": 1}', "was edited or damaged"),
+    ],
+)
+def test_a_broken_manifest_is_refused_and_not_overwritten(tmp_path, text, complaint):
+    write(tmp_path)
+    (tmp_path / "manifest.json").write_bytes(text)
+    before = snapshot(tmp_path)
+    for attempt in (open_artefact, write):
+        with pytest.raises(StorageError, match=rf"manifest\.json {complaint}"):
+            attempt(tmp_path)
+    assert snapshot(tmp_path) == before
+
+
+def test_a_manifest_edited_by_hand_is_refused(tmp_path):
+    write(tmp_path)
+    edit(tmp_path, signed=False, configuration={"k": 2})
+    with pytest.raises(StorageError, match=r"manifest\.json was edited or damaged"):
+        open_artefact(tmp_path)
+
+
+def test_an_unknown_version_is_refused_and_not_overwritten(tmp_path):
+    write(tmp_path)
+    edit(tmp_path, version=2)
+    for attempt in (open_artefact, write):
+        with pytest.raises(StorageError, match=r"has version 2; this program reads version 1"):
+            attempt(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"file": "../secret-000001.npy"},
+        {"file": "/etc/passwd"},
+        {"file": 3},
+        {"dtype": "|O"},
+        {"dtype": "<f8,<f8"},
+        {"shape": [-1]},
+        {"shape": [True]},
+        {"shape": 5},
+        {"sha256": "short"},
+        {"more": 1},
+    ],
+)
+def test_a_manifest_that_points_elsewhere_or_to_objects_is_refused(tmp_path, change):
+    write(tmp_path)
+    arrays = json.loads((tmp_path / "manifest.json").read_text())["arrays"]
+    arrays["x"] |= change
+    edit(tmp_path, arrays=arrays)
+    with pytest.raises(StorageError, match=r"manifest\.json does not describe its arrays"):
+        open_artefact(tmp_path)
+
+
+@pytest.mark.parametrize("change", [{"kind": 1}, {"seed": "x"}, {"arrays": []}, {"info": None}])
+def test_a_manifest_with_fields_of_other_types_is_refused(tmp_path, change):
+    write(tmp_path)
+    edit(tmp_path, **change)
+    with pytest.raises(StorageError, match=rf"manifest\.json has no {next(iter(change))}"):
+        open_artefact(tmp_path)
+
+
+# Wrong places
+
+
+def test_another_kind_is_refused_and_not_overwritten(tmp_path):
+    write(tmp_path)
+    before = snapshot(tmp_path)
+    with pytest.raises(StorageError, match="describes a thing, but a solution is wanted"):
+        open_artefact(tmp_path, kind="solution")
+    with pytest.raises(StorageError, match="holds a thing; a solution will not overwrite it"):
+        write_artefact(tmp_path, "solution", {}, configuration={})
+    assert snapshot(tmp_path) == before
+
+
+def test_what_is_no_artefact_cannot_be_opened(tmp_path):
+    (tmp_path / "file").write_text("text")
+    for path in (tmp_path, tmp_path / "file", tmp_path / "absent", tmp_path / "file" / "below"):
+        with pytest.raises(StorageError, match=r"is no artefact: it has no manifest\.json"):
+            open_artefact(path)
+
+
+def test_a_half_written_artefact_is_called_so(tmp_path):
+    write(tmp_path)
+    (tmp_path / "manifest.json").unlink()
+    with pytest.raises(StorageError, match="is half-written"):
+        open_artefact(tmp_path)
+    write(tmp_path, 4)
+    assert generation_of(tmp_path) == 4
+
+
+@pytest.mark.parametrize("name", ["thesis.tex", "x-000001.npy", "lock", "manifest.json.new"])
+def test_a_folder_that_is_something_else_is_left_alone(tmp_path, name):
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(StorageError, match=f"exists and is no artefact .it holds {name}"):
+        write(tmp_path)
+    assert os.listdir(tmp_path) == [name]
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_a_file_in_the_place_of_the_folder_is_left_alone(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("mine")
+    for folder in (path, path / "below"):
+        with pytest.raises(StorageError, match=r"cannot write .*file.*: Not a directory"):
+            write(folder)
+    assert path.read_text() == "mine"
+
+
+def test_an_empty_folder_may_be_filled(tmp_path):
+    write(tmp_path)
+    assert generation_of(tmp_path) == 1
+
+
+def test_a_folder_without_permission_is_one_sentence(tmp_path):
+    write(tmp_path)
+    before = snapshot(tmp_path)
+    is_root = os.geteuid() == 0
+    try:
+        tmp_path.chmod(0o500)
+        if is_root:
+            os.seteuid(65534)  # permissions do not bind root
+        with pytest.raises(StorageError, match=r"Permission denied"):
+            write(tmp_path, 2)
+        with pytest.raises(StorageError, match=r"cannot write .*: Permission denied"):
+            write(tmp_path / "below", 2)
+    finally:
+        if is_root:
+            os.seteuid(0)
+        tmp_path.chmod(0o700)
+    assert snapshot(tmp_path) == before
+    assert generation_of(tmp_path) == 1
+
+
+def test_a_disk_that_is_full_keeps_the_old_artefact(tmp_path):
+    write(tmp_path)
+    before = snapshot(tmp_path)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4000, limits[1]))  # a file has no room for more
+    try:
+        with pytest.raises(
+            StorageError, match=r"cannot write .*: File too large; nothing that was"
+        ):
+            write(tmp_path, 2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt()])
+@pytest.mark.parametrize("call", range(6))
+def test_a_failure_at_any_flush_keeps_one_whole_artefact(tmp_path, monkeypatch, call, error):
+    write(tmp_path)
+    flush, calls = os.fsync, []
+
+    def fail(descriptor):
+        calls.append(descriptor)
+        if len(calls) == call + 1:
+            raise error
+        flush(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises((StorageError, KeyboardInterrupt)):
+            write(tmp_path, 2)
+    assert generation_of(tmp_path) in ((1,) if call < 5 else (2,))
+    assert not (tmp_path / "manifest.json.new").exists()
+    write(tmp_path, 3)
+    assert len(os.listdir(tmp_path)) == 4
+
+
+def test_two_writers_at_once_are_refused(tmp_path):
+    write(tmp_path)
+    script = (
+        "import fcntl, os, sys, time; d = os.open(sys.argv[1], os.O_RDWR);"
+        "fcntl.flock(d, fcntl.LOCK_EX); print(flush=True); time.sleep(60)"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "lock")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as holder:
+        holder.stdout.readline()
+        with pytest.raises(StorageError, match=rf"process {os.getpid()} is writing .*; wait until"):
+            write(tmp_path, 2)
+        assert generation_of(tmp_path) == 1  # readers need no lock
+        holder.send_signal(signal.SIGKILL)
+    write(tmp_path, 2)  # the lock went with its holder
+    assert generation_of(tmp_path) == 2
+
+
+def test_a_copied_folder_is_the_same_artefact(tmp_path):
+    first = write(tmp_path / "a")
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    assert open_artefact(tmp_path / "b").hash == first
+    write(tmp_path / "b", 2)
+    assert (generation_of(tmp_path / "a"), generation_of(tmp_path / "b")) == (1, 2)
+
+
+# Bad values
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"info": {"x": float("nan")}},
+        {"info": {"x": np.float64("inf")}},
+        {"configuration": {"x": {1, 2}}},
+        {"configuration": {"x": np.zeros(3)}},
+        {"timings": {("a", "b"): 1}},
+    ],
+)
+def test_what_json_cannot_hold_is_refused_before_anything_is_written(tmp_path, changes):
+    with pytest.raises(InvalidValueError, match="a manifest cannot hold this"):
+        write(tmp_path / "new", **changes)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "complaint"),
+    [
+        ("a/b", np.zeros(1), "cannot name an array"),
+        ("", np.zeros(1), "cannot name an array"),
+        ("..", np.zeros(1), "cannot name an array"),
+        ("x", np.array([None]), "is of object"),
+        ("x", np.zeros(1, "f8,f8"), "is of "),
+        ("x", [1, 2], "is of list"),
+    ],
+)
+def test_arrays_that_no_file_can_hold_are_refused(tmp_path, name, array, complaint):
+    with pytest.raises(InvalidValueError, match=complaint):
+        write_artefact(tmp_path / "new", "thing", {name: array}, configuration={})
+    assert not (tmp_path / "new").exists()
