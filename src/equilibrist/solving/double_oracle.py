@@ -1,0 +1,107 @@
+"""The double oracle method: the game grows one best response at a time.
+
+Algorithm 1 of Range of Skill (McMahan, Gordon and Blum 2003). Both players keep a list of plans:
+
+1. Begin with one plan each; here, uniform play.
+2. Repeat:
+   (a) solve the matrix game of the lists, whose entry (i, j) is u(xᵢ, yⱼ), by linear programming:
+       weights w₀ and w₁;
+   (b) player 1's best response to Σ w₀ᵢ xᵢ joins the list of player 1,
+   (c) player 0's best response to Σ w₁ⱼ yⱼ joins the list of player 0.
+3. The answer is the pair of mixtures.
+
+A mixture of plans is their mean, weighted: realization plans are linear where behaviour is not. The
+best responses are the certificate: what they win beyond the value of the matrix game bounds how far
+the mixtures are from optimal. Where neither wins more than `accuracy`, the method is done. It may
+have to list every pure strategy first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.solving.best_response import best_response
+from equilibrist.solving.matrix_lp import Basis, solve_matrix
+from equilibrist.solving.solver import State
+
+
+@dataclass(frozen=True)
+class DoubleOracle:
+    """Algorithm 1.
+
+    State: `plans0` [K0, L0] and `plans1` [K1, L1], the lists; `payoffs` [K0, K1], what player 0
+    wins; `weights0` [K0] and `weights1` [K1], optimal in that matrix game; `gains` [2], what each
+    player's last best response won beyond its value, in the game's unit.
+
+    Example:
+        >>> from equilibrist.models.build import matrix_game
+        >>> game = matrix_game([[0, -1, 2], [1, 0, -1], [-2, 1, 0]])
+        >>> state = DoubleOracle().init(game)
+        >>> DoubleOracle().step(game, state, 10)
+        >>> DoubleOracle().plans(game, state)[0].round(6).tolist()
+        [1.0, 0.25, 0.5, 0.25]
+    """
+
+    accuracy: float = 1e-9  # gain, in the game's unit, up to which a best response is none
+    name: str = "double-oracle"
+
+    def init(self, game: SequenceGame, seed: int = 0) -> State:
+        """Uniform play on both lists; nothing is random."""
+        plans = [game.realize(player, game.uniform(player)) for player in (0, 1)]
+        return {
+            "iteration": np.array(0),
+            "plans0": plans[0][None],
+            "plans1": plans[1][None],
+            "payoffs": np.array([[plans[0] @ game.gradient(0, plans[1])]]),
+            "weights0": np.ones(1),
+            "weights1": np.ones(1),
+            "gains": np.full(2, np.inf),
+        }
+
+    def step(self, game: SequenceGame, state: State, steps: int) -> None:
+        """Some more iterations; those after the end change nothing but the count."""
+        for _ in range(steps):
+            if (state["gains"] > self.accuracy).any():
+                self._grow(game, state)
+            state["iteration"] += 1
+
+    def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
+        """The mixtures of the lists."""
+        return state["weights0"] @ state["plans0"], state["weights1"] @ state["plans1"]
+
+    def _grow(self, game: SequenceGame, state: State) -> None:
+        """One iteration: a best response to each mixture, then new mixtures."""
+        mixtures = self.plans(game, state)
+        value = float(state["weights0"] @ state["payoffs"] @ state["weights1"])
+        gains, answers = np.zeros(2), []
+        for player, so_far in enumerate((value, -value)):
+            best, behaviour = best_response(game, player, mixtures[1 - player])
+            answers.append(game.realize(player, behaviour))
+            gains[player] = best - so_far
+        state["gains"] = gains
+        for player, answer in enumerate(answers):
+            if gains[player] > self.accuracy and not is_listed(answer, state[f"plans{player}"]):
+                self._append(game, state, player, answer)
+            else:
+                gains[player] = min(gains[player], self.accuracy)
+        start = Basis(state["basis0"], state["basis1"]) if "basis0" in state else None
+        solution = solve_matrix(state["payoffs"], start)
+        state["weights0"], state["weights1"] = solution.row, solution.column
+        state["basis0"], state["basis1"] = solution.basis
+
+    def _append(self, game: SequenceGame, state: State, player: int, plan: Floats) -> None:
+        """Put a plan on a player's list, and what it wins into the matrix."""
+        state[f"plans{player}"] = np.vstack([state[f"plans{player}"], plan])
+        line = state[f"plans{1 - player}"] @ game.gradient(1 - player, plan)
+        if player == 0:  # player 1's gradient holds what player 1 wins
+            state["payoffs"] = np.vstack([state["payoffs"], -line])
+        else:
+            state["payoffs"] = np.hstack([state["payoffs"], line[:, None]])
+
+
+def is_listed(plan: Floats, plans: Floats) -> bool:
+    """Whether a pure plan [L] is one of `plans` [K, L]: then no gain it promises is real."""
+    return bool((plans == plan).all(axis=1).any())

@@ -1,0 +1,173 @@
+"""Generalized best responses: the strategy that does best against the worst of a list.
+
+Given strategies Σ′ of one player, a generalized best response (Range of Skill, definition 2) is the
+other player's part of an equilibrium of the game in which the first mixes only Σ′: it maximises
+what is won against the worst mixture of the list. The first player's part is the *safest mixture*
+of the list, the one that the best of all responses hurts least. Three ways, one answer:
+
+I, half a double oracle (Algorithm 2):
+  1. Begin with some response.
+  2. Repeat: (a) solve the matrix game of responses and list; (b) the best response to the list's
+     weights joins the responses.
+  3. Return the mixture of the responses.
+
+II, a linear program (equations 13–18): maximise v over plans p, where p_s = Σ_a p_{s,a} and
+p_{s,a} = p_{s′} below it (13, 14), p ≥ 0 (15, 16), p = 1 at the root (17), and
+
+    v ≤ Σ_s p_s u^σ_s   for every σ of the list                                                 (18)
+
+with u^σ the utility vectors that a `RestrictedGame` keeps. (13–17) is the sequence form, so this is
+the program of `linear_program.py` for a treeplex against a simplex; the prices of (18) are the
+safest mixture.
+
+And CFR+ on the restricted game, for games whose programs are too large: an ε′-generalized best
+response in the paper's sense.
+
+Whatever the way, `value` is what the plan wins against the worst of the list and `bound` what the
+best response wins against the mixture. No plan guarantees more than `bound`, so `bound − value` is
+a proof of ε′.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from scipy import sparse
+
+from equilibrist.errors import InvalidValueError, SolverError, UnknownNameError
+from equilibrist.models.game import BEST, Floats, SequenceGame
+from equilibrist.models.restricted import RestrictedGame
+from equilibrist.models.sequence_matrix import SequenceMatrix, player_sequences
+from equilibrist.solving.cfr import CFR
+from equilibrist.solving.double_oracle import is_listed
+from equilibrist.solving.linear_program import LinearProgram
+from equilibrist.solving.matrix_lp import distribution, solve_matrix
+
+_ITERATIONS_A_CHECK = 100  # of CFR+ between two looks at the gap
+_MOST_ITERATIONS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Response:
+    """An ε′-generalized best response and its proof; amounts are in the game's unit."""
+
+    plan: Floats  # [L] of the responder
+    weights: Floats  # [K] the safest mixture of the list
+    value: float  # what the plan wins against the worst of the list
+    bound: float  # what the best response wins against the mixture
+
+    @property
+    def gap(self) -> float:
+        """ε′: no plan does better against the worst of the list by more than this."""
+        return self.bound - self.value
+
+
+def generalized_best_response(
+    game: RestrictedGame, method: str = "lp", accuracy: float = 1e-7
+) -> Response:
+    """The responder's best plan against the worst mixture of the list.
+
+    `method` is lp, half-oracle or cfr+; `accuracy` is ε′, the largest gap allowed, in the game's
+    unit. Raises `SolverError` where it is not reached.
+
+    Example:
+        >>> from equilibrist.models.build import matrix_game
+        >>> game = matrix_game([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])  # rock, paper, scissors
+        >>> rock_or_scissors = np.array([[1.0, 1, 0, 0], [1.0, 0, 0, 1]])
+        >>> response = generalized_best_response(RestrictedGame(game, 1, rock_or_scissors))
+        >>> response.plan.round(6).tolist(), round(response.value, 6)
+        ([1.0, 0.666667, 0.333333, 0.0], 0.333333)
+    """
+    if method not in METHODS:
+        raise UnknownNameError(
+            f"no generalized best response is called {method!r}; there are {', '.join(METHODS)}",
+            value=method,
+        )
+    if not accuracy > 0:
+        raise InvalidValueError(f"accuracy is above zero, not {accuracy}", value=accuracy)
+    response = METHODS[method](game, accuracy)
+    if not response.gap <= accuracy:
+        raise SolverError(
+            f"the generalized best response by {method} leaves a gap of {response.gap:.3g} "
+            f"{game.unit} where {accuracy:.3g} is allowed; try another method or a larger accuracy",
+            value=response,
+        )
+    return response
+
+
+def best_against(game: RestrictedGame, weights: Floats) -> tuple[float, Floats]:
+    """What the best response to a mixture [K] of the list wins, and its plan [L]."""
+    values = game.gradient(game.responder, np.append(1.0, weights))
+    behaviour = game.uniform(game.responder)
+    best = game.fold_up(game.responder, BEST, values, behaviour)
+    return best, game.realize(game.responder, behaviour)
+
+
+def by_half_oracle(game: RestrictedGame, accuracy: float) -> Response:
+    """Generalized best response I (Algorithm 2)."""
+    num_plans = len(game.plans)
+    weights = np.full(num_plans, 1 / num_plans)
+    bound, answer = best_against(game, weights)
+    responses, payoffs = answer[None], (game.utilities @ answer)[None]
+    basis = None
+    while True:
+        solution = solve_matrix(payoffs, basis)
+        weights, basis = solution.column, solution.basis
+        bound, answer = best_against(game, weights)
+        if bound - solution.value <= accuracy or is_listed(answer, responses):
+            return Response(solution.row @ responses, weights, solution.value, bound)
+        responses = np.vstack([responses, answer])
+        payoffs = np.vstack([payoffs, game.utilities @ answer])
+
+
+def by_linear_program(game: RestrictedGame, accuracy: float) -> Response:
+    """Generalized best response II (equations 13–18), to the accuracy that HiGHS has."""
+    program = LinearProgram(method="highs-simplex", tolerance=1e-8)
+    matrix = restricted_matrix(game)
+    variables = program.saddle_point(matrix)[1:]
+    plans = [side.plan(x) for side, x in zip(matrix.sequences, variables, strict=True)]
+    responder = game.responder
+    plan = game.realize(responder, game.behaviour(responder, plans[responder]))
+    return _proved(game, plan, distribution(plans[game.player][1:]))
+
+
+def by_regret_matching(game: RestrictedGame, accuracy: float) -> Response:
+    """CFR+ on the restricted game until the gap is at most `accuracy`."""
+    solver = CFR()
+    whole = cast("SequenceGame", game)  # it has the methods that CFR calls
+    state = solver.init(whole)
+    while True:
+        solver.step(whole, state, _ITERATIONS_A_CHECK)
+        plans = solver.plans(whole, state)
+        response = _proved(game, plans[game.responder], distribution(plans[game.player][1:]))
+        if response.gap <= accuracy or state["iteration"] >= _MOST_ITERATIONS:
+            return response
+
+
+METHODS: dict[str, Callable[[RestrictedGame, float], Response]] = {
+    "lp": by_linear_program,
+    "half-oracle": by_half_oracle,
+    "cfr+": by_regret_matching,
+}
+
+
+def restricted_matrix(game: RestrictedGame) -> SequenceMatrix:
+    """The restricted game as matrices (A, E, F): the constraints of (13–17) and a simplex.
+
+    The simplex has one variable a plan of the list, after the empty sequence; the payoffs are the
+    utility vectors of (18), written in the responder's sequences.
+    """
+    sides = [player_sequences(game.trees[player], game.uniform(player)) for player in (0, 1)]
+    vectors = game.utilities @ sides[game.responder].expansion  # [K, n]
+    wins = np.vstack([np.zeros(vectors.shape[1]), vectors])
+    payoff = wins.T if game.responder == 0 else -wins
+    return SequenceMatrix(sparse.csr_array(payoff), (sides[0], sides[1]))
+
+
+def _proved(game: RestrictedGame, plan: Floats, weights: Floats) -> Response:
+    """A plan and a mixture with what they win at least and lose at most."""
+    value = float((game.utilities @ plan).min())
+    return Response(plan, weights, value, best_against(game, weights)[0])
