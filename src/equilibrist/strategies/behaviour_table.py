@@ -1,0 +1,174 @@
+"""What a plan does at one node: a table of hands × actions."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.cards.card import cards_name, parse_cards
+from equilibrist.errors import CardError, InvalidValueError
+from equilibrist.games.action import action_name
+from equilibrist.games.betting_tree import BettingTree, NodeKind
+from equilibrist.games.rules import GameRules
+from equilibrist.kernels.layout import Treeplex
+from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.models.card_states import CardStates
+from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.models.treeplex import player_rows
+
+
+@dataclass(frozen=True, eq=False)
+class BehaviourTable:
+    """Behaviour at a node: H hands (states of the cards, one of their hands each) × A actions."""
+
+    node: str  # the betting so far
+    board: str  # cards, empty before any are dealt
+    player: int  # who acts
+    hands: tuple[str, ...]  # such as `KhQh ×4`: four hands play alike
+    actions: tuple[str, ...]  # such as f, c and r
+    probabilities: NDArray[np.float64]  # [H, A], uniform where the player never gets to
+    reach: NDArray[np.float64]  # [H] chance that the player's own actions lead here
+
+
+def behaviour_table(
+    game: SequenceGame, plans: tuple[Floats, Floats], node: str = "", board: str = ""
+) -> BehaviourTable:
+    """What the player who acts at a node does with each hand.
+
+    `node` is the betting so far (`BettingTree.parse`), `board` the cards on the table in the order
+    of their rounds; any suits will do, hands are named in those suits.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.models.build import exact_game
+        >>> game = exact_game(get_game("leduc"))
+        >>> plans = tuple(game.realize(p, game.uniform(p)) for p in (0, 1))
+        >>> table = behaviour_table(game, plans, "cc/r", "Ks")
+        >>> table.player, table.hands, table.actions, table.reach.tolist()
+        (1, ('Qs ×2', 'Kh', 'As ×2'), ('f', 'c', 'r'), [0.5, 0.5, 0.5])
+    """
+    betting, states = game.betting, game.states
+    if betting is None or states is None:
+        raise InvalidValueError(f"{game.name} has no betting tree and cards", value=game.name)
+    v = betting.parse(node)
+    if betting.kind[v] != NodeKind.DECISION:
+        raise _no_decision(betting, v)
+    player = int(betting.player[v])
+    r = int(betting.round[v]) - betting.first_round
+    b, asked, renaming = find_board(betting.rules, states, r, board)
+    d = int(player_rows(betting, player).decision[v])
+    probabilities, reach = _decide(game.trees[player], r, b, d, plans[player])
+    actions = (betting.action(child) for child in betting.children(v))
+    return BehaviourTable(
+        node=betting.name(v),
+        board=cards_name(asked),
+        player=player,
+        hands=tuple(_renamed(name, renaming) for name in states.names(r, b)),
+        actions=tuple(action_name(action) for action in actions if action is not None),
+        probabilities=probabilities,
+        reach=reach,
+    )
+
+
+def _decide(
+    tree: Treeplex, r: int, b: int, d: int, plan: Floats
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Probabilities [H, A] and reach [H] of decision `d` on the b-th board of round `r`."""
+    own = block(tree, r, int(tree.board_start[r]) + b, plan)
+    first, size = int(tree.decision_first[d]), int(tree.decision_size[d])
+    taken = own[first : first + size].T.astype(np.float64)
+    reach = own[tree.decision_parent[d]].astype(np.float64)
+    total = taken.sum(axis=1, keepdims=True)
+    is_reached = (total > 0) & (reach[:, None] > 0)
+    return np.where(is_reached, taken / np.where(is_reached, total, 1), 1 / size), reach
+
+
+def find_board(
+    rules: GameRules, states: CardStates, r: int, text: str
+) -> tuple[int, tuple[int, ...], NDArray[np.uint8]]:
+    """The board of round `r` that stands for some cards, those cards, and a renaming.
+
+    The renaming [52] maps the cards of the stored board, and of hands on it, to the cards asked
+    for. Without a text the only board of the round is meant.
+    """
+    boards = states.boards[r]
+    deals = [num_cards for num_cards in rules.num_board_cards[: r + 1] if num_cards]
+    identity = np.arange(52, dtype=np.uint8)
+    if not text.strip() and len(boards) == 1:
+        return 0, tuple(boards[0].tolist()), identity
+    asked = _sorted_deals(_parse_board(rules, boards, r, text), deals)
+    if states.symmetry == "ranks":
+        same = (boards >> 2 == np.array(asked, np.uint8) >> 2).all(axis=1)
+        b = int(np.flatnonzero(same)[0])
+        return b, asked, _rank_renaming(boards[b], asked)
+    suits = range(4 - rules.num_suits, 4)
+    for names in itertools.permutations(suits) if states.symmetry == "suits" else [tuple(suits)]:
+        renaming = identity.copy()
+        for stored_suit, asked_suit in zip(suits, names, strict=True):
+            renaming[stored_suit::4] = identity[asked_suit::4]
+        stored = np.argsort(renaming)[list(asked)].tolist()
+        same = (boards == _sorted_deals(stored, deals)).all(axis=1)
+        if same.any():
+            return int(np.flatnonzero(same)[0]), asked, renaming
+    raise InvalidValueError(f"{rules.name} has no board {text!r} in round {r + 1}", value=text)
+
+
+def _parse_board(rules: GameRules, boards: NDArray[np.uint8], r: int, text: str) -> tuple[int, ...]:
+    """Cards of the game's deck, as many as boards of round `r` have."""
+    asked = parse_cards(text.replace("/", " "))
+    for card in asked:
+        if card not in rules.deck:
+            raise CardError(
+                f"{cards_name([card])} is not in the deck {rules.deck.names} of {rules.name}",
+                value=text,
+            )
+    wanted = boards.shape[1]
+    if len(asked) != wanted:
+        example = f", such as {cards_name(boards[0])}" if wanted else ""
+        raise InvalidValueError(
+            f"{len(asked)} board cards are given for round {r + 1} of {rules.name}, "
+            f"which has {wanted}{example}",
+            value=text,
+        )
+    return asked
+
+
+def _sorted_deals(cards: list[int] | tuple[int, ...], deals: list[int]) -> tuple[int, ...]:
+    """Board cards with those of each deal in ascending order, as boards are stored."""
+    left = iter(cards)
+    return tuple(
+        itertools.chain.from_iterable(
+            sorted(itertools.islice(left, num_cards)) for num_cards in deals
+        )
+    )
+
+
+def _rank_renaming(stored: NDArray[np.uint8], asked: tuple[int, ...]) -> NDArray[np.uint8]:
+    """Cards [52] to cards of the same rank, the stored board to the one asked for."""
+    renaming = np.arange(52, dtype=np.uint8)
+    given = dict(zip(stored.tolist(), asked, strict=True))
+    for rank in range(13):
+        cards = range(4 * rank, 4 * rank + 4)
+        left = [card for card in cards if card not in given.values()]
+        for card in cards:
+            renaming[card] = given[card] if card in given else left.pop(0)
+    return renaming
+
+
+def _renamed(name: str, renaming: NDArray[np.uint8]) -> str:
+    """The name of a state in other suits."""
+    hand, *count = name.split(" ")
+    return " ".join([cards_name(renaming[list(parse_cards(hand))]), *count])
+
+
+def _no_decision(betting: BettingTree, v: int) -> InvalidValueError:
+    name = betting.name(v)
+    if betting.kind[v] == NodeKind.ROUND_END:
+        what = f"cards are dealt after {name!r}"
+        hint = f"; the next decision is {name + '/'!r}" if betting.num_children[v] else ""
+    else:
+        what, hint = f"the hand is over after {name!r}", ""
+    return InvalidValueError(f"{what}, so nobody acts there{hint}", value=name)
