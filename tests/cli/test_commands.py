@@ -134,6 +134,7 @@ def test_every_command_prints_text_for_people(run, command):
 BAD = [
     (("rank", "AhXx"), "'Xx' at character 3"),
     (("rank", "AhAh"), "Ah appears twice"),
+    (("rank", "X" * 100_000), "such as Td"),
     (("rank", "2c3c4c5c6c7c8c9c"), "1 to 7"),
     (("rank", "AhKh", "--ranking", "badugi"), "'badugi'"),
     (("index", "AhKh2c"), "3 cards do not complete a round"),
@@ -160,10 +161,16 @@ BAD = [
     (("equity", "AA", "KK", "--board", "2c3c4c5c6c7c"), "6"),
     (("tree", "hodlem"), "did you mean"),
     (("tree", "missing.game"), "missing.game"),
+    (("tree", "x" * 5000), "no game is called"),
+    (("tree", "/missing\n\x1b[31m"), "/missing\\n\\x1b[31m"),
     (("tree", "leduc", "--node", "cx"), "'x'"),
-    (("tree", "leduc", "--rounds", "3"), "rounds"),
+    (("tree", "leduc", "--node", "r0"), "'r0' at character 1"),
+    (("tree", "leduc", "--rounds", "3"), "rounds 1 to 2"),
+    (("tree", "leduc", "--rounds", "0"), "rounds 1 to 2"),
+    (("tree", "leduc", "--rounds", "2-1"), "rounds 1 to 2"),
     (("tree", "leduc", "--rounds", "two"), "'two'"),
     (("tree", "holdem-limit", "--max-raises", "3 x"), "'x'"),
+    (("tree", "holdem-limit", "--max-raises", "9" * 5000), "0 to 255"),
     (("tree", "holdem-limit", "--bets", "50%"), "limit game"),
     (("tree", "holdem-nolimit", "--bets", "50%,ten"), "'ten'"),
     (("tree", "holdem-limit", "--rounds", "2-4", "--pot", "-4"), "pot of -4"),
@@ -179,6 +186,8 @@ def test_wrong_input_is_one_sentence_and_exit_code_2(run, command, words):
     assert result.returncode == 2
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
+    assert len(result.stderr) < 1200
+    assert result.stderr.strip().isprintable()
     assert words in result.stderr
 
 
@@ -208,6 +217,34 @@ def test_a_closed_pipe_is_no_error():
         ["bash", "-o", "pipefail", "-c", program], capture_output=True, text=True
     )
     assert result.stderr == ""
+
+
+FULL = "equilibrist: cannot write the answer: No space left on device"
+
+
+@pytest.mark.parametrize(
+    ("command", "returncode", "stdout", "stderr"),
+    [
+        ("rank AhKh >/dev/full", 1, "", f"{FULL}\n"),
+        ("rank AhKh >&-", 0, "", ""),
+        ("rank xx 2>&-", 2, "", ""),
+        ("rank xx 2>/dev/full", 2, "", ""),
+    ],
+)  # fmt: skip
+def test_output_that_cannot_be_written(command, returncode, stdout, stderr):
+    program = f"{sys.executable} -c 'from equilibrist.cli import main; main()' {command}"
+    result = subprocess.run(["bash", "-c", program], capture_output=True, text=True)
+    assert (result.returncode, result.stdout, result.stderr) == (returncode, stdout, stderr)
+
+
+def test_a_terminal_without_suit_symbols():
+    program = (
+        f"PYTHONIOENCODING=ascii {sys.executable} -c 'from equilibrist.cli import main; main()'"
+    )
+    result = subprocess.run(
+        ["bash", "-c", f"{program} rank Ah"], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.startswith(r"A\u2665: high card, ace")
 
 
 def test_the_version(run):

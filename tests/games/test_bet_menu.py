@@ -122,3 +122,11 @@ def test_size_reads_itself():
         "e",
         "a",
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["33333.39%", "3373373%", "33.3333333333%", "0.00001%", "1234567.5x", "10000000e", "50%", "2e"],
+)
+def test_sizes_are_written_with_all_their_digits(text: str) -> None:
+    assert sizes_text(parse_sizes(text)) == text

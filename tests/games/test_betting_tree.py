@@ -131,3 +131,9 @@ def test_impossible_rounds_and_pots_are_refused(arguments):
 def test_a_node_outside_the_tree_is_refused():
     with pytest.raises(InvalidValueError, match="node 99 is outside"):
         build("kuhn").name(99)
+
+
+@pytest.mark.parametrize("name", ["r0", "r00", "cr0"])
+def test_a_node_has_one_name(name: str) -> None:
+    with pytest.raises(RecordError, match="leads nowhere"):
+        BettingTree.build(get_game("leduc")).parse(name)

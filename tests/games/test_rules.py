@@ -178,3 +178,14 @@ def test_rules_are_values() -> None:
     assert leduc == parse_rules(rules_text(leduc))
     assert len({leduc, parse_rules(rules_text(leduc))}) == 1
     assert all(field.name in repr(leduc) for field in fields(leduc))
+
+
+def test_a_game_may_be_called_standard() -> None:
+    rules = replace(get_game("leduc"), name="standard")
+    assert parse_rules(rules_text(rules)) == rules
+
+
+@pytest.mark.parametrize("path", ["a\0b.game", "\ud800.game"])
+def test_a_path_that_no_file_can_have(path: str) -> None:
+    with pytest.raises(GameFileError, match="cannot read"):
+        read_rules(path)

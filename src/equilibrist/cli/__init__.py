@@ -6,6 +6,8 @@ imports what it needs.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
 
@@ -14,6 +16,8 @@ import typer
 import equilibrist
 from equilibrist.cli import cards, games
 from equilibrist.errors import EquilibristError
+
+_LONGEST_COMPLAINT = 1000  # characters
 
 app = typer.Typer(
     name="equilibrist",
@@ -47,15 +51,45 @@ def _options(
 
 def main() -> None:
     """Run the command line; wrong input is one sentence on stderr and exit code 2."""
+    _prepare_streams()
     try:
         sys.exit(app(standalone_mode=False) or 0)
     except (EquilibristError, typer.TyperException) as error:
-        text = error.format_message() if hasattr(error, "format_message") else str(error)
-        print(f"equilibrist: {text}", file=sys.stderr)
+        _complain(error.format_message() if hasattr(error, "format_message") else str(error))
         sys.exit(2)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(0)
+    except OSError as error:
+        _drop_output()
+        _complain(f"cannot write the answer: {error.strerror or error}")
+        sys.exit(1)
     except (KeyboardInterrupt, typer.Abort):
-        print("equilibrist: interrupted", file=sys.stderr)
+        _complain("interrupted")
         sys.exit(130)
+
+
+def _prepare_streams() -> None:
+    """Let nothing that stdout and stderr cannot take, or their absence, stop a command."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _complain(text: str) -> None:
+    """One line on stderr, if there is anything to say: no control characters, no endless word."""
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    if len(text) > _LONGEST_COMPLAINT:
+        half = _LONGEST_COMPLAINT // 2
+        text = f"{text[:half]} … {text[-half:]}"
+    if text:
+        with contextlib.suppress(OSError):
+            print(f"equilibrist: {text}", file=sys.stderr)
+
+
+def _drop_output() -> None:
+    """Forget what is still in the buffer of stdout, so that leaving does not fail on it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

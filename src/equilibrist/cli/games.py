@@ -119,9 +119,15 @@ def _menu(
 def _build(
     rules: GameRules, menu: BetMenu, rounds: str | None = None, pot: int | None = None
 ) -> BettingTree:
+    from equilibrist.errors import InvalidValueError
     from equilibrist.games.betting_tree import BettingTree
 
     first, last = (1, rules.num_rounds) if rounds is None else _parse_rounds(rounds)
+    if not 1 <= first <= last <= rules.num_rounds:
+        raise InvalidValueError(
+            f"{rules.name} has rounds 1 to {rules.num_rounds}, so no tree of {rounds!r}",
+            value=rounds,
+        )
     return BettingTree.build(rules, menu, first_round=first - 1, last_round=last - 1, pot=pot)
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from equilibrist.errors import BetMenuError
@@ -29,7 +30,8 @@ from equilibrist.games.rules import GameRules
 
 _SIZE = re.compile(
     r"(?P<percent>\d+(?:\.\d+)?)%|(?P<times>\d+(?:\.\d+)?)x|(?P<chips>\d+)c"
-    r"|(?P<geometric>\d*)e|(?P<all_in>a)"
+    r"|(?P<geometric>\d*)e|(?P<all_in>a)",
+    re.ASCII,
 )
 
 
@@ -66,7 +68,7 @@ class BetSize:
         return called + round(pot * share)
 
     def __str__(self) -> str:
-        number = f"{self.amount:g}"
+        number = f"{Decimal(repr(self.amount)).normalize():f}"  # all digits, never 1e+06
         return {
             "percent": f"{number}%",
             "times": f"{number}x",
@@ -221,7 +223,7 @@ def _size(token: str, text: str, position: int) -> BetSize:
 def _parse_caps(text: str) -> tuple[int, ...]:
     words = text.replace(",", " ").split()
     for word in words:
-        if not (word.isascii() and word.isdigit() and int(word) <= 255):
+        if not (word.isascii() and word.isdigit() and len(word) < 4 and int(word) <= 255):
             raise BetMenuError(
                 f"{word!r} in {text!r} is not a raise cap; caps are numbers 0 to 255", value=word
             )

@@ -149,7 +149,8 @@ class BettingTree:
             step = name[at:end]
             action = None if step == "/" else parse_action(step)
             matching = [child for child in self.children(node) if self.action(child) == action]
-            if not matching:
+            is_other_text = action is not None and action_name(action) != step  # r0300, r0
+            if not matching or is_other_text:
                 raise self._no_such_step(name, at, node, step)
             node, at = matching[0], end
         return node

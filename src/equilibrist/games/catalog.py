@@ -141,7 +141,7 @@ def load_game(name_or_path: str | Path) -> GameRules:
     """
     text = os.fspath(name_or_path)
     is_path = isinstance(name_or_path, Path) or text.endswith(".game") or os.sep in text
-    if text not in _CATALOG and (is_path or Path(text).is_file()):
+    if text not in _CATALOG and (is_path or os.path.isfile(text)):
         return read_rules(text)
     return get_game(text)
 

@@ -309,6 +309,8 @@ def read_rules(path: str | Path) -> GameRules:
         raise GameFileError(f"cannot read {path}: {reason}", value=str(path)) from None
     except UnicodeDecodeError:
         raise GameFileError(f"{path} is not a text file", value=str(path)) from None
+    except ValueError as error:  # a path that no file can have
+        raise GameFileError(f"cannot read {str(path)!r}: {error}", value=str(path)) from None
     return parse_rules(text, name=path.stem)
 
 
@@ -318,7 +320,9 @@ def rules_text(rules: GameRules) -> str:
     lines += [f"numPlayers = {rules.num_players}", f"numRounds = {rules.num_rounds}"]
     for key, (field, count) in (_KEYS | _OWN_KEYS).items():
         value = getattr(rules, field)
-        if value in (None, (), 0, "standard") or (key == "discards" and not any(value)):
+        if value in (None, (), 0) or (key == "discards" and not any(value)):
+            continue
+        if key == "ranking" and value == "standard":
             continue
         if key == "firstPlayer":
             value = tuple(player + 1 for player in value)
