@@ -1,0 +1,1 @@
+"""One module a paper: builds its system and prints its published table beside ours."""

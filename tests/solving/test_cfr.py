@@ -1,0 +1,131 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from equilibrist.games.catalog import get_game
+from equilibrist.models.build import exact_game, matrix_game
+from equilibrist.models.game import SequenceGame
+from equilibrist.papers.cfr_plus import regret_bound, regret_sum
+from equilibrist.solving.best_response import evaluate
+from equilibrist.solving.cfr import CFR, CFR_VARIANTS
+from equilibrist.solving.discounting import DISCOUNTED, LINEAR, PLUS, VANILLA
+from equilibrist.solving.solve import solve
+
+pytestmark = pytest.mark.kernels
+
+KUHN_VALUE = -1 / 18  # Kuhn 1950
+LEDUC_VALUE = -0.085606424078  # by linear program, OpenSpiel agrees
+
+
+@pytest.fixture(scope="module")
+def kuhn() -> SequenceGame:
+    return exact_game(get_game("kuhn"))
+
+
+@pytest.fixture(scope="module")
+def leduc() -> SequenceGame:
+    return exact_game(get_game("leduc"))
+
+
+@pytest.mark.parametrize("method", CFR_VARIANTS)
+def test_every_variant_solves_kuhn_and_leduc_to_its_exploitability(method, kuhn, leduc):
+    for game, value in ((kuhn, KUHN_VALUE), (leduc, LEDUC_VALUE)):
+        run = solve(game, CFR_VARIANTS[method], iterations=5_000)
+        assert abs(run.evaluation.value - value) <= run.evaluation.nash_conv + 1e-12
+        assert run.evaluation.exploitability < 0.01
+
+
+def test_the_fused_sweeps_equal_the_steps_they_fuse(leduc):
+    by_steps = replace(leduc, backend="reference")
+    for solver in CFR_VARIANTS.values():
+        fused, plain = solver.init(leduc), solver.init(by_steps)
+        solver.step(leduc, fused, 7)
+        solver.step(by_steps, plain, 7)
+        for name, array in fused.items():
+            np.testing.assert_allclose(array, plain[name], atol=1e-12, err_msg=name)
+
+
+def test_a_run_in_pieces_gives_the_same_numbers(leduc):
+    whole, pieces = CFR().init(leduc), CFR().init(leduc)
+    CFR().step(leduc, whole, 30)
+    for steps in (1, 4, 25):
+        CFR().step(leduc, pieces, steps)
+    assert all((whole[name] == pieces[name]).all() for name in whole)
+
+
+@pytest.mark.parametrize(("method", "slope"), [("cfr", -0.5), ("cfr+", -1.0), ("dcfr", -1.0)])
+def test_the_measured_rate_is_at_least_the_declared_one(method, slope, leduc):
+    """CFR is bounded by T^-1/2; CFR+ and DCFR have the same bound and do better in practice."""
+    run = solve(leduc, CFR_VARIANTS[method], iterations=5_000)
+    rows = [row for row in run.trace if row.iteration >= 50]
+    t = np.log([row.iteration for row in rows])
+    gap = np.log([row.evaluation.nash_conv for row in rows])
+    assert np.polyfit(t, gap, 1)[0] <= slope + 0.05
+
+
+def test_the_regret_bound_of_equation_7_is_never_violated(kuhn, leduc):
+    for game in (kuhn, leduc):
+        solver = CFR(VANILLA)
+        state = solver.init(game)
+        for t in range(1, 200):
+            solver.step(game, state, 1)
+            assert regret_sum(game, state) <= regret_bound(game, t)
+
+
+def test_the_current_strategy_of_cfr_plus_converges_and_that_of_cfr_does_not(leduc):
+    def current(solver: CFR) -> float:
+        state = solver.init(leduc)
+        solver.step(leduc, state, 5_000)
+        return evaluate(leduc, replace(solver, current=True).plans(leduc, state)).exploitability
+
+    assert current(CFR(PLUS)) < 0.02
+    assert current(CFR(VANILLA)) > 0.1
+
+
+def test_cfr_plus_forgets_a_disaster_late_and_linear_cfr_soon():
+    """One decision with payoffs 0, 1 and −1,000,000 (Brown and Sandholm 2019).
+
+    CFR+ plays the second action purely in iteration 471,407, linear CFR in about the 971st.
+    """
+    game = matrix_game([[0.0], [1.0], [-1e6]])
+
+    def plays_purely(solver: CFR, state) -> bool:
+        return bool(state["behaviour0"][2] == 1)
+
+    plus, state = CFR(PLUS), CFR(PLUS).init(game)
+    plus.step(game, state, 471_407 - 2)
+    assert not plays_purely(plus, state)  # what iteration 471,406 plays
+    plus.step(game, state, 1)
+    assert plays_purely(plus, state)  # what iteration 471,407 plays
+    linear, state = CFR(LINEAR), CFR(LINEAR).init(game)
+    iteration = 1
+    while not plays_purely(linear, state):
+        linear.step(game, state, 1)
+        iteration += 1
+    assert abs(iteration - 971) <= 2
+
+
+def test_float32_reaches_what_float32_can_show(leduc):
+    run = solve(leduc, CFR(dtype="float32"), iterations=3_000)
+    assert run.state["regret0"].dtype == np.float32
+    assert run.evaluation.exploitability < 1e-3
+
+
+def test_discounting_takes_its_limits_exactly():
+    assert PLUS.factors(1) == (1.0, 0.0)
+    assert VANILLA.factors(10**9) == (1.0, 1.0)
+    assert DISCOUNTED.factors(1) == (0.5, 0.5)
+    schedule = LINEAR.schedule(4, 2, 0.0)
+    assert schedule.tolist() == [[5 / 6, 5 / 6, 0, 5], [6 / 7, 6 / 7, 0, 6]]
+    assert math.isinf(PLUS.alpha)
+
+
+def test_exploitability_bounds_what_either_player_can_gain(leduc):
+    """CFR+ supplement, equations 11–13: ε ≤ ε₁ + ε₂ ≤ 2x."""
+    run = solve(leduc, CFR(), iterations=50)
+    found = run.evaluation
+    gains = (found.best_response[0] - found.value, found.best_response[1] + found.value)
+    assert min(gains) >= 0
+    assert max(gains) <= sum(gains) <= 2 * found.exploitability + 1e-12

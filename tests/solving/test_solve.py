@@ -1,0 +1,98 @@
+import numpy as np
+import pytest
+
+from equilibrist.errors import InvalidValueError
+from equilibrist.games.betting_tree import BettingTree
+from equilibrist.games.catalog import get_game
+from equilibrist.models.build import exact_game, matrix_game
+from equilibrist.solving.cfr import CFR
+from equilibrist.solving.forecast import forecast
+from equilibrist.solving.solve import Outcome, solve
+
+pytestmark = pytest.mark.kernels
+
+
+@pytest.fixture(scope="module")
+def kuhn():
+    return exact_game(get_game("kuhn"))
+
+
+def test_a_run_stops_at_its_target(kuhn):
+    run = solve(kuhn, CFR(), target=0.01, iterations=10_000)
+    assert run.outcome is Outcome.TARGET_REACHED
+    assert run.evaluation.exploitability <= 0.01
+    assert all(row.evaluation.exploitability > 0.01 for row in run.trace[:-1])
+
+
+def test_a_run_stops_at_its_budget_of_iterations(kuhn):
+    run = solve(kuhn, CFR(), iterations=37)
+    assert run.outcome is Outcome.BUDGET_SPENT
+    assert [row.iteration for row in run.trace] == [1, 2, 5, 10, 20, 37]
+
+
+def test_a_run_stops_at_its_budget_of_seconds(kuhn):
+    run = solve(kuhn, CFR(), seconds=0.05)
+    assert run.seconds >= 0.05
+
+
+def test_looks_every_so_many_iterations(kuhn):
+    run = solve(kuhn, CFR(), iterations=10, every=4)
+    assert [row.iteration for row in run.trace] == [4, 8, 10]
+
+
+def test_a_resumed_run_goes_on_to_the_same_numbers(kuhn):
+    whole = solve(kuhn, CFR(), iterations=100)
+    half = solve(kuhn, CFR(), iterations=50)
+    both = solve(kuhn, CFR(), iterations=100, run=half)
+    assert all((whole.state[name] == both.state[name]).all() for name in whole.state)
+    assert [row.iteration for row in both.trace] == [row.iteration for row in whole.trace]
+
+
+def test_an_interruption_keeps_what_was_reached(kuhn):
+    def interrupt(run) -> None:
+        if run.trace[-1].iteration >= 10:
+            raise KeyboardInterrupt
+
+    saved = []
+    run = solve(kuhn, CFR(), iterations=1000, watch=interrupt, save=lambda r: saved.append(r))
+    assert run.outcome is Outcome.INTERRUPTED
+    assert 10 <= int(run.state["iteration"]) < 1000
+    assert saved
+
+
+def test_the_trace_is_an_array_of_six_columns(kuhn):
+    trace = solve(kuhn, CFR(), iterations=10).trace_array()
+    assert trace.shape == (4, 6)
+    assert (np.diff(trace[:, 0]) > 0).all()
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [{}, {"iterations": 0}, {"iterations": -5}, {"target": 0.0}, {"target": float("nan")},
+     {"seconds": -1.0}, {"iterations": 5, "every": 0}],
+)  # fmt: skip
+def test_impossible_budgets_are_refused(kuhn, budget):
+    with pytest.raises(InvalidValueError):
+        solve(kuhn, CFR(), **budget)
+
+
+def test_every_outcome_says_what_to_do():
+    assert all(len(outcome.value) > 10 for outcome in Outcome)
+
+
+def test_a_game_too_large_for_memory_is_refused_with_what_would_fit():
+    rules = get_game("holdem-limit")
+    needed = forecast(rules, BettingTree.build(rules))
+    assert needed.bytes > 10**14
+    with pytest.raises(InvalidValueError, match="--max-raises"):
+        needed.check(rules.name)
+
+
+def test_the_forecast_counts_the_plans_of_a_model():
+    rules = get_game("rhode-island")
+    assert forecast(rules, BettingTree.build(rules)).sequences == 2 * 5_413_551
+
+
+def test_a_matrix_game_is_solved_like_any_other():
+    run = solve(matrix_game([[2, -1], [-1, 1]]), CFR(), iterations=10_000)
+    assert run.evaluation.value == pytest.approx(0.2, abs=1e-3)
