@@ -99,7 +99,7 @@ class RestrictedGame:
 
     @cached_property
     def _simplex(self) -> SequenceGame:
-        return matrix_game(np.zeros((len(self.plans), 1)))
+        return replace(matrix_game(np.zeros((len(self.plans), 1))), backend=self.game.backend)
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -186,7 +186,11 @@ class Symmetrised:
 
     def split(self, plan: Floats) -> tuple[Floats, Floats]:
         """The plan of each seat, of one plan [L] or of many [K, L]."""
-        return plan[..., self.seats[0]], plan[..., self.seats[1]]
+        # Indexing may leave the longer axis outermost; the kernels want plans in one piece.
+        return (
+            np.ascontiguousarray(plan[..., self.seats[0]]),
+            np.ascontiguousarray(plan[..., self.seats[1]]),
+        )
 
 
 def symmetrise(game: SequenceGame) -> Symmetrised:
