@@ -98,7 +98,7 @@ def bench_index(report: Report) -> None:
     assert (indexer.index_array(canonical) == indices[: len(few)]).all()
     assert len(np.unique(canonical, axis=0)) == len(np.unique(indices[: len(few)]))
 
-    tables, out = indexer._tables, np.empty(len(deals), np.int64)
+    tables, out = indexer.tables, np.empty(len(deals), np.int64)
     cards = np.empty_like(deals)
     numba.set_num_threads(1)
     ours = best_seconds(lambda: isomorphism.index_deals(tables, deals, 3, out), repeats=5)

@@ -1,6 +1,8 @@
+import numpy as np
 import pytest
 
 from equilibrist.cards.card import (
+    FULL_DECK,
     Deck,
     card_name,
     cards_name,
@@ -83,3 +85,23 @@ def test_four_colours_in_a_terminal():
     assert plain == "2♣ 2♦ 2♥ 2♠"
     codes = [part.split("m")[0] for part in coloured.split("\x1b[")[1::2]]
     assert len(set(codes)) == 4
+
+
+@pytest.mark.parametrize(("rank", "suit"), [(20, 9), (13, 0), (-1, 0), (0, 4), (0, -1), (1.5, 0)])
+def test_a_card_is_made_of_a_rank_and_a_suit(rank, suit):
+    with pytest.raises(InvalidValueError, match="is a whole number from 0 to"):
+        make_card(rank, suit)
+
+
+@pytest.mark.parametrize("card", [52, -1, 10**30, 1.5, "As", None])
+def test_what_is_no_card_has_no_name(card):
+    with pytest.raises(CardError, match="is not a card"):
+        card_name(card)
+
+
+def test_a_deck_holds_integers_of_any_kind():
+    assert np.int64(51) in FULL_DECK
+    assert np.uint8(0) in FULL_DECK
+    assert np.int64(0) not in Deck(3, 2)
+    for card in (52, -1, 51.0, "As", None):
+        assert card not in FULL_DECK

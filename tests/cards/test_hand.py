@@ -56,3 +56,21 @@ def test_a_hand_needs_two_different_cards():
 def test_tables_cannot_be_changed():
     with pytest.raises(ValueError, match="read-only"):
         hand_table()[0, 0] = 1
+
+
+@pytest.mark.parametrize("cards", [(60, -3), (0, 52), (-1, 5), (0, 1.5)])
+def test_a_hand_is_made_of_cards(cards):
+    with pytest.raises(CardError, match="is not a card"):
+        hand_index(*cards)
+
+
+@pytest.mark.parametrize("hand", [-1, NUM_HANDS, 0.5, 10**30])
+def test_what_is_no_hand_has_no_cards(hand):
+    with pytest.raises(CardError, match="is not a hand"):
+        hand_cards(hand)
+
+
+@pytest.mark.parametrize("number", [-1, NUM_CLASSES, 0.5])
+def test_what_is_no_class_has_no_name(number):
+    with pytest.raises(CardError, match="a class of hands is a whole number from 0 to 168"):
+        class_name(number)

@@ -1,4 +1,7 @@
 import itertools
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -104,3 +107,36 @@ def test_hands_come_as_an_integer_matrix(hands):
 
 def test_no_hands_have_no_values():
     assert rank_hands(np.zeros((0, 7), np.uint8)).tolist() == []
+
+
+def test_hands_in_foreign_byte_order():
+    hands = np.array([[48, 49, 50, 51, 44], [0, 5, 10, 15, 16]])
+    assert rank_hands(hands.astype(">i4")).tolist() == rank_hands(hands).tolist()
+
+
+@pytest.mark.parametrize("num_cards", [0, 8, 9, -1])
+def test_only_one_to_seven_cards_have_categories(num_cards):
+    with pytest.raises(CardError, match="1 to 7 can"):
+        category_bounds(num_cards)
+    with pytest.raises(CardError, match="it ranks exactly 3"):
+        category_bounds(4, "three-card")
+
+
+def test_the_first_of_many_bad_hands_is_named():
+    hands = np.tile(np.arange(5), (100_000, 1))
+    hands[[77_777, 99_999], 4] = 0, 52
+    with pytest.raises(CardError, match="hand 77777 repeats a card") as caught:
+        rank_hands(hands)
+    assert caught.value.position == 77_777
+
+
+def test_a_hand_is_ranked_without_compiled_code():
+    program = "from equilibrist.cards.ranking import rank_cards; print(rank_cards((51, 50)))"
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(result.stdout) == rank_cards((51, 50))

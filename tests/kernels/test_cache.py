@@ -87,4 +87,44 @@ def test_old_fingerprints_are_forgotten_and_strangers_are_left_alone(tmp_path):
 def test_a_home_that_cannot_be_written_falls_back_to_the_temporary_folder(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert cache._user_cache().name == "equilibrist-kernels"
+    assert cache._user_cache() == cache._temporary_cache()
+
+
+def test_a_user_without_a_home_gets_the_temporary_folder(monkeypatch):
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", no_home)
+    assert cache._user_cache() == cache._temporary_cache()
+
+
+def test_kernels_are_never_cached_beside_their_sources(tmp_path, monkeypatch):
+    """Numba would do so, without a word, where the folder it is told cannot be written."""
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "file"))
+    assert cache.use_fingerprinted_folder().parent == cache._temporary_cache()
+
+
+def test_a_kernel_is_cold_until_its_own_index_is_there(tmp_path, monkeypatch):
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("numba.config.DISABLE_JIT", 0)
+    assert cache.is_cold()
+    folder = tmp_path / "cpu_0123456789abcdef"
+    folder.mkdir()
+    (folder / "ranking.rank_hands-30.py311.nbi").touch()
+    assert not cache.is_cold()
+    assert not cache.is_cold("ranking.rank_hands")
+    assert cache.is_cold("ranking.rank_hand")
+    assert cache.is_cold("ranking.rank_hands", "equity.showdown_boards")
+    monkeypatch.setattr("numba.config.DISABLE_JIT", 1)
+    assert not cache.is_cold("equity.showdown_boards")
+
+
+def test_folders_that_another_process_removes_are_no_error(tmp_path, monkeypatch):
+    for number in range(10):
+        (tmp_path / f"{number:012x}").mkdir()
+    # Each folder goes away right after it has been seen.
+    monkeypatch.setattr(cache, "_is_fingerprint", lambda name: not (tmp_path / name).rmdir())
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+    assert cache.use_fingerprinted_folder().parent == tmp_path

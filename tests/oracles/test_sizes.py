@@ -113,3 +113,9 @@ def test_gs3_worked_example():
     # Each canonical flop stands for four, given the hole cards: 24 renamings, 6 of them for 7s7h.
     assert indexer.multiplicity(indexer.index(deal)) == 4 * 6
     assert indexer.multiplicity(indexer.index(deal[:2]), round=0) == 6
+
+
+def test_the_flop_of_holdem_has_36_cases():
+    # Decision 0001: GS3 speaks of 60, but suits that nothing tells apart are one class.
+    indexer = DealIndexer((2, 3, 1, 1))
+    assert (indexer.num_cases(0), indexer.num_cases(1)) == (3, 36)

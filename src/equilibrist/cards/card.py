@@ -7,11 +7,13 @@ suits, as the ACPC dealer does: Leduc is Qh Qs Kh Ks Ah As.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from equilibrist.cards.numbers import whole_number
 from equilibrist.errors import CardError, InvalidValueError
 
 Card: TypeAlias = int  # 0 … 51
@@ -26,7 +28,8 @@ SUIT_SYMBOLS = "♣♦♥♠"
 _SUIT_STYLES = ("\x1b[32m", "\x1b[34m", "\x1b[31m", "\x1b[1m")
 _RESET = "\x1b[0m"
 
-_CARD = re.compile(r"\s*(?:10|[2-9TJQKA])[cdhs]", re.IGNORECASE)
+# ASCII: without it, ſ and the Kelvin sign are an s and a K whatever their case.
+_CARD = re.compile(r"\s*(?a:(?:10|[2-9TJQKA])[cdhs])", re.IGNORECASE)
 
 
 def make_card(rank: int, suit: int) -> Card:
@@ -36,7 +39,18 @@ def make_card(rank: int, suit: int) -> Card:
         >>> make_card(12, 3)
         51
     """
-    return 4 * rank + suit
+    return 4 * whole_number(rank, "a rank", 0, 12) + whole_number(suit, "a suit", 0, 3)
+
+
+def check_card(card: Card) -> Card:
+    """The card as a Python integer; `CardError` unless it is one of the 52."""
+    try:
+        number = operator.index(card)
+    except TypeError:
+        number = -1
+    if not 0 <= number < NUM_CARDS:
+        raise CardError(f"{card!r} is not a card: cards are 0 (2c) … 51 (As)", value=card)
+    return number
 
 
 def rank_of(card: Card) -> int:
@@ -56,8 +70,7 @@ def card_name(card: Card) -> str:
         >>> card_name(51), card_name(0)
         ('As', '2c')
     """
-    if not 0 <= card < NUM_CARDS:
-        raise CardError(f"{card} is not a card: cards are 0 (2c) … 51 (As)", value=card)
+    card = check_card(card)
     return RANKS[card >> 2] + SUITS[card & 3]
 
 
@@ -168,11 +181,11 @@ class Deck:
         return self.num_ranks * self.num_suits
 
     def __contains__(self, card: object) -> bool:
-        return (
-            isinstance(card, int)
-            and 13 - self.num_ranks <= card >> 2 < 13
-            and card & 3 >= 4 - self.num_suits
-        )
+        try:
+            number = operator.index(card)  # type: ignore[arg-type]
+        except TypeError:
+            return False
+        return 13 - self.num_ranks <= number >> 2 < 13 and number & 3 >= 4 - self.num_suits
 
     @property
     def cards(self) -> Cards:

@@ -9,12 +9,14 @@ for r = s and an offsuit hand for r < s.
 from __future__ import annotations
 
 import functools
+import operator
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.cards.card import RANKS, Card, card_name
+from equilibrist.cards.card import RANKS, Card, card_name, check_card
+from equilibrist.cards.numbers import whole_number
 from equilibrist.errors import CardError
 
 Hand: TypeAlias = int  # 0 … 1325
@@ -31,11 +33,23 @@ def hand_index(first: Card, second: Card) -> Hand:
         >>> hand_index(1, 0), hand_index(50, 51)
         (0, 1325)
     """
+    first, second = check_card(first), check_card(second)
     if first == second:
         name = card_name(first)
         raise CardError(f"{name}{name} is no hand; its two cards must differ", value=name)
     low, high = min(first, second), max(first, second)
     return high * (high - 1) // 2 + low
+
+
+def check_hand(hand: Hand) -> Hand:
+    """The hand as a Python integer; `CardError` unless it is one of the 1326."""
+    try:
+        number = operator.index(hand)
+    except TypeError:
+        number = -1
+    if not 0 <= number < NUM_HANDS:
+        raise CardError(f"{hand!r} is not a hand: hands are 0 (2d2c) … 1325 (AsAh)", value=hand)
+    return number
 
 
 def hand_cards(hand: Hand) -> tuple[Card, Card]:
@@ -45,7 +59,7 @@ def hand_cards(hand: Hand) -> tuple[Card, Card]:
         >>> hand_cards(1325)
         (51, 50)
     """
-    low, high = hand_table()[hand]
+    low, high = hand_table()[check_hand(hand)]
     return int(high), int(low)
 
 
@@ -85,7 +99,8 @@ def class_name(hand_class: HandClass) -> str:
         >>> class_name(168), class_name(13 * 12 + 11), class_name(5)
         ('AA', 'AKs', '72o')
     """
-    first, second = divmod(hand_class, 13)
+    number = whole_number(hand_class, "a class of hands", 0, NUM_CLASSES - 1, CardError)
+    first, second = divmod(number, 13)
     if first == second:
         return RANKS[first] * 2
     high, low = max(first, second), min(first, second)

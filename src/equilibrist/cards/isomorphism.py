@@ -11,12 +11,21 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equilibrist.cards.card import FULL_DECK, Card, Cards, Deck, card_name, cards_name
+from equilibrist.cards.card import (
+    FULL_DECK,
+    Card,
+    Cards,
+    Deck,
+    card_name,
+    cards_name,
+    check_distinct,
+)
 from equilibrist.cards.hand import hand_table
 from equilibrist.errors import CardError, InvalidValueError
 from equilibrist.kernels.layout import DealTables
@@ -43,7 +52,7 @@ class DealIndexer:
         self.rounds = tuple(int(num_cards) for num_cards in rounds)
         self.deck = deck
         _check_pattern(self.rounds, deck)
-        self._tables = _tables(self.rounds, deck)
+        self.tables = _tables(self.rounds, deck)  # what kernels take
         self.sizes = tuple(self._size(r) for r in range(len(self.rounds)))
 
     @property
@@ -75,22 +84,19 @@ class DealIndexer:
         from equilibrist.kernels.cpu.isomorphism import index_deal
 
         last = self._round_of(len(cards))
-        array = self._check_deals(np.array([cards], dtype=np.int64))[0]
-        return tuple(int(index_deal(self._tables, array, r)) for r in range(last + 1))
+        check_distinct(cards)
+        self._check_deck(cards)
+        array = np.array(cards, np.uint8)
+        return tuple(int(index_deal(self.tables, array, r)) for r in range(last + 1))
 
     def index_array(self, deals: ArrayLike) -> NDArray[np.int64]:
         """Indices [N] of deals [N, n] in the round that n cards complete, on all threads."""
         from equilibrist.kernels.cpu.isomorphism import index_deals
 
-        array = np.asarray(deals)
-        if array.ndim != 2 or array.dtype.kind not in "iu":
-            raise InvalidValueError(
-                f"deals are an integer array [N, cards], not {array.dtype} of shape {array.shape}",
-                value=array.shape,
-            )
+        array = _as_deals(deals)
         last = self._round_of(array.shape[1])
         out = np.empty(len(array), np.int64)
-        index_deals(self._tables, self._check_deals(array), last, out)
+        index_deals(self.tables, self._check_deals(array), last, out)
         return out
 
     def unindex(self, index: int, round: int = -1) -> Cards:
@@ -101,17 +107,28 @@ class DealIndexer:
             >>> cards_name(DealIndexer((2, 3)).unindex(1238851))
             '7c7d3hJhAc'
         """
-        return tuple(self.unindex_array([index], round)[0].tolist())
+        from equilibrist.kernels.cpu.isomorphism import unindex_deal
+
+        target = self._round(round)
+        out = np.empty(sum(self.rounds[: target + 1]), np.uint8)
+        unindex_deal(self.tables, self._check_index(index, target), target, out)
+        return tuple(out.tolist())
 
     def unindex_array(self, indices: ArrayLike, round: int = -1) -> NDArray[np.uint8]:
         """Canonical deals [N, n] uint8 of indices [N], on all threads."""
         from equilibrist.kernels.cpu.isomorphism import unindex_deals
 
         target = self._round(round)
-        array = np.asarray(indices, dtype=np.int64)
+        array = np.asarray(indices)
+        if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+            raise InvalidValueError(
+                f"indices are an integer array [N], not {array.dtype} of shape {array.shape}",
+                value=array.shape,
+            )
         self._check_indices(array, target)
+        array = array.astype(np.int64)
         out = np.empty((len(array), sum(self.rounds[: target + 1])), np.uint8)
-        unindex_deals(self._tables, array, target, out)
+        unindex_deals(self.tables, array, target, out)
         return out
 
     def multiplicity(self, index: int, round: int = -1) -> int:
@@ -119,9 +136,25 @@ class DealIndexer:
         target = self._round(round)
         return self._relate(index, target, target)[1]
 
+    def multiplicities(self, round: int = -1) -> NDArray[np.uint8]:
+        """How many raw deals each index of a round stands for: [size of the round], on all threads.
+
+        Example:
+            >>> int(DealIndexer((2,)).multiplicities().sum())
+            1326
+        """
+        from equilibrist.kernels.cpu.isomorphism import multiplicities
+
+        target = self._round(round)
+        out = np.empty(self.sizes[target], np.uint8)
+        multiplicities(self.tables, target, out)
+        return out
+
     def parent(self, index: int, round: int = -1) -> int:
-        """Index in the round before."""
+        """Index in the round before; deals of round 0 have no parent."""
         child_round = self._round(round)
+        if child_round == 0:
+            raise InvalidValueError("the deals of the first round have no parent", value=round)
         return self._relate(index, child_round, self._round(child_round - 1))[0]
 
     def children(self, index: int, round: int) -> range:
@@ -153,27 +186,27 @@ class DealIndexer:
         target = self._round_of(len(cards))
         steps, t = [], 0
         for r in range(target + 1):
-            case, local, index = split_index(self._tables, t, r, index, target)
-            steps.append((int(self._tables.num_locals[case]), int(local)))
-            t = int(self._tables.child[case])
+            case, local, index = split_index(self.tables, t, r, index, target)
+            steps.append((int(self.tables.num_locals[case]), int(local)))
+            t = int(self.tables.child[case])
         return steps
 
     def num_cases(self, round: int = -1) -> int:
         """How many cases the analysis of a round distinguishes, over all deals before it."""
         target = self._round(round)
-        spans = self._tables.case_span[target]
+        spans = self.tables.case_span[target]
         return int((spans[:, 1] - spans[:, 0]).sum())
 
     def _size(self, r: int) -> int:
-        final = int(self._tables.case_span[0, 0, 1]) - 1
-        tables = self._tables
+        final = int(self.tables.case_span[0, 0, 1]) - 1
+        tables = self.tables
         return int(tables.offset[r, final] + tables.num_locals[final] * tables.size[r, final])
 
     def _relate(self, index: int, from_round: int, to_round: int) -> tuple[int, int]:
         from equilibrist.kernels.cpu.isomorphism import relate
 
-        self._check_indices(np.array([index], dtype=np.int64), from_round)
-        result, multiplicity = relate(self._tables, index, from_round, to_round)
+        number = self._check_index(index, from_round)
+        result, multiplicity = relate(self.tables, number, from_round, to_round)
         return int(result), int(multiplicity)
 
     def _round(self, r: int) -> int:
@@ -206,28 +239,42 @@ class DealIndexer:
                 position=bad,
             )
         if self.deck != FULL_DECK:
-            for card in np.unique(deals).tolist():
-                if card not in self.deck:
-                    raise CardError(
-                        f"{card_name(card)} is not in the deck {cards_name(self.deck.cards)}",
-                        value=card_name(card),
-                    )
+            self._check_deck(np.unique(deals).tolist())
         return np.ascontiguousarray(deals, np.uint8)
 
-    def _check_indices(self, indices: NDArray[np.int64], r: int) -> None:
+    def _check_deck(self, cards: Sequence[Card]) -> None:
+        for card in cards:
+            if card not in self.deck:
+                raise CardError(
+                    f"{card_name(card)} is not in the deck {self.deck.names}",
+                    value=card_name(card),
+                )
+
+    def _check_indices(self, indices: NDArray[np.integer], r: int) -> None:
         outside = (indices < 0) | (indices >= self.sizes[r])
         if outside.any():
-            value = int(indices[outside][0])
+            self._check_index(int(indices[outside][0]), r)
+
+    def _check_index(self, index: int, r: int) -> int:
+        """The index as a Python integer, if it is one of round `r`."""
+        try:
+            number = operator.index(index)
+        except TypeError:
             raise InvalidValueError(
-                f"index {value} is outside 0 … {self.sizes[r] - 1} of round {r}", value=value
+                f"an index is a whole number, not {index!r}", value=index
+            ) from None
+        if not 0 <= number < self.sizes[r]:
+            raise InvalidValueError(
+                f"index {index} is outside 0 … {self.sizes[r] - 1} of round {r}", value=index
             )
+        return number
 
 
 class BoardIndexer:
     """Board first: the different hands on a board, for boards dealt in rounds.
 
     Boards are numbered up to suits; on each, hands that a suit renaming leaving the board alone
-    maps to each other share a *state*, 0 … number of states − 1.
+    maps to each other share a *state*, 0 … number of states − 1. Hands are of one or two cards.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -240,6 +287,11 @@ class BoardIndexer:
     def __init__(
         self, rounds: Iterable[int], deck: Deck = FULL_DECK, num_hole_cards: int = 2
     ) -> None:
+        if num_hole_cards not in (1, 2):
+            raise InvalidValueError(
+                f"hands of {num_hole_cards} cards have no numbers; those of 1 or 2 have",
+                value=num_hole_cards,
+            )
         rounds = tuple(rounds)
         self.boards = DealIndexer(rounds, deck)
         self._with_hands = DealIndexer((*rounds, num_hole_cards), deck)
@@ -262,13 +314,23 @@ class BoardIndexer:
             )
         out = np.empty(len(self._hands), np.int64)
         array = np.array(board, np.uint8)
-        num_states = index_hands(self._with_hands._tables, array, self._hands, out)
+        num_states = index_hands(self._with_hands.tables, array, self._hands, out)
         return out, int(num_states)
 
 
 def _single_cards() -> NDArray[np.uint8]:
     """Hands of one card: [52, 1]."""
     return np.arange(52, dtype=np.uint8)[:, None]
+
+
+def _as_deals(deals: ArrayLike) -> NDArray[np.integer]:
+    array = np.asarray(deals)
+    if array.ndim != 2 or array.dtype.kind not in "iu":
+        raise InvalidValueError(
+            f"deals are an integer array [N, cards], not {array.dtype} of shape {array.shape}",
+            value=array.shape,
+        )
+    return array.astype(array.dtype.newbyteorder("="), copy=False)  # kernels take no other
 
 
 def _check_pattern(rounds: tuple[int, ...], deck: Deck) -> None:
@@ -290,7 +352,7 @@ def _check_pattern(rounds: tuple[int, ...], deck: Deck) -> None:
 
 @functools.cache
 def _tables(rounds: tuple[int, ...], deck: Deck) -> DealTables:
-    from equilibrist.kernels.cpu.isomorphism import build_tables
+    from equilibrist.kernels.deal_tables import build_tables
 
     try:
         return build_tables(rounds, deck.num_ranks, deck.num_suits)

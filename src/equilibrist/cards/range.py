@@ -19,6 +19,7 @@ from equilibrist.cards.hand import (
     NUM_HANDS,
     Hand,
     HandClass,
+    check_hand,
     class_name,
     class_table,
     hand_index,
@@ -28,8 +29,9 @@ from equilibrist.cards.hand import (
 )
 from equilibrist.errors import CardError, RangeError
 
-_CLASSES = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)", re.IGNORECASE)
-_HAND = re.compile(r"(?:[2-9TJQKA][cdhs]){2}", re.IGNORECASE)
+_CLASSES = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)", re.IGNORECASE | re.ASCII)
+_HAND = re.compile(r"(?:[2-9TJQKA][cdhs]){2}", re.IGNORECASE | re.ASCII)
+_WEIGHT = re.compile(r"(\d+(\.\d*)?|\.\d+)(e-?\d+)?", re.ASCII)
 _Run: TypeAlias = tuple[int, int, int, float]  # first card, lowest and highest kicker, weight
 _SHORTEST_LADDER = 3  # single classes in step (T9s, 98s, 87s) that are worth a span
 
@@ -95,11 +97,7 @@ class Range:
         """
         weights = np.zeros(NUM_HANDS)
         for hand in hands:
-            if not 0 <= hand < NUM_HANDS:
-                raise CardError(
-                    f"{hand} is not a hand: hands are 0 (2d2c) … 1325 (AsAh)", value=hand
-                )
-            weights[hand] = 1.0
+            weights[check_hand(hand)] = 1.0
         return cls(weights)
 
     @property
@@ -212,9 +210,9 @@ def _parse_token(piece: str, position: int) -> tuple[list[Hand], float]:
 
 
 def _parse_weight(text: str) -> float:
-    if re.fullmatch(r"(\d+\.?\d*|\.\d+)(e-?\d+)?", text) and float(text) <= 1:
+    if _WEIGHT.fullmatch(text) and float(text) <= 1:
         return float(text)
-    raise ValueError(f"has the weight {text!r}; a weight is a number from 0 to 1")
+    raise ValueError(f"has the weight {text[:40]!r}; a weight is a number from 0 to 1")
 
 
 def _parse_hands(text: str) -> list[Hand]:

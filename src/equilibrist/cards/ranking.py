@@ -28,16 +28,9 @@ _RANK_WORDS = (
 @functools.cache
 def rank_tables(num_cards: int, ranking: str = "standard") -> RankTables:
     """Look-up tables for hands of so many cards, built once."""
-    from equilibrist.kernels.cpu.ranking import build_tables
+    from equilibrist.kernels.rank_tables import build_tables
 
-    order = _ranking(ranking)
-    if not 1 <= num_cards <= MOST_CARDS:
-        raise CardError(f"{num_cards} cards cannot be ranked; 1 to 7 can", value=num_cards)
-    if order is reference.THREE_CARD and num_cards != order.run:
-        raise CardError(
-            f"{num_cards} cards have no three-card ranking; it ranks exactly 3", value=num_cards
-        )
-    return build_tables(num_cards, order)
+    return build_tables(num_cards, _ranking(ranking, num_cards))
 
 
 def rank_cards(cards: Sequence[int], ranking: str = "standard") -> int:
@@ -57,10 +50,10 @@ def rank_cards(cards: Sequence[int], ranking: str = "standard") -> int:
     for card in cards:
         key += int(tables.card_key[card])
         mask += int(tables.card_mask[card])
-    # A hand at a time needs no compiled code: the same sum, then the plain function below it.
-    from equilibrist.kernels.cpu.ranking import hand_value
+    # A hand at a time needs no compiled code: the same sum, then the function the kernels compile.
+    from equilibrist.kernels.rank_tables import hand_value
 
-    return int(hand_value.py_func(tables, np.uint64(key), np.uint64(mask)))
+    return int(hand_value(tables, np.uint64(key), np.uint64(mask)))
 
 
 def rank_hands(cards: ArrayLike, ranking: str = "standard") -> NDArray[np.uint16]:
@@ -78,6 +71,7 @@ def rank_hands(cards: ArrayLike, ranking: str = "standard") -> NDArray[np.uint16
             f"hands are an integer array [N, cards], not {hands.dtype} of shape {hands.shape}",
             value=hands.shape,
         )
+    hands = hands.astype(hands.dtype.newbyteorder("="), copy=False)  # kernels take no other
     tables = rank_tables(hands.shape[1], ranking)
     bad = kernel.first_bad_hand(hands)
     if bad < len(hands):
@@ -93,7 +87,7 @@ def rank_hands(cards: ArrayLike, ranking: str = "standard") -> NDArray[np.uint16
 
 def category(cards: Sequence[int], ranking: str = "standard") -> str:
     """Category of one hand, such as "two pair"."""
-    return _categories(ranking)[_strength(cards, ranking) >> 20]
+    return _ranking(ranking, len(cards)).categories[_strength(cards, ranking) >> 20]
 
 
 def hand_description(cards: Sequence[int], ranking: str = "standard") -> str:
@@ -107,7 +101,7 @@ def hand_description(cards: Sequence[int], ranking: str = "standard") -> str:
         'royal flush'
     """
     strength = _strength(cards, ranking)
-    name = _categories(ranking)[strength >> 20]
+    name = _ranking(ranking, len(cards)).categories[strength >> 20]
     ranks = [(strength >> shift & 15) - 1 for shift in (16, 12, 8, 4, 0)]
     first, second = _RANK_WORDS[ranks[0]], _RANK_WORDS[ranks[1]]
     if name == "straight flush" and first == "ace" and ranking == "standard":
@@ -128,7 +122,7 @@ def category_bounds(num_cards: int, ranking: str = "standard") -> dict[str, tupl
         >>> category_bounds(7)["straight flush"]
         (7452, 7462)
     """
-    order = _ranking(ranking)
+    order = _ranking(ranking, num_cards)
     places = reference.all_strengths(num_cards, order) >> 20
     return {
         name: (int(np.searchsorted(places, place)), int(np.searchsorted(places, place + 1)))
@@ -136,20 +130,24 @@ def category_bounds(num_cards: int, ranking: str = "standard") -> dict[str, tupl
     }
 
 
-def _ranking(name: str) -> reference.HandRanking:
+def _ranking(name: str, num_cards: int) -> reference.HandRanking:
+    """The ranking of a name, if it ranks hands of so many cards."""
     if name not in reference.RANKINGS:
         known = " and ".join(reference.RANKINGS)
         raise UnknownNameError(f"no ranking is called {name!r}; there are {known}", value=name)
-    return reference.RANKINGS[name]
-
-
-def _categories(ranking: str) -> tuple[str, ...]:
-    return _ranking(ranking).categories
+    ranking = reference.RANKINGS[name]
+    if not 1 <= num_cards <= MOST_CARDS:
+        raise CardError(f"{num_cards} cards cannot be ranked; 1 to 7 can", value=num_cards)
+    if ranking is reference.THREE_CARD and num_cards != ranking.run:
+        raise CardError(
+            f"{num_cards} cards have no three-card ranking; it ranks exactly 3", value=num_cards
+        )
+    return ranking
 
 
 def _strength(cards: Sequence[int], ranking: str) -> int:
     value = rank_cards(cards, ranking)
-    return int(reference.all_strengths(len(cards), _ranking(ranking))[value])
+    return int(reference.all_strengths(len(cards), _ranking(ranking, len(cards)))[value])
 
 
 def _plural(word: str) -> str:

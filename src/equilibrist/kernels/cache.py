@@ -2,12 +2,17 @@
 
 Numba's own check looks only at the file that defines a function: when a helper in *another* file
 changes, the caller's stale machine code is used again without a word. A folder named by the hash
-of every kernel file cannot go stale. Settings that change the generated code but not Numba's key
-(bounds checking, disabled JIT) are part of the name too.
+of every kernel file cannot go stale. Bounds checking changes the generated code but not Numba's
+key, so it is part of the name too; with the JIT disabled nothing is generated and nothing kept.
+
+Numba has one cache folder a process. Importing the kernels sets it, so cached functions of a host
+program that are defined afterwards land there as well; a folder the host has set (as
+`NUMBA_CACHE_DIR` or `numba.config.CACHE_DIR`) before the import becomes the parent of ours.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -37,27 +42,52 @@ def fingerprint(root: Path) -> str:
 def use_fingerprinted_folder() -> Path:
     """Point Numba at the folder for the present sources; a `NUMBA_CACHE_DIR` becomes its parent."""
     base = Path(numba.config.CACHE_DIR or _user_cache())
+    if not _can_write(base):
+        # Numba would cache beside the sources, where machine code can go stale, or give up.
+        base = _temporary_cache()
     folder = base / fingerprint(Path(__file__).parent)
     if not folder.exists():
-        _forget_old_folders(base)
+        with contextlib.suppress(OSError):  # another process tidies up too
+            _forget_old_folders(base)
     numba.config.CACHE_DIR = str(folder)
     return folder
 
 
-def is_cold() -> bool:
-    """Whether nothing has been compiled yet for the present sources."""
-    return not any(Path(numba.config.CACHE_DIR).rglob("*.nbi"))
+def is_cold(*kernels: str) -> bool:
+    """Whether some kernel of `cpu/`, such as "ranking.rank_hands", has yet to be compiled.
+
+    Asked about none, it says whether nothing at all has been compiled for the present sources.
+    """
+    if numba.config.DISABLE_JIT:
+        return False
+    folder = Path(numba.config.CACHE_DIR)
+    # Numba names the index of a function <file>.<function>-<line>.<python>.nbi, a folder a package.
+    return not all(any(folder.glob(f"cpu_*/{kernel}-*.nbi")) for kernel in kernels or ("*",))
 
 
 def _user_cache() -> Path:
     """`$XDG_CACHE_HOME` or `~/.cache`; the temporary folder where neither can be written."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # a user without a home
+        return _temporary_cache()
     folder = folder / "equilibrist" / "kernels"
+    return folder if _can_write(folder) else _temporary_cache()
+
+
+def _temporary_cache() -> Path:
+    """A folder of this user's own: one of somebody else's could not be written, or trusted."""
+    user = getattr(os, "getuid", int)()
+    return Path(tempfile.gettempdir()) / f"equilibrist-kernels-{user}"
+
+
+def _can_write(folder: Path) -> bool:
+    """Whether a folder exists, if need be from now on, and takes files."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
-        return Path(tempfile.gettempdir()) / "equilibrist-kernels"
-    return folder
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def _forget_old_folders(base: Path) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 
 class RankTables(NamedTuple):
-    """Tables that turn a *sum* over cards into the value of a hand (`kernels/cpu/ranking.py`)."""
+    """Tables that turn a *sum* over cards into the value of a hand (`kernels/rank_tables.py`)."""
 
     start: uint64  # what an empty hand's key sum begins with: the bias of the suit counters
     card_key: NDArray[uint64]  # [C] rank digits and suit counter of a card, to be added
@@ -25,7 +25,7 @@ class RankTables(NamedTuple):
 
 
 class DealTables(NamedTuple):
-    """The case analysis of a deal pattern (`kernels/cpu/isomorphism.py`).
+    """The case analysis of a deal pattern (`kernels/deal_tables.py`).
 
     A *type* says which suits are still interchangeable and how many ranks each has left. A *case*
     is one way in which the cards of a round fall on the suits of a type. P = 4 suit positions.

@@ -20,7 +20,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from equilibrist.kernels.cpu.ranking import NO_CARDS, hand_value
+from equilibrist.kernels.cpu.ranking import hand_value
+from equilibrist.kernels.rank_tables import NO_CARDS
 
 WINS, TIES, TOTAL = 0, 1, 2  # rows of the results
 NUM_CLASSES = 169
