@@ -140,19 +140,13 @@ def write_artefact(
     """
     folder = Path(folder)
     checked = {name: check_array(name, array) for name, array in arrays.items()}
-    manifest: dict[str, Any] = plain_json(
-        {
-            "format": FORMAT,
-            "version": VERSION,
-            "kind": kind,
-            "configuration": configuration,
-            "parents": parents,
-            "seed": seed,
-            "package_version": __version__,
-            "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "timings": timings,
-            "info": info,
-        }
+    manifest = _stamped(
+        kind=kind,
+        configuration=configuration,
+        parents=parents,
+        seed=seed,
+        timings=timings,
+        info=info,
     )
     try:
         _check_target(folder, kind)
@@ -162,6 +156,13 @@ def write_artefact(
             return _replace(folder, manifest, checked)
     except OSError as error:
         _cannot_write(folder, error)
+
+
+def _stamped(**fields: Any) -> dict[str, Any]:
+    """The fields of a manifest with what wrote it and when, as JSON."""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    stamp = {"format": FORMAT, "version": VERSION, "package_version": __version__, "written": now}
+    return plain_json(stamp | fields)
 
 
 def _replace(folder: Path, manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> str:
