@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -6,6 +8,7 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting import Betting
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.catalog import game_names, get_game
+from equilibrist.games.sizes import game_sizes
 
 MENU = BetMenu.parse(bets="100%,a")
 
@@ -64,6 +67,26 @@ def test_the_tree_agrees_with_the_betting_it_was_built_from(tree):
             assert betting.folded[tree.player[node]]
 
 
+def test_a_tree_that_opens_with_everybody_all_in_is_a_showdown():
+    tree = BettingTree.build(get_game("holdem-nolimit"), MENU, first_round=3, pot=40_000)
+    assert len(tree) == 1
+    assert (tree.kind[0], tree.round[0], tree.player[0]) == (NodeKind.SHOWDOWN, 3, -1)
+    assert game_sizes(tree).decisions_per_round == [0]
+
+
+def test_nobody_acts_between_an_all_in_and_a_discard():
+    tree = BettingTree.build(get_game("discard-holdem"), MENU, pot=400)
+    assert (tree.kind[0], tree.round[0], tree.player[0]) == (NodeKind.ROUND_END, 0, -1)
+    discard = tree.parse("/")
+    assert (tree.kind[discard], tree.round[discard]) == (NodeKind.DECISION, 1)
+    rules = replace(get_game("discard-holdem"), discards=(False, False, True, False))
+    tree = BettingTree.build(rules, MENU)
+    skipped, discard = tree.parse("r200c/"), tree.parse("r200c//")
+    assert (tree.kind[skipped], tree.round[skipped]) == (NodeKind.ROUND_END, 1)
+    assert (tree.kind[discard], tree.round[discard]) == (NodeKind.DECISION, 2)
+    assert tree.kind[tree.parse("r200c//kk")] == NodeKind.SHOWDOWN
+
+
 def test_a_river_tree_starts_from_its_pot():
     # Caps of four raises: 10 decisions, 8 folds, 9 showdowns (PsOpti counts 19 betting sequences).
     tree = BettingTree.build(get_game("holdem-limit"), first_round=3, pot=80)
@@ -102,15 +125,25 @@ def test_discard_turns_are_decisions():
 
 
 @pytest.mark.parametrize(
-    ("name", "position"), [("x", 0), ("cq", 1), ("cc/rx", 4), ("rrr", 2), ("crc//", 4), ("r5", 0)]
+    ("name", "position"),
+    [
+        ("x", 0),
+        ("cq", 1),
+        ("cc/rx", 4),
+        ("cc/cx", 4),
+        ("rrr", 2),
+        ("crc//", 4),
+        ("r5", 0),
+        ("/", 0),
+    ],
 )
 def test_a_name_that_leaves_the_tree_says_where(name, position):
     tree = build("leduc")
     with pytest.raises(RecordError) as caught:
         tree.parse(name)
     assert str(caught.value).count("\n") == 0
-    if name[position] in "fcr/" or name == "r5":
-        assert caught.value.position == position
+    assert caught.value.position == position
+    assert f"character {position + 1} of {name!r}" in str(caught.value)
 
 
 def test_a_tree_that_is_too_large_is_refused_and_says_what_to_do():

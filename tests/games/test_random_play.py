@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from equilibrist.errors import IllegalActionError
+from equilibrist.errors import IllegalActionError, InvalidValueError
 from equilibrist.games.action import CALL, FOLD, KEEP, RAISE, SWAP, Action, action_name, raise_to
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.betting import Betting
+from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.catalog import game_names, get_game
 from equilibrist.games.dealing import Dealer
 from equilibrist.games.notation import parse_betting, parse_state, state_line
@@ -131,3 +134,35 @@ def test_every_state_round_trips_through_its_line(rules: GameRules, data: st.Dat
 @given(invented())
 def test_invented_games_round_trip_through_their_definition(rules: GameRules) -> None:
     assert parse_rules(rules_text(rules)) == rules
+
+
+@settings(deadline=None, max_examples=150)
+@given(invented(), st.data())
+def test_betting_trees_agree_with_play(rules: GameRules, data: st.DataObject) -> None:
+    pot = data.draw(st.none() | st.sampled_from([0, min(rules.stack_chips) * rules.num_players]))
+    pot = None if rules.stacks is None else pot
+    menu = BetMenu.parse(bets="50%,a", max_raises="2")
+    try:
+        tree = BettingTree.build(rules, menu, pot=pot, most_nodes=5_000)
+    except InvalidValueError:
+        assume(False)  # too large to be worth the time
+    node, betting = 0, Betting.start(tree.rules, pot=pot)
+    while True:
+        kind, round = NodeKind(tree.kind[node]), int(tree.round[node])
+        assert betting.spent == tuple(tree.spent[node])
+        assert betting.round >= round
+        # Slashes that play writes and the tree has not walked yet: rounds without a decision.
+        assert betting.text == tree.name(node) + "/" * (betting.round - round)
+        assert tree.parse(tree.name(node)) == node
+        assert (kind is NodeKind.DECISION) == (betting.actor is not None and betting.round == round)
+        assert (kind is NodeKind.SHOWDOWN) == betting.is_showdown
+        assert (kind is NodeKind.FOLD) == (betting.is_over and not betting.is_showdown)
+        if kind is NodeKind.DECISION:
+            assert betting.actor == tree.player[node]
+        children = tree.children(node)
+        assert bool(children) == (not betting.is_over)
+        if not children:
+            break
+        node = data.draw(st.sampled_from(children), label="child")
+        if (action := tree.action(node)) is not None:
+            betting = betting.apply(action)

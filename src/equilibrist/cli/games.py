@@ -182,13 +182,11 @@ def _sizes_text(tree: BettingTree, sizes: GameSizes, has_discards: bool) -> str:
 
 
 def _describe_node(tree: BettingTree, name: str) -> tuple[dict[str, object], str]:
-    from equilibrist.games.action import action_name
     from equilibrist.games.betting_tree import NodeKind
 
     node = tree.parse(name)
     kind = NodeKind(tree.kind[node]).name.lower().replace("_", " ")
-    children = [tree.action(child) for child in tree.children(node)]
-    actions = [action_name(action) if action is not None else "/" for action in children]
+    actions = [tree.step(child) for child in tree.children(node)]
     player = int(tree.player[node])
     spent = tree.spent[node].tolist()
     data: dict[str, object] = {

@@ -3,6 +3,8 @@
 Nodes are numbered round by round and, within a round, breadth first, so parents come before their
 children, the children of a node are contiguous, and so are the nodes of a round. The tree has no
 cards: a `ROUND_END` is where the next board cards are dealt, its only child opens the next round.
+Where a round opens and nobody can act (all are all-in, but a later round has discards), the opening
+is a `ROUND_END` too.
 
 A node's name is its betting since the root, ACPC's text: `cr` is a check and a raise, `crc` the end
 of that round, `crc/` the opening of the next; no-limit raises say the chips of the whole hand.
@@ -19,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.errors import InvalidValueError, RecordError
-from equilibrist.games.action import Action, action_name, parse_action
+from equilibrist.games.action import Action, action_name
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
@@ -123,14 +125,12 @@ class BettingTree:
 
     def name(self, node: int) -> str:
         """Betting from the root to a node, the inverse of `parse`."""
-        steps = []
-        for at in self.path(node):
-            action = self.action(at)
-            if action is not None:
-                steps.append(action_name(action))
-            elif at > 0:
-                steps.append("/")
-        return "".join(steps)
+        return "".join(map(self.step, self.path(node)))
+
+    def step(self, node: int) -> str:
+        """What led to a node, as in names: an action, `/` where a round opens, "" at the root."""
+        action = self.action(node)
+        return action_name(action) if action is not None else "/" if node > 0 else ""
 
     def parse(self, name: str) -> int:
         """The node of a name; `RecordError` says where the name leaves the tree.
@@ -147,10 +147,8 @@ class BettingTree:
             while end < len(name) and name[end].isascii() and name[end].isdigit():
                 end += 1
             step = name[at:end]
-            action = None if step == "/" else parse_action(step)
-            matching = [child for child in self.children(node) if self.action(child) == action]
-            is_other_text = action is not None and action_name(action) != step  # r0300, r0
-            if not matching or is_other_text:
+            matching = [child for child in self.children(node) if self.step(child) == step]
+            if not matching:
                 raise self._no_such_step(name, at, node, step)
             node, at = matching[0], end
         return node
@@ -169,11 +167,8 @@ class BettingTree:
         ]
 
     def _no_such_step(self, name: str, at: int, node: int, step: str) -> RecordError:
-        steps = []
-        for child in self.children(node):
-            action = self.action(child)
-            steps.append("/" if action is None else action_name(action))
-        what = f"{', '.join(steps)} can follow" if steps else "nothing can follow"
+        steps = ", ".join(map(self.step, self.children(node)))
+        what = f"{steps} can follow" if steps else "nothing can follow"
         return RecordError(
             f"{step!r} at character {at + 1} of {name[:80]!r} leads nowhere in {self.rules.name}; "
             f"{what} {self.name(node)!r}",
@@ -246,26 +241,28 @@ def _grow_round(
 ) -> list[tuple[int, Betting]]:
     """Add all nodes of round `r` below its opening states; returns those of the next round."""
     openings: list[tuple[int, Betting]] = []
-    queue = [
-        (rows.add(parent, None, betting, NodeKind.DECISION, r), betting)
-        for parent, betting in roots
-    ]
+    queue: list[tuple[int, Betting]] = []
+
+    def add(parent: int, action: Action | None, betting: Betting) -> None:
+        kind = _kind(betting, r)
+        node = rows.add(parent, action, betting, kind, r)
+        if kind is NodeKind.DECISION:
+            queue.append((node, betting))
+        elif kind is NodeKind.ROUND_END and not is_last:
+            openings.append((node, betting))
+
+    for parent, betting in roots:
+        add(parent, None, betting)
     for node, betting in queue:  # the queue grows while it is walked: breadth first
-        actions = betting.legal_actions().actions
-        if betting.legal_actions().raise_to is not None:
-            actions = (*actions, *menu.raise_actions(betting))
-        for action in actions:
-            after = betting.apply(action)
-            kind = _kind_after(after, r)
-            child = rows.add(node, action, after, kind, r)
-            if kind is NodeKind.DECISION:
-                queue.append((child, after))
-            elif kind is NodeKind.ROUND_END and not is_last:
-                openings.append((child, after))
+        legal = betting.legal_actions()
+        raises = () if legal.raise_to is None else menu.raise_actions(betting)
+        for action in (*legal.actions, *raises):
+            add(node, action, betting.apply(action))
     return openings
 
 
-def _kind_after(betting: Betting, r: int) -> NodeKind:
+def _kind(betting: Betting, r: int) -> NodeKind:
+    """What a state is to round `r`; states know only rounds in which somebody acts."""
     if betting.is_over:
         return NodeKind.SHOWDOWN if betting.is_showdown else NodeKind.FOLD
     return NodeKind.DECISION if betting.round == r else NodeKind.ROUND_END
