@@ -134,6 +134,8 @@ def test_every_command_prints_text_for_people(run, command):
 BAD = [
     (("rank", "AhXx"), "'Xx' at character 3"),
     (("rank", "AhAh"), "Ah appears twice"),
+    (("rank", "A\u017f"), "is not a card"),  # a long s, in capitals an S
+    (("rank", "\u212ah"), "is not a card"),  # the Kelvin sign, in small letters a k
     (("rank", "X" * 100_000), "such as Td"),
     (("rank", "2c3c4c5c6c7c8c9c"), "1 to 7"),
     (("rank", "AhKh", "--ranking", "badugi"), "'badugi'"),
@@ -143,6 +145,7 @@ BAD = [
     (("index", "--pattern", "99999999"), "'99999999'"),
     (("index", "--at", "-1"), "index -1 is outside"),
     (("index", "--at", "2428287420"), "outside 0 … 2428287419"),
+    (("index", "--at", "99999999999999999999"), "index 99999999999999999999 is outside"),
     (("index", "AhKh", "--at", "3"), "not both"),
     (("index", "2cKh", "--ranks", "5"), "2c is not in the deck"),
     (("index", "--ranks", "14"), "1 to 13 ranks"),
@@ -152,6 +155,8 @@ BAD = [
     (("equity", "AhKh", "QsQd", "--board", "Ah2c3c"), "Ah"),
     (("equity", "AA", "KK", "--board", "AhAsAcAd"), "AA"),
     (("equity", "AA:1.5", "KK"), "1.5"),
+    (("equity", "AA:" + "1" * 100_000 + "x", "KK"), "a number from 0 to 1"),
+    (("equity", "AA:\u0660.\u0665", "KK"), "a number from 0 to 1"),  # digits, but Arabic
     (("equity", "", "KK"), "empty"),
     (("equity", "AXs", "KK"), "AXs"),
     (("equity", "AA", "KK", "--method", "guess"), "guess"),
