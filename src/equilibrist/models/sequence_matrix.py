@@ -117,11 +117,11 @@ def _stakes(game: SequenceGame, r: int) -> tuple[SparseMatrix, SparseMatrix]:
     leaves = game.leaves
     shape = tuple(int(tree.num_sequences[r]) for tree in game.trees)
     folds = slice(int(leaves.fold_start[r]), int(leaves.fold_start[r + 1]))
-    showdowns = slice(int(leaves.showdown_start[r]), int(leaves.showdown_start[r + 1]))
+    shown = slice(int(leaves.showdown_start[r]), int(leaves.showdown_start[r + 1]))
     return (
         sparse.coo_array((leaves.fold_payoff[folds], leaves.fold_rows[folds].T), shape),
-        sparse.coo_array((leaves.showdown_stake[showdowns], leaves.showdown_rows[showdowns].T), shape),
-    )  # fmt: skip
+        sparse.coo_array((leaves.showdown_stake[shown], leaves.showdown_rows[shown].T), shape),
+    )
 
 
 def player_sequences(tree: Treeplex, behaviour: Floats) -> Sequences:
@@ -157,13 +157,15 @@ class _Numbering:
     """Variables numbered so far, and the entries of their constraints."""
 
     def __init__(self, length: int) -> None:
-        self.variable = np.zeros(length, np.int64)  # the empty sequence where nothing is written
+        self.variable: NDArray[Any] = np.zeros(
+            length, np.int64
+        )  # the empty sequence where nothing is written
         self.factor = np.zeros(length)
         self.num_variables = 1
         self.num_rows = 1
         self.entries: list[tuple[NDArray[Any], ...]] = [(np.zeros(1, int),) * 2 + (np.ones(1),)]
 
-    def decide(self, variable: NDArray[np.int64], factor: Floats, parent: int, rows: slice) -> None:
+    def decide(self, variable: NDArray[Any], factor: Floats, parent: int, rows: slice) -> None:
         """Number the actions of a decision on a board, and say that they sum to their parent."""
         live = np.flatnonzero(factor[parent] > 0)
         shape = (rows.stop - rows.start, len(live))

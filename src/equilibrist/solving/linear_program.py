@@ -182,7 +182,7 @@ class _Program:
 
     @classmethod
     def of(cls, game: SequenceMatrix) -> _Program:
-        """The program of a game, payoffs scaled to at most 1, which leaves the plans as they are."""
+        """The program of a game; payoffs are scaled to at most 1, which changes no plan."""
         own, other = (side.constraints for side in game.sequences)
         payoff = game.payoff / (np.abs(game.payoff.data).max(initial=0.0) or 1.0)
         matrix = sparse.block_array([[-payoff.T, other.T], [own, None]], format="csc")

@@ -1,0 +1,272 @@
+"""Strategies to and from OpenSpiel's `universal_poker`, the ACPC engine in another code base.
+
+OpenSpiel plays every card by itself, with the lowest ranks and suits where we take the highest; a
+game here may merge cards that are alike (`models/card_states.py`). So each of its information sets,
+a decision and cards, is found among our states; going back, a plan is the mean over the hands that
+our game does not tell apart. OpenSpiel is imported inside the functions that use it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.errors import EquilibristError, InvalidValueError
+from equilibrist.games.betting_tree import BettingTree, NodeKind
+from equilibrist.games.rules import GameRules, rules_text
+from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.models.card_states import CardStates
+from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.models.treeplex import PlayerRows, player_rows
+
+Cards: TypeAlias = tuple[int, ...]
+
+_NUMBER = {ord("f"): 0, ord("c"): 1, ord("r"): 2}  # OpenSpiel's actions of limit games
+
+
+def openspiel_game(rules: GameRules) -> Any:
+    """The `pyspiel.Game` of some limit rules.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> openspiel_game(get_game("kuhn")).max_game_length()
+        3
+    """
+    for is_so, what in (
+        (not rules.is_limit, "is no-limit, and OpenSpiel knows no bet menus"),
+        (rules.stacks is not None, "has stacks, which OpenSpiel ignores in limit games"),
+        (rules.ranking != "standard", "ranks hands in a way OpenSpiel does not know"),
+        (rules.rollout_cards > 0, "deals cards after its last round, as OpenSpiel cannot"),
+        (any(rules.discards), "has discards, as OpenSpiel has not"),
+        (
+            sum(map(bool, rules.num_board_cards)) > 1,
+            "deals board cards in several rounds, whose order OpenSpiel forgets",
+        ),
+    ):
+        if is_so:
+            raise InvalidValueError(f"{rules.name} {what}", value=rules.name)
+    try:
+        import pyspiel
+    except ImportError:
+        raise EquilibristError("OpenSpiel is not installed; pip install open-spiel") from None
+    return pyspiel.universal_poker.load_universal_poker_from_acpc_gamedef(rules_text(rules))
+
+
+def to_openspiel(game: SequenceGame, plans: tuple[Floats, Floats]) -> Any:
+    """An `open_spiel.python.policy.TabularPolicy` that plays both plans.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.models.build import exact_game
+        >>> kuhn = exact_game(get_game("kuhn"))
+        >>> uniform = (kuhn.realize(0, kuhn.uniform(0)), kuhn.realize(1, kuhn.uniform(1)))
+        >>> to_openspiel(kuhn, uniform).action_probability_array.shape
+        (12, 3)
+    """
+    table = _Table.of(game)
+    from open_spiel.python.policy import TabularPolicy
+
+    chances = [game.behaviour(player, np.asarray(plans[player])) for player in (0, 1)]
+    states: dict[str, Any] = {}
+    probabilities: dict[str, Floats] = {}
+    for seen in table.sightings():
+        for node in table.decisions[seen.r]:
+            player = int(table.betting.player[node])
+            children = list(table.betting.children(node))
+            rows = table.block(player, seen, chances[player])[table.rows[player].row[children]]
+            state = table.state(node, seen)
+            key = state.information_state_string(player)
+            states[key] = state
+            probabilities[key] = np.zeros(3)
+            probabilities[key][table.numbers(children)] = rows[:, seen.state]
+    policy = TabularPolicy(table.game, states=states)
+    for key, values in probabilities.items():
+        policy.policy_for_key(key)[:] = values
+    return policy
+
+
+def from_openspiel(game: SequenceGame, policy: Any) -> tuple[Floats, Floats]:
+    """Plans [L0], [L1] of an OpenSpiel policy: the mean over hands that are alike here.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.models.build import exact_game
+        >>> from open_spiel.python.policy import UniformRandomPolicy
+        >>> kuhn = exact_game(get_game("kuhn"))
+        >>> plan, _ = from_openspiel(kuhn, UniformRandomPolicy(openspiel_game(get_game("kuhn"))))
+        >>> plan[3:6].tolist()
+        [0.5, 0.5, 0.5]
+    """
+    table = _Table.of(game)
+    plans = [np.zeros(length) for length in game.lengths]
+    reaches: dict[tuple[Cards, ...], NDArray[np.float64]] = {}
+    for seen in table.sightings():
+        reach = reaches[seen.hand, *seen.boards] = table.reach(seen, policy, reaches)
+        nodes = np.flatnonzero(table.betting.round == seen.r)
+        for player in (0, 1):
+            # Nodes that share a row share its reach, so the order of writing does not matter.
+            rows = table.rows[player].row[nodes]
+            column = np.zeros(int(rows.max()) + 1)
+            column[rows] = reach[player, nodes]
+            table.block(player, seen, plans[player])[:, seen.state] += column
+    return _normalised(game, 0, plans[0]), _normalised(game, 1, plans[1])
+
+
+def _normalised(game: SequenceGame, player: int, total: Floats) -> Floats:
+    """The plan in proportion to sums over hands."""
+    return game.realize(player, game.behaviour(player, total))
+
+
+@dataclass(frozen=True)
+class _Sighting:
+    """What a player sees of the cards in a round, and where that is in the model."""
+
+    r: int
+    hand: Cards
+    boards: tuple[Cards, ...]  # the cards of each round that deals some
+    board: int  # of the round
+    state: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """A game as both programs know it."""
+
+    model: SequenceGame
+    betting: BettingTree
+    game: Any  # pyspiel.Game
+    rows: tuple[PlayerRows, PlayerRows]
+    decisions: list[list[int]]  # nodes of each round
+    place: dict[int, int]  # of each card in the deck: OpenSpiel's chance action
+
+    @classmethod
+    def of(cls, game: SequenceGame) -> _Table:
+        betting = game.betting
+        if betting is None or game.states is None:
+            raise InvalidValueError(
+                f"{game.name} has no cards and rules, so it is no game of OpenSpiel's poker",
+                value=game.name,
+            )
+        return cls(
+            game,
+            betting,
+            openspiel_game(betting.rules),
+            (player_rows(betting, 0), player_rows(betting, 1)),
+            [betting.nodes(NodeKind.DECISION, r).tolist() for r in range(betting.rules.num_rounds)],
+            {card: place for place, card in enumerate(sorted(betting.rules.deck.cards))},
+        )
+
+    def sightings(self) -> Iterator[_Sighting]:
+        """Everything a player can see, early rounds first."""
+        assert self.model.states is not None
+        lookup = _Lookup(self.model.states, self.betting.rules)
+        rules, deck = self.betting.rules, sorted(self.place)
+        boards: list[tuple[Cards, ...]] = [()]
+        for r, num_cards in enumerate(rules.num_board_cards):
+            if num_cards:
+                boards = [
+                    (*above, new) for above in boards for new in _deals(deck, above, num_cards)
+                ]
+            for board in boards:
+                for hand in _deals(deck, board, rules.num_hole_cards):
+                    yield _Sighting(r, hand, board, *lookup.find(r, board, hand))
+
+    def block(self, player: int, seen: _Sighting, vector: Floats) -> Floats:
+        """The [Q, S] view of a sighting's board."""
+        tree = self.model.trees[player]
+        return block(tree, seen.r, int(tree.board_start[seen.r]) + seen.board, vector)
+
+    def numbers(self, nodes: list[int]) -> list[int]:
+        """OpenSpiel's numbers of the actions that lead to nodes."""
+        return [_NUMBER[int(kind)] for kind in self.betting.action_kind[nodes]]
+
+    def state(self, node: int, seen: _Sighting) -> Any:
+        """A `pyspiel.State` at a decision in which its player sees these cards."""
+        other = _deals(sorted(self.place), (seen.hand, *seen.boards), len(seen.hand))
+        holes = (seen.hand, next(other))
+        mover = int(self.betting.player[node])
+        cards = itertools.chain(holes[mover], holes[1 - mover], *seen.boards)
+        state = self.game.new_initial_state()
+        for at in self.betting.path(node):
+            if self.betting.action_kind[at]:
+                state.apply_action(self.numbers([at])[0])
+            while state.is_chance_node():
+                state.apply_action(self.place[next(cards)])
+        return state
+
+    def reach(
+        self, seen: _Sighting, policy: Any, above: dict[tuple[Cards, ...], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """How far each player, seeing these cards, plays to each node of the round: [2, V]."""
+        reach = np.ones((2, len(self.betting)))
+        for node in np.flatnonzero(self.betting.round == seen.r).tolist():
+            parent = int(self.betting.parent[node])
+            if not self.betting.action_kind[node] and parent >= 0:
+                # A round opens; where it dealt no cards the sighting before had the same ones.
+                dealt = self.betting.rules.num_board_cards[seen.r] > 0
+                boards = seen.boards[:-1] if dealt else seen.boards
+                reach[:, node] = above[seen.hand, *boards][:, parent]
+            if self.betting.kind[node] == NodeKind.DECISION:
+                player = int(self.betting.player[node])
+                children = list(self.betting.children(node))
+                chances = policy.action_probabilities(self.state(node, seen), player)
+                share = [chances.get(number, 0.0) for number in self.numbers(children)]
+                reach[:, children] = reach[:, [node]]
+                reach[player, children] *= share
+        return reach
+
+
+def _deals(deck: list[int], gone: tuple[Cards, ...], num_cards: int) -> Iterator[Cards]:
+    """All sets of so many cards from what is left of a deck."""
+    dealt = set(itertools.chain(*gone))
+    return itertools.combinations([card for card in deck if card not in dealt], num_cards)
+
+
+class _Lookup:
+    """Finds the board and state of cards, under the symmetry of a model.
+
+    Cards are relabelled by every renaming that the symmetry allows until their board is one that
+    the model keeps; ranks are labels that forget suits.
+    """
+
+    def __init__(self, states: CardStates, rules: GameRules) -> None:
+        cards = np.arange(52)
+        plain = cards >> 2 if states.symmetry == "ranks" else cards
+        suits = range(4 - rules.num_suits, 4)
+        self.labels = [plain]
+        if states.symmetry == "suits":
+            names = [dict(zip(suits, to, strict=True)) for to in itertools.permutations(suits)]
+            self.labels = [
+                4 * (cards >> 2) + [to.get(card % 4, 0) for card in range(52)] for to in names
+            ]
+        self.board_of: list[dict[tuple[Cards, ...], int]] = []
+        self.state_of: list[list[dict[Cards, int]]] = []
+        for r, boards in enumerate(states.boards):
+            sizes = [size for size in rules.num_board_cards[: r + 1] if size]
+            ends = np.cumsum([0, *sizes])
+            parts = [[b[i:j] for i, j in itertools.pairwise(ends)] for b in boards]
+            keys = [tuple(_relabel(plain, part) for part in board) for board in parts]
+            self.board_of.append({key: b for b, key in enumerate(keys)})
+            self.state_of.append(
+                [
+                    {_relabel(plain, states.hands[h]): int(held[h]) for h in np.where(held >= 0)[0]}
+                    for held in states.state_of_hand[r]
+                ]
+            )
+
+    def find(self, r: int, boards: tuple[Cards, ...], hand: Cards) -> tuple[int, int]:
+        """Board and state of a hand on a board of round `r`."""
+        for labels in self.labels:
+            board = self.board_of[r].get(tuple(_relabel(labels, cards) for cards in boards))
+            if board is not None:
+                return board, self.state_of[r][board][_relabel(labels, hand)]
+        raise InvalidValueError(f"no board of the model is like {boards}", value=boards)
+
+
+def _relabel(labels: NDArray[np.int64], cards: Any) -> Cards:
+    return tuple(sorted(int(labels[card]) for card in cards))
