@@ -1,0 +1,234 @@
+"""External sampling: walks through one deal, all actions of one player, one of the other.
+
+A walk meets the nodes of the betting tree in a queue, parents first, so it needs no recursion: the
+queue read backwards knows the worth of every child before that of its parent.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy import bool_, float64, int64
+from numpy.typing import NDArray
+
+from equilibrist.kernels.cpu.sampling import _find, sample_path, uniform
+from equilibrist.kernels.cpu.sequence_form import NO_CARD
+
+
+class WalkTables(NamedTuple):
+    """The betting tree as a walk needs it: V nodes, children contiguous and after their parents."""
+
+    actor: NDArray[int64]  # [V] who decides, −1 elsewhere
+    round: NDArray[int64]  # [V] counted from the tree's first round
+    first_child: NDArray[int64]  # [V]
+    num_children: NDArray[int64]  # [V] 0 at leaves
+    row: NDArray[int64]  # [V, 2] both players' rows that lead to the node
+    opens: NDArray[bool_]  # [V] whether a round opens here
+    locked: NDArray[bool_]  # [V] whether the actor's probabilities are given and stay
+    fixed: NDArray[float64]  # [V] chips that player 0 wins at the leaf whatever the cards
+    contested: NDArray[float64]  # [V] chips that the winner of a showdown wins
+
+
+@njit(cache=True, _nrt=False)
+def sample_dense(trees, pairs, chance, rng, board):
+    """States of both players on a board of the last round, as often as they meet there."""
+    begin, states = trees[0].state_start[board], trees[0].num_states[board]
+    place = _find(chance.state, begin, begin + states, uniform(rng)) - begin
+    width = trees[1].num_states[board]
+    start = pairs.matrix_start[board] + place * width
+    total = 0.0
+    for t in range(width):
+        total += pairs.joint[start + t]
+    left = uniform(rng) * total
+    other = 0
+    for t in range(width):
+        if pairs.joint[start + t] > 0:  # a pair that can meet, also where rounding leaves a rest
+            other = t
+            left -= pairs.joint[start + t]
+            if left < 0:
+                break
+    return place, other
+
+
+@njit(cache=True, _nrt=False)
+def sample_sorted(pairs, rng, board):
+    """Two hands of a board that share no card, all pairs alike."""
+    begin, size = pairs.hand_start[board], pairs.hand_start[board + 1] - pairs.hand_start[board]
+    while True:
+        one = begin + np.int64(uniform(rng) * size)
+        two = begin + np.int64(uniform(rng) * size)
+        apart = one != two
+        for i in range(2):
+            for j in range(2):
+                card = pairs.hand_cards[one, i]
+                apart = apart and (card == NO_CARD or card != pairs.hand_cards[two, j])
+        if apart:
+            return one, two
+
+
+@njit(cache=True, _nrt=False)
+def place_deal(trees, pairs, board, one, two, cells, widths, signs):
+    """Where a deal lies in the plans, from its board of the last round up.
+
+    `one` and `two` are the players' states, or hands where hands are sorted. Writes into `cells`
+    [R, 2] where each player's state lies in row 0 of the board's block, into `widths` [R, 2] how
+    far rows are apart, and into `signs` [R] what a showdown is worth to player 0: 1, 0, −1 or a
+    mean of them.
+    """
+    sign = 0.0
+    if pairs.is_sorted:
+        sign = np.float64(np.sign(pairs.hand_value[one] - pairs.hand_value[two]))
+        one, two = np.int64(pairs.hand_state[one]), np.int64(pairs.hand_state[two])
+    for r in range(len(signs) - 1, -1, -1):
+        if not pairs.is_sorted:
+            at = pairs.matrix_start[board] + one * trees[1].num_states[board] + two
+            sign = pairs.win[at] / pairs.joint[at]
+        signs[r] = sign
+        cells[r, 0] = trees[0].block_start[board] + one
+        cells[r, 1] = trees[1].block_start[board] + two
+        widths[r, 0] = trees[0].num_states[board]
+        widths[r, 1] = trees[1].num_states[board]
+        one = np.int64(trees[0].state_parent[trees[0].state_start[board] + one])
+        two = np.int64(trees[1].state_parent[trees[1].state_start[board] + two])
+        board = trees[0].board_parent[board]
+
+
+@njit(cache=True, inline="always")
+def _choose(behaviour, at, width, size, rng):
+    """An action by its probability; actions stand `width` apart from `at` on."""
+    left = uniform(rng)
+    chosen = 0
+    for a in range(size):
+        if behaviour[at + a * width] > 0:
+            chosen = a
+            left -= behaviour[at + a * width]
+            if left < 0:
+                break
+    return chosen
+
+
+@njit(cache=True, inline="always")
+def _match_regrets(behaviour, regret, at, width, size, worth, first, mean, weight):
+    """Adds weighted regrets of the actions' worth, and matches them."""
+    total = 0.0
+    for a in range(size):
+        i = at + a * width
+        regret[i] += weight * (worth[first + a] - mean)
+        total += max(regret[i], 0.0)
+    for a in range(size):
+        i = at + a * width
+        behaviour[i] = max(regret[i], 0.0) / total if total > 0 else 1.0 / size
+
+
+@njit(cache=True, inline="always")
+def _go_down(player, tables, cells, widths, signs, theirs, weight, rng, scratch):
+    """Fills the queue and the worth of its leaves; returns its length."""
+    behaviour, _, average = theirs
+    queue, below, worth = scratch
+    other = 1 - player
+    sign = 1.0 if player == 0 else -1.0
+    queue[0], length, i = 0, 1, 0
+    while i < length:
+        v = queue[i]
+        r, size, below[i] = tables.round[v], tables.num_children[v], length
+        child, width = tables.first_child[v], widths[r, other]
+        if tables.opens[v]:
+            average[cells[r, other] + tables.row[v, other] * width] += weight
+        if size == 0:
+            worth[i] = sign * (tables.fixed[v] + tables.contested[v] * signs[r])
+        elif tables.actor[v] == other:
+            at = cells[r, other] + tables.row[child, other] * width
+            for a in range(size):
+                average[at + a * width] += weight * behaviour[at + a * width]
+            queue[length] = child + _choose(behaviour, at, width, size, rng)
+            length += 1
+        else:  # all actions of the player, or the one way on where cards are dealt
+            for a in range(size):
+                queue[length + a] = child + a
+            length += size
+        i += 1
+    return length
+
+
+@njit(cache=True, inline="always")
+def _come_up(player, tables, cells, widths, ours, weight, length, scratch):
+    """Carries worth from the end of the queue to its beginning, and matches regrets by the way."""
+    behaviour, regret, _ = ours
+    queue, below, worth = scratch
+    for back in range(length):
+        i = length - 1 - back
+        v = queue[i]
+        r, size = tables.round[v], tables.num_children[v]
+        if tables.actor[v] == player:
+            width = widths[r, player]
+            at = cells[r, player] + tables.row[tables.first_child[v], player] * width
+            mean = 0.0
+            for a in range(size):
+                mean += behaviour[at + a * width] * worth[below[i] + a]
+            worth[i] = mean
+            if not tables.locked[v]:
+                _match_regrets(behaviour, regret, at, width, size, worth, below[i], mean, weight)
+        elif size > 0:
+            worth[i] = worth[below[i]]
+
+
+@njit(cache=True, _nrt=False)
+def walk(player, tables, cells, widths, signs, ours, theirs, weight, rng, scratch):
+    """One walk for `player` through a deal, in place; returns what the player wins, in chips.
+
+    `ours` and `theirs` are (behaviour, regret, average): our regrets grow, and their average at the
+    decisions met. `scratch` is (queue [V], place of the first child in the queue [V], worth to the
+    player [V]).
+    """
+    length = _go_down(player, tables, cells, widths, signs, theirs, weight, rng, scratch)
+    _come_up(player, tables, cells, widths, ours, weight, length, scratch)
+    return scratch[2][0]
+
+
+@njit(cache=True)
+def external(trees, pairs, chance, tables, first, second, weights, rng):
+    """Iterations of external sampling, one a number of `weights` [steps], in place.
+
+    `first` and `second` are the players' (behaviour, regret, average); each iteration deals anew
+    and walks once for either player.
+    """
+    rounds, nodes = len(trees[0].num_sequences), len(tables.actor)
+    path, signs = np.empty(rounds, np.int64), np.empty(rounds)
+    cells, widths = np.empty((rounds, 2), np.int64), np.empty((rounds, 2), np.int64)
+    scratch = (np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes))
+    for weight in weights:
+        for player in range(2):
+            sample_path(trees[0], chance, rng, path)
+            board = path[rounds - 1]
+            if pairs.is_sorted:
+                one, two = sample_sorted(pairs, rng, board)
+            else:
+                one, two = sample_dense(trees, pairs, chance, rng, board)
+            place_deal(trees, pairs, board, one, two, cells, widths, signs)
+            if player == 0:
+                walk(0, tables, cells, widths, signs, first, second, weight, rng, scratch)
+            else:
+                walk(1, tables, cells, widths, signs, second, first, weight, rng, scratch)
+
+
+@njit(cache=True, _nrt=False)
+def normalise(tree, average, behaviour):
+    """Writes into `behaviour` [L] the probabilities in proportion to `average` [L].
+
+    Uniform where the average never went; locked decisions stay.
+    """
+    for r in range(len(tree.num_sequences)):
+        for board in range(tree.board_start[r], tree.board_start[r + 1]):
+            states = tree.num_states[board]
+            for d in range(tree.decision_start[r], tree.decision_start[r + 1]):
+                at = tree.block_start[board] + tree.decision_first[d] * states
+                size = tree.decision_size[d]
+                for s in range(0 if tree.locked[d] else states):
+                    total = 0.0
+                    for a in range(size):
+                        total += average[at + s + a * states]
+                    for a in range(size):
+                        i = at + s + a * states
+                        behaviour[i] = average[i] / total if total > 0 else 1.0 / size

@@ -1,0 +1,184 @@
+"""Chance, and public-chance sampling: the sweep of `sequence_form.py` on a path of boards.
+
+Randomness is xoshiro256++ (Blackman and Vigna 2021), whose state is an array of four words, so a
+run can be written down and taken up again. Chances are cumulative tables that end in exactly 1: a
+uniform number below 1 finds its place by binary search and never meets an interval of no width.
+
+As in `sequence_form.py`, what runs inside the loops does not allocate and is compiled without
+reference counting.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy import float64
+from numpy.typing import NDArray
+
+from equilibrist.kernels.cpu.sequence_form import (
+    NO_CARD,
+    _fold_board,
+    _gradient_board,
+    _realize_board,
+)
+from equilibrist.kernels.reference.sequence_form import REGRET
+
+
+class ChanceTables(NamedTuple):
+    """How likely boards are, and player 0's states on those of the last round."""
+
+    board: NDArray[float64]  # [B] chance that a path leads through the board
+    last: NDArray[float64]  # [boards of the last round] cumulative
+    state: NDArray[float64]  # [states of all boards of player 0] cumulative on each board;
+    # of use in the last round of dense games only, empty where hands are sorted
+
+
+# --- chance ---------------------------------------------------------------------------------------
+
+
+@njit(cache=True, inline="always")
+def _rotate(word, left):
+    return (word << np.uint64(left)) | (word >> np.uint64(64 - left))
+
+
+@njit(cache=True, _nrt=False)
+def uniform(rng):
+    """The next number in [0, 1), 53 bits of it; moves the words of `rng` [4] uint64 on."""
+    result = _rotate(rng[0] + rng[3], 23) + rng[0]
+    shifted = rng[1] << np.uint64(17)
+    rng[2] ^= rng[0]
+    rng[3] ^= rng[1]
+    rng[1] ^= rng[2]
+    rng[0] ^= rng[3]
+    rng[2] ^= shifted
+    rng[3] = _rotate(rng[3], 45)
+    return (result >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@njit(cache=True, inline="always")
+def _find(cumulative, start, end, number):
+    """The first place of a slice whose cumulative chance exceeds a number below 1."""
+    low, high = start, end - 1
+    while low < high:
+        middle = (low + high) // 2
+        if cumulative[middle] > number:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit(cache=True, _nrt=False)
+def sample_path(tree, chance, rng, path):
+    """Writes into `path` [R] a board of each round, each the parent of the next."""
+    last = len(path) - 1
+    path[last] = tree.board_start[last] + _find(chance.last, 0, len(chance.last), uniform(rng))
+    for r in range(last, 0, -1):
+        path[r - 1] = tree.board_parent[path[r]]
+
+
+# --- public chance: all states of a path of boards ------------------------------------------------
+
+
+@njit(cache=True, inline="always")
+def _flush_board(tree, r, board, total, behaviour, average, owed):
+    """Adds to `average` what the board's rows are owed since the board was last visited.
+
+    A board's behaviour changes only at its visits, so since the last one its rows have grown in
+    proportion to the rows of the round before that lead here, which the entries still remember.
+    """
+    start, states = tree.block_start[board], tree.num_states[board]
+    for e in range(tree.entry_start[r + 1] - tree.entry_start[r]):
+        own = start + e * states
+        above = max(tree.board_parent[board], 0)
+        row = tree.entry_parent[tree.entry_start[r] + e]
+        up = tree.block_start[above] + row * tree.num_states[above]
+        first = tree.state_start[board]
+        for s in range(states):
+            now = total if r == 0 else average[up + tree.state_parent[first + s]]
+            owed[own + s] = now - average[own + s]
+            average[own + s] = now
+    for d in range(tree.decision_start[r], tree.decision_start[r + 1]):
+        up = start + tree.decision_parent[d] * states
+        for a in range(tree.decision_size[d]):
+            own = start + (tree.decision_first[d] + a) * states
+            for s in range(states):
+                owed[own + s] = owed[up + s] * behaviour[own + s]
+                average[own + s] += owed[own + s]
+
+
+@njit(cache=True, inline="always")
+def _gather_child(tree, r, board, child, values):
+    """Adds the entries of one board of the next round to the rows that lead there."""
+    start, states = tree.block_start[board], tree.num_states[board]
+    below, width = tree.block_start[child], tree.num_states[child]
+    first = tree.state_start[child]
+    for e in range(tree.entry_start[r + 2] - tree.entry_start[r + 1]):
+        up = start + tree.entry_parent[tree.entry_start[r + 1] + e] * states
+        row = below + e * width
+        for s in range(width):
+            values[up + tree.state_parent[first + s]] += values[row + s]
+
+
+@njit(cache=True, _nrt=False)
+def flush(tree, total, behaviour, average, owed):
+    """Brings every board of `average` [L] up to date: then it is the sum of all plans so far."""
+    for r in range(len(tree.num_sequences)):
+        for board in range(tree.board_start[r], tree.board_start[r + 1]):
+            _flush_board(tree, r, board, total, behaviour, average, owed)
+
+
+@njit(cache=True, _nrt=False)
+def update_path(
+    player, own, other, leaves, pairs, chance, path, ours, theirs, weight, total, scratch
+):
+    """One player's half of an iteration on the boards of `path` [R], in place.
+
+    `ours` is (behaviour, regret, average), `theirs` the opponent's behaviour; values of a board are
+    multiplied by `weight` over its chance; `total` is the weight of all iterations with this one.
+    `scratch` is (values [L], opponent's plan [L], factors [3], cards [53]).
+    """
+    behaviour, regret, average = ours
+    values, plan, factors, cards = scratch
+    last = len(path) - 1
+    for r in range(last + 1):
+        _realize_board(other, r, path[r], theirs, plan)
+        _flush_board(own, r, path[r], total, behaviour, average, values)
+    for back in range(last + 1):
+        r = last - back
+        board = path[r]
+        _gradient_board(own, other, leaves, pairs, player, r, board, plan, values, cards)
+        scale = weight / chance.board[board]
+        for i in range(own.block_start[board], own.block_start[board + 1]):
+            values[i] *= scale
+        if r < last:
+            _gather_child(own, r, board, path[r + 1], values)
+        _fold_board(own, REGRET, r, board, values, behaviour, regret, factors)
+
+
+@njit(cache=True)
+def public_chance(trees, leaves, pairs, chance, first, second, weights, total, rng):
+    """Iterations of public-chance sampling, one a number of `weights` [steps], in place.
+
+    `first` and `second` are the players' (behaviour, regret, average). Returns `total`, the weight
+    of all iterations before these, with these.
+    """
+    path = np.empty(len(trees[0].num_sequences), np.int64)
+    length, dtype = max(len(first[0]), len(second[0])), first[0].dtype
+    factors = np.ones(3, dtype)
+    factors[2] = 0  # no prediction
+    scratch = (np.empty(length, dtype), np.empty(length, dtype), factors, np.empty(NO_CARD + 1))
+    zero, one = trees
+    for weight in weights:
+        total += weight
+        sample_path(zero, chance, rng, path)
+        update_path(
+            0, zero, one, leaves, pairs, chance, path, first, second[0], weight, total, scratch
+        )
+        sample_path(one, chance, rng, path)
+        update_path(
+            1, one, zero, leaves, pairs, chance, path, second, first[0], weight, total, scratch
+        )
+    return total

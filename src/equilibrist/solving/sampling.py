@@ -1,0 +1,326 @@
+"""Monte Carlo CFR: iterations that look at a sample, for games too large to sweep.
+
+Both samplers add to every regret a random number whose mean is what a full sweep would add, so the
+average still converges, as 1 / √T (Lanctot, Waugh, Zinkevich and Bowling 2009, theorem 5). In turn
+each player draws a sample of its own and updates against the opponent's present strategy.
+
+*Public-chance sampling* (Johanson et al. 2012) draws a path of boards, one a round, the last one by
+its chance and the others its parents. On the path all states of both players are swept at once:
+
+    v̂(row on board b) = [b on the path] / P(b) · (leaf values on b) + v̂(entries of the next board)
+
+The mean of v̂ over paths is v, for P(b) is how often b is on the path. The average is exact, not
+sampled: a board's behaviour changes only when it is visited, so until then its rows grow by its
+behaviour times what the rows leading to it grew, which is made up for at the next visit.
+
+*External sampling* (Lanctot et al. 2009, section 4) draws the whole deal and the opponent's
+actions, and walks all actions of the player. The chance of a leaf to be met is the opponent's and
+chance's share of reaching it, so its value needs no weight: regrets grow by chips. The opponent's
+average grows by its probabilities at the decisions that are met, which happens as often as the
+opponent's own actions lead there (times how likely its cards are, which does not change).
+
+Iteration t weighs t^γ, in regrets and in averages; γ = 1 is Linear MCCFR (Brown, Sandholm 2019).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.errors import InvalidValueError
+from equilibrist.games.betting_tree import BettingTree, NodeKind
+from equilibrist.kernels.cpu import external_sampling, sampling
+from equilibrist.kernels.cpu.external_sampling import WalkTables
+from equilibrist.kernels.cpu.sampling import ChanceTables
+from equilibrist.kernels.layout import LeafTables
+from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.models.treeplex import leaf_tables, player_rows
+from equilibrist.solving.solver import State
+
+_PARTS = ("behaviour", "regret", "average")
+_Players: TypeAlias = list[tuple[Floats, ...]]
+
+
+@dataclass(frozen=True)
+class PublicChanceSampling:
+    """CFR on one path of boards an iteration and player; on games of one board it is CFR.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.models.build import exact_game
+        >>> from equilibrist.solving.best_response import evaluate
+        >>> leduc, solver = exact_game(get_game("leduc")), PublicChanceSampling()
+        >>> state = solver.init(leduc, seed=1)
+        >>> solver.step(leduc, state, 5000)
+        >>> evaluate(leduc, solver.plans(leduc, state)).nash_conv < 0.1
+        True
+    """
+
+    gamma: float = 0.0  # iteration t weighs t^gamma
+    dtype: str = "float64"  # or float32
+    name: str = "pcs"
+
+    def __post_init__(self) -> None:
+        _check_gamma(self.gamma)
+
+    def init(self, game: SequenceGame, seed: int = 0) -> State:
+        """Uniform behaviour, no regret, and a generator started by the seed."""
+        return _init(game, seed, self.dtype)
+
+    def step(self, game: SequenceGame, state: State, steps: int) -> None:
+        """Some more iterations: a path of boards for either player in each."""
+        weights = _weights(state, steps, self.gamma)
+        first, second = _players(state)
+        tables = (game.trees, game.leaves, game.pairs, chance_tables(game))
+        total = float(state["weight"])
+        total = sampling.public_chance(*tables, first, second, weights, total, state["generator"])
+        state["weight"][...] = total
+        state["iteration"] += steps
+
+    def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
+        """The average plans, every board brought up to date; the state stays as it is."""
+        return self._average(game, state, 0), self._average(game, state, 1)
+
+    def _average(self, game: SequenceGame, state: State, player: int) -> Floats:
+        behaviour = np.asarray(state[f"behaviour{player}"], np.float64)
+        total = float(state["weight"])
+        if total == 0:
+            return game.realize(player, behaviour)
+        average = state[f"average{player}"].astype(np.float64)
+        sampling.flush(game.trees[player], total, behaviour, average, np.empty_like(average))
+        return average / total
+
+
+@dataclass(frozen=True)
+class ExternalSampling:
+    """MCCFR with external sampling: one deal an iteration and player.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.models.build import exact_game
+        >>> from equilibrist.solving.best_response import evaluate
+        >>> kuhn, solver = exact_game(get_game("kuhn")), ExternalSampling()
+        >>> state = solver.init(kuhn, seed=1)
+        >>> solver.step(kuhn, state, 100_000)
+        >>> evaluate(kuhn, solver.plans(kuhn, state)).nash_conv < 0.02
+        True
+    """
+
+    gamma: float = 0.0  # iteration t weighs t^gamma
+    dtype: str = "float64"  # or float32
+    name: str = "mccfr"
+
+    def __post_init__(self) -> None:
+        _check_gamma(self.gamma)
+
+    def init(self, game: SequenceGame, seed: int = 0) -> State:
+        """Uniform behaviour, no regret, and a generator started by the seed."""
+        walk_tables(game)  # refuses games that cannot be walked
+        return _init(game, seed, self.dtype)
+
+    def step(self, game: SequenceGame, state: State, steps: int) -> None:
+        """Some more iterations: a deal and a walk for either player in each."""
+        weights = _weights(state, steps, self.gamma)
+        first, second = _players(state)
+        tables = (game.trees, game.pairs, chance_tables(game), walk_tables(game))
+        external_sampling.external(*tables, first, second, weights, state["generator"])
+        state["weight"] += weights.sum()
+        state["iteration"] += steps
+
+    def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
+        """The average plans; uniform where no walk has been."""
+        return self._average(game, state, 0), self._average(game, state, 1)
+
+    def _average(self, game: SequenceGame, state: State, player: int) -> Floats:
+        behaviour = state[f"behaviour{player}"].astype(np.float64)
+        external_sampling.normalise(game.trees[player], state[f"average{player}"], behaviour)
+        return game.realize(player, behaviour)
+
+
+# --- state ----------------------------------------------------------------------------------------
+
+
+def _init(game: SequenceGame, seed: int, dtype: str) -> State:
+    """Arrays [L] of either player, the weight of all iterations, the generator's four words."""
+    if seed < 0:
+        raise InvalidValueError(f"a seed is 0 or more, not {seed}", value=seed)
+    state: State = {
+        "iteration": np.array(0),
+        "weight": np.array(0.0),
+        "generator": np.random.SeedSequence(seed).generate_state(4, np.uint64),
+    }
+    for player in (0, 1):
+        behaviour = game.uniform(player, dtype)
+        state[f"behaviour{player}"] = behaviour
+        state[f"regret{player}"] = np.zeros_like(behaviour)
+        state[f"average{player}"] = np.zeros_like(behaviour)
+    return state
+
+
+def _players(state: State) -> _Players:
+    return [tuple(state[f"{part}{player}"] for part in _PARTS) for player in (0, 1)]
+
+
+def _weights(state: State, steps: int, gamma: float) -> NDArray[np.float64]:
+    """Weights [steps] of the next iterations."""
+    if steps < 0:
+        raise InvalidValueError(f"a run has 0 iterations or more, not {steps}", value=steps)
+    done = int(state["iteration"])
+    return np.arange(done + 1, done + steps + 1, dtype=np.float64) ** gamma
+
+
+def _check_gamma(gamma: float) -> None:
+    if not 0 <= gamma < math.inf:
+        raise InvalidValueError(
+            f"iteration t weighs t^gamma, with gamma 0 or more, not {gamma}", value=gamma
+        )
+
+
+# --- tables, kept as long as their game -----------------------------------------------------------
+
+_chances: WeakKeyDictionary[SequenceGame, ChanceTables] = WeakKeyDictionary()
+_walks: WeakKeyDictionary[SequenceGame, WalkTables] = WeakKeyDictionary()
+
+
+def chance_tables(game: SequenceGame) -> ChanceTables:
+    """How likely the boards of a game are, and player 0's states on the last ones.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.models.build import exact_game
+        >>> chance_tables(exact_game(get_game("leduc"))).board.round(3).tolist()
+        [1.0, 0.333, 0.333, 0.333]
+    """
+    if game not in _chances:
+        _chances[game] = _chance_tables(game)
+    return _chances[game]
+
+
+def _chance_tables(game: SequenceGame) -> ChanceTables:
+    tree, pairs = game.trees[0], game.pairs
+    states = np.zeros(0)
+    if pairs.is_sorted:
+        chance = pairs.weight * _meeting_pairs(game)
+    else:
+        states = _row_sums(game)
+        chance = np.add.reduceat(states, tree.state_start[:-1])
+        states = _cumulative(states, tree.state_start)
+    # Boards of earlier rounds are as likely as all boards of the last round below them.
+    last = int(tree.board_start[-2])
+    chance[:last] = 0
+    chance[last:] /= chance[last:].sum()
+    for board in reversed(range(int(tree.board_start[1]), len(chance))):
+        chance[tree.board_parent[board]] += chance[board]
+    ends = np.array([0, len(chance) - last])
+    return ChanceTables(chance, _cumulative(chance[last:], ends), states)
+
+
+def _row_sums(game: SequenceGame) -> NDArray[np.float64]:
+    """Chance of each of player 0's states on each board: [states of all boards]."""
+    first, second = game.trees
+    widths = np.repeat(second.num_states, first.num_states)
+    return np.add.reduceat(game.pairs.joint, np.cumsum([0, *widths[:-1]]))
+
+
+def _meeting_pairs(game: SequenceGame) -> NDArray[np.int64]:
+    """Ordered pairs of hands that share no card, on each board: [B].
+
+    All pairs, less those that share a card; only a hand of two cards and itself share two.
+    """
+    hands = np.diff(game.pairs.hand_start)
+    board = np.repeat(np.arange(len(hands)), hands)
+    held = np.zeros((len(hands), 53), np.int64)
+    for cards in game.pairs.hand_cards.T:
+        np.add.at(held, (board, cards), 1)
+    itself = hands - held[:, 52]
+    return hands**2 - (held[:, :52] ** 2).sum(axis=1) + itself
+
+
+def _cumulative(chances: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Cumulative chances within each slice, ending in exactly 1 where anything is possible."""
+    result = np.empty_like(chances)
+    for start, end in itertools.pairwise(starts):
+        total = np.cumsum(chances[start:end])
+        result[start:end] = total / total[-1] if total[-1] > 0 else total
+    return result
+
+
+def walk_tables(game: SequenceGame) -> WalkTables:
+    """The betting tree of a game as walks need it; a matrix game is a tree of two moves."""
+    if game not in _walks:
+        if game.betting is not None:
+            _walks[game] = _betting_walk(game, game.betting)
+        else:
+            _walks[game] = _matrix_walk(game)
+    return _walks[game]
+
+
+def _betting_walk(game: SequenceGame, betting: BettingTree) -> WalkTables:
+    rows = (player_rows(betting, 0), player_rows(betting, 1))
+    leaves = leaf_tables(betting, rows)
+    same = zip(leaves, game.leaves, strict=True)
+    if not all(np.array_equal(ours, theirs) for ours, theirs in same):
+        raise _cannot_walk(game, "has leaves that its betting tree does not have")
+    locked = np.zeros(len(betting), np.bool_)
+    for own, tree in zip(rows, game.trees, strict=True):
+        decides = own.decision >= 0
+        locked[decides] = tree.locked[own.decision[decides]]
+    fixed, contested = _leaf_chips(betting, leaves)
+    return WalkTables(
+        actor=np.where(betting.kind == NodeKind.DECISION, betting.player, -1).astype(np.int64),
+        round=betting.round.astype(np.int64) - betting.first_round,
+        first_child=betting.first_child.astype(np.int64),
+        num_children=betting.num_children.astype(np.int64),
+        row=np.stack([own.row for own in rows], axis=1).astype(np.int64),
+        opens=betting.action_kind == 0,
+        locked=locked,
+        fixed=fixed,
+        contested=contested,
+    )
+
+
+def _leaf_chips(betting: BettingTree, leaves: LeafTables) -> tuple[Floats, Floats]:
+    """Chips of folds and of showdowns by node: [V] each."""
+    fixed, contested = np.zeros(len(betting)), np.zeros(len(betting))
+    fixed[betting.nodes(NodeKind.FOLD)] = leaves.fold_payoff
+    contested[betting.nodes(NodeKind.SHOWDOWN)] = leaves.showdown_stake
+    return fixed, contested
+
+
+def _matrix_walk(game: SequenceGame) -> WalkTables:
+    """Player 0 moves, then player 1, who does not see it: one row in all of its nodes."""
+    sizes = [int(tree.decision_size[0]) for tree in game.trees]
+    cells = np.argwhere(np.ones(sizes)) + 1
+    if game.lengths != (sizes[0] + 1, sizes[1] + 1) or not np.array_equal(
+        cells, game.leaves.fold_rows
+    ):
+        raise _cannot_walk(game, "has no betting tree")
+    first, nodes = np.arange(1, sizes[0] + 1), 1 + sizes[0] + len(cells)
+    before = np.stack([np.append(0, first), np.zeros(sizes[0] + 1, np.int64)], axis=1)
+    children = np.append(1, 1 + sizes[0] + (first - 1) * sizes[1])
+    none = np.zeros(len(cells), np.int64)
+    return WalkTables(
+        actor=np.concatenate([[0], np.ones(sizes[0], np.int64), none - 1]),
+        round=np.zeros(nodes, np.int64),
+        first_child=np.concatenate([children, none]),
+        num_children=np.concatenate([[sizes[0]], np.full(sizes[0], sizes[1]), none]),
+        row=np.concatenate([before, cells]),
+        opens=np.arange(nodes) == 0,
+        locked=np.concatenate(
+            [game.trees[0].locked, np.repeat(game.trees[1].locked, sizes[0]), none > 0]
+        ),
+        fixed=np.concatenate([np.zeros(1 + sizes[0]), game.leaves.fold_payoff]),
+        contested=np.zeros(nodes),
+    )
+
+
+def _cannot_walk(game: SequenceGame, why: str) -> InvalidValueError:
+    return InvalidValueError(
+        f"{game.name} {why}, so external sampling cannot walk it: use pcs or cfr", value=game.name
+    )
