@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equilibrist.errors import BetMenuError
-from equilibrist.games.action import CALL, raise_to
-from equilibrist.games.bet_menu import BetMenu, parse_size, parse_sizes, sizes_text
+from equilibrist.games.action import CALL, FOLD, raise_to
+from equilibrist.games.bet_menu import BetMenu, BetSize, parse_size, parse_sizes, sizes_text
 from equilibrist.games.betting import Betting
 from equilibrist.games.catalog import get_game
 
@@ -67,18 +69,56 @@ def test_caps_never_exceed_the_games_own():
     assert BetMenu.parse(max_raises="2 3").limit(limit).max_raises == (2, 3, 3, 3)
 
 
+# Up to 15 digits, which a float holds, without zeros at either end.
+decimals = st.tuples(st.integers(0, 10**7), st.integers(0, 10**7)).map(
+    lambda parts: f"{parts[0]}.{parts[1]:08}".rstrip("0").rstrip(".")
+).filter(lambda text: text != "0")  # fmt: skip
 sizes = st.one_of(
-    st.integers(1, 1000).map(lambda n: f"{n}%"),
-    st.integers(2, 40).map(lambda n: f"{n / 4:g}x"),
+    decimals.map(lambda text: f"{text}%"),
+    decimals.map(lambda text: f"{text}x"),
     st.integers(1, 10**6).map(lambda n: f"{n}c"),
     st.sampled_from(["e", "2e", "3e", "a"]),
 )
 
 
-@given(st.lists(st.lists(st.lists(sizes, min_size=1), min_size=1), min_size=1))
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.lists(st.lists(sizes, min_size=1, max_size=4), min_size=1, max_size=2),
+        min_size=1,
+        max_size=4,
+    )
+)
 def test_every_menu_has_a_text_that_reads_back(menu):
     text = " / ".join(" | ".join(",".join(seat) for seat in seats) for seats in menu)
     assert sizes_text(parse_sizes(text)) == text
+
+
+@given(st.floats(0, 2**31, exclude_min=True), st.sampled_from(["percent", "times"]))
+def test_every_size_reads_itself_to_the_last_bit(amount, kind):
+    size = BetSize(kind, amount)
+    assert parse_size(str(size)) == size
+
+
+def test_an_all_in_beyond_what_the_opponent_can_match_puts_the_opponent_all_in():
+    rules = replace(NOLIMIT, stacks=(20_000, 3_000))
+    flop = Betting.start(rules, round=1, pot=400)
+    assert totals(BetMenu.parse(bets="a,1000%,4000%"), flop) == [3_000]
+    assert totals(BetMenu.parse(bets="e"), flop) == totals(
+        BetMenu.parse(bets="e"), Betting.start(replace(rules, stacks=(3_000, 3_000)), 1, 400)
+    )
+    short = Betting.start(rules).apply(raise_to(2_900))  # the next full raise is to 5,700
+    assert short.max_matched_to == 3_000
+    assert totals(BetMenu.parse(bets="a,50%"), short) == [short.min_raise_to] == [5_700]
+
+
+def test_the_largest_stack_still_in_is_what_can_be_matched():
+    rules = replace(NOLIMIT, blinds=(100, 50, 0), stacks=(9_000, 500, 2_000))
+    start = Betting.start(rules)
+    assert (start.actor, start.max_matched_to) == (1, 500)
+    assert start.apply(CALL).max_matched_to == 2_000
+    folded = start.apply(FOLD).apply(CALL)
+    assert (folded.actor, folded.max_matched_to) == (0, 2_000)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +148,26 @@ def test_bad_caps_are_refused(text):
 def test_more_caps_than_rounds_are_refused():
     with pytest.raises(BetMenuError, match="5 raise caps for the 4 rounds"):
         BetMenu.parse(max_raises="1 2 3 4 5").limit(get_game("holdem-limit"))
+
+
+@pytest.mark.parametrize(
+    ("menu", "words"),
+    [
+        ({"bets": "a / a / a / a / a"}, "5 rounds of bets for the 4 rounds"),
+        ({"bets": "a", "raises": "a / a / a / a / a"}, "5 rounds of raises for the 4 rounds"),
+        ({"bets": "a | a | a"}, "sizes of 3 seats for the 2 players"),
+        ({"bets": "a", "raises": "a / a | a | a"}, "sizes of 3 seats for the 2 players"),
+    ],
+)
+def test_a_menu_must_not_speak_of_what_the_game_has_not(menu, words):
+    with pytest.raises(BetMenuError, match=words):
+        BetMenu.parse(**menu).limit(NOLIMIT)
+
+
+@pytest.mark.parametrize("menu", [{"max_raises": ()}, {"bets": ()}, {"bets": ((),)}])
+def test_a_menu_that_says_nothing_is_refused(menu):
+    with pytest.raises(BetMenuError, match="at least one round"):
+        BetMenu(**menu)
 
 
 def test_a_no_limit_game_needs_sizes():

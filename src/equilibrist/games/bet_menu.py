@@ -7,13 +7,13 @@ games it also lists sizes, as a text that players know:
     2.5x    raises only: to two and a half times the bet faced, in this round's chips
     100c    one hundred chips more than a call
     e       geometric: the same share of the pot in every round left ends all-in; `2e` in two rounds
-    a       all-in
+    a       all-in, or putting the opponent all-in
 
 Sizes are separated by commas, the rounds of the game by `/`, and the seats of a round by `|`,
 player 0 first: `50%,a / 75% | 100%,a / a`. Where there are fewer rounds than the game has, the last
 one holds for the rest; one seat's sizes hold for both. Amounts are whole chips (halves round to
-even); below the smallest raise they become the smallest raise, above the stack all-in; equal ones
-are one.
+even); below the smallest raise they become the smallest raise, above what the actor has or any
+opponent can match they become that (chips that nobody can match come back); equal ones are one.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
+from equilibrist.cards.numbers import parse_whole
 from equilibrist.errors import BetMenuError
 from equilibrist.games.action import RAISE, Action, raise_to
 from equilibrist.games.betting import Betting
-from equilibrist.games.rules import GameRules
+from equilibrist.games.rules import UNLIMITED_RAISES, GameRules
 
 _SIZE = re.compile(
     r"(?P<percent>\d+(?:\.\d+)?)%|(?P<times>\d+(?:\.\d+)?)x|(?P<chips>\d+)c"
@@ -58,12 +59,12 @@ class BetSize:
         if self.kind == "chips":
             return called + int(self.amount)
         if self.kind == "all_in":
-            return betting.max_raise_to
+            return betting.max_matched_to
         if self.kind == "times":
             faced = called - betting.opening
             return betting.opening + round(faced * self.amount) if faced > 0 else None
         rounds = int(self.amount) or betting.rules.num_rounds - betting.round
-        behind = betting.max_raise_to - called
+        behind = max(0, betting.max_matched_to - called)
         share = ((pot + 2 * behind) / pot) ** (1 / rounds) / 2 - 0.5 if pot else 0.0
         return called + round(pot * share)
 
@@ -99,6 +100,20 @@ class BetMenu:
     bets: SizesOfRounds | None = None
     raises: SizesOfRounds | None = None
 
+    def __post_init__(self) -> None:
+        for name, of_rounds in (
+            ("max_raises", self.max_raises),
+            ("bets", self.bets),
+            ("raises", self.raises),
+        ):
+            if of_rounds is not None and not (
+                of_rounds and all(seats != () for seats in of_rounds)
+            ):
+                raise BetMenuError(
+                    f"{name} of a menu say something for at least one round and seat, or are None",
+                    value=of_rounds,
+                )
+
     @classmethod
     def parse(
         cls, bets: str | None = None, raises: str | None = None, max_raises: str | None = None
@@ -111,15 +126,14 @@ class BetMenu:
         )
 
     def limit(self, rules: GameRules) -> GameRules:
-        """The rules with this menu's raise caps, never above the game's own."""
+        """The rules with this menu's raise caps, never above the game's own.
+
+        Raises `BetMenuError` where the menu speaks of rounds or seats that the game has not.
+        """
+        self._check_fits(rules)
         caps = self.max_raises
         if caps is None:
             return rules
-        if len(caps) > rules.num_rounds:
-            raise BetMenuError(
-                f"{len(caps)} raise caps for the {rules.num_rounds} rounds of {rules.name}",
-                value=caps,
-            )
         caps = caps + (caps[-1],) * (rules.num_rounds - len(caps))
         return replace(
             rules,
@@ -127,6 +141,25 @@ class BetMenu:
                 min(cap, most) for cap, most in zip(caps, rules.max_raises, strict=True)
             ),
         )
+
+    def _check_fits(self, rules: GameRules) -> None:
+        for what, of_rounds in (
+            ("raise caps", self.max_raises),
+            ("rounds of bets", self.bets),
+            ("rounds of raises", self.raises),
+        ):
+            if of_rounds is not None and len(of_rounds) > rules.num_rounds:
+                raise BetMenuError(
+                    f"{len(of_rounds)} {what} for the {rules.num_rounds} rounds of {rules.name}",
+                    value=of_rounds,
+                )
+        for menu in (self.bets or (), self.raises or ()):
+            seats = max(map(len, menu), default=0)
+            if seats > rules.num_players:
+                raise BetMenuError(
+                    f"sizes of {seats} seats for the {rules.num_players} players of {rules.name}",
+                    value=seats,
+                )
 
     def raise_actions(self, betting: Betting) -> tuple[Action, ...]:
         """The raises this menu offers the actor, smallest first.
@@ -150,7 +183,8 @@ class BetMenu:
                 f"{betting.rules.name} is no-limit: say which bets a model allows, such as 50%,a"
             )
         seats = menu[min(betting.round, len(menu) - 1)]
-        low, high = betting.min_raise_to, betting.max_raise_to
+        low = betting.min_raise_to
+        high = max(low, betting.max_matched_to)
         totals = (size.raise_total(betting) for size in seats[min(actor, len(seats) - 1)])
         return tuple(
             raise_to(total)
@@ -223,7 +257,7 @@ def _size(token: str, text: str, position: int) -> BetSize:
 def _parse_caps(text: str) -> tuple[int, ...]:
     words = text.replace(",", " ").split()
     for word in words:
-        if not (word.isascii() and word.isdigit() and len(word) < 4 and int(word) <= 255):
+        if parse_whole(word, UNLIMITED_RAISES) is None:
             raise BetMenuError(
                 f"{word!r} in {text!r} is not a raise cap; caps are numbers 0 to 255", value=word
             )

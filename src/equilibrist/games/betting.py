@@ -20,7 +20,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.action import (
@@ -90,7 +90,7 @@ class Betting:
             spent = (pot // players,) * players
         if any(chips > stack for chips, stack in zip(spent, rules.stack_chips, strict=True)):
             raise InvalidValueError(f"a pot of {pot} is above the players' stacks", value=pot)
-        return _open_round(rules, spent, (False,) * players, round, ((),) * (round + 1))
+        return _Pause(rules, spent, (False,) * players, round, ((),) * (round + 1)).open_round()
 
     # --- what is so -------------------------------------------------------------------------------
 
@@ -164,6 +164,15 @@ class Betting:
         if self.rules.is_limit or not self.to_act:
             return self.min_raise_to
         return self.rules.stack_chips[self.to_act[0]]
+
+    @property
+    def max_matched_to(self) -> int:
+        """Largest total of the actor that some opponent still in can match; 0 at the end."""
+        if not self.to_act:
+            return 0
+        actor, stacks = self.to_act[0], self.rules.stack_chips
+        others = (p for p in range(len(stacks)) if p != actor and not self.folded[p])
+        return min(stacks[actor], max(stacks[p] for p in others))
 
     @property
     def num_actions(self) -> int:
@@ -303,55 +312,63 @@ class Betting:
                 self.rules, spent, folded, self.round, self.is_discarding,
                 to_act, num_raises, full_raise_to, self.opening, history,
             )  # fmt: skip
-        follow = _open_betting if self.is_discarding else _close_round
-        return follow(self.rules, spent, folded, self.round, history)
+        pause = _Pause(self.rules, spent, folded, self.round, history)
+        return pause.open_betting() if self.is_discarding else pause.close_round()
 
 
-# --- from round to round: each function returns the next state in which somebody decides ----------
+# --- from round to round --------------------------------------------------------------------------
 
 
-def _open_round(
-    rules: GameRules,
-    spent: tuple[int, ...],
-    folded: tuple[bool, ...],
-    round: int,
-    history: tuple[tuple[Action, ...], ...],
-) -> Betting:
-    if not rules.discards[round]:
-        return _open_betting(rules, spent, folded, round, history)
-    order = _seats_from(rules.first_players[round], len(spent))
-    to_act = tuple(player for player in order if not folded[player])
-    return Betting(rules, spent, folded, round, True, to_act, 0, 0, max(spent), history)
+class _Pause(NamedTuple):
+    """A hand between two decisions; each method returns the next state in which somebody acts."""
 
+    rules: GameRules
+    spent: tuple[int, ...]
+    folded: tuple[bool, ...]
+    round: int
+    history: tuple[tuple[Action, ...], ...]
 
-def _open_betting(
-    rules: GameRules,
-    spent: tuple[int, ...],
-    folded: tuple[bool, ...],
-    round: int,
-    history: tuple[tuple[Action, ...], ...],
-) -> Betting:
-    to_act = _with_chips(rules, spent, folded, rules.first_players[round])
-    # A lone player with chips has nobody to bet against, but in the first round may face a blind.
-    if len(to_act) > 1 or (to_act and round == 0):
-        full_raise_to = max(spent) + max(1, rules.big_blind)
-        opening = 0 if round == 0 and len(set(spent)) > 1 else max(spent)
+    def open_round(self) -> Betting:
+        if not self.rules.discards[self.round]:
+            return self.open_betting()
+        order = _seats_from(self.rules.first_players[self.round], len(self.spent))
+        to_act = tuple(player for player in order if not self.folded[player])
+        return self._wait(to_act, is_discarding=True)
+
+    def open_betting(self) -> Betting:
+        rules, spent, round = self.rules, self.spent, self.round
+        to_act = _with_chips(rules, spent, self.folded, rules.first_players[round])
+        # A lone player with chips has nobody to bet against, but in the first round may face a
+        # blind.
+        if len(to_act) > 1 or (to_act and round == 0):
+            opening = 0 if round == 0 and len(set(spent)) > 1 else max(spent)
+            return self._wait(to_act, max(spent) + max(1, rules.big_blind), opening)
+        return self.close_round()
+
+    def close_round(self) -> Betting:
+        if self.round + 1 < self.rules.num_rounds:
+            return self._replace(round=self.round + 1, history=(*self.history, ())).open_round()
+        return self._wait(())
+
+    def _wait(
+        self,
+        to_act: tuple[int, ...],
+        full_raise_to: int = 0,
+        opening: int | None = None,
+        is_discarding: bool = False,
+    ) -> Betting:
         return Betting(
-            rules, spent, folded, round, False, to_act, 0, full_raise_to, opening, history
+            self.rules,
+            self.spent,
+            self.folded,
+            self.round,
+            is_discarding,
+            to_act,
+            num_raises=0,
+            full_raise_to=full_raise_to,
+            opening=max(self.spent) if opening is None else opening,
+            history=self.history,
         )
-    return _close_round(rules, spent, folded, round, history)
-
-
-def _close_round(
-    rules: GameRules,
-    spent: tuple[int, ...],
-    folded: tuple[bool, ...],
-    round: int,
-    history: tuple[tuple[Action, ...], ...],
-) -> Betting:
-    if round + 1 < rules.num_rounds:
-        return _open_round(rules, spent, folded, round + 1, (*history, ()))
-    return Betting(rules, spent, folded, round, False, (), 0, 0, max(spent), history)
 
 
 def _with_chips(
