@@ -34,7 +34,7 @@ def openspiel_game(rules: GameRules) -> Any:
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> openspiel_game(get_game("kuhn")).max_game_length()
+        >>> openspiel_game(get_game("kuhn")).num_distinct_actions()
         3
     """
     for is_so, what in (
@@ -242,7 +242,8 @@ class _Lookup:
         if states.symmetry == "suits":
             names = [dict(zip(suits, to, strict=True)) for to in itertools.permutations(suits)]
             self.labels = [
-                4 * (cards >> 2) + [to.get(card % 4, 0) for card in range(52)] for to in names
+                np.array([card - card % 4 + to.get(card % 4, 0) for card in range(52)])
+                for to in names
             ]
         self.board_of: list[dict[tuple[Cards, ...], int]] = []
         self.state_of: list[list[dict[Cards, int]]] = []
