@@ -244,13 +244,14 @@ def _check_states(game: SequenceGame) -> None:
     )
     if same and not game.pairs.is_sorted:
         for board, states in enumerate(first.num_states):
-            cells = slice(int(game.pairs.matrix_start[board]), None)
-            joint = game.pairs.joint[cells][: states**2].reshape(states, states)
-            win = game.pairs.win[cells][: states**2].reshape(states, states)
-            same &= np.allclose(joint, joint.T, rtol=0, atol=_TOLERANCE)
-            same &= not len(game.leaves.showdown_stake) or np.allclose(
-                win, -win.T, rtol=0, atol=_TOLERANCE
-            )
+            start = int(game.pairs.matrix_start[board])
+            cells = slice(start, start + int(states) ** 2)
+            joint = game.pairs.joint[cells].reshape(states, states)
+            win = game.pairs.win[cells].reshape(states, states)
+            rounding = _TOLERANCE * joint.max()
+            same &= np.allclose(joint, joint.T, rtol=0, atol=rounding)
+            if len(game.leaves.showdown_stake):
+                same &= np.allclose(win, -win.T, rtol=0, atol=rounding)
     if not same:
         raise InvalidValueError(
             f"the players of {game.name} know different things of the cards; "

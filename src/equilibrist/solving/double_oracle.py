@@ -33,8 +33,9 @@ class DoubleOracle:
     """Algorithm 1.
 
     State: `plans0` [K0, L0] and `plans1` [K1, L1], the lists; `payoffs` [K0, K1], what player 0
-    wins; `weights0` [K0] and `weights1` [K1], optimal in that matrix game; `gains` [2], what each
-    player's last best response won beyond its value, in the game's unit.
+    wins; `weights0` [K0] and `weights1` [K1], optimal in that matrix game; `basis0` [1 + K0] and
+    `basis1` [1 + K1], where its program ended; `gains` [2], what each player's last best response
+    won beyond its value, in the game's unit.
 
     Example:
         >>> from equilibrist.models.build import matrix_game
@@ -51,13 +52,17 @@ class DoubleOracle:
     def init(self, game: SequenceGame, seed: int = 0) -> State:
         """Uniform play on both lists; nothing is random."""
         plans = [game.realize(player, game.uniform(player)) for player in (0, 1)]
+        payoffs = np.array([[plans[0] @ game.gradient(0, plans[1])]])
+        basis = solve_matrix(payoffs).basis
         return {
             "iteration": np.array(0),
             "plans0": plans[0][None],
             "plans1": plans[1][None],
-            "payoffs": np.array([[plans[0] @ game.gradient(0, plans[1])]]),
+            "payoffs": payoffs,
             "weights0": np.ones(1),
             "weights1": np.ones(1),
+            "basis0": basis.variables,
+            "basis1": basis.constraints,
             "gains": np.full(2, np.inf),
         }
 
@@ -85,10 +90,9 @@ class DoubleOracle:
         for player, answer in enumerate(answers):
             if gains[player] > self.accuracy and not is_listed(answer, state[f"plans{player}"]):
                 self._append(game, state, player, answer)
-            else:
+            else:  # what a plan on the list still seems to win is rounding
                 gains[player] = min(gains[player], self.accuracy)
-        start = Basis(state["basis0"], state["basis1"]) if "basis0" in state else None
-        solution = solve_matrix(state["payoffs"], start)
+        solution = solve_matrix(state["payoffs"], Basis(state["basis0"], state["basis1"]))
         state["weights0"], state["weights1"] = solution.row, solution.column
         state["basis0"], state["basis1"] = solution.basis
 

@@ -101,7 +101,7 @@ def _run(matrix: Floats, start: Basis | None) -> Any:
     """HiGHS with von Neumann's program solved."""
     import highspy
 
-    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    highs: Any = highspy.Highs()
     for name, value in _OPTIONS.items():
         highs.setOptionValue(name, value)
     highs.passModel(_program(matrix))
