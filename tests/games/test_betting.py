@@ -130,10 +130,11 @@ def test_smallest_raise_is_the_big_blind_or_the_last_raise() -> None:
 def test_a_raise_below_the_smallest_or_above_the_stack_is_illegal() -> None:
     betting = play(NOLIMIT, "r300")
     for amount in (-5, 0, 299, 300, 499, 20001, 2**40):
-        assert not betting.can(raise_to(amount))
+        action = Action("r", amount)
+        assert not betting.can(action)
         with pytest.raises(IllegalActionError) as caught:
-            betting.apply(raise_to(amount))
-        assert caught.value.value == action_name(raise_to(amount))
+            betting.apply(action)
+        assert caught.value.value == action_name(action)
         assert caught.value.position == 1
         assert "legal are f, c, r500–r20000" in str(caught.value)
     assert betting.can(raise_to(500))

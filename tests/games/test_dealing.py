@@ -71,3 +71,21 @@ def test_all_deals_of_kuhn_are_about_equally_frequent() -> None:
 def test_a_seed_is_a_32_bit_word(seed: int) -> None:
     with pytest.raises(InvalidValueError, match="a seed is 0 to 4294967295"):
         Dealer(get_game("kuhn"), seed)
+
+
+@pytest.mark.parametrize("name", ["kuhn", "holdem-limit", "discard-holdem"])
+def test_skipped_deals_are_as_if_dealt(name: str) -> None:
+    dealt, skipped = (Dealer(get_game(name), seed=3) for _ in range(2))
+    for count in (0, 1, 7, 1000):
+        for _ in range(count):
+            next(dealt)
+        skipped.skip(count)
+        assert next(dealt) == next(skipped)
+
+
+def test_many_deals_are_skipped_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, blocks = Dealer(get_game("leduc"), seed=3), Dealer(get_game("leduc"), seed=3)
+    whole.skip(1000)
+    monkeypatch.setattr("equilibrist.games.dealing._BLOCK", 7)
+    blocks.skip(1000)
+    assert next(whole) == next(blocks)

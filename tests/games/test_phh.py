@@ -18,7 +18,7 @@ from equilibrist.games.action import raise_to
 from equilibrist.games.catalog import get_game
 from equilibrist.games.dealing import Dealer
 from equilibrist.games.match_log import read_log
-from equilibrist.games.phh import parse_phh, phh_text
+from equilibrist.games.phh import parse_phh, phh_text, read_phh, write_phh
 from equilibrist.games.records import HandRecord, log_line, parse_log_line
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import HandState
@@ -395,3 +395,21 @@ def test_any_text_is_a_history_or_a_record_error(at: int, cut: int, text: str) -
         parse_phh(HISTORY[:at] + text + HISTORY[at + cut :])
     with contextlib.suppress(RecordError):
         parse_phh(HISTORY[:at])
+
+
+def test_a_history_is_written_to_a_file_and_read_back(tmp_path: Path) -> None:
+    record = read_phh(LOGS / "limit.phh")
+    write_phh(record, tmp_path / "hand.phh")
+    assert read_phh(tmp_path / "hand.phh") == record
+    assert read_phh(str(tmp_path / "hand.phh"), record.rules) == record
+
+
+@pytest.mark.parametrize("path", ["missing.phh", "a\0b", "x" * 5000])
+def test_a_history_that_cannot_be_read_or_written_names_its_file(tmp_path: Path, path: str) -> None:
+    with pytest.raises(RecordError, match="cannot read"):
+        read_phh(tmp_path / path)
+    with pytest.raises(RecordError, match="cannot write"):
+        write_phh(read_phh(LOGS / "limit.phh"), tmp_path / "no folder" / path)
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00\x81")
+    with pytest.raises(RecordError, match="not a text file"):
+        read_phh(tmp_path / "binary")

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equilibrist.errors import EquilibristError, InvalidValueError, RecordError
-from equilibrist.games.action import raise_to
+from equilibrist.games.action import CALL, raise_to
 from equilibrist.games.amounts import hand_total, street_total
 from equilibrist.games.catalog import game_names, get_game
 from equilibrist.games.dealing import Dealer
@@ -324,3 +324,27 @@ def test_any_text_is_a_record_or_a_record_error(text: str) -> None:
     for read in (parse_log_line, lambda rules, text: read_log(rules, text.splitlines(True))):
         with contextlib.suppress(RecordError):
             read(KUHN, text)
+
+
+def test_a_replay_deals_no_more_hands_than_it_can() -> None:
+    lines = ["STATE:4000000000:cc:Ks|Qs:1|-1:A|B"]
+    with pytest.raises(RecordError, match="hand 4000000000 cannot be dealt") as caught:
+        replay(read_log(KUHN, lines), seed=1)
+    assert caught.value.position == 4_000_000_000
+
+
+def test_a_log_with_a_gap_replays() -> None:
+    dealer = Dealer(KUHN, 5)
+    dealer.skip(123_456)
+    state = HandState.start(KUHN, next(dealer), hand_number=123_456).apply(CALL).apply(CALL)
+    log = MatchLog(KUHN, ("A", "B"), (HandRecord.of(state, ("A", "B")),))
+    assert replay(log, seed=5).hands == log.hands
+    twice = replace(log, hands=log.hands * 2)
+    with pytest.raises(RecordError, match="numbers rise"):
+        replay(twice, seed=5)
+
+
+@pytest.mark.parametrize("path", ["a\0b", "x" * 5000])
+def test_a_log_cannot_be_written_where_no_file_can_be(path: str) -> None:
+    with pytest.raises(RecordError, match="cannot write"):
+        write_log(read_log(LIMIT, LOGS / "limit.log"), path)

@@ -6,6 +6,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from equilibrist.errors import GameFileError, InvalidValueError
 from equilibrist.games.catalog import game_names, get_game
@@ -189,3 +191,21 @@ def test_a_game_may_be_called_standard() -> None:
 def test_a_path_that_no_file_can_have(path: str) -> None:
     with pytest.raises(GameFileError, match="cannot read"):
         read_rules(path)
+
+
+names = st.text(max_size=20).filter(
+    lambda text: text and text.isprintable() and "#" not in text and text == text.strip()
+)
+
+
+@given(names | st.sampled_from(["standard", "limit", "0", "= x", "name", "GAMEDEF", "END GAMEDEF"]))
+def test_every_name_reads_back(name: str) -> None:
+    rules = replace(get_game("leduc"), name=name)
+    assert parse_rules(rules_text(rules)) == rules
+
+
+def test_what_is_too_long_is_no_definition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "long.game").write_text(rules_text(get_game("leduc")))
+    monkeypatch.setattr("equilibrist.games.files.MOST_CHARACTERS", 100)
+    with pytest.raises(GameFileError, match="longer than 100 characters"):
+        read_rules(tmp_path / "long.game")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from equilibrist.cards.card import Card, parse_card, parse_cards
 from equilibrist.errors import CardError, IllegalActionError, InvalidValueError
-from equilibrist.games.action import KEEP, SWAP, Action, parse_action
+from equilibrist.games.action import KEEP, SWAP, Action, parse_action, raise_to
 from equilibrist.games.catalog import get_game
+from equilibrist.games.notation import parse_state, state_line
 from equilibrist.games.state import Deal, HandState
 
 
@@ -154,3 +156,28 @@ def test_states_are_values() -> None:
     first, second = play("leduc", deal, "r c"), play("leduc", deal, "r c")
     assert first == second
     assert hash(first) == hash(second)
+
+
+@pytest.mark.parametrize("number", [-1, 2**32, 1.5])
+def test_a_hand_has_a_number_that_a_line_can_say(number: int) -> None:
+    state = parse_state(get_game("kuhn"), "STATE:0:c:Ks|Qs").state
+    with pytest.raises(InvalidValueError, match="a hand number is a whole number"):
+        HandState.start(state.rules, state.deal, number)
+
+
+@pytest.mark.parametrize("viewer", [7, -1, 0.5])
+def test_only_players_look(viewer: int) -> None:
+    state = parse_state(get_game("kuhn"), "STATE:0:c:Ks|Qs").state
+    with pytest.raises(InvalidValueError, match="the player who looks"):
+        state_line(state, viewer)
+
+
+@pytest.mark.parametrize("amount", [300.5, -1, "300", 10**30])
+def test_a_raise_goes_to_whole_chips(amount: int) -> None:
+    with pytest.raises(InvalidValueError, match="the total of a raise is a whole number"):
+        raise_to(amount)
+
+
+def test_a_raise_takes_integers_of_any_kind() -> None:
+    assert raise_to(np.int64(300)) == raise_to(300)
+    assert type(raise_to(np.int64(300)).amount) is int

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, cast
 
 from equilibrist.cards.card import Card, card_name, parse_card
+from equilibrist.cards.numbers import whole_number
 from equilibrist.errors import IllegalActionError, RecordError
 
 Kind: TypeAlias = Literal["f", "c", "r", "d", "k"]
@@ -30,12 +31,13 @@ RAISE = Action("r")  # limit
 SWAP = Action("d")  # some card; which one is known to its owner
 KEEP = Action("k")
 
+_MOST_CHIPS = 2**63 - 1  # rules allow less, and say so
 _ACTION = re.compile(r"([fck])|r([0-9]{1,10})?|d([2-9TJQKA][cdhs])?")
 
 
 def raise_to(amount: int) -> Action:
     """A no-limit raise to `amount` chips in the whole hand."""
-    return Action("r", amount)
+    return Action("r", whole_number(amount, "the total of a raise", 0, _MOST_CHIPS))
 
 
 def action_name(action: Action) -> str:

@@ -30,13 +30,14 @@ from equilibrist.errors import EquilibristError, InvalidValueError, RecordError
 from equilibrist.games.action import Action
 from equilibrist.games.betting import Betting
 from equilibrist.games.dealing import Dealer
+from equilibrist.games.files import file_errors
+from equilibrist.games.notation import line_error
 from equilibrist.games.records import (
     ROUNDING,
     Chips,
     HandRecord,
     check_names,
     chips_text,
-    line_error,
     log_line,
     parse_log_line,
     parse_names,
@@ -45,6 +46,8 @@ from equilibrist.games.records import (
 )
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import HandState
+
+MOST_REPLAYED = 10**8  # the dealer's generator must walk through all hands before: some seconds
 
 _HEADER_KEY = "# name/game/hands/seed"
 _HEADER = re.compile(_HEADER_KEY + r" (\S.*) (\S+) ([0-9]{1,10}) ([0-9]{1,10})")
@@ -126,19 +129,15 @@ def log_lines(log: MatchLog) -> Iterator[str]:
 def write_log(log: MatchLog, path: str | Path) -> None:
     """Write a log to a file; nothing is written where the log has no text."""
     text = "".join(f"{line}\n" for line in log_lines(log))
-    try:
+    with file_errors("write", path, RecordError):
         Path(path).write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise RecordError(
-            f"cannot write {path}: {error.strerror or error}", value=str(path)
-        ) from None
 
 
 def replay(log: MatchLog, seed: int | None = None) -> MatchLog:
     """The same play on the deals of the ACPC generator; the seed is the header's if none is given.
 
     `RecordError` names the first hand whose cards are not the seed's. Deals are complete in the
-    result, with the cards that nobody saw.
+    result, with the cards that nobody saw. Hands up to number `MOST_REPLAYED` can be dealt.
     """
     if seed is None:
         if log.header is None:
@@ -146,9 +145,17 @@ def replay(log: MatchLog, seed: int | None = None) -> MatchLog:
         seed = log.header.seed
     dealer, hands, dealt = Dealer(log.rules, seed), [], 0
     for record in log.hands:
-        while dealt <= record.hand_number:
-            deal, dealt = next(dealer), dealt + 1
-        state = HandState.start(log.rules, deal, record.hand_number)
+        number = record.hand_number
+        if not dealt <= number <= MOST_REPLAYED:
+            raise RecordError(
+                f"hand {number} cannot be dealt after {dealt} hands; "
+                f"numbers rise, up to {MOST_REPLAYED}",
+                value=number,
+                position=number,
+            )
+        dealer.skip(number - dealt)
+        deal, dealt = next(dealer), number + 1
+        state = HandState.start(log.rules, deal, number)
         try:
             for action in _actions(record.state):
                 state = state.apply(action)
@@ -235,16 +242,11 @@ class _Reader:
         if not isinstance(self.source, str | Path):
             yield from self.source
             return
-        try:
-            with open(self.source, encoding="utf-8", newline="") as file:
-                yield from file
-        except UnicodeDecodeError:
-            message = f"{self.source} is not a text file"
-            raise RecordError(message, value=str(self.source)) from None
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            message = f"cannot read {self.source}: {reason}"
-            raise RecordError(message, value=str(self.source)) from None
+        with (
+            file_errors("read", self.source, RecordError),
+            open(self.source, encoding="utf-8", newline="") as file,
+        ):
+            yield from file
 
     def _read(self, line: str) -> HandRecord | None:
         """Take in one line; the record of a hand."""

@@ -25,20 +25,31 @@ import re
 from typing import NamedTuple
 
 from equilibrist.cards.card import Card, Cards, parse_cards
+from equilibrist.cards.numbers import parse_whole
 from equilibrist.errors import CardError, IllegalActionError, RecordError
 from equilibrist.games.action import parse_action
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
-from equilibrist.games.state import Deal, HandState, Swap, board_sizes, draw_slot
-
-MAX_HAND_NUMBER = 2**32 - 1
+from equilibrist.games.state import (
+    MAX_HAND_NUMBER,
+    Deal,
+    HandState,
+    Swap,
+    board_sizes,
+    draw_slot,
+)
 
 _TOKEN = re.compile(r"[fckd/]|r[0-9]*")
-_NUMBER = re.compile(r"[0-9]{1,10}")
 _FORMS = {
     "MATCHSTATE": ("viewer", "hand", "betting", "cards"),
     "STATE": ("hand", "betting", "cards"),
 }
+
+
+def line_error(line: str, at: int, message: str, value: object) -> RecordError:
+    """A `RecordError` that says at which character of a line something is wrong."""
+    where = f"(character {at + 1} of {line[:200]!r})"
+    return RecordError(f"{message} {where}", value=value, position=at)
 
 
 class ParsedState(NamedTuple):
@@ -56,12 +67,8 @@ class _Field(NamedTuple):
     line: str
 
     def error(self, message: str, *, value: object = None, offset: int = 0) -> RecordError:
-        at = self.start + offset
-        return RecordError(
-            f"{message} (character {at + 1} of {self.line[:200]!r})",
-            value=self.text if value is None else value,
-            position=at,
-        )
+        value = self.text if value is None else value
+        return line_error(self.line, self.start + offset, message, value)
 
     def split(self, separator: str) -> list[_Field]:
         fields, start = [], self.start
@@ -140,9 +147,10 @@ def parse_betting(rules: GameRules, text: str) -> Betting:
 
 
 def _number(field: _Field, what: str, most: int) -> int:
-    if not _NUMBER.fullmatch(field.text) or int(field.text) > most:
+    number = parse_whole(field.text, most)
+    if number is None:
         raise field.error(f"the {what} is 0 to {most}, not {field.text[:40]!r}")
-    return int(field.text)
+    return number
 
 
 def _replay(rules: GameRules, field: _Field) -> tuple[Betting, list[_Turn]]:

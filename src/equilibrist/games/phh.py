@@ -42,13 +42,15 @@ import math
 import tomllib
 from collections.abc import Iterable
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from equilibrist.errors import InvalidValueError, RecordError
-from equilibrist.games.notation import MAX_HAND_NUMBER
+from equilibrist.games.files import file_errors, read_text
 from equilibrist.games.phh_actions import action_texts, play_actions
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import UNLIMITED_RAISES, UNLIMITED_STACK, GameRules
+from equilibrist.games.state import MAX_HAND_NUMBER
 
 _VARIANTS = {"FT": "fixed-limit hold'em", "NT": "no-limit hold'em"}
 _HOLDEM: dict[str, Any] = {
@@ -103,6 +105,13 @@ def phh_text(record: HandRecord) -> str:
         pairs = zip(rules.stacks, record.payoffs, strict=True)
         entries["finishing_stacks"] = [stack + chips for stack, chips in pairs]
     return "".join(f"{name} = {_toml(value)}\n" for name, value in (entries | own).items())
+
+
+def write_phh(record: HandRecord, path: str | Path) -> None:
+    """Write the history of a hand to a file; nothing is written where the hand has none."""
+    text = phh_text(record)
+    with file_errors("write", path, RecordError):
+        Path(path).write_text(text, encoding="utf-8", newline="\n")
 
 
 def _game_entries(rules: GameRules) -> dict[str, Any]:
@@ -176,6 +185,11 @@ def parse_phh(text: str, rules: GameRules | None = None) -> HandRecord:
         raise RecordError(f"the hand ends in a showdown: {error}", value=str(state)) from None
     _check_finish(record, entries)
     return record
+
+
+def read_phh(path: str | Path, rules: GameRules | None = None) -> HandRecord:
+    """The hand of a history in a file, as `parse_phh`; `RecordError` also if it cannot be read."""
+    return parse_phh(read_text(path, RecordError), rules)
 
 
 def _rules(entries: dict[str, Any]) -> GameRules:

@@ -24,7 +24,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from equilibrist.errors import InvalidValueError, RecordError
-from equilibrist.games.notation import parse_state
+from equilibrist.games.notation import line_error, parse_state
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import HandState
 
@@ -187,9 +187,3 @@ def _split_payoffs(state: HandState) -> tuple[Chips, ...]:
 def simplest(chips: Chips) -> Chips:
     """Whole chips as an integer."""
     return chips if isinstance(chips, int) or chips.denominator > 1 else int(chips)
-
-
-def line_error(line: str, at: int, message: str, value: object) -> RecordError:
-    """A `RecordError` that says at which character of a line something is wrong."""
-    where = f"(character {at + 1} of {line[:200]!r})"
-    return RecordError(f"{message} {where}", value=value, position=at)

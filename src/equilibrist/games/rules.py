@@ -40,6 +40,7 @@ from typing import Any, Literal, NamedTuple
 
 from equilibrist.cards.card import Deck
 from equilibrist.errors import GameFileError, InvalidValueError
+from equilibrist.games.files import read_text
 
 UNLIMITED_RAISES = 255  # ACPC's default cap
 UNLIMITED_STACK = 2**31 - 1  # ACPC's stack where none is given; no amount of chips exceeds it
@@ -301,28 +302,24 @@ def read_rules(path: str | Path) -> GameRules:
 
     Raises `GameFileError` also where the file cannot be read.
     """
-    path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise GameFileError(f"cannot read {path}: {reason}", value=str(path)) from None
-    except UnicodeDecodeError:
-        raise GameFileError(f"{path} is not a text file", value=str(path)) from None
-    except ValueError as error:  # a path that no file can have
-        raise GameFileError(f"cannot read {str(path)!r}: {error}", value=str(path)) from None
-    return parse_rules(text, name=path.stem)
+    text = read_text(path, GameFileError)
+    return parse_rules(text, name=Path(path).stem)
 
 
 def rules_text(rules: GameRules) -> str:
     """The game definition of some rules, the inverse of `parse_rules`."""
+    defaults: dict[str, object] = {  # what need not be said
+        "stacks": None,
+        "raise_sizes": (),
+        "ranking": "standard",
+        "discards": (False,) * rules.num_rounds,
+        "rollout_cards": 0,
+    }
     lines = ["GAMEDEF", rules.betting]
     lines += [f"numPlayers = {rules.num_players}", f"numRounds = {rules.num_rounds}"]
     for key, (field, count) in (_KEYS | _OWN_KEYS).items():
         value = getattr(rules, field)
-        if value in (None, (), 0) or (key == "discards" and not any(value)):
-            continue
-        if key == "ranking" and value == "standard":
+        if field in defaults and value == defaults[field]:
             continue
         if key == "firstPlayer":
             value = tuple(player + 1 for player in value)

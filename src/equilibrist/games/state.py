@@ -11,11 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from equilibrist.cards.card import Card, Cards, card_name, cards_name, check_distinct
+from equilibrist.cards.numbers import whole_number
 from equilibrist.cards.ranking import rank_cards
 from equilibrist.errors import CardError, InvalidValueError
 from equilibrist.games.action import SWAP, Action, LegalActions, action_name, illegal_action
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
+
+MAX_HAND_NUMBER = 2**32 - 1
 
 Swap: TypeAlias = tuple[Card, Card]  # the card given away and its replacement
 
@@ -86,6 +89,9 @@ class HandState:
     swaps: tuple[tuple[Swap, ...], ...]  # of each player, in order; () where hidden
     hand_number: int = 0
 
+    def __post_init__(self) -> None:
+        whole_number(self.hand_number, "a hand number", 0, MAX_HAND_NUMBER)
+
     @classmethod
     def start(cls, rules: GameRules, deal: Deal, hand_number: int = 0) -> HandState:
         """The state before the first action; `CardError` where the deal does not fit the game."""
@@ -143,6 +149,8 @@ class HandState:
 
     def cards_text(self, viewer: int | None = None) -> str:
         """The cards of a state line, as `viewer` sees them or all; grammar in `games.notation`."""
+        if viewer is not None:
+            viewer = whole_number(viewer, "the player who looks", 0, self.rules.num_players - 1)
         players = range(self.rules.num_players)
         holes = "|".join(self._hole_text(p) if self._sees(viewer, p) else "" for p in players)
         groups, start = [], 0
