@@ -1,4 +1,4 @@
-"""Linear programs: matrix games against SciPy, locked decisions, and outcomes that are no solutions.
+"""Linear programs: matrix games against SciPy, locked decisions, outcomes that are no solutions.
 
 Values of poker games are in `tests/oracles/test_game_values.py`.
 """
