@@ -174,11 +174,25 @@ def test_monte_carlo_is_the_same_for_the_same_seed_and_any_threads() -> None:
     assert one != equity("AA:0.3,T9s", "QQ:0.7", seed=2, **settings)
 
 
-def test_work_beyond_the_limit_is_sampled_and_said_so() -> None:
-    board = parse_cards("2c7d9h")
-    assert equity("QQ+", "AK", board).exact
-    assert not equity("QQ+", "AK", board, limit=1000).exact
-    assert equity("QQ+", "AK", board, limit=1000, method="exact").exact
+@pytest.mark.parametrize("method", ["exact", "monte-carlo"])
+def test_boards_are_played_block_by_block(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    board, shares = parse_cards("2c7d9h"), []
+    settings = {"method": method, "samples": 1000, "seed": 4}
+    whole = equity("QQ+,76s:0.5", "AK", board, **settings)
+    monkeypatch.setattr("equilibrist.cards.equity._BLOCK", 300)
+    parts = equity("QQ+,76s:0.5", "AK", board, **settings, progress=shares.append)
+    assert parts.exact == whole.exact == (method == "exact")
+    assert len(shares) > 3
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    if method == "exact":
+        assert counts(parts) == pytest.approx(counts(whole))
+
+
+@pytest.mark.parametrize("samples", [5, 99, 10**9 + 1, 9_000_000_000_000, 1e5, "many"])
+def test_samples_are_enough_and_not_endless(samples: int) -> None:
+    with pytest.raises(InvalidValueError, match="samples is a whole number from 100 to 1000000000"):
+        equity("AA", "KK", method="monte-carlo", samples=samples)
 
 
 @pytest.mark.parametrize(
@@ -206,8 +220,6 @@ def test_impossible_questions_are_refused(
 def test_other_bad_input_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="guess"):
         equity("AA", "KK", method="guess")
-    with pytest.raises(InvalidValueError, match="5 samples"):
-        equity("AA", "KK", samples=5)
     with pytest.raises(CardError, match="1326 is not a hand"):
         equity(1326, "KK")
     with pytest.raises(CardError, match="-1 is not a hand"):

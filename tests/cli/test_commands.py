@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from equilibrist import __version__
-from equilibrist.cli import main
+from equilibrist.cli import cards, main
 
 GAMES = [
     "kuhn", "leduc", "rhode-island", "holdem-limit", "holdem-nolimit", "preflop-holdem",
@@ -56,6 +56,7 @@ def test_the_size_of_a_pattern(answer):
 def test_an_index_and_its_deal(answer):
     data = answer("index", "7s7h", "3dJdAh")
     assert data["indices"][-1] == data["index"]
+    assert (data["round"], data["round_size"], data["size"]) == (2, 1286792, 2428287420)
     back = answer("index", "--pattern", "2,3", "--at", str(data["index"]))
     assert (back["index"], back["cards"]) == (data["index"], data["canonical"])
 
@@ -81,6 +82,13 @@ def test_one_node_of_a_tree(answer):
     assert (data["kind"], data["round"], data["pot"], data["children"]) == (
         "decision", 2, 6, ["c", "r"],
     )  # fmt: skip
+
+
+def test_a_tree_where_everybody_is_all_in(answer):
+    data = answer("tree", "holdem-nolimit", "--rounds", "4", "--pot", "40000", "--node", "")
+    assert (data["kind"], data["round"], data["player"]) == ("showdown", 4, None)
+    data = answer("tree", "discard-holdem", "--pot", "400", "--node", "/")
+    assert (data["kind"], data["round"], data["children"]) == ("decision", 2, ["k", "d"])
 
 
 def test_exact_equity_against_a_random_hand(answer):
@@ -160,6 +168,9 @@ BAD = [
     (("equity", "", "KK"), "empty"),
     (("equity", "AXs", "KK"), "AXs"),
     (("equity", "AA", "KK", "--method", "guess"), "guess"),
+    (("equity", "AA", "KK", "--method", "monte-carlo", "--samples", "9000000000000"), "1000000000"),
+    (("equity", "AA", "KK", "--method", "monte-carlo", "--samples", "5"), "100 to"),
+    (("equity", "AA", "KK", "--samples", "many"), "--samples"),
     (("equity", "AA", "KK", "--threads", "0"), "--threads"),
     (("equity", "AA", "KK", "--threads", "9999"), "9999"),
     (("equity", "AA", "KK", "--seed", "-1"), "--seed"),
@@ -180,6 +191,15 @@ BAD = [
     (("tree", "holdem-nolimit", "--bets", "50%,ten"), "'ten'"),
     (("tree", "holdem-limit", "--rounds", "2-4", "--pot", "-4"), "pot of -4"),
     (("games", "show", "poker"), "no game is called 'poker'"),
+    (("games", "--json", "show", "kuhn"), "games show GAME --json"),
+    (("games", "--seed", "3", "show", "kuhn"), "stand behind it"),
+    (("tree", "x" * 300), "no game is called"),
+    (("tree", "x" * 300 + ".game"), "File name too long"),
+    (("tree", "leduc", "--node", "cc/cx"), "'x' at character 5"),
+    (("tree", "holdem-nolimit", "--bets", "a/a/a/a/a"), "5 rounds of bets for the 4 rounds"),
+    (("tree", "holdem-nolimit", "--bets", "a|a|a"), "3 seats for the 2 players"),
+    (("tree", "holdem-nolimit", "--bets", "50%", "--max-raises", ""), "no raise caps"),
+    (("index", "--pattern", "٢"), "'٢'"),
     (("frobnicate",), "frobnicate"),
     (("rank", "Ah", "--wrong"), "--wrong"),
 ]
@@ -216,12 +236,80 @@ def test_help_loads_nothing_heavy():
     assert "equity" in result.stdout
 
 
-def test_a_closed_pipe_is_no_error():
-    program = f"{sys.executable} -c 'from equilibrist.cli import main; main()' games | head -c 1"
+@pytest.mark.parametrize("command", ["games", "games --json", "rank AhKh", "--help", "--version"])
+def test_a_closed_pipe_is_no_error(command):
+    # The reader has gone before the first byte is written.
+    program = f"{sys.executable} -c 'from equilibrist.cli import main; main()' {command}"
     result = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", program], capture_output=True, text=True
+        ["bash", "-o", "pipefail", "-c", f"(sleep .3; {program}) | :"],
+        capture_output=True,
+        text=True,
     )
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_no_arguments_show_the_help_and_no_complaint(run):
+    result = run()
+    assert result.returncode == 2
+    assert "Usage: " in result.stdout
     assert result.stderr == ""
+
+
+def test_threads_are_as_many_as_numba_has():
+    import numba
+
+    from equilibrist.cli.options import most_threads
+
+    assert most_threads() == numba.config.NUMBA_NUM_THREADS
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("games",), ("games", "show", "kuhn"), ("tree", "kuhn"), ("rank", "Ah"), ("index",),
+     ("index", "AhKh"), ("equity", "AhKh", "QsQd", "--board", "2c3c4c5c6c")],
+)  # fmt: skip
+@pytest.mark.parametrize("threads", ["0", "-1", "9999", "99999999999999999999"])
+def test_every_command_checks_its_threads(run, command, threads):
+    result = run(*command, "--threads", threads)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "--threads is 1 to the" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "kernels"),
+    [
+        (("index", "AhKh2c7d9h"), cards.INDEX_KERNELS),
+        (("equity", "AhKh", "QsQd", "--board", "2c3c4c"), cards.EQUITY_KERNELS),
+    ],
+)
+def test_compilation_is_announced_while_a_kernel_of_the_command_is_cold(
+    run, command, kernels, monkeypatch
+):
+    from equilibrist.kernels import cache
+
+    run(*command)
+    assert not cache.is_cold(*kernels)
+    assert run(*command).stderr == ""
+    monkeypatch.setattr(cache, "is_cold", lambda *asked: kernels[-1] in asked)
+    assert run(*command).stderr == "compiling kernels, first run only …\n"
+
+
+def test_long_work_says_how_long_it_takes(run, monkeypatch):
+    monkeypatch.setattr("equilibrist.cli.options._PATIENCE", 0.0)
+    monkeypatch.setattr("equilibrist.cards.equity._BLOCK", 100)
+    result = run("equity", "AhKh", "QsQd", "--board", "2c3c4c", "--json")
+    assert "equity: about 0 s left\n" in result.stderr
+    assert json.loads(result.stdout)["total"] == 990
+
+
+def test_a_hand_is_ranked_where_numba_is_off():
+    program = f"{sys.executable} -c 'from equilibrist.cli import main; main()' rank AhKh"
+    result = subprocess.run(
+        ["bash", "-c", f"NUMBA_DISABLE_JIT=1 {program}"], capture_output=True, text=True
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "high card, ace" in result.stdout
 
 
 FULL = "equilibrist: cannot write the answer: No space left on device"

@@ -6,6 +6,10 @@ the dead cards. So one board per orbit of G is played (134,459 instead of 2,598,
 random hand), each counted as often as its orbit is large, and the results of hands that G maps to
 each other are averaged. Whichever side makes this cheaper plays against the other. All counts are
 exact integers when all weights are 0 or 1.
+
+Exact answers are always in reach: the largest question there is, two ranges of all hands that no
+suit permutation fixes and no board, is 3.4e9 hands on boards, about a minute on two cores. Random
+boards (Monte Carlo) are played only on request.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -29,6 +33,7 @@ from equilibrist.cards.hand import (
     hand_cards,
     hand_table,
 )
+from equilibrist.cards.numbers import whole_number
 from equilibrist.cards.range import Range, blocked_hands, parse_range
 from equilibrist.cards.ranking import rank_tables
 from equilibrist.errors import CardError, InvalidValueError, RangeError, UnknownNameError
@@ -36,18 +41,17 @@ from equilibrist.errors import CardError, InvalidValueError, RangeError, Unknown
 RangeLike: TypeAlias = Range | str | Hand
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+Progress: TypeAlias = Callable[[float], None]
 
 BOARD_CARDS = 5
-METHODS = ("auto", "exact", "monte-carlo")
+METHODS = ("exact", "monte-carlo")
 
-# The most hands × boards that "auto" enumerates. The largest question there is, two ranges of all
-# hands that no suit permutation fixes and no board, takes 3.4e9: about a minute on two cores.
-EXACT_LIMIT = 4e9
 NUM_SAMPLES = 100_000  # boards of a Monte Carlo estimate unless told
+MOST_SAMPLES = 10**9
 
 _NUM_CHUNKS = 64  # of exact sums; fixed, so that results do not depend on the number of threads
 _NUM_BATCHES = 100  # of Monte Carlo sums, whose spread gives the standard error
-_BLOCK = 100_000  # random boards drawn at a time, which bounds the memory of the draw
+_BLOCK = 100_000  # boards played at a time: bounds the memory of random ones, and shows progress
 _PAIRS_PER_HAND = 4  # comparisons that cost as much as sorting and sweeping one hand
 
 
@@ -102,16 +106,16 @@ def equity(
     board: Sequence[Card] = (),
     dead: Sequence[Card] = (),
     *,
-    method: str = "auto",
-    limit: float = EXACT_LIMIT,
+    method: str = "exact",
     samples: int = NUM_SAMPLES,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> Equity:
     """Equity of one hand or range against another, given some board and dead cards.
 
-    A side is a `Range`, its text, or the index of a hand. "auto" is exact up to `limit`
-    hands × boards and beyond that a Monte Carlo estimate over `samples` random boards, on each of
-    which all hands are compared; "exact" and "monte-carlo" insist.
+    A side is a `Range`, its text, or the index of a hand. The method is "exact", or "monte-carlo":
+    an estimate over `samples` random boards, on each of which all hands are compared. `progress`
+    is told now and then which share of the boards has been played, 0 to 1.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -124,19 +128,16 @@ def equity(
         raise UnknownNameError(
             f"no method is called {method!r}; there are {', '.join(METHODS)}", value=method
         )
-    if samples < _NUM_BATCHES:
-        raise InvalidValueError(
-            f"{samples} samples are too few; at least {_NUM_BATCHES} are needed", value=samples
-        )
+    samples = whole_number(samples, "the number of samples", _NUM_BATCHES, MOST_SAMPLES)
     own, other = _dealt_weights(first, second, board, dead)
-    plans = [_Plan.make(own, other, board, dead), _Plan.make(other, own, board, dead)]
-    swapped = plans[1].work < plans[0].work
-    if method == "exact" or (method == "auto" and plans[swapped].work <= limit):
-        counts = _exact_results(plans[swapped])[None] @ (other if swapped else own)
+    swapped = False
+    if method == "exact":
+        plans = [_Plan.make(own, other, board, dead), _Plan.make(other, own, board, dead)]
+        swapped = plans[1].work < plans[0].work
+        counts = _exact_results(plans[swapped], progress)[None] @ (other if swapped else own)
     else:
-        swapped = False
         plan = _Plan.make(own, other, board, dead, use_suits=False)
-        counts = _sampled_results(plan, samples, seed) @ own
+        counts = _sampled_results(plan, samples, seed, progress) @ own
     if swapped:  # what the second side did not win is what the first side wins
         wins, ties, total = counts.T
         counts = np.stack([total - wins - ties, ties, total], axis=1)
@@ -233,22 +234,25 @@ class _Plan:
         return len(self.hands) * max(1.0, boards / len(self.symmetries))
 
 
-def _exact_results(plan: _Plan) -> Floats:
+def _exact_results(plan: _Plan, progress: Progress | None = None) -> Floats:
     """What each hand beats, ties and meets over all boards: [3, 1326]."""
-    results = _play(plan, *_canonical_boards(plan), _NUM_CHUNKS).sum(axis=0)
+    boards, multiplicity = _canonical_boards(plan)
+    blocks = (
+        (boards[start : start + _BLOCK], multiplicity[start : start + _BLOCK])
+        for start in range(0, len(boards), _BLOCK)
+    )
+    results = _play(plan, blocks, len(boards), _NUM_CHUNKS, progress).sum(axis=0)
     # Over the boards left out, a hand fares as its images do over those played.
     averaged: Floats = results[:, _hand_images()[plan.symmetries]].sum(axis=1)
     return averaged / len(plan.symmetries)
 
 
-def _sampled_results(plan: _Plan, samples: int, seed: int) -> Floats:
+def _sampled_results(plan: _Plan, samples: int, seed: int, progress: Progress | None) -> Floats:
     """What each hand beats, ties and meets over random boards, by batch: [batches, 3, 1326]."""
     random = np.random.default_rng(seed)
-    blocks = [
-        _random_boards(random, plan, min(_BLOCK, samples - start))
-        for start in range(0, samples, _BLOCK)
-    ]
-    return _play(plan, np.vstack(blocks), np.ones(samples, np.uint8), _NUM_BATCHES)
+    sizes = (min(_BLOCK, samples - start) for start in range(0, samples, _BLOCK))
+    blocks = ((_random_boards(random, plan, size), np.ones(size, np.uint8)) for size in sizes)
+    return _play(plan, blocks, samples, _NUM_BATCHES, progress)
 
 
 def _random_boards(random: np.random.Generator, plan: _Plan, count: int) -> NDArray[np.uint8]:
@@ -265,24 +269,32 @@ def _random_boards(random: np.random.Generator, plan: _Plan, count: int) -> NDAr
 
 
 def _play(
-    plan: _Plan, boards: NDArray[np.uint8], multiplicity: NDArray[np.uint8], num_chunks: int
+    plan: _Plan,
+    blocks: Iterable[tuple[NDArray[np.uint8], NDArray[np.uint8]]],
+    num_boards: int,
+    num_chunks: int,
+    progress: Progress | None,
 ) -> Floats:
-    """What each hand beats, ties and meets on some boards: [chunks, 3, 1326]."""
+    """What each hand beats, ties and meets on blocks of boards: [chunks, 3, 1326].
+
+    A block is boards [B, 5] and how many each stands for [B]; each is split into all chunks.
+    """
     from equilibrist.kernels.cpu import equity as kernel
 
     second = np.flatnonzero(plan.weights)
+    hands, weights = hand_table()[plan.hands], plan.weights[plan.hands]
+    places = np.searchsorted(plan.hands, plan.first), np.searchsorted(plan.hands, second)
+    pairwise = len(plan.first) * len(second) <= _PAIRS_PER_HAND * len(plan.hands)
+    tables = rank_tables(7)
     played = np.zeros((num_chunks, 3, len(plan.hands)))
-    kernel.showdown_boards(
-        rank_tables(7),
-        boards,
-        multiplicity,
-        hand_table()[plan.hands],
-        plan.weights[plan.hands],
-        np.searchsorted(plan.hands, plan.first),
-        np.searchsorted(plan.hands, second),
-        len(plan.first) * len(second) <= _PAIRS_PER_HAND * len(plan.hands),
-        played,
-    )
+    done = 0
+    for boards, multiplicity in blocks:
+        kernel.showdown_boards(
+            tables, boards, multiplicity, hands, weights, *places, pairwise, played
+        )
+        done += len(boards)
+        if progress is not None:
+            progress(done / num_boards)
     results = np.zeros((num_chunks, 3, NUM_HANDS))
     results[:, :, plan.hands] = played
     return results

@@ -53,20 +53,21 @@ def main() -> None:
     """Run the command line; wrong input is one sentence on stderr and exit code 2."""
     _prepare_streams()
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        code = app(standalone_mode=False) or 0
+    except SystemExit:  # typer's, with code 1: the reader, such as `head`, has closed the pipe
+        _drop_output()
+        code = 0
     except (EquilibristError, typer.TyperException) as error:
         _complain(error.format_message() if hasattr(error, "format_message") else str(error))
-        sys.exit(2)
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        _drop_output()
-        sys.exit(0)
+        code = 2
     except OSError as error:
         _drop_output()
         _complain(f"cannot write the answer: {error.strerror or error}")
-        sys.exit(1)
+        code = 1
     except (KeyboardInterrupt, typer.Abort):
         _complain("interrupted")
-        sys.exit(130)
+        code = 130
+    sys.exit(code)
 
 
 def _prepare_streams() -> None:

@@ -8,7 +8,19 @@ from typing import Annotated
 
 import typer
 
-from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels, table
+from equilibrist.cli.options import (
+    Json,
+    Remaining,
+    Seed,
+    Threads,
+    emit,
+    prepare_kernels,
+    table,
+)
+
+# What the commands compile on their first run.
+EQUITY_KERNELS = ("equity.showdown_boards", "equity.canonical_boards")
+INDEX_KERNELS = ("isomorphism.index_deal", "isomorphism.unindex_deal", "isomorphism.relate")
 
 
 def equity(
@@ -18,13 +30,13 @@ def equity(
     board: Annotated[str, typer.Option(help="Board cards already dealt, such as 2c7d9h.")] = "",
     dead: Annotated[str, typer.Option(help="Cards known to be out of play.")] = "",
     random: Annotated[bool, typer.Option("--random", help="Against a random hand.")] = False,
-    method: Annotated[str, typer.Option(help="auto, exact or monte-carlo.")] = "auto",
-    samples: Annotated[int, typer.Option(min=100, help="Boards of a Monte Carlo run.")] = 100_000,
+    method: Annotated[str, typer.Option(help="exact or monte-carlo.")] = "exact",
+    samples: Annotated[int, typer.Option(help="Boards of a Monte Carlo run.")] = 100_000,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Equity of a hand or range against another, exact where feasible.
+    """Equity of a hand or range against another, exact unless told otherwise.
 
     Example: equilibrist equity AhKh QsQd --board 2c7d9h
     """
@@ -42,10 +54,18 @@ def equity(
     first = parse_range(hands[0])
     second = Range.random() if random else parse_range(hands[1])
     board_cards, dead_cards = parse_cards(board), parse_cards(dead)
-    prepare_kernels(threads)
+    kernels = EQUITY_KERNELS if method == "exact" else EQUITY_KERNELS[:1]
+    prepare_kernels(threads, *kernels)
     start = time.perf_counter()
     result = library.equity(
-        first, second, board_cards, dead_cards, method=method, samples=samples, seed=seed
+        first,
+        second,
+        board_cards,
+        dead_cards,
+        method=method,
+        samples=samples,
+        seed=seed,
+        progress=Remaining("equity"),
     )
     seconds = time.perf_counter() - start
     data = {
@@ -143,18 +163,14 @@ def index(
         ]
         emit(data, table(rows, header=("rounds", "deals", "up to suits")), as_json=json)
         return
-    prepare_kernels(threads)
-    if at is None:
-        deal = parse_cards(" ".join(cards or []))
-        indices = indexer.indices(deal)
-    else:
-        deal = indexer.unindex(at)
-        indices = indexer.indices(deal)
+    prepare_kernels(threads, *INDEX_KERNELS)
+    deal = parse_cards(" ".join(cards or [])) if at is None else indexer.unindex(at)
+    indices = indexer.indices(deal)
     last = len(indices) - 1
     canonical = indexer.unindex(indices[-1], last)
     data |= {
-        "round": last,
-        "size": indexer.sizes[last],
+        "round": last + 1,
+        "round_size": indexer.sizes[last],
         "cards": cards_name(deal),
         "index": indices[-1],
         "indices": list(indices),
@@ -169,11 +185,12 @@ def index(
 
 
 def _parse_pattern(text: str) -> tuple[int, ...]:
+    from equilibrist.cards.numbers import parse_whole
     from equilibrist.errors import ParseError
 
     words = text.replace(",", " ").split()
     for word in words:
-        if not (word.isascii() and word.isdigit() and len(word) < 6):
+        if parse_whole(word, 52) is None:
             raise ParseError(
                 f"{word!r} in the pattern {text!r} is not a number of cards; 2,3,1,1 is a pattern",
                 value=word,

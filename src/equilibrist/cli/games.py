@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from equilibrist.cli.options import Json, Seed, Threads, emit, table
+from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from equilibrist.games.bet_menu import BetMenu
@@ -27,6 +28,9 @@ def games(
 ) -> None:
     """The catalogue of games."""
     if context.invoked_subcommand is not None:
+        if json or seed or threads is not None:
+            name = context.invoked_subcommand
+            raise InvalidValueError(f"options of {name} stand behind it: games {name} GAME --json")
         return
     from equilibrist.games.catalog import describe_game, game_names, get_game
 
@@ -119,7 +123,6 @@ def _menu(
 def _build(
     rules: GameRules, menu: BetMenu, rounds: str | None = None, pot: int | None = None
 ) -> BettingTree:
-    from equilibrist.errors import InvalidValueError
     from equilibrist.games.betting_tree import BettingTree
 
     first, last = (1, rules.num_rounds) if rounds is None else _parse_rounds(rounds)
@@ -132,14 +135,16 @@ def _build(
 
 
 def _parse_rounds(text: str) -> tuple[int, int]:
+    from equilibrist.cards.numbers import parse_whole
     from equilibrist.errors import ParseError
 
     words = text.split("-")
-    if len(words) > 2 or not all(w.isascii() and w.isdigit() and len(w) < 4 for w in words):
+    first, last = parse_whole(words[0], 99), parse_whole(words[-1], 99)
+    if len(words) > 2 or first is None or last is None:
         raise ParseError(
             f"{text!r} names no rounds; write one, such as 4, or a span, such as 2-4", value=text
         )
-    return int(words[0]), int(words[-1])
+    return first, last
 
 
 def _describe(tree: BettingTree) -> tuple[dict[str, object], str]:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from typing import Annotated, TypeAlias
 
 import typer
+
+from equilibrist.errors import InvalidValueError
+
+_PATIENCE = 2.0  # seconds that work may take before the command line says how long it will be
 
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on stdout instead of text.")
@@ -15,8 +21,29 @@ Json: TypeAlias = Annotated[
 Seed: TypeAlias = Annotated[
     int, typer.Option(min=0, max=2**32 - 1, help="Seed of whatever is random; most is not.")
 ]
+
+
+def most_threads() -> int:
+    """How many threads Numba will take, found without loading it."""
+    try:
+        return int(os.environ["NUMBA_NUM_THREADS"])
+    except (KeyError, ValueError):
+        affinity = getattr(os, "sched_getaffinity", None)
+        return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _check_threads(threads: int | None) -> int | None:
+    most = most_threads()
+    if threads is not None and not 1 <= threads <= most:
+        raise InvalidValueError(
+            f"--threads is 1 to the {most} cores of this machine, not {threads}", value=threads
+        )
+    return threads
+
+
 Threads: TypeAlias = Annotated[
-    int | None, typer.Option(min=1, help="Threads to compute with; all cores unless told.")
+    int | None,
+    typer.Option(callback=_check_threads, help="Threads to compute with; all cores unless told."),
 ]
 
 
@@ -47,19 +74,39 @@ def table(rows: Sequence[Sequence[object]], *, header: Sequence[str] = ()) -> st
     )
 
 
-def prepare_kernels(threads: int | None) -> None:
-    """Set the number of threads, and say so when compilation will take a moment."""
+def prepare_kernels(threads: int | None, *kernels: str) -> None:
+    """Set the number of threads, and say so when some of the command's kernels must be compiled."""
     import numba
 
-    from equilibrist.errors import InvalidValueError
     from equilibrist.kernels import cache
 
     if threads is not None:
-        most = numba.config.NUMBA_NUM_THREADS
-        if threads > most:
-            raise InvalidValueError(
-                f"--threads {threads} is more than the {most} cores of this machine", value=threads
-            )
         numba.set_num_threads(threads)
-    if cache.is_cold():
+    if cache.is_cold(*kernels):
         print("compiling kernels, first run only …", file=sys.stderr, flush=True)
+
+
+class Remaining:
+    """Says on stderr how long a long computation still takes: once, or over and over on a terminal.
+
+    To be called with the share that is done, from 0 to 1.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.start = time.perf_counter()
+        self.has_spoken = False
+
+    def __call__(self, share: float) -> None:
+        """Take note of the share that is done."""
+        seconds = time.perf_counter() - self.start
+        rest = seconds / share - seconds
+        if sys.stderr.isatty():
+            if self.has_spoken or rest > _PATIENCE:
+                end = "\n" if share == 1 else ""
+                text = f"\r{self.what}: {share:4.0%} done, about {rest:.0f} s left "
+                print(text, end=end, file=sys.stderr, flush=True)
+                self.has_spoken = True
+        elif rest > _PATIENCE and not self.has_spoken:
+            print(f"{self.what}: about {rest:.0f} s left", file=sys.stderr, flush=True)
+            self.has_spoken = True
