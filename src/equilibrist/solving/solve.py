@@ -27,6 +27,7 @@ class Outcome(Enum):
     """How a run ended, and what to do next."""
 
     TARGET_REACHED = "the target is reached"
+    FINISHED = "the method has nothing left to do"
     BUDGET_SPENT = "the budget is spent: give more iterations, or resume"
     INTERRUPTED = "stopped on request: resume to go on"
     BROKEN_DOWN = "the arithmetic broke down: use float64, or a method without smoothing"
@@ -96,6 +97,8 @@ def solve(
     _check_budget(iterations, target, seconds, every)
     run = run or Run(solver.init(game, seed))
     run.outcome = Outcome.BUDGET_SPENT
+    solver.step(game, run.state, 0)  # compiles, outside the time that is measured
+    evaluate(game, solver.plans(game, run.state))
     limit = np.inf if iterations is None else iterations
     last_save = time.perf_counter()
     save_cost = 0.0
@@ -152,7 +155,9 @@ def _advance(
         solver.step(game, run.state, steps)
         taken = time.perf_counter() - start
         run.seconds += taken
-        if _has_broken_down(run.state) or (seconds is not None and run.seconds >= seconds):
+        if int(run.state["iteration"]) == goal - left:  # the method has ended by itself
+            run.state["finished"] = np.array(True)
+        if _has_ended(run.state) or (seconds is not None and run.seconds >= seconds):
             return
         chunk = 2 * steps if taken < _LONGEST_CHUNK / 2 else max(1, steps // 2)
 
@@ -163,17 +168,18 @@ def _look(game: SequenceGame, solver: Solver, run: Run) -> Row:
 
 
 def _is_done(run: Run, limit: float, target: float | None, seconds: float | None) -> bool:
-    if _has_broken_down(run.state):
-        run.outcome = Outcome.BROKEN_DOWN
-        return True
     if run.trace and target is not None and run.evaluation.exploitability <= target:
         run.outcome = Outcome.TARGET_REACHED
         return True
+    if _has_ended(run.state):
+        broken = bool(run.state.get("breakdown", False))
+        run.outcome = Outcome.BROKEN_DOWN if broken else Outcome.FINISHED
+        return True
     if seconds is not None and run.seconds >= seconds:
         return True
-    return int(run.state["iteration"]) >= limit or bool(run.state.get("finished", False))
+    return int(run.state["iteration"]) >= limit
 
 
-def _has_broken_down(state: State) -> bool:
-    """Solvers whose arithmetic can fail say so in their state, as a nonzero `breakdown`."""
-    return bool(state.get("breakdown", False))
+def _has_ended(state: State) -> bool:
+    """Solvers that end by themselves say so: `finished`, or `breakdown` of their arithmetic."""
+    return bool(state.get("finished", False)) or bool(state.get("breakdown", False))

@@ -1,0 +1,279 @@
+"""What the solving commands share: building, forecasting, progress, saving, pictures."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.cli.games import _menu
+from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.games.betting_tree import BettingTree
+from equilibrist.games.catalog import load_game
+from equilibrist.models.build import exact_game
+from equilibrist.models.card_states import SYMMETRIES
+from equilibrist.models.game import SequenceGame
+from equilibrist.papers.cfr_plus import Curve
+from equilibrist.solving.best_response import Evaluation
+from equilibrist.solving.forecast import forecast, gigabytes
+from equilibrist.solving.solve import Row, Run
+from equilibrist.solving.solver import Solver
+from equilibrist.strategies.strategy import Certificate, GameDescription, Solution
+
+_FLOAT32_SHOWS = 1e-6  # of the payoffs: what sums in float32 can resolve, about
+_LARGE = 2**30  # bytes from which a forecast is printed
+
+
+def build(
+    name: str,
+    bets: str | None,
+    raises: str | None,
+    max_raises: str | None,
+    symmetry: str | None,
+    dtype: str,
+    force: bool,
+) -> SequenceGame:
+    """The exact model of a game, once its forecast fits this machine."""
+    if symmetry is not None and symmetry not in SYMMETRIES:
+        raise InvalidValueError(
+            f"the symmetry is {', '.join(SYMMETRIES)}, not {symmetry!r}", value=symmetry
+        )
+    rules = load_game(name)
+    menu = _menu(rules, bets, raises, max_raises)
+    betting = BettingTree.build(rules, menu)
+    needed = forecast(rules, betting, symmetry, np.dtype(dtype).itemsize)
+    if not force:
+        needed.check(rules.name)
+    if needed.bytes > _LARGE:
+        print(
+            f"{rules.name}: {needed.sequences:,} sequences, {gigabytes(needed.bytes)}, about "
+            f"{needed.seconds_per_iteration:.2g} s an iteration",
+            file=sys.stderr,
+        )
+    return exact_game(rules, menu, symmetry=symmetry)
+
+
+def warn_precision(target: float | None, dtype: str) -> None:
+    """Say so where float32 cannot show what is asked for."""
+    if dtype == "float32" and target is not None and target < _FLOAT32_SHOWS:
+        print(f"equilibrist: float32 may not reach {target:g}; float64 would", file=sys.stderr)
+
+
+def check_output(out: Path | None, resume: bool) -> None:
+    """Refuse to overwrite, and to resume what is not there."""
+    if resume and out is None:
+        raise InvalidValueError("--resume needs --out, the folder of the run to go on with")
+    if resume and out is not None and not (out / "manifest.json").exists():
+        raise StorageError(f"{out} holds no run to resume", value=str(out))
+    if not resume and out is not None and out.exists() and any(out.iterdir()):
+        raise StorageError(
+            f"{out} exists; give another folder, or --resume to go on with it", value=str(out)
+        )
+
+
+class Store:
+    """Saves a run as a solution, and opens it again."""
+
+    def __init__(
+        self, out: Path | None, game: SequenceGame, solver: Solver, seed: int, dtype: str
+    ) -> None:
+        self.out = out
+        self.game = game
+        self.solver = solver
+        self.seed = seed
+        self.settings = {"dtype": dtype}
+
+    def save(self, run: Run) -> None:
+        """Write the run so far; the folder holds the old one or the new one, never half."""
+        if self.out is None:
+            return
+        found = run.evaluation
+        first, second = self.solver.plans(self.game, run.state)
+        Solution(
+            game=GameDescription.of(self.game),
+            plans=(np.asarray(first, np.float64), np.asarray(second, np.float64)),
+            method=self.solver.name,
+            iterations=int(run.state["iteration"]),
+            seconds=run.seconds,
+            certificate=Certificate(found.value, found.best_response, found.unit),
+            trace=run.trace_array(),
+            seed=self.seed,
+            settings=self.settings,
+            state=run.state,
+        ).save(self.out)
+
+    def resume(self) -> Run:
+        """The run in the folder; refused if it is of another game, method or setting."""
+        assert self.out is not None
+        solution = Solution.load(self.out, in_memory=True, verify=True)
+        here = {
+            "game": dataclasses.asdict(GameDescription.of(self.game)),
+            "method": self.solver.name,
+            "seed": self.seed,
+            "settings": self.settings,
+        }
+        there = {
+            "game": dataclasses.asdict(solution.game),
+            "method": solution.method,
+            "seed": solution.seed,
+            "settings": dict(solution.settings),
+        }
+        for what, wanted in here.items():
+            if there[what] != wanted:
+                raise InvalidValueError(
+                    f"{self.out} was begun with another {what}; resume with the same, or choose "
+                    "another folder",
+                    value=what,
+                )
+        rows = [
+            Row(int(t), seconds, Evaluation(value, (one, two), solution.certificate.unit))
+            for t, seconds, _, one, two, value in solution.trace.tolist()
+        ]
+        return Run(dict(solution.state), rows, solution.seconds)
+
+
+class Progress:
+    """One line on stderr after each evaluation; rewritten in place on a terminal."""
+
+    def __init__(
+        self, game: SequenceGame, solver: Solver, iterations: int | None, target: float | None
+    ) -> None:
+        self.game = game
+        self.solver = solver
+        self.iterations = iterations
+        self.target = target
+        self.last = 0.0
+
+    def __call__(self, run: Run) -> None:
+        """Show the latest evaluation."""
+        now = time.monotonic()
+        is_terminal = sys.stderr.isatty()
+        if now - self.last < (0.1 if is_terminal else 2.0):
+            return
+        self.last = now
+        row = run.trace[-1]
+        rate = row.iteration / row.seconds if row.seconds else 0.0
+        found = row.evaluation
+        line = (
+            f"{self.solver.name} {row.iteration:,}: exploitability {found.exploitability:.3e} "
+            f"{found.unit} ({found.best_response[0]:.4g}, {found.best_response[1]:.4g}), "
+            f"{rate:,.0f} it/s, {row.seconds:.1f} s{self._left(run, rate)}"
+        )
+        print(
+            f"\r\x1b[K{line}" if is_terminal else line,
+            end="" if is_terminal else "\n",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def _left(self, run: Run, rate: float) -> str:
+        """How long it may take: by iterations, or by the trend of the last evaluations."""
+        row = run.trace[-1]
+        if self.target is not None and len(run.trace) > 2:
+            before = run.trace[-3]
+            steps = np.log(row.iteration / max(before.iteration, 1))
+            fall = np.log(before.evaluation.exploitability / row.evaluation.exploitability)
+            if fall > 0 and steps > 0:
+                wanted = np.log(row.evaluation.exploitability / self.target) * steps / fall
+                return f", about {row.seconds * (np.exp(min(wanted, 20)) - 1):,.0f} s to the target"
+        if self.iterations is not None and rate:
+            return f", about {(self.iterations - row.iteration) / rate:,.0f} s left"
+        return ""
+
+
+def result(game: SequenceGame, solver: Solver, run: Run, out: Path | None) -> dict[str, Any]:
+    """The JSON of a run."""
+    found = run.evaluation
+    return {
+        "game": game.name,
+        "method": solver.name,
+        "value": found.value,
+        "exploitability": found.exploitability,
+        "nash_conv": found.nash_conv,
+        "best_response": list(found.best_response),
+        "unit": found.unit,
+        "iterations": int(run.state["iteration"]),
+        "seconds": round(run.seconds, 6),
+        "infosets": game.num_infosets,
+        "outcome": run.outcome.name.lower(),
+        "out": None if out is None else str(out),
+    }
+
+
+def result_text(game: SequenceGame, solver: Solver, run: Run) -> str:
+    """A run in two sentences."""
+    found = run.evaluation
+    return (
+        f"{game.name} by {solver.name}: value {found.value:.9g} {found.unit}, exploitability "
+        f"{found.exploitability:.6g} {found.unit} after {int(run.state['iteration']):,} iterations "
+        f"in {run.seconds:.2f} s; {run.outcome.value}"
+    )
+
+
+def compare_row(solver: Solver, run: Run) -> tuple[object, ...]:
+    """A line of the comparison."""
+    found = run.evaluation
+    return (
+        solver.name,
+        int(run.state["iteration"]),
+        f"{run.seconds:.2f}",
+        f"{found.exploitability:.3e}",
+        f"{found.value:.9f}",
+    )
+
+
+def agree(found: Evaluation, stated: Certificate) -> bool:
+    """Whether recomputed numbers are the certificate's, but for rounding."""
+    ours = (found.value, *found.best_response)
+    theirs = (stated.value, *stated.best_response)
+    scale = max(1.0, *(abs(number) for number in theirs))
+    return all(abs(a - b) <= 1e-6 * scale for a, b in zip(ours, theirs, strict=True))
+
+
+def draw(traces: dict[str, NDArray[np.float64]], game: SequenceGame, path: Path) -> None:
+    """Exploitability against seconds, one line a method, both axes logarithmic."""
+    lines = {name: (trace[:, 1], trace[:, 2]) for name, trace in traces.items()}
+    _draw({game.name: lines}, "seconds", f"exploitability, {game.unit}", path)
+
+
+def draw_curves(curves: list[Curve], path: Path) -> None:
+    """Exploitability against iterations, one panel a game."""
+    panels: dict[str, dict[str, tuple[Any, Any]]] = {}
+    for curve in curves:
+        panels.setdefault(curve.game, {})[curve.method] = (curve.iterations, curve.exploitability)
+    _draw(panels, "iterations", "exploitability, chips", path)
+
+
+def _draw(
+    panels: dict[str, dict[str, tuple[Any, Any]]], horizontal: str, vertical: str, path: Path
+) -> None:
+    try:
+        import matplotlib
+    except ImportError:
+        raise InvalidValueError(
+            "plots need matplotlib: pip install 'equilibrist[plot]'", value=str(path)
+        ) from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(
+        1, len(panels), figsize=(1 + 5 * len(panels), 4), squeeze=False, layout="constrained"
+    )
+    for axis, (title, lines) in zip(axes[0], panels.items(), strict=True):
+        for name, (x, y) in lines.items():
+            shown = (np.asarray(x) > 0) & (np.asarray(y) > 0)
+            axis.loglog(np.asarray(x)[shown], np.asarray(y)[shown], marker=".", label=name)
+        axis.set(title=title, xlabel=horizontal, ylabel=vertical)
+        axis.grid(alpha=0.3, which="both")
+        axis.legend()
+    try:
+        figure.savefig(path, dpi=120)
+    except (OSError, ValueError) as error:
+        raise StorageError(f"cannot draw {path}: {error}", value=str(path)) from None
+    finally:
+        pyplot.close(figure)

@@ -1,0 +1,246 @@
+"""`equilibrist solve`, `exploit`, `show`, `compare`, `verify` and `reproduce`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels, table
+
+Game: TypeAlias = Annotated[str, typer.Argument(help="A game of the catalogue or a .game file.")]
+Folder: TypeAlias = Annotated[Path, typer.Argument(help="A solution that `solve --out` wrote.")]
+MaxRaises: TypeAlias = Annotated[
+    str | None, typer.Option(help='Raise caps per round, such as "2 3 3 3".')
+]
+Bets: TypeAlias = Annotated[str | None, typer.Option(help='No-limit bet sizes, such as "50%,a".')]
+Raises: TypeAlias = Annotated[str | None, typer.Option(help='No-limit raises, such as "2.5x,a".')]
+Symmetry: TypeAlias = Annotated[
+    str | None, typer.Option(help="cards, suits or ranks; the strongest lossless one unless told.")
+]
+Plot: TypeAlias = Annotated[
+    Path | None, typer.Option(help="Draw exploitability against seconds into this PNG file.")
+]
+
+
+def solve(
+    game: Game,
+    out: Annotated[Path | None, typer.Option(help="Folder for the solution.")] = None,
+    method: Annotated[str, typer.Option(help="cfr+, dcfr, pcfr+, egt, lp, … (see docs).")] = "cfr+",
+    iterations: Annotated[int | None, typer.Option(help="Stop after so many iterations.")] = None,
+    to: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
+    every: Annotated[int | None, typer.Option(help="Best responses every so often.")] = None,
+    max_raises: MaxRaises = None,
+    bets: Bets = None,
+    raises: Raises = None,
+    symmetry: Symmetry = None,
+    dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Try what seems too large.")] = False,
+    plot: Plot = None,
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Solve a game, prove how well by best responses, and save the solution.
+
+    Example: equilibrist solve leduc --method cfr+ --iterations 1000 --out leduc-solution
+    """
+    from equilibrist.cli import runs
+    from equilibrist.solving.methods import get_method
+    from equilibrist.solving.solve import solve as run_solver
+
+    solver = get_method(method, dtype)
+    runs.warn_precision(to, dtype)
+    prepare_kernels(threads)
+    model = runs.build(game, bets, raises, max_raises, symmetry, dtype, force)
+    runs.check_output(out, resume)
+    store = runs.Store(out, model, solver, seed, dtype)
+    earlier = store.resume() if resume else None
+    if iterations is None and to is None and seconds is None:
+        iterations = 1 if method == "lp" else 1000
+    run = run_solver(
+        model, solver, iterations=iterations, target=to, seconds=seconds, every=every, seed=seed,
+        run=earlier, watch=runs.Progress(model, solver, iterations, to), save=store.save,
+    )  # fmt: skip
+    if plot is not None:
+        runs.draw({method: run.trace_array()}, model, plot)
+    emit(runs.result(model, solver, run, out), runs.result_text(model, solver, run), as_json=json)
+
+
+def exploit(folder: Folder, json: Json = False, seed: Seed = 0, threads: Threads = None) -> None:
+    """Recompute the best responses of a solution from its arrays alone.
+
+    Example: equilibrist exploit leduc-solution
+    """
+    from equilibrist.cli import runs
+    from equilibrist.solving.best_response import evaluate
+    from equilibrist.strategies.strategy import Solution, game_of, plan_error
+
+    prepare_kernels(threads)
+    solution = Solution.load(folder, in_memory=True, verify=True)
+    model = game_of(solution)
+    start = time.perf_counter()
+    found = evaluate(model, solution.plans)
+    seconds = time.perf_counter() - start
+    stated = solution.certificate
+    error = max(plan_error(model, player, solution.plans[player]) for player in (0, 1))
+    matches = error < 1e-5 and runs.agree(found, stated)
+    data = {
+        "game": model.name,
+        "method": solution.method,
+        "iterations": solution.iterations,
+        "value": found.value,
+        "exploitability": found.exploitability,
+        "nash_conv": found.nash_conv,
+        "best_response": list(found.best_response),
+        "unit": found.unit,
+        "certificate": stated.exploitability,
+        "plan_error": error,
+        "matches": matches,
+        "seconds": round(seconds, 3),
+    }
+    verdict = "matches" if matches else "DOES NOT match"
+    text = (
+        f"{model.name} by {solution.method}: exploitability {found.exploitability:.6g} "
+        f"{found.unit} (best responses {found.best_response[0]:.6g} and "
+        f"{found.best_response[1]:.6g}), value {found.value:.9g}; this {verdict} the certificate"
+    )
+    emit(data, text, as_json=json)
+    if not matches:
+        raise typer.Exit(1)
+
+
+def show(
+    folder: Folder,
+    node: Annotated[str, typer.Option(help="Betting so far, such as cr or cc/r.")] = "",
+    board: Annotated[str, typer.Option(help="Board cards, where some are dealt.")] = "",
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """The strategy at a node: hands × actions.
+
+    Example: equilibrist show leduc-solution --node cc/r --board Ks
+    """
+    from equilibrist.strategies.behaviour_table import behaviour_table
+    from equilibrist.strategies.strategy import Solution, game_of
+
+    prepare_kernels(threads)
+    solution = Solution.load(folder, in_memory=True)
+    found = behaviour_table(game_of(solution), solution.plans, node, board)
+    data = {
+        "game": solution.game.name,
+        "node": found.node,
+        "board": found.board,
+        "player": found.player,
+        "actions": list(found.actions),
+        "hands": list(found.hands),
+        "probabilities": found.probabilities.tolist(),
+        "reach": found.reach.tolist(),
+    }
+    rows = [
+        (hand, *(f"{chance:.4f}" for chance in chances), f"{reach:.4f}")
+        for hand, chances, reach in zip(found.hands, found.probabilities, found.reach, strict=True)
+    ]
+    where = f"{found.node or 'start'!r}" + (f" on {found.board}" if found.board else "")
+    text = f"{solution.game.name}, player {found.player} at {where}\n"
+    emit(data, text + table(rows, header=("hand", *found.actions, "reach")), as_json=json)
+
+
+def compare(
+    game: Game,
+    methods: Annotated[str, typer.Option(help="Methods apart by commas.")] = "cfr+,dcfr,egt,lp",
+    seconds: Annotated[float, typer.Option(help="Seconds for each method.")] = 10.0,
+    to: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None,
+    max_raises: MaxRaises = None,
+    bets: Bets = None,
+    raises: Raises = None,
+    symmetry: Symmetry = None,
+    dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
+    plot: Plot = None,
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """The same game by several methods, each as long: exploitability and time side by side.
+
+    Example: equilibrist compare leduc --methods cfr+,egt,lp --seconds 5 --plot leduc.png
+    """
+    from equilibrist.cli import runs
+    from equilibrist.solving.methods import get_method
+    from equilibrist.solving.solve import solve as run_solver
+
+    solvers = [get_method(name.strip(), dtype) for name in methods.split(",")]
+    prepare_kernels(threads)
+    model = runs.build(game, bets, raises, max_raises, symmetry, dtype, force=False)
+    traces, results, rows = {}, [], []
+    for solver in solvers:
+        print(f"{solver.name} …", file=sys.stderr, flush=True)
+        solver.step(model, solver.init(model, seed), 1)  # compile before the clock starts
+        run = run_solver(model, solver, seconds=seconds, target=to, seed=seed)
+        traces[solver.name] = run.trace_array()
+        results.append(runs.result(model, solver, run, None))
+        rows.append(runs.compare_row(solver, run))
+    if plot is not None:
+        runs.draw(traces, model, plot)
+    header = ("method", "iterations", "seconds", f"exploitability, {model.unit}", "value")
+    text = f"{model.name}: {model.num_infosets:,} information sets\n{table(rows, header=header)}"
+    emit({"game": model.name, "rows": results}, text, as_json=json)
+
+
+def verify(folder: Folder, json: Json = False, seed: Seed = 0, threads: Threads = None) -> None:
+    """Check the checksums of every array of an artefact.
+
+    Example: equilibrist verify leduc-solution
+    """
+    from equilibrist.storage.artefact import open_artefact
+
+    artefact = open_artefact(folder)
+    artefact.verify()
+    data = {"kind": artefact.kind, "arrays": sorted(artefact.arrays), "hash": artefact.hash}
+    names = ", ".join(sorted(artefact.arrays))
+    emit(data, f"{folder}: a whole {artefact.kind}, every checksum right ({names})", as_json=json)
+
+
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="cfr-plus (others are not yet there).")],
+    plot: Plot = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Toy games only.")] = False,
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """A paper's claims and numbers, published beside ours.
+
+    Example: equilibrist reproduce cfr-plus --plot cfr-plus.png
+    """
+    from equilibrist.cli import runs
+    from equilibrist.errors import UnknownNameError
+    from equilibrist.papers import cfr_plus
+
+    if paper != "cfr-plus":
+        raise UnknownNameError(f"no paper is called {paper!r}; cfr-plus is there", value=paper)
+    prepare_kernels(threads)
+    games = {k: v for k, v in cfr_plus.GAMES.items() if not quick or k != "rhode-island"}
+    rows, curves = cfr_plus.reproduce(games, lambda text: print(text, "…", file=sys.stderr))
+    if plot is not None:
+        runs.draw_curves(curves, plot)
+    data: dict[str, Any] = {"rows": [vars(row) for row in rows]}
+    lines = [
+        (
+            row.name,
+            "" if row.paper is None else f"{row.paper:,}",
+            "not yet" if row.ours is None else f"{row.ours:.3e}",
+            row.unit,
+            "" if row.iterations is None else f"{row.iterations:,}",
+            "" if row.regret is None else f"{row.regret:.4g} ≤ {row.bound:.4g}",
+        )
+        for row in rows
+    ]
+    header = ("what", "paper", "ours", "unit", "iterations", "Σ regret ≤ bound (7)")
+    emit(data, table(lines, header=header), as_json=json)
