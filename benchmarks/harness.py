@@ -41,13 +41,13 @@ class Report:
             "python": platform.python_version(),
         }
         print(f"\n{title} ({self.stamp['machine']}, commit {self.stamp['commit']})")
-        print(f"{'':<34}{'ours':>16}  {'rival':<24}{'theirs':>16}{'ratio':>11}")
+        print(f"{'':<42}{'ours':>16}  {'rival':<24}{'theirs':>16}{'ratio':>11}")
 
     def row(self, name: str, ours: float, rival: str, theirs: float, unit: str) -> None:
         """A line of the table; in units of time less is better, in rates (…/s) more."""
         ratio = ours / theirs if unit.endswith("/s") else theirs / ours
         left, right = f"{ours:>10,.4g} {unit:<5}", f"{theirs:>10,.4g} {unit:<5}"
-        print(f"{name:<34}{left}  {rival:<24}{right}{ratio:>10,.1f}×", flush=True)
+        print(f"{name:<42}{left}  {rival:<24}{right}{ratio:>10,.1f}×", flush=True)
         line = {"benchmark": self.title, "name": name, "ours": ours, "unit": unit, "rival": rival,
                 "theirs": theirs, "ratio": ratio, **self.stamp}  # fmt: skip
         with RESULTS.open("a") as file:

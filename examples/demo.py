@@ -106,7 +106,8 @@ def grid_of_equities() -> bool:
 
 def main() -> int:
     """Run every part, timed; exit code 1 if a number differs."""
-    if cache.is_cold():
+    kernels = ("ranking.count_seven_card_values", "equity.canonical_boards")
+    if cache.is_cold(*kernels, "equity.showdown_boards"):
         print("compiling kernels, first run only …", flush=True)
     parts = {
         "Every 7-card poker hand, ranked": count_hands,
