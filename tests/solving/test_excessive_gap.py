@@ -154,8 +154,9 @@ def test_the_excessive_gap_and_its_bound_hold_at_every_step(name, scheme, centri
     tolerance = float(state["tolerance"])
     assert tolerance < 1e-12
     for _ in range(60):
-        plans = egt.plans(game, state)
+        plans = state["plan0"], state["plan1"]
         nash_conv = evaluate(game, plans).nash_conv
+        assert evaluate(game, egt.plans(game, state)).nash_conv <= nash_conv + 1e-9
         assert excessive_gap(state) >= -tolerance
         assert nash_conv <= smoothing_bound(state) + tolerance
         assert nash_conv == pytest.approx(float(state["nash_conv"]), abs=1e-12)

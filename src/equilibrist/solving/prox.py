@@ -81,6 +81,13 @@ def centre_offset(prox: Prox, centre: Floats) -> Floats:
     return -prox.weights * logs
 
 
+def centre_plan(game: SequenceGame, player: int, prox: Prox) -> Floats:
+    """The plan [L] of the centre, whose behaviour the offset holds: c(a) = exp(−offset / w)."""
+    given = game.uniform(player, prox.offset.dtype)
+    centre = np.where(prox.chosen, np.exp(-prox.offset / prox.weights), given)
+    return game.realize(player, centre)
+
+
 def choices(game: SequenceGame, player: int) -> NDArray[np.bool_]:
     """[L] whether a row is an action of a decision that is not locked."""
     tree = game.trees[player]
