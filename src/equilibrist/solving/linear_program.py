@@ -141,7 +141,8 @@ class LinearProgram:
         run = _run_clarabel if self.method == "clarabel" else _run_highs
         status, point, dual = run(self, program)
         num_own, num_other = matrix.payoff.shape
-        if len(point) < num_own or len(dual) < num_other or not np.isfinite(point).all():
+        is_complete = len(point) >= num_own and len(dual) >= num_other
+        if not (is_complete and np.isfinite(point).all() and np.isfinite(dual).all()):
             raise SolverError(
                 f"{self.method} ended with status {status!r} and no plans; {self._advice()}",
                 value=status,
