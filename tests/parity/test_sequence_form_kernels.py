@@ -60,6 +60,17 @@ def test_realize_agrees(game):
         np.testing.assert_allclose(plans[2], plans[0], rtol=1e-14)
 
 
+def test_normalize_agrees(game):
+    rng = np.random.default_rng(6)
+    for player in (0, 1):
+        plan = game.realize(player, random_behaviour(game, player, rng))
+        plan[rng.random(len(plan)) < 0.2] = 0
+        both = [np.zeros_like(plan), np.zeros_like(plan)]
+        reference.normalize(game.trees[player], plan, both[0])
+        cpu.normalize(game.trees[player], plan, both[1])
+        np.testing.assert_allclose(both[1], both[0], rtol=1e-14)
+
+
 @pytest.mark.parametrize("leaves", ["dense", "sorted"])
 @pytest.mark.parametrize("name", GAMES)
 def test_gradient_agrees_for_both_leaf_operators(name, leaves):

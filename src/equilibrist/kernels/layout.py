@@ -93,10 +93,12 @@ class LeafTables(NamedTuple):
 class PairTables(NamedTuple):
     """Two ways to say which states of the players meet, and who wins (see `models/leaves.py`).
 
-    Dense: a matrix [S0, S1] a board. Sorted: the hands of a board in order of value.
+    Dense: a matrix [S0, S1] a board. Sorted: the hands of a board in order of value. Sorted and
+    single: hands are one card, which blocks only itself, so states can be swept instead of hands.
     """
 
     is_sorted: bool_
+    is_single: bool_
     matrix_start: NDArray[int64]  # [B] where the board's matrices begin
     joint: NDArray[float64]  # chance of (board, state, state)
     win: NDArray[float64]  # the same times the showdown's sign: win 1, tie 0, loss −1
@@ -104,4 +106,8 @@ class PairTables(NamedTuple):
     hand_state: NDArray[int32]  # state of each hand on the board, hands in order of value
     hand_cards: NDArray[uint8]  # [hands, 2] its cards; 52 for the second of a one-card hand
     hand_value: NDArray[int32]  # its value at a showdown; compares on one board
+    state_start: NDArray[int64]  # [B + 1] where the board's states begin, in order of value
+    state_order: NDArray[int32]  # the states of each board, lowest value first
+    state_size: NDArray[float64]  # how many hands each of them stands for
+    state_below: NDArray[int32]  # [states, 2] how many come before those of its value, and up to
     weight: NDArray[float64]  # [B] chance of the board and one pair of hands that can meet on it

@@ -62,14 +62,7 @@ class SequenceGame:
 
     def uniform(self, player: int, dtype: Any = np.float64) -> Floats:
         """Behaviour [L] that takes every action equally often; entries hold 1."""
-        tree = self.trees[player]
-        chances = np.ones(self.lengths[player], dtype)
-        for r in range(reference.num_rounds(tree)):
-            for board in reference.boards(tree, r):
-                rows_of_board = reference.block(tree, r, board, chances)
-                for _, _, rows in reference.decisions(tree, r):
-                    rows_of_board[rows] = 1 / (rows.stop - rows.start)
-        return chances
+        return self.behaviour(player, np.zeros(self.lengths[player], dtype))
 
     def realize(self, player: int, behaviour: Floats, out: Floats | None = None) -> Floats:
         """The realization plan of some behaviour."""
@@ -115,26 +108,23 @@ class SequenceGame:
         for positive, negative, prediction, weight in schedule:
             factors = np.array([positive, negative, prediction], first[0].dtype)
             for player, (plan, behaviour, regret, average) in enumerate(players):
-                average += plan * plan.dtype.type(weight)
+                self._accumulate(average, plan.dtype.type(weight), plan)
                 values = self.gradient(player, players[1 - player][0])
                 self.fold_up(player, REGRET, values, behaviour, regret, factors)
                 self.realize(player, behaviour, plan)
 
     def behaviour(self, player: int, plan: Floats) -> Floats:
         """Behaviour of a plan, the inverse of `realize`; uniform where the plan never goes."""
-        tree = self.trees[player]
-        chances = self.uniform(player, plan.dtype)
-        for r in range(reference.num_rounds(tree)):
-            for board in reference.boards(tree, r):
-                own = reference.block(tree, r, board, plan)
-                rows_of_board = reference.block(tree, r, board, chances)
-                for _, parent, rows in reference.decisions(tree, r):
-                    # The rows' own sum, not the parent: rounding then leaves a distribution.
-                    total = own[rows].sum(axis=0)
-                    reached = (total > 0) & (own[parent] > 0)
-                    share = own[rows] / np.where(reached, total, 1)
-                    rows_of_board[rows] = np.where(reached, share, rows_of_board[rows])
+        chances = np.empty_like(plan)
+        step = reference.normalize if self.backend == "reference" else cpu.normalize
+        step(self.trees[player], plan, chances)
         return chances
+
+    def _accumulate(self, average: Floats, weight: float, plan: Floats) -> None:
+        if self.backend == "reference":
+            average += weight * plan
+        else:
+            cpu.accumulate(average, weight, plan)
 
     def _step(self, name: str) -> Any:
         if self.backend == "reference":

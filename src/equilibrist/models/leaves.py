@@ -26,6 +26,7 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
     """The hands of every board, in the last round in order of their value at a showdown."""
     hand_start, weight = [0], []
     hand_state, hand_cards, hand_value = [], [], []
+    state_start, orders, sizes, belows = [0], [], [], []
     last = rules.num_rounds - 1
     for r in range(rules.num_rounds):
         for b, board in enumerate(states.boards[r]):
@@ -41,8 +42,14 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
             hand_cards.append(_two_columns(states.hands[held]))
             hand_value.append(values[order])
             weight.append(pair_weight(rules, r) * states.multiplicity[r][b])
+            order, size, below = _sorted_states(hand_state[-1], hand_value[-1])
+            state_start.append(state_start[-1] + len(order))
+            orders.append(order)
+            sizes.append(size)
+            belows.append(below)
     return PairTables(
         is_sorted=np.bool_(True),
+        is_single=np.bool_(rules.num_hole_cards == 1),
         matrix_start=_NONE_INT64,
         joint=_NONE_FLOAT,
         win=_NONE_FLOAT,
@@ -50,8 +57,26 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
         hand_state=np.concatenate(hand_state).astype(np.int32),
         hand_cards=np.concatenate(hand_cards),
         hand_value=np.concatenate(hand_value),
+        state_start=np.array(state_start, np.int64),
+        state_order=np.concatenate(orders).astype(np.int32),
+        state_size=np.concatenate(sizes).astype(np.float64),
+        state_below=np.concatenate(belows).astype(np.int32),
         weight=np.array(weight, np.float64),
     )
+
+
+def _sorted_states(
+    states: NDArray[np.int32], values: NDArray[np.int32]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """States by value, hands in each, and [states, 2] how many come before and up to its value."""
+    size = np.bincount(states)
+    value = np.zeros(len(size), np.int64)
+    value[states] = values  # hands of a state have the same value
+    order = np.argsort(value, kind="stable")
+    ascending = value[order]
+    below = np.searchsorted(ascending, ascending, side="left")
+    up_to = np.searchsorted(ascending, ascending, side="right")
+    return order, size[order], np.stack([below, up_to], axis=1)
 
 
 def dense_pairs(tree: Treeplex, pairs: PairTables) -> PairTables:
@@ -78,6 +103,7 @@ def matrix_pairs(joint: list[NDArray[np.float64]], win: list[NDArray[np.float64]
     sizes = [matrix.size for matrix in joint]
     return PairTables(
         is_sorted=np.bool_(False),
+        is_single=np.bool_(False),
         matrix_start=np.cumsum([0, *sizes[:-1]]).astype(np.int64),
         joint=np.concatenate([matrix.ravel() for matrix in joint]).astype(np.float64),
         win=np.concatenate([matrix.ravel() for matrix in win]).astype(np.float64),
@@ -85,6 +111,10 @@ def matrix_pairs(joint: list[NDArray[np.float64]], win: list[NDArray[np.float64]
         hand_state=np.zeros(0, np.int32),
         hand_cards=np.zeros((0, 2), np.uint8),
         hand_value=np.zeros(0, np.int32),
+        state_start=_NONE_INT64,
+        state_order=np.zeros(0, np.int32),
+        state_size=_NONE_FLOAT,
+        state_below=np.zeros((0, 2), np.int32),
         weight=_NONE_FLOAT,
     )
 

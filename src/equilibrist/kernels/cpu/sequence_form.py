@@ -58,7 +58,9 @@ def _gradient_board(own, other, leaves, pairs, player, r, board, plan, out, scra
         mine = start + leaves.fold_rows[leaf, player] * states
         yours = theirs + leaves.fold_rows[leaf, 1 - player] * their_states
         stake = sign * leaves.fold_payoff[leaf]
-        if pairs.is_sorted:
+        if pairs.is_single:
+            _single_fold(pairs, board, stake, plan, yours, out, mine)
+        elif pairs.is_sorted:
             _sorted_fold(pairs, board, stake, plan, yours, out, mine, scratch)
         else:
             matrix = pairs.matrix_start[board]
@@ -67,7 +69,10 @@ def _gradient_board(own, other, leaves, pairs, player, r, board, plan, out, scra
         mine = start + leaves.showdown_rows[leaf, player] * states
         yours = theirs + leaves.showdown_rows[leaf, 1 - player] * their_states
         # The matrix speaks for player 0: for player 1 both sign and transposition turn it over.
-        if pairs.is_sorted:
+        if pairs.is_single:
+            stake = leaves.showdown_stake[leaf]
+            _single_showdown(pairs, board, stake, plan, yours, out, mine, scratch)
+        elif pairs.is_sorted:
             stake = leaves.showdown_stake[leaf]
             _sorted_showdown(pairs, board, stake, plan, yours, out, mine, scratch)
         else:
@@ -90,6 +95,35 @@ def _dense(matrix, start, player, stake, plan, yours, their_states, out, mine, s
             weight = stake * plan[yours + t]
             for s in range(states):
                 out[mine + s] += matrix[start + t * states + s] * weight
+
+
+@njit(cache=True, inline="always")
+def _single_fold(pairs, board, stake, plan, yours, out, mine):
+    """All their weight less that of the one card we hold; a state is as often as its hands."""
+    begin, end = pairs.state_start[board], pairs.state_start[board + 1]
+    total = 0.0
+    for k in range(begin, end):
+        total += pairs.state_size[k] * plan[yours + pairs.state_order[k]]
+    stake *= pairs.weight[board]
+    for k in range(begin, end):
+        state = pairs.state_order[k]
+        out[mine + state] += stake * pairs.state_size[k] * (total - plan[yours + state])
+
+
+@njit(cache=True, inline="always")
+def _single_showdown(pairs, board, stake, plan, yours, out, mine, scratch):
+    """Their weight below us less their weight above us: our own card is in neither."""
+    begin, end = pairs.state_start[board], pairs.state_start[board + 1]
+    total = 0.0
+    scratch[0] = 0.0
+    for k in range(begin, end):
+        total += pairs.state_size[k] * plan[yours + pairs.state_order[k]]
+        scratch[k - begin + 1] = total
+    stake *= pairs.weight[board]
+    for k in range(begin, end):
+        below, up_to = scratch[pairs.state_below[k, 0]], scratch[pairs.state_below[k, 1]]
+        gain = stake * pairs.state_size[k] * (below + up_to - total)
+        out[mine + pairs.state_order[k]] += gain
 
 
 @njit(cache=True, inline="always")
@@ -324,7 +358,7 @@ def fold_up(tree, rule, values, behaviour, table, factors):
     _fold_up(tree, rule, values, behaviour, table, factors)
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, _nrt=False)
 def _sweep(player, own, other, leaves, pairs, ours, theirs, weight, factors, values, scratch):
     """One player's half of a CFR iteration: average, gradient, fold-up, new plan."""
     plan, behaviour, regret, average = ours
@@ -335,18 +369,6 @@ def _sweep(player, own, other, leaves, pairs, ours, theirs, weight, factors, val
     _realize(own, behaviour, plan)
 
 
-@njit(cache=True, _nrt=False)
-def _sweep_0(trees, leaves, pairs, first, second, weight, factors, values, scratch):
-    own, other = trees
-    _sweep(0, own, other, leaves, pairs, first, second, weight, factors, values, scratch)
-
-
-@njit(cache=True, _nrt=False)
-def _sweep_1(trees, leaves, pairs, first, second, weight, factors, values, scratch):
-    other, own = trees
-    _sweep(1, own, other, leaves, pairs, second, first, weight, factors, values, scratch)
-
-
 @njit(cache=True)
 def sweeps(trees, leaves, pairs, first, second, schedule):
     """CFR with alternating updates, one iteration a row of `schedule` [steps, 4], in place.
@@ -354,6 +376,7 @@ def sweeps(trees, leaves, pairs, first, second, schedule):
     `first` and `second` are (plan, behaviour, regret, average) of the players; a row is (positive
     factor, negative factor, prediction, weight in the average).
     """
+    one, two = trees
     scratch = np.empty(NO_CARD + 1)
     values = np.empty(max(len(first[0]), len(second[0])), first[0].dtype)
     factors = np.empty(3, first[0].dtype)
@@ -361,8 +384,41 @@ def sweeps(trees, leaves, pairs, first, second, schedule):
         for i in range(3):
             factors[i] = schedule[step, i]
         weight = factors.dtype.type(schedule[step, 3])
-        _sweep_0(trees, leaves, pairs, first, second, weight, factors, values, scratch)
-        _sweep_1(trees, leaves, pairs, first, second, weight, factors, values, scratch)
+        _sweep(0, one, two, leaves, pairs, first, second, weight, factors, values, scratch)
+        _sweep(1, two, one, leaves, pairs, second, first, weight, factors, values, scratch)
+
+
+@njit(cache=True, parallel=True)
+def accumulate(average, weight, plan):
+    """Adds `weight` times `plan` [L] to `average` [L]."""
+    for i in prange(len(plan)):
+        average[i] += weight * plan[i]
+
+
+@njit(cache=True, _nrt=False)
+def normalize(tree, plan, behaviour):
+    """Writes into `behaviour` [L] that of `plan` [L]: uniform where the plan never goes.
+
+    An action's probability is its share of its decision's actions, not of the parent row, so that
+    rounding still leaves a distribution. Entries become 1.
+    """
+    for r in range(len(tree.num_sequences)):
+        for board in range(tree.board_start[r], tree.board_start[r + 1]):
+            start, states = tree.block_start[board], tree.num_states[board]
+            for i in range((tree.entry_start[r + 1] - tree.entry_start[r]) * states):
+                behaviour[start + i] = 1.0
+            for d in range(tree.decision_start[r], tree.decision_start[r + 1]):
+                up = start + tree.decision_parent[d] * states
+                first = start + tree.decision_first[d] * states
+                size = tree.decision_size[d]
+                for s in range(states):
+                    total = 0.0
+                    for a in range(size):
+                        total += plan[first + a * states + s]
+                    reached = total > 0 and plan[up + s] > 0
+                    for a in range(size):
+                        i = first + a * states + s
+                        behaviour[i] = plan[i] / total if reached else 1.0 / size
 
 
 # --- all boards, all threads ----------------------------------------------------------------------

@@ -77,6 +77,23 @@ def realize(tree: Treeplex, behaviour: Floats, plan: Floats) -> None:
                 own[rows] = own[parent] * chances[rows]
 
 
+def normalize(tree: Treeplex, plan: Floats, behaviour: Floats) -> None:
+    """Writes into `behaviour` [L] that of `plan` [L]: uniform where the plan never goes.
+
+    An action's probability is its share of its decision's actions, not of the parent row, so that
+    rounding still leaves a distribution. Entries become 1.
+    """
+    behaviour[:] = 1
+    for r in range(num_rounds(tree)):
+        for board in boards(tree, r):
+            own, chances = block(tree, r, board, plan), block(tree, r, board, behaviour)
+            for _, parent, rows in decisions(tree, r):
+                total = own[rows].sum(axis=0)
+                reached = (total > 0) & (own[parent] > 0)
+                share = own[rows] / np.where(reached, total, 1)
+                chances[rows] = np.where(reached, share, 1 / (rows.stop - rows.start))
+
+
 def gradient(
     own: Treeplex, other: Treeplex, leaves: LeafTables, pairs: PairTables, player: int,
     plan: Floats, out: Floats,
