@@ -14,7 +14,7 @@ import sys
 import typer
 
 import equilibrist
-from equilibrist.cli import cards, games
+from equilibrist.cli import cards, games, solving
 from equilibrist.errors import EquilibristError
 
 _LONGEST_COMPLAINT = 1000  # characters
@@ -32,6 +32,15 @@ app.command()(games.tree)
 app.command()(cards.equity)
 app.command()(cards.rank)
 app.command()(cards.index)
+for command in (
+    solving.solve,
+    solving.exploit,
+    solving.show,
+    solving.compare,
+    solving.verify,
+    solving.reproduce,
+):
+    app.command()(command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,176 @@
+"""Solving as its user meets it: commands, saved solutions, resumed and killed runs."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from equilibrist.cli import main
+from equilibrist.strategies.strategy import Solution
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["equilibrist", *arguments])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        return int(caught.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def answer(run):
+    def answer(*arguments: str) -> dict:
+        code, out, err = run(*arguments, "--json")
+        assert code == 0, err
+        return json.loads(out)
+
+    return answer
+
+
+def test_a_solution_is_saved_exploited_shown_and_verified(answer, run, tmp_path):
+    folder = str(tmp_path / "leduc")
+    solved = answer("solve", "leduc", "--iterations", "300", "--out", folder)
+    assert solved["unit"] == "chips"
+    assert solved["iterations"] == 300
+    assert abs(solved["value"] - -0.085606424078) <= solved["nash_conv"]
+    checked = answer("exploit", folder)
+    assert checked["matches"] is True
+    assert checked["exploitability"] == pytest.approx(solved["exploitability"])
+    table = answer("show", folder, "--node", "cc/r", "--board", "Ks")
+    assert table["actions"] == ["f", "c", "r"]
+    assert np.sum(table["probabilities"], axis=1) == pytest.approx(np.ones(3))
+    assert answer("verify", folder)["kind"] == "solution"
+    assert "hand" in run("show", folder)[1]
+
+
+def test_a_resumed_run_has_the_numbers_of_one_never_stopped(answer, tmp_path):
+    once, twice = str(tmp_path / "once"), str(tmp_path / "twice")
+    answer("solve", "kuhn", "--iterations", "60", "--out", once)
+    answer("solve", "kuhn", "--iterations", "25", "--out", twice)
+    answer("solve", "kuhn", "--iterations", "60", "--out", twice, "--resume")
+    first, second = Solution.load(once), Solution.load(twice)
+    assert all((first.state[name] == second.state[name]).all() for name in first.state)
+
+
+@pytest.mark.parametrize("method", ["cfr", "dcfr", "egt", "lp", "double-oracle", "range-of-skill"])
+def test_every_method_solves_kuhn_from_the_command_line(answer, method):
+    data = answer("solve", "kuhn", "--method", method, "--iterations", "200")
+    assert abs(data["value"] - -1 / 18) <= data["nash_conv"] + 1e-9
+    assert data["exploitability"] < 0.05
+
+
+def test_methods_are_compared_and_drawn(answer, tmp_path):
+    picture = tmp_path / "kuhn.png"
+    data = answer(
+        "compare", "kuhn", "--methods", "cfr+,lp", "--seconds", "0.2", "--plot", str(picture)
+    )
+    assert [row["method"] for row in data["rows"]] == ["cfr+", "lp"]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_truncated_array_is_refused_by_name(answer, run, tmp_path):
+    folder = tmp_path / "kuhn"
+    answer("solve", "kuhn", "--iterations", "5", "--out", str(folder))
+    (array,) = folder.glob("plan0-*.npy")
+    array.write_bytes(array.read_bytes()[:-8])
+    code, out, err = run("exploit", str(folder))
+    assert (code, out) == (2, "")
+    assert array.name in err
+
+
+BAD = [
+    (("solve", "kuhn", "--method", "cfrr"), "did you mean cfr"),
+    (("solve", "kuhn", "--iterations", "0"), "iterations must be above zero"),
+    (("solve", "kuhn", "--iterations", "-3"), "iterations must be above zero"),
+    (("solve", "kuhn", "--to", "0"), "target must be above zero"),
+    (("solve", "kuhn", "--dtype", "float16"), "float32 or float64"),
+    (("solve", "kuhn", "--symmetry", "colours"), "cards, suits, ranks"),
+    (("solve", "kuhn", "--resume"), "--resume needs --out"),
+    (("solve", "holdem-limit"), "GiB"),
+    (("solve", "discard-holdem", "--bets", "a"), "discards"),
+    (("exploit", "no-such-folder"), "no-such-folder"),
+    (("verify", "no-such-folder"), "no-such-folder"),
+    (("compare", "kuhn", "--methods", "cfr+,magic"), "magic"),
+    (("reproduce", "psopti"), "psopti"),
+]
+
+
+@pytest.mark.parametrize(("command", "words"), BAD, ids=lambda value: " ".join(value)[:40])
+def test_wrong_input_is_one_sentence_and_exit_code_2(run, command, words):
+    code, out, err = run(*command)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_nothing_is_overwritten(answer, run, tmp_path):
+    (tmp_path / "letter.txt").write_text("dear reader")
+    code, _, err = run("solve", "kuhn", "--iterations", "5", "--out", str(tmp_path))
+    assert code == 2
+    assert "exists" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+
+
+def test_another_game_or_method_cannot_resume(answer, run, tmp_path):
+    folder = str(tmp_path / "kuhn")
+    answer("solve", "kuhn", "--iterations", "5", "--out", folder)
+    assert "another game" in run("solve", "leduc", "--out", folder, "--resume")[2]
+    assert (
+        "another method" in run("solve", "kuhn", "--method", "cfr", "--out", folder, "--resume")[2]
+    )
+    assert "another seed" in run("solve", "kuhn", "--out", folder, "--resume", "--seed", "1")[2]
+
+
+def killed_and_resumed(folder: Path, iterations: int, kills: int, seed: int) -> int:
+    """Run a solve to its end, killing it at random moments; how often it was killed."""
+    command = [
+        sys.executable, "-c", "from equilibrist.cli import main; main()", "solve", "leduc",
+        "--iterations", str(iterations), "--every", "200", "--out", str(folder),
+    ]  # fmt: skip
+    rng = random.Random(seed)
+    killed = 0
+    while True:
+        resume = ["--resume"] if (folder / "manifest.json").exists() else []
+        process = subprocess.Popen(
+            [*command, *resume], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        if killed < kills:
+            # Wait until it writes, then a little more.
+            before = folder.stat().st_mtime_ns if folder.exists() else 0
+            while process.poll() is None and (
+                not folder.exists() or folder.stat().st_mtime_ns == before
+            ):
+                time.sleep(0.001)
+            time.sleep(rng.random() * 0.05)
+            os.kill(process.pid, signal.SIGKILL)
+        error = process.communicate()[1]
+        if process.returncode == -signal.SIGKILL:
+            killed += 1
+            continue
+        assert process.returncode == 0, error
+        return killed
+
+
+@pytest.mark.parametrize(
+    ("kills", "iterations"), [(2, 20_000), pytest.param(25, 200_000, marks=pytest.mark.slow)]
+)
+def test_a_solve_killed_at_random_moments_resumes_to_the_same_numbers(
+    answer, tmp_path, kills, iterations
+):
+    killed = killed_and_resumed(tmp_path / "killed", iterations, kills, seed=3)
+    whole = str(tmp_path / "whole")
+    answer("solve", "leduc", "--iterations", str(iterations), "--every", "200", "--out", whole)
+    first, second = Solution.load(tmp_path / "killed"), Solution.load(whole)
+    assert killed >= kills - 1
+    assert all((first.state[name] == second.state[name]).all() for name in second.state)
+    assert first.certificate == second.certificate
