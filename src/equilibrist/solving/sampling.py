@@ -70,8 +70,8 @@ class PublicChanceSampling:
         _check_gamma(self.gamma)
 
     def init(self, game: SequenceGame, seed: int = 0) -> State:
-        """Uniform behaviour, no regret, and a generator started by the seed."""
-        return _init(game, seed, self.dtype)
+        """Uniform behaviour, no regret, no weight so far, and a generator started by the seed."""
+        return {**_init(game, seed, self.dtype), "weight": np.array(0.0)}
 
     def step(self, game: SequenceGame, state: State, steps: int) -> None:
         """Some more iterations: a path of boards for either player in each."""
@@ -130,7 +130,6 @@ class ExternalSampling:
         first, second = _players(state)
         tables = (game.trees, game.pairs, chance_tables(game), walk_tables(game))
         external_sampling.external(*tables, first, second, weights, state["generator"])
-        state["weight"] += weights.sum()
         state["iteration"] += steps
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
@@ -147,12 +146,11 @@ class ExternalSampling:
 
 
 def _init(game: SequenceGame, seed: int, dtype: str) -> State:
-    """Arrays [L] of either player, the weight of all iterations, the generator's four words."""
+    """Arrays [L] of either player, and the generator's four words."""
     if seed < 0:
         raise InvalidValueError(f"a seed is 0 or more, not {seed}", value=seed)
     state: State = {
         "iteration": np.array(0),
-        "weight": np.array(0.0),
         "generator": np.random.SeedSequence(seed).generate_state(4, np.uint64),
     }
     for player in (0, 1):
@@ -264,8 +262,8 @@ def walk_tables(game: SequenceGame) -> WalkTables:
 def _betting_walk(game: SequenceGame, betting: BettingTree) -> WalkTables:
     rows = (player_rows(betting, 0), player_rows(betting, 1))
     leaves = leaf_tables(betting, rows)
-    same = zip(leaves, game.leaves, strict=True)
-    if not all(np.array_equal(ours, theirs) for ours, theirs in same):
+    pairs = zip(leaves._asdict().values(), game.leaves._asdict().values(), strict=True)
+    if not all(np.array_equal(ours, theirs) for ours, theirs in pairs):
         raise _cannot_walk(game, "has leaves that its betting tree does not have")
     locked = np.zeros(len(betting), np.bool_)
     for own, tree in zip(rows, game.trees, strict=True):

@@ -13,7 +13,7 @@ from numba import njit
 from numpy import bool_, float64, int64
 from numpy.typing import NDArray
 
-from equilibrist.kernels.cpu.sampling import _find, sample_path, uniform
+from equilibrist.kernels.cpu.sampling import find_place, sample_path, uniform
 from equilibrist.kernels.cpu.sequence_form import NO_CARD
 
 
@@ -35,7 +35,7 @@ class WalkTables(NamedTuple):
 def sample_dense(trees, pairs, chance, rng, board):
     """States of both players on a board of the last round, as often as they meet there."""
     begin, states = trees[0].state_start[board], trees[0].num_states[board]
-    place = _find(chance.state, begin, begin + states, uniform(rng)) - begin
+    place = find_place(chance.state, begin, begin + states, uniform(rng)) - begin
     width = trees[1].num_states[board]
     start = pairs.matrix_start[board] + place * width
     total = 0.0
@@ -208,9 +208,9 @@ def external(trees, pairs, chance, tables, first, second, weights, rng):
                 one, two = sample_dense(trees, pairs, chance, rng, board)
             place_deal(trees, pairs, board, one, two, cells, widths, signs)
             if player == 0:
-                walk(0, tables, cells, widths, signs, first, second, weight, rng, scratch)
+                walk(player, tables, cells, widths, signs, first, second, weight, rng, scratch)
             else:
-                walk(1, tables, cells, widths, signs, second, first, weight, rng, scratch)
+                walk(player, tables, cells, widths, signs, second, first, weight, rng, scratch)
 
 
 @njit(cache=True, _nrt=False)

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from equilibrist.kernels.cpu.sequence_form import (
     NO_CARD,
     _fold_board,
-    _gradient_board,
-    _realize_board,
+    _gradient_one,
+    _realize_one,
 )
 from equilibrist.kernels.reference.sequence_form import REGRET
 
@@ -58,7 +58,7 @@ def uniform(rng):
 
 
 @njit(cache=True, inline="always")
-def _find(cumulative, start, end, number):
+def find_place(cumulative, start, end, number):
     """The first place of a slice whose cumulative chance exceeds a number below 1."""
     low, high = start, end - 1
     while low < high:
@@ -74,7 +74,7 @@ def _find(cumulative, start, end, number):
 def sample_path(tree, chance, rng, path):
     """Writes into `path` [R] a board of each round, each the parent of the next."""
     last = len(path) - 1
-    path[last] = tree.board_start[last] + _find(chance.last, 0, len(chance.last), uniform(rng))
+    path[last] = tree.board_start[last] + find_place(chance.last, 0, len(chance.last), uniform(rng))
     for r in range(last, 0, -1):
         path[r - 1] = tree.board_parent[path[r]]
 
@@ -144,12 +144,12 @@ def update_path(
     values, plan, factors, cards = scratch
     last = len(path) - 1
     for r in range(last + 1):
-        _realize_board(other, r, path[r], theirs, plan)
+        _realize_one(other, r, path[r], theirs, plan)
         _flush_board(own, r, path[r], total, behaviour, average, values)
     for back in range(last + 1):
         r = last - back
         board = path[r]
-        _gradient_board(own, other, leaves, pairs, player, r, board, plan, values, cards)
+        _gradient_one(own, other, leaves, pairs, player, r, board, plan, values, cards)
         scale = weight / chance.board[board]
         for i in range(own.block_start[board], own.block_start[board + 1]):
             values[i] *= scale
@@ -169,16 +169,14 @@ def public_chance(trees, leaves, pairs, chance, first, second, weights, total, r
     length, dtype = max(len(first[0]), len(second[0])), first[0].dtype
     factors = np.ones(3, dtype)
     factors[2] = 0  # no prediction
-    scratch = (np.empty(length, dtype), np.empty(length, dtype), factors, np.empty(NO_CARD + 1))
-    zero, one = trees
+    work = (np.empty(length, dtype), np.empty(length, dtype), factors, np.empty(NO_CARD + 1))
+    tables, (zero, one) = (leaves, pairs, chance), trees
     for weight in weights:
         total += weight
-        sample_path(zero, chance, rng, path)
-        update_path(
-            0, zero, one, leaves, pairs, chance, path, first, second[0], weight, total, scratch
-        )
-        sample_path(one, chance, rng, path)
-        update_path(
-            1, one, zero, leaves, pairs, chance, path, second, first[0], weight, total, scratch
-        )
+        for player in range(2):  # a variable: constants would be compiled one by one
+            sample_path(zero, chance, rng, path)
+            if player == 0:
+                update_path(player, zero, one, *tables, path, first, second[0], weight, total, work)
+            else:
+                update_path(player, one, zero, *tables, path, second, first[0], weight, total, work)
     return total
