@@ -11,6 +11,8 @@ import typer
 
 from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels, table
 
+_KERNELS = ("sequence_form.gradient", "sequence_form.fold_up", "sequence_form.realize")
+
 Game: TypeAlias = Annotated[str, typer.Argument(help="A game of the catalogue or a .game file.")]
 Folder: TypeAlias = Annotated[Path, typer.Argument(help="A solution that `solve --out` wrote.")]
 MaxRaises: TypeAlias = Annotated[
@@ -56,7 +58,7 @@ def solve(
 
     solver = get_method(method, dtype)
     runs.warn_precision(to, dtype)
-    prepare_kernels(threads)
+    prepare_kernels(threads, *_KERNELS)
     model = runs.build(game, bets, raises, max_raises, symmetry, dtype, force)
     runs.check_output(out, resume)
     store = runs.Store(out, model, solver, seed, dtype)
@@ -81,7 +83,7 @@ def exploit(folder: Folder, json: Json = False, seed: Seed = 0, threads: Threads
     from equilibrist.solving.best_response import evaluate
     from equilibrist.strategies.strategy import Solution, game_of, plan_error
 
-    prepare_kernels(threads)
+    prepare_kernels(threads, *_KERNELS)
     solution = Solution.load(folder, in_memory=True, verify=True)
     model = game_of(solution)
     start = time.perf_counter()
@@ -130,7 +132,7 @@ def show(
     from equilibrist.strategies.behaviour_table import behaviour_table
     from equilibrist.strategies.strategy import Solution, game_of
 
-    prepare_kernels(threads)
+    prepare_kernels(threads, *_KERNELS)
     solution = Solution.load(folder, in_memory=True)
     found = behaviour_table(game_of(solution), solution.plans, node, board)
     data = {
@@ -176,7 +178,7 @@ def compare(
     from equilibrist.solving.solve import solve as run_solver
 
     solvers = [get_method(name.strip(), dtype) for name in methods.split(",")]
-    prepare_kernels(threads)
+    prepare_kernels(threads, *_KERNELS)
     model = runs.build(game, bets, raises, max_raises, symmetry, dtype, force=False)
     traces, results, rows = {}, [], []
     for solver in solvers:
@@ -225,7 +227,7 @@ def reproduce(
 
     if paper != "cfr-plus":
         raise UnknownNameError(f"no paper is called {paper!r}; cfr-plus is there", value=paper)
-    prepare_kernels(threads)
+    prepare_kernels(threads, *_KERNELS)
     games = {k: v for k, v in cfr_plus.GAMES.items() if not quick or k != "rhode-island"}
     rows, curves = cfr_plus.reproduce(games, lambda text: print(text, "…", file=sys.stderr))
     if plot is not None:
