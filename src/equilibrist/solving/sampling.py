@@ -1,8 +1,8 @@
 """Monte Carlo CFR: iterations that look at a sample, for games too large to sweep.
 
 Both samplers add to every regret a random number whose mean is what a full sweep would add, so the
-average still converges, as 1 / √T (Lanctot, Waugh, Zinkevich and Bowling 2009, theorem 5). In turn
-each player draws a sample of its own and updates against the opponent's present strategy.
+average still converges, as 1 / √T (Lanctot, Waugh, Zinkevich and Bowling 2009). In turn each player
+draws a sample of its own and updates against the opponent's present strategy.
 
 *Public-chance sampling* (Johanson et al. 2012) draws a path of boards, one a round, the last one by
 its chance and the others its parents. On the path all states of both players are swept at once:
@@ -13,7 +13,7 @@ The mean of v̂ over paths is v, for P(b) is how often b is on the path. The ave
 sampled: a board's behaviour changes only when it is visited, so until then its rows grow by its
 behaviour times what the rows leading to it grew, which is made up for at the next visit.
 
-*External sampling* (Lanctot et al. 2009, section 4) draws the whole deal and the opponent's
+*External sampling* (Lanctot et al. 2009) draws the whole deal and the opponent's
 actions, and walks all actions of the player. The chance of a leaf to be met is the opponent's and
 chance's share of reaching it, so its value needs no weight: regrets grow by chips. The opponent's
 average grows by its probabilities at the decisions that are met, which happens as often as the
