@@ -384,8 +384,12 @@ def sweeps(trees, leaves, pairs, first, second, schedule):
         for i in range(3):
             factors[i] = schedule[step, i]
         weight = factors.dtype.type(schedule[step, 3])
-        _sweep(0, one, two, leaves, pairs, first, second, weight, factors, values, scratch)
-        _sweep(1, two, one, leaves, pairs, second, first, weight, factors, values, scratch)
+        for player in range(2):  # a literal 0 and 1 would be compiled one by one
+            own, other = (one, two) if player == 0 else (two, one)
+            ours, theirs = (first, second) if player == 0 else (second, first)
+            _sweep(
+                player, own, other, leaves, pairs, ours, theirs, weight, factors, values, scratch
+            )
 
 
 @njit(cache=True, parallel=True)
