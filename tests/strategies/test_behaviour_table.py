@@ -129,7 +129,7 @@ def test_hands_never_share_a_card_with_the_board_asked_for():
 @pytest.mark.parametrize(
     ("node", "board", "error", "complaint"),
     [
-        ("x", "", RecordError, "is not an action"),
+        ("x", "", RecordError, "leads nowhere"),
         ("rrr", "", RecordError, "leads nowhere"),
         ("rf", "", InvalidValueError, "the hand is over after 'rf'"),
         ("cc", "", InvalidValueError, "the next decision is 'cc/'"),

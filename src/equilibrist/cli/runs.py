@@ -15,7 +15,7 @@ from equilibrist.cli.games import _menu
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import load_game
-from equilibrist.models.build import exact_game
+from equilibrist.models.build import check_exact, exact_game
 from equilibrist.models.card_states import SYMMETRIES
 from equilibrist.models.game import SequenceGame
 from equilibrist.papers.cfr_plus import Curve
@@ -44,6 +44,7 @@ def build(
             f"the symmetry is {', '.join(SYMMETRIES)}, not {symmetry!r}", value=symmetry
         )
     rules = load_game(name)
+    check_exact(rules)
     menu = _menu(rules, bets, raises, max_raises)
     betting = BettingTree.build(rules, menu)
     needed = forecast(rules, betting, symmetry, np.dtype(dtype).itemsize)

@@ -38,15 +38,7 @@ def exact_game(
         >>> exact_game(get_game("leduc")).num_infosets
         288
     """
-    if rules.num_players != 2:
-        raise InvalidValueError(
-            f"{rules.name} has {rules.num_players} players; models know two", value=rules.name
-        )
-    if any(rules.discards):
-        raise InvalidValueError(
-            f"{rules.name} has discards, which hide cards in a way exact models do not know",
-            value=rules.name,
-        )
+    check_exact(rules)
     betting = BettingTree.build(rules, menu)
     rows = (player_rows(betting, 0), player_rows(betting, 1))
     if rules.rollout_cards:
@@ -73,6 +65,19 @@ def exact_game(
         states=states,
         backend=backend,
     )
+
+
+def check_exact(rules: GameRules) -> None:
+    """Raise `InvalidValueError` for games that exact models do not know."""
+    if rules.num_players != 2:
+        raise InvalidValueError(
+            f"{rules.name} has {rules.num_players} players; models know two", value=rules.name
+        )
+    if any(rules.discards):
+        raise InvalidValueError(
+            f"{rules.name} has discards, which hide cards in a way exact models do not know",
+            value=rules.name,
+        )
 
 
 def _rolled_out(rules: GameRules, betting: BettingTree, backend: str) -> SequenceGame:
