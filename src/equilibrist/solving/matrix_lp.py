@@ -24,7 +24,6 @@ from equilibrist.models.game import Floats
 _OPTIONS = {
     "output_flag": False,
     "solver": "simplex",
-    "threads": 1,
     "primal_feasibility_tolerance": 1e-10,  # the tightest that HiGHS accepts
     "dual_feasibility_tolerance": 1e-10,
 }
