@@ -235,3 +235,8 @@ def test_the_last_nine_cards_of_a_deck_are_enough() -> None:
     result = equity("AhAs", "KhKs", (), dead)
     assert cards_name(range(43, 52)) == "QsKcKdKhKsAcAdAhAs"
     assert counts(result) == (1, 0, 0, 1)
+
+
+def test_weights_whose_product_vanishes_are_refused_by_name():
+    with pytest.raises(InvalidValueError, match="so small that their product is zero"):
+        equity("AA:1e-200", "KK:1e-200", parse_cards("2c3c4d5d"))

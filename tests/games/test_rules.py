@@ -209,3 +209,16 @@ def test_what_is_too_long_is_no_definition(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("equilibrist.games.files.MOST_CHARACTERS", 100)
     with pytest.raises(GameFileError, match="longer than 100 characters"):
         read_rules(tmp_path / "long.game")
+
+
+@pytest.mark.parametrize("word", ["limit", "end gamedef"])
+def test_our_comments_hold_only_our_keys(word: str) -> None:
+    text = rules_text(get_game("kuhn")).replace("limit\n", f"# equilibrist: {word}\nlimit\n", 1)
+    with pytest.raises(GameFileError, match="unknown key"):
+        parse_rules(text)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_definition(tmp_path: Path) -> None:
+    path = tmp_path / "kuhn.game"
+    path.write_text("\ufeff" + rules_text(get_game("kuhn")), encoding="utf-8")
+    assert read_rules(path) == get_game("kuhn")

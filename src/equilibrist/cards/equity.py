@@ -319,6 +319,8 @@ def _summary(counts: Floats, is_integer: bool) -> Equity:
     """One result from wins, ties and total [batches, 3]; a single batch is exact."""
     batches = np.maximum(counts, 0.0)  # weighted sums may miss zero by a rounding error
     wins, ties, total = batches.sum(axis=0)
+    if not total and len(batches) == 1:
+        raise InvalidValueError("the weights are so small that their product is zero; scale them")
     if not total:
         raise InvalidValueError("no sampled board leaves both sides a hand; take more samples")
     share = (wins + ties / 2) / total

@@ -25,7 +25,7 @@ def file_errors(verb: str, path: str | Path, error: type[ParseError]) -> Iterato
 
 def read_text(path: str | Path, error: type[ParseError]) -> str:
     """The text of a small file."""
-    with file_errors("read", path, error), open(path, encoding="utf-8") as file:
+    with file_errors("read", path, error), open(path, encoding="utf-8-sig") as file:
         text = file.read(MOST_CHARACTERS + 1)
     if len(text) > MOST_CHARACTERS:
         raise error(f"{path} is longer than {MOST_CHARACTERS:,} characters", value=str(path))

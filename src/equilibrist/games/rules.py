@@ -345,7 +345,7 @@ def _read_entries(text: str) -> dict[str, _Entry]:
                     f"a definition opens with GAMEDEF, not {line[:40]!r}", line
                 )
             inside = True
-        elif line.lower() == "end gamedef":
+        elif line.lower() == "end gamedef" and not own:
             return entries
         else:
             entry = _read_entry(number, line, _OWN_KEYS if own else (*_KEYS, *_COUNTS))
@@ -359,7 +359,7 @@ def _read_entries(text: str) -> dict[str, _Entry]:
 
 
 def _read_entry(number: int, line: str, keys: Sequence[str] | dict[str, tuple[str, str]]) -> _Entry:
-    if line.lower() in ("limit", "nolimit"):
+    if line.lower() in ("limit", "nolimit") and keys is not _OWN_KEYS:
         return _Entry(number, "betting", line.lower())
     match = _ASSIGNMENT.fullmatch(line)
     word = match.group(1) if match else line[:40]
