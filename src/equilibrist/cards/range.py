@@ -144,7 +144,8 @@ class Range:
     def describe(self) -> str:
         """Normalised text with the number of combos and their share of all hands."""
         combos = f"{round(self.num_combos, 2):.10g}"
-        return f"{self}  {combos} combos ({self.percent:.2f} %)"
+        word = "combo" if combos == "1" else "combos"
+        return f"{self}  {combos} {word} ({self.percent:.2f} %)"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Range) and np.array_equal(self.weights, other.weights)

@@ -26,7 +26,7 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
 
-MOST_NODES = 5_000_000
+MOST_NODES = 2_000_000  # half a minute to build
 _GAME_MENU = BetMenu()
 
 

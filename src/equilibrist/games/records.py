@@ -32,7 +32,7 @@ Chips: TypeAlias = int | Fraction  # a fraction only where an odd pot was split 
 
 ROUNDING = Fraction(1, 10**6)  # values are printed with six decimals
 
-_VALUE = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,6})?")
+_VALUE = re.compile(r"0|-?([1-9][0-9]{0,14}(\.[0-9]{1,6})?|0\.[0-9]{1,6})")  # one way to write each
 
 
 @dataclass(frozen=True, slots=True)
