@@ -12,8 +12,8 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
 from equilibrist.models.build import exact_game, matrix_game
 from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.strategy import (
-    Certificate,
     GameDescription,
     Solution,
     game_of,
@@ -32,7 +32,7 @@ def uniform_solution(game, **changes):
         method="uniform",
         iterations=3,
         seconds=0.25,
-        certificate=Certificate(0.125, (0.5, 0.25), "chips"),
+        certificate=Evaluation(0.125, (0.5, 0.25), "chips"),
         trace=np.arange(12.0).reshape(2, 6),
         seed=11,
         settings={"power": 2.0},
@@ -161,7 +161,7 @@ def test_an_artefact_that_is_no_solution_is_refused(tmp_path):
 
 
 def test_a_certificate_that_is_not_a_number_is_refused(tmp_path, leduc):
-    broken = Certificate(float("nan"), (0.0, 0.0), "chips")
+    broken = Evaluation(float("nan"), (0.0, 0.0), "chips")
     with pytest.raises(InvalidValueError, match="a manifest cannot hold this"):
         uniform_solution(leduc, certificate=broken).save(tmp_path / "new")
     assert not (tmp_path / "new").exists()

@@ -19,11 +19,11 @@ from equilibrist.models.build import check_exact, exact_game
 from equilibrist.models.card_states import SYMMETRIES
 from equilibrist.models.game import SequenceGame
 from equilibrist.papers.cfr_plus import Curve
-from equilibrist.solving.best_response import Evaluation
 from equilibrist.solving.forecast import forecast, gigabytes
 from equilibrist.solving.solve import Row, Run
 from equilibrist.solving.solver import Solver
-from equilibrist.strategies.strategy import Certificate, GameDescription, Solution
+from equilibrist.strategies.evaluation import Evaluation
+from equilibrist.strategies.strategy import GameDescription, Solution
 
 _FLOAT32_SHOWS = 1e-6  # of the payoffs: what sums in float32 can resolve, about
 _LARGE = 2**30  # bytes from which a forecast is printed
@@ -93,7 +93,6 @@ class Store:
         """Write the run so far; the folder holds the old one or the new one, never half."""
         if self.out is None:
             return
-        found = run.evaluation
         first, second = self.solver.plans(self.game, run.state)
         Solution(
             game=GameDescription.of(self.game),
@@ -101,7 +100,7 @@ class Store:
             method=self.solver.name,
             iterations=int(run.state["iteration"]),
             seconds=run.seconds,
-            certificate=Certificate(found.value, found.best_response, found.unit),
+            certificate=run.evaluation,
             trace=run.trace_array(),
             seed=self.seed,
             settings=self.settings,
@@ -228,7 +227,7 @@ def compare_row(solver: Solver, run: Run) -> tuple[object, ...]:
     )
 
 
-def agree(found: Evaluation, stated: Certificate) -> bool:
+def agree(found: Evaluation, stated: Evaluation) -> bool:
     """Whether recomputed numbers are the certificate's, but for rounding."""
     ours = (found.value, *found.best_response)
     theirs = (stated.value, *stated.best_response)

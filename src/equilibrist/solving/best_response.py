@@ -8,30 +8,10 @@ equations 11–13: ε ≤ ε₁ + ε₂ ≤ 2x).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from equilibrist.models.game import BEST, Floats, SequenceGame
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What best responses say of a pair of plans, in the game's unit."""
-
-    value: float  # of the pair, for whoever acts first in round one
-    best_response: tuple[float, float]  # what player 0 and player 1 win against the other's plan
-    unit: str
-
-    @property
-    def nash_conv(self) -> float:
-        """Sum of what both players gain by deviating: the gap of the pair."""
-        return self.best_response[0] + self.best_response[1]
-
-    @property
-    def exploitability(self) -> float:
-        """Mean of both best responses: NashConv / 2."""
-        return self.nash_conv / 2
+from equilibrist.strategies.evaluation import Evaluation
 
 
 def best_response(game: SequenceGame, player: int, plan: Floats) -> tuple[float, Floats]:

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from equilibrist.errors import InvalidValueError
 from equilibrist.models.game import SequenceGame
-from equilibrist.solving.best_response import Evaluation, evaluate
+from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.solver import Solver, State
+from equilibrist.strategies.evaluation import Evaluation
 
 _LONGEST_CHUNK = 1.0  # seconds between two looks at the clock and at Ctrl-C
 _CHECKPOINT_SHARE = 0.05  # a checkpoint is due when it costs less than this of the time since

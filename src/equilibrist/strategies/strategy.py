@@ -24,6 +24,7 @@ from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
+from equilibrist.strategies.evaluation import Evaluation
 
 KIND = "solution"
 # Columns of a trace; the first three are always there.
@@ -92,20 +93,6 @@ class GameDescription:
         )
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """What exact best responses say of a pair of plans, in `unit`s."""
-
-    value: float  # of the pair, for whoever acts first in round one
-    best_response: tuple[float, float]  # what player 0 and player 1 win against the other's plan
-    unit: str
-
-    @property
-    def exploitability(self) -> float:
-        """Mean of both best responses: NashConv / 2."""
-        return sum(self.best_response) / 2
-
-
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A pair of realization plans with the proof of its quality."""
@@ -115,7 +102,7 @@ class Solution:
     method: str
     iterations: int
     seconds: float  # spent solving
-    certificate: Certificate
+    certificate: Evaluation
     trace: NDArray[np.float64]  # [evaluations, columns], see TRACE_COLUMNS
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the method; whatever JSON holds
@@ -185,7 +172,7 @@ class Solution:
             method=configuration["method"],
             iterations=artefact.info["iterations"],
             seconds=artefact.timings["seconds"],
-            certificate=Certificate(certificate["value"], (first, second), certificate["unit"]),
+            certificate=Evaluation(certificate["value"], (first, second), certificate["unit"]),
             trace=arrays["trace"],
             seed=artefact.seed or 0,
             settings=configuration["settings"],
