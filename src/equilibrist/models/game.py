@@ -105,11 +105,12 @@ class SequenceGame:
             cpu.sweeps(self.trees, self.leaves, self.pairs, first, second, schedule)
             return
         players = (first, second)
+        buffers = tuple(np.empty_like(arrays[0]) for arrays in players)
         for positive, negative, prediction, weight in schedule:
             factors = np.array([positive, negative, prediction], first[0].dtype)
             for player, (plan, behaviour, regret, average) in enumerate(players):
                 self._accumulate(average, plan.dtype.type(weight), plan)
-                values = self.gradient(player, players[1 - player][0])
+                values = self.gradient(player, players[1 - player][0], buffers[player])
                 self.fold_up(player, REGRET, values, behaviour, regret, factors)
                 self.realize(player, behaviour, plan)
 
