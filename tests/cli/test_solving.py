@@ -120,6 +120,19 @@ def test_nothing_is_overwritten(answer, run, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 
 
+def test_a_run_killed_before_its_first_checkpoint_can_be_begun_again(answer, tmp_path):
+    folder = tmp_path / "kuhn"
+    answer("solve", "kuhn", "--iterations", "5", "--out", str(folder))
+    (folder / "manifest.json").unlink()  # what a kill inside the first write leaves
+    assert answer("solve", "kuhn", "--iterations", "5", "--out", str(folder))["iterations"] == 5
+
+
+def test_a_file_is_no_output_folder(run, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    code, out, err = run("solve", "kuhn", "--iterations", "5", "--out", str(tmp_path / "file"))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+
+
 def test_another_game_or_method_cannot_resume(answer, run, tmp_path):
     folder = str(tmp_path / "kuhn")
     answer("solve", "kuhn", "--iterations", "5", "--out", folder)

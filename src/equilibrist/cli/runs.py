@@ -22,8 +22,9 @@ from equilibrist.papers.cfr_plus import Curve
 from equilibrist.solving.forecast import forecast, gigabytes
 from equilibrist.solving.solve import Row, Run
 from equilibrist.solving.solver import Solver
+from equilibrist.storage.artefact import check_target
 from equilibrist.strategies.evaluation import Evaluation
-from equilibrist.strategies.strategy import GameDescription, Solution
+from equilibrist.strategies.strategy import KIND, GameDescription, Solution
 
 _FLOAT32_SHOWS = 1e-6  # of the payoffs: what sums in float32 can resolve, about
 _LARGE = 2**30  # bytes from which a forecast is printed
@@ -71,10 +72,13 @@ def check_output(out: Path | None, resume: bool) -> None:
         raise InvalidValueError("--resume needs --out, the folder of the run to go on with")
     if resume and out is not None and not (out / "manifest.json").exists():
         raise StorageError(f"{out} holds no run to resume", value=str(out))
-    if not resume and out is not None and out.exists() and any(out.iterdir()):
+    if resume or out is None:
+        return
+    if (out / "manifest.json").exists():
         raise StorageError(
             f"{out} exists; give another folder, or --resume to go on with it", value=str(out)
         )
+    check_target(out, KIND)  # leftovers of a run killed before its first checkpoint will do
 
 
 class Store:

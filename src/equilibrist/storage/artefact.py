@@ -149,10 +149,10 @@ def write_artefact(
         info=info,
     )
     try:
-        _check_target(folder, kind)
+        check_target(folder, kind)
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder):
-            _check_target(folder, kind)  # again, now that nobody else writes
+            check_target(folder, kind)  # again, now that nobody else writes
             return _replace(folder, manifest, checked)
     except OSError as error:
         _cannot_write(folder, error)
@@ -206,7 +206,7 @@ def _sweep(folder: Path, kept: set[str]) -> None:
             path.unlink(missing_ok=True)
 
 
-def _check_target(folder: Path, kind: str) -> None:
+def check_target(folder: Path, kind: str) -> None:
     """Refuse a folder that holds anything but an artefact of this kind or leftovers of one."""
     if (folder / MANIFEST).exists():
         found = read_manifest(folder)["kind"]
