@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numpy import bool_, float64, int32, int64, uint8, uint16, uint64
+from numpy import bool_, float32, float64, int32, int64, uint8, uint16, uint64
 from numpy.typing import NDArray
 
 
@@ -106,8 +106,32 @@ class PairTables(NamedTuple):
     hand_state: NDArray[int32]  # state of each hand on the board, hands in order of value
     hand_cards: NDArray[uint8]  # [hands, 2] its cards; 52 for the second of a one-card hand
     hand_value: NDArray[int32]  # its value at a showdown; compares on one board
-    state_start: NDArray[int64]  # [B + 1] where the board's states begin, in order of value
+    hand_others: NDArray[int32]  # [hands, 2] how many hands of the board are worse, and better
+    state_start: NDArray[int64]  # [B + 1] where the board's states begin in the next three
+    state_size: NDArray[float32]  # how many hands each state stands for
     state_order: NDArray[int32]  # the states of each board, lowest value first
-    state_size: NDArray[float64]  # how many hands each of them stands for
-    state_below: NDArray[int32]  # [states, 2] how many come before those of its value, and up to
+    state_below: NDArray[int32]  # [states, 2] in that order: states before its value, and up to it
     weight: NDArray[float64]  # [B] chance of the board and one pair of hands that can meet on it
+
+
+class ChanceTables(NamedTuple):
+    """How likely boards are, and player 0's states on those of the last round."""
+
+    board: NDArray[float64]  # [B] chance that a path leads through the board
+    last: NDArray[float64]  # [boards of the last round] cumulative
+    state: NDArray[float64]  # [states of all boards of player 0] cumulative on each board;
+    # of use in the last round of dense games only, empty where hands are sorted
+
+
+class WalkTables(NamedTuple):
+    """The betting tree as a walk needs it: V nodes, children contiguous and after their parents."""
+
+    actor: NDArray[int64]  # [V] who decides, −1 elsewhere
+    round: NDArray[int64]  # [V] counted from the tree's first round
+    first_child: NDArray[int64]  # [V]
+    num_children: NDArray[int64]  # [V] 0 at leaves
+    row: NDArray[int64]  # [V, 2] both players' rows that lead to the node
+    opens: NDArray[bool_]  # [V] whether a round opens here
+    locked: NDArray[bool_]  # [V] whether the actor's probabilities are given and stay
+    fixed: NDArray[float64]  # [V] chips that player 0 wins at the leaf whatever the cards
+    contested: NDArray[float64]  # [V] chips that the winner of a showdown wins

@@ -7,7 +7,7 @@ updated in place; nothing here allocates unless no array is given.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,68 @@ Floats = NDArray[Any]
 # Plans shorter than this are swept by one thread: starting threads would cost more than the work.
 PARALLEL_LENGTH = 30_000
 
-__all__ = ["BEST", "EXPECTATION", "REGRET", "SOFTMAX", "Floats", "SequenceGame"]
+__all__ = [
+    "BEST",
+    "EXPECTATION",
+    "REGRET",
+    "SOFTMAX",
+    "Floats",
+    "Game",
+    "SequenceGame",
+    "sweeps_by_steps",
+]
+
+
+class Game(Protocol):
+    """What solvers ask of a game; `SequenceGame` and `RestrictedGame` answer it."""
+
+    @property
+    def name(self) -> str:
+        """For messages and files."""
+
+    @property
+    def unit(self) -> str:
+        """Of values."""
+
+    @property
+    def first_player(self) -> int:
+        """Whose value is reported."""
+
+    @property
+    def trees(self) -> tuple[Treeplex, Treeplex]:
+        """Both players' sides."""
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """Numbers of each player's plan."""
+
+    def uniform(self, player: int, dtype: Any = np.float64) -> Floats:
+        """Behaviour that takes every action equally often."""
+
+    def behaviour(self, player: int, plan: Floats) -> Floats:
+        """Behaviour of a plan."""
+
+    def realize(self, player: int, behaviour: Floats, out: Floats | None = None) -> Floats:
+        """Plan of a behaviour."""
+
+    def gradient(self, player: int, plan: Floats, out: Floats | None = None) -> Floats:
+        """Value of each of `player`'s rows given the opponent's plan."""
+
+    def fold_up(
+        self,
+        player: int,
+        rule: int,
+        values: Floats,
+        behaviour: Floats,
+        table: Floats | None = None,
+        factors: Floats | None = None,
+    ) -> float:
+        """Fold values up the player's tree by a rule."""
+
+    def sweeps(
+        self, first: tuple[Floats, ...], second: tuple[Floats, ...], schedule: Floats
+    ) -> None:
+        """CFR iterations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,21 +159,15 @@ class SequenceGame:
         """CFR iterations with alternating updates, in place, one a row of `schedule` [steps, 4].
 
         `first` and `second` are the players' (plan, behaviour, regret, average), each [L]; a row of
-        the schedule is (positive factor, negative factor, prediction, weight in the average). Small
-        games run in one fused kernel, others step by step.
+        the schedule is (positive factor, negative factor, prediction, weight in the average). The
+        kernels fuse what `sweeps_by_steps` does one after the other.
         """
-        if self.backend == "cpu" and max(self.lengths) < PARALLEL_LENGTH:
-            cpu.sweeps(self.trees, self.leaves, self.pairs, first, second, schedule)
+        if self.backend == "reference":
+            sweeps_by_steps(self, first, second, schedule)
             return
-        players = (first, second)
-        buffers = tuple(np.empty_like(arrays[0]) for arrays in players)
-        for positive, negative, prediction, weight in schedule:
-            factors = np.array([positive, negative, prediction], first[0].dtype)
-            for player, (plan, behaviour, regret, average) in enumerate(players):
-                self._accumulate(average, plan.dtype.type(weight), plan)
-                values = self.gradient(player, players[1 - player][0], buffers[player])
-                self.fold_up(player, REGRET, values, behaviour, regret, factors)
-                self.realize(player, behaviour, plan)
+        values = np.empty(max(self.lengths), first[0].dtype)
+        step = self._step("sweeps")
+        step(self.trees, self.leaves, self.pairs, first, second, schedule, values)
 
     def behaviour(self, player: int, plan: Floats) -> Floats:
         """Behaviour of a plan, the inverse of `realize`; uniform where the plan never goes."""
@@ -121,17 +176,25 @@ class SequenceGame:
         step(self.trees[player], plan, chances)
         return chances
 
-    def _accumulate(self, average: Floats, weight: float, plan: Floats) -> None:
-        if self.backend == "reference":
-            average += weight * plan
-        else:
-            cpu.accumulate(average, weight, plan)
-
     def _step(self, name: str) -> Any:
         if self.backend == "reference":
             return getattr(reference, name)
         parallel = max(self.lengths) >= PARALLEL_LENGTH
         return getattr(cpu, name + "_parallel" if parallel else name)
+
+
+def sweeps_by_steps(
+    game: Game, first: tuple[Floats, ...], second: tuple[Floats, ...], schedule: Floats
+) -> None:
+    """What `sweeps` means, written with the other methods; arguments as there."""
+    players = (first, second)
+    for positive, negative, prediction, weight in schedule:
+        factors = np.array([positive, negative, prediction], first[0].dtype)
+        for player, (plan, behaviour, regret, average) in enumerate(players):
+            values = game.gradient(player, players[1 - player][0])
+            game.fold_up(player, REGRET, values, behaviour, regret, factors)
+            average += plan * plan.dtype.type(weight)
+            game.realize(player, behaviour, plan)
 
 
 def _count(tree: Treeplex, per_decision: NDArray[Any]) -> int:

@@ -25,7 +25,7 @@ _NONE_FLOAT = np.zeros(0, np.float64)
 def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
     """The hands of every board, in the last round in order of their value at a showdown."""
     hand_start, weight = [0], []
-    hand_state, hand_cards, hand_value = [], [], []
+    hand_state, hand_cards, hand_value, hand_others = [], [], [], []
     state_start, orders, sizes, belows = [0], [], [], []
     last = rules.num_rounds - 1
     for r in range(rules.num_rounds):
@@ -41,6 +41,7 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
             hand_state.append(states.state_of_hand[r][b][held])
             hand_cards.append(_two_columns(states.hands[held]))
             hand_value.append(values[order])
+            hand_others.append(_others(values[order]))
             weight.append(pair_weight(rules, r) * states.multiplicity[r][b])
             order, size, below = _sorted_states(hand_state[-1], hand_value[-1])
             state_start.append(state_start[-1] + len(order))
@@ -57,26 +58,32 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
         hand_state=np.concatenate(hand_state).astype(np.int32),
         hand_cards=np.concatenate(hand_cards),
         hand_value=np.concatenate(hand_value),
+        hand_others=np.concatenate(hand_others).astype(np.int32),
         state_start=np.array(state_start, np.int64),
+        state_size=np.concatenate(sizes).astype(np.float32),
         state_order=np.concatenate(orders).astype(np.int32),
-        state_size=np.concatenate(sizes).astype(np.float64),
         state_below=np.concatenate(belows).astype(np.int32),
         weight=np.array(weight, np.float64),
     )
 
 
+def _others(values: NDArray[np.integer]) -> NDArray[np.intp]:
+    """How many of ascending values are below each, and how many above: [N, 2]."""
+    below = np.searchsorted(values, values, side="left")
+    up_to = np.searchsorted(values, values, side="right")
+    return np.stack([below, len(values) - up_to], axis=1)
+
+
 def _sorted_states(
     states: NDArray[np.int32], values: NDArray[np.int32]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """States by value, hands in each, and [states, 2] how many come before and up to its value."""
+    """States by value, hands of each state, and [states, 2] how many come before and up to it."""
     size = np.bincount(states)
     value = np.zeros(len(size), np.int64)
     value[states] = values  # hands of a state have the same value
     order = np.argsort(value, kind="stable")
-    ascending = value[order]
-    below = np.searchsorted(ascending, ascending, side="left")
-    up_to = np.searchsorted(ascending, ascending, side="right")
-    return order, size[order], np.stack([below, up_to], axis=1)
+    below, above = _others(value[order]).T
+    return order, size, np.stack([below, len(order) - above], axis=1)
 
 
 def dense_pairs(tree: Treeplex, pairs: PairTables) -> PairTables:
@@ -111,9 +118,10 @@ def matrix_pairs(joint: list[NDArray[np.float64]], win: list[NDArray[np.float64]
         hand_state=np.zeros(0, np.int32),
         hand_cards=np.zeros((0, 2), np.uint8),
         hand_value=np.zeros(0, np.int32),
+        hand_others=np.zeros((0, 2), np.int32),
         state_start=_NONE_INT64,
+        state_size=np.zeros(0, np.float32),
         state_order=np.zeros(0, np.int32),
-        state_size=_NONE_FLOAT,
         state_below=np.zeros((0, 2), np.int32),
         weight=_NONE_FLOAT,
     )

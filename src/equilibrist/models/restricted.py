@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from equilibrist.errors import InvalidValueError
 from equilibrist.kernels.layout import LeafTables, Treeplex
 from equilibrist.models.build import matrix_game
-from equilibrist.models.game import REGRET, Floats, SequenceGame
+from equilibrist.models.game import Floats, SequenceGame, sweeps_by_steps
 
 _TOLERANCE = 1e-12  # of chances that should be equal
 
@@ -163,14 +163,7 @@ class RestrictedGame:
         self, first: tuple[Floats, ...], second: tuple[Floats, ...], schedule: Floats
     ) -> None:
         """CFR iterations, step by step; arguments as in `SequenceGame.sweeps`."""
-        players = (first, second)
-        for positive, negative, prediction, weight in schedule:
-            factors = np.array([positive, negative, prediction], first[0].dtype)
-            for player, (plan, behaviour, regret, average) in enumerate(players):
-                average += plan * plan.dtype.type(weight)
-                values = self.gradient(player, players[1 - player][0])
-                self.fold_up(player, REGRET, values, behaviour, regret, factors)
-                self.realize(player, behaviour, plan)
+        sweeps_by_steps(self, first, second, schedule)
 
     def _side(self, player: int) -> tuple[SequenceGame, int]:
         """The game whose tree a player has, and the player's seat in it."""

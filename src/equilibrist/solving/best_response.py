@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from equilibrist.models.game import BEST, Floats, SequenceGame
+from equilibrist.models.game import BEST, Floats, Game
 from equilibrist.strategies.evaluation import Evaluation
 
 
-def best_response(game: SequenceGame, player: int, plan: Floats) -> tuple[float, Floats]:
+def best_response(game: Game, player: int, plan: Floats) -> tuple[float, Floats]:
     """Value of `player`'s best response to the opponent's plan, and the response's behaviour [L].
 
     Example:
@@ -27,7 +27,7 @@ def best_response(game: SequenceGame, player: int, plan: Floats) -> tuple[float,
     return game.fold_up(player, BEST, values, behaviour), behaviour
 
 
-def evaluate(game: SequenceGame, plans: tuple[Floats, Floats]) -> Evaluation:
+def evaluate(game: Game, plans: tuple[Floats, Floats]) -> Evaluation:
     """The value of a pair of plans and both best responses, in float64.
 
     Example:

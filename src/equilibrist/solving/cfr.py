@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.models.game import Floats, Game
 from equilibrist.solving.discounting import DISCOUNTED, LINEAR, PLUS, VANILLA, Discounting
 from equilibrist.solving.solver import State
 
@@ -46,7 +46,7 @@ class CFR:
     dtype: str = "float64"  # or float32
     name: str = "cfr+"
 
-    def init(self, game: SequenceGame, seed: int = 0) -> State:
+    def init(self, game: Game, seed: int = 0) -> State:
         """Uniform behaviour and no regret; nothing is random."""
         state: State = {"iteration": np.array(0)}
         for player in (0, 1):
@@ -57,20 +57,20 @@ class CFR:
             state[f"average{player}"] = np.zeros_like(behaviour)
         return state
 
-    def step(self, game: SequenceGame, state: State, steps: int) -> None:
+    def step(self, game: Game, state: State, steps: int) -> None:
         """Some more iterations, both players in turn."""
         schedule = self.discounting.schedule(int(state["iteration"]), steps, self.prediction)
         players = [tuple(state[f"{part}{player}"] for part in _PARTS) for player in (0, 1)]
         game.sweeps(players[0], players[1], schedule)
         state["iteration"] += steps
 
-    def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
+    def plans(self, game: Game, state: State) -> tuple[Floats, Floats]:
         """The average plans, or the current ones."""
         if self.current or state["iteration"] == 0:
             return state["plan0"], state["plan1"]
         return self._average(game, state, 0), self._average(game, state, 1)
 
-    def _average(self, game: SequenceGame, state: State, player: int) -> Floats:
+    def _average(self, game: Game, state: State, player: int) -> Floats:
         total = np.asarray(state[f"average{player}"], np.float64)
         return total / total[0]  # the first entry of a plan is 1
 

@@ -32,13 +32,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from scipy import sparse
 
 from equilibrist.errors import InvalidValueError, SolverError, UnknownNameError
-from equilibrist.models.game import BEST, Floats, SequenceGame
+from equilibrist.models.game import BEST, Floats
 from equilibrist.models.restricted import RestrictedGame
 from equilibrist.models.sequence_matrix import SequenceMatrix, player_sequences
 from equilibrist.solving.cfr import CFR
@@ -137,11 +136,10 @@ def by_linear_program(game: RestrictedGame, accuracy: float) -> Response:
 def by_regret_matching(game: RestrictedGame, accuracy: float) -> Response:
     """CFR+ on the restricted game until the gap is at most `accuracy`."""
     solver = CFR()
-    whole = cast("SequenceGame", game)  # it has the methods that CFR calls
-    state = solver.init(whole)
+    state = solver.init(game)
     while True:
-        solver.step(whole, state, _ITERATIONS_A_CHECK)
-        plans = solver.plans(whole, state)
+        solver.step(game, state, _ITERATIONS_A_CHECK)
+        plans = solver.plans(game, state)
         response = _proved(game, plans[game.responder], distribution(plans[game.player][1:]))
         if response.gap <= accuracy or state["iteration"] >= _MOST_ITERATIONS:
             return response

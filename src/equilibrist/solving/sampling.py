@@ -36,9 +36,7 @@ from numpy.typing import NDArray
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.kernels.cpu import external_sampling, sampling
-from equilibrist.kernels.cpu.external_sampling import WalkTables
-from equilibrist.kernels.cpu.sampling import ChanceTables
-from equilibrist.kernels.layout import LeafTables
+from equilibrist.kernels.layout import ChanceTables, LeafTables, WalkTables
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import leaf_tables, player_rows
 from equilibrist.solving.solver import State

@@ -6,29 +6,11 @@ queue read backwards knows the worth of every child before that of its parent.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
-from numpy import bool_, float64, int64
-from numpy.typing import NDArray
 
+from equilibrist.kernels.cpu.board import NO_CARD
 from equilibrist.kernels.cpu.sampling import find_place, sample_path, uniform
-from equilibrist.kernels.cpu.sequence_form import NO_CARD
-
-
-class WalkTables(NamedTuple):
-    """The betting tree as a walk needs it: V nodes, children contiguous and after their parents."""
-
-    actor: NDArray[int64]  # [V] who decides, −1 elsewhere
-    round: NDArray[int64]  # [V] counted from the tree's first round
-    first_child: NDArray[int64]  # [V]
-    num_children: NDArray[int64]  # [V] 0 at leaves
-    row: NDArray[int64]  # [V, 2] both players' rows that lead to the node
-    opens: NDArray[bool_]  # [V] whether a round opens here
-    locked: NDArray[bool_]  # [V] whether the actor's probabilities are given and stay
-    fixed: NDArray[float64]  # [V] chips that player 0 wins at the leaf whatever the cards
-    contested: NDArray[float64]  # [V] chips that the winner of a showdown wins
 
 
 @njit(cache=True, _nrt=False)

@@ -10,30 +10,17 @@ reference counting.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
-from numpy import float64
-from numpy.typing import NDArray
 
-from equilibrist.kernels.cpu.sequence_form import (
-    NO_CARD,
-    _fold_board,
-    _gradient_one,
-    _realize_one,
+from equilibrist.kernels.cpu.board import (
+    fold_path_board,
+    gather_child,
+    gradient_boards,
+    realize_boards,
+    work_space,
 )
 from equilibrist.kernels.reference.sequence_form import REGRET
-
-
-class ChanceTables(NamedTuple):
-    """How likely boards are, and player 0's states on those of the last round."""
-
-    board: NDArray[float64]  # [B] chance that a path leads through the board
-    last: NDArray[float64]  # [boards of the last round] cumulative
-    state: NDArray[float64]  # [states of all boards of player 0] cumulative on each board;
-    # of use in the last round of dense games only, empty where hands are sorted
-
 
 # --- chance ---------------------------------------------------------------------------------------
 
@@ -109,19 +96,6 @@ def _flush_board(tree, r, board, total, behaviour, average, owed):
                 average[own + s] += owed[own + s]
 
 
-@njit(cache=True, inline="always")
-def _gather_child(tree, r, board, child, values):
-    """Adds the entries of one board of the next round to the rows that lead there."""
-    start, states = tree.block_start[board], tree.num_states[board]
-    below, width = tree.block_start[child], tree.num_states[child]
-    first = tree.state_start[child]
-    for e in range(tree.entry_start[r + 2] - tree.entry_start[r + 1]):
-        up = start + tree.entry_parent[tree.entry_start[r + 1] + e] * states
-        row = below + e * width
-        for s in range(width):
-            values[up + tree.state_parent[first + s]] += values[row + s]
-
-
 @njit(cache=True, _nrt=False)
 def flush(tree, total, behaviour, average, owed):
     """Brings every board of `average` [L] up to date: then it is the sum of all plans so far."""
@@ -138,24 +112,24 @@ def update_path(
 
     `ours` is (behaviour, regret, average), `theirs` the opponent's behaviour; values of a board are
     multiplied by `weight` over its chance; `total` is the weight of all iterations with this one.
-    `scratch` is (values [L], opponent's plan [L], factors [3], cards [53]).
+    `scratch` is (values [L], opponent's plan [L], factors [3], sums and rows of `work_space`).
     """
     behaviour, regret, average = ours
-    values, plan, factors, cards = scratch
+    values, plan, factors, (sums, rows) = scratch
     last = len(path) - 1
     for r in range(last + 1):
-        _realize_one(other, r, path[r], theirs, plan)
+        realize_boards(other, r, path[r], path[r] + 1, theirs, plan)
         _flush_board(own, r, path[r], total, behaviour, average, values)
     for back in range(last + 1):
         r = last - back
         board = path[r]
-        _gradient_one(own, other, leaves, pairs, player, r, board, plan, values, cards)
+        gradient_boards(own, other, leaves, pairs, player, r, board, board + 1, plan, values, sums)
         scale = weight / chance.board[board]
         for i in range(own.block_start[board], own.block_start[board + 1]):
             values[i] *= scale
         if r < last:
-            _gather_child(own, r, board, path[r + 1], values)
-        _fold_board(own, REGRET, r, board, values, behaviour, regret, factors)
+            gather_child(own, r, board, path[r + 1], values)
+        fold_path_board(own, REGRET, r, board, values, behaviour, regret, factors, rows)
 
 
 @njit(cache=True)
@@ -169,8 +143,9 @@ def public_chance(trees, leaves, pairs, chance, first, second, weights, total, r
     length, dtype = max(len(first[0]), len(second[0])), first[0].dtype
     factors = np.ones(3, dtype)
     factors[2] = 0  # no prediction
-    work = (np.empty(length, dtype), np.empty(length, dtype), factors, np.empty(NO_CARD + 1))
     tables, (zero, one) = (leaves, pairs, chance), trees
+    space = work_space(max(zero.num_states.max(), one.num_states.max()), dtype)
+    work = (np.empty(length, dtype), np.empty(length, dtype), factors, space)
     for weight in weights:
         total += weight
         for player in range(2):  # a variable: constants would be compiled one by one
