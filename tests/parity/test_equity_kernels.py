@@ -13,6 +13,7 @@ from equilibrist.cards.hand import class_table, hand_table
 from equilibrist.cards.range import Range
 from equilibrist.cards.ranking import rank_tables
 from equilibrist.kernels.cpu import equity as compiled
+from equilibrist.kernels.cpu import joint
 from equilibrist.kernels.reference import equity as reference
 
 pytestmark = pytest.mark.kernels
@@ -119,8 +120,8 @@ def test_classes_meet_as_in_the_matrices() -> None:
     boards = np.stack([random.choice(52, 5, replace=False) for _ in range(4)])
     boards = np.vstack([boards, [32, 36, 40, 44, 48], [0, 1, 2, 3, 4]])  # straight flush, quads
     times = np.arange(1, 7)
-    wins, ties = np.zeros((2, 3, 169, 169), np.int64)
-    compiled.class_showdowns(
+    wins, ties = np.zeros((2, 3, 169, 169))
+    joint.class_showdowns(
         rank_tables(7),
         boards.astype(np.uint8),
         times.astype(np.uint8),

@@ -175,15 +175,15 @@ def preflop_equities() -> tuple[Ints, Ints, int]:
 @functools.cache
 def preflop_table() -> ClassTable:
     """All 169 classes against each other, computed on first use (some ten seconds)."""
-    from equilibrist.kernels.cpu import equity as kernel
+    from equilibrist.kernels.cpu import joint as kernel
 
     everything = np.ones(NUM_HANDS)
     boards, multiplicity = _canonical_boards(_Plan.make(everything, everything, (), ()))
-    wins, ties = np.zeros((2, _NUM_CHUNKS, NUM_CLASSES, NUM_CLASSES), np.int64)
+    wins, ties = np.zeros((2, _NUM_CHUNKS, NUM_CLASSES, NUM_CLASSES))
     kernel.class_showdowns(
         rank_tables(7), boards, multiplicity, hand_table().copy(), class_table().copy(), wins, ties
     )
-    sums = wins.sum(axis=0), ties.sum(axis=0)
+    sums = [table.sum(axis=0).astype(np.int64) for table in (wins, ties)]
     for table in sums:
         table.flags.writeable = False
     return ClassTable(*sums)

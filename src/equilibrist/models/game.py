@@ -7,6 +7,7 @@ updated in place; nothing here allocates unless no array is given.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,6 +24,9 @@ Floats = NDArray[Any]
 
 # Plans shorter than this are swept by one thread: starting threads would cost more than the work.
 PARALLEL_LENGTH = 30_000
+PARALLEL_BOARDS = 8  # in some round
+# Dense boards with at least so many states are played by matrix products.
+MATRIX_STATES = 48
 
 __all__ = [
     "BEST",
@@ -134,9 +138,76 @@ class SequenceGame:
     def gradient(self, player: int, plan: Floats, out: Floats | None = None) -> Floats:
         """Value of each of `player`'s rows given the opponent's plan."""
         values = np.empty(self.lengths[player], plan.dtype) if out is None else out
+        if self._has_wide_matrices:
+            self._matrix_gradient(player, plan, values)
+            return values
         own, other = self.trees[player], self.trees[1 - player]
         self._step("gradient")(own, other, self.leaves, self.pairs, player, plan, values)
         return values
+
+    @cached_property
+    def stakes(self) -> list[tuple[Any, Any]]:
+        """Chips of each round's folds and showdowns by both players' rows: sparse [Q0, Q1]."""
+        leaves = self.leaves
+        found = []
+        for r in range(len(self.trees[0].num_sequences)):
+            shape = tuple(int(tree.num_sequences[r]) for tree in self.trees)
+            folds = slice(int(leaves.fold_start[r]), int(leaves.fold_start[r + 1]))
+            shown = slice(int(leaves.showdown_start[r]), int(leaves.showdown_start[r + 1]))
+            found.append(
+                (
+                    _sparse(leaves.fold_payoff[folds], leaves.fold_rows[folds], shape),
+                    _sparse(leaves.showdown_stake[shown], leaves.showdown_rows[shown], shape),
+                )
+            )
+        return found
+
+    @property
+    def _has_wide_matrices(self) -> bool:
+        """Whether matrix products are faster than the kernels' loops over leaves."""
+        if self.backend == "reference" or self.pairs.is_sorted:
+            return False
+        return max(int(tree.num_states.max()) for tree in self.trees) >= MATRIX_STATES
+
+    def _matrix_gradient(self, player: int, plan: Floats, values: Floats) -> None:
+        """(F Y) Jᵀ + (S Y) Wᵀ on every board, F and S the stakes: two products a board."""
+        own, other = self.trees[player], self.trees[1 - player]
+        for r, stakes in enumerate(self._stakes_of(player, plan.dtype)):
+            for board in reference.boards(own, r):
+                theirs = reference.block(other, r, board, plan)
+                out = reference.block(own, r, board, values)
+                out[:] = 0
+                for (rows, chips), matrix in zip(
+                    stakes, self._matrices(board, plan.dtype), strict=True
+                ):
+                    out[rows] += (chips @ theirs) @ (matrix.T if player == 0 else matrix)
+
+    def _stakes_of(self, player: int, dtype: Any) -> list[list[tuple[NDArray[np.intp], Any]]]:
+        """By round, for folds and showdowns: rows of `player` with leaves, and their chips."""
+        key = (player, np.dtype(dtype).char)
+        if key not in self._kept_stakes:
+            own = [[m if player == 0 else -m.T.tocsr() for m in pair] for pair in self.stakes]
+            self._kept_stakes[key] = [
+                [(rows := np.flatnonzero(np.diff(m.indptr)), m[rows].astype(dtype)) for m in pair]
+                for pair in own
+            ]
+        return self._kept_stakes[key]
+
+    @cached_property
+    def _kept_stakes(self) -> dict[tuple[int, str], Any]:
+        return {}
+
+    def _matrices(self, board: int, dtype: Any) -> tuple[Floats, Floats]:
+        """J and W of a board as numbers of a type: [S0, S1]; kept."""
+        key = (board, np.dtype(dtype).char)
+        if key not in self._kept_matrices:
+            found = reference.board_matrices(*self.trees, self.pairs, board)
+            self._kept_matrices[key] = (found[0].astype(dtype), found[1].astype(dtype))
+        return self._kept_matrices[key]
+
+    @cached_property
+    def _kept_matrices(self) -> dict[tuple[int, str], tuple[Floats, Floats]]:
+        return {}
 
     def fold_up(
         self,
@@ -162,7 +233,7 @@ class SequenceGame:
         the schedule is (positive factor, negative factor, prediction, weight in the average). The
         kernels fuse what `sweeps_by_steps` does one after the other.
         """
-        if self.backend == "reference":
+        if self.backend == "reference" or self._has_wide_matrices:
             sweeps_by_steps(self, first, second, schedule)
             return
         values = np.empty(max(self.lengths), first[0].dtype)
@@ -179,8 +250,13 @@ class SequenceGame:
     def _step(self, name: str) -> Any:
         if self.backend == "reference":
             return getattr(reference, name)
-        parallel = max(self.lengths) >= PARALLEL_LENGTH
-        return getattr(cpu, name + "_parallel" if parallel else name)
+        return getattr(cpu, name + "_parallel" if self._is_parallel else name)
+
+    @property
+    def _is_parallel(self) -> bool:
+        """Whether threads have boards to share, and enough to do on them."""
+        boards = int(np.diff(self.trees[0].board_start).max())
+        return boards >= PARALLEL_BOARDS and max(self.lengths) >= PARALLEL_LENGTH
 
 
 def sweeps_by_steps(
@@ -195,6 +271,12 @@ def sweeps_by_steps(
             game.fold_up(player, REGRET, values, behaviour, regret, factors)
             average += plan * plan.dtype.type(weight)
             game.realize(player, behaviour, plan)
+
+
+def _sparse(chips: Floats, rows: NDArray[np.int32], shape: tuple[int, ...]) -> Any:
+    from scipy import sparse
+
+    return sparse.csr_array(sparse.coo_array((chips, rows.T), shape))
 
 
 def _count(tree: Treeplex, per_decision: NDArray[Any]) -> int:

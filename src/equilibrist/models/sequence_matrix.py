@@ -100,7 +100,7 @@ def payoff_matrix(game: SequenceGame) -> SparseMatrix:
     first, second = game.trees
     rows, columns, values = [], [], []
     for r in range(num_rounds(first)):
-        folds, showdowns = _stakes(game, r)
+        folds, showdowns = game.stakes[r]
         for board in boards(first, r):
             joint, win = board_matrices(first, second, game.pairs, board)
             for stakes, matrix in ((folds, joint), (showdowns, win)):
@@ -110,18 +110,6 @@ def payoff_matrix(game: SequenceGame) -> SparseMatrix:
                 values.append(cells.data)
     cells = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
     return sparse.csr_array(cells, game.lengths)
-
-
-def _stakes(game: SequenceGame, r: int) -> tuple[SparseMatrix, SparseMatrix]:
-    """Chips of a round's folds and showdowns by both players' rows: [Q0, Q1] each."""
-    leaves = game.leaves
-    shape = tuple(int(tree.num_sequences[r]) for tree in game.trees)
-    folds = slice(int(leaves.fold_start[r]), int(leaves.fold_start[r + 1]))
-    shown = slice(int(leaves.showdown_start[r]), int(leaves.showdown_start[r + 1]))
-    return (
-        sparse.coo_array((leaves.fold_payoff[folds], leaves.fold_rows[folds].T), shape),
-        sparse.coo_array((leaves.showdown_stake[shown], leaves.showdown_rows[shown].T), shape),
-    )
 
 
 def player_sequences(tree: Treeplex, behaviour: Floats) -> Sequences:

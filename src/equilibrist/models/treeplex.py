@@ -7,13 +7,13 @@ The rows come from a `BettingTree`, the states from `CardStates`; together they 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.kernels.layout import LeafTables, Treeplex
-from equilibrist.models.card_states import CardStates
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,23 @@ def player_rows(tree: BettingTree, player: int) -> PlayerRows:
     )
 
 
-def treeplex(rows: PlayerRows, states: CardStates) -> Treeplex:
+class PrivateStates(Protocol):
+    """What a player can know of the cards, by round; boards count from 0 in each."""
+
+    @property
+    def board_parent(self) -> list[NDArray[np.int64]]:
+        """[boards] board of the round before."""
+
+    @property
+    def num_states(self) -> list[NDArray[np.int64]]:
+        """[boards] states on each board."""
+
+    @property
+    def state_parent(self) -> list[NDArray[np.int32]]:
+        """[states of all boards] state on the parent board."""
+
+
+def treeplex(rows: PlayerRows, states: PrivateStates) -> Treeplex:
     """Rows times states."""
     num_boards = [len(board_states) for board_states in states.num_states]
     board_start = np.cumsum([0, *num_boards])

@@ -24,11 +24,10 @@ from equilibrist.kernels.cpu.ranking import hand_value
 from equilibrist.kernels.rank_tables import NO_CARDS
 
 WINS, TIES, TOTAL = 0, 1, 2  # rows of the results
-NUM_CLASSES = 169
 _UNKNOWN = np.uint16(65535)  # no hand has this value
 _LANE = np.uint64(0x1FFF)  # the ranks of one suit in a card mask
 _LOW_DIGIT, _LOW_BITS = np.uint32(127), np.uint32(7)  # of a 13-bit value, for the radix sort
-_HAND = np.uint32(0xFFFF)  # an entry of the sort is `value << 16 | hand`
+HAND = np.uint32(0xFFFF)  # an entry of the sort is `value << 16 | hand`
 _VALUE_SHIFT = np.uint32(16)
 
 
@@ -113,7 +112,7 @@ def showdown_boards(tables, boards, multiplicity, hands, weights, first, second,
 @njit(cache=True)
 def _compare_pairs(tables, boards, multiplicity, hands, weights, first, second, out):
     """Adds into `out` [3, n] the results of the `first` hands by looking at every pair."""
-    keys, masks = _sums(tables, hands)
+    keys, masks = hand_sums(tables, hands)
     value = np.empty(len(hands), np.uint16)
     for b in range(len(boards)):
         key, mask = _sum(tables, boards[b])
@@ -139,115 +138,36 @@ def _compare_pairs(tables, boards, multiplicity, hands, weights, first, second, 
 @njit(cache=True)
 def _sweep_boards(tables, boards, multiplicity, hands, weights, out):
     """Adds into `out` [3, n] the results of all hands by a walk in order of value."""
-    keys, masks = _sums(tables, hands)
+    keys, masks = hand_sums(tables, hands)
     order, spare = np.empty(len(hands), np.uint32), np.empty(len(hands), np.uint32)
     below = np.empty(52, np.float64)  # [C] weight so far of hands that hold a card
     for b in range(len(boards)):
         times = np.float64(multiplicity[b])
-        alive = _sorted_hands(tables, boards[b], keys, masks, order, spare)
+        alive = sorted_hands(tables, boards[b], keys, masks, order, spare)
         below[:] = 0.0
         all_below = 0.0
         start = 0
         while start < alive:
-            stop = _end_of_group(order, start, alive)
+            stop = end_of_group(order, start, alive)
             for k in range(start, stop):
-                i = order[k] & _HAND
+                i = order[k] & HAND
                 wins = all_below - below[hands[i, 0]] - below[hands[i, 1]]
                 out[WINS, i] += times * wins
                 out[TIES, i] -= times * wins
             for k in range(start, stop):
-                i = order[k] & _HAND
+                i = order[k] & HAND
                 all_below += weights[i]
                 below[hands[i, 0]] += weights[i]
                 below[hands[i, 1]] += weights[i]
             for k in range(start, stop):
-                i = order[k] & _HAND
+                i = order[k] & HAND
                 not_lost = all_below - below[hands[i, 0]] - below[hands[i, 1]] + weights[i]
                 out[TIES, i] += times * not_lost
             start = stop
         for k in range(alive):
-            i = order[k] & _HAND
+            i = order[k] & HAND
             total = all_below - below[hands[i, 0]] - below[hands[i, 1]] + weights[i]
             out[TOTAL, i] += times * total
-
-
-@njit(cache=True, parallel=True)
-def class_showdowns(tables, boards, multiplicity, hands, classes, wins, ties):
-    """Plays all classes of hands against each other on every board, blocked pairs left out.
-
-    `hands` [n, 2] uint8 and their `classes` [n] uint8. Adds into `wins` and `ties`
-    [chunks, 169, 169] int64 how often a hand of the row's class beats and ties one of the column's.
-    """
-    num_chunks, num_boards = wins.shape[0], boards.shape[0]
-    for chunk in prange(num_chunks):
-        keys, masks = _sums(tables, hands)
-        order, spare = np.empty(len(hands), np.uint32), np.empty(len(hands), np.uint32)
-        start, stop = num_boards * chunk // num_chunks, num_boards * (chunk + 1) // num_chunks
-        for b in range(start, stop):
-            times = np.int64(multiplicity[b])
-            alive = _sorted_hands(tables, boards[b], keys, masks, order, spare)
-            _add_all_pairs(order[:alive], classes, times, wins[chunk], ties[chunk])
-            _take_blocked_pairs(order[:alive], hands, classes, times, wins[chunk], ties[chunk])
-
-
-@njit(cache=True)
-def _add_all_pairs(order, classes, times, wins, ties):
-    """Adds every ordered pair of sorted hands: a group of equal value against all hands below."""
-    below = np.zeros(NUM_CLASSES, np.int64)  # hands of each class so far
-    count = np.zeros(NUM_CLASSES, np.int64)  # hands of each class in the group
-    members = np.empty(NUM_CLASSES, np.int64)  # classes in the group
-    start = 0
-    while start < len(order):
-        stop = _end_of_group(order, start, len(order))
-        num_members = 0
-        for k in range(start, stop):
-            c = classes[order[k] & _HAND]
-            if count[c] == 0:
-                members[num_members] = c
-                num_members += 1
-            count[c] += 1
-        for m in range(num_members):
-            c = members[m]
-            often = times * count[c]
-            row = wins[c]
-            for d in range(NUM_CLASSES):
-                row[d] += often * below[d]
-            for o in range(num_members):
-                ties[c, members[o]] += often * count[members[o]]
-        for m in range(num_members):
-            below[members[m]] += count[members[m]]
-            count[members[m]] = 0
-        start = stop
-
-
-@njit(cache=True)
-def _take_blocked_pairs(order, hands, classes, times, wins, ties):
-    """Takes away again the pairs of sorted hands that share a card or are the same hand."""
-    held = np.empty((52, 51), np.uint8)  # [C, hands] classes of the hands that hold a card, so far
-    size = np.zeros(52, np.int64)
-    size_below = np.zeros(52, np.int64)  # how many of them are of smaller value than the group
-    start = 0
-    while start < len(order):
-        stop = _end_of_group(order, start, len(order))
-        for k in range(start, stop):
-            i = order[k] & _HAND
-            c = classes[i]
-            ties[c, c] -= times
-            row = wins[c]
-            for side in range(2):
-                card = hands[i, side]
-                for h in range(size_below[card]):
-                    row[held[card, h]] -= times
-                for h in range(size_below[card], size[card]):
-                    ties[c, held[card, h]] -= times
-                    ties[held[card, h], c] -= times
-                held[card, size[card]] = c
-                size[card] += 1
-        for k in range(start, stop):
-            i = order[k] & _HAND
-            for side in range(2):
-                size_below[hands[i, side]] = size[hands[i, side]]
-        start = stop
 
 
 @njit(cache=True)
@@ -261,7 +181,7 @@ def _sum(tables, cards):
 
 
 @njit(cache=True)
-def _sums(tables, hands):
+def hand_sums(tables, hands):
     """Keys [n] and masks [n] uint64 of hands [n, 2]."""
     keys, masks = np.empty(len(hands), np.uint64), np.empty(len(hands), np.uint64)
     for i in range(len(hands)):
@@ -270,7 +190,7 @@ def _sums(tables, hands):
 
 
 @njit(cache=True)
-def _sorted_hands(tables, board, keys, masks, order, spare):
+def sorted_hands(tables, board, keys, masks, order, spare):
     """Writes `value << 16 | hand` of the hands a board leaves, ascending; returns how many."""
     low_start, high_start = np.zeros(129, np.int64), np.zeros(65, np.int64)
     key, mask = _sum(tables, board)
@@ -300,7 +220,7 @@ def _sorted_hands(tables, board, keys, masks, order, spare):
 
 
 @njit(cache=True)
-def _end_of_group(order, start, stop):
+def end_of_group(order, start, stop):
     """Where the run of hands of the same value that begins at `start` ends."""
     value = order[start] >> _VALUE_SHIFT
     end = start + 1

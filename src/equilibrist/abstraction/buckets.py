@@ -1,0 +1,148 @@
+"""An abstraction: which bucket every hand is in on every board, and buckets nested in buckets.
+
+Before the last street buckets are tables [boards, H]. On the last street the buckets of one parent
+are intervals of hand strength, or of another whole number, so two short arrays and these values say
+everything: 2.4 billion (hand, board) classes need no table. Buckets of a street are numbered so
+that the children of a bucket are contiguous.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.abstraction.features import Ints
+from equilibrist.abstraction.streets import Streets
+from equilibrist.cards.card import Card
+from equilibrist.errors import CardError, InvalidValueError, StorageError
+from equilibrist.games.rules import GameRules, parse_rules, rules_text
+from equilibrist.storage.artefact import open_artefact, write_artefact
+
+KIND = "abstraction"
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Buckets that are intervals of a whole number within a parent bucket.
+
+    Those of parent p are `first[p]` … `first[p + 1]` − 1; each begins at its `lower`.
+    """
+
+    first: NDArray[np.int32]  # [parents + 1]
+    lower: NDArray[np.int64]  # [K]
+
+    @property
+    def parents(self) -> NDArray[np.int32]:
+        """Parent of each bucket: [K]."""
+        return np.repeat(np.arange(len(self.first) - 1, dtype=np.int32), np.diff(self.first))
+
+
+@dataclass(frozen=True, eq=False)
+class Abstraction:
+    """Buckets of every street, and how they came to be."""
+
+    streets: Streets
+    recipe: str
+    parents: tuple[NDArray[np.int32], ...]  # [K] of each street: bucket of the street before, or −1
+    tables: tuple[Ints, ...]  # [B, H] of each street but the last
+    values: Ints  # [B, H] of the last street: strengths, or what else tells buckets apart
+    last: Intervals
+    configuration: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def rules(self) -> GameRules:
+        """Of the game whose hands are put into buckets."""
+        return self.streets.rules
+
+    @property
+    def num_buckets(self) -> tuple[int, ...]:
+        """Buckets of each street."""
+        return tuple(len(parents) for parents in self.parents)
+
+    def buckets(self, board: Sequence[Card]) -> NDArray[np.int32]:
+        """Bucket of every hand on a board: [H], −1 where the board blocks it."""
+        r, number, columns = self.streets.locate(board)
+        if r < len(self.streets) - 1:
+            return self.tables[r][number][columns].astype(np.int32)
+        from equilibrist.kernels.cpu.rollout import label_values
+
+        before = len(board) - self.rules.num_board_cards[r]
+        parents = self.buckets(board[:before]) if r > 0 else np.zeros(len(columns), np.int32)
+        out = np.empty((1, len(columns)), np.int32)
+        values = self.values[number][columns]
+        label_values(values[None], parents[None], self.last.first, self.last.lower, out)
+        return out[0]
+
+    def bucket(self, hand: int, board: Sequence[Card] = ()) -> int:
+        """Bucket of one hand, by its number in the one order of hands, on a board."""
+        bucket = int(self.buckets(board)[hand])
+        if bucket < 0:
+            raise CardError(
+                "the hand shares a card with the board, or is not of the deck", value=hand
+            )
+        return bucket
+
+    def save(self, folder: str | Path, timings: dict[str, float] | None = None) -> None:
+        """Write the abstraction as an artefact."""
+        arrays: dict[str, NDArray[Any]] = {
+            "values": self.values, "first": self.last.first, "lower": self.last.lower
+        }  # fmt: skip
+        for r, parents in enumerate(self.parents):
+            arrays[f"parents{r}"] = parents
+        for r, table in enumerate(self.tables):
+            arrays[f"buckets{r}"] = table
+        configuration = {
+            "game": rules_text(self.rules), "recipe": self.recipe,
+            "buckets": list(self.num_buckets), "ordered": self.streets.ordered,
+            **self.configuration,
+        }  # fmt: skip
+        write_artefact(folder, KIND, arrays, configuration=configuration, timings=timings or {})
+
+    @staticmethod
+    def open(folder: str | Path) -> Abstraction:
+        """Open an abstraction; its arrays are read when they are needed."""
+        artefact = open_artefact(folder, KIND)
+        try:
+            configuration = dict(artefact.configuration)
+            rules = parse_rules(configuration.pop("game"))
+            recipe, _ = configuration.pop("recipe"), configuration.pop("buckets")
+            ordered = bool(configuration.pop("ordered"))
+            rounds = range(rules.num_rounds)
+            return Abstraction(
+                streets=Streets.of(rules, ordered),
+                recipe=recipe,
+                parents=tuple(artefact.arrays[f"parents{r}"] for r in rounds),
+                tables=tuple(artefact.arrays[f"buckets{r}"] for r in rounds[:-1]),
+                values=artefact.arrays["values"],
+                last=Intervals(artefact.arrays["first"], artefact.arrays["lower"]),
+                configuration=configuration,
+            )
+        except KeyError as missing:
+            raise StorageError(
+                f"{folder}: the abstraction lacks {missing}", value=str(folder)
+            ) from None
+
+
+def check_numbers(rules: GameRules, numbers: Sequence[int]) -> tuple[int, ...]:
+    """Numbers of buckets, one a street, never fewer than the street before."""
+    if len(numbers) != rules.num_rounds:
+        raise InvalidValueError(
+            f"{rules.name} has {rules.num_rounds} rounds: give a number of buckets for each, "
+            f"not {len(numbers)}",
+            value=list(numbers),
+        )
+    if min(numbers) < 1:
+        raise InvalidValueError("every street has at least one bucket", value=list(numbers))
+    for before, now in itertools.pairwise(numbers):
+        if now < before:
+            raise InvalidValueError(
+                f"{now} buckets cannot be nested in {before}: numbers never fall",
+                value=list(numbers),
+            )
+    return tuple(int(number) for number in numbers)

@@ -1,0 +1,1 @@
+"""The papers' ways to put hands into buckets, one file each."""

@@ -1,0 +1,99 @@
+"""Buckets split by hand strength: how strengths are spread in a bucket, and where to cut.
+
+Every recipe that looks at one number (percentile, expectation, the last street of all recipes) is a
+rule that turns the counts of strengths within each parent bucket into intervals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.abstraction.buckets import Intervals
+from equilibrist.abstraction.features import Ints, Strengths
+from equilibrist.errors import InvalidValueError
+
+# Finest levels of strength that are told apart while cutting: a million, but fewer where parents
+# are many. Strengths of hold'em's last two streets are exact.
+_MOST_LEVELS = 2**20
+_MOST_CELLS = 2**27
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """How often each level of strength occurs in each parent bucket."""
+
+    counts: NDArray[np.int64]  # [P, M] raw (hand, board) deals
+    shift: int  # level = strength >> shift
+
+    @property
+    def mass(self) -> NDArray[np.float64]:
+        """Chance of each parent bucket: [P]."""
+        totals = self.counts.sum(axis=1)
+        return totals / totals.sum()
+
+
+def spread(strengths: Strengths, r: int, labels: Ints, num_parents: int) -> Spread:
+    """Spread of the strengths of round `r` over parents.
+
+    `labels` [B, H] are parents on the boards of round `r`, but for the last round those of the
+    round before, because a last board has many boards before it.
+    """
+    from equilibrist.kernels.cpu import rollout
+
+    streets, values = strengths.streets, strengths.tables[r]
+    most = min(_MOST_LEVELS, _MOST_CELLS // num_parents)
+    shift = max(0, (int(strengths.scales[r]) // most).bit_length())
+    levels = values if shift == 0 else values >> shift  # −1 stays −1
+    chunks = numba.get_num_threads()
+    size = (int(strengths.scales[r]) >> shift) + 1
+    out = np.zeros((chunks, num_parents, size), np.int64)
+    if r == len(streets) - 1 and r > 0:
+        before = streets[r - 1]
+        rollout.tally_next(
+            levels, before.child, before.renaming, streets.renamed, labels, before.multiplicity, out
+        )
+    else:
+        rollout.tally(levels, labels, streets[r].multiplicity, out)
+    return Spread(out.sum(axis=0), shift)
+
+
+def percentiles(found: Spread, parts: int) -> Intervals:
+    """Every parent cut into `parts` intervals of equal chance, as nearly as its levels allow."""
+    lowers = []
+    for counts in found.counts:
+        levels = np.flatnonzero(counts)
+        if len(levels) < parts:
+            raise InvalidValueError(
+                f"a bucket of {len(levels)} different strengths cannot be cut into {parts}",
+                value=parts,
+            )
+        below = np.concatenate([[0], np.cumsum(counts[levels])])  # chance before each level
+        cuts = [0]
+        for j in range(1, parts):
+            wanted = below[-1] * j / parts
+            cut = int(np.argmin(np.abs(below - wanted)))
+            # Leave a level for every part on either side.
+            cuts.append(min(max(cut, cuts[-1] + 1), len(levels) - (parts - j)))
+        lowers.append(levels[cuts] << found.shift)
+    return intervals(lowers)
+
+
+def intervals(lowers: list[NDArray[np.int64]]) -> Intervals:
+    """Intervals of parents from where each begins; the first of a parent begins at 0."""
+    first = np.cumsum([0, *map(len, lowers)]).astype(np.int32)
+    lower = np.concatenate(lowers).astype(np.int64)
+    lower[first[:-1]] = 0
+    return Intervals(first, lower)
+
+
+def label(strengths: Strengths, r: int, labels: Ints, found: Intervals) -> NDArray[np.int32]:
+    """The interval of every hand on the boards of a round before the last: [B, H]."""
+    from equilibrist.kernels.cpu.rollout import label_values
+
+    out = np.empty(labels.shape, np.int32)
+    label_values(strengths.tables[r], labels, found.first, found.lower, out)
+    return out

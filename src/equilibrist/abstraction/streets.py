@@ -1,0 +1,213 @@
+"""The boards of a game, street by street, and where each deal leads: what features roll out over.
+
+A street holds one board of each class up to suits. All tables over a street are [boards, H], a
+column a hand in the one order of hands (1326 of two cards, or 52 cards), −1 where the board blocks
+the hand. Nothing is numbered twice: the hand {Ah, Kh} on a board is looked up by naming the board's
+suits as its class does, and the hand's suits along.
+
+Before the last street a board remembers the order of its streets (flop, then turn); on the last
+street order no longer matters for the value of a hand, so its boards are plain sets: 134,459 of
+five cards instead of 2,554,656.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.cards.card import Card, check_distinct
+from equilibrist.cards.hand import hand_table
+from equilibrist.cards.isomorphism import DealIndexer
+from equilibrist.errors import CardError, InvalidValueError
+from equilibrist.games.rules import GameRules
+from equilibrist.kernels.layout import DealTables
+
+_MOST_LINKS = 20_000_000  # deals onto boards that are kept; hold'em has 3.1 million
+
+
+@dataclass(frozen=True, eq=False)
+class Street:
+    """Boards of a round, and where deals of the next round lead; B boards, D deals onto each."""
+
+    boards: NDArray[np.uint8]  # [B, cards] one of each class
+    multiplicity: NDArray[np.int64]  # [B] boards of the class
+    child: NDArray[np.int32]  # [B, D] board of the next street; D = 0 on the last
+    renaming: NDArray[np.uint8]  # [B, D] how its suits are to be named
+
+
+@dataclass(frozen=True, eq=False)
+class Streets:
+    """All streets of a game.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> streets = Streets.of(get_game("rhode-island"))
+        >>> [len(street.boards) for street in streets], streets.num_hands
+        ([1, 13, 169], 52)
+    """
+
+    rules: GameRules
+    ordered: bool  # whether the last street's boards remember the order of their streets
+    hands: NDArray[np.uint8]  # [H, 1 or 2] all hands of 52 cards, in the one order
+    in_deck: NDArray[np.int64]  # [N] the hands of the deck
+    renamed: NDArray[np.int16]  # [24, H] what each renaming of suits makes of each hand
+    streets: tuple[Street, ...]
+
+    @staticmethod
+    @functools.lru_cache(maxsize=4)
+    def of(rules: GameRules, ordered: bool = False) -> Streets:
+        """The streets of a game with one or two hole cards; hold'em takes a second or two.
+
+        With `ordered`, boards of the last street remember the order of their streets too.
+        """
+        return _build(rules, ordered)
+
+    def __len__(self) -> int:
+        return len(self.streets)
+
+    def __getitem__(self, r: int) -> Street:
+        return self.streets[r]
+
+    def parents(self, r: int) -> NDArray[np.int64]:
+        """Board of the street before of each board: [B]; its suits are named alike.
+
+        Only for boards that remember the order of their streets.
+        """
+        if r == len(self) - 1 and not self.ordered:
+            raise InvalidValueError("a set of cards has no one board before it", value=r)
+        parents = np.zeros(len(self[r].boards), np.int64)
+        parents[self[r - 1].child] = np.arange(len(self[r - 1].boards))[:, None]
+        return parents
+
+    @property
+    def num_hands(self) -> int:
+        """Columns of all tables, H."""
+        return len(self.hands)
+
+    def locate(self, board: Sequence[Card]) -> tuple[int, int, NDArray[np.int16]]:
+        """Street of a board, its number there, and the column of each hand: [H].
+
+        Example:
+            >>> from equilibrist.cards.card import parse_cards
+            >>> from equilibrist.games.catalog import get_game
+            >>> holdem = Streets.of(get_game("holdem-limit"))
+            >>> holdem.locate(parse_cards("7s8s9s"))[:2] == holdem.locate(parse_cards("7c9c8c"))[:2]
+            True
+        """
+        check_distinct(board)
+        ends = list(itertools.accumulate(self.rules.num_board_cards))
+        if len(board) not in ends:
+            raise CardError(
+                f"a board of {self.rules.name} has {' or '.join(map(str, ends))} cards, "
+                f"not {len(board)}",
+                value=len(board),
+            )
+        r = ends.index(len(board))
+        if not board:
+            return r, 0, self.renamed[0]
+        for card in board:
+            if card not in self.rules.deck:
+                raise CardError(f"card {card} is not in the deck", value=card)
+        from equilibrist.kernels.cpu.rollout import locate_board
+
+        index, renaming = locate_board(
+            _tables(self.rules, r, self.ordered), _renaming_numbers(), np.array(board, np.uint8)
+        )
+        return r, int(index), self.renamed[renaming]
+
+
+def _build(rules: GameRules, ordered: bool) -> Streets:
+    from equilibrist.kernels.cpu.rollout import link_boards
+
+    if rules.num_hole_cards not in (1, 2):
+        raise InvalidValueError(
+            f"{rules.name} deals {rules.num_hole_cards} hole cards; abstractions know 1 or 2",
+            value=rules.num_hole_cards,
+        )
+    hands = hand_table() if rules.num_hole_cards == 2 else np.arange(52, dtype=np.uint8)[:, None]
+    streets = []
+    for r in range(rules.num_rounds):
+        boards, multiplicity = _boards(rules, r, ordered)
+        if r == rules.num_rounds - 1:
+            none = np.zeros((len(boards), 0))
+            streets.append(
+                Street(boards, multiplicity, none.astype(np.int32), none.astype(np.uint8))
+            )
+            break
+        deals = _deals(rules, boards, rules.num_board_cards[r + 1])
+        child = np.zeros(deals.shape[:2], np.int32)
+        renaming = np.zeros(deals.shape[:2], np.uint8)
+        if deals.shape[2]:
+            tables = _tables(rules, r + 1, ordered)
+            link_boards(tables, _renaming_numbers(), boards, deals, child, renaming)
+        else:  # nothing is dealt: the board stays
+            child[:, 0] = np.arange(len(boards))
+        streets.append(Street(boards, multiplicity, child, renaming))
+    in_deck = np.flatnonzero(np.isin(hands, rules.deck.cards).all(axis=1))
+    return Streets(rules, ordered, hands, in_deck, _renamed_hands(hands), tuple(streets))
+
+
+def _pattern(rules: GameRules, r: int, ordered: bool) -> tuple[int, ...]:
+    """How the boards of a round are dealt: in rounds, but on the last street all at once."""
+    rounds = tuple(num for num in rules.num_board_cards[: r + 1] if num)
+    return rounds if ordered or r < rules.num_rounds - 1 or not rounds else (sum(rounds),)
+
+
+def _tables(rules: GameRules, r: int, ordered: bool) -> DealTables:
+    return DealIndexer(_pattern(rules, r, ordered), rules.deck).tables
+
+
+def _boards(rules: GameRules, r: int, ordered: bool) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    pattern = _pattern(rules, r, ordered)
+    if not pattern:
+        return np.zeros((1, 0), np.uint8), np.ones(1, np.int64)
+    indexer = DealIndexer(pattern, rules.deck)
+    boards = indexer.unindex_array(np.arange(indexer.size))
+    return boards, indexer.multiplicities().astype(np.int64)
+
+
+def _deals(rules: GameRules, boards: NDArray[np.uint8], num_new: int) -> NDArray[np.uint8]:
+    """The cards that may come onto each board: [B, D, num_new]; D = 1 where none are dealt."""
+    deck = np.array(rules.deck.cards, np.uint8)
+    num_left = len(deck) - boards.shape[1]
+    num_deals = math.comb(num_left, num_new)
+    if len(boards) * num_deals > _MOST_LINKS:
+        raise InvalidValueError(
+            f"{rules.name} has {len(boards) * num_deals:,} deals onto boards in a round, more "
+            f"than the {_MOST_LINKS:,} that abstractions keep",
+            value=num_deals,
+        )
+    open_cards = (deck != boards[:, :, None]).all(axis=1)  # [B, deck]
+    free = deck[np.nonzero(open_cards)[1]].reshape(len(boards), num_left)
+    places = np.array(list(itertools.combinations(range(num_left), num_new)), np.intp)
+    return np.ascontiguousarray(free[:, places.reshape(num_deals, num_new)])
+
+
+@functools.cache
+def _permutations() -> NDArray[np.int64]:
+    """All renamings of four suits, the one that changes nothing first: [24, 4]."""
+    return np.array(list(itertools.permutations(range(4))))
+
+
+@functools.cache
+def _renaming_numbers() -> NDArray[np.uint8]:
+    """Number of a renaming by its code, two bits a suit: [256]."""
+    numbers = np.zeros(256, np.uint8)
+    numbers[(_permutations() << (2 * np.arange(4))).sum(axis=1)] = np.arange(24)
+    return numbers
+
+
+def _renamed_hands(hands: NDArray[np.uint8]) -> NDArray[np.int16]:
+    """Which hand each hand becomes under each renaming: [24, H]."""
+    cards = hands.astype(np.int64)
+    images = 4 * (cards >> 2) + _permutations()[:, cards & 3]  # [24, H, cards]
+    if hands.shape[1] == 1:
+        return images[:, :, 0].astype(np.int16)
+    low, high = images.min(axis=2), images.max(axis=2)
+    return (high * (high - 1) // 2 + low).astype(np.int16)

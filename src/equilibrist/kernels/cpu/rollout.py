@@ -1,0 +1,216 @@
+"""What becomes of hands when more cards come: boards linked to boards, and values carried back.
+
+Boards are numbered up to suits, one of each class standing for all; hands keep their names. A deal
+onto a board leads to a board whose suits are named otherwise, so every link carries the number of a
+*renaming*: row r of `renamed` [24, H] says which hand each hand becomes. Tables are [boards, H],
+−1 where the board blocks the hand, so whoever follows a link meets −1 where the new cards do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from equilibrist.kernels.cpu.equity import (
+    HAND,
+    end_of_group,
+    hand_sums,
+    sorted_hands,
+)
+from equilibrist.kernels.cpu.isomorphism import index_deal, unindex_deal
+
+BLOCKED = -1
+_RANKS = 13
+
+
+@njit(cache=True, inline="always")
+def locate(tables, renaming_of, cards, scratch):
+    """Number of a complete board, and of the renaming that makes it the canonical one.
+
+    Suits are told apart by the ranks they got in each round; suits that got the same are alike.
+    `renaming_of` [256] knows the number of a permutation, two bits a suit.
+    """
+    last = len(tables.round_cards) - 1
+    index = index_deal(tables, cards, last)
+    unindex_deal(tables, index, last, scratch)
+    code, taken = 0, 0
+    for suit in range(4):
+        ranks = _suit_ranks(tables, cards, suit)
+        image = 0
+        while (taken >> image) & 1 or _suit_ranks(tables, scratch, image) != ranks:
+            image += 1
+        taken |= 1 << image
+        code |= image << (2 * suit)
+    return index, renaming_of[code]
+
+
+@njit(cache=True, inline="always")
+def _suit_ranks(tables, cards, suit):
+    """Which ranks of a suit were dealt in each round: 13 bits a round; suits outside apart."""
+    ranks, at = np.int64(0), 0
+    for r in range(len(tables.round_cards)):
+        for _ in range(tables.round_cards[r]):
+            if cards[at] & 3 == suit:
+                ranks |= np.int64(1) << (_RANKS * r + np.int64(cards[at] >> 2))
+            at += 1
+    return ranks if suit >= 4 - tables.num_suits else -1 - suit
+
+
+@njit(cache=True, parallel=True)
+def link_boards(tables, renaming_of, boards, deals, child, renaming):
+    """Finds where each deal onto each board leads.
+
+    `boards` [B, n] uint8 and `deals` [B, D, k] uint8, the cards that may come; `tables` number
+    boards of n + k cards. Writes `child` [B, D] int32 and `renaming` [B, D] uint8.
+    """
+    for b in prange(boards.shape[0]):
+        old, new = boards.shape[1], deals.shape[2]
+        cards, scratch = np.empty(old + new, np.uint8), np.empty(old + new, np.uint8)
+        cards[:old] = boards[b]
+        for d in range(deals.shape[1]):
+            cards[old:] = deals[b, d]
+            child[b, d], renaming[b, d] = locate(tables, renaming_of, cards, scratch)
+
+
+@njit(cache=True)
+def locate_board(tables, renaming_of, cards):
+    """`locate` for one board `cards` [n] uint8."""
+    return locate(tables, renaming_of, cards, np.empty(len(cards), np.uint8))
+
+
+@njit(cache=True, parallel=True)
+def strengths(tables, boards, hands, columns, out):
+    """Writes into `out` [B, H] int16 how hands do against a random one: 2 · wins + ties.
+
+    `boards` [B, n] are complete; `hands` [N, 1 or 2] are those of the deck, `columns` [N] their
+    places among all H. Blocked hands get −1.
+    """
+    for b in prange(boards.shape[0]):
+        keys, masks = hand_sums(tables, hands)
+        order, spare = np.empty(len(hands), np.uint32), np.empty(len(hands), np.uint32)
+        held = np.zeros(53, np.int64)  # hands so far by card; the last place for no second card
+        out[b] = BLOCKED
+        alive = sorted_hands(tables, boards[b], keys, masks, order, spare)
+        start = 0
+        while start < alive:
+            stop = end_of_group(order, start, alive)
+            for k in range(start, stop):
+                i = order[k] & HAND
+                out[b, columns[i]] = start - _held(held, hands, i)
+            for k in range(start, stop):
+                for side in range(hands.shape[1]):
+                    held[hands[order[k] & HAND, side]] += 1
+            # The hand itself is in all sums: once in the number, once with each of its cards.
+            itself = hands.shape[1] - 1
+            for k in range(start, stop):
+                i = order[k] & HAND
+                out[b, columns[i]] += stop - _held(held, hands, i) + itself
+            start = stop
+
+
+@njit(cache=True, inline="always")
+def _held(held, hands, i):
+    total = np.int64(0)
+    for side in range(hands.shape[1]):
+        total += held[hands[i, side]]
+    return total
+
+
+@njit(cache=True, parallel=True)
+def roll_sums(values, child, renaming, renamed, out):
+    """Writes into `out` [B, H] the sum of `values` [children, H] over all deals onto a board.
+
+    −1 where no deal is left to a hand, which is where the board blocks it.
+    """
+    num_hands = np.uint64(values.shape[1])
+    for b in prange(child.shape[0]):
+        total = np.zeros(values.shape[1], out.dtype)
+        count = np.zeros(values.shape[1], np.int32)
+        for d in range(child.shape[1]):
+            row, image = values[child[b, d]], renamed[renaming[b, d]]
+            for h in range(num_hands):
+                value = row[np.uint64(image[h])]
+                total[h] += max(value, 0)
+                count[h] += value >= 0
+        for h in range(num_hands):
+            out[b, h] = total[h] if count[h] > 0 else BLOCKED
+
+
+@njit(cache=True, parallel=True)
+def roll_histograms(labels, child, renaming, renamed, boards, out):
+    """Writes into `out` [N, H, K] how many deals lead each hand to each label, for `boards` [N].
+
+    `labels` [children, H], 0 … K − 1 or −1.
+    """
+    for n in prange(len(boards)):
+        b = boards[n]
+        out[n] = 0
+        for d in range(child.shape[1]):
+            row, image = labels[child[b, d]], renamed[renaming[b, d]]
+            for h in range(labels.shape[1]):
+                label = row[image[h]]
+                if label >= 0:
+                    out[n, h, label] += 1
+
+
+# --- scalars within buckets -----------------------------------------------------------------------
+
+
+@njit(cache=True, parallel=True)
+def tally(values, labels, weights, out):
+    """Counts values within buckets: adds into `out` [chunks, P, M] int64.
+
+    `values` [B, H] 0 … M − 1 and `labels` [B, H] 0 … P − 1, or −1; boards count `weights` [B].
+    """
+    num_chunks, num_boards = out.shape[0], values.shape[0]
+    for chunk in prange(num_chunks):
+        start, stop = num_boards * chunk // num_chunks, num_boards * (chunk + 1) // num_chunks
+        for b in range(start, stop):
+            for h in range(values.shape[1]):
+                if labels[b, h] >= 0 and values[b, h] >= 0:
+                    out[chunk, labels[b, h], values[b, h]] += weights[b]
+
+
+@njit(cache=True, parallel=True)
+def tally_next(values, child, renaming, renamed, labels, weights, out):
+    """Counts the next street's values within this street's buckets: adds into [chunks, P, M].
+
+    `values` [children, H], `labels` [B, H] of the boards that the links start from.
+    """
+    num_chunks, num_boards = out.shape[0], child.shape[0]
+    for chunk in prange(num_chunks):
+        start, stop = num_boards * chunk // num_chunks, num_boards * (chunk + 1) // num_chunks
+        for b in range(start, stop):
+            for d in range(child.shape[1]):
+                row, image = values[child[b, d]], renamed[renaming[b, d]]
+                for h in range(labels.shape[1]):
+                    value = row[image[h]]
+                    if value >= 0 and labels[b, h] >= 0:
+                        out[chunk, labels[b, h], value] += weights[b]
+
+
+@njit(cache=True, inline="always")
+def interval(first, lower, parent, value):
+    """The last of a bucket's intervals that begins at or below a value; intervals are labels."""
+    low, high = first[parent], first[parent + 1]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if lower[middle] <= value:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, parallel=True)
+def label_values(values, labels, first, lower, out):
+    """Writes into `out` [B, H] the interval of each value within its bucket, −1 where blocked.
+
+    Bucket p of `labels` [B, H] has intervals `first[p]` … `first[p + 1]` − 1, which begin at
+    `lower` [K], the first of them at the least value.
+    """
+    for b in prange(values.shape[0]):
+        for h in range(values.shape[1]):
+            out[b, h] = BLOCKED
+            if values[b, h] >= 0:
+                out[b, h] = interval(first, lower, labels[b, h], values[b, h])

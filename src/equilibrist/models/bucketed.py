@@ -1,0 +1,132 @@
+"""Games of buckets: an abstraction's states instead of cards, one board a round.
+
+J and W of the last round are an abstraction's joint counts; buckets are nested, so those of earlier
+rounds are sums over children. The players' abstractions may differ. `lift` reads a bucket strategy
+as one of the real game, where every hand plays as its bucket does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.abstraction.buckets import Abstraction
+from equilibrist.abstraction.joint import Joint
+from equilibrist.errors import InvalidValueError
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.betting_tree import BettingTree
+from equilibrist.kernels.reference.sequence_form import block, boards
+from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.models.leaves import matrix_pairs
+from equilibrist.models.treeplex import leaf_tables, player_rows, treeplex
+
+_GAME_MENU = BetMenu()
+
+
+@dataclass(frozen=True, eq=False)
+class BucketStates:
+    """Buckets as private states: one board a round."""
+
+    num_states: list[NDArray[np.int64]]
+    board_parent: list[NDArray[np.int64]]
+    state_parent: list[NDArray[np.int32]]
+
+    @staticmethod
+    def of(abstraction: Abstraction) -> BucketStates:
+        """The buckets of every round."""
+        rounds = range(len(abstraction.parents))
+        return BucketStates(
+            num_states=[np.array([number]) for number in abstraction.num_buckets],
+            board_parent=[np.array([-1 if r == 0 else 0]) for r in rounds],
+            state_parent=[np.maximum(parents, 0) for parents in abstraction.parents],
+        )
+
+
+def bucket_game(
+    first: Abstraction,
+    counts: Joint,
+    menu: BetMenu = _GAME_MENU,
+    *,
+    second: Abstraction | None = None,
+    backend: str = "cpu",
+) -> SequenceGame:
+    """The game in which player 0 sees the buckets of `first`, player 1 those of `second`.
+
+    `counts` are theirs (`abstraction.joint.joint`). `second` is `first` if not given.
+
+    Example:
+        >>> from equilibrist.abstraction.features import Strengths
+        >>> from equilibrist.abstraction.joint import joint
+        >>> from equilibrist.abstraction.recipes.percentile import percentile
+        >>> from equilibrist.abstraction.streets import Streets
+        >>> from equilibrist.games.catalog import get_game
+        >>> buckets = percentile(Strengths.of(Streets.of(get_game("leduc"))), [3, 6])
+        >>> bucket_game(buckets, joint(buckets)).num_infosets
+        216
+    """
+    other = second or first
+    if counts.wins.shape != (first.num_buckets[-1], other.num_buckets[-1]):
+        raise InvalidValueError(
+            f"counts of {counts.wins.shape} buckets do not fit {first.num_buckets[-1]} and "
+            f"{other.num_buckets[-1]}",
+            value=counts.wins.shape,
+        )
+    rules = first.rules
+    betting = BettingTree.build(rules, menu)
+    rows = (player_rows(betting, 0), player_rows(betting, 1))
+    trees = tuple(
+        treeplex(own, BucketStates.of(side)) for own, side in zip(rows, (first, other), strict=True)
+    )
+    met, won = [counts.met / counts.total], [(counts.wins - counts.losses) / counts.total]
+    for r in reversed(range(1, rules.num_rounds)):
+        for matrices in (met, won):
+            above = _sum_groups(matrices[0], first.parents[r], first.num_buckets[r - 1])
+            above = _sum_groups(above.T, other.parents[r], other.num_buckets[r - 1]).T
+            matrices.insert(0, np.ascontiguousarray(above))
+    return SequenceGame(
+        name=f"{rules.name} in buckets {'-'.join(map(str, first.num_buckets))}",
+        unit="chips",
+        trees=(trees[0], trees[1]),
+        leaves=leaf_tables(betting, rows),
+        pairs=matrix_pairs(met, won),
+        first_player=rules.first_players[0],
+        betting=betting,
+        backend=backend,
+    )
+
+
+def _sum_groups(matrix: NDArray[np.float64], groups: NDArray[np.int32], size: int) -> Floats:
+    """Sums rows of a matrix by group: [size, columns]."""
+    out = np.zeros((size, matrix.shape[1]))
+    np.add.at(out, groups, matrix)
+    return out
+
+
+def lift(
+    game: SequenceGame, abstract: SequenceGame, abstraction: Abstraction, player: int, plan: Floats
+) -> Floats:
+    """Behaviour [L] of `player` in the exact `game`, hands playing as their buckets in `abstract`.
+
+    The betting of both games must be the same.
+    """
+    states = game.states
+    if states is None or game.trees[player].decision_first.tolist() != (
+        abstract.trees[player].decision_first.tolist()
+    ):
+        raise InvalidValueError(
+            f"{abstract.name} has another betting than {game.name}", value=abstract.name
+        )
+    behaviour = abstract.behaviour(player, plan)
+    tree, small = game.trees[player], abstract.trees[player]
+    out = game.uniform(player)
+    for r in range(len(tree.num_sequences)):
+        wide = block(small, r, r, behaviour)  # [Q, K]
+        for number, board in enumerate(boards(tree, r)):
+            labels = abstraction.buckets(tuple(states.boards[r][number].tolist()))
+            held = states.state_of_hand[r][number]
+            bucket = np.zeros(int(tree.num_states[board]), np.int64)
+            bucket[held[held >= 0]] = labels[held >= 0]
+            block(tree, r, board, out)[:] = wide[:, bucket]
+    return out
