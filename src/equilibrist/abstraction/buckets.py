@@ -69,15 +69,14 @@ class Abstraction:
         """Bucket of every hand on a board: [H], −1 where the board blocks it."""
         r, number, columns = self.streets.locate(board)
         if r < len(self.streets) - 1:
-            return self.tables[r][number][columns].astype(np.int32)
-        from equilibrist.kernels.cpu.rollout import label_values
+            return self.tables[r][number].take(columns).astype(np.int32)
+        from equilibrist.kernels.cpu.rollout import label_board
 
         before = len(board) - self.rules.num_board_cards[r]
         parents = self.buckets(board[:before]) if r > 0 else np.zeros(len(columns), np.int32)
-        out = np.empty((1, len(columns)), np.int32)
-        values = self.values[number][columns]
-        label_values(values[None], parents[None], self.last.first, self.last.lower, out)
-        return out[0]
+        out = np.empty(len(columns), np.int32)
+        label_board(self.values[number], columns, parents, self.last.first, self.last.lower, out)
+        return out
 
     def bucket(self, hand: int, board: Sequence[Card] = ()) -> int:
         """Bucket of one hand, by its number in the one order of hands, on a board."""

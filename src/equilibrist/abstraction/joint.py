@@ -3,15 +3,19 @@
 `wins[s, t]` counts the deals (board in its order, a hand for either player) in which player 0 is in
 last bucket s, player 1 in t, and player 0 wins; `ties` and `losses` likewise. Over all boards they
 sum to 55,627,620,048,000 in hold'em, GS3's nine-card roll-out. Buckets are nested, so the counts of
-earlier streets are sums over children. A sample of boards of the street before the last, drawn
-stratum by stratum, gives the same matrices with a standard error.
+earlier streets are sums over children.
+
+A sample of boards gives the same matrices with an error. Boards are drawn at equal distances along
+their canonical order, in which those with the same earlier streets are neighbours: every flop and
+nearly every turn gets its share (systematic, hence stratified, sampling).
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -23,8 +27,12 @@ from equilibrist.abstraction.features import Ints
 from equilibrist.abstraction.streets import Streets
 from equilibrist.cards.ranking import rank_tables
 from equilibrist.errors import InvalidValueError
+from equilibrist.storage.artefact import open_artefact, write_artefact
 
+KIND = "joint"
 Counts = NDArray[np.float64]  # whole numbers below 2**53
+_NUM_BLOCKS = 64  # of last boards: progress, and what a killed run has to do again
+_NUM_GROUPS = 8  # of a sample, whose spread tells the error
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +42,7 @@ class Joint:
     wins: Counts
     ties: Counts
     losses: Counts
-    exact: bool = True
+    distance: float | None = None  # of a sample: estimated ½ ‖ΔJ‖₁, J scaled to sum 1; None: exact
 
     @property
     def met(self) -> Counts:
@@ -46,17 +54,43 @@ class Joint:
         """Deals counted."""
         return float(self.met.sum())
 
+    def save(self, folder: str | Path, parents: dict[str, str]) -> None:
+        """Write the counts as an artefact; `parents` are the hashes of the abstractions."""
+        arrays = {"wins": self.wins, "ties": self.ties, "losses": self.losses}
+        write_artefact(
+            folder, KIND, arrays, configuration={"distance": self.distance}, parents=parents
+        )
+
+    @staticmethod
+    def open(folder: str | Path) -> Joint:
+        """Open stored counts."""
+        artefact = open_artefact(folder, KIND)
+        arrays = artefact.arrays
+        return Joint(
+            arrays["wins"], arrays["ties"], arrays["losses"], artefact.configuration["distance"]
+        )
+
+
+@dataclass
+class Progress:
+    """Counts so far: what a checkpoint of `joint` holds."""
+
+    wins: Counts
+    ties: Counts
+    done: int = 0  # blocks of last boards
+
 
 def joint(
     first: Abstraction,
     second: Abstraction | None = None,
     *,
-    boards: NDArray[np.int64] | None = None,
-    progress: Callable[[float], None] | None = None,
+    so_far: Progress | None = None,
+    watch: Callable[[Progress, float], None] | None = None,
 ) -> Joint:
-    """Counts for two players with one abstraction, or with two of the same game.
+    """Exact counts for two players with one abstraction, or with two of the same game.
 
-    `boards` picks boards of the street before the last (all by default): see `sample_boards`.
+    `watch` sees the counts and the share done after every block of boards; given back as `so_far`
+    (one abstraction only) a later call goes on from there.
 
     Example:
         >>> from equilibrist.abstraction.features import Strengths
@@ -67,43 +101,97 @@ def joint(
         120.0
     """
     other = second or first
+    _check_same_game(first, other)
+    wins, ties = _count(first, other, None, so_far, watch)
+    losses = wins.T if other is first else _count(other, first, None, None, watch)[0].T
+    return Joint(wins, ties, np.ascontiguousarray(losses))
+
+
+def sampled_joint(
+    first: Abstraction, second: Abstraction | None = None, *, num_boards: int, seed: int = 0
+) -> Joint:
+    """Counts over a sample of boards in their order, with the error they have."""
+    other = second or first
+    _check_same_game(first, other)
+    groups: list[Joint] = []
+    for deals in _samples(first.streets, num_boards, seed):
+        wins, ties = _count(first, other, deals, None, None)
+        losses = wins.T if other is first else _count(other, first, deals, None, None)[0].T
+        groups.append(Joint(wins, ties, losses))
+    wins, ties, losses = (
+        np.sum([getattr(group, part) for group in groups], axis=0)
+        for part in ("wins", "ties", "losses")
+    )
+    shares = np.stack([group.met / group.total for group in groups])
+    error = shares.std(axis=0, ddof=1) / np.sqrt(len(groups))  # standard error of each cell
+    # The mean of |ΔJ| of a normal error is √(2/π) of its standard error.
+    return Joint(wins, ties, losses, float(np.sqrt(2 / np.pi) * error.sum() / 2))
+
+
+def _samples(streets: Streets, num_boards: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """Deals onto the boards before the last, by their chance, in `_NUM_GROUPS` samples."""
+    if len(streets) == 1 or num_boards < _NUM_GROUPS:
+        raise InvalidValueError(
+            f"a sample needs at least {_NUM_GROUPS} boards, and a street before the last one",
+            value=num_boards,
+        )
+    random, before = np.random.default_rng(seed), streets[-2]
+    num_deals = before.child.shape[1]
+    upto = np.cumsum(before.multiplicity) * num_deals
+    size = num_boards // _NUM_GROUPS
+    for _ in range(_NUM_GROUPS):
+        points = np.floor((np.arange(size) + random.random()) * upto[-1] / size).astype(np.int64)
+        board = np.searchsorted(upto, points, side="right")
+        yield board * num_deals + random.permutation(num_deals)[points % num_deals]
+
+
+def _check_same_game(first: Abstraction, other: Abstraction) -> None:
     if other.rules != first.rules or other.streets.ordered != first.streets.ordered:
         raise InvalidValueError(
             f"the players' buckets are of different games, {first.rules.name} and "
             f"{other.rules.name}",
             value=other.rules.name,
         )
-    wins, ties = _play(first, other, boards, progress)
-    losses = wins.T.copy() if other is first else _play(other, first, boards, None)[0].T.copy()
-    return Joint(wins, ties, losses, exact=boards is None)
 
 
-def _play(
+def _count(
     rows: Abstraction,
     columns: Abstraction,
-    boards: NDArray[np.int64] | None,
-    progress: Callable[[float], None] | None,
+    deals: NDArray[np.int64] | None,
+    so_far: Progress | None,
+    watch: Callable[[Progress, float], None] | None,
 ) -> tuple[Counts, Counts]:
+    """How often rows beat and tie columns, on all boards or on a sample of deals."""
     from equilibrist.kernels.cpu.joint import bucket_showdowns
 
     streets, rules = rows.streets, rows.rules
     tables = rank_tables(rules.num_hole_cards + rules.total_board_cards, rules.ranking)
-    chunks = numba.get_num_threads()
-    wins, ties = np.zeros((2, chunks, rows.num_buckets[-1], columns.num_buckets[-1]))
+    shape = rows.num_buckets[-1], columns.num_buckets[-1]
+    progress = so_far or Progress(np.zeros(shape), np.zeros(shape))
     hands = streets.hands[streets.in_deck]
-    links, weights = _links(streets, boards)
-    sides = [_side(side) for side in (rows, columns)]
-    blocks = np.linspace(0, len(streets[-1].boards), 65 if progress else 2).astype(np.int64)
-    for begin, end in itertools.pairwise(blocks):
-        part = links[0][begin : end + 1], links[1], links[2]
+    links, weights = _links(streets, deals)
+    sides, inverse = [_side(side) for side in (rows, columns)], _inverse(streets)
+    ends = np.linspace(0, len(streets[-1].boards), _NUM_BLOCKS + 1).astype(np.int64)
+    wins, ties = np.zeros((2, numba.get_num_threads(), *shape))
+    for begin, end in itertools.islice(itertools.pairwise(ends), progress.done, None):
         bucket_showdowns(
-            tables, streets[-1].boards[begin:end], hands, streets.in_deck, part,
-            (weights, streets.renamed), _inverse(streets),
+            tables, streets[-1].boards[begin:end], hands, streets.in_deck,
+            (links[0][begin : end + 1], links[1], links[2]), (weights, streets.renamed), inverse,
             *[(labels, values[begin:end], *cut) for labels, values, cut in sides], wins, ties,
         )  # fmt: skip
-        if progress:
-            progress(float(end / blocks[-1]))
-    return wins.sum(axis=0), ties.sum(axis=0)
+        progress.done += 1
+        if watch is not None:
+            _collect(progress, wins, ties)
+            watch(progress, progress.done / _NUM_BLOCKS)
+    _collect(progress, wins, ties)
+    return progress.wins, progress.ties
+
+
+def _collect(progress: Progress, wins: Counts, ties: Counts) -> None:
+    """Moves the threads' counts into those so far."""
+    progress.wins += wins.sum(axis=0)
+    progress.ties += ties.sum(axis=0)
+    wins[:] = ties[:] = 0
 
 
 def _side(side: Abstraction) -> tuple[Ints, Ints, tuple[NDArray[Any], NDArray[Any]]]:
@@ -113,22 +201,24 @@ def _side(side: Abstraction) -> tuple[Ints, Ints, tuple[NDArray[Any], NDArray[An
 
 
 def _links(
-    streets: Streets, boards: NDArray[np.int64] | None
+    streets: Streets, deals: NDArray[np.int64] | None
 ) -> tuple[tuple[NDArray[Any], ...], Counts]:
-    """Deals that lead to each last board: (start, from, renaming), and the weights of `from`."""
+    """Deals that lead to each last board: (start, from, renaming), and the weights of `from`.
+
+    `deals` numbers deals onto boards, board by board; each then counts once.
+    """
     if len(streets) == 1:
         count = len(streets[0].boards)
-        nothing = np.zeros(count, np.uint8)
-        origin = np.zeros(count, np.int64)
-        return (np.arange(count + 1), origin, nothing), streets[0].multiplicity.astype(np.float64)
+        origin, same = np.zeros(count, np.int64), np.zeros(count, np.uint8)
+        return (np.arange(count + 1), origin, same), streets[0].multiplicity.astype(np.float64)
     before = streets[-2]
-    chosen = np.arange(len(before.boards)) if boards is None else np.asarray(boards)
-    child = before.child[chosen].ravel()
-    order = np.argsort(child, kind="stable")
-    start = np.searchsorted(child[order], np.arange(len(streets[-1].boards) + 1))
-    origin = np.repeat(chosen, before.child.shape[1])[order]
-    renaming = before.renaming[chosen].ravel()[order]
-    return (start, origin, renaming), before.multiplicity.astype(np.float64)
+    weights = before.multiplicity if deals is None else np.ones(len(before.boards))
+    chosen = np.arange(before.child.size) if deals is None else deals
+    chosen = chosen[np.argsort(before.child.ravel()[chosen], kind="stable")]
+    child = before.child.ravel()[chosen]
+    start = np.searchsorted(child, np.arange(len(streets[-1].boards) + 1))
+    origin = chosen // before.child.shape[1]
+    return (start, origin, before.renaming.ravel()[chosen]), weights.astype(np.float64)
 
 
 def _inverse(streets: Streets) -> NDArray[np.int64]:

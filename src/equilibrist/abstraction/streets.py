@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.cards.card import Card, check_distinct
+from equilibrist.cards.card import Card, cards_name, check_distinct
 from equilibrist.cards.hand import hand_table
 from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.errors import CardError, InvalidValueError
@@ -54,25 +54,66 @@ class Streets:
 
     rules: GameRules
     ordered: bool  # whether the last street's boards remember the order of their streets
-    hands: NDArray[np.uint8]  # [H, 1 or 2] all hands of 52 cards, in the one order
-    in_deck: NDArray[np.int64]  # [N] the hands of the deck
-    renamed: NDArray[np.int16]  # [24, H] what each renaming of suits makes of each hand
-    streets: tuple[Street, ...]
 
     @staticmethod
     @functools.lru_cache(maxsize=4)
     def of(rules: GameRules, ordered: bool = False) -> Streets:
-        """The streets of a game with one or two hole cards; hold'em takes a second or two.
+        """The streets of a game with one or two hole cards.
 
-        With `ordered`, boards of the last street remember the order of their streets too.
+        With `ordered`, boards of the last street remember the order of their streets too. Boards
+        are numbered when they are first asked for; hold'em takes a second or two.
         """
-        return _build(rules, ordered)
+        if rules.num_hole_cards not in (1, 2):
+            raise InvalidValueError(
+                f"{rules.name} deals {rules.num_hole_cards} hole cards; abstractions know 1 or 2",
+                value=rules.num_hole_cards,
+            )
+        return Streets(rules, ordered)
+
+    @functools.cached_property
+    def hands(self) -> NDArray[np.uint8]:
+        """All hands of 52 cards in the one order: [H, 1 or 2]."""
+        two = self.rules.num_hole_cards == 2
+        return hand_table() if two else np.arange(52, dtype=np.uint8)[:, None]
+
+    @functools.cached_property
+    def in_deck(self) -> NDArray[np.int64]:
+        """The hands of the deck, by number: [N]."""
+        return np.flatnonzero(np.isin(self.hands, self.rules.deck.cards).all(axis=1))
+
+    @functools.cached_property
+    def renamed(self) -> NDArray[np.int16]:
+        """What each renaming of suits makes of each hand: [24, H]."""
+        return _renamed_hands(self.hands)
+
+    @functools.cached_property
+    def tables(self) -> tuple[DealTables | None, ...]:
+        """What numbers the boards of each street; None before the first board card."""
+        patterns = [_pattern(self.rules, r, self.ordered) for r in range(len(self))]
+        return tuple(
+            DealIndexer(pattern, self.rules.deck).tables if pattern else None
+            for pattern in patterns
+        )
+
+    @functools.cached_property
+    def streets(self) -> tuple[Street, ...]:
+        """Boards and links of every street."""
+        return _build(self)
 
     def __len__(self) -> int:
-        return len(self.streets)
+        return self.rules.num_rounds
 
     def __getitem__(self, r: int) -> Street:
         return self.streets[r]
+
+    @functools.cached_property
+    def _ends(self) -> list[int]:
+        """Board cards that have come by each street."""
+        return list(itertools.accumulate(self.rules.num_board_cards))
+
+    @functools.cached_property
+    def _deck_cards(self) -> frozenset[int]:
+        return frozenset(self.rules.deck.cards)
 
     def parents(self, r: int) -> NDArray[np.int64]:
         """Board of the street before of each board: [B]; its suits are named alike.
@@ -101,7 +142,7 @@ class Streets:
             True
         """
         check_distinct(board)
-        ends = list(itertools.accumulate(self.rules.num_board_cards))
+        ends = self._ends
         if len(board) not in ends:
             raise CardError(
                 f"a board of {self.rules.name} has {' or '.join(map(str, ends))} cards, "
@@ -111,30 +152,26 @@ class Streets:
         r = ends.index(len(board))
         if not board:
             return r, 0, self.renamed[0]
-        for card in board:
-            if card not in self.rules.deck:
-                raise CardError(f"card {card} is not in the deck", value=card)
+        if not set(board) <= self._deck_cards:
+            raise CardError(
+                f"{cards_name(board)} holds a card outside the deck {self.rules.deck.names}",
+                value=cards_name(board),
+            )
         from equilibrist.kernels.cpu.rollout import locate_board
 
         index, renaming = locate_board(
-            _tables(self.rules, r, self.ordered), _renaming_numbers(), np.array(board, np.uint8)
+            self.tables[r], _renaming_numbers(), np.array(board, np.uint8)
         )
         return r, int(index), self.renamed[renaming]
 
 
-def _build(rules: GameRules, ordered: bool) -> Streets:
+def _build(game: Streets) -> tuple[Street, ...]:
     from equilibrist.kernels.cpu.rollout import link_boards
 
-    if rules.num_hole_cards not in (1, 2):
-        raise InvalidValueError(
-            f"{rules.name} deals {rules.num_hole_cards} hole cards; abstractions know 1 or 2",
-            value=rules.num_hole_cards,
-        )
-    hands = hand_table() if rules.num_hole_cards == 2 else np.arange(52, dtype=np.uint8)[:, None]
-    streets = []
-    for r in range(rules.num_rounds):
-        boards, multiplicity = _boards(rules, r, ordered)
-        if r == rules.num_rounds - 1:
+    rules, streets = game.rules, []
+    for r in range(len(game)):
+        boards, multiplicity = _boards(rules, r, game.ordered)
+        if r == len(game) - 1:
             none = np.zeros((len(boards), 0))
             streets.append(
                 Street(boards, multiplicity, none.astype(np.int32), none.astype(np.uint8))
@@ -144,23 +181,17 @@ def _build(rules: GameRules, ordered: bool) -> Streets:
         child = np.zeros(deals.shape[:2], np.int32)
         renaming = np.zeros(deals.shape[:2], np.uint8)
         if deals.shape[2]:
-            tables = _tables(rules, r + 1, ordered)
-            link_boards(tables, _renaming_numbers(), boards, deals, child, renaming)
+            link_boards(game.tables[r + 1], _renaming_numbers(), boards, deals, child, renaming)
         else:  # nothing is dealt: the board stays
             child[:, 0] = np.arange(len(boards))
         streets.append(Street(boards, multiplicity, child, renaming))
-    in_deck = np.flatnonzero(np.isin(hands, rules.deck.cards).all(axis=1))
-    return Streets(rules, ordered, hands, in_deck, _renamed_hands(hands), tuple(streets))
+    return tuple(streets)
 
 
 def _pattern(rules: GameRules, r: int, ordered: bool) -> tuple[int, ...]:
     """How the boards of a round are dealt: in rounds, but on the last street all at once."""
     rounds = tuple(num for num in rules.num_board_cards[: r + 1] if num)
     return rounds if ordered or r < rules.num_rounds - 1 or not rounds else (sum(rounds),)
-
-
-def _tables(rules: GameRules, r: int, ordered: bool) -> DealTables:
-    return DealIndexer(_pattern(rules, r, ordered), rules.deck).tables
 
 
 def _boards(rules: GameRules, r: int, ordered: bool) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

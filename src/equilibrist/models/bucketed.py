@@ -64,7 +64,7 @@ def bucket_game(
         >>> from equilibrist.games.catalog import get_game
         >>> buckets = percentile(Strengths.of(Streets.of(get_game("leduc"))), [3, 6])
         >>> bucket_game(buckets, joint(buckets)).num_infosets
-        216
+        198
     """
     other = second or first
     if counts.wins.shape != (first.num_buckets[-1], other.num_buckets[-1]):

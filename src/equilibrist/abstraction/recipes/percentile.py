@@ -27,7 +27,7 @@ def percentile(
         >>> from equilibrist.abstraction.streets import Streets
         >>> from equilibrist.games.catalog import get_game
         >>> leduc = Strengths.of(Streets.of(get_game("leduc")))
-        >>> percentile(leduc, [3, 6]).buckets([]).max()
+        >>> int(percentile(leduc, [3, 6]).buckets([]).max())
         2
     """
     streets = strengths.streets

@@ -214,3 +214,13 @@ def label_values(values, labels, first, lower, out):
             out[b, h] = BLOCKED
             if values[b, h] >= 0:
                 out[b, h] = interval(first, lower, labels[b, h], values[b, h])
+
+
+@njit(cache=True)
+def label_board(values, columns, labels, first, lower, out):
+    """`label_values` for one board: `values` [H] in its class's naming, `columns` [H] into them."""
+    for h in range(len(columns)):
+        out[h] = BLOCKED
+        value = values[columns[h]]
+        if value >= 0:
+            out[h] = interval(first, lower, labels[h], value)
