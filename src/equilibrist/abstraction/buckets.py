@@ -87,8 +87,8 @@ class Abstraction:
             )
         return bucket
 
-    def save(self, folder: str | Path, timings: dict[str, float] | None = None) -> None:
-        """Write the abstraction as an artefact."""
+    def save(self, folder: str | Path, timings: dict[str, float] | None = None) -> str:
+        """Write the abstraction as an artefact; returns its hash."""
         arrays: dict[str, NDArray[Any]] = {
             "values": self.values, "first": self.last.first, "lower": self.last.lower
         }  # fmt: skip
@@ -101,7 +101,9 @@ class Abstraction:
             "buckets": list(self.num_buckets), "ordered": self.streets.ordered,
             **self.configuration,
         }  # fmt: skip
-        write_artefact(folder, KIND, arrays, configuration=configuration, timings=timings or {})
+        return write_artefact(
+            folder, KIND, arrays, configuration=configuration, timings=timings or {}
+        )
 
     @staticmethod
     def open(folder: str | Path) -> Abstraction:

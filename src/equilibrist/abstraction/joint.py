@@ -13,7 +13,7 @@ nearly every turn gets its share (systematic, hence stratified, sampling).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.features import Ints
 from equilibrist.abstraction.streets import Streets
 from equilibrist.cards.ranking import rank_tables
-from equilibrist.errors import InvalidValueError
+from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.storage.artefact import open_artefact, write_artefact
 
 KIND = "joint"
@@ -54,21 +54,24 @@ class Joint:
         """Deals counted."""
         return float(self.met.sum())
 
-    def save(self, folder: str | Path, parents: dict[str, str]) -> None:
+    def save(self, folder: str | Path, parents: Mapping[str, str]) -> str:
         """Write the counts as an artefact; `parents` are the hashes of the abstractions."""
         arrays = {"wins": self.wins, "ties": self.ties, "losses": self.losses}
-        write_artefact(
-            folder, KIND, arrays, configuration={"distance": self.distance}, parents=parents
-        )
+        settings = {"distance": self.distance}
+        return write_artefact(folder, KIND, arrays, configuration=settings, parents=parents)
 
     @staticmethod
     def open(folder: str | Path) -> Joint:
-        """Open stored counts."""
+        """Open stored counts; `StorageError` where the counting has not ended."""
         artefact = open_artefact(folder, KIND)
         arrays = artefact.arrays
-        return Joint(
-            arrays["wins"], arrays["ties"], arrays["losses"], artefact.configuration["distance"]
-        )
+        if "losses" not in arrays:
+            raise StorageError(
+                f"{folder} holds unfinished counts; go on with `equilibrist joint --resume`",
+                value=str(folder),
+            )
+        distance = artefact.configuration["distance"]
+        return Joint(arrays["wins"], arrays["ties"], arrays["losses"], distance)
 
 
 @dataclass
@@ -78,6 +81,24 @@ class Progress:
     wins: Counts
     ties: Counts
     done: int = 0  # blocks of last boards
+
+    def save(self, folder: str | Path, parents: Mapping[str, str]) -> str:
+        """Write what is counted so far where the whole will be."""
+        arrays = {"wins": self.wins, "ties": self.ties}
+        settings = {"distance": None, "done": self.done}
+        return write_artefact(folder, KIND, arrays, configuration=settings, parents=parents)
+
+    @staticmethod
+    def open(folder: str | Path, parents: Mapping[str, str]) -> Progress:
+        """Counts to go on from, if they are of the same abstractions and not whole."""
+        artefact = open_artefact(folder, KIND, in_memory=True)
+        artefact.verify()
+        if artefact.parents != dict(parents):
+            raise StorageError(f"{folder} counts other buckets", value=str(folder))
+        if "losses" in artefact.arrays:
+            raise StorageError(f"{folder} is complete: nothing is left to do", value=str(folder))
+        arrays = {name: np.array(array) for name, array in artefact.arrays.items()}
+        return Progress(arrays["wins"], arrays["ties"], artefact.configuration["done"])
 
 
 def joint(
@@ -126,6 +147,24 @@ def sampled_joint(
     error = shares.std(axis=0, ddof=1) / np.sqrt(len(groups))  # standard error of each cell
     # The mean of |ΔJ| of a normal error is √(2/π) of its standard error.
     return Joint(wins, ties, losses, float(np.sqrt(2 / np.pi) * error.sum() / 2))
+
+
+def marginals(found: Abstraction) -> tuple[Counts, Counts, Counts]:
+    """Of each last bucket: deals of one hand, sum of the values, and of their squares: [K] each.
+
+    The values are hand strengths, except in a lossless abstraction.
+    """
+    from equilibrist.kernels.cpu.rollout import sum_intervals
+
+    streets, out = found.streets, np.zeros((3, found.num_buckets[-1]))
+    labels, values, (first, lower) = _side(found)
+    if len(streets) == 1:
+        child = np.arange(len(streets[0].boards), dtype=np.int32)[:, None]
+        links = child, np.zeros_like(child, np.uint8), streets[0].multiplicity
+    else:
+        links = streets[-2].child, streets[-2].renaming, streets[-2].multiplicity
+    sum_intervals(values, *links, streets.renamed, labels, first, lower, out)
+    return out[0], out[1], out[2]
 
 
 def _samples(streets: Streets, num_boards: int, seed: int) -> Iterator[NDArray[np.int64]]:

@@ -14,7 +14,7 @@ import sys
 import typer
 
 import equilibrist
-from equilibrist.cli import cards, games, solving
+from equilibrist.cli import abstraction, cards, games, solving
 from equilibrist.errors import EquilibristError
 
 _LONGEST_COMPLAINT = 1000  # characters
@@ -39,6 +39,9 @@ for command in (
     solving.compare,
     solving.verify,
     solving.reproduce,
+    abstraction.abstract,
+    abstraction.buckets,
+    abstraction.joint,
 ):
     app.command()(command)
 

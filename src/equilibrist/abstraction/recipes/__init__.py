@@ -1,1 +1,49 @@
-"""The papers' ways to put hands into buckets, one file each."""
+"""The papers' ways to put hands into buckets, one file each, and their names."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from equilibrist.abstraction.buckets import Abstraction, check_numbers
+from equilibrist.abstraction.features import Progress, Strengths
+from equilibrist.abstraction.streets import Streets
+from equilibrist.errors import InvalidValueError, UnknownNameError
+from equilibrist.games.rules import GameRules
+
+RECIPES = {
+    "percentile": "equal chances of every bucket, by hand strength (Range of Skill)",
+    "lossless": "one bucket a class of hands up to suits; small decks only",
+}
+
+
+def build(
+    recipe: str,
+    rules: GameRules,
+    numbers: Sequence[int] | None = None,
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Abstraction:
+    """An abstraction by the name of its recipe; features it needs are computed on the way.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> build("percentile", get_game("leduc"), [3, 6]).num_buckets
+        (3, 6)
+    """
+    if recipe not in RECIPES:
+        nearest = difflib.get_close_matches(recipe, RECIPES, n=1, cutoff=0.3)
+        hint = f"did you mean {nearest[0]}" if nearest else f"recipes: {', '.join(RECIPES)}"
+        raise UnknownNameError(f"no recipe is called {recipe[:40]!r}; {hint}", value=recipe)
+    if recipe == "lossless":
+        from equilibrist.abstraction.recipes.lossless import lossless
+
+        return lossless(rules)
+    if numbers is None:
+        raise InvalidValueError(f"{recipe} needs numbers of buckets, one a round", value=recipe)
+    numbers = check_numbers(rules, numbers)
+    strengths = Strengths.of(Streets.of(rules), progress)
+    from equilibrist.abstraction.recipes.percentile import percentile
+
+    return percentile(strengths, numbers, progress)

@@ -224,3 +224,18 @@ def label_board(values, columns, labels, first, lower, out):
         value = values[columns[h]]
         if value >= 0:
             out[h] = interval(first, lower, labels[h], value)
+
+
+@njit(cache=True)
+def sum_intervals(values, child, renaming, weights, renamed, labels, first, lower, out):
+    """Adds into `out` [3, K] how often each interval is met, its values, and their squares."""
+    for b in range(child.shape[0]):
+        for d in range(child.shape[1]):
+            row, image = values[child[b, d]], renamed[renaming[b, d]]
+            for h in range(labels.shape[1]):
+                value = np.float64(row[image[h]])
+                if value >= 0 and labels[b, h] >= 0:
+                    k = interval(first, lower, labels[b, h], value)
+                    out[0, k] += weights[b]
+                    out[1, k] += weights[b] * value
+                    out[2, k] += weights[b] * value * value

@@ -1,0 +1,222 @@
+"""`equilibrist abstract`, `buckets` and `joint`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from equilibrist.cli.options import Json, Remaining, Seed, Threads, emit, prepare_kernels, table
+
+_KERNELS = ("rollout.link_boards", "rollout.strengths", "rollout.roll_sums")
+_CHECKPOINT_SECONDS = 20.0
+
+Folder: TypeAlias = Annotated[
+    Path, typer.Argument(help="An abstraction that `abstract --out` wrote.")
+]
+
+
+def abstract(
+    recipe: Annotated[str, typer.Argument(help="percentile, lossless, … (see docs).")],
+    out: Annotated[Path, typer.Option(help="Folder for the abstraction.")],
+    buckets: Annotated[
+        str | None, typer.Option(help="Buckets of each round, such as 5,25,125,625.")
+    ] = None,
+    game: Annotated[str, typer.Option(help="A game of the catalogue or a .game file.")] = (
+        "holdem-limit"
+    ),
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Put the hands of a game into buckets.
+
+    Example: equilibrist abstract percentile --buckets 5,25,125,625 --out quintiles
+    """
+    from equilibrist.abstraction.buckets import KIND
+    from equilibrist.abstraction.recipes import build
+    from equilibrist.games.catalog import load_game
+    from equilibrist.storage.artefact import check_target
+
+    numbers = None if buckets is None else _numbers(buckets)
+    rules = load_game(game)
+    _check_new(out, KIND)
+    check_target(out, KIND)
+    prepare_kernels(threads, *_KERNELS)
+    start = time.perf_counter()
+    found = build(
+        recipe, rules, numbers, seed=seed,
+        progress=lambda text: print(f"{text} …", file=sys.stderr, flush=True),
+    )  # fmt: skip
+    seconds = time.perf_counter() - start
+    identity = found.save(out, {"seconds": seconds})
+    data = {
+        "game": rules.name,
+        "recipe": recipe,
+        "buckets": list(found.num_buckets),
+        "seed": seed,
+        "seconds": round(seconds, 3),
+        "hash": identity,
+        "out": str(out),
+    }
+    sizes = "-".join(f"{number:,}" for number in found.num_buckets)
+    emit(data, f"{rules.name}: {recipe} {sizes} in {seconds:.1f} s, saved in {out}", as_json=json)
+
+
+def buckets(
+    folder: Folder,
+    hand: Annotated[str | None, typer.Argument(help="A hand, such as AhKd.")] = None,
+    board: Annotated[str, typer.Argument(help="Board cards, in their order.")] = "",
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw grid, sizes and spread into this PNG file.")
+    ] = None,
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Buckets of a hand on every street, or what an abstraction looks like.
+
+    Example: equilibrist buckets quintiles AhKd 7h8h9c
+    """
+    from equilibrist.abstraction.buckets import Abstraction
+
+    prepare_kernels(threads, "rollout.locate_board")
+    found = Abstraction.open(folder)
+    if plot is not None:
+        from equilibrist.cli.bucket_plot import draw
+
+        draw(found, plot)
+    if hand is None:
+        data: dict[str, Any] = {
+            "game": found.rules.name,
+            "recipe": found.recipe,
+            "buckets": list(found.num_buckets),
+        }
+        sizes = "-".join(f"{number:,}" for number in found.num_buckets)
+        emit(data, f"{found.rules.name}: {found.recipe} {sizes}", as_json=json)
+        return
+    path = _path(found, hand, board)
+    data = {"hand": hand, "board": board, "buckets": [row[2] for row in path]}
+    rows = [(r + 1, cards, bucket, of) for r, cards, bucket, of in path]
+    emit(data, table(rows, header=("round", "board", "bucket", "of")), as_json=json)
+
+
+def joint(
+    folder: Folder,
+    out: Annotated[Path, typer.Option(help="Folder for the counts.")],
+    other: Annotated[
+        Path | None, typer.Argument(help="The second player's abstraction, if it differs.")
+    ] = None,
+    boards: Annotated[
+        int | None, typer.Option(help="Count a sample of so many boards instead of all.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the counts in --out.")] = (
+        False
+    ),
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Count how often buckets meet and which wins: the matrices J and W of a bucket game.
+
+    Example: equilibrist joint quintiles --out quintiles-joint
+    """
+    from equilibrist.abstraction import joint as library
+    from equilibrist.abstraction.buckets import Abstraction
+    from equilibrist.errors import InvalidValueError
+    from equilibrist.storage.artefact import check_target, open_artefact
+
+    first = Abstraction.open(folder)
+    second = None if other is None else Abstraction.open(other)
+    parents = {"first": open_artefact(folder).hash}
+    if other is not None:
+        parents["second"] = open_artefact(other).hash
+    if resume and (second is not None or boards is not None):
+        raise InvalidValueError("only whole counts of one abstraction can be resumed")
+    if not resume:
+        _check_new(out, library.KIND)
+        check_target(out, library.KIND)
+    so_far = library.Progress.open(out, parents) if resume else None
+    prepare_kernels(threads, "joint.bucket_showdowns")
+    start = time.perf_counter()
+    if boards is not None:
+        found = library.sampled_joint(first, second, num_boards=boards, seed=seed)
+    else:
+        keeper = _Keeper(out, parents, single=second is None)
+        found = library.joint(first, second, so_far=so_far, watch=keeper)
+    found.save(out, parents)
+    seconds = time.perf_counter() - start
+    data = {
+        "game": first.rules.name,
+        "buckets": list(found.wins.shape),
+        "total": int(found.total),
+        "exact": found.distance is None,
+        "distance": found.distance,
+        "seconds": round(seconds, 3),
+        "out": str(out),
+    }
+    how = "exact" if found.distance is None else f"a sample, ½‖ΔJ‖₁ about {found.distance:.2%}"
+    text = f"{found.total:,.0f} deals of {first.rules.name} counted in {seconds:.1f} s ({how})"
+    emit(data, f"{text}, saved in {out}", as_json=json)
+
+
+class _Keeper:
+    """Shows how far the counting is, and writes it down now and then."""
+
+    def __init__(self, out: Path, parents: dict[str, str], *, single: bool) -> None:
+        self.out, self.parents, self.single = out, parents, single
+        self.remaining = Remaining("counting deals")
+        self.last = time.perf_counter()
+
+    def __call__(self, progress: Any, share: float) -> None:
+        """Take note of counts so far."""
+        self.remaining(share)
+        if self.single and share < 1 and time.perf_counter() - self.last > _CHECKPOINT_SECONDS:
+            progress.save(self.out, self.parents)
+            self.last = time.perf_counter()
+
+
+def _path(found: Any, hand: str, board: str) -> list[tuple[int, str, int, int]]:
+    """Round, board so far, bucket and number of buckets, for every street the board reaches."""
+    from equilibrist.cards.card import cards_name, parse_cards
+    from equilibrist.cards.hand import hand_index
+    from equilibrist.errors import CardError
+
+    cards, shown = parse_cards(hand), parse_cards(board)
+    rules = found.rules
+    if len(cards) != rules.num_hole_cards:
+        raise CardError(
+            f"a hand of {rules.name} has {rules.num_hole_cards} cards, not {len(cards)}", value=hand
+        )
+    number = hand_index(*cards) if len(cards) == 2 else cards[0]
+    found.streets.locate(shown)  # complains about what is no board
+    path, so_far = [], 0
+    for r, num_new in enumerate(rules.num_board_cards):
+        so_far += num_new
+        if so_far > len(shown):
+            break
+        seen = shown[:so_far]
+        path.append((r, cards_name(seen), found.bucket(number, seen), found.num_buckets[r]))
+    return path
+
+
+def _numbers(text: str) -> list[int]:
+    from equilibrist.errors import InvalidValueError
+
+    try:
+        return [int(part) for part in text.replace("-", ",").split(",")]
+    except ValueError:
+        raise InvalidValueError(
+            f"--buckets are whole numbers, one a round, such as 5,25,125,625, not {text[:40]!r}",
+            value=text,
+        ) from None
+
+
+def _check_new(out: Path, kind: str) -> None:
+    from equilibrist.errors import StorageError
+
+    if (out / "manifest.json").exists():
+        raise StorageError(f"{out} exists; give another folder for the {kind}", value=str(out))
