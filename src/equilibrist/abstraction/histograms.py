@@ -1,0 +1,131 @@
+"""Hands as points: where each goes on the next street, distinct points within each parent bucket.
+
+Clustering 84 million hands on turns is clustering the few different histograms among them, each
+with the weight of the hands that share it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.abstraction.buckets import Intervals
+from equilibrist.abstraction.features import Ints
+from equilibrist.abstraction.streets import Street, Streets
+from equilibrist.errors import InvalidValueError
+
+_WORD = 64  # bits
+_MOST_COUNTS = 50_000_000
+
+# Histograms of hands: words [B, H] where counts fit 64 bits, else counts [B, H, K].
+Histograms = NDArray[np.uint64] | NDArray[np.uint32]
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Different points of one parent bucket, and which hands have them."""
+
+    points: NDArray[np.float32]  # [n, K] shares of the clusters, summing to 1
+    weights: NDArray[np.float64]  # [n] raw (hand, board) deals
+    places: NDArray[np.int64]  # [N] the bucket's hands in the flat table [B · H]
+    inverse: NDArray[np.int32]  # [N] the point of each
+
+
+def label_histograms(streets: Streets, r: int, labels: Ints, num_labels: int) -> Histograms:
+    """Histograms of the boards of round `r` over the next street's labels."""
+    from equilibrist.kernels.cpu.histograms import pack_labels
+    from equilibrist.kernels.cpu.rollout import roll_histograms
+
+    street = streets[r]
+    shape = len(street.boards), streets.num_hands
+    links = street.child, street.renaming, streets.renamed
+    if _bits(street) * num_labels > _WORD:
+        if shape[0] * shape[1] * num_labels > _MOST_COUNTS:
+            raise InvalidValueError(
+                f"histograms over {num_labels} clusters in round {r + 1} are too large; take at "
+                f"most {_WORD // _bits(street)} clusters",
+                value=num_labels,
+            )
+        counts = np.zeros((*shape, num_labels), np.uint32)
+        roll_histograms(labels, *links, np.arange(shape[0]), counts)
+        return counts
+    words = np.empty(shape, np.uint64)
+    pack_labels(labels, *links, _bits(street), words)
+    return words
+
+
+def interval_histograms(
+    streets: Streets, r: int, values: Ints, parents: Ints, cut: Intervals
+) -> Histograms:
+    """Histograms of the street before the last over intervals of strength.
+
+    `parents` [B, H] are the buckets whose intervals count, on the boards of round `r`.
+    """
+    from equilibrist.kernels.cpu.histograms import pack_intervals
+
+    street, most = streets[r], int(np.diff(cut.first).max())
+    if _bits(street) * most > _WORD:
+        raise InvalidValueError(
+            f"histograms take at most {_WORD // _bits(street)} clusters of the last round, "
+            f"not {most}",
+            value=most,
+        )
+    words = np.empty((len(street.boards), streets.num_hands), np.uint64)
+    links = street.child, street.renaming, streets.renamed
+    pack_intervals(values, *links, parents, cut.first, cut.lower, _bits(street), words)
+    return words
+
+
+def points_of(
+    streets: Streets,
+    r: int,
+    histograms: Histograms,
+    num_labels: int,
+    parents: Ints,
+    num_parents: int,
+) -> list[Points]:
+    """The different histograms of each parent bucket; `parents` [B, H] on the boards of round r."""
+    street, flat = streets[r], parents.ravel()
+    order = np.argsort(flat, kind="stable")
+    starts = np.searchsorted(flat[order], np.arange(num_parents + 1))
+    found = []
+    for begin, end in itertools.pairwise(starts):
+        places = order[begin:end]
+        counts, inverse, places = _distinct(street, histograms, num_labels, places)
+        weights = street.multiplicity[places // streets.num_hands].astype(np.float64)
+        found.append(
+            Points(
+                counts / counts.sum(axis=1, keepdims=True),
+                np.bincount(inverse, weights, len(counts)).astype(np.float64),
+                places,
+                inverse.astype(np.int32),
+            )
+        )
+    return found
+
+
+def _distinct(
+    street: Street, histograms: Histograms, num_labels: int, places: NDArray[np.int64]
+) -> tuple[NDArray[np.float32], NDArray[np.intp], NDArray[np.int64]]:
+    """Different counts [n, K] of hands, which one each has, and the places not blocked."""
+    from equilibrist.kernels.cpu.histograms import unpack
+
+    if histograms.ndim == 3:
+        rows = histograms.reshape(-1, num_labels)[places]
+        held = rows.any(axis=1)
+        different, inverse = np.unique(rows[held], axis=0, return_inverse=True)
+        return different.astype(np.float32), inverse, places[held]
+    words = histograms.ravel()[places]
+    held = words > 0
+    distinct, inverse = np.unique(words[held], return_inverse=True)
+    counts = np.empty((len(distinct), num_labels), np.float32)
+    unpack(distinct, _bits(street), counts)
+    return counts, inverse, places[held]
+
+
+def _bits(street: Street) -> int:
+    """Bits that hold any number of deals onto a board."""
+    return street.child.shape[1].bit_length()

@@ -1,0 +1,54 @@
+"""Where a hand goes next: histograms over clusters of the next street, packed into one word.
+
+A histogram of K counts is Σ count[k] · 2^(bits · k) in 64 bits. Equal histograms are equal words,
+so 84 million hands on turns become a few hundred thousand different points by sorting words.
+A hand that the board blocks has no counts: the word 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from equilibrist.kernels.cpu.rollout import interval
+
+
+@njit(cache=True, parallel=True)
+def pack_labels(labels, child, renaming, renamed, bits, out):
+    """Writes into `out` [B, H] uint64 the histograms over `labels` [children, H], −1 if blocked."""
+    one = np.uint64(1)
+    for b in prange(child.shape[0]):
+        out[b] = 0
+        for d in range(child.shape[1]):
+            row, image = labels[child[b, d]], renamed[renaming[b, d]]
+            for h in range(labels.shape[1]):
+                label = row[image[h]]
+                if label >= 0:
+                    out[b, h] += one << np.uint64(bits * label)
+
+
+@njit(cache=True, parallel=True)
+def pack_intervals(values, child, renaming, renamed, parents, first, lower, bits, out):
+    """Writes into `out` [B, H] uint64 the histograms over intervals of the next street's values.
+
+    `parents` [B, H] say whose intervals, `first` and `lower` as in `label_values`.
+    """
+    one = np.uint64(1)
+    for b in prange(child.shape[0]):
+        out[b] = 0
+        for d in range(child.shape[1]):
+            row, image = values[child[b, d]], renamed[renaming[b, d]]
+            for h in range(parents.shape[1]):
+                value, parent = row[image[h]], parents[b, h]
+                if value >= 0 and parent >= 0:
+                    place = interval(first, lower, parent, value) - first[parent]
+                    out[b, h] += one << np.uint64(bits * place)
+
+
+@njit(cache=True)
+def unpack(words, bits, out):
+    """Writes into `out` [N, K] the counts of `words` [N] uint64."""
+    mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
+    for n in range(len(words)):
+        for k in range(out.shape[1]):
+            out[n, k] = (words[n] >> np.uint64(bits * k)) & mask
