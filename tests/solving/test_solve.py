@@ -4,7 +4,7 @@ import pytest
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game, matrix_game
+from equilibrist.models.build import exact_game
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.forecast import forecast
 from equilibrist.solving.solve import Outcome, solve
@@ -91,8 +91,3 @@ def test_a_game_too_large_for_memory_is_refused_with_what_would_fit():
 def test_the_forecast_counts_the_plans_of_a_model():
     rules = get_game("rhode-island")
     assert forecast(rules, BettingTree.build(rules)).sequences == 2 * 5_413_551
-
-
-def test_a_matrix_game_is_solved_like_any_other():
-    run = solve(matrix_game([[2, -1], [-1, 1]]), CFR(), iterations=10_000)
-    assert run.evaluation.value == pytest.approx(0.2, abs=1e-3)
