@@ -60,6 +60,17 @@ def test_an_interruption_keeps_what_was_reached(kuhn):
     assert saved
 
 
+def test_a_run_is_watched_between_evaluations_too(kuhn):
+    seen = []
+    solve(kuhn, CFR(), iterations=64, every=64,
+          watch=lambda run: seen.append((int(run.state["iteration"]), len(run.trace))))  # fmt: skip
+    iterations, evaluations = zip(*seen, strict=True)
+    assert list(iterations) == sorted(set(iterations))
+    assert len(seen) > 3
+    assert evaluations == (0,) * (len(seen) - 1) + (1,)
+    assert iterations[-1] == 64
+
+
 def test_the_trace_is_an_array_of_six_columns(kuhn):
     trace = solve(kuhn, CFR(), iterations=10).trace_array()
     assert trace.shape == (4, 6)

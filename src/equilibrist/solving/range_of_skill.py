@@ -98,7 +98,14 @@ class RangeOfSkill:
     def report(self, game: SequenceGame, state: State) -> SkillReport:
         """The list, who beats whom, and what that says of the game."""
         table = state["strategies"] @ state["utilities"].T
-        return SkillReport(symmetrise(game), state["strategies"], state["gains"], table, game.unit)
+        return SkillReport(
+            symmetrise(game),
+            state["strategies"],
+            state["gains"],
+            state["weights"],
+            table,
+            game.unit,
+        )
 
     def _answered(self, symmetric: SequenceGame, state: State) -> State:
         """What changes when the list is answered; whoever beats it by more than ε joins it.
@@ -127,7 +134,8 @@ class SkillReport:
 
     symmetrised: Symmetrised
     strategies: Floats  # [T, L] plans of the symmetrised game
-    gains: Floats  # [T] ε_T, what each won against the worst of those before it
+    gains: Floats  # [T] ε_T, what each won against the worst of those before it; the first ∞
+    weights: Floats  # [T] the safest mixture
     table: Floats  # [T, T] what the row's strategy wins from the column's
     unit: str
 
