@@ -21,7 +21,7 @@ from equilibrist.solving.solve import Row, Run, next_look
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-_WIDTH = 44  # characters beside the labels, so that the panel seldom changes its own
+_WIDTH = 64  # characters of the panel, on terminals that have them
 _PATIENCE = 2.0  # seconds between two plain lines
 _FRAMES = 4.0  # drawings of the panel a second
 _MOMENT = 0.1  # seconds that are not worth a word
@@ -266,12 +266,10 @@ class Screen:
             now = standing(self.run, self.budget)
             rows = details(now, self.budget, elapsed, memory_in_use())
         grid = Table.grid(padding=(0, 2))
-        grid.add_column()
-        grid.add_column(min_width=_WIDTH)
         for label, text in rows:
             grid.add_row(Text(label, style="dim"), Text(text))
         title = Text(f"{self.game} by {self.name}")
-        panel = Panel(grid, title=title, title_align="left", subtitle=self.hint, expand=False)
+        panel = Panel(grid, title=title, title_align="left", subtitle=self.hint, width=_WIDTH)
         return Group(Text(self.above), panel) if self.above else panel
 
 
