@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from equilibrist.cli import main
+from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.strategies.strategy import Solution
 
 
@@ -68,6 +69,35 @@ def test_every_method_solves_kuhn_from_the_command_line(answer, method):
     assert data["exploitability"] < 0.05
 
 
+def test_the_range_of_skill_reports_its_list_and_what_it_proves_of_the_game(answer, run):
+    data = answer("solve", "kuhn", "--method", "range-of-skill", "--to", "0.1")
+    skill, table = data["skill"], np.array(data["skill"]["table"])
+    # Definition 1, read off the table: everybody on the list beats all before by more than ε.
+    ranked = [i - 1 for i in skill["ranked"]]
+    assert skill["epsilon"] == 0.1
+    assert skill["lower_bound"] == len(ranked) == 5
+    assert all(table[i, j] > 0.1 for i in ranked for j in ranked if i > j)
+    assert table == pytest.approx(-table.T, abs=1e-12)
+    assert skill["gains"] == [
+        None, *(pytest.approx(table[i, :i].min()) for i in range(1, len(table)))
+    ]  # fmt: skip
+    # Theorem 1: no more responses than the range of skill; the last one joined, and is no longer ε.
+    assert data["iterations"] == skill["lower_bound"] == len(table) - 1
+    assert skill["gains"][-1] <= 0.1
+    assert sum(skill["weights"]) == pytest.approx(1)
+    text = run("solve", "kuhn", "--method", "range-of-skill", "--to", "0.1")[1]
+    assert "ROS_ε ≥ 5" in text
+    assert "ε = 0.1 chips" in text
+    assert f"{table[3, 1]:9.3g}" in text
+
+
+def test_a_long_list_is_cut_in_the_middle_and_whole_in_json(answer, run):
+    text = run("solve", "kuhn", "--method", "range-of-skill")[1]
+    assert len(answer("solve", "kuhn", "--method", "range-of-skill")["skill"]["table"]) > 20
+    assert text.count("…") > 2
+    assert max(map(len, text.splitlines()[1:-1])) <= 80
+
+
 def test_methods_are_compared_and_drawn(answer, tmp_path):
     picture = tmp_path / "kuhn.png"
     data = answer(
@@ -91,6 +121,10 @@ BAD = [
     (("solve", "kuhn", "--method", "cfrr"), "did you mean cfr"),
     (("solve", "kuhn", "--iterations", "0"), "iterations must be above zero"),
     (("solve", "kuhn", "--iterations", "-3"), "iterations must be above zero"),
+    (("solve", "rhode-island", "--iterations", "0"), "iterations must be above zero"),
+    (("solve", "kuhn", "--every", "0"), "every must be above zero"),
+    (("solve", "kuhn", "--seconds", "nan"), "seconds must be above zero"),
+    (("solve", "kuhn", "--plot", "no-such-folder/plot.png"), "no such folder"),
     (("solve", "kuhn", "--to", "0"), "target must be above zero"),
     (("solve", "kuhn", "--dtype", "float16"), "float32 or float64"),
     (("solve", "kuhn", "--symmetry", "colours"), "cards, suits, ranks"),
@@ -100,6 +134,8 @@ BAD = [
     (("exploit", "no-such-folder"), "no-such-folder"),
     (("verify", "no-such-folder"), "no-such-folder"),
     (("compare", "kuhn", "--methods", "cfr+,magic"), "magic"),
+    (("compare", "kuhn", "--methods", ""), "methods: cfr"),
+    (("compare", "kuhn", "--seconds", "0"), "seconds must be above zero"),
     (("reproduce", "psopti"), "psopti"),
 ]
 
@@ -125,6 +161,18 @@ def test_a_run_killed_before_its_first_checkpoint_can_be_begun_again(answer, tmp
     answer("solve", "kuhn", "--iterations", "5", "--out", str(folder))
     (folder / "manifest.json").unlink()  # what a kill inside the first write leaves
     assert answer("solve", "kuhn", "--iterations", "5", "--out", str(folder))["iterations"] == 5
+
+
+def test_a_solution_is_not_overwritten_and_another_artefact_not_resumed(answer, run, tmp_path):
+    solved, other = str(tmp_path / "solved"), str(tmp_path / "other")
+    answer("solve", "kuhn", "--iterations", "5", "--out", solved)
+    write_artefact(other, "match", {"chips": np.arange(3)}, configuration={})
+    assert "holds a solution" in run("solve", "kuhn", "--out", solved)[2]
+    for more in ((), ("--resume",)):
+        code, out, err = run("solve", "kuhn", "--iterations", "5", "--out", other, *more)
+        assert (code, out) == (2, "")
+        assert "holds a match; a solution will not overwrite it" in err
+    assert open_artefact(other).kind == "match"
 
 
 def test_a_file_is_no_output_folder(run, tmp_path):

@@ -33,7 +33,7 @@ def test_toy_games_have_their_known_values(name, value, method, symmetry):
     game = exact_game(get_game(name), symmetry=symmetry)
     solution = LinearProgram(method).solve(game)
     assert solution.value == pytest.approx(value, abs=1e-9)
-    assert solution.exploitability <= 1e-8
+    assert solution.certificate.exploitability <= 1e-8
 
 
 @pytest.mark.parametrize("leaves", ["dense", "sorted"])
@@ -104,7 +104,7 @@ def test_solutions_of_small_decks_are_equilibria_to_openspiel(name, rules):
     game = exact_game(rules)
     solution = LinearProgram("clarabel").solve(game)
     theirs = openspiels_nash_conv(game, solution.plans)
-    assert theirs == pytest.approx(solution.gap, abs=1e-9)
+    assert theirs == pytest.approx(solution.certificate.nash_conv, abs=1e-9)
     assert theirs <= 1e-5
 
 
@@ -140,4 +140,4 @@ def test_larger_games_are_solved_to_their_tolerance(rules, infosets, value):
     assert game.num_infosets == infosets
     solution = LinearProgram("clarabel").solve(game)
     assert solution.value == pytest.approx(value, abs=1e-6)
-    assert solution.exploitability <= 1e-5
+    assert solution.certificate.exploitability <= 1e-5

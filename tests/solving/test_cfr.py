@@ -15,9 +15,6 @@ from equilibrist.solving.solve import solve
 
 pytestmark = pytest.mark.kernels
 
-KUHN_VALUE = -1 / 18  # Kuhn 1950
-LEDUC_VALUE = -0.085606424078  # by linear program, OpenSpiel agrees
-
 
 @pytest.fixture(scope="module")
 def kuhn() -> SequenceGame:
@@ -29,14 +26,6 @@ def leduc() -> SequenceGame:
     return exact_game(get_game("leduc"))
 
 
-@pytest.mark.parametrize("method", CFR_VARIANTS)
-def test_every_variant_solves_kuhn_and_leduc_to_its_exploitability(method, kuhn, leduc):
-    for game, value in ((kuhn, KUHN_VALUE), (leduc, LEDUC_VALUE)):
-        run = solve(game, CFR_VARIANTS[method], iterations=5_000)
-        assert abs(run.evaluation.value - value) <= run.evaluation.nash_conv + 1e-12
-        assert run.evaluation.exploitability < 0.01
-
-
 def test_the_fused_sweeps_equal_the_steps_they_fuse(leduc):
     by_steps = replace(leduc, backend="reference")
     for solver in CFR_VARIANTS.values():
@@ -45,14 +34,6 @@ def test_the_fused_sweeps_equal_the_steps_they_fuse(leduc):
         solver.step(by_steps, plain, 7)
         for name, array in fused.items():
             np.testing.assert_allclose(array, plain[name], atol=1e-12, err_msg=name)
-
-
-def test_a_run_in_pieces_gives_the_same_numbers(leduc):
-    whole, pieces = CFR().init(leduc), CFR().init(leduc)
-    CFR().step(leduc, whole, 30)
-    for steps in (1, 4, 25):
-        CFR().step(leduc, pieces, steps)
-    assert all((whole[name] == pieces[name]).all() for name in whole)
 
 
 @pytest.mark.parametrize(("method", "slope"), [("cfr", -0.5), ("cfr+", -1.0), ("dcfr", -1.0)])
@@ -107,12 +88,6 @@ def test_cfr_plus_forgets_a_disaster_late_and_linear_cfr_soon():
     assert abs(iteration - 971) <= 2
 
 
-def test_float32_reaches_what_float32_can_show(leduc):
-    run = solve(leduc, CFR(dtype="float32"), iterations=3_000)
-    assert run.state["regret0"].dtype == np.float32
-    assert run.evaluation.exploitability < 1e-3
-
-
 def test_discounting_takes_its_limits_exactly():
     assert PLUS.factors(1) == (1.0, 0.0)
     assert VANILLA.factors(10**9) == (1.0, 1.0)
@@ -120,12 +95,3 @@ def test_discounting_takes_its_limits_exactly():
     schedule = LINEAR.schedule(4, 2, 0.0)
     assert schedule.tolist() == [[5 / 6, 5 / 6, 0, 5], [6 / 7, 6 / 7, 0, 6]]
     assert math.isinf(PLUS.alpha)
-
-
-def test_exploitability_bounds_what_either_player_can_gain(leduc):
-    """CFR+ supplement, equations 11–13: ε ≤ ε₁ + ε₂ ≤ 2x."""
-    run = solve(leduc, CFR(), iterations=50)
-    found = run.evaluation
-    gains = (found.best_response[0] - found.value, found.best_response[1] + found.value)
-    assert min(gains) >= 0
-    assert max(gains) <= sum(gains) <= 2 * found.exploitability + 1e-12

@@ -276,35 +276,9 @@ def test_external_sampling_solves_a_matrix_game():
 
 
 @BY_NAME
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_a_resumed_run_gives_the_same_numbers(solver, dtype):
-    game, solver = leduc(), dataclasses.replace(solver, gamma=0.7, dtype=dtype)
-    whole, parts = run(solver, game, 500), run(solver, game, 123)
-    parts = {name: array.copy() for name, array in parts.items()}  # as if written and read
-    solver.plans(game, parts)  # looking changes nothing
-    solver.step(game, parts, 377)
-    for name, array in whole.items():
-        assert array.dtype == parts[name].dtype
-        np.testing.assert_array_equal(array, parts[name], err_msg=name)
-
-
-@BY_NAME
-def test_the_seed_decides_the_numbers(solver):
+def test_before_the_first_iteration_play_is_uniform(solver):
     game = leduc()
-    first, again, other = (run(solver, game, 100, seed)["regret0"] for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first, again)
-    assert not np.array_equal(first, other)
-
-
-@BY_NAME
-def test_no_iterations_change_nothing(solver):
-    game = leduc()
-    state = solver.init(game, 4)
-    before = {name: array.copy() for name, array in state.items()}
-    solver.step(game, state, 0)
-    for name, array in before.items():
-        np.testing.assert_array_equal(state[name], array)
-    for player, plan in enumerate(solver.plans(game, state)):
+    for player, plan in enumerate(solver.plans(game, solver.init(game, 4))):
         np.testing.assert_allclose(plan, game.realize(player, game.uniform(player)), rtol=1e-14)
 
 

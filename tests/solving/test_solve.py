@@ -4,7 +4,7 @@ import pytest
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game, matrix_game
+from equilibrist.models.build import exact_game
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.forecast import forecast
 from equilibrist.solving.solve import Outcome, solve
@@ -60,6 +60,17 @@ def test_an_interruption_keeps_what_was_reached(kuhn):
     assert saved
 
 
+def test_a_run_is_watched_between_evaluations_too(kuhn):
+    seen = []
+    solve(kuhn, CFR(), iterations=64, every=64,
+          watch=lambda run: seen.append((int(run.state["iteration"]), len(run.trace))))  # fmt: skip
+    iterations, evaluations = zip(*seen, strict=True)
+    assert list(iterations) == sorted(set(iterations))
+    assert len(seen) > 3
+    assert evaluations == (0,) * (len(seen) - 1) + (1,)
+    assert iterations[-1] == 64
+
+
 def test_the_trace_is_an_array_of_six_columns(kuhn):
     trace = solve(kuhn, CFR(), iterations=10).trace_array()
     assert trace.shape == (4, 6)
@@ -91,8 +102,3 @@ def test_a_game_too_large_for_memory_is_refused_with_what_would_fit():
 def test_the_forecast_counts_the_plans_of_a_model():
     rules = get_game("rhode-island")
     assert forecast(rules, BettingTree.build(rules)).sequences == 2 * 5_413_551
-
-
-def test_a_matrix_game_is_solved_like_any_other():
-    run = solve(matrix_game([[2, -1], [-1, 1]]), CFR(), iterations=10_000)
-    assert run.evaluation.value == pytest.approx(0.2, abs=1e-3)

@@ -1,10 +1,10 @@
-"""What the solving commands share: building, forecasting, progress, saving, pictures."""
+"""What the solving commands share: building, forecasting, saving, results, pictures."""
 
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,13 @@ from equilibrist.models.build import check_exact, exact_game
 from equilibrist.models.card_states import SYMMETRIES
 from equilibrist.models.game import SequenceGame
 from equilibrist.papers.cfr_plus import Curve
+from equilibrist.solving.double_oracle import DoubleOracle
 from equilibrist.solving.forecast import forecast, gigabytes
+from equilibrist.solving.range_of_skill import RangeOfSkill
 from equilibrist.solving.solve import Row, Run
 from equilibrist.solving.solver import Solver
 from equilibrist.storage.artefact import check_target
+from equilibrist.storage.manifest import MANIFEST
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.strategy import KIND, GameDescription, Solution
 
@@ -66,19 +69,41 @@ def warn_precision(target: float | None, dtype: str) -> None:
         print(f"equilibrist: float32 may not reach {target:g}; float64 would", file=sys.stderr)
 
 
+def usual_looks(solver: Solver) -> int | None:
+    """How often to evaluate unless told: each time, where iterations cost more than best responses.
+
+    None: as seldom as `solve` does.
+    """
+    return 1 if isinstance(solver, DoubleOracle | RangeOfSkill) else None
+
+
 def check_output(out: Path | None, resume: bool) -> None:
     """Refuse to overwrite, and to resume what is not there."""
     if resume and out is None:
         raise InvalidValueError("--resume needs --out, the folder of the run to go on with")
-    if resume and out is not None and not (out / "manifest.json").exists():
-        raise StorageError(f"{out} holds no run to resume", value=str(out))
-    if resume or out is None:
+    if out is None:
         return
-    if (out / "manifest.json").exists():
-        raise StorageError(
-            f"{out} exists; give another folder, or --resume to go on with it", value=str(out)
-        )
+    is_there = (out / MANIFEST).exists()
+    if resume and not is_there:
+        raise StorageError(f"{out} holds no run to resume", value=str(out))
     check_target(out, KIND)  # leftovers of a run killed before its first checkpoint will do
+    if is_there and not resume:
+        raise StorageError(
+            f"{out} holds a {KIND}; give another folder, or --resume to go on with it",
+            value=str(out),
+        )
+
+
+def check_plot(path: Path | None) -> None:
+    """Refuse a picture that could not be drawn, before anything is computed for it."""
+    if path is None:
+        return
+    if importlib.util.find_spec("matplotlib") is None:
+        raise InvalidValueError(
+            "plots need matplotlib: pip install 'equilibrist[plot]'", value=str(path)
+        )
+    if not path.absolute().parent.is_dir():
+        raise StorageError(f"cannot draw {path}: there is no such folder", value=str(path))
 
 
 class Store:
@@ -139,55 +164,6 @@ class Store:
             for t, seconds, _, one, two, value in solution.trace.tolist()
         ]
         return Run(dict(solution.state), rows, solution.seconds)
-
-
-class Progress:
-    """One line on stderr after each evaluation; rewritten in place on a terminal."""
-
-    def __init__(
-        self, game: SequenceGame, solver: Solver, iterations: int | None, target: float | None
-    ) -> None:
-        self.game = game
-        self.solver = solver
-        self.iterations = iterations
-        self.target = target
-        self.last = 0.0
-
-    def __call__(self, run: Run) -> None:
-        """Show the latest evaluation."""
-        now = time.monotonic()
-        is_terminal = sys.stderr.isatty()
-        if now - self.last < (0.1 if is_terminal else 2.0):
-            return
-        self.last = now
-        row = run.trace[-1]
-        rate = row.iteration / row.seconds if row.seconds else 0.0
-        found = row.evaluation
-        line = (
-            f"{self.solver.name} {row.iteration:,}: exploitability {found.exploitability:.3e} "
-            f"{found.unit} ({found.best_response[0]:.4g}, {found.best_response[1]:.4g}), "
-            f"{rate:,.0f} it/s, {row.seconds:.1f} s{self._left(run, rate)}"
-        )
-        print(
-            f"\r\x1b[K{line}" if is_terminal else line,
-            end="" if is_terminal else "\n",
-            file=sys.stderr,
-            flush=True,
-        )
-
-    def _left(self, run: Run, rate: float) -> str:
-        """How long it may take: by iterations, or by the trend of the last evaluations."""
-        row = run.trace[-1]
-        if self.target is not None and len(run.trace) > 2:
-            before = run.trace[-3]
-            steps = np.log(row.iteration / max(before.iteration, 1))
-            fall = np.log(before.evaluation.exploitability / row.evaluation.exploitability)
-            if fall > 0 and steps > 0:
-                wanted = np.log(row.evaluation.exploitability / self.target) * steps / fall
-                return f", about {row.seconds * (np.exp(min(wanted, 20)) - 1):,.0f} s to the target"
-        if self.iterations is not None and rate:
-            return f", about {(self.iterations - row.iteration) / rate:,.0f} s left"
-        return ""
 
 
 def result(game: SequenceGame, solver: Solver, run: Run, out: Path | None) -> dict[str, Any]:
@@ -256,12 +232,8 @@ def draw_curves(curves: list[Curve], path: Path) -> None:
 def _draw(
     panels: dict[str, dict[str, tuple[Any, Any]]], horizontal: str, vertical: str, path: Path
 ) -> None:
-    try:
-        import matplotlib
-    except ImportError:
-        raise InvalidValueError(
-            "plots need matplotlib: pip install 'equilibrist[plot]'", value=str(path)
-        ) from None
+    import matplotlib
+
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

@@ -52,26 +52,40 @@ def solve(
 
     Example: equilibrist solve leduc --method cfr+ --iterations 1000 --out leduc-solution
     """
-    from equilibrist.cli import runs
+    from equilibrist.cli import runs, skill
+    from equilibrist.cli.progress import Budget, shown
     from equilibrist.solving.methods import get_method
+    from equilibrist.solving.range_of_skill import RangeOfSkill
+    from equilibrist.solving.solve import check_budget
     from equilibrist.solving.solve import solve as run_solver
 
     solver = get_method(method, dtype)
+    if iterations is None and to is None and seconds is None:
+        iterations = 1000
+    budget = Budget(iterations, to, seconds, every or runs.usual_looks(solver))
+    check_budget(iterations, to, seconds, every)
+    runs.check_output(out, resume)
+    runs.check_plot(plot)
     runs.warn_precision(to, dtype)
     prepare_kernels(threads, *_KERNELS)
     model = runs.build(game, bets, raises, max_raises, symmetry, dtype, force)
-    runs.check_output(out, resume)
     store = runs.Store(out, model, solver, seed, dtype)
     earlier = store.resume() if resume else None
-    if iterations is None and to is None and seconds is None:
-        iterations = 1 if method == "lp" else 1000
-    run = run_solver(
-        model, solver, iterations=iterations, target=to, seconds=seconds, every=every, seed=seed,
-        run=earlier, watch=runs.Progress(model, solver, iterations, to), save=store.save,
-    )  # fmt: skip
+    hint = "Ctrl-C stops" if out is None else "Ctrl-C stops and saves"
+    with shown(model.name, hint, plain=json) as view:
+        view.begin(solver.name, budget)
+        run = run_solver(
+            model, solver, **budget._asdict(), seed=seed, run=earlier, watch=view, save=store.save
+        )
+    data, text = runs.result(model, solver, run, out), runs.result_text(model, solver, run)
+    if isinstance(solver, RangeOfSkill):
+        report = solver.report(model, run.state)
+        epsilon = solver.epsilon if to is None else to
+        data["skill"] = skill.report_data(report, epsilon)
+        text += f"\n\n{skill.report_text(report, epsilon)}"
+    emit(data, text, as_json=json)
     if plot is not None:
         runs.draw({method: run.trace_array()}, model, plot)
-    emit(runs.result(model, solver, run, out), runs.result_text(model, solver, run), as_json=json)
 
 
 def exploit(folder: Folder, json: Json = False, seed: Seed = 0, threads: Threads = None) -> None:
@@ -174,25 +188,33 @@ def compare(
     Example: equilibrist compare leduc --methods cfr+,egt,lp --seconds 5 --plot leduc.png
     """
     from equilibrist.cli import runs
+    from equilibrist.cli.progress import Budget, shown
     from equilibrist.solving.methods import get_method
+    from equilibrist.solving.solve import Outcome, check_budget
     from equilibrist.solving.solve import solve as run_solver
 
     solvers = [get_method(name.strip(), dtype) for name in methods.split(",")]
+    check_budget(target=to, seconds=seconds)
+    runs.check_plot(plot)
     prepare_kernels(threads, *_KERNELS)
     model = runs.build(game, bets, raises, max_raises, symmetry, dtype, force=False)
-    traces, results, rows = {}, [], []
-    for solver in solvers:
-        print(f"{solver.name} …", file=sys.stderr, flush=True)
-        solver.step(model, solver.init(model, seed), 1)  # compile before the clock starts
-        run = run_solver(model, solver, seconds=seconds, target=to, seed=seed)
-        traces[solver.name] = run.trace_array()
-        results.append(runs.result(model, solver, run, None))
-        rows.append(runs.compare_row(solver, run))
-    if plot is not None:
-        runs.draw(traces, model, plot)
     header = ("method", "iterations", "seconds", f"exploitability, {model.unit}", "value")
+    traces, results = {}, []
+    rows: list[tuple[object, ...]] = []
+    with shown(model.name, "Ctrl-C stops", plain=json) as view:
+        for solver in solvers:
+            budget = Budget(None, to, seconds, runs.usual_looks(solver))
+            view.begin(solver.name, budget, table(rows, header=header) if rows else "")
+            run = run_solver(model, solver, **budget._asdict(), seed=seed, watch=view)
+            traces[solver.name] = run.trace_array()
+            results.append(runs.result(model, solver, run, None))
+            rows.append(runs.compare_row(solver, run))
+            if run.outcome is Outcome.INTERRUPTED:
+                break
     text = f"{model.name}: {model.num_infosets:,} information sets\n{table(rows, header=header)}"
     emit({"game": model.name, "rows": results}, text, as_json=json)
+    if plot is not None:
+        runs.draw(traces, model, plot)
 
 
 def verify(folder: Folder, json: Json = False, seed: Seed = 0, threads: Threads = None) -> None:
@@ -227,11 +249,10 @@ def reproduce(
 
     if paper != "cfr-plus":
         raise UnknownNameError(f"no paper is called {paper!r}; cfr-plus is there", value=paper)
+    runs.check_plot(plot)
     prepare_kernels(threads, *_KERNELS)
     games = {k: v for k, v in cfr_plus.GAMES.items() if not quick or k != "rhode-island"}
     rows, curves = cfr_plus.reproduce(games, lambda text: print(text, "…", file=sys.stderr))
-    if plot is not None:
-        runs.draw_curves(curves, plot)
     data: dict[str, Any] = {"rows": [vars(row) for row in rows]}
     lines = [
         (
@@ -246,3 +267,5 @@ def reproduce(
     ]
     header = ("what", "paper", "ours", "unit", "iterations", "Σ regret ≤ bound (7)")
     emit(data, table(lines, header=header), as_json=json)
+    if plot is not None:
+        runs.draw_curves(curves, plot)

@@ -131,7 +131,7 @@ def matrix_game(payoffs: ArrayLike, name: str = "matrix", unit: str = "points") 
     cells = np.argwhere(np.ones_like(matrix)) + 1  # row 0 of either plan is its entry
     leaves = LeafTables(
         fold_start=np.array([0, len(cells)]),
-        fold_rows=cells.astype(np.int32),
+        fold_rows=np.ascontiguousarray(cells, np.int32),
         fold_payoff=matrix.ravel(),
         showdown_start=np.zeros(2, np.int64),
         showdown_rows=np.zeros((0, 2), np.int32),

@@ -4,6 +4,8 @@ Folding the gradient of the opponent's plan up one's own tree with the maximum a
 a best response. The exploitability of a profile is the mean of what both best responses win, half
 of NashConv (their sum); it bounds how far either player's plan is from optimal (CFR+ supplement,
 equations 11–13: ε ≤ ε₁ + ε₂ ≤ 2x).
+
+A locked decision is no choice: its probabilities are given, and whoever responds keeps to them.
 """
 
 from __future__ import annotations
@@ -14,8 +16,13 @@ from equilibrist.models.game import BEST, Floats, Game
 from equilibrist.strategies.evaluation import Evaluation
 
 
-def best_response(game: Game, player: int, plan: Floats) -> tuple[float, Floats]:
+def best_response(
+    game: Game, player: int, plan: Floats, locked: Floats | None = None
+) -> tuple[float, Floats]:
     """Value of `player`'s best response to the opponent's plan, and the response's behaviour [L].
+
+    `locked` [L] is behaviour of `player` that holds the probabilities of locked decisions; they are
+    uniform unless it is given.
 
     Example:
         >>> from equilibrist.models.build import matrix_game
@@ -23,12 +30,17 @@ def best_response(game: Game, player: int, plan: Floats) -> tuple[float, Floats]
         1.5
     """
     values = game.gradient(player, np.asarray(plan, np.float64))
-    behaviour = game.uniform(player)
+    behaviour = game.uniform(player) if locked is None else np.array(locked, np.float64)
     return game.fold_up(player, BEST, values, behaviour), behaviour
 
 
-def evaluate(game: Game, plans: tuple[Floats, Floats]) -> Evaluation:
+def evaluate(
+    game: Game, plans: tuple[Floats, Floats], locked: tuple[Floats, Floats] | None = None
+) -> Evaluation:
     """The value of a pair of plans and both best responses, in float64.
+
+    `locked` is behaviour of both players that holds the probabilities of locked decisions; they are
+    those of the plans unless it is given, and uniform where a plan never goes.
 
     Example:
         >>> from equilibrist.models.build import matrix_game
@@ -40,7 +52,9 @@ def evaluate(game: Game, plans: tuple[Floats, Floats]) -> Evaluation:
     first, second = (np.asarray(plan, np.float64) for plan in plans)
     gradients = (game.gradient(0, second), game.gradient(1, first))
     value = float(first @ gradients[0])
+    given = locked or (game.behaviour(0, first), game.behaviour(1, second))
     best = tuple(
-        game.fold_up(player, BEST, gradients[player], game.uniform(player)) for player in (0, 1)
+        game.fold_up(player, BEST, gradients[player], np.array(given[player], np.float64))
+        for player in (0, 1)
     )
     return Evaluation(value if game.first_player == 0 else -value, (best[0], best[1]), game.unit)

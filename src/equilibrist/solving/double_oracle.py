@@ -35,7 +35,8 @@ class DoubleOracle:
     State: `plans0` [K0, L0] and `plans1` [K1, L1], the lists; `payoffs` [K0, K1], what player 0
     wins; `weights0` [K0] and `weights1` [K1], optimal in that matrix game; `basis0` [1 + K0] and
     `basis1` [1 + K1], where its program ended; `gains` [2], what each player's last best response
-    won beyond its value, in the game's unit.
+    won beyond its value, in the game's unit; `finished`, that neither won more than `accuracy`.
+    Locked decisions are played uniformly.
 
     Example:
         >>> from equilibrist.models.build import matrix_game
@@ -56,6 +57,7 @@ class DoubleOracle:
         basis = solve_matrix(payoffs).basis
         return {
             "iteration": np.array(0),
+            "finished": np.array(False),
             "plans0": plans[0][None],
             "plans1": plans[1][None],
             "payoffs": payoffs,
@@ -67,18 +69,21 @@ class DoubleOracle:
         }
 
     def step(self, game: SequenceGame, state: State, steps: int) -> None:
-        """Some more iterations; those after the end change nothing but the count."""
+        """Some more iterations; none once it is finished."""
         for _ in range(steps):
-            if (state["gains"] > self.accuracy).any():
-                self._grow(game, state)
-            state["iteration"] += 1
+            if state["finished"]:
+                return
+            state.update(self._grown(game, state))
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
         """The mixtures of the lists."""
         return state["weights0"] @ state["plans0"], state["weights1"] @ state["plans1"]
 
-    def _grow(self, game: SequenceGame, state: State) -> None:
-        """One iteration: a best response to each mixture, then new mixtures."""
+    def _grown(self, game: SequenceGame, state: State) -> State:
+        """The next state: a best response to each mixture, then new mixtures.
+
+        The old one is left whole, so that an interruption finds it so.
+        """
         mixtures = self.plans(game, state)
         value = float(state["weights0"] @ state["payoffs"] @ state["weights1"])
         gains, answers = np.zeros(2), []
@@ -86,24 +91,31 @@ class DoubleOracle:
             best, behaviour = best_response(game, player, mixtures[1 - player])
             answers.append(game.realize(player, behaviour))
             gains[player] = best - so_far
-        state["gains"] = gains
+        grown = {name: state[name] for name in ("plans0", "plans1", "payoffs")}
         for player, answer in enumerate(answers):
-            if gains[player] > self.accuracy and not is_listed(answer, state[f"plans{player}"]):
-                self._append(game, state, player, answer)
+            if gains[player] > self.accuracy and not is_listed(answer, grown[f"plans{player}"]):
+                self._append(game, grown, player, answer)
             else:  # what a plan on the list still seems to win is rounding
                 gains[player] = min(gains[player], self.accuracy)
-        solution = solve_matrix(state["payoffs"], Basis(state["basis0"], state["basis1"]))
-        state["weights0"], state["weights1"] = solution.row, solution.column
-        state["basis0"], state["basis1"] = solution.basis
+        solution = solve_matrix(grown["payoffs"], Basis(state["basis0"], state["basis1"]))
+        return grown | {
+            "iteration": np.array(state["iteration"] + 1),
+            "finished": np.array((gains <= self.accuracy).all()),
+            "weights0": solution.row,
+            "weights1": solution.column,
+            "basis0": solution.basis.variables,
+            "basis1": solution.basis.constraints,
+            "gains": gains,
+        }
 
-    def _append(self, game: SequenceGame, state: State, player: int, plan: Floats) -> None:
+    def _append(self, game: SequenceGame, lists: State, player: int, plan: Floats) -> None:
         """Put a plan on a player's list, and what it wins into the matrix."""
-        state[f"plans{player}"] = np.vstack([state[f"plans{player}"], plan])
-        line = state[f"plans{1 - player}"] @ game.gradient(1 - player, plan)
+        lists[f"plans{player}"] = np.vstack([lists[f"plans{player}"], plan])
+        line = lists[f"plans{1 - player}"] @ game.gradient(1 - player, plan)
         if player == 0:  # player 1's gradient holds what player 1 wins
-            state["payoffs"] = np.vstack([state["payoffs"], -line])
+            lists["payoffs"] = np.vstack([lists["payoffs"], -line])
         else:
-            state["payoffs"] = np.hstack([state["payoffs"], line[:, None]])
+            lists["payoffs"] = np.hstack([lists["payoffs"], line[:, None]])
 
 
 def is_listed(plan: Floats, plans: Floats) -> bool:

@@ -22,9 +22,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equilibrist.errors import InvalidValueError, SolverError, UnknownNameError
-from equilibrist.models.game import BEST, Floats, SequenceGame
+from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.sequence_matrix import SequenceMatrix, SparseMatrix, sequence_matrix
+from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.solver import State
+from equilibrist.strategies.evaluation import Evaluation
 
 Method: TypeAlias = Literal["highs-ipm", "highs-simplex", "clarabel"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -34,23 +36,17 @@ CROSSOVER_SEQUENCES = 5_000
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
-    """Plans of both players and the proof of their quality; amounts are in the game's unit."""
+class CertifiedPlans:
+    """Plans of both players and the proof of their quality."""
 
     plans: tuple[Floats, Floats]  # [L0], [L1]
-    value: float  # for whoever acts first in round one
-    best_response: tuple[float, float]  # what player 0 and player 1 win against the other's plan
+    certificate: Evaluation  # by best responses, not by the program
     status: str  # what the program said of itself
 
     @property
-    def gap(self) -> float:
-        """NashConv, the sum of both best responses: how far the value can be off."""
-        return sum(self.best_response)
-
-    @property
-    def exploitability(self) -> float:
-        """Half the gap."""
-        return self.gap / 2
+    def value(self) -> float:
+        """Of the game, for whoever acts first in round one; NashConv says how far it can be off."""
+        return self.certificate.value
 
 
 @dataclass(frozen=True)
@@ -64,8 +60,8 @@ class LinearProgram:
     Example:
         >>> from equilibrist.games.catalog import get_game
         >>> from equilibrist.models.build import exact_game
-        >>> solution = LinearProgram().solve(exact_game(get_game("kuhn")))
-        >>> round(solution.value * 18, 9), solution.status
+        >>> solved = LinearProgram().solve(exact_game(get_game("kuhn")))
+        >>> round(solved.value * 18, 9), solved.status
         (-1.0, 'Optimal')
     """
 
@@ -90,7 +86,7 @@ class LinearProgram:
 
     def init(self, game: SequenceGame, seed: int = 0) -> State:
         """Uniform play; nothing is random."""
-        state: State = {"iteration": np.array(0)}
+        state: State = {"iteration": np.array(0), "finished": np.array(False)}
         for player in (0, 1):
             state[f"behaviour{player}"] = game.uniform(player)
             state[f"plan{player}"] = game.realize(player, state[f"behaviour{player}"])
@@ -98,18 +94,21 @@ class LinearProgram:
 
     def step(self, game: SequenceGame, state: State, steps: int) -> None:
         """The first step solves; there is nothing left to do for the others."""
-        if steps < 1 or state["iteration"] > 0:
+        if steps < 1 or state["finished"]:
             return
-        solution = self.solve(game, (state["behaviour0"], state["behaviour1"]))
+        plans = self.solve(game, (state["behaviour0"], state["behaviour1"])).plans
         for player in (0, 1):
-            state[f"plan{player}"][:] = solution.plans[player]
+            state[f"plan{player}"][:] = plans[player]
         state["iteration"] += 1
+        state["finished"][()] = True
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
         """The solution, uniform play before the first step."""
         return state["plan0"], state["plan1"]
 
-    def solve(self, game: SequenceGame, behaviour: tuple[Floats, Floats] | None = None) -> Solution:
+    def solve(
+        self, game: SequenceGame, behaviour: tuple[Floats, Floats] | None = None
+    ) -> CertifiedPlans:
         """Both plans, checked; `behaviour` holds the probabilities of locked decisions.
 
         Raises `SolverError` if the program fails or its plans are not as good as `tolerance` says.
@@ -121,16 +120,16 @@ class LinearProgram:
             game.realize(player, game.behaviour(player, side.plan(x)))
             for player, (side, x) in enumerate(zip(matrix.sequences, variables, strict=True))
         ]
-        solution = _checked(game, (plans[0], plans[1]), given, status)
+        certificate = evaluate(game, (plans[0], plans[1]), given)
         allowed = self.tolerance * _largest_payoff(game)
-        if not solution.exploitability <= allowed:
+        if not certificate.exploitability <= allowed:
             raise SolverError(
                 f"{self.method} ended with status {status!r} and plans exploitable by "
-                f"{solution.exploitability:.3g} {game.unit} where {allowed:.3g} are allowed; "
+                f"{certificate.exploitability:.3g} {game.unit} where {allowed:.3g} are allowed; "
                 f"{self._advice()}",
-                value=solution,
+                value=certificate,
             )
-        return solution
+        return CertifiedPlans((plans[0], plans[1]), certificate, status)
 
     def saddle_point(self, matrix: SequenceMatrix) -> tuple[str, Floats, Floats]:
         """What the library says of its success, and both players' variables, unchecked.
@@ -152,18 +151,6 @@ class LinearProgram:
     def _advice(self) -> str:
         others = " or ".join(method for method in METHODS if method != self.method)
         return f"try {others}, more time, a larger tolerance, or payoffs of a smaller range"
-
-
-def _checked(
-    game: SequenceGame, plans: tuple[Floats, Floats], given: tuple[Floats, Floats], status: str
-) -> Solution:
-    """Plans with their value and best responses, which keep to what is given where locked."""
-    gradients = (game.gradient(0, plans[1]), game.gradient(1, plans[0]))
-    value = float(plans[0] @ gradients[0])
-    first, second = (
-        game.fold_up(player, BEST, gradients[player], given[player].copy()) for player in (0, 1)
-    )
-    return Solution(plans, value if game.first_player == 0 else -value, (first, second), status)
 
 
 def _largest_payoff(game: SequenceGame) -> float:

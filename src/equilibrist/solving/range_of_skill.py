@@ -44,7 +44,8 @@ class RangeOfSkill:
     State: `strategies` [T, L], plans of the symmetrised game, first to last; `utilities` [T, L],
     their utility vectors; `gains` [T], ε₁ = ∞ (nobody was there to be beaten), ε₂, …; `weights`
     [T], the safest mixture of the list; `exploitability` (), what the best response wins against it
-    in the game's unit. The last strategy on the list has weight 0 until it has been answered.
+    in the game's unit; `finished`, that it is no more than ε. The last strategy on the list has
+    weight 0 until it has been answered. Locked decisions are played uniformly.
 
     Example:
         >>> game = number_game(5)
@@ -74,6 +75,7 @@ class RangeOfSkill:
         plan = symmetric.realize(0, symmetric.uniform(0))
         return {
             "iteration": np.array(0),
+            "finished": np.array(False),
             "strategies": plan[None],
             "utilities": symmetric.gradient(0, plan)[None],
             "gains": np.array([np.inf]),
@@ -82,37 +84,48 @@ class RangeOfSkill:
         }
 
     def step(self, game: SequenceGame, state: State, steps: int) -> None:
-        """Some more generalized best responses; after the end only the count changes."""
+        """Some more generalized best responses; none once one won no more than ε."""
         symmetric = symmetrise(game).game
         for _ in range(steps):
-            if not self.is_done(state):
-                self._respond(symmetric, state)
-            state["iteration"] += 1
+            if state["finished"]:
+                return
+            state.update(self._answered(symmetric, state))
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
         """The safest mixture of the list, as a plan for each seat."""
         return symmetrise(game).split(state["weights"] @ state["strategies"])
 
-    def is_done(self, state: State) -> bool:
-        """Whether the last response won no more than ε."""
-        return bool(state["exploitability"] <= self.epsilon)
-
     def report(self, game: SequenceGame, state: State) -> SkillReport:
         """The list, who beats whom, and what that says of the game."""
         table = state["strategies"] @ state["utilities"].T
-        return SkillReport(symmetrise(game), state["strategies"], state["gains"], table, game.unit)
+        return SkillReport(
+            symmetrise(game),
+            state["strategies"],
+            state["gains"],
+            state["weights"],
+            table,
+            game.unit,
+        )
 
-    def _respond(self, symmetric: SequenceGame, state: State) -> None:
-        """Answer the list; whoever beats it by more than ε joins it."""
+    def _answered(self, symmetric: SequenceGame, state: State) -> State:
+        """What changes when the list is answered; whoever beats it by more than ε joins it.
+
+        The old state is left whole, so that an interruption finds it so.
+        """
         restricted = RestrictedGame(symmetric, 1, state["strategies"], state["utilities"])
         response = generalized_best_response(restricted, self.method, self.accuracy)
-        state["weights"], state["exploitability"] = response.weights, np.array(response.bound)
-        if self.is_done(state):
-            return
-        grown = restricted.extend(response.plan)
-        state["strategies"], state["utilities"] = grown.plans, grown.utilities
-        state["gains"] = np.append(state["gains"], response.value)
-        state["weights"] = np.append(response.weights, 0.0)
+        changed: State = {
+            "iteration": np.array(state["iteration"] + 1),
+            "finished": np.array(response.bound <= self.epsilon),
+            "weights": response.weights,
+            "exploitability": np.array(response.bound),
+        }
+        if not changed["finished"]:
+            grown = restricted.extend(response.plan)
+            changed["strategies"], changed["utilities"] = grown.plans, grown.utilities
+            changed["gains"] = np.append(state["gains"], response.value)
+            changed["weights"] = np.append(response.weights, 0.0)
+        return changed
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +134,8 @@ class SkillReport:
 
     symmetrised: Symmetrised
     strategies: Floats  # [T, L] plans of the symmetrised game
-    gains: Floats  # [T] ε_T, what each won against the worst of those before it
+    gains: Floats  # [T] ε_T, what each won against the worst of those before it; the first ∞
+    weights: Floats  # [T] the safest mixture
     table: Floats  # [T, T] what the row's strategy wins from the column's
     unit: str
 

@@ -1,7 +1,8 @@
 """One verb: run a solver on a game until a target or a budget, watched by best responses.
 
-`solve` knows nothing of files or screens: it calls `watch` after each evaluation and `save` when a
-checkpoint is due, so that the command line shows progress and writes artefacts.
+`solve` knows nothing of files or screens: it calls `watch` after each evaluation, and between them
+whenever it looks at the clock, and `save` when a checkpoint is due, so that the command line shows
+progress and writes artefacts.
 """
 
 from __future__ import annotations
@@ -95,18 +96,18 @@ def solve(
         >>> run.outcome.name, round(run.evaluation.value, 2)
         ('TARGET_REACHED', -0.06)
     """
-    _check_budget(iterations, target, seconds, every)
+    check_budget(iterations, target, seconds, every)
     run = run or Run(solver.init(game, seed))
     run.outcome = Outcome.BUDGET_SPENT
     solver.step(game, run.state, 0)  # compiles, outside the time that is measured
-    evaluate(game, solver.plans(game, run.state))
+    _look(game, solver, run)
     limit = np.inf if iterations is None else iterations
     last_save = time.perf_counter()
     save_cost = 0.0
     try:
         while not _is_done(run, limit, target, seconds):
-            goal = min(_next_look(int(run.state["iteration"]), every), limit)
-            _advance(game, solver, run, int(goal), seconds)
+            goal = min(next_look(int(run.state["iteration"]), every), limit)
+            _advance(game, solver, run, int(goal), seconds, watch)
             run.trace.append(_look(game, solver, run))
             if watch is not None:
                 watch(run)
@@ -126,9 +127,13 @@ def solve(
     return run
 
 
-def _check_budget(
-    iterations: int | None, target: float | None, seconds: float | None, every: int | None
+def check_budget(
+    iterations: int | None = None,
+    target: float | None = None,
+    seconds: float | None = None,
+    every: int | None = None,
 ) -> None:
+    """Raise `InvalidValueError` where there is no budget, or one that is not above zero."""
     if iterations is None and target is None and seconds is None:
         raise InvalidValueError("say how long to solve: iterations, seconds or a target")
     numbers = {"iterations": iterations, "target": target, "seconds": seconds, "every": every}
@@ -137,8 +142,13 @@ def _check_budget(
             raise InvalidValueError(f"{name} must be above zero, not {number}", value=number)
 
 
-def _next_look(iteration: int, every: int | None) -> int:
-    """The next iteration whose plans are evaluated."""
+def next_look(iteration: int, every: int | None = None) -> int:
+    """The next iteration after which plans are evaluated, unless a budget ends before.
+
+    Example:
+        >>> [next_look(iteration) for iteration in (0, 1, 7, 230)], next_look(230, every=100)
+        ([1, 2, 10, 500], 300)
+    """
     if every is not None:
         return (iteration // every + 1) * every
     scale = 10 ** (len(str(max(iteration, 1))) - 1)
@@ -146,7 +156,12 @@ def _next_look(iteration: int, every: int | None) -> int:
 
 
 def _advance(
-    game: SequenceGame, solver: Solver, run: Run, goal: int, seconds: float | None
+    game: SequenceGame,
+    solver: Solver,
+    run: Run,
+    goal: int,
+    seconds: float | None,
+    watch: Callable[[Run], None] | None,
 ) -> None:
     """Iterate to `goal`, in chunks short enough to notice the clock and an interruption."""
     chunk = 1
@@ -156,16 +171,18 @@ def _advance(
         solver.step(game, run.state, steps)
         taken = time.perf_counter() - start
         run.seconds += taken
-        if int(run.state["iteration"]) == goal - left:  # the method has ended by itself
-            run.state["finished"] = np.array(True)
         if _has_ended(run.state) or (seconds is not None and run.seconds >= seconds):
             return
+        if watch is not None and steps < left:
+            watch(run)
         chunk = 2 * steps if taken < _LONGEST_CHUNK / 2 else max(1, steps // 2)
 
 
 def _look(game: SequenceGame, solver: Solver, run: Run) -> Row:
-    plans = solver.plans(game, run.state)
-    return Row(int(run.state["iteration"]), run.seconds, evaluate(game, plans))
+    """The plans so far, evaluated; locked decisions are those of the state, if it has them."""
+    state, plans = run.state, solver.plans(game, run.state)
+    locked = (state["behaviour0"], state["behaviour1"]) if "behaviour0" in state else None
+    return Row(int(state["iteration"]), run.seconds, evaluate(game, plans, locked))
 
 
 def _is_done(run: Run, limit: float, target: float | None, seconds: float | None) -> bool:

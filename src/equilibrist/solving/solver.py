@@ -2,6 +2,14 @@
 
 A solver holds no game and no arrays. Its state is a dictionary of arrays, so a checkpoint is these
 arrays written down, and a resumed run goes on to the same numbers.
+
+Names that mean the same in every state:
+
+- `iteration`, always there: an int64 array of shape ();
+- `finished`, where a method ends by itself: once it is true, further steps change nothing;
+- `breakdown`, where its arithmetic may fail: likewise, and the plans are no longer improving;
+- `behaviour0` and `behaviour1` [L], where a method keeps them: at locked decisions they hold the
+  probabilities that are given.
 """
 
 from __future__ import annotations
@@ -12,7 +20,6 @@ from numpy.typing import NDArray
 
 from equilibrist.models.game import Floats, SequenceGame
 
-# By name; "iteration" is always among them, an int64 array of shape ().
 State: TypeAlias = dict[str, NDArray[Any]]
 
 

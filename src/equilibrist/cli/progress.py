@@ -1,0 +1,289 @@
+"""How a run stands, for whoever waits: a panel on a terminal, a line now and then elsewhere.
+
+What is said is computed by plain functions of a `Run`; rich is loaded only to draw it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from equilibrist.solving.forecast import gigabytes
+from equilibrist.solving.solve import Row, Run, next_look
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_WIDTH = 64  # characters of the panel, on terminals that have them
+_PATIENCE = 2.0  # seconds between two plain lines
+_FRAMES = 4.0  # drawings of the panel a second
+_MOMENT = 0.1  # seconds that are not worth a word
+_FARTHEST = 100.0  # times the iterations so far: no trend is believed beyond
+_SLOWEST_FALL = 0.1  # of log exploitability by log iteration: below, it does not fall at all
+
+
+class Budget(NamedTuple):
+    """When a run stops; as the arguments of `solve`."""
+
+    iterations: int | None = None
+    target: float | None = None
+    seconds: float | None = None
+    every: int | None = None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a run stands."""
+
+    iteration: int
+    seconds: float  # spent in the solver's iterations
+    rate: float | None  # iterations a second, of late; None before there is one
+    row: Row | None  # the latest evaluation
+    left: str  # how long it still takes, in words; empty where nobody knows
+
+
+def standing(run: Run, budget: Budget) -> Standing:
+    """What can be said of a run so far."""
+    return Standing(
+        iteration=int(run.state["iteration"]),
+        seconds=run.seconds,
+        rate=_rate(run),
+        row=run.trace[-1] if run.trace else None,
+        left=_left(run, budget),
+    )
+
+
+def _rate(run: Run) -> float | None:
+    """Iterations a second since about a third of the way: some methods slow down."""
+    now = int(run.state["iteration"])
+    start = next((row for row in run.trace if now <= 3 * row.iteration < 3 * now), None)
+    steps = now - start.iteration if start else now
+    seconds = run.seconds - start.seconds if start else run.seconds
+    return steps / seconds if steps > 0 and seconds > 0 else None
+
+
+def _left(run: Run, budget: Budget) -> str:
+    """Until the target by the trend, or until iterations or seconds are spent, or sooner."""
+    rate = _rate(run)
+    if rate is None:
+        return ""
+    now = int(run.state["iteration"])
+    ends = [] if budget.seconds is None else [budget.seconds - run.seconds]
+    ends += [] if budget.iterations is None else [(budget.iterations - now) / rate]
+    end, ends_sooner = min(ends, default=np.inf), "finished" in run.state
+    if budget.target is not None:
+        goal = iterations_to(budget.target, run.trace, budget.every)
+        if goal is not None and now < goal <= now + rate * end:
+            return f"about {duration((goal - now) / rate)} to the target"
+        ends_sooner |= goal is None
+    if not _MOMENT <= end < np.inf:
+        return ""
+    return f"{'at most ' if ends_sooner else ''}about {duration(end)} left"
+
+
+def iterations_to(target: float, trace: list[Row], every: int | None = None) -> int | None:
+    """The evaluation at which `target` is met, if exploitability goes on to fall as a power.
+
+    The power is fitted to the evaluations since a tenth of the iterations. None where it cannot be
+    told: fewer than three of them, no fall, or a target that is met or too far away.
+
+    Example:
+        >>> from equilibrist.strategies.evaluation import Evaluation
+        >>> rows = [Row(t, t, Evaluation(0, (2 / t, 2 / t), "chips")) for t in (10, 20, 50)]
+        >>> iterations_to(0.01, rows)  # 2 / t = 0.01 at 200
+        200
+    """
+    if not trace or trace[-1].iteration < 1:
+        return None
+    now, found = trace[-1].iteration, trace[-1].evaluation.exploitability
+    levels = {
+        row.iteration: row.evaluation.exploitability
+        for row in trace
+        if 10 * row.iteration >= now and row.evaluation.exploitability > 0
+    }
+    if len(levels) < 3 or found <= target:
+        return None
+    slope = np.polyfit(np.log([*levels]), np.log([*levels.values()]), 1)[0]
+    if not slope <= -_SLOWEST_FALL:
+        return None
+    times = np.log(found / target) / -slope
+    if not times <= np.log(_FARTHEST):
+        return None
+    return next_look(round(now * np.exp(times)) - 1, every)
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def line(name: str, now: Standing) -> str:
+    """A run in one line.
+
+    Example:
+        >>> line("cfr+", Standing(100, 2.0, 50.0, None, "about 3.0 s left"))
+        'cfr+ 100: 50.0 iterations/s, 2.0 s, about 3.0 s left'
+    """
+    parts = []
+    if now.row is not None:
+        found = now.row.evaluation
+        first, second = found.best_response
+        parts.append(
+            f"exploitability {found.exploitability:.3e} {found.unit} ({first:.4g}, {second:.4g})"
+        )
+    parts += [speed(now.rate), duration(now.seconds), now.left]
+    return f"{name} {now.iteration:,}: {', '.join(part for part in parts if part)}"
+
+
+def details(
+    now: Standing, budget: Budget, elapsed: float, memory: int | None
+) -> list[tuple[str, str]]:
+    """A run in rows of a label and a text; `elapsed` seconds by the clock, `memory` in bytes."""
+    iteration = f"{now.iteration:,}"
+    if budget.iterations is not None:
+        iteration += f" of {budget.iterations:,}"
+    exploitability = responses = "not yet known"
+    if now.row is not None:
+        found = now.row.evaluation
+        exploitability = f"{found.exploitability:.3e} {found.unit}"
+        first, second = found.best_response
+        responses = f"{first:.4g} and {second:.4g} {found.unit}"
+        if now.row.iteration != now.iteration:
+            exploitability += f" at {now.row.iteration:,}"
+    if budget.target is not None:
+        exploitability += f", target {budget.target:g}"
+    rows = [
+        ("iteration", iteration),
+        ("exploitability", exploitability),
+        ("best responses", responses),
+        ("speed", speed(now.rate)),
+        ("time", ", ".join(part for part in (duration(elapsed), now.left) if part)),
+        ("memory", "" if memory is None else gigabytes(memory)),
+    ]
+    return [row for row in rows if row[1]]
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people; never less than none.
+
+    Example:
+        >>> [duration(seconds) for seconds in (-1, 3.21, 75, 7300, 200_000)]
+        ['0.0 s', '3.2 s', '1 min 15 s', '2 h 1 min', '2 d 7 h']
+    """
+    if seconds < 60:
+        return f"{max(seconds, 0.0):.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    if days:
+        return f"{days:,} d {hours} h"
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def speed(rate: float | None) -> str:
+    """Iterations a second for people, or seconds an iteration; empty where it is not known.
+
+    Example:
+        >>> speed(35_123.4), speed(7.25), speed(0.02), speed(None)
+        ('35,123 iterations/s', '7.2 iterations/s', '50.0 s an iteration', '')
+    """
+    if rate is None:
+        return ""
+    if rate < 1:
+        return f"{duration(1 / rate)} an iteration"
+    return f"{rate:,.0f} iterations/s" if rate >= 100 else f"{rate:.1f} iterations/s"
+
+
+def memory_in_use() -> int | None:
+    """Bytes of memory that this process holds; None where the system does not say."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+# --- showing it -----------------------------------------------------------------------------------
+
+
+class Lines:
+    """A line on stderr after an evaluation, unless one was there a moment ago."""
+
+    def __init__(self) -> None:
+        self.begin("", Budget())
+
+    def begin(self, name: str, budget: Budget, above: str = "") -> None:
+        """A run of a method begins."""
+        self.name = name
+        self.budget = budget
+        self.evaluations = 0
+        self.spoken = -np.inf
+
+    def __call__(self, run: Run) -> None:
+        """Take note of a run."""
+        now = time.monotonic()
+        if len(run.trace) > self.evaluations and now - self.spoken >= _PATIENCE:
+            print(line(self.name, standing(run, self.budget)), file=sys.stderr, flush=True)
+            self.spoken = now
+        self.evaluations = len(run.trace)
+
+
+class Screen:
+    """A panel about the present run, below what earlier ones came to."""
+
+    def __init__(self, game: str, hint: str) -> None:
+        self.game = game
+        self.hint = hint
+        self.begin("", Budget())
+
+    def begin(self, name: str, budget: Budget, above: str = "") -> None:
+        """A run of a method begins; `above` is text to show over its panel."""
+        self.name = name
+        self.budget = budget
+        self.above = above
+        self.run: Run | None = None
+        self.start = time.monotonic()
+
+    def __call__(self, run: Run) -> None:
+        """Take note of a run."""
+        self.run = run
+
+    def render(self) -> RenderableType:
+        """What to draw now; called a few times a second, from another thread."""
+        from rich.console import Group
+        from rich.panel import Panel
+        from rich.table import Table
+        from rich.text import Text
+
+        elapsed = time.monotonic() - self.start
+        rows = [("time", f"{duration(elapsed)}, preparing")]
+        if self.run is not None:
+            now = standing(self.run, self.budget)
+            rows = details(now, self.budget, elapsed, memory_in_use())
+        grid = Table.grid(padding=(0, 2))
+        for label, text in rows:
+            grid.add_row(Text(label, style="dim"), Text(text))
+        title = Text(f"{self.game} by {self.name}")
+        panel = Panel(grid, title=title, title_align="left", subtitle=self.hint, width=_WIDTH)
+        return Group(Text(self.above), panel) if self.above else panel
+
+
+@contextlib.contextmanager
+def shown(game: str, hint: str, *, plain: bool) -> Iterator[Lines | Screen]:
+    """Shows the runs that it is told of: on a terminal as a panel, otherwise by lines."""
+    if plain or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield Lines()
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    screen, console = Screen(game, hint), Console(stderr=True)
+    with Live(
+        get_renderable=screen.render, console=console, refresh_per_second=_FRAMES, transient=True
+    ):
+        yield screen
