@@ -65,14 +65,14 @@ class CFR:
         state["iteration"] += steps
 
     def plans(self, game: Game, state: State) -> tuple[Floats, Floats]:
-        """The average plans, or the current ones."""
-        if self.current or state["iteration"] == 0:
-            return state["plan0"], state["plan1"]
-        return self._average(game, state, 0), self._average(game, state, 1)
+        """The average plans, or the current ones, in float64."""
+        part = "plan" if self.current or state["iteration"] == 0 else "average"
+        return self._proper(game, state, part, 0), self._proper(game, state, part, 1)
 
-    def _average(self, game: Game, state: State, player: int) -> Floats:
-        total = np.asarray(state[f"average{player}"], np.float64)
-        return total / total[0]  # the first entry of a plan is 1
+    def _proper(self, game: Game, state: State, part: str, player: int) -> Floats:
+        """The plan of the behaviour of summed plans: their constraints hold only to rounding."""
+        total = np.asarray(state[f"{part}{player}"], np.float64)
+        return game.realize(player, game.behaviour(player, total))
 
 
 CFR_VARIANTS = {
