@@ -61,9 +61,9 @@ def spread(strengths: Strengths, r: int, labels: Ints, num_parents: int) -> Spre
     return Spread(out.sum(axis=0), shift)
 
 
-def percentiles(found: Spread, parts: int) -> Intervals:
-    """Every parent cut into `parts` intervals of equal chance, as nearly as its levels allow."""
-    lowers = []
+def percentiles(found: Spread, number: int) -> Intervals:
+    """Every parent cut into as many intervals of equal chance, as nearly as its levels allow."""
+    lowers, parts = [], number // len(found.counts)
     for counts in found.counts:
         levels = np.flatnonzero(counts)
         if len(levels) < parts:

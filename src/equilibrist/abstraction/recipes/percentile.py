@@ -7,14 +7,13 @@ times. Source: Zinkevich, Bowling and Burch 2007, the abstraction of SmallBot229
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
-from equilibrist.abstraction.buckets import Abstraction, Intervals, check_numbers
-from equilibrist.abstraction.features import Ints, Progress, Strengths
-from equilibrist.abstraction.splitting import label, percentiles, spread
+from equilibrist.abstraction.buckets import Abstraction, check_numbers
+from equilibrist.abstraction.features import Progress, Strengths
+from equilibrist.abstraction.growing import by_strength, grow
+from equilibrist.abstraction.splitting import percentiles
 from equilibrist.errors import InvalidValueError
 
 
@@ -30,31 +29,19 @@ def percentile(
         >>> int(percentile(leduc, [3, 6]).buckets([]).max())
         2
     """
-    streets = strengths.streets
-    numbers = check_numbers(streets.rules, numbers)
-    say = progress or (lambda text: None)
-    labels: Ints = np.where(strengths.tables[0] >= 0, 0, -1).astype(np.int32)
-    tables: list[Ints] = []
-    parents: list[NDArray[np.int32]] = []
-    cut = Intervals(np.array([0, 1], np.int32), np.zeros(1, np.int64))
-    num_parents = 1
-    for r, number in enumerate(numbers):
-        if number % num_parents:
+    numbers = check_numbers(strengths.streets.rules, numbers)
+    for before, now in itertools.pairwise(numbers):
+        if now % before:
             raise InvalidValueError(
-                f"{number} buckets are no multiple of {num_parents}: percentiles cut every bucket "
-                "into as many parts",
+                f"{now} buckets are no multiple of {before}: percentiles cut every bucket into as "
+                "many parts",
                 value=list(numbers),
             )
-        say(f"cutting {num_parents} buckets into {number} in round {r + 1}")
-        last = r == len(streets) - 1
-        if r > 0 and not last:
-            labels = tables[-1][streets.parents(r)]
-        cut = percentiles(spread(strengths, r, labels, num_parents), number // num_parents)
-        parents.append(cut.parents if r > 0 else np.full(number, -1, np.int32))
-        if not last:
-            labels = label(strengths, r, labels, cut)
-            tables.append(labels.astype(np.int16 if number < 2**15 else np.int32))
-        num_parents = number
-    return Abstraction(
-        streets, "percentile", tuple(parents), tuple(tables), strengths.tables[-1], cut
+    return grow(
+        strengths,
+        "percentile",
+        numbers,
+        by_strength(strengths, percentiles),
+        percentiles,
+        progress=progress,
     )

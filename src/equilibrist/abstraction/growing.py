@@ -1,0 +1,73 @@
+"""Buckets street by street: each street divides the buckets of the one before.
+
+A recipe is a way to divide. On the last street the parts of a bucket are intervals of strength.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.abstraction.buckets import Abstraction, Intervals, check_numbers
+from equilibrist.abstraction.features import Ints, Progress, Strengths
+from equilibrist.abstraction.splitting import Spread, label, spread
+
+# (round, buckets before [B, H] on its boards, how many, how many wanted) → labels [B, H], parents
+Divide: TypeAlias = Callable[[int, Ints, int, int], tuple[Ints, NDArray[np.int32]]]
+Choose: TypeAlias = Callable[[Spread, int], Intervals]  # strengths by bucket, how many are wanted
+
+
+def grow(
+    strengths: Strengths,
+    recipe: str,
+    numbers: Sequence[int],
+    divide: Divide,
+    choose_last: Choose,
+    *,
+    configuration: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Abstraction:
+    """The abstraction that divides buckets by `divide`, and by strength on the last street."""
+    streets = strengths.streets
+    numbers = check_numbers(streets.rules, numbers)
+    say = progress or (lambda text: None)
+    before: Ints = np.where(strengths.tables[0] >= 0, 0, -1).astype(np.int32)
+    tables: list[Ints] = []
+    parents: list[NDArray[np.int32]] = []
+    num_parents = 1
+    for r, number in enumerate(numbers[:-1]):
+        say(f"dividing {num_parents:,} buckets into {number:,} in round {r + 1}")
+        if r > 0:
+            before = tables[-1][streets.parents(r)]
+        table, above = divide(r, before, num_parents, number)
+        num_parents = len(above)
+        parents.append(above if r > 0 else np.full(num_parents, -1, np.int32))
+        tables.append(table.astype(np.int16 if num_parents < 2**15 else np.int32))
+    say(f"dividing {num_parents:,} buckets into {numbers[-1]:,} in the last round")
+    labels = tables[-1] if tables else before
+    cut = choose_last(spread(strengths, len(streets) - 1, labels, num_parents), numbers[-1])
+    parents.append(cut.parents if tables else np.full(len(cut.lower), -1, np.int32))
+    return Abstraction(
+        streets,
+        recipe,
+        tuple(parents),
+        tuple(tables),
+        strengths.tables[-1],
+        cut,
+        configuration or {},
+    )
+
+
+def by_strength(strengths: Strengths, choose: Choose) -> Divide:
+    """Divides by intervals of strength on every street."""
+
+    def divide(
+        r: int, before: Ints, num_parents: int, number: int
+    ) -> tuple[Ints, NDArray[np.int32]]:
+        cut = choose(spread(strengths, r, before, num_parents), number)
+        return label(strengths, r, before, cut), cut.parents
+
+    return divide
