@@ -7,6 +7,7 @@ with the weight of the hands that share it.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +29,7 @@ Histograms = NDArray[np.uint64] | NDArray[np.uint32]
 class Points:
     """Different points of one parent bucket, and which hands have them."""
 
-    points: NDArray[np.float32]  # [n, K] shares of the clusters, summing to 1
+    points: NDArray[np.float32]  # [n, D] coordinates, such as shares of clusters
     weights: NDArray[np.float64]  # [n] raw (hand, board) deals
     places: NDArray[np.int64]  # [N] the bucket's hands in the flat table [B · H]
     inverse: NDArray[np.int32]  # [N] the point of each
@@ -87,43 +88,47 @@ def points_of(
     parents: Ints,
     num_parents: int,
 ) -> list[Points]:
-    """The different histograms of each parent bucket; `parents` [B, H] on the boards of round r."""
-    street, flat = streets[r], parents.ravel()
+    """The different histograms of each parent bucket, as shares of `num_labels` clusters."""
+    bits = _bits(streets[r])
+
+    def shares(words: Histograms) -> NDArray[np.float32]:
+        from equilibrist.kernels.cpu.histograms import unpack
+
+        counts = words.astype(np.float32)
+        if words.ndim == 1:
+            counts = np.empty((len(words), num_labels), np.float32)
+            unpack(words, bits, counts)
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+    return distinct_points(streets, r, histograms, shares, parents, num_parents)
+
+
+def distinct_points(
+    streets: Streets,
+    r: int,
+    words: Histograms,
+    decode: Callable[[Histograms], NDArray[np.float32]],
+    parents: Ints,
+    num_parents: int,
+) -> list[Points]:
+    """The different words of each parent bucket as points; `parents` [B, H] on boards of round r.
+
+    Words are [B, H], or rows [B, H, K]; hands whose word is 0 are blocked.
+    """
+    multiplicity, flat = streets[r].multiplicity, parents.ravel()
+    rows = words.reshape(len(flat), *words.shape[2:])
     order = np.argsort(flat, kind="stable")
     starts = np.searchsorted(flat[order], np.arange(num_parents + 1))
     found = []
     for begin, end in itertools.pairwise(starts):
         places = order[begin:end]
-        counts, inverse, places = _distinct(street, histograms, num_labels, places)
-        weights = street.multiplicity[places // streets.num_hands].astype(np.float64)
-        found.append(
-            Points(
-                counts / counts.sum(axis=1, keepdims=True),
-                np.bincount(inverse, weights, len(counts)).astype(np.float64),
-                places,
-                inverse.astype(np.int32),
-            )
-        )
+        held = rows[places].reshape(len(places), -1).any(axis=1)
+        places = places[held]
+        different, inverse = np.unique(rows[places], axis=0, return_inverse=True)
+        weights = multiplicity[places // streets.num_hands].astype(np.float64)
+        total = np.bincount(inverse.ravel(), weights, len(different)).astype(np.float64)
+        found.append(Points(decode(different), total, places, inverse.ravel().astype(np.int32)))
     return found
-
-
-def _distinct(
-    street: Street, histograms: Histograms, num_labels: int, places: NDArray[np.int64]
-) -> tuple[NDArray[np.float32], NDArray[np.intp], NDArray[np.int64]]:
-    """Different counts [n, K] of hands, which one each has, and the places not blocked."""
-    from equilibrist.kernels.cpu.histograms import unpack
-
-    if histograms.ndim == 3:
-        rows = histograms.reshape(-1, num_labels)[places]
-        held = rows.any(axis=1)
-        different, inverse = np.unique(rows[held], axis=0, return_inverse=True)
-        return different.astype(np.float32), inverse, places[held]
-    words = histograms.ravel()[places]
-    held = words > 0
-    distinct, inverse = np.unique(words[held], return_inverse=True)
-    counts = np.empty((len(distinct), num_labels), np.float32)
-    unpack(distinct, _bits(street), counts)
-    return counts, inverse, places[held]
 
 
 def _bits(street: Street) -> int:

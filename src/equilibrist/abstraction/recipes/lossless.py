@@ -28,7 +28,7 @@ def lossless(rules: GameRules) -> Abstraction:
     Example:
         >>> from equilibrist.games.catalog import get_game
         >>> lossless(get_game("leduc")).num_buckets
-        (3, 9)
+        (3, 15)
     """
     _check_size(rules)
     streets = Streets.of(rules, ordered=True)

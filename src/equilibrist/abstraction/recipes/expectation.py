@@ -1,0 +1,31 @@
+"""Buckets by the chance of winning, from the top down: GS2's abstraction.
+
+Every bucket's hands are clustered by their equity against a random hand, exactly (one number a
+hand: the best intervals are found by dynamic programming), and an integer program says how many
+parts each bucket gets. Source: Gilpin and Sandholm 2007 (GS2), as the GS3 paper describes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from equilibrist.abstraction.buckets import Abstraction
+from equilibrist.abstraction.features import Progress, Strengths
+from equilibrist.abstraction.growing import by_strength, grow
+from equilibrist.abstraction.splitting import expectations
+
+
+def expectation(
+    strengths: Strengths, numbers: Sequence[int], progress: Progress | None = None
+) -> Abstraction:
+    """Buckets of least error in equity, `numbers` of them in each round.
+
+    Example:
+        >>> from equilibrist.abstraction.streets import Streets
+        >>> from equilibrist.games.catalog import get_game
+        >>> leduc = Strengths.of(Streets.of(get_game("leduc")))
+        >>> expectation(leduc, [2, 5]).num_buckets
+        (2, 5)
+    """
+    divide = by_strength(strengths, expectations)
+    return grow(strengths, "expectation", numbers, divide, expectations, progress=progress)

@@ -1,0 +1,84 @@
+"""Buckets by mean and spread of future equity: what the GS3 paper argues against.
+
+A hand is the point (mean, standard deviation) of its equity on the last street, over all cards to
+come; two draws with the same moments look alike however different their futures are. Points are
+rounded to 1/512 so that millions of hands share a few thousand of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from equilibrist.abstraction.buckets import Abstraction
+from equilibrist.abstraction.features import Ints, Progress, Strengths, roll_sums
+from equilibrist.abstraction.growing import grow
+from equilibrist.abstraction.histograms import Histograms, distinct_points
+from equilibrist.abstraction.recipes.potential_aware import divide_points
+from equilibrist.abstraction.splitting import expectations
+
+_STEPS = 512  # a moment is a whole number of these
+
+
+def moments(
+    strengths: Strengths,
+    numbers: Sequence[int],
+    *,
+    restarts: int = 3,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Abstraction:
+    """Buckets by two moments, `numbers` of them in each round; the last round by strength.
+
+    Example:
+        >>> from equilibrist.abstraction.streets import Streets
+        >>> from equilibrist.games.catalog import get_game
+        >>> rhode_island = Strengths.of(Streets.of(get_game("rhode-island")))
+        >>> moments(rhode_island, [4, 12, 36]).num_buckets
+        (4, 12, 36)
+    """
+    streets = strengths.streets
+    words = moment_words(strengths)
+
+    def divide(r: int, before: Ints, num_parents: int, number: int):  # type: ignore[no-untyped-def]
+        groups = distinct_points(streets, r, words[r], _decode, before, num_parents)
+        return divide_points(before.shape, groups, number, restarts=restarts, seed=seed + r)
+
+    return grow(
+        strengths,
+        "moments",
+        numbers,
+        divide,
+        expectations,
+        configuration={"restarts": restarts, "seed": seed},
+        progress=progress,
+    )
+
+
+def moment_words(strengths: Strengths) -> list[Histograms]:
+    """Mean and deviation of equity of every street but the last, in one word: [B, H] each.
+
+    A word is 1 + mean · 2¹⁶ + deviation, in steps; 0 where the board blocks the hand.
+    """
+    streets = strengths.streets
+    last = len(streets) - 1
+    squares: Ints = strengths.tables[last].astype(np.float64) ** 2  # −1 becomes 1: put right next
+    squares[strengths.tables[last] < 0] = -1
+    found: list[Histograms] = []
+    for r in range(last - 1, -1, -1):
+        squares = roll_sums(streets, r, squares, np.float64)
+        deals = strengths.scales[r] // strengths.scales[last]
+        mean = strengths.tables[r] / strengths.scales[r]
+        variance = squares / deals / strengths.scales[last] ** 2 - mean**2
+        deviation = np.sqrt(np.maximum(variance, 0))
+        steps = np.rint(mean * _STEPS).astype(np.int64) * 2**16
+        steps += np.rint(deviation * _STEPS).astype(np.int64) + 1
+        found.insert(0, np.where(strengths.tables[r] >= 0, steps, 0).astype(np.uint64))
+    return found
+
+
+def _decode(words: Histograms) -> np.ndarray:
+    """Points [n, 2] of words [n]."""
+    steps = (words - np.uint64(1)).astype(np.int64)
+    return np.stack([steps >> 16, steps & 0xFFFF], axis=1).astype(np.float32) / _STEPS

@@ -1,0 +1,138 @@
+"""Buckets by where hands may go: GS3's potential-aware abstraction.
+
+A hand is a histogram over clusters of the next street, whose hands are histograms over clusters of
+the street after, and so on down to the last street, where clusters are intervals of strength: what
+a cluster knows of all later streets arrives at the first. For the first round one such pass from
+the bottom up divides all hands; for each bucket of a round another pass, over the bucket's hands
+only, divides that bucket. How many parts each bucket gets is an integer program: the least sum of
+errors, weighted by chance, for the total wanted. The last round is divided by strength alone.
+
+Passes have 5 clusters on the last street, 10 on the one before, then 20: never fewer than the next
+street has, because a cluster's histogram has as many coordinates.
+
+Source: Gilpin, Sandholm and Sørensen 2007 (GS3), "Potential-aware automated abstraction".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.abstraction.allocation import allocate
+from equilibrist.abstraction.buckets import Abstraction
+from equilibrist.abstraction.clustering import cluster_tables
+from equilibrist.abstraction.features import Ints, Progress, Strengths
+from equilibrist.abstraction.growing import grow
+from equilibrist.abstraction.histograms import (
+    Points,
+    interval_histograms,
+    label_histograms,
+    points_of,
+)
+from equilibrist.abstraction.splitting import expectations, least_squares, most_parts, spread
+
+CLUSTERS = (5, 10, 20)  # of a pass: last street, the one before, all others
+
+
+def potential_aware(
+    strengths: Strengths,
+    numbers: Sequence[int],
+    *,
+    clusters: Sequence[int] = CLUSTERS,
+    restarts: int = 3,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Abstraction:
+    """Buckets by histograms of the future, `numbers` of them in each round.
+
+    Example:
+        >>> from equilibrist.abstraction.streets import Streets
+        >>> from equilibrist.games.catalog import get_game
+        >>> rhode_island = Strengths.of(Streets.of(get_game("rhode-island")))
+        >>> potential_aware(rhode_island, [4, 12, 36]).num_buckets
+        (4, 12, 36)
+    """
+    search = _Search(strengths, tuple(clusters), restarts, seed)
+    return grow(
+        strengths,
+        "potential-aware",
+        numbers,
+        search.divide,
+        expectations,
+        configuration={"clusters": list(clusters), "restarts": restarts, "seed": seed},
+        progress=progress,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    strengths: Strengths
+    clusters: tuple[int, ...]
+    restarts: int
+    seed: int
+
+    def divide(
+        self, r: int, before: Ints, num_parents: int, number: int
+    ) -> tuple[Ints, NDArray[np.int32]]:
+        """The best `number` parts of all buckets before, by a pass for each of them."""
+        groups = self._points(r, before, num_parents)
+        return divide_points(
+            before.shape, groups, number, restarts=self.restarts, seed=self.seed + r
+        )
+
+    def _points(self, r: int, before: Ints, num_parents: int) -> list[Points]:
+        """Hands of round `r` as histograms over clusters found from the bottom up, by parent."""
+        streets, last = self.strengths.streets, len(self.strengths.streets) - 1
+        carried = {r: before}
+        for q in range(r + 1, last):
+            carried[q] = carried[q - 1][streets.parents(q)]
+        bottom = last - 1
+        found = spread(self.strengths, last, carried[bottom], num_parents)
+        cut = least_squares(found, self.clusters[0])
+        histograms = interval_histograms(
+            streets, bottom, self.strengths.tables[last], carried[bottom], cut
+        )
+        num_labels = int(np.diff(cut.first).max())
+        for q in range(bottom, r - 1, -1):
+            groups = points_of(streets, q, histograms, num_labels, carried[q], num_parents)
+            if q == r:
+                return groups
+            wanted = self.clusters[min(last - q, len(self.clusters) - 1)]
+            labels = self._label(carried[q].shape, groups, wanted)
+            num_labels = int(labels.max()) + 1
+            histograms = label_histograms(streets, q - 1, labels, num_labels)
+        raise AssertionError("the pass ends at round r")
+
+    def _label(self, shape: tuple[int, ...], groups: list[Points], wanted: int) -> Ints:
+        """Cluster of every hand within its parent: [B, H]."""
+        from equilibrist.abstraction.clustering import cluster
+
+        labels = np.full(shape[0] * shape[1], -1, np.int16)
+        for number, group in enumerate(groups):
+            if len(group.points):
+                found = cluster(
+                    group.points, group.weights, wanted, restarts=self.restarts,
+                    seed=self.seed + number,
+                )  # fmt: skip
+                labels[group.places] = found.labels[group.inverse]
+        return labels.reshape(shape)
+
+
+def divide_points(
+    shape: tuple[int, ...], groups: list[Points], number: int, *, restarts: int, seed: int
+) -> tuple[Ints, NDArray[np.int32]]:
+    """Labels [B, H] and parents of the best `number` clusters of points within their groups."""
+    most = most_parts(number, len(groups))
+    problems = ((group.points, group.weights) for group in groups)
+    tables = list(cluster_tables(problems, most, restarts=restarts, seed=seed))
+    mass = np.array([group.weights.sum() for group in groups])
+    parts = allocate(np.stack([table.errors for table in tables]), mass / mass.sum(), number)
+    first = np.concatenate([[0], np.cumsum(parts)]).astype(np.int64)
+    labels = np.full(shape[0] * shape[1], -1, np.int32)
+    for p, (group, table) in enumerate(zip(groups, tables, strict=True)):
+        labels[group.places] = first[p] + table.at(int(parts[p])).labels[group.inverse]
+    parents = np.repeat(np.arange(len(groups), dtype=np.int32), parts)
+    return labels.reshape(shape), parents
