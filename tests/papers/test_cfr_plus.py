@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import sys
+
 import numpy as np
 import pytest
 
+from equilibrist.cli import main
 from equilibrist.errors import SolverError
 from equilibrist.games.catalog import get_game
 from equilibrist.kernels.reference.sequence_form import block, boards, decisions, num_rounds
@@ -71,3 +75,36 @@ def test_a_violated_bound_stops_the_reproduction(monkeypatch):
     monkeypatch.setattr(cfr_plus, "regret_bound", lambda game, t: 100.0 if t < 7 else 0.0)
     with pytest.raises(SolverError, match="after 7 iterations, where equation 7 allows 0"):
         cfr_plus.reproduce({"kuhn": 10})
+
+
+@pytest.fixture
+def printed(capsys, monkeypatch):
+    monkeypatch.setattr(cfr_plus, "GAMES", {"kuhn": 40, "leduc": 20, "rhode-island": 10**9})
+
+    def printed(*options: str) -> str:
+        monkeypatch.setattr(
+            sys, "argv", ["equilibrist", "reproduce", "cfr-plus", "--quick", *options]
+        )
+        with pytest.raises(SystemExit) as caught:
+            main()
+        assert not caught.value.code
+        return capsys.readouterr().out
+
+    return printed
+
+
+def test_the_command_prints_the_paper_beside_ours_and_draws(printed, tmp_path):
+    picture = tmp_path / "cfr-plus.png"
+    lines = printed("--plot", str(picture)).splitlines()
+    assert lines[0].split()[:4] == ["what", "paper", "ours", "unit"]
+    assert [line.split()[0] for line in lines[1:-2]] == 4 * ["kuhn:"] + 4 * ["leduc:"]
+    assert "0.986  not yet    mbb/g" in lines[-2]
+    assert "1,579  not yet    iterations" in lines[-1]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_command_gives_its_rows_as_json(printed):
+    rows = json.loads(printed("--json"))["rows"]
+    assert set(rows[0]) == {"name", "paper", "ours", "unit", "iterations", "regret", "bound"}
+    assert rows[0]["regret"] <= rows[0]["bound"]
+    assert rows[-1]["ours"] is None
