@@ -1,7 +1,8 @@
 """What every benchmark shares: best-of timing, one table, one JSON line a row.
 
-A row compares ours with a named rival measured in the same run. Rows are appended to
-`benchmarks/results.jsonl` with the commit and the machine, so that figures can be traced.
+A row compares ours with a named rival measured in the same run; a figure stands alone, or in a line
+of figures under a header of their own. All are appended to `benchmarks/results.jsonl` with the
+commit and the machine, so that they can be traced.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import json
 import platform
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numba
 
 RESULTS = Path(__file__).with_name("results.jsonl")
+RIVALS = f"{'ours':>16}  {'rival':<24}{'theirs':>16}{'ratio':>11}"
 
 
 def best_seconds(function: Callable[[], object], repeats: int = 3) -> float:
@@ -30,9 +32,9 @@ def best_seconds(function: Callable[[], object], repeats: int = 3) -> float:
 
 
 class Report:
-    """The table of one benchmark, printed row by row."""
+    """The table of one benchmark, printed row by row under a header."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, header: str = RIVALS) -> None:
         self.title = title
         self.stamp = {
             "date": time.strftime("%Y-%m-%d"),
@@ -41,17 +43,33 @@ class Report:
             "python": platform.python_version(),
         }
         print(f"\n{title} ({self.stamp['machine']}, commit {self.stamp['commit']})")
-        print(f"{'':<42}{'ours':>16}  {'rival':<24}{'theirs':>16}{'ratio':>11}")
+        if header:
+            print(f"{'':<42}{header}")
 
     def row(self, name: str, ours: float, rival: str, theirs: float, unit: str) -> None:
         """A line of the table; in units of time less is better, in rates (…/s) more."""
         ratio = ours / theirs if unit.endswith("/s") else theirs / ours
         left, right = f"{ours:>10,.4g} {unit:<5}", f"{theirs:>10,.4g} {unit:<5}"
         print(f"{name:<42}{left}  {rival:<24}{right}{ratio:>10,.1f}×", flush=True)
-        line = {"benchmark": self.title, "name": name, "ours": ours, "unit": unit, "rival": rival,
-                "theirs": theirs, "ratio": ratio, **self.stamp}  # fmt: skip
+        self._record(name, ours, unit, {"rival": rival, "theirs": theirs, "ratio": ratio})
+
+    def figure(self, name: str, ours: float, unit: str) -> None:
+        """A line without a rival."""
+        print(f"{name:<42}{ours:>10,.4g} {unit}", flush=True)
+        self._record(name, ours, unit, {})
+
+    def line(self, name: str, figures: Mapping[str, float | None], unit: str) -> None:
+        """A line of figures by the names of their columns; None where there is none."""
+        cells = [f"{'—' if ours is None else f'{ours:,.3g}':>12}" for ours in figures.values()]
+        print(f"{name:<42}{''.join(cells)}", flush=True)
+        for column, ours in figures.items():
+            if ours is not None:
+                self._record(f"{name} {column}", ours, unit, {})
+
+    def _record(self, name: str, ours: float, unit: str, rival: Mapping[str, object]) -> None:
+        line = {"benchmark": self.title, "name": name, "ours": ours, "unit": unit, **rival}
         with RESULTS.open("a") as file:
-            file.write(json.dumps(line) + "\n")
+            file.write(json.dumps(line | self.stamp) + "\n")
 
 
 def _commit() -> str:

@@ -93,6 +93,8 @@ def to_openspiel(game: SequenceGame, plans: tuple[Floats, Floats]) -> Any:
 def from_openspiel(game: SequenceGame, policy: Any) -> tuple[Floats, Floats]:
     """Plans [L0], [L1] of an OpenSpiel policy: the mean over hands that are alike here.
 
+    `policy` is one of its Python or C++ policies.
+
     Example:
         >>> from equilibrist.games.catalog import get_game
         >>> from equilibrist.models.build import exact_game
@@ -214,7 +216,7 @@ class _Table:
             if self.betting.kind[node] == NodeKind.DECISION:
                 player = int(self.betting.player[node])
                 children = list(self.betting.children(node))
-                chances = policy.action_probabilities(self.state(node, seen), player)
+                chances = policy.action_probabilities(self.state(node, seen))
                 share = [chances.get(number, 0.0) for number in self.numbers(children)]
                 reach[:, children] = reach[:, [node]]
                 reach[player, children] *= share
