@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +80,7 @@ def last_strengths(streets: Streets) -> NDArray[np.int16]:
     return out
 
 
-def roll_sums(streets: Streets, r: int, values: Ints, dtype: type[np.number]) -> Ints:
+def roll_sums(streets: Streets, r: int, values: NDArray[Any], dtype: type[np.number]) -> Any:
     """Sum of the next street's `values` over all deals onto each board of round `r`: [B, H]."""
     from equilibrist.kernels.cpu import rollout
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ _WORD = 64  # bits
 _MOST_COUNTS = 50_000_000
 
 # Histograms of hands: words [B, H] where counts fit 64 bits, else counts [B, H, K].
-Histograms = NDArray[np.uint64] | NDArray[np.uint32]
+Histograms: TypeAlias = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

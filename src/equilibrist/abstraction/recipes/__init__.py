@@ -13,6 +13,9 @@ from equilibrist.games.rules import GameRules
 
 RECIPES = {
     "percentile": "equal chances of every bucket, by hand strength (Range of Skill)",
+    "expectation": "least error in the chance to win, by integer program (GS2)",
+    "moments": "mean and deviation of the future chance to win, for comparison",
+    "potential-aware": "histograms over clusters of the next street (GS3)",
     "lossless": "one bucket a class of hands up to suits; small decks only",
 }
 
@@ -44,6 +47,18 @@ def build(
         raise InvalidValueError(f"{recipe} needs numbers of buckets, one a round", value=recipe)
     numbers = check_numbers(rules, numbers)
     strengths = Strengths.of(Streets.of(rules), progress)
-    from equilibrist.abstraction.recipes.percentile import percentile
+    if recipe == "percentile":
+        from equilibrist.abstraction.recipes.percentile import percentile
 
-    return percentile(strengths, numbers, progress)
+        return percentile(strengths, numbers, progress)
+    if recipe == "expectation":
+        from equilibrist.abstraction.recipes.expectation import expectation
+
+        return expectation(strengths, numbers, progress)
+    if recipe == "moments":
+        from equilibrist.abstraction.recipes.moments import moments
+
+        return moments(strengths, numbers, seed=seed, progress=progress)
+    from equilibrist.abstraction.recipes.potential_aware import potential_aware
+
+    return potential_aware(strengths, numbers, seed=seed, progress=progress)

@@ -8,8 +8,10 @@ rounded to 1/512 so that millions of hands share a few thousand of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.features import Ints, Progress, Strengths, roll_sums
@@ -41,7 +43,9 @@ def moments(
     streets = strengths.streets
     words = moment_words(strengths)
 
-    def divide(r: int, before: Ints, num_parents: int, number: int):  # type: ignore[no-untyped-def]
+    def divide(
+        r: int, before: Ints, num_parents: int, number: int
+    ) -> tuple[Ints, NDArray[np.int32]]:
         groups = distinct_points(streets, r, words[r], _decode, before, num_parents)
         return divide_points(before.shape, groups, number, restarts=restarts, seed=seed + r)
 
@@ -63,8 +67,8 @@ def moment_words(strengths: Strengths) -> list[Histograms]:
     """
     streets = strengths.streets
     last = len(streets) - 1
-    squares: Ints = strengths.tables[last].astype(np.float64) ** 2  # −1 becomes 1: put right next
-    squares[strengths.tables[last] < 0] = -1
+    table = strengths.tables[last].astype(np.int64)
+    squares: NDArray[Any] = np.where(table >= 0, table**2, -1)
     found: list[Histograms] = []
     for r in range(last - 1, -1, -1):
         squares = roll_sums(streets, r, squares, np.float64)
@@ -78,7 +82,7 @@ def moment_words(strengths: Strengths) -> list[Histograms]:
     return found
 
 
-def _decode(words: Histograms) -> np.ndarray:
+def _decode(words: Histograms) -> NDArray[np.float32]:
     """Points [n, 2] of words [n]."""
     steps = (words - np.uint64(1)).astype(np.int64)
-    return np.stack([steps >> 16, steps & 0xFFFF], axis=1).astype(np.float32) / _STEPS
+    return np.stack([steps >> 16, steps & 0xFFFF], axis=1).astype(np.float32) / np.float32(_STEPS)
