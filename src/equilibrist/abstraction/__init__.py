@@ -1,1 +1,1 @@
-"""Card abstraction: features of hands, clusters of them, and buckets."""
+"""From many hands to few buckets: what hands are like, and which of them to take for one."""
