@@ -1,0 +1,81 @@
+"""Clusters of hands in the plane of roll-out strength and positive potential.
+
+"Clusters in the resulting scattergram suggest reasonable groups of hands to be treated similarly"
+(Billings et al. 2003). The plane is cut into small cells, the cells that hands are in become points
+with weights, and any rule may put these into clusters; both axes are in standard deviations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.abstraction.features import Ints, Strengths
+from equilibrist.abstraction.potential import Potential
+from equilibrist.errors import InvalidValueError
+
+Floats = NDArray[np.float64]
+Cluster = Callable[[Floats, Floats, int], NDArray[np.int64]]  # points [M, 2], weights [M], number
+
+_CELLS = 128  # along either axis
+
+
+def boxes(points: Floats, weights: Floats, number: int) -> NDArray[np.int64]:
+    """Different points put into boxes, [M]: the heaviest box is halved across its wider side.
+
+    Example:
+        >>> boxes(np.array([[0.0, 0.0], [0.0, 1.0], [9.0, 0.0]]), np.ones(3), 2).tolist()
+        [0, 0, 1]
+    """
+    if number > len(points):
+        raise InvalidValueError(
+            f"{len(points)} different points cannot be put into {number} boxes", value=number
+        )
+    labels = np.zeros(len(points), np.int64)
+    for new in range(1, number):
+        can_split = np.bincount(labels, minlength=number) > 1
+        box = int(np.argmax(np.where(can_split, np.bincount(labels, weights, number), -1.0)))
+        inside = np.flatnonzero(labels == box)
+        load = weights[inside]
+        middle = np.average(points[inside], axis=0, weights=load)
+        wide = np.average((points[inside] - middle) ** 2, axis=0, weights=load)
+        along = points[inside, int(np.argmax(wide))]
+        order = np.argsort(along)
+        border = along[order[np.searchsorted(np.cumsum(load[order]), load.sum() / 2)]]
+        labels[inside[along > border if border < along.max() else along == border]] = new
+    return labels
+
+
+def cluster_hands(
+    strengths: Strengths, potential: Potential, counted: Ints, number: int, cluster: Cluster
+) -> Ints:
+    """Clusters of all hands on the boards of a round, by rising mean strength: [B, H].
+
+    Hands whose `counted` [B, H] is not negative say what the clusters are; the others join them.
+    What a blocked hand gets means nothing.
+    """
+    from scipy.spatial import KDTree
+
+    from equilibrist.kernels.cpu import rollout
+
+    r = potential.r
+    scale = np.float32(_CELLS / (strengths.scales[r] + 1))
+    columns = np.floor(strengths.tables[r].astype(np.float32) * scale).astype(np.int16)
+    rows = np.minimum(potential.positive() * _CELLS, _CELLS - 1).astype(np.int16)
+    out = np.zeros((numba.get_num_threads(), _CELLS, _CELLS), np.int64)
+    weights = strengths.streets[r].multiplicity
+    rollout.tally(rows, np.where(counted >= 0, columns, -1), weights, out)
+    load = out.sum(axis=0).ravel().astype(np.float64)
+    met = np.flatnonzero(load)
+    load = load[met]
+    cells = np.stack(np.divmod(np.arange(_CELLS**2), _CELLS), axis=1).astype(np.float64)
+    cells -= np.average(cells[met], axis=0, weights=load)
+    cells /= np.maximum(np.sqrt(np.average(cells[met] ** 2, axis=0, weights=load)), 1e-9)
+    labels = cluster(cells[met], load, number)
+    mean = np.bincount(labels, load * cells[met, 0], number) / np.bincount(labels, load, number)
+    rank = np.argsort(np.argsort(mean))[labels]
+    nearest = KDTree(cells[met]).query(cells)[1]
+    return rank[nearest].reshape(_CELLS, _CELLS)[columns, rows]
