@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,15 +23,30 @@ SMALL = GameRules(
     name="small", betting="limit", blinds=(1, 1), raise_sizes=(2, 2, 4), max_raises=(1, 1, 1),
     num_suits=3, num_ranks=4, num_hole_cards=2, num_board_cards=(0, 2, 1),
 )  # fmt: skip
+# All four streets of hold'em with twelve cards, for the recipe that knows no other boards.
+TINY_HOLDEM = replace(get_game("holdem-limit"), name="tiny hold'em", num_suits=2, num_ranks=6)
 NUMBERS = {"small": [3, 6, 12], "rhode-island": [4, 12, 36], "leduc": [3, 6]}
-GAMES = {"small": SMALL, "rhode-island": get_game("rhode-island"), "leduc": get_game("leduc")}
-CASES = [(recipe, game) for recipe in RECIPES for game in GAMES]
+PARTS = {"small": [3, 2, 2], "rhode-island": [4, 3, 3], "leduc": [3, 2]}  # of each bucket
+GAMES = {
+    "small": SMALL,
+    "rhode-island": get_game("rhode-island"),
+    "leduc": get_game("leduc"),
+    "tiny hold'em": TINY_HOLDEM,
+}
+CASES = [(recipe, game) for recipe in RECIPES for game in NUMBERS if recipe != "texture"]
+CASES.append(("texture", "tiny hold'em"))
+
+
+def numbers(recipe, game):
+    if recipe in ("texture", "lossless"):
+        return None
+    return (PARTS if recipe == "strength-potential" else NUMBERS)[game]
 
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: f"{case[0]} on {case[1]}")
 def case(request):
     recipe, game = request.param
-    return recipe, GAMES[game], build(recipe, GAMES[game], NUMBERS[game])
+    return recipe, GAMES[game], build(recipe, GAMES[game], numbers(recipe, game))
 
 
 def deals(rules, count=60):
@@ -62,7 +78,7 @@ def test_buckets_are_nested_and_contiguous(case):
 
 def test_no_more_buckets_than_asked_for(case):
     recipe, rules, found = case
-    if recipe != "lossless":
+    if recipe not in ("texture", "lossless"):
         for ours, wanted in zip(found.num_buckets, NUMBERS[rules.name], strict=True):
             assert 1 <= ours <= wanted
 
@@ -115,7 +131,7 @@ def test_earlier_rounds_are_sums_over_children(case):
 
 def test_the_same_again_and_from_disk(case, tmp_path):
     recipe, rules, found = case
-    again = build(recipe, rules, NUMBERS[rules.name])
+    again = build(recipe, rules, numbers(recipe, rules.name))
     hashes = [part.save(tmp_path / name) for part, name in ((found, "one"), (again, "two"))]
     assert hashes[0] == hashes[1] == open_artefact(tmp_path / "one").hash
     opened = Abstraction.open(tmp_path / "two")
@@ -124,7 +140,7 @@ def test_the_same_again_and_from_disk(case, tmp_path):
         assert opened.bucket(number, board) == found.bucket(number, board)
 
 
-@pytest.mark.parametrize("recipe", [name for name in RECIPES if name != "lossless"])
+@pytest.mark.parametrize("recipe", ["percentile", "expectation", "moments", "potential-aware"])
 def test_bad_numbers_are_refused(recipe):
     rules = get_game("leduc")
     with pytest.raises(InvalidValueError, match="2 rounds"):
@@ -140,6 +156,12 @@ def test_bad_numbers_are_refused(recipe):
 def test_more_buckets_than_classes():
     with pytest.raises(InvalidValueError, match="cannot be cut into"):
         build("percentile", get_game("leduc"), [6, 6])
+
+
+@pytest.mark.parametrize("recipe", ["texture", "lossless"])
+def test_some_recipes_take_no_numbers(recipe):
+    with pytest.raises(InvalidValueError, match="give no numbers"):
+        build(recipe, get_game("leduc"), [3, 6])
 
 
 def test_unknown_recipes_get_the_nearest_name():

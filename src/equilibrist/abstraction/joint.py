@@ -16,7 +16,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -74,6 +74,15 @@ class Joint:
         return Joint(arrays["wins"], arrays["ties"], arrays["losses"], distance)
 
 
+class _Links(NamedTuple):
+    """Deals that lead to last boards: those to board b are `start[b]` … `start[b + 1]` − 1."""
+
+    start: NDArray[np.int64]  # [last boards + 1]
+    origin: NDArray[np.int64]  # [deals] board of the street before
+    renaming: NDArray[np.uint8]  # [deals]
+    weights: Counts  # [boards of the street before] how often a deal onto it counts
+
+
 @dataclass
 class Progress:
     """Counts so far: what a checkpoint of `joint` holds."""
@@ -105,13 +114,15 @@ def joint(
     first: Abstraction,
     second: Abstraction | None = None,
     *,
+    boards: NDArray[np.int64] | None = None,
     so_far: Progress | None = None,
     watch: Callable[[Progress, float], None] | None = None,
 ) -> Joint:
     """Exact counts for two players with one abstraction, or with two of the same game.
 
-    `watch` sees the counts and the share done after every block of boards; given back as `so_far`
-    (one abstraction only) a later call goes on from there.
+    With `boards`, only deals onto these boards of the street before the last count. `watch` sees
+    the counts and the share done after every block of boards; given back as `so_far` (one
+    abstraction only) a later call goes on from there.
 
     Example:
         >>> from equilibrist.abstraction.features import Strengths
@@ -123,8 +134,9 @@ def joint(
     """
     other = second or first
     _check_same_game(first, other)
-    wins, ties = _count(first, other, None, so_far, watch)
-    losses = wins.T if other is first else _count(other, first, None, None, watch)[0].T
+    links = _links(first.streets, *_all_deals(first.streets, boards))
+    wins, ties = _count(first, other, links, so_far, watch)
+    losses = wins.T if other is first else _count(other, first, links, None, watch)[0].T
     return Joint(wins, ties, np.ascontiguousarray(losses))
 
 
@@ -136,8 +148,9 @@ def sampled_joint(
     _check_same_game(first, other)
     groups: list[Joint] = []
     for deals in _samples(first.streets, num_boards, seed):
-        wins, ties = _count(first, other, deals, None, None)
-        losses = wins.T if other is first else _count(other, first, deals, None, None)[0].T
+        links = _links(first.streets, deals, np.ones(len(first.streets[-2].boards)))
+        wins, ties = _count(first, other, links, None, None)
+        losses = wins.T if other is first else _count(other, first, links, None, None)[0].T
         groups.append(Joint(wins, ties, losses))
     wins, ties, losses = (
         np.sum([getattr(group, part) for group in groups], axis=0)
@@ -196,11 +209,11 @@ def _check_same_game(first: Abstraction, other: Abstraction) -> None:
 def _count(
     rows: Abstraction,
     columns: Abstraction,
-    deals: NDArray[np.int64] | None,
+    links: _Links,
     so_far: Progress | None,
     watch: Callable[[Progress, float], None] | None,
 ) -> tuple[Counts, Counts]:
-    """How often rows beat and tie columns, on all boards or on a sample of deals."""
+    """How often rows beat and tie columns, by the deals that lead to each last board."""
     from equilibrist.kernels.cpu.joint import bucket_showdowns
 
     streets, rules = rows.streets, rows.rules
@@ -208,14 +221,14 @@ def _count(
     shape = rows.num_buckets[-1], columns.num_buckets[-1]
     progress = so_far or Progress(np.zeros(shape), np.zeros(shape))
     hands = streets.hands[streets.in_deck]
-    links, weights = _links(streets, deals)
+    start, origin, renaming, weights = links
     sides, inverse = [_side(side) for side in (rows, columns)], _inverse(streets)
     ends = np.linspace(0, len(streets[-1].boards), _NUM_BLOCKS + 1).astype(np.int64)
     wins, ties = np.zeros((2, numba.get_num_threads(), *shape))
     for begin, end in itertools.islice(itertools.pairwise(ends), progress.done, None):
         bucket_showdowns(
             tables, streets[-1].boards[begin:end], hands, streets.in_deck,
-            (links[0][begin : end + 1], links[1], links[2]), (weights, streets.renamed), inverse,
+            (start[begin : end + 1], origin, renaming), (weights, streets.renamed), inverse,
             *[(labels, values[begin:end], *cut) for labels, values, cut in sides], wins, ties,
         )  # fmt: skip
         progress.done += 1
@@ -239,25 +252,31 @@ def _side(side: Abstraction) -> tuple[Ints, Ints, tuple[NDArray[Any], NDArray[An
     return labels, side.values, (side.last.first, side.last.lower)
 
 
-def _links(
-    streets: Streets, deals: NDArray[np.int64] | None
-) -> tuple[tuple[NDArray[Any], ...], Counts]:
-    """Deals that lead to each last board: (start, from, renaming), and the weights of `from`.
+def _all_deals(
+    streets: Streets, boards: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], Counts]:
+    """All deals onto some boards of the street before the last, and how often each board counts."""
+    if len(streets) == 1:
+        return np.zeros(0, np.int64), streets[0].multiplicity.astype(np.float64)
+    before = streets[-2]
+    num_deals = before.child.shape[1]
+    chosen = np.arange(len(before.boards)) if boards is None else np.asarray(boards)
+    deals = (chosen[:, None] * num_deals + np.arange(num_deals)).ravel()
+    return deals, before.multiplicity.astype(np.float64)
 
-    `deals` numbers deals onto boards, board by board; each then counts once.
-    """
+
+def _links(streets: Streets, deals: NDArray[np.int64], weights: Counts) -> _Links:
+    """Where the deals to each last board come from; `deals` are numbered board by board."""
     if len(streets) == 1:
         count = len(streets[0].boards)
-        origin, same = np.zeros(count, np.int64), np.zeros(count, np.uint8)
-        return (np.arange(count + 1), origin, same), streets[0].multiplicity.astype(np.float64)
+        same = np.zeros(count, np.uint8)
+        return _Links(np.arange(count + 1), np.zeros(count, np.int64), same, weights)
     before = streets[-2]
-    weights = before.multiplicity if deals is None else np.ones(len(before.boards))
-    chosen = np.arange(before.child.size) if deals is None else deals
-    chosen = chosen[np.argsort(before.child.ravel()[chosen], kind="stable")]
-    child = before.child.ravel()[chosen]
+    deals = deals[np.argsort(before.child.ravel()[deals], kind="stable")]
+    child = before.child.ravel()[deals]
     start = np.searchsorted(child, np.arange(len(streets[-1].boards) + 1))
-    origin = chosen // before.child.shape[1]
-    return (start, origin, before.renaming.ravel()[chosen]), weights.astype(np.float64)
+    renaming = before.renaming.ravel()[deals]
+    return _Links(start, deals // before.child.shape[1], renaming, weights)
 
 
 def _inverse(streets: Streets) -> NDArray[np.int64]:

@@ -65,7 +65,13 @@ def spread(strengths: Strengths, r: int, labels: Ints, num_parents: int) -> Spre
 
 def percentiles(found: Spread, number: int) -> Intervals:
     """Every parent cut into as many intervals of equal chance, as nearly as its levels allow."""
-    lowers, parts = [], number // len(found.counts)
+    parts = number // len(found.counts)
+    return quantiles(found, np.full(parts, 1 / parts))
+
+
+def quantiles(found: Spread, shares: NDArray[np.float64]) -> Intervals:
+    """Every parent cut into intervals of given shares, as nearly as its levels allow."""
+    lowers, parts = [], len(shares)
     for counts in found.counts:
         levels = np.flatnonzero(counts)
         if len(levels) < parts:
@@ -73,10 +79,9 @@ def percentiles(found: Spread, number: int) -> Intervals:
                 f"a bucket of {len(levels)} different strengths cannot be cut into {parts}",
                 value=parts,
             )
-        below = np.concatenate([[0], np.cumsum(counts[levels])])  # chance before each level
+        below = np.concatenate([[0], np.cumsum(counts[levels])]) / counts.sum()
         cuts = [0]
-        for j in range(1, parts):
-            wanted = below[-1] * j / parts
+        for j, wanted in enumerate(np.cumsum(shares)[:-1], start=1):
             cut = int(np.argmin(np.abs(below - wanted)))
             # Leave a level for every part on either side.
             cuts.append(min(max(cut, cuts[-1] + 1), len(levels) - (parts - j)))

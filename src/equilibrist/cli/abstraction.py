@@ -20,7 +20,9 @@ Folder: TypeAlias = Annotated[
 
 
 def abstract(
-    recipe: Annotated[str, typer.Argument(help="percentile, lossless, … (see docs).")],
+    recipe: Annotated[
+        str, typer.Argument(help="percentile, expectation, potential-aware, … (see docs).")
+    ],
     out: Annotated[Path, typer.Option(help="Folder for the abstraction.")],
     buckets: Annotated[
         str | None, typer.Option(help="Buckets of each round, such as 5,25,125,625.")

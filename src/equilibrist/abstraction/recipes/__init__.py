@@ -16,8 +16,12 @@ RECIPES = {
     "expectation": "least error in the chance to win, by integer program (GS2)",
     "moments": "mean and deviation of the future chance to win, for comparison",
     "potential-aware": "histograms over clusters of the next street (GS3)",
+    "strength-potential": "classes of strength and one of draws, in each bucket (PsOpti)",
+    "texture": "fourteen classes of hands on textures of boards (EctomynX)",
     "lossless": "one bucket a class of hands up to suits; small decks only",
 }
+
+_WITHOUT_NUMBERS = ("texture", "lossless")
 
 
 def build(
@@ -30,6 +34,9 @@ def build(
 ) -> Abstraction:
     """An abstraction by the name of its recipe; features it needs are computed on the way.
 
+    `numbers` are the buckets of each round; for strength-potential the parts that each bucket is
+    divided into. Texture and lossless take none.
+
     Example:
         >>> from equilibrist.games.catalog import get_game
         >>> build("percentile", get_game("leduc"), [3, 6]).num_buckets
@@ -39,12 +46,22 @@ def build(
         nearest = difflib.get_close_matches(recipe, RECIPES, n=1, cutoff=0.3)
         hint = f"did you mean {nearest[0]}" if nearest else f"recipes: {', '.join(RECIPES)}"
         raise UnknownNameError(f"no recipe is called {recipe[:40]!r}; {hint}", value=recipe)
+    if recipe in _WITHOUT_NUMBERS and numbers is not None:
+        raise InvalidValueError(f"{recipe} has as many buckets as there are: give no numbers")
     if recipe == "lossless":
         from equilibrist.abstraction.recipes.lossless import lossless
 
         return lossless(rules)
+    if recipe == "texture":
+        from equilibrist.abstraction.recipes.texture import texture
+
+        return texture(Streets.of(rules), progress=progress)
     if numbers is None:
         raise InvalidValueError(f"{recipe} needs numbers of buckets, one a round", value=recipe)
+    if recipe == "strength-potential":
+        from equilibrist.abstraction.recipes.strength_potential import strength_potential
+
+        return strength_potential(Strengths.of(Streets.of(rules), progress), numbers)
     numbers = check_numbers(rules, numbers)
     strengths = Strengths.of(Streets.of(rules), progress)
     if recipe == "percentile":

@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.abstraction.buckets import Abstraction, Intervals
+from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.chosen import chosen_boards
 from equilibrist.abstraction.features import Ints, Progress, Strengths
 from equilibrist.abstraction.nesting import nest
 from equilibrist.abstraction.potential import Potential, potentials
 from equilibrist.abstraction.scattergram import Cluster, boxes, cluster_hands
-from equilibrist.abstraction.splitting import Spread, intervals, label, spread
+from equilibrist.abstraction.splitting import label, quantiles, spread
 from equilibrist.abstraction.streets import Streets
 from equilibrist.cards.card import Card, cards_name
 from equilibrist.errors import InvalidValueError
@@ -156,7 +156,7 @@ def _build(
     say(f"{numbers[-1]} classes in round {len(numbers)}")
     last = len(streets) - 1
     found = spread(strengths, last, counted(max(last - 1, 0)), 1)
-    lower = _cut(found, _shares(numbers[-1], taper)).lower
+    lower = quantiles(found, _shares(numbers[-1], taper)).lower
     configuration |= {
         "classes": [int(number) for number in numbers],
         "flops": [cards_name(flop) for flop in flops],
@@ -180,23 +180,5 @@ def _strength_classes(
 
     Hands whose `counted` [B, H] is 0 have the given shares; what is −1 counts for nothing.
     """
-    cut = _cut(spread(strengths, r, counted, 1), shares)
+    cut = quantiles(spread(strengths, r, counted, 1), shares)
     return label(strengths, r, np.zeros_like(counted), cut)
-
-
-def _cut(found: Spread, shares: NDArray[np.float64]) -> Intervals:
-    """One bucket cut into intervals of given shares, as nearly as its levels allow."""
-    counts = found.counts[0]
-    levels = np.flatnonzero(counts)
-    if len(levels) < len(shares):
-        raise InvalidValueError(
-            f"{len(levels)} different strengths cannot be cut into {len(shares)} classes",
-            value=len(shares),
-        )
-    below = np.concatenate([[0], np.cumsum(counts[levels])]) / counts.sum()
-    cuts = [0]
-    for j, wanted in enumerate(np.cumsum(shares)[:-1], start=1):
-        cut = int(np.argmin(np.abs(below - wanted)))
-        # Leave a level for every class on either side.
-        cuts.append(min(max(cut, cuts[-1] + 1), len(levels) - (len(shares) - j)))
-    return intervals([levels[cuts] << found.shift])

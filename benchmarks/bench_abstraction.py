@@ -1,0 +1,108 @@
+"""How long do strengths, recipes, joint counts and look-ups of full hold'em take?
+
+Correctness first: strengths of random rivers must be eval7's, the mean equity of every street one
+half, and joint counts of a sample must be symmetric.
+
+Run: python benchmarks/bench_abstraction.py [--exact] [--recipes]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+from harness import Report, best_seconds
+
+from equilibrist.abstraction.features import Strengths, last_strengths, roll_sums
+from equilibrist.abstraction.joint import joint, sampled_joint
+from equilibrist.abstraction.recipes.expectation import expectation
+from equilibrist.abstraction.recipes.percentile import percentile
+from equilibrist.abstraction.recipes.potential_aware import potential_aware
+from equilibrist.abstraction.streets import Streets
+from equilibrist.cards.card import card_name
+from equilibrist.games.catalog import get_game
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # eval7 calls pyparsing by names that are going away
+    import eval7
+
+CARDS = [eval7.Card(card_name(card)) for card in range(52)]
+ALL_DEALS = 55_627_620_048_000
+
+
+def eval7_strength(hand: np.ndarray, board: np.ndarray) -> int:
+    """2 · wins + ties over the 990 hands that are left."""
+    free = [card for card in range(52) if card not in {*hand.tolist(), *board.tolist()}]
+    shown = [CARDS[card] for card in board]
+    own = eval7.evaluate([CARDS[card] for card in hand] + shown)
+    total = 0
+    for i, high in enumerate(free):
+        for low in free[:i]:
+            other = eval7.evaluate([CARDS[high], CARDS[low], *shown])
+            total += 2 * (own > other) + (own == other)
+    return total
+
+
+def check(strengths: Strengths) -> None:
+    """Strengths are eval7's on rivers, and half of all hands win."""
+    random = np.random.default_rng(0)
+    for _ in range(100):
+        cards = random.choice(52, 7, replace=False)
+        _, number, columns = strengths.streets.locate(tuple(int(card) for card in cards[2:]))
+        low, high = sorted(cards[:2].tolist())
+        found = strengths.tables[3][number][columns[high * (high - 1) // 2 + low]]
+        assert found == eval7_strength(cards[:2], cards[2:])
+    for r in range(4):
+        held = strengths.tables[r] >= 0
+        weights = np.broadcast_to(strengths.streets[r].multiplicity[:, None], held.shape)[held]
+        mean = np.average(strengths.tables[r][held] / strengths.scales[r], weights=weights)
+        assert abs(mean - 0.5) < 1e-9
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--exact", action="store_true", help="the exact joint counts too: minutes")
+    parser.add_argument("--recipes", action="store_true", help="GS3-like recipes too: minutes")
+    wanted = parser.parse_args()
+    streets = Streets.of(get_game("holdem-limit"))
+    strengths = Strengths.of(streets)
+    check(strengths)
+    report = Report("abstraction")
+    random = np.random.default_rng(1)
+    deal = random.choice(52, 7, replace=False)
+    theirs = best_seconds(lambda: eval7_strength(deal[:2], deal[2:])) * 123_156_254
+    ours = best_seconds(lambda: last_strengths(streets), 3)
+    report.row("all river strengths", ours, "eval7, one hand, scaled", theirs, "s")
+    turns = strengths.tables[2]
+    seconds = best_seconds(lambda: roll_sums(streets, 2, strengths.tables[3], np.int32), 2)
+    seconds += best_seconds(lambda: roll_sums(streets, 1, turns, np.int32), 2)
+    report.figure("flop and turn strengths", seconds, "s")
+    start = time.perf_counter()
+    quintiles = percentile(strengths, [5, 25, 125, 625])
+    report.figure("percentile 5-25-125-625, strengths known", time.perf_counter() - start, "s")
+    board = tuple(int(card) for card in deal[2:])
+    report.figure("buckets of all hands of a river", best_seconds(
+        lambda: [quintiles.buckets(board) for _ in range(100)]) * 1e4, "µs")  # fmt: skip
+    start = time.perf_counter()
+    sample = sampled_joint(quintiles, num_boards=200_000)
+    report.figure("joint counts of 200,000 boards", time.perf_counter() - start, "s")
+    assert np.array_equal(sample.met, sample.met.T)
+    report.figure("their distance from all, estimated", 100 * (sample.distance or 0), "%")
+    if wanted.exact:
+        start = time.perf_counter()
+        exact = joint(quintiles)
+        report.figure("exact joint counts, 625 × 625", time.perf_counter() - start, "s")
+        assert exact.total == ALL_DEALS
+        true = np.abs(sample.met / sample.total - exact.met / exact.total).sum() / 2
+        report.figure("the sample's true distance", 100 * true, "%")
+    if wanted.recipes:
+        for name, recipe in (("expectation", expectation), ("potential-aware", potential_aware)):
+            start = time.perf_counter()
+            recipe(strengths, [8, 64, 512, 4096])
+            report.figure(f"{name} 8-64-512-4096", time.perf_counter() - start, "s")
+
+
+if __name__ == "__main__":
+    main()
