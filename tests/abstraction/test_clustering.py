@@ -14,7 +14,6 @@ from equilibrist.abstraction.clustering import (
     cluster_tables,
     nearest,
 )
-from equilibrist.abstraction.intervals import best_intervals
 from equilibrist.errors import InvalidValueError, UnknownNameError
 
 pytestmark = pytest.mark.kernels
@@ -130,17 +129,6 @@ def distances(points, clusters, metric):
     return np.array([wasserstein_distance(bins, bins, a, b.clip(0)) for a, b in pairs])
 
 
-def test_a_point_is_split_off_where_searches_raise_the_error() -> None:
-    # Three clusters of least squares are farther from their points, unsquared, than two.
-    values, weights = np.array([2.0, 4.0, 5.0, 8.0]), np.array([2.0, 15.0, 13.0, 1.0])
-    optimum = best_intervals(values, weights[None], 4)
-    assert optimum.errors[0, 2] > optimum.errors[0, 1]
-    for seed in range(10):
-        table = cluster_table(values[:, None], weights, 4, restarts=1, seed=seed)
-        assert (np.diff(table.errors) <= 0).all()
-        assert len(table.at(3)) == 3
-
-
 # --- the earth mover ------------------------------------------------------------------------------
 
 
@@ -159,7 +147,7 @@ def test_no_histogram_is_a_better_centre_than_the_median(seed: int) -> None:
     points = random.dirichlet(np.ones(5) * 0.4, 12)
     weights = random.exponential(1, 12)
     clusters = cluster(points, weights, 1, metric="emd")
-    assert clusters.centres.min() >= -1e-6
+    assert clusters.centres.min() >= 0
     sums = points.cumsum(axis=1)
     for rival in (
         *points,
@@ -268,6 +256,7 @@ def test_one_point_is_its_own_centre() -> None:
         ([[1.0], [np.nan]], [1, 1], "point 1 has a coordinate"),
         ([[np.inf], [1.0]], [1, 1], "point 0 has a coordinate"),
         ([[1e300], [1.0]], [1, 1], "point 0 has a coordinate"),
+        ([[0.0], [-1e16]], [1, 1], r"point 1 has .* no number from -1e\+15 to 1e\+15"),
         ([1.0, 2.0], [1, 1], r"an array \[N, D\]"),
         (np.zeros((0, 2)), [], r"an array \[N, D\]"),
         ([[1.0]], [1, 1], "need as many weights"),

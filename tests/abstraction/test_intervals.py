@@ -86,6 +86,16 @@ def test_each_objective_never_rises_and_is_the_lower_of_the_two(seed: int) -> No
     assert (distance.errors <= squared.errors * (1 + 1e-9)).all()
 
 
+def test_least_squares_may_raise_the_mean_distance() -> None:
+    values, weights = [2.0, 4.0, 5.0, 8.0], [[2.0, 15.0, 13.0, 1.0]]
+    squared = best_intervals(values, weights, 3)
+    distance = best_intervals(values, weights, 3, objective="distance")
+    assert squared.labels(0, 2).tolist() == distance.labels(0, 2).tolist() == [0, 0, 1, 1]
+    assert squared.labels(0, 3).tolist() == [0, 1, 1, 2]
+    assert distance.labels(0, 3).tolist() == [0, 1, 2, 2]
+    assert squared.errors[0, 2] > squared.errors[0, 1] > distance.errors[0, 2]
+
+
 def test_values_without_weight_change_nothing() -> None:
     values, weights = np.array([1.0, 2.0, 4.0, 8.0, 9.0]), np.array([[1, 0, 2, 0, 1.0]])
     table = best_intervals(values, weights, 4)

@@ -86,6 +86,28 @@ def test_chunks_and_threads_change_nothing_but_rounding(metric: str) -> None:
     np.testing.assert_allclose(results[0][1], expected[1], atol=1e-3)
 
 
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("seed", range(8))
+def test_splitting_off_the_farthest_point_never_raises_the_error(metric: str, seed: int) -> None:
+    # Without a search to be had, a table of clusterings falls back on this for every row.
+    points, weights, random = problem(seed, num_points=60, num_coordinates=3)
+    weights, kind, most = weights**4, METRICS[metric], 25
+    searches = tuple(new_search(*points.shape, most) for _ in range(3))
+    table = np.zeros((most, len(points)), np.uint8)
+    rng = random.integers(1, 2**63, 4).astype(np.uint64)
+    found, sums = compiled.k_means_table(points, weights, kind, 0, 300, rng, False, searches, table)
+    assert found == most
+    assert (np.diff(sums[:, 0]) <= 0).all()
+    wide, labels = points.astype(float), np.zeros(len(points), int)
+    for k in range(1, most + 1):
+        centres = reference.centroids(wide, weights, labels, k, kind)
+        np.testing.assert_array_equal(table[k - 1], labels)
+        expected = reference.spread(wide, weights, labels, centres, kind)
+        np.testing.assert_allclose(sums[k - 1] / weights.sum(), expected, rtol=1e-5)
+        own = reference.distances(wide, centres, kind)[np.arange(len(points)), labels]
+        labels[own.argmax()] = k
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_weighted_median_has_half_of_the_weight_on_either_side(seed: int) -> None:
     random = np.random.default_rng(seed)

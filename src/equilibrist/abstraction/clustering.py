@@ -36,6 +36,7 @@ Metric: TypeAlias = Literal["l2", "emd"]
 METRICS: dict[str, int] = {"l2": L2, "emd": EMD}
 
 MOST_CLUSTERS = 65_536
+_LARGEST = 1e15  # coordinate whose square float32 holds
 _EQUAL_MASS = 1e-4  # how far the masses of histograms may differ, as a share
 
 
@@ -282,10 +283,12 @@ def _coordinates(points: ArrayLike, metric: int) -> NDArray[np.float32]:
             f"points are an array [N, D] with N and D above zero, not {list(array.shape)}",
             value=array.shape,
         )
-    if not np.isfinite(array).all():
-        bad = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
+    possible = np.abs(array) <= _LARGEST
+    if not possible.all():
+        bad = int(possible.all(axis=1).argmin())
         raise InvalidValueError(
-            f"point {bad} has a coordinate that is no finite float32", position=bad
+            f"point {bad} has a coordinate that is no number from {-_LARGEST:g} to {_LARGEST:g}",
+            position=bad,
         )
     if metric == L2:
         return array
