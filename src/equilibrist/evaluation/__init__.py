@@ -1,0 +1,1 @@
+"""What play says of players: statistics of matches, exact expectations, variance reduction."""

@@ -1,0 +1,250 @@
+"""AIVAT: the luck of a hand taken out of its result, without bias.
+
+Burch, Schmid, Moravčík, Bowling, *AIVAT: A New Variance Reduction Technique for Agent Evaluation in
+Imperfect Information Games* (2018). The strategies of one or both players are known; chance always
+is. A hand is seen as those see it whose strategies are not known: an unknown player's own cards,
+the board and the betting, with both known the board and the betting alone. All pairs of private
+states that fit such a *view* g are weighed by how likely chance and the known plans lead there,
+
+    w(s, t) = J(s, t) · x(s) · y(t),    the plan of an unknown player left out,
+
+and for any guess v of what histories are worth the view's worth is V(g) = Σ w v / Σ w. Then
+
+    corrected chips = Σ w u / Σ w at the end of the hand             imaginary observations
+                    + Σ over cards dealt    (E[V | before] − V)       chance terms
+                    + Σ over known actions  (E[V | before] − V)       decision terms.
+
+All terms of the paper are there: the deal of an unknown player's cards and of every board, each
+action of each known player, and imaginary observations over the private states of all known players
+at every term. Cards dealt when nobody can act any more (all-in, rolled-out boards) are averaged
+over exactly, which is their chance term with exact values. Every E is over probabilities that are
+known, so each correction has mean zero and the mean is that of the chips, whatever v is, provided
+that v was chosen without looking at the hands it corrects.
+
+Games: what `exact_game` builds and a matrix of private states a node can hold; bucket games have no
+cards to find. An unknown player may do anything, also tell apart cards that the model merges.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.errors import InvalidValueError
+from equilibrist.evaluation.expectation import Plans, checked_plan
+from equilibrist.evaluation.history_values import ExactCards, PairValues, ValueFunction
+from equilibrist.games.records import HandRecord
+from equilibrist.games.state import HandState
+from equilibrist.kernels.reference.sequence_form import block, boards, parents_of
+from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.solving.sampling import walk_tables
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What AIVAT makes of a hand: chips of player 0."""
+
+    observed: float  # the result, averaged over the private states of known players
+    cards: float  # corrections for the cards dealt
+    actions: float  # corrections for what known players did
+
+    @property
+    def chips(self) -> float:
+        """The corrected result of player 0; player 1's is the opposite."""
+        return self.observed + self.cards + self.actions
+
+
+class Aivat:
+    """Corrects hands of a game in which one plan or both are known.
+
+    `values` are those of the two plans unless given; with one plan they must be given, such as
+    `PairValues(game, strategy)`: the known strategy against itself.
+
+    Example:
+        >>> from equilibrist.evaluation.expectation import fixed_mix
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.games.notation import parse_state
+        >>> from equilibrist.models.build import exact_game
+        >>> game = exact_game(get_game("kuhn"))
+        >>> mix = fixed_mix(game, (0.5, 0.3, 0.2))
+        >>> hand = parse_state(get_game("kuhn"), "STATE:0:rc:As|Qs").state
+        >>> hand.payoffs(), round(Aivat(game, (mix[0], None), PairValues(game, mix)).chips(hand), 3)
+        ((2, -2), 0.52)
+    """
+
+    def __init__(
+        self,
+        game: SequenceGame,
+        plans: tuple[Floats | None, Floats | None],
+        values: ValueFunction | None = None,
+    ) -> None:
+        known = [player for player in (0, 1) if plans[player] is not None]
+        if not known:
+            raise InvalidValueError("AIVAT needs the strategy of at least one player")
+        if values is None:
+            first, second = plans
+            if first is None or second is None:
+                raise InvalidValueError(
+                    "with one known strategy say what histories are worth, such as "
+                    "PairValues of that strategy against itself"
+                )
+            values = PairValues(game, (first, second))
+        self.cards = ExactCards(game)
+        self.walk = walk_tables(game)
+        self.values = values
+        self.plans = [
+            None if plan is None else checked_plan(game, player, plan)
+            for player, plan in enumerate(plans)
+        ]
+        self.unknown = next((player for player in (0, 1) if player not in known), None)
+        self._kept: dict[tuple[int, int, int], Terms] = {}
+
+    def chips(self, hand: HandState) -> float:
+        """The corrected result of player 0 in a finished hand, in chips."""
+        return self.terms(hand).chips
+
+    def terms(self, hand: HandState) -> Terms:
+        """What the corrected result is made of; private cards of known players need not be there.
+
+        Raises `InvalidValueError` where a known plan never plays so, or an unknown player's cards
+        are hidden.
+        """
+        if not hand.is_over:
+            raise InvalidValueError(f"{hand} is not over: no result to correct", value=str(hand))
+        leaf = self.cards.node(hand)
+        r = int(self.walk.round[leaf])
+        board, state = self.cards.find(r, hand, self.unknown)
+        key = (leaf, board, state)
+        if key not in self._kept:
+            self._kept[key] = self._walk(leaf, board, state)
+        return self._kept[key]
+
+    def _walk(self, leaf: int, board: int, state: int) -> Terms:
+        """The terms of a view: where it ended, on which board, in which unknown state."""
+        views = self._views(board, state)
+        cards = self._total(0) - self._worth(0, *views[0])
+        actions = 0.0
+        for node, child in itertools.pairwise(self.cards.betting.path(leaf)):
+            view, actor = views[int(self.walk.round[node])], int(self.walk.actor[node])
+            if actor < 0:
+                after = views[int(self.walk.round[child])]
+                cards += self._dealt(node, child, *view) - self._worth(child, *after)
+            elif actor != self.unknown:
+                children = self.cards.betting.children(node)
+                mean = sum(self._weighed(option, *view) for option in children)
+                actions += mean / self._mass(node, *view) - self._worth(child, *view)
+        return Terms(self._observed(leaf, *views[-1]), cards, actions)
+
+    def _views(self, board: int, state: int) -> list[tuple[int, int]]:
+        """Board and unknown state of every round up to one."""
+        tree = self.cards.game.trees[self.unknown or 0]
+        views = [(board, state)]
+        while (above := int(tree.board_parent[views[0][0]])) >= 0:
+            board, state = views[0]
+            views.insert(0, (above, int(parents_of(tree, board)[state]) if state >= 0 else -1))
+        return views
+
+    def _weights(self, node: int, board: int) -> Floats:
+        """How likely chance and the known plans lead to a node, by pair of states: [S0, S1]."""
+        weights = self.cards.joint(board)
+        for player, plan in enumerate(self.plans):
+            if plan is not None:
+                r = int(self.walk.round[node])
+                own = block(self.cards.game.trees[player], r, board, plan)
+                reach = own[int(self.walk.row[node, player])]
+                weights = weights * (reach[:, None] if player == 0 else reach)
+        return weights
+
+    def _seen(self, matrix: Floats, state: int) -> float:
+        """The sum of a matrix [S0, S1] over what a view leaves open."""
+        if self.unknown is not None:
+            matrix = matrix[state] if self.unknown == 0 else matrix[:, state]
+        return float(matrix.sum())
+
+    def _mass(self, node: int, board: int, state: int) -> float:
+        mass = self._seen(self._weights(node, board), state)
+        if not mass > 0:
+            name = self.cards.betting.name(node)
+            raise InvalidValueError(
+                f"the known strategies never play {name!r} with these cards: "
+                "the hand was played by others",
+                value=name,
+            )
+        return mass
+
+    def _weighed(self, node: int, board: int, state: int) -> float:
+        return self._seen(self._weights(node, board) * self.values(node, board), state)
+
+    def _worth(self, node: int, board: int, state: int) -> float:
+        """V of a view."""
+        return self._weighed(node, board, state) / self._mass(node, board, state)
+
+    def _observed(self, leaf: int, board: int, state: int) -> float:
+        """The mean result over what a view leaves open; J of the weights becomes J or W."""
+        result = self.cards.leaf(self.walk.fixed[leaf], self.walk.contested[leaf], board)
+        joint = self.cards.joint(board)
+        chips = result / np.where(joint > 0, joint, 1)
+        mass = self._mass(leaf, board, state)
+        return self._seen(self._weights(leaf, board) * chips, state) / mass
+
+    def _total(self, root: int) -> float:
+        """E[V] before any card is dealt."""
+        first = boards(self.cards.game.trees[0], 0)
+        return sum(float((self._weights(root, b) * self.values(root, b)).sum()) for b in first)
+
+    def _dealt(self, node: int, opening: int, board: int, state: int) -> float:
+        """E[V] before a board is dealt: over boards and what the unknown player then holds."""
+        total = 0.0
+        for child in self.cards.children(board):
+            weighed = self._weights(opening, child) * self.values(opening, child)
+            if self.unknown is not None:
+                held = parents_of(self.cards.game.trees[self.unknown], child) == state
+                weighed = weighed[held] if self.unknown == 0 else weighed[:, held]
+            total += float(weighed.sum())
+        return total / self._mass(node, board, state)
+
+
+def corrected(
+    game: SequenceGame,
+    records: Iterable[HandRecord],
+    strategies: Mapping[str, Plans],
+    name: str,
+    values: ValueFunction | None = None,
+) -> NDArray[np.float64]:
+    """The corrected chips [N] of the player called `name` in every hand of a match.
+
+    `strategies` holds the plans of the players whose strategies are known, by name. `values` are,
+    unless given, those of the known strategies against each other, or of the one against itself.
+    """
+    tables: dict[tuple[str, ...], Aivat] = {}
+    chips = []
+    for record in records:
+        if name not in record.names:
+            raise InvalidValueError(
+                f"{name} did not play hand {record.hand_number}: {' and '.join(record.names)} did",
+                value=name,
+            )
+        if record.names not in tables:
+            tables[record.names] = _table(game, record.names, strategies, values)
+        won = tables[record.names].chips(record.state)
+        chips.append(won if record.names[0] == name else -won)
+    return np.array(chips, np.float64)
+
+
+def _table(
+    game: SequenceGame,
+    names: tuple[str, ...],
+    strategies: Mapping[str, Plans],
+    values: ValueFunction | None,
+) -> Aivat:
+    sides = [strategies.get(name) for name in names]
+    plans = [None if side is None else side[player] for player, side in enumerate(sides)]
+    spare = next((side for side in sides if side is not None), None)
+    if values is None and spare is not None:
+        pair = [side or spare for side in sides]
+        values = PairValues(game, (pair[0][0], pair[1][1]))
+    return Aivat(game, (plans[0], plans[1]), values)

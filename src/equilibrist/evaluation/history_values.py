@@ -1,0 +1,179 @@
+"""What histories of an exact game are worth, and where its cards stand in the arrays.
+
+A history is a node of the betting tree, a board and a pair of private states. `PairValues` knows
+its exact worth when both players follow given plans; AIVAT takes any other guess as well.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.cards.card import Cards, cards_name
+from equilibrist.cards.hand import hand_index
+from equilibrist.errors import InvalidValueError
+from equilibrist.evaluation.expectation import Plans, checked_plan
+from equilibrist.games.betting_tree import BettingTree
+from equilibrist.games.rules import GameRules
+from equilibrist.games.state import HandState
+from equilibrist.kernels.reference.sequence_form import block, board_matrices, parents_of
+from equilibrist.models.card_states import CardStates
+from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.solving.sampling import walk_tables
+from equilibrist.strategies.behaviour_table import find_board
+
+_KEPT_NUMBERS = 25_000_000  # of values of the last round that are kept: 200 MB
+_KEPT_NAMES = 100_000  # boards and lines of betting that were looked up
+
+
+class ValueFunction(Protocol):
+    """A guess of what histories are worth; boards are numbered through all rounds."""
+
+    def __call__(self, node: int, board: int) -> Floats:
+        """Chips that player 0 will win from a node on, in each pair of states: [S0, S1]."""
+
+
+class ExactCards:
+    """The cards of an exact game: what meets on boards, and where cards are found."""
+
+    def __init__(self, game: SequenceGame) -> None:
+        if game.betting is None or game.states is None:
+            raise InvalidValueError(
+                f"{game.name} has no cards; AIVAT corrects hands of exact games", value=game.name
+            )
+        self.game = game
+        self.betting: BettingTree = game.betting
+        self.states: CardStates = game.states
+        self._matrices = lru_cache(maxsize=None)(self._meet)
+        self._board = lru_cache(_KEPT_NAMES)(self._find_board)
+        self._node = lru_cache(_KEPT_NAMES)(self.betting.parse)
+
+    def _meet(self, board: int) -> tuple[Floats, Floats]:
+        return board_matrices(*self.game.trees, self.game.pairs, board)
+
+    def joint(self, board: int) -> Floats:
+        """How likely states meet on a board: [S0, S1]."""
+        return self._matrices(board)[0]
+
+    def leaf(self, fixed: float, contested: float, board: int) -> Floats:
+        """Chips of player 0 times J: [S0, S1]."""
+        joint, win = self._matrices(board)
+        return fixed * joint + contested * win
+
+    def children(self, board: int) -> range:
+        """The boards of the next round that follow one."""
+        start = self.game.trees[0].child_start
+        return range(int(start[board]), int(start[board + 1]))
+
+    def node(self, hand: HandState) -> int:
+        """Where the betting of a hand stands; `RecordError` where it leaves the model's tree."""
+        return self._node(hand.betting.text.rstrip("/") if hand.is_over else hand.betting.text)
+
+    def find(self, r: int, hand: HandState, player: int | None) -> tuple[int, int]:
+        """Board of round `r`, and a player's state on it, −1 for nobody's."""
+        rules = self.betting.rules
+        if _deal_of(hand.rules) != _deal_of(rules):
+            raise InvalidValueError(
+                f"a hand of {hand.rules.name} cannot be found in {rules.name}", value=str(hand)
+            )
+        b, renaming = self._board(r, hand.deal.board[: rules.board_cards_by(r)])
+        board = int(self.game.trees[0].board_start[r]) + b
+        if player is None:
+            return board, -1
+        hole = hand.deal.holes[player]
+        if not hole:
+            raise InvalidValueError(
+                f"player {player}'s cards are hidden and its strategy is not known: one is needed",
+                value=player,
+            )
+        stored = [int(renaming[card]) for card in hole]
+        row = hand_index(*stored) if len(stored) == 2 else stored[0]
+        return board, int(self.states.state_of_hand[r][b][row])
+
+    def _find_board(self, r: int, cards: Cards) -> tuple[int, NDArray[np.intp]]:
+        """Number of a board in its round, and the renaming [52] from its cards to stored ones."""
+        b, _, renaming = find_board(self.betting.rules, self.states, r, cards_name(cards))
+        return b, np.argsort(renaming)
+
+
+class PairValues:
+    """The exact worth of every history when both players follow given plans.
+
+    Folded up the betting tree as J · v: stakes times J or W at the leaves, weighed by probabilities
+    at decisions, summed over children where boards are dealt. Values of the last round are many, so
+    only the latest are kept.
+    """
+
+    def __init__(self, game: SequenceGame, plans: Plans) -> None:
+        exact = [checked_plan(game, player, plans[player]) for player in (0, 1)]
+        self.cards = ExactCards(game)
+        self.walk = walk_tables(game)
+        self.behaviours = [game.behaviour(player, exact[player]) for player in (0, 1)]
+        roots = np.flatnonzero(self.walk.opens).tolist()
+        self.below = {root: self._same_round(root) for root in roots}
+        last = int(self.walk.round.max())
+        largest = max(len(self.below[root]) for root in roots if self.walk.round[root] == last)
+        states = max(int(tree.num_states.max()) for tree in game.trees)
+        self._last = last
+        self._early_round = lru_cache(maxsize=None)(self._fold_up)
+        self._last_round = lru_cache(max(1, _KEPT_NUMBERS // (largest * states**2)))(self._fold_up)
+
+    def __call__(self, node: int, board: int) -> Floats:
+        """Chips of player 0 in each pair of states: [S0, S1], 0 where they cannot meet."""
+        root = node
+        while not self.walk.opens[root]:
+            root = int(self.cards.betting.parent[root])
+        joint = self.cards.joint(board)
+        return self._round(root, board)[node] / np.where(joint > 0, joint, 1)
+
+    def _round(self, root: int, board: int) -> dict[int, Floats]:
+        """J · v of all nodes of a round below its opening, on one board."""
+        is_last = self.walk.round[root] == self._last
+        return (self._last_round if is_last else self._early_round)(root, board)
+
+    def _fold_up(self, root: int, board: int) -> dict[int, Floats]:
+        walk, game = self.walk, self.cards.game
+        r = int(walk.round[root])
+        chances = [
+            block(game.trees[player], r, board, self.behaviours[player]) for player in (0, 1)
+        ]
+        found: dict[int, Floats] = {}
+        for node in reversed(self.below[root]):
+            children, actor = self.cards.betting.children(node), int(walk.actor[node])
+            if not children:
+                found[node] = self.cards.leaf(walk.fixed[node], walk.contested[node], board)
+            elif actor < 0:
+                found[node] = self._dealt(children[0], board)
+            else:
+                share = (chances[actor][int(walk.row[child, actor])] for child in children)
+                across = (slice(None), None) if actor == 0 else (None, slice(None))
+                parts = zip(share, children, strict=True)
+                found[node] = sum(part[across] * found[child] for part, child in parts)
+        return found
+
+    def _dealt(self, opening: int, board: int) -> Floats:
+        """J · v where cards are dealt on a board: the sum over the boards that may follow."""
+        total = np.zeros_like(self.cards.joint(board))
+        for child in self.cards.children(board):
+            first, second = (parents_of(tree, child) for tree in self.cards.game.trees)
+            np.add.at(
+                total, (first[:, None], second[None, :]), self._round(opening, child)[opening]
+            )
+        return total
+
+    def _same_round(self, root: int) -> list[int]:
+        """The nodes of a round below its opening, parents first."""
+        nodes = [root]
+        for node in nodes:
+            children = self.cards.betting.children(node)
+            nodes.extend(child for child in children if not self.walk.opens[child])
+        return sorted(nodes)
+
+
+def _deal_of(rules: GameRules) -> tuple[object, ...]:
+    """What must agree for the cards and chips of two games to be the same."""
+    deal = (rules.deck, rules.num_hole_cards, rules.num_board_cards, rules.ranking)
+    return (*deal, rules.rollout_cards, rules.blinds, rules.raise_sizes)

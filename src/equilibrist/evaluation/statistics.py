@@ -1,0 +1,315 @@
+"""What a match says: the win rate, its error, and who wins, if one can tell.
+
+A match is N independent *results*, each the chips that player A won over `hands_each` hands: 1
+where hands are dealt alone, 2 where every deal is played twice with seats swapped (the two hands
+of a pair depend on each other, pairs do not), more for series or matches of learners. Intervals and
+p-values are Student's with N − 1 degrees of freedom. They are exact for normal results and, by the
+central limit theorem, nearly so for the skewed results of poker; `tests/evaluation` measures it.
+
+Intervals of a fixed number of hands are for looking once: to look while hands are played, use
+`evaluation.sequential`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equilibrist.cards.numbers import whole_number
+from equilibrist.errors import InvalidValueError, UnknownNameError
+from equilibrist.games.rules import GameRules
+
+CONFIDENCE = 0.95
+POWER = 0.8  # chance with which the hands that a verdict asks for would tell
+_FEWEST = 6  # results that tell even if all are equal
+_MOST_HANDS = 10**12
+
+
+def unit_chips(rules: GameRules) -> dict[str, float]:
+    """Chips a hand that one of each unit stands for, the unit to report first.
+
+    Games without a big blind (everybody antes the same) report chips alone; sb/h, small bets a
+    hand, needs fixed raises.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> unit_chips(get_game("holdem-limit"))
+        {'mbb/g': 0.01, 'bb/100': 0.1, 'sb/h': 10, 'chips': 1}
+        >>> unit_chips(get_game("leduc"))
+        {'chips': 1}
+    """
+    if len(set(rules.blinds)) == 1:
+        return {"chips": 1}
+    units = {"mbb/g": rules.big_blind / 1000, "bb/100": rules.big_blind / 100}
+    if rules.is_limit:
+        units["sb/h"] = rules.raise_sizes[0]
+    return units | {"chips": 1}
+
+
+def chips_of_unit(rules: GameRules | None, unit: str | None) -> tuple[str, float]:
+    """A unit of a game and its chips, the first unit if none is named; chips without rules."""
+    known = {"chips": 1.0} if rules is None else unit_chips(rules)
+    unit = unit or next(iter(known))
+    if unit not in known:
+        what = "results without rules" if rules is None else rules.name
+        raise UnknownNameError(f"{what} have no unit {unit!r}: {', '.join(known)}", value=unit)
+    return unit, known[unit]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with Student's interval, and how surprising it were if the truth was zero."""
+
+    mean: float
+    standard_error: float
+    ci95: tuple[float, float]
+    p_value: float  # two-sided
+
+    @classmethod
+    def of(cls, mean: float, standard_error: float, freedom: float) -> Estimate:
+        """From a mean, its standard error and the degrees of freedom of the latter.
+
+        Where the error is zero Student says nothing, and the p-value is that of the sign test.
+
+        Example:
+            >>> estimate = Estimate.of(1.0, 0.5, freedom=100)
+            >>> [round(end, 3) for end in estimate.ci95], round(estimate.p_value, 4)
+            ([0.008, 1.992], 0.0482)
+        """
+        from scipy.special import stdtr, stdtrit
+
+        if standard_error == 0:  # all numbers are equal: ask how often all would have one sign
+            return cls(mean, 0.0, (mean, mean), 1.0 if mean == 0 else 0.5**freedom)
+        half = float(stdtrit(freedom, 0.5 + CONFIDENCE / 2)) * standard_error
+        p_value = 2 * float(stdtr(freedom, -abs(mean) / standard_error))
+        return cls(mean, standard_error, (mean - half, mean + half), p_value)
+
+    @classmethod
+    def of_sample(cls, sample: NDArray[np.float64]) -> Estimate:
+        """The mean of independent numbers [N ≥ 2]."""
+        is_constant = bool((sample == sample[0]).all())  # the formula would leave rounding
+        error = 0.0 if is_constant else float(sample.std(ddof=1)) / math.sqrt(len(sample))
+        return cls.of(float(sample[0] if is_constant else sample.mean()), error, len(sample) - 1)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether chance alone would hardly do it: zero is outside the interval."""
+        return self.p_value < 1 - CONFIDENCE
+
+    def text(self, unit: str, sign: int = 1) -> str:
+        """Such as `12 ± 3.1 mbb/g`, and the p-value."""
+        half = (self.ci95[1] - self.ci95[0]) / 2
+        shown = f"p = {self.p_value:.2g}" if self.p_value >= 1e-4 else "p < 0.0001"
+        return f"{sign * self.mean:.4g} ± {half:.2g} {unit}, {shown}"
+
+
+@dataclass(frozen=True)
+class MatchStatistics:
+    """The win rate of player A in `unit`s a hand, and what follows from it."""
+
+    names: tuple[str, str]  # A and B
+    unit: str
+    hands: int
+    hands_each: int  # hands of one result
+    estimate: Estimate  # of the win rate
+
+    @property
+    def win_rate(self) -> float:
+        """What A wins a hand."""
+        return self.estimate.mean
+
+    @property
+    def standard_deviation(self) -> float:
+        """Of a hand; where results are several hands, that of single hands with the same error."""
+        return self.estimate.standard_error * math.sqrt(self.hands)
+
+    def hands_needed(self, half_width: float) -> int:
+        """Hands after which the 95 % interval is the win rate ± `half_width` units.
+
+        Example:
+            >>> match_statistics([30.0, -10.0, 10.0, -30.0] * 25).hands_needed(1.0)
+            1941
+        """
+        if not half_width > 0:
+            raise InvalidValueError(
+                f"a precision is a number above zero, not {half_width}", value=half_width
+            )
+        return self._hands(_quantile(0.5 + CONFIDENCE / 2) / half_width)
+
+    def hands_to_tell(self) -> int | None:
+        """Hands that would tell who wins four times in five, were the win rate as measured.
+
+        None where it is zero: no number of hands would.
+        """
+        if self.win_rate == 0:
+            return None
+        return self._hands((_quantile(0.5 + CONFIDENCE / 2) + _quantile(POWER)) / self.win_rate)
+
+    def _hands(self, sigmas_a_unit: float) -> int:
+        """Hands whose standard error is 1 / `sigmas_a_unit`, as whole results."""
+        results = (sigmas_a_unit * self.standard_deviation) ** 2 / self.hands_each
+        return max(_FEWEST, math.ceil(results)) * self.hands_each
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: who wins, or how many more hands would tell.
+
+        Example:
+            >>> print(match_statistics([1.0, 3.0] * 50, names=("Ann", "Bob")).verdict)
+            Ann wins: 2 ± 0.2 chips, p < 0.0001, 100 hands
+            >>> print(match_statistics([0.8, -1.0] * 50).verdict)
+            cannot tell: about 543 more hands would (B by 0.1 ± 0.18 chips, p = 0.27, 100 hands)
+        """
+        sign = 1 if self.win_rate > 0 else -1
+        rate = self.estimate.text(self.unit, sign)
+        name = self.names[0 if sign == 1 else 1]
+        if self.estimate.is_clear:
+            return f"{name} wins: {rate}, {self.hands:,} hands"
+        needed = self.hands_to_tell()
+        if needed is None:
+            return f"cannot tell: {self.names[0]} and {self.names[1]} are level, {rate}"
+        more = max(self.hands_each, needed - self.hands)
+        return (
+            f"cannot tell: about {more:,} more hands would ({name} by {rate}, {self.hands:,} hands)"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields of a match report, as the command line prints them."""
+        return {
+            "win_rate": self.win_rate,
+            "unit": self.unit,
+            "standard_deviation": self.standard_deviation,
+            "standard_error": self.estimate.standard_error,
+            "ci95": list(self.estimate.ci95),
+            "p_value": self.estimate.p_value,
+            "hands": self.hands,
+            "hands_each": self.hands_each,
+            "verdict": self.verdict,
+        }
+
+
+def match_statistics(
+    results: ArrayLike,
+    *,
+    rules: GameRules | None = None,
+    unit: str | None = None,
+    hands_each: int = 1,
+    names: tuple[str, str] = ("A", "B"),
+) -> MatchStatistics:
+    """What the results [N] of a match say, in a unit of the game (`unit_chips`).
+
+    A result is the chips that A won over `hands_each` hands, all independent of each other.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> pairs = [-15.0] * 10  # always-fold loses 10 chips as big blind and 5 as dealer
+        >>> statistics = match_statistics(pairs, rules=get_game("holdem-limit"), hands_each=2)
+        >>> statistics.win_rate, statistics.unit, statistics.hands
+        (-750.0, 'mbb/g', 20)
+    """
+    chips = finite_results(results, dimensions=1)
+    hands_each = whole_number(hands_each, "the number of hands of a result", 1, _MOST_HANDS)
+    unit, scale = chips_of_unit(rules, unit)
+    estimate = Estimate.of_sample(chips / (hands_each * scale))
+    return MatchStatistics(names, unit, len(chips) * hands_each, hands_each, estimate)
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How the win rate of a player who learns, or is learnt from, changes within a match."""
+
+    overall: MatchStatistics  # all hands
+    first: MatchStatistics  # the first tenth of each match
+    last: MatchStatistics  # the last tenth
+    gain: Estimate  # last less first, in units a hand
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: whether A does better at the end than at the beginning."""
+        name, change = self.overall.names[0], self.gain.text(self.overall.unit)
+        if not self.gain.is_clear:
+            return f"cannot tell whether {name} improves: {change}"
+        return f"{name} {'improves' if self.gain.mean > 0 else 'gets worse'}: {change}"
+
+
+def learning(
+    results: ArrayLike,
+    *,
+    rules: GameRules | None = None,
+    unit: str | None = None,
+    hands_each: int = 1,
+    names: tuple[str, str] = ("A", "B"),
+) -> Learning:
+    """Win rates over matches [M, N results] played from a fresh start each (GS3's protocol).
+
+    Whoever learns makes the hands of a match depend on each other, so with several matches a match
+    counts as one result, and the gain is the mean of their differences. One match [N] or [1, N] has
+    only its hands to go by: they are taken as independent, and the gain is Welch's.
+
+    Example:
+        >>> improving = np.linspace(-1, 1, 100) * np.array([[1.1], [1.0], [0.9]])
+        >>> print(learning(improving, names=("Vex", "Poki")).verdict)
+        Vex improves: 1.818 ± 0.45 chips, p = 0.0033
+    """
+    chips = np.atleast_2d(finite_results(results, dimensions=2))
+    tenth = chips.shape[1] // 10
+    if tenth < 1 or (len(chips) == 1 and tenth < 2):
+        raise InvalidValueError(
+            f"{chips.shape[1]} results a match have no first and last tenth; play at least 20",
+            value=chips.shape[1],
+        )
+    ends = chips[:, :tenth], chips[:, -tenth:]
+    parts = [
+        match_statistics(
+            part.ravel() if len(part) == 1 else part.sum(axis=1),
+            rules=rules,
+            unit=unit,
+            hands_each=hands_each * (1 if len(part) == 1 else part.shape[1]),
+            names=names,
+        )
+        for part in (chips, *ends)
+    ]
+    scale = hands_each * chips_of_unit(rules, unit)[1]
+    if len(chips) > 1:
+        gain = Estimate.of_sample((ends[1] - ends[0]).mean(axis=1) / scale)
+    else:
+        gain = _welch(parts[2].estimate, parts[1].estimate, tenth)
+    return Learning(parts[0], parts[1], parts[2], gain)
+
+
+def finite_results(results: ArrayLike, dimensions: int) -> NDArray[np.float64]:
+    """Results as numbers: at least two, all finite, at most so many dimensions."""
+    chips = np.asarray(results, np.float64)
+    if not 1 <= chips.ndim <= dimensions or chips.size < 2:
+        raise InvalidValueError(
+            f"results of shape {list(chips.shape)} have no spread: give at least two, one a hand",
+            value=chips.shape,
+        )
+    if not np.isfinite(chips).all():
+        place = int(np.flatnonzero(~np.isfinite(chips))[0])
+        raise InvalidValueError(
+            f"result {place} is {chips.flat[place]}; results are chips",
+            value=float(chips.flat[place]),
+            position=place,
+        )
+    return chips
+
+
+def _welch(one: Estimate, other: Estimate, size: int) -> Estimate:
+    """The difference of two independent means of `size` numbers each, variances apart."""
+    variances = one.standard_error**2, other.standard_error**2
+    total = sum(variances)
+    squares = sum(variance**2 for variance in variances)
+    freedom = (size - 1) * total**2 / squares if squares else size - 1
+    return Estimate.of(one.mean - other.mean, math.sqrt(total), freedom)
+
+
+def _quantile(probability: float) -> float:
+    """Of the normal distribution."""
+    from scipy.special import ndtri
+
+    return float(ndtri(probability))
