@@ -235,7 +235,7 @@ def test_boxes_are_as_many_as_asked_and_none_is_empty() -> None:
         ({"taper": 0.5}, "1 or more, not 0.5"),
         ({"low": 1.5}, "low is a chance"),
         ({"high": -0.1}, "high is a chance"),
-        ({"numbers": (1, 1, 1, 5000)}, "cannot be cut into 5000 classes"),
+        ({"numbers": (1, 1, 1, 5000)}, "cannot be cut into 5000"),
     ],
 )
 def test_impossible_buckets_are_refused_in_a_sentence(
