@@ -98,6 +98,12 @@ def _make_mix(rules: GameRules, options: str) -> Player:
     return Mix(fold, call, raise_)
 
 
+def _make_solution(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.strategy_player import make_solution_player
+
+    return make_solution_player(rules, options)
+
+
 _CATALOG: Final = {
     entry.name: entry
     for entry in (
@@ -116,6 +122,13 @@ _CATALOG: Final = {
             "Does anything legal, equally often",
             "every game",
             lambda rules, _: Uniform(),
+        ),
+        PlayerEntry(
+            "solution",
+            "A stored solution; purify plays only its most frequent action, a threshold none rarer",
+            "the limit game it solves, or one with more raises",
+            _make_solution,
+            "DIR[,purify|,threshold=CHANCE]",
         ),
     )
 }
