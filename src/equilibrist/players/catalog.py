@@ -104,6 +104,33 @@ def _make_solution(rules: GameRules, options: str) -> Player:
     return make_solution_player(rules, options)
 
 
+_LIMIT_HOLDEM = "limit hold'em"
+
+
+def _make_poki(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.formula import Poki
+
+    return Poki(rules)
+
+
+def _make_anti_poki(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.formula import AntiPoki
+
+    return AntiPoki(rules)
+
+
+def _make_teddy(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.formula import Teddy
+
+    return Teddy(rules)
+
+
+def _make_monash(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.bayesian import Monash
+
+    return Monash(rules)
+
+
 _CATALOG: Final = {
     entry.name: entry
     for entry in (
@@ -122,6 +149,14 @@ _CATALOG: Final = {
             "Does anything legal, equally often",
             "every game",
             lambda rules, _: Uniform(),
+        ),
+        PlayerEntry(
+            "poki", "Hand strength, potential and pot odds by formula", _LIMIT_HOLDEM, _make_poki
+        ),
+        PlayerEntry("anti-poki", "Bluffs poki where it folds", _LIMIT_HOLDEM, _make_anti_poki),
+        PlayerEntry("teddy", "Raises almost always", _LIMIT_HOLDEM, _make_teddy),
+        PlayerEntry(
+            "monash", "Bayes' rule over the hands of the other", _LIMIT_HOLDEM, _make_monash
         ),
         PlayerEntry(
             "solution",
