@@ -1,0 +1,1 @@
+"""The table and what is played at it: hands, matches, tournaments."""

@@ -1,0 +1,44 @@
+"""One hand at a table in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from equilibrist.errors import IllegalActionError
+from equilibrist.games.action import CALL
+from equilibrist.games.records import HandRecord
+from equilibrist.games.state import HandState
+from equilibrist.players.player import Player, Result, View
+
+
+def play_hand(state: HandState, players: Sequence[Player], agreed_rounds: int = 0) -> HandRecord:
+    """Play a hand to its end and tell the players; `players` are in the order of the hand.
+
+    In the first `agreed_rounds` rounds all call by agreement, and nobody is asked. Raises
+    `IllegalActionError`, which names the player, where one does what the rules forbid.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.games.dealing import Dealer
+        >>> from equilibrist.players.catalog import make_player
+        >>> kuhn = get_game("kuhn")
+        >>> players = [make_player(name, kuhn) for name in ("always-raise", "always-fold")]
+        >>> record = play_hand(HandState.start(kuhn, next(Dealer(kuhn, seed=0))), players)
+        >>> str(record.state), record.payoffs
+        ('STATE:0:rf:As|Ks', (1, -1))
+    """
+    while (actor := state.actor) is not None:
+        if state.betting.round < agreed_rounds:
+            state = state.apply(CALL)
+            continue
+        action = players[actor].act(View.of(state, actor))
+        try:
+            state = state.apply(action)
+        except IllegalActionError as error:
+            raise IllegalActionError(
+                f"{players[actor].name}: {error}", value=error.value, position=error.position
+            ) from None
+    payoffs = state.payoffs()
+    for number, player in enumerate(players):
+        player.told(Result(View.of(state, number), payoffs[number]))
+    return HandRecord(state, tuple([player.name for player in players]), payoffs)

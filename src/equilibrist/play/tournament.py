@@ -1,0 +1,149 @@
+"""Tournaments: everybody plays everybody, then a cross table and two ways to read it.
+
+A tournament is a TOML file:
+
+    game = "holdem-limit"                    a game of the catalogue or a .game file
+    players = ["always-call", "always-raise", "uniform"]
+    hands = 1000                             of each pair
+    duplicate = true                         default
+    seed = 7                                 default 0; all pairs play the same deals
+    agreed_rounds = 0                        1: both call before the flop
+
+*Bankroll* ranks by chips a hand against all others. *Instant runoff* takes out the player with the
+smallest bankroll, counts only the others' matches among themselves, and so on; it favours who loses
+to nobody over who wins most from the weak. Of equals the one named last goes first.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.errors import InvalidValueError, ParseError
+from equilibrist.games.catalog import load_game
+from equilibrist.games.files import read_text
+from equilibrist.play.match import Match, Watch, play_match
+from equilibrist.players.catalog import make_player
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """What is played."""
+
+    game: str
+    players: tuple[str, ...]  # their texts
+    hands: int
+    duplicate: bool = True
+    seed: int = 0
+    agreed_rounds: int = 0
+
+    def __post_init__(self) -> None:
+        if len(self.players) < 2:
+            raise InvalidValueError(
+                f"a tournament has two players or more, not {len(self.players)}", value=self.players
+            )
+        for name in self.players:
+            if self.players.count(name) > 1:
+                raise InvalidValueError(f"{name} is in the tournament twice", value=name)
+
+
+@dataclass(frozen=True, eq=False)
+class CrossTable:
+    """What each of P players won from each other, chips a hand; the row wins from the column."""
+
+    names: tuple[str, ...]
+    rates: NDArray[np.float64]  # [P, P], not a number on the diagonal
+    errors: NDArray[np.float64]  # [P, P] standard errors
+
+    @classmethod
+    def of(cls, names: Sequence[str], matches: dict[tuple[int, int], Match]) -> CrossTable:
+        """The table of matches by the places of their players."""
+        rates, errors = np.full((2, len(names), len(names)), np.nan)
+        for (i, j), match in matches.items():
+            samples = match.samples
+            rates[i, j], rates[j, i] = samples.mean(), -samples.mean()
+            if len(samples) > 1:
+                errors[i, j] = errors[j, i] = samples.std(ddof=1) / np.sqrt(len(samples))
+        return cls(tuple(names), rates, errors)
+
+    def bankrolls(self, among: Sequence[int] | None = None) -> NDArray[np.float64]:
+        """Mean chips a hand of some players, or all, against the others of them."""
+        chosen = list(range(len(self.names)) if among is None else among)
+        return np.nanmean(self.rates[np.ix_(chosen, chosen)], axis=1)
+
+    def bankroll_ranking(self) -> list[int]:
+        """Places of the players, largest bankroll first."""
+        return np.argsort(-self.bankrolls(), kind="stable").tolist()
+
+    def runoff_ranking(self) -> list[int]:
+        """Places of the players, the winner of the runoff first.
+
+        Example:
+            >>> rates = np.array([[np.nan, 1, -1], [-1, np.nan, 9], [1, -9, np.nan]])
+            >>> table = CrossTable(("a", "b", "c"), rates, rates * 0)
+            >>> table.bankroll_ranking(), table.runoff_ranking()
+            ([1, 0, 2], [0, 1, 2])
+        """
+        left, gone = list(range(len(self.names))), []
+        while len(left) > 1:
+            bankrolls = self.bankrolls(left)
+            last = int(np.flatnonzero(bankrolls == bankrolls.min())[-1])
+            gone.append(left.pop(last))
+        return [*left, *reversed(gone)]
+
+
+def play_tournament(tournament: Tournament, watch: Watch | None = None) -> CrossTable:
+    """Play all pairs; every player is made, and so checked, before the first hand."""
+    rules = load_game(tournament.game)
+    names = tournament.players
+    pairs = list(itertools.combinations(range(len(names)), 2))
+    seated = {i: make_player(name, rules) for i, name in enumerate(names)}
+    matches = {}
+    for number, (i, j) in enumerate(pairs):
+
+        def look(share: float, number: int = number) -> None:
+            if watch is not None:
+                watch((number + share) / len(pairs))
+
+        matches[i, j] = play_match(
+            rules,
+            (seated[i], seated[j]),
+            tournament.hands,
+            seed=tournament.seed,
+            duplicate=tournament.duplicate,
+            agreed_rounds=tournament.agreed_rounds,
+            watch=look,
+        )
+    return CrossTable.of(names, matches)
+
+
+def read_tournament(path: str | Path) -> Tournament:
+    """The tournament of a TOML file; `ParseError` names the file and the entry that is wrong."""
+    text = read_text(path, ParseError)
+    try:
+        entries = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ParseError(f"{path} is not TOML: {error}", value=str(path)) from None
+    kinds = {"game": str, "players": list, "hands": int, "duplicate": bool, "seed": int}
+    kinds["agreed_rounds"] = int
+    for key, value in entries.items():
+        if key not in kinds:
+            nearest = difflib.get_close_matches(key, kinds, n=1, cutoff=0.4)
+            hint = f"did you mean {nearest[0]}?" if nearest else f"entries: {', '.join(kinds)}"
+            raise ParseError(f"{path} has an unknown entry {key!r}; {hint}", value=key)
+        if type(value) is not kinds[key]:
+            wanted = {str: "a text", list: "a list of texts", int: "a whole number"}
+            what = wanted.get(kinds[key], "true or false")
+            raise ParseError(f"{path}: {key} is {what}, not {value!r}", value=value)
+    for field in fields(Tournament)[:3]:
+        if field.name not in entries:
+            raise ParseError(f"{path} has no {field.name}; add a line `{field.name} = …`")
+    entries["players"] = tuple(map(str, entries["players"]))
+    return Tournament(**entries)

@@ -1,0 +1,1 @@
+"""Who sits at a table: static, rule-based, adaptive players, and strategies that play."""

@@ -1,0 +1,169 @@
+"""The players Equilibrist knows by name.
+
+A player's text is its name, or its name, a colon and options: `mix:0.1,0.6,0.3`. A player is made
+for a game, and says so where it cannot play it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from equilibrist.errors import InvalidValueError, ParseError, UnknownNameError
+from equilibrist.games.rules import GameRules
+from equilibrist.players.player import Player
+from equilibrist.players.static import Mix, Uniform
+
+
+class PlayerEntry(NamedTuple):
+    """A player of the catalogue."""
+
+    name: str
+    description: str
+    games: str  # which it plays, in words
+    make: Callable[[GameRules, str], Player]  # from the options, the text behind the colon
+    options: str = ""  # their form; "" where there are none
+
+
+def player_entries() -> tuple[PlayerEntry, ...]:
+    """All players, simplest first."""
+    return tuple(_CATALOG.values())
+
+
+def player_names() -> tuple[str, ...]:
+    """Names of all players, simplest first.
+
+    Example:
+        >>> player_names()[:3]
+        ('always-fold', 'always-call', 'always-raise')
+    """
+    return tuple(_CATALOG)
+
+
+def make_player(text: str, rules: GameRules) -> Player:
+    """The player of a text, for a game; `UnknownNameError` offers the nearest names.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> make_player("mix:0.1,0.6,0.3", get_game("kuhn")).chances
+        (0.1, 0.6, 0.3)
+        >>> make_player("always-cal", get_game("kuhn"))
+        Traceback (most recent call last):
+          ...
+        equilibrist.errors.UnknownNameError: no player is called 'always-cal'; did you mean
+        always-call or always-fold or always-raise
+    """
+    name, colon, options = text.partition(":")
+    if name not in _CATALOG:
+        raise _unknown(name)
+    entry = _CATALOG[name]
+    if colon and not entry.options:
+        raise ParseError(f"{name} takes no options; write just {name}", value=text)
+    if entry.options and not entry.options.startswith("[") and not options:
+        raise ParseError(f"{name} needs options: {name}:{entry.options}", value=text)
+    if rules.num_players != 2:
+        raise InvalidValueError(
+            f"{rules.name} has {rules.num_players} players; ours play heads-up", value=rules.name
+        )
+    return entry.make(rules, options)
+
+
+def _unknown(name: str) -> UnknownNameError:
+    nearest = difflib.get_close_matches(name.lower(), _CATALOG, n=3, cutoff=0.4)
+    hint = f"did you mean {' or '.join(nearest)}" if nearest else f"players: {', '.join(_CATALOG)}"
+    return UnknownNameError(f"no player is called {name[:60]!r}; {hint}", value=name)
+
+
+# --- the entries ----------------------------------------------------------------------------------
+
+
+def _always(name: str, description: str, fold: float, call: float, raise_: float) -> PlayerEntry:
+    def make(rules: GameRules, options: str) -> Player:
+        return Mix(fold, call, raise_, name)
+
+    return PlayerEntry(name, description, "every game", make)
+
+
+def _make_mix(rules: GameRules, options: str) -> Player:
+    words = options.split(",")
+    try:
+        fold, call, raise_ = map(float, words)
+    except ValueError:
+        raise ParseError(
+            f"mix:{options[:40]} is no mix; write the chances of fold, call and raise, such as "
+            "mix:0.1,0.6,0.3",
+            value=options,
+        ) from None
+    return Mix(fold, call, raise_)
+
+
+def _make_solution(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.strategy_player import make_solution_player
+
+    return make_solution_player(rules, options)
+
+
+_LIMIT_HOLDEM = "limit hold'em"
+
+
+def _make_poki(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.formula import Poki
+
+    return Poki(rules)
+
+
+def _make_anti_poki(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.formula import AntiPoki
+
+    return AntiPoki(rules)
+
+
+def _make_teddy(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.formula import Teddy
+
+    return Teddy(rules)
+
+
+def _make_monash(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.bayesian import Monash
+
+    return Monash(rules)
+
+
+_CATALOG: Final = {
+    entry.name: entry
+    for entry in (
+        _always("always-fold", "Folds to every bet, checks otherwise", 1, 0, 0),
+        _always("always-call", "Calls every bet, checks otherwise", 0, 1, 0),
+        _always("always-raise", "Raises, and calls at the cap", 0, 0, 1),
+        PlayerEntry(
+            "mix",
+            "Folds, calls and raises with fixed chances",
+            "every game",
+            _make_mix,
+            "FOLD,CALL,RAISE",
+        ),
+        PlayerEntry(
+            "uniform",
+            "Does anything legal, equally often",
+            "every game",
+            lambda rules, _: Uniform(),
+        ),
+        PlayerEntry(
+            "poki", "Hand strength, potential and pot odds by formula", _LIMIT_HOLDEM, _make_poki
+        ),
+        PlayerEntry("anti-poki", "Bluffs poki where it folds", _LIMIT_HOLDEM, _make_anti_poki),
+        PlayerEntry("teddy", "Raises almost always", _LIMIT_HOLDEM, _make_teddy),
+        PlayerEntry(
+            "monash", "Bayes' rule over the hands of the other", _LIMIT_HOLDEM, _make_monash
+        ),
+        PlayerEntry(
+            "solution",
+            "A stored solution; purify plays only its most frequent action, a threshold none rarer",
+            "the limit game it solves, or one with more raises",
+            _make_solution,
+            "DIR[,purify|,threshold=CHANCE]",
+        ),
+    )
+}

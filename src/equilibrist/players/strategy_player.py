@@ -1,0 +1,207 @@
+"""Strategies that sit down: a solution plays its own game, or one that allows more raises.
+
+A raise beyond the strategy's cap is called, and the hand goes on as if the raiser had called
+instead (BigBot2298's rule, from "A New Algorithm for Generating Equilibria in Massive Zero-Sum
+Games", Zinkevich, Bowling and Burch 2007): the strategy itself never makes such a raise.
+
+What plays is anything that knows the chances of the actions at a node of its betting tree,
+`TreeStrategy`; exact solutions are one kind.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.cards.card import Cards, cards_name
+from equilibrist.cards.hand import hand_index
+from equilibrist.errors import InvalidValueError, ParseError
+from equilibrist.games.action import CALL, Action
+from equilibrist.games.betting import Betting
+from equilibrist.games.betting_tree import BettingTree, NodeKind
+from equilibrist.games.rules import GameRules
+from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.models.treeplex import player_rows
+from equilibrist.players.player import Player, View
+from equilibrist.strategies.behaviour_table import find_board
+from equilibrist.strategies.strategy import Solution, game_of
+
+Floats = NDArray[np.float64]
+
+
+class TreeStrategy(Protocol):
+    """Whatever says how often to take each action at a node of a betting tree."""
+
+    tree: BettingTree
+
+    def chances(self, node: int, view: View) -> Floats:
+        """Chance of each child of a decision node, [A], for the cards of a view."""
+        ...
+
+
+class ExactStrategy(TreeStrategy):
+    """A solution of an exact game; uniform where its plans never go."""
+
+    def __init__(self, solution: Solution) -> None:
+        self._game = game_of(solution)
+        tree, states = self._game.betting, self._game.states
+        if tree is None or states is None:
+            raise InvalidValueError(
+                f"{self._game.name} has no cards, so nobody can play it", value=self._game.name
+            )
+        self.tree, self._states = tree, states
+        self._behaviour = [
+            self._game.behaviour(player, np.asarray(plan, np.float64))
+            for player, plan in enumerate(solution.plans)
+        ]
+        self._decision = [player_rows(tree, player).decision for player in (0, 1)]
+        self._board = functools.lru_cache(maxsize=4096)(self._find_board)
+
+    def chances(self, node: int, view: View) -> Floats:
+        """Chance of each child of a decision node, [A]."""
+        player, r = int(self.tree.player[node]), int(self.tree.round[node])
+        board, original = self._board(r, view.board)
+        cards = original[list(view.hole)].tolist()
+        hand = hand_index(*cards) if len(cards) == 2 else cards[0]
+        state = int(self._states.state_of_hand[r][board, hand])
+        treeplex, decision = self._game.trees[player], int(self._decision[player][node])
+        first, size = treeplex.decision_first[decision], treeplex.decision_size[decision]
+        place = int(treeplex.board_start[r]) + board
+        own = block(treeplex, r, place, self._behaviour[player])
+        return own[first : first + size, state].astype(np.float64)
+
+    def _find_board(self, r: int, board: Cards) -> tuple[int, NDArray[np.int64]]:
+        """Number of a board in its round, and which stored card each card stands for: [52]."""
+        found, _, renaming = find_board(self.tree.rules, self._states, r, cards_name(board))
+        return found, np.argsort(renaming)
+
+
+class StrategyPlayer(Player):
+    """Plays a strategy; `threshold` drops rare actions, 1 leaves only the most frequent.
+
+    Thresholding and purification: Ganzfried, Sandholm and Waugh 2012.
+    """
+
+    def __init__(
+        self, strategy: TreeStrategy, rules: GameRules, name: str, threshold: float = 0.0
+    ) -> None:
+        _check_game(strategy.tree.rules, rules, name)
+        if not 0 <= threshold <= 1:
+            raise InvalidValueError(
+                f"a threshold is a chance from 0 to 1, not {threshold}", value=threshold
+            )
+        self.strategy, self.name, self.threshold = strategy, name, threshold
+        self.reset(0)
+
+    def act(self, view: View) -> Action:
+        """An action of the strategy by lot; a call of a raise that it does not know."""
+        tree = self.strategy.tree
+        node = find_node(tree, view.betting)
+        if node is None:
+            return CALL
+        chances = thresholded(self.strategy.chances(node, view), self.threshold)
+        (place,) = self._random.choices(range(len(chances)), chances.tolist())
+        action = tree.action(tree.children(node)[place])
+        return CALL if action is None else action
+
+    def reset(self, seed: int) -> None:
+        """Draw from a seed; there is nothing to forget."""
+        self._random = random.Random(seed)
+
+
+def find_node(tree: BettingTree, betting: Betting) -> int | None:
+    """The decision of a tree where the actor of a limit game is, None if it faces an extra raise.
+
+    A raise that the tree does not have counts as a call, and so does what follows it in the round.
+
+    Example:
+        >>> from equilibrist.games.action import RAISE
+        >>> from equilibrist.games.bet_menu import BetMenu
+        >>> from equilibrist.games.catalog import get_game
+        >>> tree = BettingTree.build(get_game("leduc"), BetMenu.parse(None, None, "1 1"))
+        >>> betting = Betting.start(get_game("leduc")).apply(RAISE).apply(RAISE)
+        >>> find_node(tree, betting) is None, tree.name(find_node(tree, betting.apply(CALL)))
+        (True, 'rc/')
+    """
+    node, is_extra = 0, False
+    for r, actions in enumerate(betting.history):
+        is_extra = False
+        for action in actions:
+            if tree.kind[node] == NodeKind.ROUND_END:
+                break  # the answer to an extra raise
+            child = None if is_extra else _child(tree, node, action)
+            if child is None:
+                is_extra = True
+                child = _child(tree, node, CALL)
+            node = node if child is None else child
+        if r + 1 < len(betting.history):
+            node = tree.children(node)[0]
+    return None if is_extra else node
+
+
+def _child(tree: BettingTree, node: int, action: Action) -> int | None:
+    for child in tree.children(node):
+        if tree.action_kind[child] == ord(action.kind):
+            return child
+    return None
+
+
+def thresholded(chances: Floats, threshold: float) -> Floats:
+    """Chances without those below a threshold, or only the largest where all are; they sum to 1.
+
+    Example:
+        >>> thresholded(np.array([0.1, 0.3, 0.6]), 0.2).round(3).tolist()
+        [0.0, 0.333, 0.667]
+        >>> thresholded(np.array([0.1, 0.3, 0.6]), 1).tolist()
+        [0.0, 0.0, 1.0]
+    """
+    kept = np.where(chances >= min(threshold, chances.max()), chances, 0)
+    return kept / kept.sum()
+
+
+def make_solution_player(rules: GameRules, options: str) -> StrategyPlayer:
+    """The player of `DIR`, `DIR,purify` or `DIR,threshold=0.15`."""
+    folder, threshold = options, 0.0
+    head, comma, last = options.rpartition(",")
+    if comma and last == "purify":
+        folder, threshold = head, 1.0
+    elif comma and last.startswith("threshold="):
+        folder = head
+        try:
+            threshold = float(last.removeprefix("threshold="))
+        except ValueError:
+            raise ParseError(
+                f"{last!r} is no threshold; write a chance, such as threshold=0.15", value=last
+            ) from None
+    strategy = ExactStrategy(Solution.load(folder, in_memory=True))
+    name = Path(folder).name + options[len(folder) :]
+    return StrategyPlayer(strategy, rules, "".join(_in_name(c) for c in name), threshold)
+
+
+def _in_name(character: str) -> str:
+    return character if character.isprintable() and character not in ":|" else "_"
+
+
+def _check_game(own: GameRules, rules: GameRules, name: str) -> None:
+    """Raise unless a strategy's game is the one played, but for lower caps."""
+    if not rules.is_limit:
+        raise InvalidValueError(
+            f"{rules.name} is no limit game; strategies play limit games", value=rules.name
+        )
+    caps, most = own.max_raises, rules.max_raises
+    if len(caps) != len(most) or replace(own, name=rules.name, max_raises=most) != rules:
+        raise InvalidValueError(
+            f"{name} is a strategy for {own.name}, not for {rules.name}", value=name
+        )
+    if any(cap > allowed for cap, allowed in zip(caps, most, strict=True)):
+        raise InvalidValueError(
+            f"{name} is a strategy for raise caps {' '.join(map(str, caps))}, "
+            f"above the {' '.join(map(str, most))} of {rules.name}",
+            value=name,
+        )

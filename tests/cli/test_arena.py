@@ -1,0 +1,139 @@
+"""`players`, `match` and `tournament` as their users meet them."""
+
+import json
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from equilibrist.cli import main
+from equilibrist.games.catalog import get_game
+from equilibrist.games.match_log import read_log
+from equilibrist.games.phh import read_phh
+
+
+class Result(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """Runs a command line in this process, as `equilibrist` would in its own."""
+
+    def run(*arguments) -> Result:
+        monkeypatch.setattr(sys, "argv", ["equilibrist", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        return Result(int(caught.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def answer(run):
+    """Runs a command line with --json and returns its one object."""
+
+    def answer(*arguments) -> dict:
+        result = run(*arguments, "--json")
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.count("\n") == 1
+        return json.loads(result.stdout)
+
+    return answer
+
+
+def test_players_are_listed_with_their_options(run, answer):
+    names = {row["name"]: row["options"] for row in answer("players")["players"]}
+    assert names["always-call"] == ""
+    assert names["mix"] == "FOLD,CALL,RAISE"
+    assert "mix:FOLD,CALL,RAISE" in run("players").stdout
+
+
+def test_a_match_says_rate_interval_and_verdict(answer):
+    data = answer("match", "always-fold", "always-raise", "--hands", 20, "--duplicate")
+    assert (data["win_rate"], data["unit"], data["standard_error"]) == (-750, "mbb/g", 0)
+    assert (data["ci95"], data["hands"], data["samples"]) == ([-750, -750], 20, 10)
+    assert data["sb_per_hand"] == -0.75
+    assert data["verdict"].startswith("always-raise beats always-fold by 750 ± 0 mbb/g")
+
+
+def test_the_interval_is_that_of_the_samples(answer, tmp_path):
+    log = tmp_path / "match.log"
+    data = answer("match", "uniform", "always-call", "--hands", 50, "--seed", 3, "--log", log)
+    hands = read_log(get_game("holdem-limit"), log).hands
+    won = [100 * float(hand.payoffs[hand.names.index("uniform")]) for hand in hands]
+    mean = sum(won) / 50
+    error = (sum((x - mean) ** 2 for x in won) / 49 / 50) ** 0.5
+    assert data["win_rate"] == pytest.approx(mean)
+    assert data["standard_error"] == pytest.approx(error)
+    assert data["ci95"] == pytest.approx([mean - 1.959964 * error, mean + 1.959964 * error])
+    assert data["standard_deviation"] == pytest.approx(error * 50**0.5)
+
+
+def test_the_text_says_the_same(run):
+    text = run("match", "always-call", "uniform", "--hands", 20, "--game", "leduc").stdout
+    assert "chips" in text.splitlines()[0]
+    assert "leduc, 20 hands, seed 0" in text
+
+
+def test_a_duplicate_match_writes_both_runs(answer, tmp_path):
+    log, folder = tmp_path / "match.log", tmp_path / "hands"
+    data = answer("match", "uniform", "always-call", "--hands", 6, "--duplicate", "--postflop",
+                  "--log", log, "--phh", folder)  # fmt: skip
+    assert [read_log(get_game("holdem-limit"), path).seats for path in data["log"]] == [
+        ("uniform", "always-call"),
+        ("always-call", "uniform"),
+    ]
+    assert data["log"][1].endswith("match.swapped.log")
+    assert len(list(folder.iterdir())) == 6
+    assert read_phh(folder / "1-0000002.phh").hand_number == 2
+
+
+def test_matches_of_learners_are_told_one_by_one(answer):
+    data = answer("match", "uniform", "always-call", "--hands", 20, "--matches", 3)
+    assert (data["hands"], data["samples"], len(data["matches"])) == (60, 3, 3)
+    assert data["win_rate"] == pytest.approx(sum(data["matches"]) / 3)
+    assert set(data["last_tenth"]) == {"win_rate", "standard_error", "ci95"}
+
+
+def test_winnings_are_drawn(run, tmp_path):
+    picture = tmp_path / "match.png"
+    run("match", "uniform", "always-call", "--hands", 10, "--plot", picture)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_tournament_prints_its_table(run, answer, tmp_path):
+    file, csv = tmp_path / "cup.toml", tmp_path / "table.csv"
+    file.write_text(
+        'game = "holdem-limit"\nplayers = ["always-fold", "always-raise", "always-call"]\n'
+        "hands = 20\n"
+    )
+    data = answer("tournament", file, "--csv", csv)
+    assert data["table"][0][:2] == [None, -750]
+    assert data["bankroll_ranking"][0] == "always-raise"
+    assert csv.read_text().splitlines()[0] == ",always-fold,always-raise,always-call,average"
+    assert "instant runoff: always-raise" in run("tournament", file).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("match", "always-cal", "uniform"), "did you mean always-call"),
+        (("match", "uniform", "uniform", "--hands", "0"), "from 1 to"),
+        (("match", "uniform", "uniform", "--hands", "7", "--duplicate"), "even number, not 7"),
+        (("match", "uniform", "uniform", "--game", "ludec"), "did you mean leduc"),
+        (("match", "uniform", "uniform", "--log", "no/such/folder.log"), "is no folder"),
+        (("match", "uniform", "uniform", "--matches", "2", "--log", "x.log"), "of one match"),
+        (("match", "mix:1,2,3", "uniform"), "sum to 1"),
+        (("match", "uniform", "uniform", "--game", "kuhn", "--postflop"), "agreed rounds"),
+        (("tournament", "none.toml"), "cannot read"),
+    ],
+)
+def test_wrong_input_is_one_sentence(run, arguments, words):
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert words in result.stderr

@@ -1,0 +1,69 @@
+"""Cross tables and rankings against ones written by hand; files that are wrong."""
+
+import numpy as np
+import pytest
+
+from equilibrist.errors import InvalidValueError, ParseError, UnknownNameError
+from equilibrist.play.tournament import CrossTable, Tournament, play_tournament, read_tournament
+
+GOOD = 'game = "leduc"\nplayers = ["always-call", "always-fold", "always-raise"]\nhands = 40\n'
+
+
+def write(folder, text):
+    path = folder / "cup.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_all_pairs_play_and_the_table_is_antisymmetric(tmp_path):
+    shares = []
+    table = play_tournament(read_tournament(write(tmp_path, GOOD)), shares.append)
+    off = ~np.eye(3, dtype=bool)
+    assert np.isnan(table.rates[~off]).all()
+    assert (table.rates == -table.rates.T)[off].all()
+    assert table.rates[1, 2] == -1  # one ante a hand
+    assert shares[-1] == 1
+
+
+def test_instant_runoff_takes_out_the_smallest_bankroll_again_and_again():
+    # d is everybody's victim; a lives off d alone and goes as soon as d is gone.
+    rates = np.array(
+        [
+            [np.nan, -1, -2, 9],
+            [1, np.nan, -1, 1],
+            [2, 1, np.nan, 0],
+            [-9, -1, 0, np.nan],
+        ]
+    )
+    table = CrossTable(tuple("abcd"), rates, np.zeros_like(rates))
+    assert table.bankroll_ranking() == [0, 2, 1, 3]
+    assert table.runoff_ranking() == [2, 1, 0, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (GOOD.replace("hands", "hand"), "did you mean hands"),
+        (GOOD.replace("hands = 40\n", ""), "has no hands"),
+        (GOOD.replace("40", '"40"'), "hands is a whole number"),
+        (GOOD + "duplicate = 1\n", "duplicate is true or false"),
+        ("game = \n", "is not TOML"),
+    ],
+)
+def test_a_file_that_is_wrong_is_told_so(tmp_path, text, words):
+    with pytest.raises(ParseError, match=words):
+        read_tournament(write(tmp_path, text))
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ParseError, match="cannot read"):
+        read_tournament(tmp_path / "none.toml")
+
+
+def test_wrong_players_are_refused_before_the_first_hand():
+    with pytest.raises(InvalidValueError, match="two players or more"):
+        Tournament("leduc", ("always-call",), 10)
+    with pytest.raises(InvalidValueError, match="twice"):
+        Tournament("leduc", ("always-call", "always-call"), 10)
+    with pytest.raises(UnknownNameError):
+        play_tournament(Tournament("leduc", ("always-call", "allways-cool"), 10))

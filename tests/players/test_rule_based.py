@@ -1,0 +1,109 @@
+"""Rule-based players: what they do in plain spots, and whom they beat."""
+
+import numpy as np
+import pytest
+
+from equilibrist.cards.card import parse_cards
+from equilibrist.cards.hand import hand_index
+from equilibrist.errors import InvalidValueError
+from equilibrist.games.catalog import get_game
+from equilibrist.games.notation import parse_state
+from equilibrist.play.match import play_match
+from equilibrist.players.bayesian import action_chances, posterior
+from equilibrist.players.catalog import make_player
+from equilibrist.players.player import View
+
+pytestmark = pytest.mark.kernels
+
+LIMIT = get_game("holdem-limit")
+RULE_BASED = ["poki", "anti-poki", "teddy", "monash"]
+
+
+def view(line):
+    state, viewer = parse_state(LIMIT, line)
+    return View(state, viewer)
+
+
+def act(name, line):
+    return make_player(name, LIMIT).act(view(line)).kind
+
+
+@pytest.mark.parametrize("name", RULE_BASED)
+def test_the_best_hand_raises_and_never_folds(name):
+    assert act(name, "MATCHSTATE:0:0:cc/cc/cc/cr:AhKh|/QhJhTh/2c/3d") == "r"
+    assert act(name, "MATCHSTATE:1:0::|AhAd") == "r"
+
+
+def test_poki_goes_by_strength_potential_and_odds():
+    assert act("poki", "MATCHSTATE:0:0:cc/cc/cc/cr:4h3d|/QcJcTc/9c/2s") == "f"
+    assert act("poki", "MATCHSTATE:0:0:cc/:4h3d|/QcJcTc") == "c"
+    # Nine cards make the flush, and the pot pays five for one.
+    assert act("poki", "MATCHSTATE:0:0:rrrc/cr:4h3h|/QhJc8h") == "c"
+    assert act("poki", "MATCHSTATE:1:0::|7h2d") == "f"
+
+
+def test_anti_poki_bets_into_weakness_and_believes_strength():
+    assert act("anti-poki", "MATCHSTATE:1:0:cc/c:|4h3d/QcJcTc") == "r"
+    assert act("anti-poki", "MATCHSTATE:1:0:cc/crr:|4h3d/QcJcTc") == "f"
+
+
+def test_teddy_raises_nearly_always():
+    hands = play_match(
+        LIMIT, (make_player("teddy", LIMIT), make_player("always-call", LIMIT)), 200, keep_log=True
+    )
+    done = [
+        action.kind
+        for record in hands.logs[0].hands
+        for r, actions in enumerate(record.state.betting.history)
+        for place, action in enumerate(actions)
+        if record.names[(LIMIT.first_players[r] + place) % 2] == "teddy"
+    ]
+    assert done.count("r") > 0.6 * len(done)
+
+
+def test_the_posterior_prefers_good_hands_after_raises():
+    # The other, player 1, raised twice on a board of threes: a three is likelier than before.
+    raised = posterior(view("MATCHSTATE:0:0:cc/crc/cr:AhKd|/3h3c8d/2s"))
+    checked = posterior(view("MATCHSTATE:0:0:cc/cc/:AhKd|/3h3c8d/2s"))
+    three, nothing = hand_index(*parse_cards("Ks3s")), hand_index(*parse_cards("7c4d"))
+    assert raised[three] / raised[nothing] > 3 * checked[three] / checked[nothing]
+
+
+def test_chances_of_actions_sum_to_one():
+    places = np.linspace(0, 1, 11)
+    for faces_bet, kinds in ((True, "fcr"), (False, "cr")):
+        chances = np.array([action_chances(places, kind, faces_bet) for kind in kinds])
+        assert np.allclose(chances.sum(axis=0), 1)
+        assert (chances >= 0).all()
+        assert (np.diff(chances[-1]) > 0).all()  # better hands raise more
+
+
+@pytest.mark.parametrize("name", [*RULE_BASED])
+@pytest.mark.parametrize("game", ["kuhn", "holdem-nolimit"])
+def test_other_games_are_refused(name, game):
+    with pytest.raises(InvalidValueError, match=f"{name} plays limit hold'em"):
+        make_player(name, get_game(game))
+
+
+def rate(first, second, hands, seed=1):
+    """Win rate of the first in chips a hand, by standard errors above zero."""
+    players = make_player(first, LIMIT), make_player(second, LIMIT)
+    samples = play_match(LIMIT, players, hands, seed=seed, duplicate=True).samples
+    return samples.mean() / (samples.std(ddof=1) / np.sqrt(len(samples)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("other", ["always-call", "always-raise"])
+@pytest.mark.parametrize("name", RULE_BASED)
+def test_rule_based_players_beat_the_static_ones(name, other):
+    assert rate(name, other, 3000) > 1.96
+
+
+@pytest.mark.slow
+def test_anti_poki_beats_poki():
+    assert rate("anti-poki", "poki", 4000) > 1.96
+
+
+@pytest.mark.slow
+def test_monash_beats_teddy_as_in_the_2006_competition():
+    assert rate("monash", "teddy", 2000) > 1.96  # there by 1.168 sb/h (Range of Skill, Table 2)
