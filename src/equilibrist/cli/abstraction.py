@@ -165,6 +165,38 @@ def joint(
     emit(data, f"{text}, saved in {out}", as_json=json)
 
 
+def reproduce_abstractions(plot: Path | None, *, quick: bool, seed: int, as_json: bool) -> None:
+    """What recipes and sizes cost in Rhode Island hold'em, measured with real cards."""
+    from equilibrist.papers import abstractions
+
+    sizes = abstractions.SIZES[:2] if quick else abstractions.SIZES
+    rows = abstractions.study(
+        sizes=sizes,
+        lossless=not quick,
+        seed=seed,
+        watch=lambda text: print(f"{text} …", file=sys.stderr, flush=True),
+    )
+    data = {"rows": [vars(row) | {"unit": "chips"} for row in rows]}
+    lines = [
+        (
+            row.recipe,
+            "-".join(map(str, row.buckets)),
+            f"{row.abstract:.4f}",
+            f"{row.real:.4f}",
+            f"{row.value:+.4f}",
+            row.iterations,
+        )
+        for row in rows
+    ]
+    header = ("recipe", "buckets", "abstract", "real game", "value", "iterations")
+    title = "rhode-island, exploitability in chips:"
+    emit(data, f"{title}\n{table(lines, header=header)}", as_json=as_json)
+    if plot is not None:
+        from equilibrist.cli.bucket_plot import draw_study
+
+        draw_study(rows, plot)
+
+
 class _Keeper:
     """Shows how far the counting is, and writes it down now and then."""
 

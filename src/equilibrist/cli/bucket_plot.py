@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.features import strength_scales
+from equilibrist.papers.abstractions import StudyRow
 
 
 def draw(found: Abstraction, path: Path) -> None:
@@ -32,6 +34,22 @@ def draw(found: Abstraction, path: Path) -> None:
         f"{found.rules.name}: {found.recipe} "
         f"{'-'.join(f'{number:,}' for number in found.num_buckets)}"
     )
+    figure.savefig(path, dpi=120)
+
+
+def draw_study(rows: Sequence[StudyRow], path: Path) -> None:
+    """Exploitability in the real game against buckets, a line a recipe."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for recipe in dict.fromkeys(row.recipe for row in rows):
+        own = [row for row in rows if row.recipe == recipe]
+        axes.loglog([row.buckets[-1] for row in own], [row.real for row in own], "o-", label=recipe)
+    axes.set(xlabel="buckets of the last round", ylabel="exploitability in the real game (chips)")
+    axes.set_title("Rhode Island hold'em: what abstraction costs")
+    axes.grid(True, which="both", alpha=0.3)
+    axes.legend()
     figure.savefig(path, dpi=120)
 
 

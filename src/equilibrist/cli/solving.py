@@ -232,9 +232,11 @@ def verify(folder: Folder, json: Json = False, seed: Seed = 0, threads: Threads 
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="cfr-plus (others are not yet there).")],
+    paper: Annotated[
+        str, typer.Argument(help="cfr-plus, or abstractions (others are not yet there).")
+    ],
     plot: Plot = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Toy games only.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Small games or sizes only.")] = False,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -244,13 +246,19 @@ def reproduce(
     Example: equilibrist reproduce cfr-plus --plot cfr-plus.png
     """
     from equilibrist.cli import runs
+    from equilibrist.cli.abstraction import reproduce_abstractions
     from equilibrist.errors import UnknownNameError
     from equilibrist.papers import cfr_plus
 
-    if paper != "cfr-plus":
-        raise UnknownNameError(f"no paper is called {paper!r}; cfr-plus is there", value=paper)
+    if paper not in ("cfr-plus", "abstractions"):
+        raise UnknownNameError(
+            f"no paper is called {paper!r}; cfr-plus and abstractions are there", value=paper
+        )
     runs.check_plot(plot)
     prepare_kernels(threads, *_KERNELS)
+    if paper == "abstractions":
+        reproduce_abstractions(plot, quick=quick, seed=seed, as_json=json)
+        return
     games = {k: v for k, v in cfr_plus.GAMES.items() if not quick or k != "rhode-island"}
     rows, curves = cfr_plus.reproduce(games, lambda text: print(text, "…", file=sys.stderr))
     data: dict[str, Any] = {"rows": [vars(row) for row in rows]}
