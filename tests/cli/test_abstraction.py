@@ -1,0 +1,88 @@
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from equilibrist.cli import app
+
+pytestmark = pytest.mark.kernels
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+@pytest.fixture(scope="module")
+def quintiles(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("abstraction") / "ri"
+    result = run(
+        "abstract", "percentile", "--buckets", "5,25,125", "--game", "rhode-island",
+        "--out", folder, "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout.splitlines()[-1])
+    assert data["buckets"] == [5, 25, 125]
+    assert data["game"] == "rhode-island"
+    return folder
+
+
+def test_buckets_of_a_hand_on_every_street(quintiles):
+    result = run("buckets", quintiles, "Ah", "KhQd", "--json")
+    data = json.loads(result.stdout)
+    assert len(data["buckets"]) == 3
+    assert data["buckets"][0] == 4  # an ace is in the best fifth
+    assert [data["buckets"][r + 1] // 5 for r in (0, 1)] == data["buckets"][:2]
+
+
+def test_a_summary_and_a_picture(quintiles, tmp_path):
+    picture = tmp_path / "buckets.png"
+    result = run("buckets", quintiles, "--plot", picture)
+    assert "percentile 5-25-125" in result.stdout
+    assert picture.stat().st_size > 10_000
+
+
+def test_counts_and_a_second_go(quintiles, tmp_path):
+    out = tmp_path / "joint"
+    data = json.loads(run("joint", quintiles, "--out", out, "--json").stdout.splitlines()[-1])
+    assert data["total"] == 52 * 51 // 2 * 2 * 50 * 49
+    assert data["exact"] is True
+    again = run("joint", quintiles, "--out", out)
+    assert again.exit_code != 0
+    assert "exists" in str(again.exception)
+    done = run("joint", quintiles, "--out", out, "--resume")
+    assert "nothing is left to do" in str(done.exception)
+
+
+def test_a_sample_says_how_far_off_it_is(quintiles, tmp_path):
+    result = run("joint", quintiles, "--out", tmp_path / "s", "--boards", "400", "--json")
+    data = json.loads(result.stdout.splitlines()[-1])
+    assert data["exact"] is False
+    assert 0 < data["distance"] < 0.2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("percentil", "--buckets", "5,25,125"), "did you mean percentile"),
+        (("percentile", "--buckets", "5,25"), "3 rounds"),
+        (("percentile", "--buckets", "5,24,125"), "no multiple"),
+        (("percentile", "--buckets", "5,x"), "whole numbers"),
+        (("percentile",), "needs numbers"),
+        (("lossless", "--buckets", "5,25,125"), "give no numbers"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_nothing_is_written(arguments, sentence, tmp_path):
+    out = tmp_path / "x"
+    result = run("abstract", *arguments, "--game", "rhode-island", "--out", out)
+    assert sentence in str(result.exception)
+    assert not out.exists()
+
+
+def test_an_existing_folder_is_kept(quintiles, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    result = run(
+        "abstract", "percentile", "--buckets", "5,25,125", "--game", "rhode-island",
+        "--out", tmp_path,
+    )  # fmt: skip
+    assert "notes.txt" in str(result.exception)
+    assert run("buckets", tmp_path, "Ah").exit_code != 0
