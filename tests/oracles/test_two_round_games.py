@@ -48,7 +48,6 @@ SOLVED = {
 SOLVED_SLOWLY = {
     "3×8 with two raises": (holdem(3, 8, raises=(2, 2)), 8_856),
     "2×5 with a flop": (holdem(2, 5, board=3), 15_220),
-    "2×6 with a flop": (holdem(2, 6, board=3), 47_664),
 }
 # OpenSpiel walks every ordered deal: seconds in some games, minutes in others.
 WALKED = {

@@ -24,7 +24,7 @@ from equilibrist.solving.cfr import CFR
 from equilibrist.solving.solve import solve
 
 # Buckets of each round of Rhode Island hold'em, from coarse to fine.
-SIZES = ((3, 9, 27), (4, 16, 64), (5, 25, 125), (6, 36, 216), (8, 64, 512))
+SIZES = ((3, 9, 27), (4, 16, 64), (5, 25, 100), (8, 40, 160), (13, 65, 260))
 RECIPES = ("percentile", "expectation", "moments", "potential-aware")
 _TARGET = 0.01  # chips, of 5 antes: how well each abstract game is solved
 
