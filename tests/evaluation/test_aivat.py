@@ -342,3 +342,26 @@ def test_what_cannot_be_corrected_is_one_sentence():
     raised = parse_state(GAMES["leduc"], "STATE:0:rrf:As|Qs").state
     with pytest.raises(RecordError, match="leads nowhere"):
         Aivat(capped, fixed_mix(capped, (0, 0, 1))).chips(raised)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["preflop-holdem", "rhode-island"])
+def test_large_games_are_corrected_too(name):
+    rules = get_game(name)
+    game = exact_game(rules)
+    mix = fixed_mix(game, (0.2, 0.5, 0.3))
+    truth, values = pair_value(game, mix), PairValues(game, mix)
+    one, both = Aivat(game, (mix[0], None), values), Aivat(game, mix, values)
+    rng, dealer, corrections, chips = np.random.default_rng(1), Dealer(rules, seed=1), [], []
+    for _ in range(1000):
+        hand = HandState.start(rules, next(dealer))
+        while not hand.is_over:
+            actions = {action.kind: action for action in hand.legal_actions().actions}
+            kind = rng.choice(list("fcr"), p=[0.2, 0.5, 0.3])
+            hand = hand.apply(actions.get(kind, actions["c"]))
+        assert both.chips(hand) == pytest.approx(truth, abs=1e-9)
+        corrections.append(one.chips(hand))
+        chips.append(hand.payoffs()[0])
+    error = np.std(corrections) / np.sqrt(len(corrections))
+    assert abs(np.mean(corrections) - truth) < 4 * error
+    assert np.std(corrections) < 0.6 * np.std(chips)

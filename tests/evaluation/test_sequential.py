@@ -43,7 +43,7 @@ def test_false_alarms_stay_below_the_level_however_often_one_looks(limit):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["limit", "nolimit"])
 def test_false_alarms_of_long_and_of_skewed_matches(name, request):
-    matches = 4000
+    matches = 2000
     ours, naive = false_alarms(request.getfixturevalue(name), matches, hands=30_000, seed=1)
     # A skewness of 15 brings the rate to about its level; two standard errors are allowed for.
     assert ours < ALPHA + (name == "nolimit") * 2 * np.sqrt(ALPHA * (1 - ALPHA) / matches)

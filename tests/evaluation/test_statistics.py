@@ -81,7 +81,7 @@ def test_the_hands_a_verdict_asks_for_tell_four_times_in_five():
 
 def test_verdicts_name_the_winner():
     lost = match_statistics([-3.0, -1.0] * 50, names=("Ann", "Bob"))
-    assert lost.verdict == "Bob wins: 2 ± 0.2 chips, p < 0.0001, 100 hands"
+    assert lost.verdict == "Bob wins: 2.00 ± 0.20 chips, p < 0.0001, 100 hands"
     assert lost.win_rate == -2
     level = match_statistics([-1.0, 1.0], names=("Ann", "Bob"))
     assert level.verdict.startswith("cannot tell: Ann and Bob are level")
@@ -91,7 +91,9 @@ def test_verdicts_name_the_winner():
 def test_equal_results_tell_only_if_there_are_some():
     # Always-fold loses 7.5 chips a hand to always-raise whatever the cards, once seats are swapped.
     assert match_statistics([-15.0] * 2, hands_each=2).verdict.startswith("cannot tell")
-    assert match_statistics([-15.0] * 6, hands_each=2).verdict.startswith("B wins: 7.5 ± 0 chips")
+    assert match_statistics([-15.0] * 6, hands_each=2).verdict.startswith(
+        "B wins: 7.500 ± 0.000 chips"
+    )
     assert match_statistics([0.0] * 100).estimate.p_value == 1
 
 

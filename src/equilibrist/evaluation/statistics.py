@@ -101,10 +101,11 @@ class Estimate:
         return self.p_value < 1 - CONFIDENCE
 
     def text(self, unit: str, sign: int = 1) -> str:
-        """Such as `12 ± 3.1 mbb/g`, and the p-value."""
+        """Such as `12.0 ± 3.1 mbb/g, p = 0.02`: as many decimals as the error leaves."""
         half = (self.ci95[1] - self.ci95[0]) / 2
+        decimals = min(6, max(0, 1 - math.floor(math.log10(half)))) if half > 0 else 3
         shown = f"p = {self.p_value:.2g}" if self.p_value >= 1e-4 else "p < 0.0001"
-        return f"{sign * self.mean:.4g} ± {half:.2g} {unit}, {shown}"
+        return f"{sign * self.mean:,.{decimals}f} ± {half:,.{decimals}f} {unit}, {shown}"
 
 
 @dataclass(frozen=True)
@@ -160,9 +161,9 @@ class MatchStatistics:
 
         Example:
             >>> print(match_statistics([1.0, 3.0] * 50, names=("Ann", "Bob")).verdict)
-            Ann wins: 2 ± 0.2 chips, p < 0.0001, 100 hands
+            Ann wins: 2.00 ± 0.20 chips, p < 0.0001, 100 hands
             >>> print(match_statistics([0.8, -1.0] * 50).verdict)
-            cannot tell: about 543 more hands would (B by 0.1 ± 0.18 chips, p = 0.27, 100 hands)
+            cannot tell: about 543 more hands would (B by 0.10 ± 0.18 chips, p = 0.27, 100 hands)
         """
         sign = 1 if self.win_rate > 0 else -1
         rate = self.estimate.text(self.unit, sign)
@@ -253,7 +254,7 @@ def learning(
     Example:
         >>> improving = np.linspace(-1, 1, 100) * np.array([[1.1], [1.0], [0.9]])
         >>> print(learning(improving, names=("Vex", "Poki")).verdict)
-        Vex improves: 1.818 ± 0.45 chips, p = 0.0033
+        Vex improves: 1.82 ± 0.45 chips, p = 0.0033
     """
     chips = np.atleast_2d(finite_results(results, dimensions=2))
     tenth = chips.shape[1] // 10
