@@ -6,6 +6,8 @@ import pytest
 from equilibrist.cards.card import parse_cards
 from equilibrist.cards.hand import hand_index
 from equilibrist.errors import InvalidValueError
+from equilibrist.games.action import CALL
+from equilibrist.games.betting import Betting
 from equilibrist.games.catalog import get_game
 from equilibrist.games.notation import parse_state
 from equilibrist.play.match import play_match
@@ -71,8 +73,9 @@ def test_the_posterior_prefers_good_hands_after_raises():
 
 def test_chances_of_actions_sum_to_one():
     places = np.linspace(0, 1, 11)
-    for faces_bet, kinds in ((True, "fcr"), (False, "cr")):
-        chances = np.array([action_chances(places, kind, faces_bet) for kind in kinds])
+    opening = Betting.start(LIMIT)
+    for betting, kinds in ((opening, "fcr"), (opening.apply(CALL), "cr")):
+        chances = np.array([action_chances(betting, places, kind) for kind in kinds])
         assert np.allclose(chances.sum(axis=0), 1)
         assert (chances >= 0).all()
         assert (np.diff(chances[-1]) > 0).all()  # better hands raise more

@@ -99,9 +99,9 @@ def least_squares(found: Spread, parts: int) -> Intervals:
 def expectations(found: Spread, number: int) -> Intervals:
     """`number` intervals in all, by the integer program over the errors of every parent.
 
-    The error of a parent is the mean distance to the own interval's mean, as in GS3: the least there
-    is where levels are few, as on hold'em's rivers, and that of the least squares elsewhere, which
-    are found faster. A division into more parts whose error is no less is not offered.
+    The error of a parent is the mean distance to the own interval's mean, as in GS3: the least
+    there is where levels are few, as on hold'em's rivers, and that of the least squares elsewhere,
+    which are found faster. A division into more parts whose error is no less is not offered.
     """
     most = most_parts(number, len(found.counts))
     few = int(found.counts.any(axis=0).sum()) <= _FEW_LEVELS

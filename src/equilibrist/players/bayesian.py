@@ -8,6 +8,8 @@ class is its place among all hands on the board, and one table of chances serves
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,16 +22,22 @@ from equilibrist.players.hand_strength import Floats, check_holdem, strengths, w
 from equilibrist.players.player import Player, View
 from equilibrist.players.static import nearest_action
 
+# Chance of an action, by its letter, for hands at places [1326] in some betting.
+Chances: TypeAlias = Callable[[Betting, Floats, str], Floats]
 
-def action_chances(places: Floats, kind: str, faces_bet: bool) -> Floats:
+
+def action_chances(betting: Betting, places: Floats, kind: str) -> Floats:
     """Chance that a hand at each place, 0 to 1 of all hands, folds, calls or raises.
 
     Example:
-        >>> [action_chances(np.array([0.1, 0.9]), kind, True).round(2).tolist() for kind in "fcr"]
+        >>> from equilibrist.games.catalog import get_game
+        >>> blind = Betting.start(get_game("holdem-limit"))
+        >>> places = np.array([0.1, 0.9])
+        >>> [action_chances(blind, places, kind).round(2).tolist() for kind in "fcr"]
         [[0.4, 0.0], [0.44, 0.32], [0.16, 0.68]]
     """
     raises = 0.15 + 0.65 * places**2
-    folds = 0.5 * (1 - places) ** 2 if faces_bet else np.zeros_like(places)
+    folds = 0.5 * (1 - places) ** 2 if betting.can_fold else np.zeros_like(places)
     return {"f": folds, "r": raises}.get(kind, 1 - raises - folds)
 
 
@@ -62,14 +70,17 @@ class Monash(Player):
         self._random = random.Random(seed)
 
 
-def posterior(view: View) -> Floats:
-    """Weight of each hand of the other, [1326], given all that it has done."""
+def posterior(view: View, chances: Chances = action_chances) -> Floats:
+    """Weight of each hand of the other, [1326], given all that it has done.
+
+    `chances` are those of an action at the places of hands, `action_chances` unless told.
+    """
     weights = np.ones(NUM_HANDS)
     betting = Betting.start(view.rules)
     for r, actions in enumerate(view.betting.history):
         places = strengths(view.board[: view.rules.board_cards_by(r)])
         for action in actions:
             if betting.actor != view.player:
-                weights *= action_chances(places, action.kind, betting.can_fold)
+                weights *= chances(betting, places, action.kind)
             betting = betting.apply(action)
     return weights

@@ -98,6 +98,18 @@ def _make_mix(rules: GameRules, options: str) -> Player:
     return Mix(fold, call, raise_)
 
 
+def _make_aadapti(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.aadapti import Aadapti
+
+    return Aadapti(rules)
+
+
+def _make_vexbot(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.vexbot import Vexbot
+
+    return Vexbot(rules, options or "miximax")
+
+
 def _make_solution(rules: GameRules, options: str) -> Player:
     from equilibrist.players.strategy_player import make_solution_player
 
@@ -157,6 +169,16 @@ _CATALOG: Final = {
         PlayerEntry("teddy", "Raises almost always", _LIMIT_HOLDEM, _make_teddy),
         PlayerEntry(
             "monash", "Bayes' rule over the hands of the other", _LIMIT_HOLDEM, _make_monash
+        ),
+        PlayerEntry(
+            "aadapti", "Learns slowly how often the other bets", _LIMIT_HOLDEM, _make_aadapti
+        ),
+        PlayerEntry(
+            "vexbot",
+            "Learns what follows every betting history, and searches it",
+            _LIMIT_HOLDEM,
+            _make_vexbot,
+            "[miximax|miximix]",
         ),
         PlayerEntry(
             "solution",

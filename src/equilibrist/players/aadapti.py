@@ -1,0 +1,87 @@
+"""A slow learner: it counts how often the other folds, calls and raises, and plays against that.
+
+*Aadapti* is "a relatively simple adaptive player, capable of slowly learning and exploiting
+persistent patterns in play" (Billings et al. 2003). Here the pattern is one triple of frequencies
+for each round, facing a bet or not. The other is taken to raise its best hands, call the next and
+fold the rest, as often as counted; the action of largest expectation is chosen one step ahead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.games.action import Action, Kind
+from equilibrist.games.betting import Betting
+from equilibrist.games.rules import GameRules
+from equilibrist.players.bayesian import posterior
+from equilibrist.players.hand_strength import Floats, check_holdem, strengths, win_chance
+from equilibrist.players.player import Player, Result, View
+from equilibrist.players.static import nearest_action
+
+_PATIENCE = 100.0  # actions that the first beliefs are worth: what makes it slow
+_DOUBT = 0.15  # chance of an action that the pattern does not expect
+_FIRST_BELIEF = {True: (0.25, 0.5, 0.25), False: (0.0, 0.6, 0.4)}  # by facing a bet
+_KINDS = "fcr"
+
+
+class Aadapti(Player):
+    """Believes in frequencies, and learns them from every action of the other."""
+
+    name = "aadapti"
+
+    def __init__(self, rules: GameRules) -> None:
+        check_holdem(rules, self.name)
+        self._rules = rules
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        """Forget all counts; nothing is left to chance."""
+        belief = np.array([_FIRST_BELIEF[False], _FIRST_BELIEF[True]])
+        self._counts: NDArray[np.float64] = np.tile(
+            _PATIENCE * belief, (self._rules.num_rounds, 1, 1)
+        )
+
+    def frequencies(self, round: int, faces_bet: bool) -> Floats:
+        """How often the other is believed to fold, call and raise: [3]."""
+        counts = self._counts[round, int(faces_bet)]
+        return counts / counts.sum()
+
+    def act(self, view: View) -> Action:
+        """Fold, call or raise, whichever is expected to win most if the next action is the last."""
+        betting = view.betting
+        weights = posterior(view, self._chances)
+        chance = win_chance(view.hole, view.board, weights)
+        values: dict[Kind, float] = {"f": 0.0}
+        values["c"] = chance * (betting.pot + betting.to_call) - betting.to_call
+        if betting.can_raise:
+            values["r"] = self._value_of_raise(view, weights)
+        return nearest_action(betting, max(values, key=values.__getitem__))
+
+    def told(self, result: Result) -> None:
+        """Count the other's actions."""
+        betting = Betting.start(self._rules)
+        for action in (action for actions in result.view.betting.history for action in actions):
+            if betting.actor != result.view.player:
+                place = _KINDS.index(action.kind)
+                self._counts[betting.round, int(betting.can_fold), place] += 1
+            betting = betting.apply(action)
+
+    def _value_of_raise(self, view: View, weights: Floats) -> float:
+        """The pot if the other folds; else a showdown for one bet more against what stays."""
+        betting = view.betting
+        raised = betting.min_raise_to
+        cost = raised - betting.spent[view.player]
+        pot = 2 * raised
+        after = betting.apply(nearest_action(betting, "r"))
+        places = strengths(view.board)
+        folding = weights * self._chances(after, places, "f")
+        folds = float(folding.sum() / max(weights.sum(), 1e-12))
+        chance = win_chance(view.hole, view.board, weights - folding)
+        return folds * betting.pot + (1 - folds) * (chance * pot - cost)
+
+    def _chances(self, betting: Betting, places: Floats, kind: str) -> Floats:
+        """Chance of an action for hands at places [H]: the best raise, the worst fold."""
+        fold, call, _ = self.frequencies(betting.round, betting.can_fold)
+        wished = (places >= fold).astype(int) + (places >= fold + call)
+        return np.where(wished == _KINDS.index(kind), 1 - _DOUBT, _DOUBT / 2)
