@@ -19,7 +19,6 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import eval7
 
-pytestmark = pytest.mark.kernels
 CARDS = [eval7.Card(card_name(card)) for card in range(52)]
 
 

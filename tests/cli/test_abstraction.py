@@ -5,8 +5,6 @@ from typer.testing import CliRunner
 
 from equilibrist.cli import app
 
-pytestmark = pytest.mark.kernels
-
 
 def run(*arguments):
     return CliRunner().invoke(app, list(map(str, arguments)))

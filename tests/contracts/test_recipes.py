@@ -16,8 +16,6 @@ from equilibrist.games.rules import GameRules
 from equilibrist.models.bucketed import bucket_game
 from equilibrist.storage.artefact import open_artefact
 
-pytestmark = pytest.mark.kernels
-
 # Three suits of four ranks, a flop of two cards and a turn.
 SMALL = GameRules(
     name="small", betting="limit", blinds=(1, 1), raise_sizes=(2, 2, 4), max_raises=(1, 1, 1),

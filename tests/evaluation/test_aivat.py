@@ -23,8 +23,6 @@ from equilibrist.models.build import exact_game, matrix_game
 from equilibrist.models.treeplex import player_rows
 from equilibrist.solving.cfr import CFR
 
-pytestmark = pytest.mark.kernels
-
 # Two suits, two hole cards, a board: suits matter little, but hands on boards must be renamed.
 PAIRS = GameRules(
     name="pairs", betting="limit", blinds=(2, 1), raise_sizes=(2, 4), max_raises=(1, 1),

@@ -23,8 +23,6 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.strategies.strategy import GameDescription, Solution
 
-pytestmark = pytest.mark.kernels
-
 FOLD, CALL, RAISE = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 
 

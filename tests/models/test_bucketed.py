@@ -17,8 +17,6 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.solve import solve
 
-pytestmark = pytest.mark.kernels
-
 
 @pytest.mark.parametrize(("name", "value"), [("kuhn", -1 / 18), ("leduc", -0.085606424078)])
 def test_lossless_buckets_have_the_value_of_the_game(name, value):

@@ -17,8 +17,6 @@ from equilibrist.papers import cfr_plus
 from equilibrist.solving.cfr import CFR_VARIANTS
 from equilibrist.solving.solve import solve
 
-pytestmark = pytest.mark.kernels
-
 
 @pytest.fixture(scope="module")
 def reproduced():

@@ -15,8 +15,6 @@ from equilibrist.players.bayesian import action_chances, posterior
 from equilibrist.players.catalog import make_player
 from equilibrist.players.player import View
 
-pytestmark = pytest.mark.kernels
-
 LIMIT = get_game("holdem-limit")
 RULE_BASED = ["poki", "anti-poki", "teddy", "monash"]
 

@@ -29,8 +29,6 @@ from equilibrist.solving.solve import solve
 from equilibrist.strategies.behaviour_table import behaviour_table
 from equilibrist.strategies.strategy import GameDescription, Solution
 
-pytestmark = pytest.mark.kernels
-
 
 def solution(name, iterations=300, menu=None, symmetry=None):
     game = exact_game(get_game(name), *([menu] if menu else []), symmetry=symmetry)
