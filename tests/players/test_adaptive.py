@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from equilibrist.errors import InvalidValueError, ParseError
+from equilibrist.games.action import RAISE
+from equilibrist.games.betting import Betting
 from equilibrist.games.catalog import get_game
 from equilibrist.games.notation import parse_state
 from equilibrist.play.match import play_match
@@ -102,11 +104,12 @@ def test_miximix_mixes_what_miximax_maximises():
 
 
 def test_aadapti_learns_frequencies_slowly():
-    player = make_player("aadapti", LIMIT)
-    before = player.frequencies(1, True)
-    after = taught("aadapti", "always-raise", 100).frequencies(1, True)
+    flop = Betting.start(LIMIT, round=1).apply(RAISE)
+    before = make_player("aadapti", LIMIT).frequencies(flop)
+    after = taught("aadapti", "always-raise", 100).frequencies(flop)
     assert before[2] < after[2] < 0.9
-    assert taught("aadapti", "always-fold", 100).frequencies(0, True)[0] > before[0]
+    blinds = Betting.start(LIMIT)
+    assert taught("aadapti", "always-fold", 100).frequencies(blinds)[0] > before[0]
 
 
 @pytest.mark.parametrize("name", ADAPTIVE)
