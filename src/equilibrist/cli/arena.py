@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 
-from equilibrist.cli.options import Json, Remaining, Seed, Threads, emit, table
+from equilibrist.cli.options import Json, Remaining, Seed, Threads, emit, prepare_kernels, table
 from equilibrist.errors import InvalidValueError, StorageError
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def match(
     from equilibrist.players.catalog import make_player
 
     rules = load_game(game)
+    _prepare(threads, first, second)
     pair = make_player(first, rules), make_player(second, rules)
     _check_outputs(log, phh, plot, matches)
     settings: dict[str, Any] = {
@@ -128,6 +129,7 @@ def tournament(
     plan = replace(plan, seed=plan.seed or seed)
     _check_folder(csv)
     rules = load_game(plan.game)
+    _prepare(threads, *plan.players)
     found = play_tournament(plan, Remaining(f"{len(plan.players)} players"))
     unit = usual_unit(rules)
     rows = _cross_rows(found, unit_chips(rules, unit))
@@ -150,6 +152,15 @@ def tournament(
     if csv is not None:
         _write_csv(csv, names, rows)
     emit(data, _tournament_text(data), as_json=json)
+
+
+def _prepare(threads: int | None, *names: str) -> None:
+    """Say so when kernels of some players must be compiled; most need none, and no Numba."""
+    from equilibrist.players.catalog import player_kernels
+
+    kernels = {kernel for name in names for kernel in player_kernels(name)}
+    if kernels:
+        prepare_kernels(threads, *kernels)
 
 
 # --- numbers --------------------------------------------------------------------------------------

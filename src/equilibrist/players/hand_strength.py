@@ -103,7 +103,7 @@ def possible_hands(cards: Cards) -> Floats:
     """1 for hands that hold none of some cards, 0 for the others: [1326].
 
     Example:
-        >>> possible_hands((0, 1)).sum()
+        >>> float(possible_hands((0, 1)).sum())
         1225.0
     """
     return np.where(_hands_with()[list(cards)].any(axis=0), 0.0, 1.0)
