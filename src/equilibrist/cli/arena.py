@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from equilibrist.games.rules import GameRules
-    from equilibrist.play.match import Match
+    from equilibrist.play.match import Match, Watch
     from equilibrist.play.tournament import CrossTable
 
 _NORMAL_95 = 1.959964  # standard deviations that hold 95 % of a normal distribution
@@ -87,7 +87,7 @@ def match(
         "duplicate": duplicate,
         "agreed_rounds": int(postflop),
         "keep_log": log is not None or phh is not None,
-        "watch": Remaining(f"{first} against {second}"),
+        "watch": _watch(f"{first} against {second}"),
     }
     start = time.perf_counter()
     if matches > 1:
@@ -130,7 +130,7 @@ def tournament(
     _check_folder(csv)
     rules = load_game(plan.game)
     _prepare(threads, *plan.players)
-    found = play_tournament(plan, Remaining(f"{len(plan.players)} players"))
+    found = play_tournament(plan, _watch(f"{len(plan.players)} players"))
     unit = usual_unit(rules)
     rows = _cross_rows(found, unit_chips(rules, unit))
     names = found.names
@@ -161,6 +161,20 @@ def _prepare(threads: int | None, *names: str) -> None:
     kernels = {kernel for name in names for kernel in player_kernels(name)}
     if kernels:
         prepare_kernels(threads, *kernels)
+
+
+def _watch(what: str) -> Watch:
+    """Says how long a match still takes by its rate since the first look: hands before warm up."""
+    first: list[tuple[float, Remaining]] = []
+
+    def look(share: float) -> None:
+        if not first:
+            first.append((share, Remaining(what)))
+        elif share > first[0][0]:
+            start, remaining = first[0]
+            remaining((share - start) / (1 - start))
+
+    return look
 
 
 # --- numbers --------------------------------------------------------------------------------------
