@@ -137,3 +137,13 @@ def test_wrong_input_is_one_sentence(run, arguments, words):
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
     assert words in result.stderr
+
+
+def test_a_solution_plays_its_game(run, answer, tmp_path):
+    folder = tmp_path / "kuhn"
+    assert run("solve", "kuhn", "--iterations", "50", "--out", folder).returncode == 0
+    data = answer("match", f"solution:{folder}", "always-call", "--game", "kuhn", "--hands", 20)
+    assert (data["game"], data["unit"]) == ("kuhn", "chips")
+    wrong = run("match", f"solution:{folder},purify", "always-call", "--game", "leduc")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "kuhn,purify is a strategy for kuhn, not for leduc" in wrong.stderr

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from equilibrist.errors import InvalidValueError, ParseError
+from equilibrist.games.action import RAISE
+from equilibrist.games.betting import Betting
 from equilibrist.games.catalog import get_game
 from equilibrist.games.notation import parse_state
 from equilibrist.play.match import play_match
 from equilibrist.players.catalog import make_player
 from equilibrist.players.context_tree import BINS, KINDS, Contexts, OpponentModel
-from equilibrist.players.player import View
+from equilibrist.players.player import Player, View
 
 pytestmark = pytest.mark.kernels
 
@@ -102,11 +104,12 @@ def test_miximix_mixes_what_miximax_maximises():
 
 
 def test_aadapti_learns_frequencies_slowly():
-    player = make_player("aadapti", LIMIT)
-    before = player.frequencies(1, True)
-    after = taught("aadapti", "always-raise", 100).frequencies(1, True)
+    flop = Betting.start(LIMIT, round=1).apply(RAISE)
+    before = make_player("aadapti", LIMIT).frequencies(flop)
+    after = taught("aadapti", "always-raise", 100).frequencies(flop)
     assert before[2] < after[2] < 0.9
-    assert taught("aadapti", "always-fold", 100).frequencies(0, True)[0] > before[0]
+    blinds = Betting.start(LIMIT)
+    assert taught("aadapti", "always-fold", 100).frequencies(blinds)[0] > before[0]
 
 
 @pytest.mark.parametrize("name", ADAPTIVE)
@@ -123,3 +126,39 @@ def test_wrong_options_and_games_are_refused():
     for name in ("vexbot", "aadapti"):
         with pytest.raises(InvalidValueError, match=f"{name} plays limit hold'em"):
             make_player(name, get_game("leduc"))
+
+
+class Frozen(Player):
+    """A player that learns no more and cannot forget."""
+
+    def __init__(self, player):
+        self.player, self.name = player, player.name
+
+    def act(self, view):
+        return self.player.act(view)
+
+    def reset(self, seed):
+        pass
+
+
+def gain(name, other, lessons, hands):
+    """What lessons add to the win rate, on the same deals, in standard errors."""
+    rates = [
+        play_match(
+            LIMIT, (Frozen(player), make_player(other, LIMIT)), hands, duplicate=True
+        ).samples
+        for player in (make_player(name, LIMIT), taught(name, other, lessons))
+    ]
+    added = rates[1] - rates[0]
+    return added.mean() / (added.std(ddof=1) / np.sqrt(len(added)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "other", "lessons"),
+    [
+        ("vexbot", "poki", 1000),
+    ],
+)
+def test_learners_win_more_when_taught(name, other, lessons):
+    assert gain(name, other, lessons, 500) > 1.96

@@ -73,7 +73,7 @@ def test_chances_of_actions_sum_to_one():
     places = np.linspace(0, 1, 11)
     opening = Betting.start(LIMIT)
     for betting, kinds in ((opening, "fcr"), (opening.apply(CALL), "cr")):
-        chances = np.array([action_chances(betting, places, kind) for kind in kinds])
+        chances = np.array([action_chances(betting, places, places, kind) for kind in kinds])
         assert np.allclose(chances.sum(axis=0), 1)
         assert (chances >= 0).all()
         assert (np.diff(chances[-1]) > 0).all()  # better hands raise more

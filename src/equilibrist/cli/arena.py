@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 
-from equilibrist.cli.options import Json, Remaining, Seed, Threads, emit, table
+from equilibrist.cli.options import Json, Remaining, Seed, Threads, emit, prepare_kernels, table
 from equilibrist.errors import InvalidValueError, StorageError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from equilibrist.games.rules import GameRules
-    from equilibrist.play.match import Match
+    from equilibrist.play.match import Match, Watch
     from equilibrist.play.tournament import CrossTable
 
 _NORMAL_95 = 1.959964  # standard deviations that hold 95 % of a normal distribution
@@ -80,13 +80,14 @@ def match(
     from equilibrist.players.catalog import make_player
 
     rules = load_game(game)
+    _prepare(threads, first, second)
     pair = make_player(first, rules), make_player(second, rules)
     _check_outputs(log, phh, plot, matches)
     settings: dict[str, Any] = {
         "duplicate": duplicate,
         "agreed_rounds": int(postflop),
         "keep_log": log is not None or phh is not None,
-        "watch": Remaining(f"{first} against {second}"),
+        "watch": _watch(f"{first} against {second}"),
     }
     start = time.perf_counter()
     if matches > 1:
@@ -128,7 +129,8 @@ def tournament(
     plan = replace(plan, seed=plan.seed or seed)
     _check_folder(csv)
     rules = load_game(plan.game)
-    found = play_tournament(plan, Remaining(f"{len(plan.players)} players"))
+    _prepare(threads, *plan.players)
+    found = play_tournament(plan, _watch(f"{len(plan.players)} players"))
     unit = usual_unit(rules)
     rows = _cross_rows(found, unit_chips(rules, unit))
     names = found.names
@@ -150,6 +152,29 @@ def tournament(
     if csv is not None:
         _write_csv(csv, names, rows)
     emit(data, _tournament_text(data), as_json=json)
+
+
+def _prepare(threads: int | None, *names: str) -> None:
+    """Say so when kernels of some players must be compiled; most need none, and no Numba."""
+    from equilibrist.players.catalog import player_kernels
+
+    kernels = {kernel for name in names for kernel in player_kernels(name)}
+    if kernels:
+        prepare_kernels(threads, *kernels)
+
+
+def _watch(what: str) -> Watch:
+    """Says how long a match still takes by its rate since the first look: hands before warm up."""
+    first: list[tuple[float, Remaining]] = []
+
+    def look(share: float) -> None:
+        if not first:
+            first.append((share, Remaining(what)))
+        elif share > first[0][0]:
+            start, remaining = first[0]
+            remaining((share - start) / (1 - start))
+
+    return look
 
 
 # --- numbers --------------------------------------------------------------------------------------

@@ -2,14 +2,14 @@
 
 *Aadapti* is "a relatively simple adaptive player, capable of slowly learning and exploiting
 persistent patterns in play" (Billings et al. 2003). Here the pattern is one triple of frequencies
-for each round, facing a bet or not. The other is taken to raise its best hands, call the next and
-fold the rest, as often as counted; the action of largest expectation is chosen one step ahead.
+for each round, facing no bet, one, or a raise. Of the hands that it may have, the other is taken to
+raise the best, call with the next and fold the rest, as often as counted; the action of largest
+expectation is chosen one step ahead.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equilibrist.games.action import Action, Kind
 from equilibrist.games.betting import Betting
@@ -21,7 +21,8 @@ from equilibrist.players.static import nearest_action
 
 _PATIENCE = 100.0  # actions that the first beliefs are worth: what makes it slow
 _DOUBT = 0.15  # chance of an action that the pattern does not expect
-_FIRST_BELIEF = {True: (0.25, 0.5, 0.25), False: (0.0, 0.6, 0.4)}  # by facing a bet
+# Fold, call and raise before anything is seen: facing no bet, one, a raise.
+_FIRST_BELIEF = np.array([(0.0, 0.6, 0.4), (0.15, 0.6, 0.25), (0.05, 0.75, 0.2)])
 _KINDS = "fcr"
 
 
@@ -37,14 +38,12 @@ class Aadapti(Player):
 
     def reset(self, seed: int) -> None:
         """Forget all counts; nothing is left to chance."""
-        belief = np.array([_FIRST_BELIEF[False], _FIRST_BELIEF[True]])
-        self._counts: NDArray[np.float64] = np.tile(
-            _PATIENCE * belief, (self._rules.num_rounds, 1, 1)
-        )
+        first = _PATIENCE * _FIRST_BELIEF
+        self._counts = np.tile(first, (self._rules.num_rounds, 1, 1))  # [rounds, 3, 3]
 
-    def frequencies(self, round: int, faces_bet: bool) -> Floats:
+    def frequencies(self, betting: Betting) -> Floats:
         """How often the other is believed to fold, call and raise: [3]."""
-        counts = self._counts[round, int(faces_bet)]
+        counts = self._counts[_context(betting)]
         return counts / counts.sum()
 
     def act(self, view: View) -> Action:
@@ -63,8 +62,7 @@ class Aadapti(Player):
         betting = Betting.start(self._rules)
         for action in (action for actions in result.view.betting.history for action in actions):
             if betting.actor != result.view.player:
-                place = _KINDS.index(action.kind)
-                self._counts[betting.round, int(betting.can_fold), place] += 1
+                self._counts[_context(betting)][_KINDS.index(action.kind)] += 1
             betting = betting.apply(action)
 
     def _value_of_raise(self, view: View, weights: Floats) -> float:
@@ -74,14 +72,22 @@ class Aadapti(Player):
         cost = raised - betting.spent[view.player]
         pot = 2 * raised
         after = betting.apply(nearest_action(betting, "r"))
-        places = strengths(view.board)
-        folding = weights * self._chances(after, places, "f")
+        folding = weights * self._chances(after, strengths(view.board), weights, "f")
         folds = float(folding.sum() / max(weights.sum(), 1e-12))
         chance = win_chance(view.hole, view.board, weights - folding)
         return folds * betting.pot + (1 - folds) * (chance * pot - cost)
 
-    def _chances(self, betting: Betting, places: Floats, kind: str) -> Floats:
-        """Chance of an action for hands at places [H]: the best raise, the worst fold."""
-        fold, call, _ = self.frequencies(betting.round, betting.can_fold)
-        wished = (places >= fold).astype(int) + (places >= fold + call)
+    def _chances(self, betting: Betting, places: Floats, weights: Floats, kind: str) -> Floats:
+        """Chance of an action: of the hands it may have, the best raise and the worst fold."""
+        order = np.argsort(places)
+        below = np.empty_like(weights)
+        below[order] = np.cumsum(weights[order]) - weights[order] / 2
+        share = below / max(weights.sum(), 1e-12)
+        fold, call, _ = self.frequencies(betting)
+        wished = (share >= fold).astype(int) + (share >= fold + call)
         return np.where(wished == _KINDS.index(kind), 1 - _DOUBT, _DOUBT / 2)
+
+
+def _context(betting: Betting) -> tuple[int, int]:
+    """The round, and whether the actor faces no bet (0), one (1) or a raise (2)."""
+    return betting.round, 0 if not betting.can_fold else min(max(betting.num_raises, 1), 2)

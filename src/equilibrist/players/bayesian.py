@@ -13,27 +13,34 @@ from typing import TypeAlias
 
 import numpy as np
 
-from equilibrist.cards.hand import NUM_HANDS
 from equilibrist.games.action import Action
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
 from equilibrist.players.formula import pot_odds
-from equilibrist.players.hand_strength import Floats, check_holdem, strengths, win_chance
+from equilibrist.players.hand_strength import (
+    Floats,
+    check_holdem,
+    possible_hands,
+    strengths,
+    win_chance,
+)
 from equilibrist.players.player import Player, View
 from equilibrist.players.static import nearest_action
 
-# Chance of an action, by its letter, for hands at places [1326] in some betting.
-Chances: TypeAlias = Callable[[Betting, Floats, str], Floats]
+# Chance of an action, by its letter, for hands at places [1326] and of weights [1326] before it.
+Chances: TypeAlias = Callable[[Betting, Floats, Floats, str], Floats]
 
 
-def action_chances(betting: Betting, places: Floats, kind: str) -> Floats:
+def action_chances(betting: Betting, places: Floats, weights: Floats, kind: str) -> Floats:
     """Chance that a hand at each place, 0 to 1 of all hands, folds, calls or raises.
+
+    Weights do not matter to it.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
         >>> blind = Betting.start(get_game("holdem-limit"))
         >>> places = np.array([0.1, 0.9])
-        >>> [action_chances(blind, places, kind).round(2).tolist() for kind in "fcr"]
+        >>> [action_chances(blind, places, places, kind).round(2).tolist() for kind in "fcr"]
         [[0.4, 0.0], [0.44, 0.32], [0.16, 0.68]]
     """
     raises = 0.15 + 0.65 * places**2
@@ -75,12 +82,12 @@ def posterior(view: View, chances: Chances = action_chances) -> Floats:
 
     `chances` are those of an action at the places of hands, `action_chances` unless told.
     """
-    weights = np.ones(NUM_HANDS)
+    weights = possible_hands((*view.hole, *view.board))
     betting = Betting.start(view.rules)
     for r, actions in enumerate(view.betting.history):
         places = strengths(view.board[: view.rules.board_cards_by(r)])
         for action in actions:
             if betting.actor != view.player:
-                weights *= chances(betting, places, action.kind)
+                weights *= chances(betting, places, weights, action.kind)
             betting = betting.apply(action)
     return weights

@@ -24,6 +24,7 @@ class PlayerEntry(NamedTuple):
     games: str  # which it plays, in words
     make: Callable[[GameRules, str], Player]  # from the options, the text behind the colon
     options: str = ""  # their form; "" where there are none
+    kernels: tuple[str, ...] = ()  # of `kernels/cpu`, that it runs
 
 
 def player_entries() -> tuple[PlayerEntry, ...]:
@@ -67,6 +68,12 @@ def make_player(text: str, rules: GameRules) -> Player:
             f"{rules.name} has {rules.num_players} players; ours play heads-up", value=rules.name
         )
     return entry.make(rules, options)
+
+
+def player_kernels(text: str) -> tuple[str, ...]:
+    """The compiled kernels that the player of a text runs, to say when they must be compiled."""
+    name = text.partition(":")[0]
+    return _CATALOG[name].kernels if name in _CATALOG else ()
 
 
 def _unknown(name: str) -> UnknownNameError:
@@ -117,6 +124,12 @@ def _make_solution(rules: GameRules, options: str) -> Player:
 
 
 _LIMIT_HOLDEM = "limit hold'em"
+_STRENGTH = ("hand_strength.hand_values", "hand_strength.meetings")
+_SEARCH = (*_STRENGTH, "miximax.fold_up_mixed")
+
+
+def _holdem(name: str, description: str, make: Callable[[GameRules, str], Player]) -> PlayerEntry:
+    return PlayerEntry(name, description, _LIMIT_HOLDEM, make, kernels=_STRENGTH)
 
 
 def _make_poki(rules: GameRules, options: str) -> Player:
@@ -162,23 +175,18 @@ _CATALOG: Final = {
             "every game",
             lambda rules, _: Uniform(),
         ),
-        PlayerEntry(
-            "poki", "Hand strength, potential and pot odds by formula", _LIMIT_HOLDEM, _make_poki
-        ),
-        PlayerEntry("anti-poki", "Bluffs poki where it folds", _LIMIT_HOLDEM, _make_anti_poki),
-        PlayerEntry("teddy", "Raises almost always", _LIMIT_HOLDEM, _make_teddy),
-        PlayerEntry(
-            "monash", "Bayes' rule over the hands of the other", _LIMIT_HOLDEM, _make_monash
-        ),
-        PlayerEntry(
-            "aadapti", "Learns slowly how often the other bets", _LIMIT_HOLDEM, _make_aadapti
-        ),
+        _holdem("poki", "Hand strength, potential and pot odds by formula", _make_poki),
+        _holdem("anti-poki", "Bluffs poki where it folds", _make_anti_poki),
+        _holdem("teddy", "Raises almost always", _make_teddy),
+        _holdem("monash", "Bayes' rule over the hands of the other", _make_monash),
+        _holdem("aadapti", "Learns slowly how often the other bets", _make_aadapti),
         PlayerEntry(
             "vexbot",
             "Learns what follows every betting history, and searches it",
             _LIMIT_HOLDEM,
             _make_vexbot,
             "[miximax|miximix]",
+            _SEARCH,
         ),
         PlayerEntry(
             "solution",

@@ -99,6 +99,16 @@ def _preflop_strengths() -> Floats:
     return below / 2 / len(order)
 
 
+def possible_hands(cards: Cards) -> Floats:
+    """1 for hands that hold none of some cards, 0 for the others: [1326].
+
+    Example:
+        >>> float(possible_hands((0, 1)).sum())
+        1225.0
+    """
+    return np.where(_hands_with()[list(cards)].any(axis=0), 0.0, 1.0)
+
+
 def outlook(hole: Cards, board: Cards, weights: Floats | None = None) -> Outlook:
     """Strength and potentials against a random hand, or against weighted ones [1326].
 
