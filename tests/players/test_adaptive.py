@@ -155,10 +155,12 @@ def gain(name, other, lessons, hands):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "other", "lessons"),
+    ("name", "other", "lessons", "hands"),
     [
-        ("vexbot", "poki", 1000),
+        ("vexbot", "poki", 1500, 800),
+        ("vexbot", "always-raise", 1200, 600),
+        ("aadapti", "always-raise", 1500, 600),
     ],
 )
-def test_learners_win_more_when_taught(name, other, lessons):
-    assert gain(name, other, lessons, 500) > 1.96
+def test_learners_win_more_when_taught(name, other, lessons, hands):
+    assert gain(name, other, lessons, hands) > 1.96
