@@ -1,9 +1,9 @@
 """Which method reaches an exploitability first?
 
 Correctness first: every method's value must be the linear program's, as far as its own best
-responses allow. Seconds are those of iterations alone, without the best
-responses that measure them; these are computed whenever the iterations have grown by a tenth. The
-linear program is exact at once. A dash: not within the seconds given to each method.
+responses allow. Seconds are those of iterations alone, without the best responses that measure
+them; these are computed whenever the iterations have grown by a tenth. The linear program is exact
+at once. A dash: not within the seconds given to each method.
 
 Run: python benchmarks/bench_methods.py [--seconds 20]
 """

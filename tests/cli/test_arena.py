@@ -56,7 +56,7 @@ def test_a_match_says_rate_interval_and_verdict(answer):
     assert (data["win_rate"], data["unit"], data["standard_error"]) == (-750, "mbb/g", 0)
     assert (data["ci95"], data["hands"], data["samples"]) == ([-750, -750], 20, 10)
     assert data["sb_per_hand"] == -0.75
-    assert data["verdict"].startswith("always-raise beats always-fold by 750 ± 0 mbb/g")
+    assert data["verdict"].startswith("always-raise beats always-fold by 750.000 ± 0.000 mbb/g")
 
 
 def test_the_interval_is_that_of_the_samples(answer, tmp_path):
@@ -68,7 +68,8 @@ def test_the_interval_is_that_of_the_samples(answer, tmp_path):
     error = (sum((x - mean) ** 2 for x in won) / 49 / 50) ** 0.5
     assert data["win_rate"] == pytest.approx(mean)
     assert data["standard_error"] == pytest.approx(error)
-    assert data["ci95"] == pytest.approx([mean - 1.959964 * error, mean + 1.959964 * error])
+    student = 2.009575  # 97.5 % of Student's distribution with 49 degrees of freedom, by table
+    assert data["ci95"] == pytest.approx([mean - student * error, mean + student * error])
     assert data["standard_deviation"] == pytest.approx(error * 50**0.5)
 
 

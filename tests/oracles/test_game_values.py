@@ -31,7 +31,7 @@ def test_toy_games_have_their_known_values(name, value, method, symmetry):
     game = exact_game(get_game(name), symmetry=symmetry)
     solution = LinearProgram(method).solve(game)
     assert solution.value == pytest.approx(value, abs=1e-9)
-    assert solution.exploitability <= 1e-8
+    assert solution.certificate.exploitability <= 1e-8
 
 
 @pytest.mark.parametrize("leaves", ["dense", "sorted"])

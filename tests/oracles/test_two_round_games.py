@@ -141,4 +141,4 @@ def test_games_with_more_raises_have_their_known_values(rules, infosets, value):
     assert game.num_infosets == infosets
     solved = LinearProgram("clarabel").solve(game)
     assert solved.value == pytest.approx(value, abs=1e-6)
-    assert solved.exploitability <= 1e-5
+    assert solved.certificate.exploitability <= 1e-5

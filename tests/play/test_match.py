@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from equilibrist.errors import IllegalActionError, InvalidValueError
+from equilibrist.evaluation.statistics import unit_chips
 from equilibrist.games.action import FOLD
 from equilibrist.games.catalog import game_names, get_game
 from equilibrist.games.match_log import log_lines, read_log, replay
@@ -13,8 +14,6 @@ from equilibrist.play.match import (
     play_match,
     play_matches,
     series_score,
-    unit_chips,
-    usual_unit,
 )
 from equilibrist.players.catalog import make_player
 from equilibrist.players.player import Player
@@ -45,8 +44,8 @@ class Recorder(Uniform):
 def test_always_fold_loses_750_to_always_raise():
     # 1000 mbb in the big blind, 500 as the dealer.
     match = play_match(LIMIT, pair("always-fold", "always-raise"), 200, duplicate=True)
-    assert (match.samples / unit_chips(LIMIT, "mbb/g") == -750).all()
-    assert match.rate() / unit_chips(LIMIT, "sb/h") == -0.75
+    assert (match.samples / unit_chips(LIMIT)["mbb/g"] == -750).all()
+    assert match.rate() / unit_chips(LIMIT)["sb/h"] == -0.75
 
 
 def test_always_call_and_always_raise_are_worth_the_same():
@@ -174,13 +173,6 @@ def test_an_illegal_action_names_the_player():
     players: tuple[Player, Player] = (Folder(0, 1, 0, "folder"), Mix(0, 1, 0))
     with pytest.raises(IllegalActionError, match="folder: f folds to no bet"):
         play_match(get_game("kuhn"), players, 1)
-
-
-def test_units_are_those_of_the_game():
-    assert usual_unit(LIMIT) == "mbb/g"
-    assert usual_unit(get_game("leduc")) == "chips"
-    with pytest.raises(InvalidValueError, match="its units are"):
-        unit_chips(get_game("holdem-nolimit"), "sb/h")
 
 
 @pytest.mark.slow

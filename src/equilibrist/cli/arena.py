@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from equilibrist.evaluation.statistics import Estimate
     from equilibrist.games.rules import GameRules
     from equilibrist.play.match import Match, Watch
     from equilibrist.play.tournament import CrossTable
-
-_NORMAL_95 = 1.959964  # standard deviations that hold 95 % of a normal distribution
 
 Postflop: TypeAlias = Annotated[
     bool, typer.Option("--postflop", help="Both call in the first round by agreement.")
@@ -121,8 +120,8 @@ def tournament(
     """
     from dataclasses import replace
 
+    from equilibrist.evaluation.statistics import chips_of_unit
     from equilibrist.games.catalog import load_game
-    from equilibrist.play.match import unit_chips, usual_unit
     from equilibrist.play.tournament import play_tournament, read_tournament
 
     plan = read_tournament(file)
@@ -131,8 +130,8 @@ def tournament(
     rules = load_game(plan.game)
     _prepare(threads, *plan.players)
     found = play_tournament(plan, _watch(f"{len(plan.players)} players"))
-    unit = usual_unit(rules)
-    rows = _cross_rows(found, unit_chips(rules, unit))
+    unit, chips = chips_of_unit(rules, None)
+    rows = _cross_rows(found, chips)
     names = found.names
     data = {
         "game": rules.name,
@@ -180,90 +179,66 @@ def _watch(what: str) -> Watch:
 # --- numbers --------------------------------------------------------------------------------------
 
 
-class _Interval(NamedTuple):
-    """A mean with its normal interval; None where one sample says nothing of its error."""
+def _estimate(samples: NDArray[np.float64]) -> Estimate | None:
+    """A mean with its interval; None where one sample says nothing of its error."""
+    from equilibrist.evaluation.statistics import Estimate
 
-    mean: float
-    error: float | None
-    p_value: float | None  # of the mean being zero, two-sided
-
-    @property
-    def ci95(self) -> list[float] | None:
-        if self.error is None:
-            return None
-        return [self.mean - _NORMAL_95 * self.error, self.mean + _NORMAL_95 * self.error]
+    return Estimate.of_sample(samples) if len(samples) > 1 else None
 
 
-def _interval(samples: NDArray[np.float64]) -> _Interval:
-    mean = float(samples.mean())
-    if len(samples) < 2:
-        return _Interval(mean, None, None)
-    error = float(samples.std(ddof=1)) / math.sqrt(len(samples))
-    if error == 0:
-        return _Interval(mean, 0.0, float(mean == 0))
-    return _Interval(mean, error, math.erfc(abs(mean) / error / math.sqrt(2)))
+def _error_fields(found: Estimate | None) -> dict[str, Any]:
+    if found is None:
+        return {"standard_error": None, "ci95": None}
+    return {"standard_error": found.standard_error, "ci95": list(found.ci95)}
 
 
 def _describe(played: tuple[Match, ...], names: tuple[str, str]) -> dict[str, Any]:
     """The result of one match, whose samples are deals, or of many, whose samples are matches."""
     import numpy as np
 
-    from equilibrist.play.match import unit_chips, usual_unit
+    from equilibrist.evaluation.statistics import chips_of_unit
 
     rules, many = played[0].rules, len(played) > 1
-    unit = usual_unit(rules)
-    chips = unit_chips(rules, unit)
+    unit, chips = chips_of_unit(rules, None)
     samples = np.array([match.rate() for match in played]) if many else played[0].samples
-    found = _interval(samples / chips)
+    mean, found = float(samples.mean() / chips), _estimate(samples / chips)
     data: dict[str, Any] = {
         "game": rules.name,
         "players": list(names),
-        "win_rate": found.mean,
+        "win_rate": mean,
         "unit": unit,
-        "standard_error": found.error,
-        "ci95": found.ci95,
-        "p_value": found.p_value,
+        **_error_fields(found),
+        "p_value": None if found is None else found.p_value,
         "standard_deviation": float(np.std([m.chips for m in played], ddof=1) / chips)
         if sum(match.num_hands for match in played) > 1
         else None,
         "hands": sum(match.num_hands for match in played),
         "samples": len(samples),
         "duplicate": played[0].is_duplicate,
-        "verdict": _verdict(found, unit, names),
+        "verdict": _verdict(mean, found, unit, names),
     }
-    data |= _other_units(rules, found.mean * chips)
+    data |= _other_units(rules, mean * chips)
     if many:
-        last = _interval(np.array([match.rate(0.1) for match in played]) / chips)
+        tenths = np.array([match.rate(0.1) for match in played]) / chips
         data["matches"] = [match.rate() / chips for match in played]
-        data["last_tenth"] = {
-            "win_rate": last.mean,
-            "standard_error": last.error,
-            "ci95": last.ci95,
-        }
+        data["last_tenth"] = {"win_rate": float(tenths.mean()), **_error_fields(_estimate(tenths))}
     return data
 
 
 def _other_units(rules: GameRules, rate: float) -> dict[str, float]:
-    from equilibrist.play.match import unit_chips, usual_unit
+    from equilibrist.evaluation.statistics import unit_chips
 
-    if usual_unit(rules) == "chips":
-        return {}
-    units = {"bb_per_100": "bb/100"} | ({"sb_per_hand": "sb/h"} if rules.is_limit else {})
-    return {field: rate / unit_chips(rules, unit) for field, unit in units.items()}
+    known, fields = unit_chips(rules), {"bb_per_100": "bb/100", "sb_per_hand": "sb/h"}
+    return {field: rate / known[unit] for field, unit in fields.items() if unit in known}
 
 
-def _verdict(found: _Interval, unit: str, names: tuple[str, str]) -> str:
-    winner, loser = names if found.mean >= 0 else names[::-1]
-    by = f"{abs(found.mean):.6g}"
-    if found.error is None or found.p_value is None:
-        return f"{winner} won {by} {unit} from {loser}; one sample proves nothing"
-    width = f"{_NORMAL_95 * found.error:.3g}"
-    if found.ci95 is not None and found.ci95[0] <= 0 <= found.ci95[1]:
-        return (
-            f"no verdict: {names[0]} won {found.mean:.6g} ± {width} {unit} from {names[1]}; "
-            f"p = {found.p_value:.2g}"
-        )
-    return f"{winner} beats {loser} by {by} ± {width} {unit}; p = {found.p_value:.2g}"
+def _verdict(mean: float, found: Estimate | None, unit: str, names: tuple[str, str]) -> str:
+    winner, loser = names if mean >= 0 else names[::-1]
+    if found is None:
+        return f"{winner} won {abs(mean):.6g} {unit} from {loser}; one sample proves nothing"
+    if not found.is_clear:
+        return f"no verdict: {names[0]} won {found.text(unit)} from {names[1]}"
+    return f"{winner} beats {loser} by {found.text(unit, 1 if mean >= 0 else -1)}"
 
 
 def _text(data: dict[str, Any]) -> str:
@@ -335,12 +310,10 @@ def _draw(played: tuple[Match, ...], names: tuple[str, str], path: Path) -> None
     import numpy as np
     from matplotlib.figure import Figure
 
-    from equilibrist.play.match import unit_chips
-
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     rules = played[0].rules
-    bet = unit_chips(rules, "sb/h") if rules.is_limit else rules.big_blind
+    bet = rules.raise_sizes[0] if rules.is_limit else rules.big_blind
     for match in played:
         won = np.concatenate([[0], match.chips.sum(axis=0).cumsum()]) / bet
         axes.plot(np.arange(len(won)) * len(match.chips), won, linewidth=1)

@@ -169,30 +169,6 @@ def series_score(match: Match, series: int = SERIES) -> tuple[int, int, int]:
     return int((totals > 0).sum()), int((totals < 0).sum()), int((totals == 0).sum())
 
 
-def unit_chips(rules: GameRules, unit: str) -> float:
-    """Chips of one unit of winnings a hand: mbb/g, bb/100, sb/h (limit games only) or chips.
-
-    Example:
-        >>> from equilibrist.games.catalog import get_game
-        >>> game = get_game("holdem-limit")
-        >>> [7.5 / unit_chips(game, unit) for unit in ("mbb/g", "bb/100", "sb/h", "chips")]
-        [750.0, 75.0, 0.75, 7.5]
-    """
-    units = {"mbb/g": rules.big_blind / 1000, "bb/100": rules.big_blind / 100, "chips": 1.0}
-    if rules.is_limit:
-        units["sb/h"] = float(rules.raise_sizes[0])
-    if unit not in units:
-        raise InvalidValueError(
-            f"{rules.name} has no unit {unit!r}; its units are {', '.join(units)}", value=unit
-        )
-    return units[unit]
-
-
-def usual_unit(rules: GameRules) -> str:
-    """The unit that win rates are told in: mbb/g, chips in games with antes instead of blinds."""
-    return "mbb/g" if len(set(rules.blinds)) > 1 else "chips"
-
-
 def _check(
     rules: GameRules, players: Pair, hands: int, seed: int, duplicate: bool, agreed_rounds: int
 ) -> None:
