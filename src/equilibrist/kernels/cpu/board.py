@@ -26,11 +26,18 @@ def work_space(num_states, dtype):
 
 
 @njit(cache=True, inline="always")
-def _realize_board(tree, r, board, behaviour, plan):
-    """Writes the block of a board, the plan of the round before being written."""
+def _realize_board(tree, r, board, behaviour, plan, average, weight, averages):
+    """Writes the block of a board, the plan of the round before being written.
+
+    With `averages`, what stood there is added to `average` first, times `weight`: one pass over the
+    plan instead of two.
+    """
     start, states = tree.block_start[board], np.uint64(tree.num_states[board])
     for e in range(tree.entry_start[r + 1] - tree.entry_start[r]):
         own = np.uint64(start) + np.uint64(e) * states
+        if averages:
+            for s in range(states):
+                average[own + s] += weight * plan[own + s]
         if r == 0:
             for s in range(states):
                 plan[own + s] = 1.0
@@ -45,6 +52,9 @@ def _realize_board(tree, r, board, behaviour, plan):
         up = np.uint64(start) + np.uint64(tree.decision_parent[d]) * states
         own = np.uint64(start) + np.uint64(tree.decision_first[d]) * states
         for _ in range(tree.decision_size[d]):
+            if averages:
+                for s in range(states):
+                    average[own + s] += weight * plan[own + s]
             for s in range(states):
                 plan[own + s] = plan[up + s] * behaviour[own + s]
             own += states
@@ -346,7 +356,7 @@ def gather_child(tree, r, board, child, values):
 def realize_boards(tree, r, begin, end, behaviour, plan):
     """Writes the blocks of boards `begin` … `end` − 1, the round before being written."""
     for board in range(begin, end):
-        _realize_board(tree, r, board, behaviour, plan)
+        _realize_board(tree, r, board, behaviour, plan, plan, 0.0, False)
 
 
 @njit(cache=True, _nrt=False, fastmath={"reassoc", "contract"})  # sums in any order: vectors
@@ -373,7 +383,7 @@ def fold_path_board(tree, rule, r, board, values, behaviour, table, factors, row
 
 
 @njit(cache=True, _nrt=False)
-def average_boards(tree, begin, end, weight, plan, average):
-    """Adds `weight` times the boards' blocks of `plan` to `average`."""
-    for i in range(np.uint64(tree.block_start[begin]), np.uint64(tree.block_start[end])):
-        average[i] += weight * plan[i]
+def renew_boards(tree, r, begin, end, behaviour, plan, average, weight):
+    """Adds `weight` times the boards' blocks of `plan` to `average`, then realizes them anew."""
+    for board in range(begin, end):
+        _realize_board(tree, r, board, behaviour, plan, average, weight, True)

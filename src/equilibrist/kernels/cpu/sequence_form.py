@@ -12,10 +12,10 @@ import numpy as np
 from numba import njit, prange
 
 from equilibrist.kernels.cpu.board import (
-    average_boards,
     fold_boards,
     gradient_boards,
     realize_boards,
+    renew_boards,
     work_space,
 )
 from equilibrist.kernels.reference.sequence_form import REGRET
@@ -90,8 +90,7 @@ def _rise(player, own, other, leaves, pairs, r, boards, ours, plan, factors, val
 def _descend(tree, r, begin, end, ours, weight):
     """Average and new plan of some boards, the boards above them being done."""
     plan, behaviour, _, average = ours
-    average_boards(tree, begin, end, weight, plan, average)
-    realize_boards(tree, r, begin, end, behaviour, plan)
+    renew_boards(tree, r, begin, end, behaviour, plan, average, weight)
 
 
 @njit(cache=True, _nrt=False)
