@@ -18,7 +18,7 @@ from equilibrist.abstraction.recipes.strength_potential import (
     strength_potential,
     strength_potential_clusters,
 )
-from equilibrist.abstraction.scattergram import boxes
+from equilibrist.abstraction.scattergram import k_means
 from equilibrist.abstraction.streets import Streets
 from equilibrist.cards.card import parse_cards
 from equilibrist.cards.hand import hand_index
@@ -217,14 +217,14 @@ def test_any_rule_may_cluster(strengths: Strengths, known: tuple[Potential | Non
     assert found.configuration["clusters"] == "by_potential"
 
 
-def test_boxes_are_as_many_as_asked_and_none_is_empty() -> None:
+def test_clusters_are_as_many_as_asked_and_none_is_empty() -> None:
     random = np.random.default_rng(3)
     points = np.unique(random.integers(0, 6, (30, 2)), axis=0).astype(float)
     weights = random.integers(1, 9, len(points)).astype(float)
     for number in range(1, len(points) + 1):
-        assert set(boxes(points, weights, number)) == set(range(number))
+        assert set(k_means(points, weights, number)) == set(range(number))
     with pytest.raises(InvalidValueError, match="cannot be put into"):
-        boxes(points, weights, len(points) + 1)
+        k_means(points, weights, len(points) + 1)
 
 
 @pytest.mark.parametrize(

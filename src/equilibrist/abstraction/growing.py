@@ -11,9 +11,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist.abstraction.allocation import allocate
 from equilibrist.abstraction.buckets import Abstraction, Intervals, check_numbers
+from equilibrist.abstraction.clustering import cluster_tables
 from equilibrist.abstraction.features import Ints, Progress, Strengths
-from equilibrist.abstraction.splitting import Spread, label, spread
+from equilibrist.abstraction.histograms import Points
+from equilibrist.abstraction.splitting import Spread, label, most_parts, spread
 
 # (round, buckets before [B, H] on its boards, how many, how many wanted) → labels [B, H], parents
 Divide: TypeAlias = Callable[[int, Ints, int, int], tuple[Ints, NDArray[np.int32]]]
@@ -71,3 +74,20 @@ def by_strength(strengths: Strengths, choose: Choose) -> Divide:
         return label(strengths, r, before, cut), cut.parents
 
     return divide
+
+
+def divide_points(
+    shape: tuple[int, ...], groups: list[Points], number: int, *, restarts: int, seed: int
+) -> tuple[Ints, NDArray[np.int32]]:
+    """Labels [B, H] and parents of the best `number` clusters of points within their groups."""
+    most = most_parts(number, len(groups))
+    problems = ((group.points, group.weights) for group in groups)
+    tables = list(cluster_tables(problems, most, restarts=restarts, seed=seed))
+    mass = np.array([group.weights.sum() for group in groups])
+    parts = allocate(np.stack([table.errors for table in tables]), mass / mass.sum(), number)
+    first = np.concatenate([[0], np.cumsum(parts)]).astype(np.int64)
+    labels = np.full(shape[0] * shape[1], -1, np.int32)
+    for p, (group, table) in enumerate(zip(groups, tables, strict=True)):
+        labels[group.places] = first[p] + table.at(int(parts[p])).labels[group.inverse]
+    parents = np.repeat(np.arange(len(groups), dtype=np.int32), parts)
+    return labels.reshape(shape), parents

@@ -13,6 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist.abstraction.clustering import cluster
 from equilibrist.abstraction.features import Ints, Strengths
 from equilibrist.abstraction.potential import Potential
 from equilibrist.errors import InvalidValueError
@@ -23,34 +24,23 @@ Cluster = Callable[[Floats, Floats, int], NDArray[np.int64]]  # points [M, 2], w
 _CELLS = 128  # along either axis
 
 
-def boxes(points: Floats, weights: Floats, number: int) -> NDArray[np.int64]:
-    """Different points put into boxes, [M]: the heaviest box is halved across its wider side.
+def k_means(points: Floats, weights: Floats, number: int) -> NDArray[np.int64]:
+    """Different points put into clusters of least squared distance: [M].
 
     Example:
-        >>> boxes(np.array([[0.0, 0.0], [0.0, 1.0], [9.0, 0.0]]), np.ones(3), 2).tolist()
-        [0, 0, 1]
+        >>> labels = k_means(np.array([[0.0, 0.0], [0.0, 1.0], [9.0, 0.0]]), np.ones(3), 2)
+        >>> bool(labels[0] == labels[1] != labels[2])
+        True
     """
     if number > len(points):
         raise InvalidValueError(
-            f"{len(points)} different points cannot be put into {number} boxes", value=number
+            f"{len(points)} different points cannot be put into {number} clusters", value=number
         )
-    labels = np.zeros(len(points), np.int64)
-    for new in range(1, number):
-        can_split = np.bincount(labels, minlength=number) > 1
-        box = int(np.argmax(np.where(can_split, np.bincount(labels, weights, number), -1.0)))
-        inside = np.flatnonzero(labels == box)
-        load = weights[inside]
-        middle = np.average(points[inside], axis=0, weights=load)
-        wide = np.average((points[inside] - middle) ** 2, axis=0, weights=load)
-        along = points[inside, int(np.argmax(wide))]
-        order = np.argsort(along)
-        border = along[order[np.searchsorted(np.cumsum(load[order]), load.sum() / 2)]]
-        labels[inside[along > border if border < along.max() else along == border]] = new
-    return labels
+    return cluster(points, weights, number).labels.astype(np.int64)
 
 
 def cluster_hands(
-    strengths: Strengths, potential: Potential, counted: Ints, number: int, cluster: Cluster
+    strengths: Strengths, potential: Potential, counted: Ints, number: int, rule: Cluster
 ) -> Ints:
     """Clusters of all hands on the boards of a round, by rising mean strength: [B, H].
 
@@ -74,7 +64,7 @@ def cluster_hands(
     cells = np.stack(np.divmod(np.arange(_CELLS**2), _CELLS), axis=1).astype(np.float64)
     cells -= np.average(cells[met], axis=0, weights=load)
     cells /= np.maximum(np.sqrt(np.average(cells[met] ** 2, axis=0, weights=load)), 1e-9)
-    labels = cluster(cells[met], load, number)
+    labels = rule(cells[met], load, number)
     mean = np.bincount(labels, load * cells[met, 0], number) / np.bincount(labels, load, number)
     rank = np.argsort(np.argsort(mean))[labels]
     nearest = KDTree(cells[met]).query(cells)[1]

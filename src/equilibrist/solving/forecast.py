@@ -13,7 +13,7 @@ from equilibrist.models.card_states import Symmetry, default_symmetry
 from equilibrist.models.treeplex import player_rows
 
 _VECTORS = 10  # numbers kept per row and state by CFR: four vectors a player, and the values
-_NANOSECONDS = 20.0  # per number of a plan and iteration, one core: Rhode Island by CFR+
+_NANOSECONDS = 7.0  # per number of a plan and iteration, one core: Rhode Island by CFR+
 
 
 @dataclass(frozen=True)

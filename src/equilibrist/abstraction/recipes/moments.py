@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.features import Ints, Progress, Strengths, roll_sums
-from equilibrist.abstraction.growing import grow
+from equilibrist.abstraction.growing import divide_points, grow
 from equilibrist.abstraction.histograms import Histograms, distinct_points
-from equilibrist.abstraction.recipes.potential_aware import divide_points
 from equilibrist.abstraction.splitting import expectations
 
 _STEPS = 512  # a moment is a whole number of these

@@ -21,18 +21,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.abstraction.allocation import allocate
 from equilibrist.abstraction.buckets import Abstraction
-from equilibrist.abstraction.clustering import cluster_tables
+from equilibrist.abstraction.clustering import cluster
 from equilibrist.abstraction.features import Ints, Progress, Strengths
-from equilibrist.abstraction.growing import grow
+from equilibrist.abstraction.growing import divide_points, grow
 from equilibrist.abstraction.histograms import (
     Points,
     interval_histograms,
     label_histograms,
     points_of,
 )
-from equilibrist.abstraction.splitting import expectations, least_squares, most_parts, spread
+from equilibrist.abstraction.splitting import expectations, least_squares, spread
 
 CLUSTERS = (5, 10, 20)  # of a pass: last street, the one before, all others
 
@@ -108,8 +107,6 @@ class _Search:
 
     def _label(self, shape: tuple[int, ...], groups: list[Points], wanted: int) -> Ints:
         """Cluster of every hand within its parent: [B, H]."""
-        from equilibrist.abstraction.clustering import cluster
-
         labels = np.full(shape[0] * shape[1], -1, np.int16)
         for number, group in enumerate(groups):
             if len(group.points):
@@ -119,20 +116,3 @@ class _Search:
                 )  # fmt: skip
                 labels[group.places] = found.labels[group.inverse]
         return labels.reshape(shape)
-
-
-def divide_points(
-    shape: tuple[int, ...], groups: list[Points], number: int, *, restarts: int, seed: int
-) -> tuple[Ints, NDArray[np.int32]]:
-    """Labels [B, H] and parents of the best `number` clusters of points within their groups."""
-    most = most_parts(number, len(groups))
-    problems = ((group.points, group.weights) for group in groups)
-    tables = list(cluster_tables(problems, most, restarts=restarts, seed=seed))
-    mass = np.array([group.weights.sum() for group in groups])
-    parts = allocate(np.stack([table.errors for table in tables]), mass / mass.sum(), number)
-    first = np.concatenate([[0], np.cumsum(parts)]).astype(np.int64)
-    labels = np.full(shape[0] * shape[1], -1, np.int32)
-    for p, (group, table) in enumerate(zip(groups, tables, strict=True)):
-        labels[group.places] = first[p] + table.at(int(parts[p])).labels[group.inverse]
-    parents = np.repeat(np.arange(len(groups), dtype=np.int32), parts)
-    return labels.reshape(shape), parents

@@ -31,7 +31,7 @@ from equilibrist.abstraction.chosen import chosen_boards
 from equilibrist.abstraction.features import Ints, Progress, Strengths
 from equilibrist.abstraction.nesting import nest
 from equilibrist.abstraction.potential import Potential, potentials
-from equilibrist.abstraction.scattergram import Cluster, boxes, cluster_hands
+from equilibrist.abstraction.scattergram import Cluster, cluster_hands, k_means
 from equilibrist.abstraction.splitting import label, quantiles, spread
 from equilibrist.abstraction.streets import Streets
 from equilibrist.cards.card import Card, cards_name
@@ -86,7 +86,7 @@ def strength_potential_clusters(
     strengths: Strengths,
     numbers: Sequence[int],
     *,
-    cluster: Cluster = boxes,
+    cluster: Cluster = k_means,
     taper: float = 1.5,
     flops: Sequence[Sequence[Card]] = (),
     known: Known | None = None,
