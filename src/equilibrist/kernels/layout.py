@@ -110,6 +110,7 @@ class PairTables(NamedTuple):
     state_start: NDArray[int64]  # [B + 1] where the board's states begin in the next three
     state_size: NDArray[float32]  # how many hands each state stands for
     state_order: NDArray[int32]  # the states of each board, lowest value first
+    state_cards: NDArray[uint8]  # [states, 2] in that order: the cards of one of its hands
     state_below: NDArray[int32]  # [states, 2] in that order: states before its value, and up to it
     weight: NDArray[float64]  # [B] chance of the board and one pair of hands that can meet on it
 

@@ -26,7 +26,7 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
     """The hands of every board, in the last round in order of their value at a showdown."""
     hand_start, weight = [0], []
     hand_state, hand_cards, hand_value, hand_others = [], [], [], []
-    state_start, orders, sizes, belows = [0], [], [], []
+    state_start, orders, sizes, examples, belows = [0], [], [], [], []
     last = rules.num_rounds - 1
     for r in range(rules.num_rounds):
         for b, board in enumerate(states.boards[r]):
@@ -43,10 +43,11 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
             hand_value.append(values[order])
             hand_others.append(_others(values[order]))
             weight.append(pair_weight(rules, r) * states.multiplicity[r][b])
-            order, size, below = _sorted_states(hand_state[-1], hand_value[-1])
+            order, size, example, below = _sorted_states(hand_state[-1], hand_value[-1])
             state_start.append(state_start[-1] + len(order))
             orders.append(order)
             sizes.append(size)
+            examples.append(hand_cards[-1][example])
             belows.append(below)
     return PairTables(
         is_sorted=np.bool_(True),
@@ -62,6 +63,7 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
         state_start=np.array(state_start, np.int64),
         state_size=np.concatenate(sizes).astype(np.float32),
         state_order=np.concatenate(orders).astype(np.int32),
+        state_cards=np.concatenate(examples),
         state_below=np.concatenate(belows).astype(np.int32),
         weight=np.array(weight, np.float64),
     )
@@ -76,14 +78,15 @@ def _others(values: NDArray[np.integer]) -> NDArray[np.intp]:
 
 def _sorted_states(
     states: NDArray[np.int32], values: NDArray[np.int32]
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """States by value, hands of each state, and [states, 2] how many come before and up to it."""
-    size = np.bincount(states)
-    value = np.zeros(len(size), np.int64)
-    value[states] = values  # hands of a state have the same value
-    order = np.argsort(value, kind="stable")
-    below, above = _others(value[order]).T
-    return order, size, np.stack([below, len(order) - above], axis=1)
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """States by value, the hands of each, and in that order an example of them and [states, 2].
+
+    The last is how many states come before it, and up to it.
+    """
+    _, example, size = np.unique(states, return_index=True, return_counts=True)
+    order = np.argsort(values[example], kind="stable")  # hands of a state have the same value
+    below, above = _others(values[example[order]]).T
+    return order, size, example[order], np.stack([below, len(order) - above], axis=1)
 
 
 def dense_pairs(tree: Treeplex, pairs: PairTables) -> PairTables:
@@ -122,6 +125,7 @@ def matrix_pairs(joint: list[NDArray[np.float64]], win: list[NDArray[np.float64]
         state_start=_NONE_INT64,
         state_size=np.zeros(0, np.float32),
         state_order=np.zeros(0, np.int32),
+        state_cards=np.zeros((0, 2), np.uint8),
         state_below=np.zeros((0, 2), np.int32),
         weight=_NONE_FLOAT,
     )

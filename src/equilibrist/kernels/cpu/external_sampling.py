@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from equilibrist.kernels.cpu.board import NO_CARD
+from equilibrist.kernels.cpu.leaves import NO_CARD
 from equilibrist.kernels.cpu.sampling import find_place, sample_path, uniform
 
 
