@@ -1,10 +1,13 @@
 """Joint counts against all pairs of hands on all boards, one by one."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from equilibrist.abstraction import joint as counting
+from equilibrist.abstraction import tiles
 from equilibrist.abstraction.features import Strengths
 from equilibrist.abstraction.joint import Joint, Progress, joint, sampled_joint
 from equilibrist.abstraction.recipes.lossless import lossless
@@ -53,21 +56,74 @@ def by_hand(first, second):
     return wins, ties, losses
 
 
-def test_counts_are_those_of_all_pairs(coarse):
+@pytest.fixture(params=["whole", "tiled"])
+def way(request, monkeypatch):
+    """Both ways of counting, whatever the number of buckets."""
+    monkeypatch.setattr(counting, "_TILED", 0 if request.param == "tiled" else 10**9)
+    return request.param
+
+
+def assert_equal(found, expected):
+    for ours, theirs in zip((found.wins, found.ties, found.losses), expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_counts_are_those_of_all_pairs(coarse, way):
     found = joint(coarse)
-    for ours, expected in zip((found.wins, found.ties, found.losses), by_hand(coarse, coarse),
-                              strict=True):  # fmt: skip
-        np.testing.assert_array_equal(ours, expected)
+    assert found.wins.dtype == (np.uint32 if way == "tiled" else np.float64)
+    assert_equal(found, by_hand(coarse, coarse))
 
 
-def test_counts_between_two_abstractions(coarse, fine):
-    found = joint(coarse, fine)
-    for ours, expected in zip((found.wins, found.ties, found.losses), by_hand(coarse, fine),
-                              strict=True):  # fmt: skip
-        np.testing.assert_array_equal(ours, expected)
+def test_counts_between_two_abstractions(coarse, fine, way):
+    assert_equal(joint(coarse, fine), by_hand(coarse, fine))
 
 
-def test_counts_go_on_where_they_stopped(coarse):
+@pytest.mark.parametrize("hole_cards", [1, 2])
+def test_tiles_of_other_games(hole_cards, monkeypatch):
+    """Rhode Island's 52 cards, and a deck of 3 × 3 where suits can be renamed; some boards only."""
+    rules = get_game("rhode-island")
+    if hole_cards == 2:
+        rules = replace(SMALL, num_suits=3, num_ranks=3)
+    streets = Streets.of(rules)
+    buckets = percentile(Strengths.of(streets), [3, 6, 18])
+    boards = np.arange(0, len(streets[-2].boards), 2)
+    for chosen in (None, boards):
+        whole = joint(buckets, boards=chosen)
+        with monkeypatch.context() as patch:
+            patch.setattr(counting, "_TILED", 0)
+            tiled = joint(buckets, boards=chosen)
+        assert_equal(tiled, (whole.wins, whole.ties, whole.losses))
+        np.testing.assert_array_equal(tiled.met, whole.met)
+        np.testing.assert_array_equal(tiled.won, whole.won)
+        assert tiled.total == whole.total
+
+
+def test_counts_that_do_not_fit_are_counted_again(coarse, monkeypatch):
+    monkeypatch.setattr(counting, "_TILED", 0)
+    monkeypatch.setattr(tiles, "NUM_BLOCKS", 1)
+    monkeypatch.setattr(tiles, "_ROOM", 2**32)  # the first block foretells too much
+    found = joint(coarse)
+    assert found.wins.dtype == np.uint64
+    assert_equal(found, by_hand(coarse, coarse))
+
+
+def test_a_count_too_large_is_noticed(coarse):
+    small = [np.full((8, 8), 250, np.uint8) for _ in range(2)]
+    assert not tiles._count(coarse, coarse, None, small, 1, None)
+
+
+@pytest.mark.slow
+def test_tiles_of_the_full_deck(monkeypatch):
+    """All runouts of some flops of hold'em by both ways."""
+    streets = Streets.of(get_game("holdem-limit"))
+    buckets = percentile(Strengths.of(streets), [5, 25, 125, 625])
+    boards = np.flatnonzero(np.isin(streets.parents(2), [3, 700, 1754]))
+    whole = joint(buckets, boards=boards)
+    monkeypatch.setattr(counting, "_TILED", 0)
+    assert_equal(joint(buckets, boards=boards), (whole.wins, whole.ties, whole.losses))
+
+
+def test_counts_go_on_where_they_stopped(coarse, way):
     seen: list[Progress] = []
     whole = joint(
         coarse,
@@ -75,16 +131,16 @@ def test_counts_go_on_where_they_stopped(coarse):
     )
     assert seen[-1].done == len(seen)
     again = joint(coarse, so_far=seen[len(seen) // 3])
-    np.testing.assert_array_equal(again.wins, whole.wins)
-    np.testing.assert_array_equal(again.ties, whole.ties)
+    assert_equal(again, (whole.wins, whole.ties, whole.losses))
 
 
-def test_counts_are_stored(coarse, tmp_path):
-    found = joint(coarse)
-    found.save(tmp_path / "joint", {"first": "x"})
-    again = Joint.open(tmp_path / "joint")
-    np.testing.assert_array_equal(again.met, found.met)
-    assert again.distance is None
+def test_counts_are_stored(coarse, fine, tmp_path, way):
+    for number, other in enumerate((None, fine)):
+        found = joint(coarse, other)
+        found.save(tmp_path / str(number), {"first": "x"})
+        again = Joint.open(tmp_path / str(number))
+        assert_equal(again, (found.wins, found.ties, found.losses))
+        assert again.distance is None
 
 
 def test_a_sample_is_as_far_off_as_it_says():

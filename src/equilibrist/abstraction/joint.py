@@ -25,13 +25,15 @@ from numpy.typing import NDArray
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.features import Ints
 from equilibrist.abstraction.streets import Streets
+from equilibrist.abstraction.tiles import NUM_BLOCKS, Matrices, count_tiles, is_tiled
 from equilibrist.cards.ranking import rank_tables
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.storage.artefact import open_artefact, write_artefact
 
 KIND = "joint"
-Counts = NDArray[np.float64]  # whole numbers below 2**53
+Counts = NDArray[Any]  # whole numbers: float64 below 2**53, or uint32 or uint64
 _NUM_BLOCKS = 64  # of last boards: progress, and what a killed run has to do again
+_TILED = 2_000  # last buckets beyond which tiles are faster: a matrix fills the second cache
 _NUM_GROUPS = 8  # of a sample, whose spread tells the error
 
 
@@ -45,18 +47,27 @@ class Joint:
     distance: float | None = None  # of a sample: estimated ½ ‖ΔJ‖₁, J scaled to sum 1; None: exact
 
     @property
-    def met(self) -> Counts:
-        """How often buckets meet."""
-        return self.wins + self.ties + self.losses
+    def met(self) -> NDArray[np.float64]:
+        """How often buckets meet: J, times `total`."""
+        found = np.add(self.wins, self.ties, dtype=np.float64)
+        return np.add(found, self.losses, out=found)
+
+    @property
+    def won(self) -> NDArray[np.float64]:
+        """How much more often the row's wins than the column's: W, times `total`."""
+        return np.subtract(self.wins, self.losses, dtype=np.float64)
 
     @property
     def total(self) -> float:
         """Deals counted."""
-        return float(self.met.sum())
+        parts = (self.wins, self.ties, self.losses)
+        return float(sum(part.sum(dtype=np.float64) for part in parts))
 
     def save(self, folder: str | Path, parents: Mapping[str, str]) -> str:
         """Write the counts as an artefact; `parents` are the hashes of the abstractions."""
-        arrays = {"wins": self.wins, "ties": self.ties, "losses": self.losses}
+        arrays = {"wins": self.wins, "ties": self.ties}
+        if not np.shares_memory(self.wins, self.losses):
+            arrays["losses"] = self.losses
         settings = {"distance": self.distance}
         return write_artefact(folder, KIND, arrays, configuration=settings, parents=parents)
 
@@ -65,13 +76,14 @@ class Joint:
         """Open stored counts; `StorageError` where the counting has not ended."""
         artefact = open_artefact(folder, KIND)
         arrays = artefact.arrays
-        if "losses" not in arrays:
+        if "done" in artefact.configuration:
             raise StorageError(
                 f"{folder} holds unfinished counts; go on with `equilibrist joint --resume`",
                 value=str(folder),
             )
         distance = artefact.configuration["distance"]
-        return Joint(arrays["wins"], arrays["ties"], arrays["losses"], distance)
+        losses = arrays["losses"] if "losses" in arrays else arrays["wins"].T
+        return Joint(arrays["wins"], arrays["ties"], losses, distance)
 
 
 class _Links(NamedTuple):
@@ -104,7 +116,7 @@ class Progress:
         artefact.verify()
         if artefact.parents != dict(parents):
             raise StorageError(f"{folder} counts other buckets", value=str(folder))
-        if "losses" in artefact.arrays:
+        if "done" not in artefact.configuration:
             raise StorageError(f"{folder} is complete: nothing is left to do", value=str(folder))
         arrays = {name: np.array(array) for name, array in artefact.arrays.items()}
         return Progress(arrays["wins"], arrays["ties"], artefact.configuration["done"])
@@ -134,10 +146,28 @@ def joint(
     """
     other = second or first
     _check_same_game(first, other)
+    if max(first.num_buckets[-1], other.num_buckets[-1]) > _TILED and is_tiled(first, other):
+        return _tiled_joint(first, other, boards, so_far, watch)
     links = _links(first.streets, *_all_deals(first.streets, boards))
     wins, ties = _count(first, other, links, so_far, watch)
     losses = wins.T if other is first else _count(other, first, links, None, watch)[0].T
-    return Joint(wins, ties, np.ascontiguousarray(losses))
+    return Joint(wins, ties, losses)
+
+
+def _tiled_joint(
+    first: Abstraction,
+    other: Abstraction,
+    boards: NDArray[np.int64] | None,
+    so_far: Progress | None,
+    watch: Callable[[Progress, float], None] | None,
+) -> Joint:
+    def tell(matrices: Matrices, done: int) -> None:
+        if watch is not None:
+            watch(Progress(matrices[0], matrices[1], done), done / NUM_BLOCKS)
+
+    known = None if so_far is None else ([so_far.wins, so_far.ties], so_far.done)
+    wins, ties, *rest = count_tiles(first, other, boards=boards, so_far=known, watch=tell)
+    return Joint(wins, ties, rest[0] if rest else wins.T)
 
 
 def sampled_joint(

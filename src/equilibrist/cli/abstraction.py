@@ -203,14 +203,18 @@ class _Keeper:
     def __init__(self, out: Path, parents: dict[str, str], *, single: bool) -> None:
         self.out, self.parents, self.single = out, parents, single
         self.remaining = Remaining("counting deals")
-        self.last = time.perf_counter()
+        self.due = time.perf_counter() + _CHECKPOINT_SECONDS
 
     def __call__(self, progress: Any, share: float) -> None:
         """Take note of counts so far."""
         self.remaining(share)
-        if self.single and share < 1 and time.perf_counter() - self.last > _CHECKPOINT_SECONDS:
+        start = time.perf_counter()
+        if self.single and share < 1 and start > self.due:
             progress.save(self.out, self.parents)
-            self.last = time.perf_counter()
+            now = (
+                time.perf_counter()
+            )  # large counts take long to write: at most a tenth of the time
+            self.due = now + max(_CHECKPOINT_SECONDS, 9 * (now - start))
 
 
 def _path(found: Any, hand: str, board: str) -> list[tuple[int, str, int, int]]:

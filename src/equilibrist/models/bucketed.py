@@ -79,7 +79,7 @@ def bucket_game(
     trees = tuple(
         treeplex(own, BucketStates.of(side)) for own, side in zip(rows, (first, other), strict=True)
     )
-    met, won = [counts.met / counts.total], [(counts.wins - counts.losses) / counts.total]
+    met, won = [counts.met / counts.total], [counts.won / counts.total]
     for r in reversed(range(1, rules.num_rounds)):
         for matrices in (met, won):
             above = _sum_groups(matrices[0], first.parents[r], first.num_buckets[r - 1])

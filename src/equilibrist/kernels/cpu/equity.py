@@ -115,7 +115,7 @@ def _compare_pairs(tables, boards, multiplicity, hands, weights, first, second, 
     keys, masks = hand_sums(tables, hands)
     value = np.empty(len(hands), np.uint16)
     for b in range(len(boards)):
-        key, mask = _sum(tables, boards[b])
+        key, mask = card_sum(tables, boards[b])
         key += tables.start
         for i in range(len(hands)):
             value[i] = _UNKNOWN
@@ -171,7 +171,7 @@ def _sweep_boards(tables, boards, multiplicity, hands, weights, out):
 
 
 @njit(cache=True)
-def _sum(tables, cards):
+def card_sum(tables, cards):
     """Key and mask of some cards, without the start of a hand."""
     key, mask = NO_CARDS, NO_CARDS
     for card in cards:
@@ -185,7 +185,7 @@ def hand_sums(tables, hands):
     """Keys [n] and masks [n] uint64 of hands [n, 2]."""
     keys, masks = np.empty(len(hands), np.uint64), np.empty(len(hands), np.uint64)
     for i in range(len(hands)):
-        keys[i], masks[i] = _sum(tables, hands[i])
+        keys[i], masks[i] = card_sum(tables, hands[i])
     return keys, masks
 
 
@@ -193,7 +193,7 @@ def hand_sums(tables, hands):
 def sorted_hands(tables, board, keys, masks, order, spare):
     """Writes `value << 16 | hand` of the hands a board leaves, ascending; returns how many."""
     low_start, high_start = np.zeros(129, np.int64), np.zeros(65, np.int64)
-    key, mask = _sum(tables, board)
+    key, mask = card_sum(tables, board)
     key += tables.start
     alive = 0
     for i in range(len(order)):

@@ -168,37 +168,27 @@ def _sorted_leaves(
     less what is above it: (below) + (up to it) − (all), where hands come into the sums in order.
     """
     first, num_states = np.uint64(pairs.state_start[board]), np.uint64(spots[2])
+    hand, last_hand = np.uint64(pairs.hand_start[board]), np.uint64(pairs.hand_start[board + 1])
     lanes, total = np.uint64(LANES), np.uint64(LANES * NO_CARD)
     weights = total + lanes
-    values = weights + num_states * lanes
+    values = weights + num_states * lanes if is_shown else weights
     _gather(plan, rows, leaf, end, spots, num_states, sums, weights)
     for i in range(weights):
         sums[i] = 0.0
-    hand, hands_end = np.uint64(pairs.hand_start[board]), np.uint64(pairs.hand_start[board + 1])
-    if not is_shown:
-        values = weights
-        _weigh(pairs, hand, hands_end, sums, total, weights)
-    else:
+    if is_shown:
         for i in range(values, values + num_states * lanes):
             sums[i] = 0.0
-        k, last = first, first + num_states
-        begin = hand
-        while k < last:
+        k = first
+        while k < first + num_states:
             group = first + np.uint64(pairs.state_below[k, 1])
-            group_end = hands_end - np.uint64(pairs.hand_others[hand, 1])
-            _rest(pairs, first, k, group, sums, total, values)
-            _weigh(pairs, hand, group_end, sums, total, weights)
-            _rest(pairs, first, k, group, sums, total, values)
-            k, hand = group, group_end
-        hand = begin
-    for k in range(first, first + num_states):
-        s = np.uint64(pairs.state_order[k])
-        a = np.uint64(pairs.state_cards[k, 0]) * lanes
-        b = np.uint64(pairs.state_cards[k, 1]) * lanes
-        if is_shown:
-            take_rest(sums, values + s * lanes, sums, total, a, b)
-        else:
-            add_rest(sums, values + s * lanes, sums, total, a, b)
+            last = last_hand - np.uint64(pairs.hand_others[hand, 1])
+            _add_rests(pairs, k, group, sums, total, values, False)
+            _weigh(pairs, hand, last, sums, total, weights)
+            _add_rests(pairs, k, group, sums, total, values, False)
+            k, hand = group, last
+    else:
+        _weigh(pairs, hand, last_hand, sums, total, weights)
+    _add_rests(pairs, first, first + num_states, sums, total, values, is_shown)
     _scatter(pairs, board, rows, chips, sign, leaf, end, spots, sums, values, out)
 
 
@@ -214,14 +204,17 @@ def _weigh(pairs, begin, end, sums, total, weights):
 
 
 @njit(cache=True, inline="always")
-def _rest(pairs, first, begin, end, sums, total, values):
-    """Adds the total less the sums of their cards to some states' values."""
+def _add_rests(pairs, begin, end, sums, total, values, is_taken):
+    """Adds the total less the sums of their cards to some states' values, or takes it away."""
     lanes = np.uint64(LANES)
     for k in range(begin, end):
         a = np.uint64(pairs.state_cards[k, 0]) * lanes
         b = np.uint64(pairs.state_cards[k, 1]) * lanes
         value = values + np.uint64(pairs.state_order[k]) * lanes
-        add_rest(sums, value, sums, total, a, b)
+        if is_taken:
+            take_rest(sums, value, sums, total, a, b)
+        else:
+            add_rest(sums, value, sums, total, a, b)
 
 
 @njit(cache=True, inline="always")
