@@ -1,14 +1,18 @@
 """How long do strengths, recipes, joint counts and look-ups of full hold'em take?
 
 Correctness first: strengths of random rivers must be eval7's, the mean equity of every street one
-half, and joint counts of a sample must be symmetric.
+half, joint counts of a sample symmetric, and exact ones those of all 55,627,620,048,000 deals.
 
-Run: python benchmarks/bench_abstraction.py [--exact] [--recipes]
+With --exact the joint counts of 625 buckets too (six minutes on two cores), with --gs3 GS3's
+20-800-4800-28800 and its joint counts (half an hour, 8 GB).
+
+Run: python benchmarks/bench_abstraction.py [--exact] [--gs3]
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import time
 import warnings
 
@@ -17,7 +21,6 @@ from harness import Report, best_seconds
 
 from equilibrist.abstraction.features import Strengths, last_strengths, roll_sums
 from equilibrist.abstraction.joint import joint, sampled_joint
-from equilibrist.abstraction.recipes.expectation import expectation
 from equilibrist.abstraction.recipes.percentile import percentile
 from equilibrist.abstraction.recipes.potential_aware import potential_aware
 from equilibrist.abstraction.streets import Streets
@@ -30,6 +33,8 @@ with warnings.catch_warnings():
 
 CARDS = [eval7.Card(card_name(card)) for card in range(52)]
 ALL_DEALS = 55_627_620_048_000
+GS3_BUCKETS = (20, 800, 4_800, 28_800)
+GS3_PARTS = ((18, 51), (1, 10), (1, 14))  # least and most of a bucket, rounds 2 to 4
 
 
 def eval7_strength(hand: np.ndarray, board: np.ndarray) -> int:
@@ -64,7 +69,7 @@ def check(strengths: Strengths) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--exact", action="store_true", help="the exact joint counts too: minutes")
-    parser.add_argument("--recipes", action="store_true", help="GS3-like recipes too: minutes")
+    parser.add_argument("--gs3", action="store_true", help="GS3's abstraction too: half an hour")
     wanted = parser.parse_args()
     streets = Streets.of(get_game("holdem-limit"))
     strengths = Strengths.of(streets)
@@ -97,11 +102,28 @@ def main() -> None:
         assert exact.total == ALL_DEALS
         true = np.abs(sample.met / sample.total - exact.met / exact.total).sum() / 2
         report.figure("the sample's true distance", 100 * true, "%")
-    if wanted.recipes:
-        for name, recipe in (("expectation", expectation), ("potential-aware", potential_aware)):
-            start = time.perf_counter()
-            recipe(strengths, [8, 64, 512, 4096])
-            report.figure(f"{name} 8-64-512-4096", time.perf_counter() - start, "s")
+    if wanted.gs3:
+        bench_gs3(report, strengths)
+
+
+def bench_gs3(report: Report, strengths: Strengths) -> None:
+    """The abstraction of the GS3 paper, its joint counts, and the most memory either takes."""
+    name = "-".join(map(str, GS3_BUCKETS))
+    start = time.perf_counter()
+    found = potential_aware(strengths, GS3_BUCKETS)
+    report.figure(f"potential-aware {name}, strengths known", time.perf_counter() - start, "s")
+    for r, (least, most) in enumerate(GS3_PARTS, 1):
+        parts = np.bincount(found.parents[r])
+        what = f"parts of a bucket in round {r + 1} (GS3: {least} to {most})"
+        report.figure(f"least {what}", parts.min(), "")
+        report.figure(f"most {what}", parts.max(), "")
+    start = time.perf_counter()
+    counts = joint(found)
+    report.figure("exact joint counts, 28,800 × 28,800", time.perf_counter() - start, "s")
+    assert counts.total == ALL_DEALS
+    assert all(np.array_equal(counts.ties[i], counts.ties[:, i]) for i in range(0, 28_800, 999))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    report.figure("peak memory", peak / 2**20, "GiB")
 
 
 if __name__ == "__main__":

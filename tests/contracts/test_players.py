@@ -9,8 +9,6 @@ from equilibrist.play.match import play_match
 from equilibrist.players.catalog import make_player, player_entries
 from equilibrist.players.player import Player, Result, View
 
-pytestmark = pytest.mark.kernels
-
 OPTIONS = {"mix": ":0.1,0.6,0.3"}
 TEXTS = [e.name + OPTIONS.get(e.name, "") for e in player_entries() if e.name != "solution"]
 LIMIT = get_game("holdem-limit")

@@ -19,8 +19,6 @@ from equilibrist.solving.sampling import ExternalSampling, PublicChanceSampling
 from equilibrist.solving.solve import Outcome, solve
 from equilibrist.solving.solver import State
 
-pytestmark = pytest.mark.kernels
-
 VALUES = {
     "kuhn": -1 / 18,  # Kuhn 1950
     "leduc": -0.085606424078,  # by linear program; OpenSpiel agrees

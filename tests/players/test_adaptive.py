@@ -13,8 +13,6 @@ from equilibrist.players.catalog import make_player
 from equilibrist.players.context_tree import BINS, KINDS, Contexts, OpponentModel
 from equilibrist.players.player import Player, View
 
-pytestmark = pytest.mark.kernels
-
 LIMIT = get_game("holdem-limit")
 ADAPTIVE = ["aadapti", "vexbot", "vexbot:miximix"]
 

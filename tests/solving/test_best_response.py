@@ -15,8 +15,6 @@ from equilibrist.solving.cfr import CFR
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.solve import Run, solve
 
-pytestmark = pytest.mark.kernels
-
 ALL = slice(None)
 
 

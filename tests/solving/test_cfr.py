@@ -13,8 +13,6 @@ from equilibrist.solving.cfr import CFR, CFR_VARIANTS
 from equilibrist.solving.discounting import DISCOUNTED, LINEAR, PLUS, VANILLA
 from equilibrist.solving.solve import solve
 
-pytestmark = pytest.mark.kernels
-
 
 @pytest.fixture(scope="module")
 def kuhn() -> SequenceGame:

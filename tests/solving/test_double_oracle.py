@@ -9,8 +9,6 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.double_oracle import DoubleOracle
 from equilibrist.solving.matrix_lp import solve_matrix
 
-pytestmark = pytest.mark.kernels
-
 
 def run(game, steps, solver=None):
     solver = solver or DoubleOracle()

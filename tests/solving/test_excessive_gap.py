@@ -26,8 +26,6 @@ from equilibrist.solving.prox import (
     smoothed_response,
 )
 
-pytestmark = pytest.mark.kernels
-
 TINY_HOLDEM = GameRules(
     name="tiny-holdem",
     betting="limit",

@@ -16,8 +16,6 @@ from equilibrist.solving.range_of_skill import (
     skill_table,
 )
 
-pytestmark = pytest.mark.kernels
-
 ROCK_PAPER_SCISSORS = [[0, -1, 1], [1, 0, -1], [-1, 1, 0]]
 
 

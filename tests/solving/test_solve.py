@@ -9,8 +9,6 @@ from equilibrist.solving.cfr import CFR
 from equilibrist.solving.forecast import forecast
 from equilibrist.solving.solve import Outcome, solve
 
-pytestmark = pytest.mark.kernels
-
 
 @pytest.fixture(scope="module")
 def kuhn():
