@@ -122,8 +122,18 @@ def log_lines(log: MatchLog) -> Iterator[str]:
         yield comment
     yield from map(log_line, log.hands)
     if log.is_finished:
-        check_names(log.seats)
-        yield f"SCORE:{'|'.join(map(chips_text, log.score))}:{'|'.join(log.seats)}"
+        yield score_line(log.score, log.seats)
+
+
+def score_line(score: Iterable[Chips], seats: tuple[str, ...]) -> str:
+    """The line that ends a log: chips of all hands and names in seat order; no line end.
+
+    Example:
+        >>> score_line((75, -75), ("Alice", "Bob"))
+        'SCORE:75|-75:Alice|Bob'
+    """
+    check_names(seats)
+    return f"SCORE:{'|'.join(map(chips_text, score))}:{'|'.join(seats)}"
 
 
 def write_log(log: MatchLog, path: str | Path) -> None:
