@@ -14,7 +14,7 @@ import sys
 import typer
 
 import equilibrist
-from equilibrist.cli import abstraction, arena, cards, games, network, solving
+from equilibrist.cli import abstraction, arena, cards, games, history, network, solving
 from equilibrist.errors import EquilibristError
 
 _LONGEST_COMPLAINT = 1000  # characters
@@ -47,6 +47,7 @@ for command in (
     arena.tournament,
     network.dealer,
     network.connect,
+    history.log,
 ):
     app.command()(command)
 
