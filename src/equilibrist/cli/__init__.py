@@ -14,7 +14,7 @@ import sys
 import typer
 
 import equilibrist
-from equilibrist.cli import abstraction, arena, cards, games, history, network, solving
+from equilibrist.cli import abstraction, arena, cards, games, history, network, sitting, solving
 from equilibrist.errors import EquilibristError
 
 _LONGEST_COMPLAINT = 1000  # characters
@@ -48,6 +48,7 @@ for command in (
     network.dealer,
     network.connect,
     history.log,
+    sitting.play,
 ):
     app.command()(command)
 

@@ -111,14 +111,14 @@ def _wish(state: HandState, said: str) -> Action | None:
 # --- a player at the other end --------------------------------------------------------------------
 
 
-class Sitting(NamedTuple):
+class ClientMatch(NamedTuple):
     """What a client saw of a match."""
 
     chips: list[int]  # won in each whole hand
     is_cut_off: bool  # whether the dealer hung up in the middle of a hand
 
 
-def play_over(rules: GameRules, wire: Wire, player: Player) -> Sitting:
+def play_over(rules: GameRules, wire: Wire, player: Player) -> ClientMatch:
     """Play a match at a dealer until it hangs up; `RecordError` where it sends no state.
 
     The player must have been reset; a dealer that says something else than states and comments, or
@@ -137,7 +137,7 @@ def play_over(rules: GameRules, wire: Wire, player: Player) -> Sitting:
             player.told(Result(view, chips[-1]))
         elif view.state.actor == view.player:
             wire.send(f"{line}:{action_name(player.act(view))}")
-    return Sitting(chips, is_cut_off)
+    return ClientMatch(chips, is_cut_off)
 
 
 def view_of(rules: GameRules, line: str) -> View:
