@@ -60,6 +60,18 @@ def test_the_dealer_starts_bots_and_sees_them_out(answer, tmp_path):
     assert read_log(get_game("leduc"), log).score == tuple(data["score"])
 
 
+def test_pokerbots_play_by_their_own_protocol(answer, tmp_path):
+    log = tmp_path / "match.log"
+    bot = f"{BOT} uniform --game discard-holdem --protocol pokerbots --seed"
+    data = answer(
+        "dealer", "discard-holdem", "--hands", 8, "--protocol", "pokerbots", "--log", log,
+        "--time-bank", 60, "--bot", f"{bot} 1", "--bot", f"{bot} 2",
+    )  # fmt: skip
+    assert data["finished"]
+    assert data["hands"] == 8
+    assert read_log(get_game("discard-holdem"), log).score == tuple(data["score"])
+
+
 def test_a_match_that_breaks_off_says_so_and_exits_with_1(run, tmp_path):
     log = tmp_path / "match.log"
     script = (
@@ -89,6 +101,8 @@ def test_a_match_that_breaks_off_says_so_and_exits_with_1(run, tmp_path):
         (("dealer", "leduc", "--names", "Ann"), "two names"),
         (("dealer", "leduc", "--names", "Ann,B|b"), "without : and |"),
         (("dealer", "leduc", "--t-response", "0"), "response time in milliseconds"),
+        (("dealer", "leduc", "--protocol", "pokerbots"), "not no-limit hold'em"),
+        (("dealer", "leduc", "--protocol", "smoke"), "acpc or pokerbots, not 'smoke'"),
         (("dealer", "leduc", "--bot", "no-such-bot"), "'no-such-bot' does not start: No such file"),
         (("dealer", "leduc", "--bot", "false"), "bot 'false' ended with code 1"),
         (("dealer", "leduc", "--bot", ""), "does not start: the command is empty"),

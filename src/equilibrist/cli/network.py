@@ -13,12 +13,13 @@ import typer
 
 from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_players, watching
 from equilibrist.cli.winnings import winnings
-from equilibrist.errors import InvalidValueError, NetworkError, ParseError
+from equilibrist.errors import InvalidValueError, NetworkError, ParseError, UnknownNameError
 
 if TYPE_CHECKING:
     from equilibrist.play.server import Say, ServedMatch
 
 Port = Annotated[str, typer.Option(help="One port for both seats, or one each: 4711,4712.")]
+Spoken = Annotated[str, typer.Option("--protocol", help="acpc, or pokerbots (MIT 2017).")]
 Game = Annotated[str, typer.Option(help="A game or a .game file.")]
 _MOST_PORT = 2**16 - 1
 
@@ -33,6 +34,10 @@ def dealer(
         list[str] | None, typer.Option(help="Start this command for the next seat; see the docs.")
     ] = None,
     log: Annotated[Path | None, typer.Option(help="Write the ACPC log into this file.")] = None,
+    protocol: Spoken = "acpc",
+    time_bank: Annotated[
+        float, typer.Option(help="pokerbots: seconds of a player for the whole match.")
+    ] = 20.0,
     t_response: Annotated[int, typer.Option(help="Milliseconds for an answer.")] = 600_000,
     t_hand: Annotated[int, typer.Option(help="Milliseconds for a hand.")] = 600_000,
     t_per_hand: Annotated[int, typer.Option(help="Milliseconds a hand, on average.")] = 7_000,
@@ -43,18 +48,22 @@ def dealer(
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Deal a match to two players who connect by the ACPC protocol.
+    """Deal a match to two players who connect by the ACPC protocol, or that of Pokerbots.
 
     Example: equilibrist dealer holdem-limit --hands 3000 --seed 7 --port 4711 --log match.log
     """
     from equilibrist.games.catalog import load_game
     from equilibrist.play.bots import Bot, seen_out
+    from equilibrist.play.pokerbots_engine import check_engine, serve_pokerbots
     from equilibrist.play.server import TimeLimits, check_match, serve_match
     from equilibrist.play.wire import Listener
 
     rules, seats, ports = load_game(game), _names(names), _ports(port)
     limits = TimeLimits(t_response, t_hand, t_per_hand)
     check_match(rules, seats, hands)
+    is_acpc = _is_acpc(protocol)
+    if not is_acpc:
+        check_engine(rules, seats, time_bank)
     commands = bot or []
     if len(commands) > 2:
         raise InvalidValueError(f"two seats take two bots, not {len(commands)}", value=commands)
@@ -71,17 +80,17 @@ def dealer(
             check = bots[seat].check if seat < len(commands) else None
             wires.append(stack.enter_context(door.accept(start_timeout, check)))
         start = time.perf_counter()
-        played = serve_match(
-            rules,
-            (wires[0], wires[1]),
-            seats,
-            hands,
-            seed=seed,
-            limits=limits,
-            log=write,
-            warn=_say,
-            watch=watching(f"{seats[0]} against {seats[1]}"),
-        )
+        pair = wires[0], wires[1]
+        settings: dict[str, Any] = {
+            "seed": seed,
+            "log": write,
+            "warn": _say,
+            "watch": watching(f"{seats[0]} against {seats[1]}"),
+        }
+        if is_acpc:
+            played = serve_match(rules, pair, seats, hands, limits=limits, **settings)
+        else:
+            played = serve_pokerbots(rules, pair, seats, hands, time_bank=time_bank, **settings)
         seconds = time.perf_counter() - start
     data = _describe(played) | {"seconds": round(seconds, 3), "log": str(log) if log else None}
     emit(data, f"{_score_text(data)}\n{data['verdict']}", as_json=json)
@@ -94,25 +103,27 @@ def connect(
     port: Annotated[int, typer.Argument(min=1, max=_MOST_PORT, help="Its port for this seat.")],
     player: Annotated[str, typer.Argument(help="A player, such as always-call.")],
     game: Game = "holdem-limit",
+    protocol: Spoken = "acpc",
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Let a player play at an ACPC dealer until that hangs up.
+    """Let a player play at an ACPC dealer, or a Pokerbots engine, until that hangs up.
 
     Example: equilibrist connect 127.0.0.1 4711 poki
     """
     from equilibrist.games.catalog import load_game
     from equilibrist.play.acpc import play_over
+    from equilibrist.play.pokerbots_client import play_pokerbots
     from equilibrist.play.wire import connect as connect_to
     from equilibrist.players.catalog import make_player
 
-    rules = load_game(game)
+    rules, is_acpc = load_game(game), _is_acpc(protocol)
     prepare_players(threads, player)
     seated = make_player(player, rules)
     seated.reset(seed)
     with connect_to(host, port) as wire:
-        chips, is_cut_off = play_over(rules, wire, seated)
+        chips, is_cut_off = (play_over if is_acpc else play_pokerbots)(rules, wire, seated)
     if is_cut_off:
         raise NetworkError(
             f"the dealer hung up in the middle of hand {len(chips)}; "
@@ -122,6 +133,12 @@ def connect(
     data |= winnings(chips, rules, (seated.name, "the other"))
     text = f"{seated.name} won {sum(chips)} chips in {len(chips):,} hands\n{data['verdict']}"
     emit(data, text, as_json=json)
+
+
+def _is_acpc(protocol: str) -> bool:
+    if protocol not in ("acpc", "pokerbots"):
+        raise UnknownNameError(f"--protocol is acpc or pokerbots, not {protocol!r}", value=protocol)
+    return protocol == "acpc"
 
 
 def _names(text: str) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from equilibrist.cards.numbers import whole_number
 from equilibrist.errors import InvalidValueError, NetworkError
@@ -76,6 +76,9 @@ class Seat:
     match_seconds: float = 0.0
 
 
+Order: TypeAlias = tuple[Seat, Seat]  # who is player 0 and 1 of a hand
+
+
 @dataclass(frozen=True, eq=False)
 class ServedMatch:
     """What became of a match."""
@@ -91,6 +94,24 @@ class ServedMatch:
     def is_finished(self) -> bool:
         """Whether all hands were played."""
         return len(self.chips) == self.hands and not self.ending
+
+
+class Table(Protocol):
+    """A protocol spoken with two clients; whatever goes wrong with one is a `NetworkError`."""
+
+    seats: tuple[Seat, Seat]
+
+    def greet(self) -> None:
+        """Whatever comes before the first hand."""
+        ...
+
+    def play(self, state: HandState, order: Order) -> HandState:
+        """Play a hand to its end; `order` is who is player 0 and 1 of it."""
+        ...
+
+    def tell(self, state: HandState, order: Order) -> None:
+        """Tell both how a hand ended."""
+        ...
 
 
 def serve_match(
@@ -112,20 +133,32 @@ def serve_match(
     """
     check_match(rules, names, hands)
     limits = limits or TimeLimits()
-    seats = Seat(names[0], wires[0]), Seat(names[1], wires[1])
+    table = _Table((Seat(names[0], wires[0]), Seat(names[1], wires[1])), limits, hands, warn)
     for line in (match_header(rules, names, hands, seed), *limits.comments):
         log(str(line))
+    return run_match(rules, table, hands, seed, log, watch)
+
+
+def run_match(
+    rules: GameRules,
+    table: Table,
+    hands: int,
+    seed: int,
+    log: Say,
+    watch: Callable[[float], None],
+) -> ServedMatch:
+    """The hands of a match by any protocol, behind the head of its log."""
+    names = table.seats[0].name, table.seats[1].name
     chips: list[int] = []
-    table = _Table(seats, limits, hands, warn)
     try:
         table.greet()
         for number, deal in zip(range(hands), Dealer(rules, seed), strict=False):
-            order = seats[::-1] if number % 2 else seats
+            order = table.seats[::-1] if number % 2 else table.seats
             state = table.play(HandState.start(rules, deal, number), order)
             record = HandRecord.of(state, (order[0].name, order[1].name))
             log(log_line(record))
             chips.append(int(record.payoffs[number % 2]))
-            table.show(state, order)
+            table.tell(state, order)
             watch((number + 1) / hands)
     except NetworkError as error:
         if len(chips) < hands:
@@ -150,8 +183,8 @@ def match_header(rules: GameRules, names: tuple[str, str], hands: int, seed: int
     return MatchHeader(f"{names[0]}.{names[1]}", game, hands, seed)
 
 
-class _Table:
-    """The clients of a match, the clocks and the limits."""
+class _Table(Table):
+    """The clients of an ACPC match, the clocks and the limits."""
 
     def __init__(self, seats: tuple[Seat, Seat], limits: TimeLimits, hands: int, warn: Say) -> None:
         self.seats, self.limits, self.warn = seats, limits, warn
@@ -161,31 +194,31 @@ class _Table:
         """Hear from both which version they speak."""
         for seat in self.seats:
             try:
-                check_version(_heard(seat.wire.receive(self.limits.response / 1000)))
+                check_version(heard(seat.wire.receive(self.limits.response / 1000)))
             except NetworkError as error:
-                raise _blame(seat, error) from None
+                raise blame(seat, error) from None
 
-    def play(self, state: HandState, order: tuple[Seat, Seat]) -> HandState:
+    def play(self, state: HandState, order: Order) -> HandState:
         """Play a hand to its end; `order` is who is player 0 and 1 of it."""
         for seat in order:
             seat.hand_seconds = 0.0
         while (actor := state.actor) is not None:
-            self.show(state, order)
+            self.tell(state, order)
             seat = order[actor]
             try:
                 state = state.apply(self._answer(state, seat))
             except NetworkError as error:
-                raise _blame(seat, error, state) from None
+                raise blame(seat, error, state) from None
         return state
 
-    def show(self, state: HandState, order: tuple[Seat, Seat]) -> None:
+    def tell(self, state: HandState, order: Order) -> None:
         """Send everybody what it may see."""
         for seat in self.seats:
             try:
                 line = state_line(state, order.index(seat))
                 seat.wire.send(line, self.limits.response / 1000)
             except NetworkError as error:
-                raise _blame(seat, error, state) from None
+                raise blame(seat, error, state) from None
 
     def _answer(self, state: HandState, seat: Seat) -> Action:
         """What a client does in its turn, made legal."""
@@ -195,7 +228,7 @@ class _Table:
                 line = seat.wire.receive(left - (time.monotonic() - start))
             except NetworkError:
                 raise NetworkError(f"gave no answer in the {left:.3g} s it had left") from None
-            action, warning = read_answer(state, _heard(line))
+            action, warning = read_answer(state, heard(line))
             if warning:
                 self.warn(f"hand {state.hand_number}, {seat.name}: {warning}")
             if action is not None:
@@ -215,12 +248,14 @@ class _Table:
         return max(left, 0.0)
 
 
-def _heard(line: str | None) -> str:
+def heard(line: str | None) -> str:
+    """A line that was received; `NetworkError` where there was none."""
     if line is None:
         raise NetworkError("has hung up")
     return line
 
 
-def _blame(seat: Seat, error: NetworkError, state: HandState | None = None) -> NetworkError:
+def blame(seat: Seat, error: NetworkError, state: HandState | None = None) -> NetworkError:
+    """The error that names who ended the match, and when."""
     when = "before the first hand" if state is None else f"in hand {state.hand_number}"
     return NetworkError(f"{seat.name} {error}, {when}: the match is over", value=seat.name)

@@ -15,6 +15,7 @@ from typing import Self
 from equilibrist.errors import NetworkError
 
 LONGEST_LINE = 4096  # bytes, its end included: a longer one is cut into several
+_MOST_PENDING = 256  # lines of the longest kind that are forgotten at a time
 _SHORTEST_WAIT = 1e-3  # seconds; zero would mean something else to a socket
 _GLANCE = 0.1  # seconds between two looks at what else may have happened
 
@@ -56,6 +57,18 @@ class Wire:
             if not received:
                 return None
             self._held += received
+
+    def drop_pending(self) -> None:
+        """Forget what has arrived so far; `NetworkError` where it does not end."""
+        self._held.clear()
+        self._link.setblocking(False)
+        for _ in range(_MOST_PENDING):
+            try:
+                if not self._link.recv(LONGEST_LINE):
+                    return
+            except OSError:  # nothing more is there, or nobody
+                return
+        raise NetworkError("sends more than anybody asked for")
 
     def close(self) -> None:
         """Hang up; what was sent still arrives."""
