@@ -2,8 +2,6 @@
 
 import contextlib
 import random
-import socket
-import threading
 import time
 
 import pytest
@@ -19,7 +17,6 @@ from equilibrist.play.match import play_match
 from equilibrist.play.pokerbots import answer_text, ending, legal_words, read_answer
 from equilibrist.play.pokerbots_client import play_pokerbots
 from equilibrist.play.pokerbots_engine import check_engine, serve_pokerbots
-from equilibrist.play.wire import Listener, Wire
 from equilibrist.players.player import View
 from equilibrist.players.static import Mix, Uniform
 
@@ -42,43 +39,15 @@ class Remembered(Uniform):
         super().reset(seed)
 
 
-class Tapped(Wire):
-    """A wire that keeps what it has received."""
+@pytest.fixture
+def serve(over_tcp):
+    """Plays a match at the engine; the match, its log, its warnings and what each was sent."""
 
-    def __init__(self, link):
-        super().__init__(link)
-        self.lines = []
+    def serve(*arguments, **settings):
+        served = over_tcp(serve_pokerbots, *arguments, **settings)
+        return served.match, served.log, served.warnings, served.taps
 
-    def receive(self, seconds=None):
-        line = super().receive(seconds)
-        if line is not None:
-            self.lines.append(line)
-        return line
-
-
-def serve(game, clients, hands, **settings):
-    log, warnings, wires, threads, taps = [], [], [], [], []
-    with Listener() as door, contextlib.ExitStack() as stack:
-        for client in clients:
-            link = socket.create_connection(("127.0.0.1", door.port))
-            wires.append(stack.enter_context(door.accept(5)))
-            taps.append(Tapped(link))
-            threads.append(threading.Thread(target=_run, args=(client, taps[-1])))
-            threads[-1].start()
-        match = serve_pokerbots(
-            game, tuple(wires), NAMES, hands, log=log.append, warn=warnings.append, **settings
-        )
-        for wire in wires:
-            wire.close()
-        for thread in threads:
-            thread.join(10)
-            assert not thread.is_alive()
-    return match, log, warnings, taps
-
-
-def _run(client, wire):
-    with wire, contextlib.suppress(NetworkError):
-        client(wire)
+    return serve
 
 
 def seated(game, player, seed=0):
@@ -97,7 +66,7 @@ def started(game=SWAPS, actions=()):
 
 
 @pytest.mark.parametrize("game", [SWAPS, NOLIMIT])
-def test_a_match_over_tcp_is_logged_as_in_process(game):
+def test_a_match_over_tcp_is_logged_as_in_process(serve, game):
     players = Remembered("Ann"), Remembered("Bob")
     inside = play_match(game, players, 80, seed=3, keep_log=True)
     remote = Remembered(), Remembered()
@@ -117,7 +86,7 @@ def test_a_match_over_tcp_is_logged_as_in_process(game):
         assert [r.view.betting for r in one.results] == [r.view.betting for r in other.results]
 
 
-def test_packets_of_a_hand_by_hand():
+def test_packets_of_a_hand_by_hand(serve):
     # Seed 0 deals 5d5c to the big blind and 9hQd to the dealer, then 8dAs8s 4h 6d.
     actions = [CALL, CALL, Action("d", card=13), KEEP, raise_to(6), FOLD]
     state = started()
@@ -158,7 +127,7 @@ def test_packets_of_a_hand_by_hand():
     assert taps[0].lines[-1] == "REQUESTKEYVALUES"
 
 
-def test_hidden_cards_are_never_on_the_wire():
+def test_hidden_cards_are_never_on_the_wire(serve):
     players = Remembered(), Remembered()
     clients = [seated(SWAPS, player, 5 + i) for i, player in enumerate(players)]
     _, log, _, taps = serve(SWAPS, clients, 60)
@@ -280,7 +249,7 @@ class Script:
         self.said.append(line)
 
 
-def test_lines_that_make_no_sense_raise_nothing_else():
+def test_lines_that_make_no_sense_raise_nothing_else(serve):
     _, _, _, (tap, _) = serve(SWAPS, [seated(SWAPS, Uniform(), i) for i in (1, 2)], 6)
     rng = random.Random(3)
     outcomes = {"played": 0, "refused": 0}
@@ -321,13 +290,13 @@ def leaves_in_hand(number, farewell):
     return client
 
 
-def test_a_client_that_hangs_up_ends_its_match_and_the_log_is_whole():
+def test_a_client_that_hangs_up_ends_its_match_and_the_log_is_whole(serve):
     match, log, _, _ = serve(SWAPS, [calls(), leaves_in_hand(3, lambda wire: None)], 9)
     assert match.ending == "Bob has hung up, in hand 2: the match is over"
     assert len(read_log(SWAPS, log).hands) == len(match.chips) == 2
 
 
-def test_a_client_that_spends_its_time_bank_ends_its_match():
+def test_a_client_that_spends_its_time_bank_ends_its_match(serve):
     stall = leaves_in_hand(2, lambda wire: wire.receive(5))
     match, log, _, _ = serve(SWAPS, [stall, calls()], 9, time_bank=0.3)
     assert match.ending.startswith("Ann says nothing for 0.")
@@ -344,7 +313,7 @@ def slow_caller(wire):
             wire.send("FINISH")
 
 
-def test_lines_out_of_turn_do_not_act():
+def test_lines_out_of_turn_do_not_act(serve):
     def noisy(wire):
         """Calls, but would like to raise and to fold whenever the other is asked."""
         while (line := wire.receive()) is not None:
@@ -362,7 +331,7 @@ def test_lines_out_of_turn_do_not_act():
     assert noise[2] == []
 
 
-def test_a_client_that_floods_ends_its_match():
+def test_a_client_that_floods_ends_its_match(serve):
     def flood(wire):
         with contextlib.suppress(OSError):
             for _ in range(300):

@@ -15,11 +15,10 @@ from equilibrist.games.notation import parse_state
 from equilibrist.play.acpc import VERSION, play_over
 from equilibrist.play.match import play_match
 from equilibrist.play.server import MOST_IGNORED, TimeLimits, serve_match
-from equilibrist.play.wire import LONGEST_LINE, Listener, Wire, connect
+from equilibrist.play.wire import LONGEST_LINE, Listener, connect
 from equilibrist.players.static import Mix, Uniform
 
 LIMIT, NOLIMIT = get_game("holdem-limit"), get_game("holdem-nolimit")
-NAMES = ("Ann", "Bob")
 
 
 class Remembered(Uniform):
@@ -34,44 +33,15 @@ class Remembered(Uniform):
         super().reset(seed)
 
 
-class Tapped(Wire):
-    """A wire that keeps what it has received."""
+@pytest.fixture
+def serve(over_tcp):
+    """Plays a match at the ACPC dealer; the match, its log and its warnings."""
 
-    def __init__(self, link):
-        super().__init__(link)
-        self.lines = []
+    def serve(*arguments, **settings):
+        served = over_tcp(serve_match, *arguments, **settings)
+        return served.match, served.log, served.warnings
 
-    def receive(self, seconds=None):
-        line = super().receive(seconds)
-        if line is not None:
-            self.lines.append(line)
-        return line
-
-
-def serve(game, clients, hands, **settings):
-    """Plays a match of two clients, functions of a wire in threads; the match, log and warnings."""
-    log, warnings = [], []
-    with Listener() as door, contextlib.ExitStack() as stack:
-        threads, wires = [], []
-        for client in clients:
-            link = socket.create_connection(("127.0.0.1", door.port))
-            wires.append(stack.enter_context(door.accept(5)))
-            threads.append(threading.Thread(target=_run, args=(client, Tapped(link))))
-            threads[-1].start()
-        match = serve_match(
-            game, tuple(wires), NAMES, hands, log=log.append, warn=warnings.append, **settings
-        )
-        for wire in wires:
-            wire.close()
-        for thread in threads:
-            thread.join(10)
-            assert not thread.is_alive()
-    return match, log, warnings
-
-
-def _run(client, wire):
-    with wire, contextlib.suppress(NetworkError):
-        client(wire)
+    return serve
 
 
 def seated(game, player, seed=0):
@@ -87,7 +57,7 @@ def calls():
 
 
 @pytest.mark.parametrize("name", ["holdem-limit", "holdem-nolimit", "leduc", "discard-holdem"])
-def test_a_match_over_tcp_is_logged_as_in_process(name):
+def test_a_match_over_tcp_is_logged_as_in_process(serve, name):
     game = get_game(name)
     players = Remembered("Ann"), Remembered("Bob")
     inside = play_match(game, players, 60, seed=3, keep_log=True)
@@ -99,7 +69,7 @@ def test_a_match_over_tcp_is_logged_as_in_process(name):
     assert warnings == []
 
 
-def test_players_are_told_what_they_won():
+def test_players_are_told_what_they_won(serve):
     told = {}
 
     def client(wire):
@@ -113,7 +83,7 @@ def test_players_are_told_what_they_won():
 
 
 @pytest.mark.parametrize("game", [LIMIT, NOLIMIT, get_game("discard-holdem")])
-def test_hidden_cards_are_never_on_the_wire_before_the_showdown(game):
+def test_hidden_cards_are_never_on_the_wire_before_the_showdown(serve, game):
     wires = []
 
     def client(wire):
@@ -135,7 +105,7 @@ def test_hidden_cards_are_never_on_the_wire_before_the_showdown(game):
     assert shown > 10
 
 
-def test_lines_out_of_turn_and_nonsense_change_nothing():
+def test_lines_out_of_turn_and_nonsense_change_nothing(serve):
     def noisy(wire):
         """Calls in its turn, after saying all kinds of things; answers also when not asked."""
         wire.send(VERSION)
@@ -156,7 +126,7 @@ def test_lines_out_of_turn_and_nonsense_change_nothing():
     assert len(noise[2]) > 100
 
 
-def test_an_answer_is_taken_once():
+def test_an_answer_is_taken_once(serve):
     def twice(wire):
         """Says every answer twice: the second is not that of the next turn."""
         wire.send(VERSION)
@@ -195,7 +165,7 @@ def leaves_after(hands, farewell):
     return client
 
 
-def test_a_client_that_hangs_up_ends_its_match_and_the_log_is_whole():
+def test_a_client_that_hangs_up_ends_its_match_and_the_log_is_whole(serve):
     match, log, _ = serve(
         LIMIT, [seated(LIMIT, calls()), leaves_after(3, lambda wire, line: None)], 9
     )
@@ -204,7 +174,7 @@ def test_a_client_that_hangs_up_ends_its_match_and_the_log_is_whole():
     assert len(whole_hands(LIMIT, log)) == len(match.chips) == 3
 
 
-def test_a_client_that_stalls_ends_its_match():
+def test_a_client_that_stalls_ends_its_match(serve):
     start = time.monotonic()
     match, log, _ = serve(
         LIMIT,
@@ -219,7 +189,7 @@ def test_a_client_that_stalls_ends_its_match():
 
 
 @pytest.mark.parametrize("limits", [TimeLimits(hand=120), TimeLimits(mean_hand=20)])
-def test_time_adds_up_over_a_hand_and_over_a_match(limits):
+def test_time_adds_up_over_a_hand_and_over_a_match(serve, limits):
     def slow(wire):
         wire.send(VERSION)
         while (line := wire.receive()) is not None:
@@ -234,7 +204,7 @@ def test_time_adds_up_over_a_hand_and_over_a_match(limits):
 
 
 @pytest.mark.parametrize("junk", ["nonsense\r\n", "x" * 5000, "# comment\r\n", "\r\n"])
-def test_a_client_that_floods_ends_its_match(junk):
+def test_a_client_that_floods_ends_its_match(serve, junk):
     def flood(wire, line):
         with contextlib.suppress(OSError):
             for _ in range(200):
@@ -248,7 +218,7 @@ def test_a_client_that_floods_ends_its_match(junk):
     assert len(warnings) <= MOST_IGNORED
 
 
-def test_a_bad_client_loses_only_its_own_match():
+def test_a_bad_client_loses_only_its_own_match(serve):
     found = {}
 
     def good():
@@ -264,7 +234,7 @@ def test_a_bad_client_loses_only_its_own_match():
     assert found["good"].is_finished
 
 
-def test_another_version_is_refused():
+def test_another_version_is_refused(serve):
     def old(wire):
         wire.send("VERSION:1.0.0")
         wire.receive()
@@ -277,17 +247,17 @@ def test_another_version_is_refused():
     assert len(log) == 4
 
 
-def test_a_client_leaves_a_dealer_that_sends_another_game():
+def test_a_client_leaves_a_dealer_that_sends_another_game(serve):
     errors = []
 
     def client(wire):
         try:
             play_over(get_game("leduc"), wire, Uniform())
-        except RecordError as error:
+        except NetworkError as error:
             errors.append(str(error))
 
     match, _, _ = serve(LIMIT, [client, seated(LIMIT, calls())], 5)
-    assert "character" in errors[0]
+    assert errors[0].startswith("the dealer sends no state of leduc: ")
     assert "has hung up" in match.ending
 
 

@@ -25,7 +25,7 @@ import re
 from typing import NamedTuple
 
 from equilibrist.cards.card import parse_card
-from equilibrist.errors import NetworkError
+from equilibrist.errors import NetworkError, RecordError
 from equilibrist.games.action import CALL, FOLD, KEEP, RAISE, Action, action_name, raise_to
 from equilibrist.games.notation import parse_state, state_line
 from equilibrist.games.rules import GameRules
@@ -119,7 +119,7 @@ class ClientMatch(NamedTuple):
 
 
 def play_over(rules: GameRules, wire: Wire, player: Player) -> ClientMatch:
-    """Play a match at a dealer until it hangs up; `RecordError` where it sends no state.
+    """Play a match at a dealer until it hangs up; `NetworkError` where it sends no state.
 
     The player must have been reset; a dealer that says something else than states and comments, or
     a state of another game, is an error, for playing on would be guessing.
@@ -130,7 +130,12 @@ def play_over(rules: GameRules, wire: Wire, player: Player) -> ClientMatch:
     while (line := wire.receive()) is not None:
         if line.startswith(COMMENTS) or not line:
             continue
-        view = view_of(rules, line)
+        try:
+            view = view_of(rules, line)
+        except RecordError as error:
+            raise NetworkError(
+                f"the dealer sends no state of {rules.name}: {error}; is that the game?", value=line
+            ) from None
         is_cut_off = not view.state.is_over
         if view.state.is_over:
             chips.append(view.state.payoffs()[view.player])
