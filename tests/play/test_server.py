@@ -180,26 +180,26 @@ def test_a_client_that_stalls_ends_its_match(serve):
         LIMIT,
         [leaves_after(2, lambda wire, line: wire.receive(5)), seated(LIMIT, calls())],
         9,
-        limits=TimeLimits(response=200),
+        limits=TimeLimits(response=500),
     )
-    assert match.ending.startswith("Ann gave no answer in the 0.2 s it had left, in hand 2")
+    assert match.ending.startswith("Ann gave no answer in the 0.5 s it had left, in hand 2")
     assert time.monotonic() - start < 5
     assert len(whole_hands(LIMIT, log)) == 2
-    assert log[1] == "#--t_response 200"
+    assert log[1] == "#--t_response 500"
 
 
-@pytest.mark.parametrize("limits", [TimeLimits(hand=120), TimeLimits(mean_hand=20)])
+@pytest.mark.parametrize("limits", [TimeLimits(hand=400), TimeLimits(mean_hand=100)])
 def test_time_adds_up_over_a_hand_and_over_a_match(serve, limits):
     def slow(wire):
         wire.send(VERSION)
         while (line := wire.receive()) is not None:
             state, viewer = parse_state(LIMIT, line)
             if state.actor == viewer:
-                time.sleep(0.05)
+                time.sleep(0.15)
                 wire.send(f"{line}:c")
 
     match, _, _ = serve(LIMIT, [slow, seated(LIMIT, calls())], 4, limits=limits)
-    assert match.ending.startswith("Ann gave no answer in the 0.0")
+    assert match.ending.startswith("Ann gave no answer in the 0.")
     assert len(match.chips) < 4
 
 

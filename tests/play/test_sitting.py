@@ -99,7 +99,7 @@ def test_discard_keys():
     ]
     assert press(view, "", "3").action is None
     assert press(view, "", "a").action is None
-    assert buttons(view) == ["[S] keep  [1] swap it  [2] swap it  [Q] leave"]
+    assert buttons(view) == ["[S] keep  [1] swap 2♣  [2] swap K♥  [Q] leave"]
 
 
 @pytest.mark.parametrize("name", game_names())

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from equilibrist.cards.card import cards_symbols
 from equilibrist.games.action import CALL, FOLD, KEEP, RAISE, Action, raise_to
 from equilibrist.games.amounts import hand_total, street_total
 from equilibrist.games.bet_menu import parse_size
@@ -117,7 +118,8 @@ def buttons(view: View, size: str = "") -> list[str]:
     """
     betting = view.betting
     if betting.is_discarding:
-        swaps = [f"[{n}] swap it" for n in range(1, len(view.hole) + 1)]
+        held = enumerate(view.hole, start=1)
+        swaps = [f"[{number}] swap {cards_symbols([card])}" for number, card in held]
         return ["  ".join(["[S] keep", *swaps, "[Q] leave"])]
     words = ["[A] fold"] if betting.can_fold else []
     words.append(f"[S] call {betting.to_call:,}" if betting.to_call else "[S] check")
