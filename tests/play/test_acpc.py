@@ -7,43 +7,35 @@ from pathlib import Path
 import pytest
 
 from equilibrist.errors import EquilibristError, NetworkError
-from equilibrist.games.action import CALL, FOLD, KEEP, RAISE, Action, raise_to
+from equilibrist.games.action import (
+    CALL,
+    FOLD,
+    KEEP,
+    RAISE,
+    Action,
+    action_name,
+    parse_action,
+    raise_to,
+)
 from equilibrist.games.catalog import get_game
 from equilibrist.games.dealing import Dealer
 from equilibrist.games.notation import parse_state, state_line
 from equilibrist.games.state import HandState
-from equilibrist.play.acpc import check_version, read_answer, view_of
+from equilibrist.play.acpc import check_version, play_over, read_answer, view_of
 from equilibrist.players.player import View
 from equilibrist.players.static import Uniform
 
 LIMIT, NOLIMIT = get_game("holdem-limit"), get_game("holdem-nolimit")
 SWAPS = get_game("discard-holdem")
 
-# Written down from the protocol's specification: what each of two players sees, in order.
-LIMIT_LINES = """\
-MATCHSTATE:0:0::TdAs|
-MATCHSTATE:0:0:r:TdAs|
-MATCHSTATE:0:0:rc/:TdAs|/2c8c3h
-MATCHSTATE:0:0:rc/r:TdAs|/2c8c3h
-MATCHSTATE:0:0:rc/rc/:TdAs|/2c8c3h/9c
-MATCHSTATE:0:0:rc/rc/cr:TdAs|/2c8c3h/9c
-MATCHSTATE:0:0:rc/rc/crc/:TdAs|/2c8c3h/9c/Kh
-MATCHSTATE:0:0:rc/rc/crc/cc:TdAs|8hTc/2c8c3h/9c/Kh
-MATCHSTATE:1:1::|Qd7c
-MATCHSTATE:1:1:rrf:|Qd7c""".splitlines()
-NOLIMIT_LINES = """\
-MATCHSTATE:0:30::9s8h|
-MATCHSTATE:0:30:c:9s8h|
-MATCHSTATE:0:30:cc/:9s8h|/8c8d5c
-MATCHSTATE:0:30:cc/r250:9s8h|/8c8d5c
-MATCHSTATE:0:30:cc/r250c/:9s8h|/8c8d5c/6s
-MATCHSTATE:0:30:cc/r250c/r500c/:9s8h|/8c8d5c/6s/2d
-MATCHSTATE:0:30:cc/r250c/r500c/r1250c:9s8h|9c6h/8c8d5c/6s/2d
-MATCHSTATE:1:31::|JdTc
-MATCHSTATE:1:31:r300:|JdTc
-MATCHSTATE:1:31:r300r900:|JdTc
-MATCHSTATE:1:31:r300r900c/:|JdTc/6dJc9c
-MATCHSTATE:1:31:r300r900c/r20000c//:KsJs|JdTc/6dJc9c/Kh/Qc""".splitlines()
+# The examples of the specification of protocol 2.0.0: S-> from the dealer, <-C from the client.
+TRANSCRIPTS = Path(__file__).parent / "transcripts"
+
+
+def transcript(name):
+    """Who speaks and what, line by line."""
+    lines = (TRANSCRIPTS / f"{name}.txt").read_text().splitlines()
+    return [(line[:3], line[4:]) for line in lines]
 
 
 def played(game, seed, texts=()):
@@ -57,12 +49,54 @@ def answer(state, action):
     return read_answer(state, state_line(state, state.actor) + action)
 
 
-@pytest.mark.parametrize(("game", "lines"), [(LIMIT, LIMIT_LINES), (NOLIMIT, NOLIMIT_LINES)])
-def test_example_lines_are_read_and_written_the_same(game, lines):
-    for line in lines:
-        view = view_of(game, line)
-        assert str(view) == line
-        assert state_line(*parse_state(game, line + "\r\n")) == line
+@pytest.mark.parametrize(("name", "game"), [("limit", LIMIT), ("nolimit", NOLIMIT)])
+def test_transcripts_of_the_specification_are_read_and_written_the_same(name, game):
+    sent = None
+    for speaker, line in transcript(name):
+        if speaker == "S->":
+            view = view_of(game, line)
+            assert str(view) == line
+            assert state_line(*parse_state(game, line + "\r\n")) == line
+            if sent is not None and sent.state.hand_number == view.state.hand_number:
+                # One action apart: the state before is what the rules make of it.
+                (action,) = list(itertools.chain(*view.betting.history))[sent.betting.num_actions :]
+                assert sent.betting.apply(action) == view.betting
+            sent = view
+        else:
+            action, warning = read_answer(sent.state, line)
+            assert warning == ""
+            assert line == f"{sent}:{action_name(action)}"
+
+
+@pytest.mark.parametrize(("name", "game"), [("limit", LIMIT), ("nolimit", NOLIMIT)])
+def test_a_client_says_what_the_transcripts_say(name, game):
+    lines = transcript(name)
+    asked = [line for speaker, line in lines if speaker == "<-C"]
+
+    class Script(Uniform):
+        name = "script"
+
+        def act(self, view):
+            return parse_action(asked[len(said) - 1].rpartition(":")[2])
+
+    class Recording:
+        """A wire whose dealer says the transcript, whatever it hears."""
+
+        dealer = iter([line for speaker, line in lines if speaker == "S->"])
+
+        def receive(self):
+            return next(self.dealer, None)
+
+        def send(self, line):
+            said.append(line)
+
+    said = []
+    match = play_over(game, Recording(), Script())
+    assert said == ["VERSION:2.0.0", *asked]
+    # Limit: lost to a pair of eights, 30 + 10 + 20 + 20 chips; folded after 40; after 20.
+    # No-limit: trip eights hold up; a straight to the king beats two pair.
+    assert not match.is_cut_off
+    assert match.chips == {"limit": [-80, -40, -20], "nolimit": [1250, 20000]}[name]
 
 
 def test_the_deal_of_seed_0_is_the_published_one():
