@@ -21,11 +21,12 @@ from equilibrist.games.action import Action
 from equilibrist.games.dealing import Dealer
 from equilibrist.games.files import file_errors
 from equilibrist.games.log_file import LogFile, write_hands
-from equilibrist.games.match_log import MatchHeader, MatchLog, replay
+from equilibrist.games.match_log import MatchLog, replay
 from equilibrist.games.phh import phh_text
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import HandState
+from equilibrist.play.server import match_header
 from equilibrist.play.table import play_hand
 from equilibrist.players.player import Mixing, Mixture, Player, Result, View
 from equilibrist.players.static import nearest_action
@@ -128,8 +129,7 @@ class Sitting:
     def log(self) -> MatchLog:
         """The hands as a log."""
         names = (YOU, self.player.name)
-        game = self.rules.name.replace(" ", "-") + ".game"
-        header = MatchHeader(".".join(names), game, len(self.hands), self.seed)
+        header = match_header(self.rules, names, len(self.hands), self.seed)
         return MatchLog(self.rules, names, tuple(self.hands), header)
 
     def save(self, path: Path) -> None:
