@@ -273,6 +273,14 @@ def test_lines_are_cut_where_they_are_too_long_and_end_with_the_connection():
     assert lines == ["one", "two", "x" * LONGEST_LINE, ""]
 
 
+def test_nobody_waits_for_a_client_that_does_not_read():
+    with Listener() as door:
+        link = socket.create_connection(("127.0.0.1", door.port))
+        with link, door.accept(5) as wire, pytest.raises(NetworkError, match="does not read"):
+            for _ in range(100_000):  # 400 MB, more than any system keeps for somebody
+                wire.send("x" * 4000, 0.1)
+
+
 def test_a_port_in_use_and_a_dealer_who_is_not_there_are_one_sentence():
     with Listener() as door, pytest.raises(NetworkError, match=f"port {door.port}.*choose another"):
         Listener(port=door.port)
