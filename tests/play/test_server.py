@@ -278,9 +278,13 @@ def test_nobody_waits_for_a_client_that_does_not_read():
         for _ in range(100_000):  # 400 MB, more than any system keeps for somebody
             wire.send("x" * 4000, 0.1)
 
-    with Listener() as door, socket.create_connection(("127.0.0.1", door.port)):
-        with door.accept(5) as wire, pytest.raises(NetworkError, match="does not read"):
-            send_much(wire)
+    with (
+        Listener() as door,
+        socket.create_connection(("127.0.0.1", door.port)),
+        door.accept(5) as wire,
+        pytest.raises(NetworkError, match="does not read"),
+    ):
+        send_much(wire)
 
 
 def test_a_port_in_use_and_a_dealer_who_is_not_there_are_one_sentence():
