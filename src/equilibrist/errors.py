@@ -10,6 +10,7 @@
      ├── InvalidValueError      a number or array outside what is possible (also a ValueError)
      ├── UnknownNameError       no game, pattern or node of that name (also a ValueError)
      ├── StorageError           a folder or file that cannot be read, trusted or written
+     ├── NetworkError           a connection that cannot be made or that broke off
      ├── IllegalActionError     the rules forbid this action in this state
      └── SolverError            a method ended without a solution that passes its check
 
@@ -70,6 +71,10 @@ class UnknownNameError(EquilibristError, ValueError):
 
 class StorageError(EquilibristError):
     """A folder or file that cannot be read, trusted or written; `value` is its path."""
+
+
+class NetworkError(EquilibristError):
+    """A connection that cannot be made or that broke off."""
 
 
 class IllegalActionError(EquilibristError):

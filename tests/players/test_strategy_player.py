@@ -1,5 +1,6 @@
 """Strategies at the table against what their plans are worth and where they are."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -70,6 +71,21 @@ def test_chances_are_those_of_the_behaviour_table(symmetry):
         assert any(np.allclose(chances, table.probabilities[i]) for i in rows)
         checked += len(rows)
     assert checked >= 32
+
+
+def test_what_a_strategy_reveals_is_what_it_does(leduc):
+    rules = get_game("leduc")
+    player = StrategyPlayer(ExactStrategy(leduc), rules, "A", threshold=0.05)
+    state = HandState.start(rules, next(Dealer(rules, 5))).apply(parse_action("r"))
+    view = View.of(state, 1)
+    mixture = dict(player.mixture(view))
+    assert sum(mixture.values()) == pytest.approx(1)
+    assert all(chance >= 0.05 for chance in mixture.values())
+    drawn = Counter(player.act(view) for _ in range(4000))
+    assert set(drawn) == set(mixture)
+    for action, chance in mixture.items():
+        # Four standard errors of a share of 4,000 draws.
+        assert abs(drawn[action] / 4000 - chance) < 4 * (0.25 / 4000) ** 0.5
 
 
 def test_two_equilibria_win_the_value_of_the_game(leduc):

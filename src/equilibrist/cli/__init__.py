@@ -14,7 +14,7 @@ import sys
 import typer
 
 import equilibrist
-from equilibrist.cli import abstraction, arena, cards, games, solving
+from equilibrist.cli import abstraction, arena, cards, games, history, network, sitting, solving
 from equilibrist.errors import EquilibristError
 
 _LONGEST_COMPLAINT = 1000  # characters
@@ -45,6 +45,10 @@ for command in (
     arena.players,
     arena.match,
     arena.tournament,
+    network.dealer,
+    network.connect,
+    history.log,
+    sitting.play,
 ):
     app.command()(command)
 

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, TypeAlias
 
 import typer
@@ -86,6 +86,15 @@ def prepare_kernels(threads: int | None, *kernels: str) -> None:
         print("compiling kernels, first run only …", file=sys.stderr, flush=True)
 
 
+def prepare_players(threads: int | None, *players: str) -> None:
+    """The same for the kernels of some players; most need none, and no Numba."""
+    from equilibrist.players.catalog import player_kernels
+
+    kernels = {kernel for player in players for kernel in player_kernels(player)}
+    if kernels:
+        prepare_kernels(threads, *kernels)
+
+
 class Remaining:
     """Says on stderr how long a long computation still takes: once, or over and over on a terminal.
 
@@ -110,3 +119,17 @@ class Remaining:
         elif rest > _PATIENCE and not self.has_spoken:
             print(f"{self.what}: about {rest:.0f} s left", file=sys.stderr, flush=True)
             self.has_spoken = True
+
+
+def watching(what: str) -> Callable[[float], None]:
+    """Tells `Remaining` by the rate since the first look: what comes before is warming up."""
+    first: list[tuple[float, Remaining]] = []
+
+    def look(share: float) -> None:
+        if not first:
+            first.append((share, Remaining(what)))
+        elif share > first[0][0]:
+            start, remaining = first[0]
+            remaining((share - start) / (1 - start))
+
+    return look

@@ -49,8 +49,8 @@ from equilibrist.games.state import HandState
 
 MOST_REPLAYED = 10**8  # the dealer's generator must walk through all hands before: some seconds
 
-_HEADER_KEY = "# name/game/hands/seed"
-_HEADER = re.compile(_HEADER_KEY + r" (\S.*) (\S+) ([0-9]{1,10}) ([0-9]{1,10})")
+HEADER_KEY = "# name/game/hands/seed"
+_HEADER = re.compile(HEADER_KEY + r" (\S.*) (\S+) ([0-9]{1,10}) ([0-9]{1,10})")
 
 
 class MatchHeader(NamedTuple):
@@ -62,7 +62,7 @@ class MatchHeader(NamedTuple):
     seed: int
 
     def __str__(self) -> str:
-        return f"{_HEADER_KEY} {self.name} {self.game} {self.num_hands} {self.seed}"
+        return f"{HEADER_KEY} {self.name} {self.game} {self.num_hands} {self.seed}"
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def read_log(rules: GameRules, source: str | Path | Iterable[str]) -> MatchLog:
         >>> log.seats, log.score, len(log.hands)
         (('Alice', 'Bob'), (0, 0), 2)
     """
-    reader = _Reader(rules, source)
+    reader = LogReader(rules, source)
     hands = tuple(reader)
     return MatchLog(
         rules, reader.seats, hands, reader.header, tuple(reader.comments), reader.is_finished
@@ -107,13 +107,13 @@ def read_log(rules: GameRules, source: str | Path | Iterable[str]) -> MatchLog:
 
 def iter_log(rules: GameRules, source: str | Path | Iterable[str]) -> Iterator[HandRecord]:
     """The hands of a log one by one, checked as in `read_log`, for logs too long to hold."""
-    return iter(_Reader(rules, source))
+    return iter(LogReader(rules, source))
 
 
 def log_lines(log: MatchLog) -> Iterator[str]:
     """The lines of a log, the inverse of `read_log`; no line ends."""
     if log.header is not None:
-        if _parse_header(str(log.header)) != log.header:
+        if parse_header(str(log.header)) != log.header:
             raise InvalidValueError(f"a header cannot say {log.header}", value=log.header)
         yield str(log.header)
     for comment in log.comments:
@@ -122,8 +122,18 @@ def log_lines(log: MatchLog) -> Iterator[str]:
         yield comment
     yield from map(log_line, log.hands)
     if log.is_finished:
-        check_names(log.seats)
-        yield f"SCORE:{'|'.join(map(chips_text, log.score))}:{'|'.join(log.seats)}"
+        yield score_line(log.score, log.seats)
+
+
+def score_line(score: Iterable[Chips], seats: tuple[str, ...]) -> str:
+    """The line that ends a log: chips of all hands and names in seat order; no line end.
+
+    Example:
+        >>> score_line((75, -75), ("Alice", "Bob"))
+        'SCORE:75|-75:Alice|Bob'
+    """
+    check_names(seats)
+    return f"SCORE:{'|'.join(map(chips_text, score))}:{'|'.join(seats)}"
 
 
 def write_log(log: MatchLog, path: str | Path) -> None:
@@ -188,27 +198,56 @@ def _actions(state: HandState) -> Iterator[Action]:
         betting = betting.apply(action)
 
 
-def _parse_header(line: str) -> MatchHeader:
+def parse_header(line: str) -> MatchHeader:
+    """What a line that opens as a header says.
+
+    Example:
+        >>> parse_header("# name/game/hands/seed match leduc.game 100 7").game
+        'leduc.game'
+    """
     match = _HEADER.fullmatch(line)
     if match is None:
-        form = f"{_HEADER_KEY} <name> <game> <hands> <seed>"
+        form = f"{HEADER_KEY} <name> <game> <hands> <seed>"
         raise line_error(line, 0, f"the header is {form}", line)
     name, game, hands, seed = match.groups()
     return MatchHeader(name, game, int(hands), int(seed))
 
 
-def _add(totals: list[Chips], seats: tuple[str, ...], record: HandRecord) -> None:
-    """Add the payoffs of a hand to the seats' totals."""
+def seat_chips(seats: tuple[str, ...], record: HandRecord) -> list[Chips]:
+    """Chips that each seat won in a hand.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> line = "STATE:1:rf:Qs|As:1|-1:Bob|Alice"
+        >>> seat_chips(("Alice", "Bob"), parse_log_line(get_game("kuhn"), line))
+        [-1, 1]
+    """
     players = len(seats)
-    for player, (name, chips) in enumerate(zip(record.names, record.payoffs, strict=True)):
+    chips: list[Chips] = [0] * players
+    for player, (name, won) in enumerate(zip(record.names, record.payoffs, strict=True)):
         # Names that occur twice cannot say who sits where; the rotation can.
         is_clear = seats.count(name) == 1
-        seat = seats.index(name) if is_clear else (player + record.hand_number) % players
+        chips[seats.index(name) if is_clear else (player + record.hand_number) % players] = won
+    return chips
+
+
+def seats_of(record: HandRecord) -> tuple[str, ...]:
+    """Who sits where by one hand: player p of hand n is at (p + n) modulo the players."""
+    shift = -record.hand_number % len(record.names)
+    return record.names[shift:] + record.names[:shift]
+
+
+def _add(totals: list[Chips], seats: tuple[str, ...], record: HandRecord) -> None:
+    """Add the payoffs of a hand to the seats' totals."""
+    for seat, chips in enumerate(seat_chips(seats, record)):
         totals[seat] += chips
 
 
-class _Reader:
-    """Hands from lines, and what the other lines said once the hands are exhausted."""
+class LogReader:
+    """Hands from lines, and what the other lines said once the hands are exhausted.
+
+    To be iterated once; what was read before an error stays.
+    """
 
     def __init__(self, rules: GameRules, source: str | Path | Iterable[str]) -> None:
         self.rules = rules
@@ -250,8 +289,8 @@ class _Reader:
 
     def _read(self, line: str) -> HandRecord | None:
         """Take in one line; the record of a hand."""
-        if line.startswith(_HEADER_KEY) and self.header is None:
-            self.header = _parse_header(line)
+        if line.startswith(HEADER_KEY) and self.header is None:
+            self.header = parse_header(line)
         elif line.startswith(("#", ";")):
             self.comments.append(line)
         elif self.is_finished and line.strip():
@@ -269,9 +308,7 @@ class _Reader:
         if number <= self.last_number:
             message = f"hand {number} follows hand {self.last_number}; numbers must rise"
             raise line_error(line, len("STATE:"), message, number)
-        if not self.seats:  # who is player p of hand n sits at (p + n) modulo the players
-            shift = -number % len(record.names)
-            self.seats = record.names[shift:] + record.names[:shift]
+        self.seats = self.seats or seats_of(record)
         self._check_players(line, record.names)
         _add(self.totals, self.seats, record)
         self.last_number = number

@@ -8,7 +8,7 @@ aside. The same view can be made from the line that the ACPC protocol would send
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from equilibrist.cards.card import Cards
 from equilibrist.games.action import Action, LegalActions
@@ -18,6 +18,8 @@ from equilibrist.games.rules import GameRules
 from equilibrist.games.state import Deal, HandState
 
 MOST_SEED = 2**32 - 1
+
+Mixture: TypeAlias = tuple[tuple[Action, float], ...]  # actions with their chances, which sum to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,4 +110,13 @@ class Player(Protocol):
 
     def reset(self, seed: int) -> None:
         """Forget everything and draw random numbers from a seed, 0 to 2³² − 1."""
+        ...
+
+
+@runtime_checkable
+class Mixing(Protocol):
+    """A player that can say with which chances it takes each action; not all can."""
+
+    def mixture(self, view: View) -> Mixture:
+        """The actions it may take, with chances above zero."""
         ...

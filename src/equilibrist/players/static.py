@@ -20,7 +20,7 @@ import random
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.action import CALL, FOLD, KEEP, RAISE, Action, raise_to
 from equilibrist.games.betting import Betting
-from equilibrist.players.player import Player, View
+from equilibrist.players.player import Mixture, Player, View
 
 
 class Mix(Player):
@@ -49,6 +49,25 @@ class Mix(Player):
         drawn = self._random.random()
         kind = "f" if drawn < fold else "c" if drawn < fold + call else "r"
         return nearest_action(view.betting, kind)
+
+    def mixture(self, view: View) -> Mixture:
+        """Its chances, those of what is illegal at what it does instead.
+
+        Example:
+            >>> from equilibrist.cards.card import parse_cards
+            >>> from equilibrist.games.catalog import get_game
+            >>> from equilibrist.games.state import Deal, HandState
+            >>> deal = Deal((parse_cards("As"), parse_cards("Qs")))
+            >>> view = View.of(HandState.start(get_game("kuhn"), deal), player=0)
+            >>> [(action.kind, chance) for action, chance in Mix(0.25, 0.5, 0.25).mixture(view)]
+            [('c', 0.75), ('r', 0.25)]
+        """
+        shares: dict[Action, float] = {}
+        for kind, chance in zip("fcr", self.chances, strict=True):
+            if chance:
+                action = nearest_action(view.betting, kind)
+                shares[action] = shares.get(action, 0.0) + chance
+        return tuple(shares.items())
 
     def reset(self, seed: int) -> None:
         """Draw from a seed; there is nothing to forget."""

@@ -28,7 +28,7 @@ from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.reference.sequence_form import block
 from equilibrist.models.treeplex import player_rows
-from equilibrist.players.player import Player, View
+from equilibrist.players.player import Mixture, Player, View
 from equilibrist.strategies.behaviour_table import find_board
 from equilibrist.strategies.strategy import Solution, game_of
 
@@ -101,14 +101,21 @@ class StrategyPlayer(Player):
 
     def act(self, view: View) -> Action:
         """An action of the strategy by lot; a call of a raise that it does not know."""
+        actions, chances = zip(*self._choices(view), strict=True)
+        return actions[0] if len(actions) == 1 else self._random.choices(actions, chances)[0]
+
+    def mixture(self, view: View) -> Mixture:
+        """The strategy's chances, rare actions dropped."""
+        return tuple((action, chance) for action, chance in self._choices(view) if chance)
+
+    def _choices(self, view: View) -> Mixture:
         tree = self.strategy.tree
         node = find_node(tree, view.betting)
         if node is None:
-            return CALL
+            return ((CALL, 1.0),)
         chances = thresholded(self.strategy.chances(node, view), self.threshold)
-        (place,) = self._random.choices(range(len(chances)), chances.tolist())
-        action = tree.action(tree.children(node)[place])
-        return CALL if action is None else action
+        actions = [tree.action(child) or CALL for child in tree.children(node)]
+        return tuple(zip(actions, chances.tolist(), strict=True))
 
     def reset(self, seed: int) -> None:
         """Draw from a seed; there is nothing to forget."""

@@ -1,0 +1,211 @@
+"""`equilibrist play`: a person at the table."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_players
+from equilibrist.cli.winnings import winnings
+from equilibrist.errors import InvalidValueError, StorageError
+
+if TYPE_CHECKING:
+    from equilibrist.games.action import Action
+    from equilibrist.games.records import HandRecord
+    from equilibrist.play.sitting import Sitting
+    from equilibrist.players.player import View
+
+_CLEAR = "\x1b[2J\x1b[H"
+_ESCAPES = re.compile(rb"\x1b(\[[0-9;]*[A-Za-z~]|O.)?")  # what arrows and their like send
+
+
+def play(
+    player: Annotated[str, typer.Argument(help="Whom to play, such as poki.")],
+    game: Annotated[str, typer.Option(help="A game or a .game file.")] = "holdem-limit",
+    hands: Annotated[int | None, typer.Option(min=1, help="Hands; until you leave.")] = None,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="Show the player's strategy after each hand.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Save the hands: a .phhs file is PHH, others ACPC logs.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the hands of --out.")
+    ] = False,
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Play against a player in this terminal.
+
+    A fold, S check or call, D bet or raise, F next hand, Q leave; in no-limit Z X C V B N choose a
+    size. Input may be piped: its characters are the keys.
+
+    Example: equilibrist play poki --out evening.log
+    """
+    from equilibrist.games.catalog import load_game
+    from equilibrist.play.sitting import Person, Sitting, check_file, resumed
+    from equilibrist.players.catalog import make_player
+
+    rules = load_game(game)
+    _check(out, resume)
+    if out is not None:
+        check_file(rules, out)
+    prepare_players(threads, player)
+    seated = make_player(player, rules)
+    if resume and out is not None and out.exists():
+        sitting = resumed(rules, seated, out, seed)
+    else:
+        sitting = Sitting(rules, seated, seed)
+    before = len(sitting.hands)
+    screen = sys.stderr if json else sys.stdout
+    with _keyboard() as keys:
+        table = _Terminal(sitting, keys, screen, reveal)
+        person = Person(table.ask)
+        while not person.has_left and (hands is None or len(sitting.hands) - before < hands):
+            record = sitting.play(person)
+            if out is not None:
+                sitting.save(out)
+            table.show_end(record)
+            is_last = hands is not None and len(sitting.hands) - before == hands
+            person.has_left |= not is_last and not table.wants_more()
+    told = winnings(sitting.chips, rules, ("you", seated.name))
+    data = {"game": rules.name, "player": seated.name, "chips": sum(sitting.chips)}
+    data |= {"seed": sitting.seed, "out": str(out) if out else None}
+    kept = f"the hands are in {out}" if out else "nothing was saved: --out FILE keeps the hands"
+    emit(data | told, f"{_money(sitting)}\n{told['verdict']}\n{kept}", as_json=json)
+
+
+def _check(out: Path | None, resume: bool) -> None:
+    if resume and out is None:
+        raise InvalidValueError("--resume goes on with the hands of --out FILE; name the file")
+    if out is not None and out.exists() and not resume:
+        raise StorageError(
+            f"{out} exists; --resume goes on with it, or choose another name", value=str(out)
+        )
+
+
+class _Keys:
+    """Keys one by one: of a terminal as they are pressed, else the characters of stdin."""
+
+    def __init__(self, terminal: int | None) -> None:
+        self.terminal = terminal
+        self._waiting: list[str] = []
+
+    def read(self) -> str:
+        """The next key, empty at the end; arrows and their like are no keys of ours."""
+        while not self._waiting:
+            if self.terminal is None:
+                character = sys.stdin.read(1)
+                if not character:
+                    return ""
+                self._waiting += character.strip()
+                continue
+            burst = os.read(self.terminal, 64)
+            if not burst or burst == b"\x04":
+                return ""
+            self._waiting += _ESCAPES.sub(b"", burst).decode(errors="ignore").strip()
+        return self._waiting.pop(0)
+
+
+@contextlib.contextmanager
+def _keyboard() -> Iterator[_Keys]:
+    if not sys.stdin.isatty():
+        yield _Keys(None)
+        return
+    import termios
+    import tty
+
+    number = sys.stdin.fileno()
+    before = termios.tcgetattr(number)
+    try:
+        tty.setcbreak(number)
+        yield _Keys(number)
+    finally:
+        termios.tcsetattr(number, termios.TCSADRAIN, before)
+
+
+class _Terminal:
+    """Asks and shows."""
+
+    def __init__(self, sitting: Sitting, keys: _Keys, screen: TextIO, reveal: bool) -> None:
+        self.sitting, self.keys, self.screen, self.reveal = sitting, keys, screen, reveal
+        is_terminal = screen.isatty() and os.environ.get("TERM") != "dumb"
+        self.redraws = is_terminal and keys.terminal is not None
+        self.colour = is_terminal and not os.environ.get("NO_COLOR")
+
+    def ask(self, view: View) -> Action:
+        """What the person does; `Leave` if it leaves."""
+        from equilibrist.play.keys import buttons, press
+        from equilibrist.play.screen import table_lines
+
+        size = remark = ""
+        table = table_lines(view, self.sitting.player.name, colour=self.colour)
+        self._draw([_money(self.sitting), *table])
+        while True:
+            self._draw([*([remark] if remark else []), *buttons(view, size)], clear=False)
+            pressed = press(view, size, self._key())
+            if pressed.action is not None:
+                return pressed.action
+            size, remark = pressed.size, pressed.remark
+
+    def show_end(self, record: HandRecord) -> None:
+        """The end of a hand."""
+        from equilibrist.play.screen import result_line, revealed, table_lines
+        from equilibrist.play.sitting import YOU
+        from equilibrist.players.player import Result, View
+
+        other, number = self.sitting.player.name, record.names.index(YOU)
+        view = View.of(record.state, number)
+        lines = table_lines(view, other, colour=self.colour)
+        lines.append(result_line(Result(view, self.sitting.chips[-1])))
+        if self.reveal:
+            lines += revealed(self.sitting.decisions, other, colour=self.colour)
+        self._draw([*lines, _money(self.sitting)])
+
+    def wants_more(self) -> bool:
+        """Whether the person presses F for the next hand, or leaves."""
+        from equilibrist.play.sitting import Leave
+
+        self._draw(["[F] next hand  [Q] leave"], clear=False)
+        try:
+            while self._key() != "f":
+                pass
+        except Leave:
+            return False
+        return True
+
+    def _key(self) -> str:
+        from equilibrist.play.sitting import Leave
+
+        try:
+            key = self.keys.read().lower()
+        except KeyboardInterrupt:
+            raise Leave from None
+        if key in ("", "q"):
+            raise Leave
+        return key
+
+    def _draw(self, lines: list[str], *, clear: bool = True) -> None:
+        start = _CLEAR if clear and self.redraws else "\n" if clear else ""
+        print(start + "\n".join(lines), file=self.screen, flush=True)
+
+
+def _money(sitting: Sitting) -> str:
+    """The running result with its interval."""
+    from equilibrist.evaluation.statistics import match_statistics
+
+    chips = sitting.chips
+    hands = "1 hand" if len(chips) == 1 else f"{len(chips):,} hands"
+    text = f"you {sum(chips):+,} chips in {hands} against {sitting.player.name}"
+    if len(chips) < 2:
+        return text
+    found = match_statistics(chips, rules=sitting.rules)
+    return f"{text}, {found.estimate.text(found.unit)}"

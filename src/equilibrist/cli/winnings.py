@@ -1,0 +1,31 @@
+"""How commands tell what a player won, whatever it played over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from equilibrist.games.rules import GameRules
+
+
+def winnings(
+    chips: Sequence[float], rules: GameRules, names: tuple[str, str], hands_each: int = 1
+) -> dict[str, Any]:
+    """The fields of a match report from the results of the first player; `chips` may be few."""
+    from equilibrist.evaluation.statistics import chips_of_unit, match_statistics
+
+    if len(chips) > 1:
+        return match_statistics(chips, rules=rules, names=names, hands_each=hands_each).to_json()
+    unit, scale = chips_of_unit(rules, None)
+    return {
+        "win_rate": chips[0] / (scale * hands_each) if chips else None,
+        "unit": unit,
+        "standard_deviation": None,
+        "standard_error": None,
+        "ci95": None,
+        "p_value": None,
+        "hands": len(chips) * hands_each,
+        "hands_each": hands_each,
+        "verdict": "one hand proves nothing" if chips else "no hand was played to its end",
+    }

@@ -1,0 +1,156 @@
+"""Logs of any kind, told apart by their names and read as far as they go.
+
+    match.log            an ACPC log (any other suffix too)
+    hand.phh             one hand of PHH
+    match.phhs           many: each under a line `[1]`, `[2]`, … as PokerKit writes them
+    folder               its *.phh files in the order of their names
+
+A log that breaks off in the middle of a hand gives all its whole hands and says in `rest` what came
+after them; anything wrong before the end is an error that names the place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from equilibrist.errors import RecordError
+from equilibrist.games.catalog import game_names, get_game
+from equilibrist.games.files import file_errors, read_text
+from equilibrist.games.match_log import (
+    HEADER_KEY,
+    LogReader,
+    MatchHeader,
+    MatchLog,
+    parse_header,
+    seats_of,
+    write_log,
+)
+from equilibrist.games.phh import parse_phh, phh_text
+from equilibrist.games.records import HandRecord
+from equilibrist.games.rules import GameRules
+
+_ACPC_FILES = {  # definitions of the ACPC that are games of the catalogue
+    "holdem.limit.2p.reverse_blinds": "holdem-limit",
+    "holdem.nolimit.2p.reverse_blinds": "holdem-nolimit",
+}
+_TABLE = re.compile(r"^\[[^\[\]\n]+\][ \t\r]*$", re.MULTILINE)
+
+
+class LogFile:
+    """The whole hands of a log, to be iterated once; the rest is known afterwards.
+
+    Without `rules` the log must say what is played: PHH does, an ACPC log by the file in its
+    header, if that is a game of the catalogue.
+    """
+
+    def __init__(self, path: str | Path, rules: GameRules | None = None) -> None:
+        self.path = Path(path)
+        is_phh = self.path.is_dir() or self.path.suffix in (".phh", ".phhs")
+        self.form = "PHH" if is_phh else "ACPC"
+        self.header: MatchHeader | None = None
+        self.seats: tuple[str, ...] = ()
+        self.is_finished = is_phh  # PHH has no line that ends a match
+        self.rest = ""  # what followed the whole hands; empty where nothing did
+        self._texts = iter(self._histories()) if is_phh else iter(())
+        self._first = self._next_history(rules) if is_phh else None
+        if self._first is not None:
+            rules = self._first.rules
+        self.rules = rules or self._named_game()
+
+    def __iter__(self) -> Iterator[HandRecord]:
+        return self._phh_hands() if self.form == "PHH" else self._acpc_hands()
+
+    # --- ACPC -------------------------------------------------------------------------------------
+
+    def _named_game(self) -> GameRules:
+        if self.form == "ACPC":
+            with file_errors("read", self.path, RecordError), open(self.path) as lines:
+                for line in lines:
+                    if line.startswith(HEADER_KEY):
+                        name = Path(parse_header(line.rstrip("\r\n")).game).name
+                        name = name.removesuffix(".game")
+                        name = _ACPC_FILES.get(name, name)
+                        if name in game_names():
+                            return get_game(name)
+                    if line.strip() and not line.startswith(("#", ";")):
+                        break
+        raise RecordError(
+            f"{self.path} does not say which game of the catalogue was played; give the game",
+            value=str(self.path),
+        )
+
+    def _acpc_hands(self) -> Iterator[HandRecord]:
+        with file_errors("read", self.path, RecordError):
+            file = open(  # noqa: SIM115
+                self.path, encoding="utf-8", errors="replace", newline=""
+            )
+        with file:
+            lines = map(str, file)  # unlike the file, not closed by whoever stops reading it
+            reader = LogReader(self.rules, lines)
+            try:
+                yield from reader
+            except RecordError as error:
+                if any(line.strip() for line in lines):
+                    message = f"{self.path}, {error}"
+                    raise RecordError(message, value=error.value, position=error.position) from None
+                self.rest = f"the log ends early: {error}"
+        self.header, self.seats = reader.header, reader.seats
+        self.is_finished = reader.is_finished
+        if not self.rest and not self.is_finished:
+            of = "" if self.header is None else f" of {self.header.num_hands:,}"
+            self.rest = f"the match broke off after {reader.num_hands:,}{of} hands: no SCORE"
+
+    # --- PHH --------------------------------------------------------------------------------------
+
+    def _histories(self) -> Iterator[tuple[str, str]]:
+        """Where each history stands, and its text."""
+        if self.path.is_dir():
+            for path in sorted(self.path.glob("*.phh")):
+                yield str(path), read_text(path, RecordError)
+            return
+        text = read_text(self.path, RecordError)
+        starts = [match.start() for match in _TABLE.finditer(text)]
+        if not starts:
+            yield str(self.path), text
+            return
+        for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+            name, _, history = text[start:end].partition("\n")
+            yield f"{self.path} {name.strip()}", history
+
+    def _next_history(self, rules: GameRules | None) -> HandRecord | None:
+        """The next hand, None after the last whole one."""
+        place, text = next(self._texts, ("", ""))
+        if not place:
+            return None
+        try:
+            record = parse_phh(text, rules)
+            self.seats = self.seats or seats_of(record)
+            if sorted(record.names) != sorted(self.seats):
+                message = f"{', '.join(record.names)} are not {', '.join(self.seats)}"
+                raise RecordError(message, value=record.names)
+            return record
+        except RecordError as error:
+            message = f"{place}: {error}"
+            if next(self._texts, None) is not None:
+                raise RecordError(message, value=error.value) from None
+            self.rest = f"the log ends early: {message}"
+            return None
+
+    def _phh_hands(self) -> Iterator[HandRecord]:
+        record = self._first
+        while record is not None:
+            yield record
+            record = self._next_history(self.rules)
+
+
+def write_hands(log: MatchLog, path: str | Path) -> None:
+    """Write a log by the suffix of a path: `.phhs` is PHH, everything else an ACPC log."""
+    path = Path(path)
+    if path.suffix != ".phhs":
+        write_log(log, path)
+        return
+    hands = [f"[{number}]\n{phh_text(hand)}" for number, hand in enumerate(log.hands, start=1)]
+    with file_errors("write", path, RecordError):
+        path.write_text("\n".join(hands), encoding="utf-8", newline="\n")

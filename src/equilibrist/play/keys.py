@@ -1,0 +1,138 @@
+"""The keys of the table.
+
+    A fold · S check or call · D bet or raise, to the size chosen · F next hand · Q leave
+    sizes in no-limit: Z smallest, X ½ pot, C ¾ pot, V pot, B 2 × pot, N all-in, or typed digits
+    in discard turns: 1, 2, … swap that card, S keeps
+
+Sizes are what people count: chips of the street, not of the hand.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from equilibrist.cards.card import cards_symbols
+from equilibrist.games.action import CALL, FOLD, KEEP, RAISE, Action, raise_to
+from equilibrist.games.amounts import hand_total, street_total
+from equilibrist.games.bet_menu import parse_size
+from equilibrist.games.betting import Betting
+from equilibrist.players.player import View
+
+_SIZES = {"x": "50%", "c": "75%", "v": "100%", "b": "200%", "n": "a"}
+_LABELS = {"z": "min", "x": "½ pot", "c": "¾ pot", "v": "pot", "b": "2× pot", "n": "all-in"}
+_MOST_DIGITS = 9
+
+
+class Pressed(NamedTuple):
+    """What a key did: an action, or another size, or nothing but a remark."""
+
+    action: Action | None = None
+    size: str = ""  # the size chosen so far: a key, or digits
+    remark: str = ""
+
+
+def size_keys(betting: Betting) -> dict[str, int]:
+    """Chips of the street that each size key raises to, empty where there is nothing to choose.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> size_keys(Betting.start(get_game("holdem-nolimit")))
+        {'z': 200, 'x': 200, 'c': 250, 'v': 300, 'b': 500, 'n': 20000}
+    """
+    if betting.rules.is_limit or not betting.can_raise:
+        return {}
+    low, high = betting.min_raise_to, betting.max_raise_to
+    totals = {"z": low}
+    for key, size in _SIZES.items():
+        total = parse_size(size).raise_total(betting)
+        totals[key] = min(max(total or low, low), high)
+    return {key: street_total(betting, total) for key, total in totals.items()}
+
+
+def press(view: View, size: str, key: str) -> Pressed:
+    """What a key means now; `size` is the one chosen before.
+
+    Example:
+        >>> from equilibrist.cards.card import parse_cards
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.games.state import Deal, HandState
+        >>> deal = Deal(((), parse_cards("AhKh")))
+        >>> view = View.of(HandState.start(get_game("holdem-nolimit"), deal), player=1)
+        >>> press(view, "v", "d").action
+        Action(kind='r', amount=300, card=None)
+        >>> press(view, "30", "0").size, press(view, "150", "d").remark
+        ('300', '150 is no legal size: 200 to 20,000')
+    """
+    key, betting = key.lower(), view.betting
+    if betting.is_discarding:
+        if key == "s":
+            return Pressed(KEEP)
+        if key.isdecimal() and 1 <= int(key) <= len(view.hole):
+            return Pressed(Action("d", card=view.hole[int(key) - 1]))
+        return Pressed(remark=f"1 to {len(view.hole)} swaps a card, S keeps them")
+    if key == "a":
+        return Pressed(FOLD) if betting.can_fold else Pressed(None, size, "nothing to fold to")
+    if key == "s":
+        return Pressed(CALL)
+    if key == "d":
+        return _raise(betting, size)
+    sizes = size_keys(betting)
+    if key in sizes:
+        return Pressed(size=key)
+    if sizes and key.isdecimal():
+        digits = size if size.isdecimal() else ""
+        return Pressed(size=(digits + key)[-_MOST_DIGITS:])
+    return Pressed(None, size, f"{key!r} is no key")
+
+
+def _raise(betting: Betting, size: str) -> Pressed:
+    if not betting.can_raise:
+        return Pressed(None, size, "no raise is allowed")
+    if betting.rules.is_limit:
+        return Pressed(RAISE)
+    chips = chosen_chips(betting, size)
+    action = raise_to(hand_total(betting, chips))
+    if betting.can(action):
+        return Pressed(action)
+    low, high = (street_total(betting, t) for t in (betting.min_raise_to, betting.max_raise_to))
+    return Pressed(None, "", f"{chips:,} is no legal size: {low:,} to {high:,}")
+
+
+def chosen_chips(betting: Betting, size: str) -> int:
+    """Chips of the street that a chosen size is; pot where none is."""
+    return int(size) if size.isdecimal() else size_keys(betting)[size or "v"]
+
+
+def buttons(view: View, size: str = "") -> list[str]:
+    """Lines that say what each key would do now.
+
+    Example:
+        >>> from equilibrist.cards.card import parse_cards
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.games.state import Deal, HandState
+        >>> deal = Deal(((), parse_cards("AhKh")))
+        >>> for line in buttons(View.of(HandState.start(get_game("holdem-nolimit"), deal), 1)):
+        ...     print(line)
+        [A] fold  [S] call 50  [D] raise to 300  [Q] leave
+        [Z] min 200  [X] ½ pot 200  [C] ¾ pot 250  [V] pot 300  [B] 2× pot 500  [N] all-in 20,000
+    """
+    betting = view.betting
+    if betting.is_discarding:
+        held = enumerate(view.hole, start=1)
+        swaps = [f"[{number}] swap {cards_symbols([card])}" for number, card in held]
+        return ["  ".join(["[S] keep", *swaps, "[Q] leave"])]
+    words = ["[A] fold"] if betting.can_fold else []
+    words.append(f"[S] call {betting.to_call:,}" if betting.to_call else "[S] check")
+    if betting.can_raise:
+        verb = "raise" if max(betting.spent) > betting.opening else "bet"
+        if betting.rules.is_limit:
+            chips = street_total(betting, betting.min_raise_to)
+        else:
+            chips = chosen_chips(betting, size)
+        words.append(f"[D] {verb} {'to ' if verb == 'raise' else ''}{chips:,}")
+    lines = ["  ".join([*words, "[Q] leave"])]
+    sizes = size_keys(betting)
+    if sizes:
+        texts = [f"[{key.upper()}] {_LABELS[key]} {chips:,}" for key, chips in sizes.items()]
+        lines.append("  ".join(texts))
+    return lines

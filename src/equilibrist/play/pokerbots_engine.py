@@ -1,0 +1,191 @@
+"""The engine of MIT Pokerbots 2017: one match of two clients over TCP.
+
+Answers carry no state, so a line counts as the answer to the GETACTION it follows: whatever came
+before is forgotten when the question is sent. Illegal answers are checks or folds. A client has a
+time bank for the whole match; who spends it, hangs up, or sends without end ends the match, and the
+log (ACPC's, as for every match) holds all whole hands. Values that clients PUT after the last hand
+are read and not kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from equilibrist.cards.card import card_name
+from equilibrist.errors import InvalidValueError, NetworkError
+from equilibrist.games.action import Action
+from equilibrist.games.rules import GameRules
+from equilibrist.games.state import HandState
+from equilibrist.play.pokerbots import (
+    check_rules,
+    ending,
+    happened,
+    legal_words,
+    posts,
+    read_answer,
+)
+from equilibrist.play.server import (
+    MOST_IGNORED,
+    Order,
+    Say,
+    Seat,
+    ServedMatch,
+    Table,
+    blame,
+    check_match,
+    heard,
+    match_header,
+    run_match,
+)
+from equilibrist.play.wire import Wire
+
+TIME_BANK = 20.0  # seconds of a client for all its answers
+_PATIENCE = 10.0  # seconds that a client may take to read, and for its farewell
+
+
+def serve_pokerbots(
+    rules: GameRules,
+    wires: tuple[Wire, Wire],
+    names: tuple[str, str],
+    hands: int,
+    *,
+    seed: int = 0,
+    time_bank: float = TIME_BANK,
+    log: Say = lambda line: None,
+    warn: Say = lambda line: None,
+    watch: Callable[[float], None] = lambda share: None,
+) -> ServedMatch:
+    """Play a match of so many hands with two connected clients; as `serve_match`."""
+    check_match(rules, names, hands)
+    check_engine(rules, names, time_bank)
+    seats = Seat(names[0], wires[0]), Seat(names[1], wires[1])
+    log(str(match_header(rules, names, hands, seed)))
+    table = _Engine(rules, seats, hands, time_bank, warn)
+    match = run_match(rules, table, hands, seed, log, watch)
+    if match.is_finished:
+        table.say_goodbye()
+    return match
+
+
+def check_engine(rules: GameRules, names: tuple[str, str], time_bank: float) -> None:
+    """Raise unless the protocol can tell this match."""
+    check_rules(rules)
+    for name in names:
+        if ":" in name or len(name.split()) != 1:
+            raise InvalidValueError(
+                f"a name of Pokerbots is one word without a colon, not {name!r}", value=name
+            )
+    if names[0] == names[1]:
+        raise InvalidValueError(f"both players are called {names[0]}", value=names)
+    if not 0 < time_bank < 1e9:
+        raise InvalidValueError(
+            f"a time bank is a number of seconds above zero, not {time_bank}", value=time_bank
+        )
+
+
+class _Engine(Table):
+    """What is said to both clients."""
+
+    def __init__(
+        self, rules: GameRules, seats: tuple[Seat, Seat], hands: int, bank: float, warn: Say
+    ) -> None:
+        self.rules, self.seats, self.hands, self.bank, self.warn = rules, seats, hands, bank, warn
+        self.chips = [0, 0]  # won by each seat
+        self.last: tuple[list[str], list[str]] = ([], [])  # what each seat has not been told yet
+
+    def greet(self) -> None:
+        stack, blind = self.rules.stack_chips[0], self.rules.big_blind
+        for seat, other in zip(self.seats, self.seats[::-1], strict=True):
+            line = f"NEWGAME {seat.name} {other.name} {stack} {blind} {self.hands}"
+            self._send(seat, f"{line} {self._left(seat)}", None)
+
+    def play(self, state: HandState, order: Order) -> HandState:
+        names = order[0].name, order[1].name
+        self.last = posts(self.rules, names), posts(self.rules, names)
+        for place, seat in enumerate(self.seats):
+            player = order.index(seat)
+            button = "true" if self.rules.first_players[0] == player else "false"
+            first, second = map(card_name, state.deal.holes[player])
+            banks = f"{self.chips[place]} {self.chips[1 - place]}"
+            line = f"NEWHAND {state.hand_number + 1} {button} {first} {second} {banks}"
+            self._send(seat, f"{line} {self._left(seat)}", state)
+        while (actor := state.actor) is not None:
+            action = self._ask(state, order[actor])
+            after = state.apply(action)
+            for place, seat in enumerate(self.seats):
+                told = happened(state, action, after, names, order.index(seat))
+                self.last[place].extend(told)
+            state = after
+        return state
+
+    def tell(self, state: HandState, order: Order) -> None:
+        names, payoffs = (order[0].name, order[1].name), state.payoffs()
+        for place, seat in enumerate(self.seats):
+            self.chips[place] += payoffs[order.index(seat)]
+        for place, seat in enumerate(self.seats):
+            self.last[place].extend(ending(state, names))
+            banks = f"{self.chips[place]} {self.chips[1 - place]}"
+            line = f"HANDOVER {banks} {_counted(_board(state))} {self._news(place)}"
+            self._send(seat, f"{line} {self._left(seat)}", state)
+
+    def say_goodbye(self) -> None:
+        """Let both store what they like, and forget it."""
+        for seat in self.seats:
+            try:
+                seat.wire.send("REQUESTKEYVALUES", _PATIENCE)
+                for _ in range(MOST_IGNORED):
+                    if (seat.wire.receive(_PATIENCE) or "FINISH").strip() == "FINISH":
+                        break
+            except NetworkError as error:
+                self.warn(f"{seat.name} {error}, after the last hand")
+
+    def _ask(self, state: HandState, seat: Seat) -> Action:
+        place = self.seats.index(seat)
+        legal = _counted(legal_words(state))
+        line = (
+            f"GETACTION {state.betting.pot} {_counted(_board(state))} {self._news(place)} {legal}"
+        )
+        try:
+            seat.wire.drop_pending()
+            seat.wire.send(f"{line} {self._left(seat)}", _PATIENCE)
+            start, left = time.monotonic(), self.bank - seat.match_seconds
+            try:
+                answer = heard(seat.wire.receive(max(left, 0.0)))
+            finally:
+                seat.match_seconds += time.monotonic() - start
+        except NetworkError as error:
+            raise blame(seat, error, state) from None
+        action, warning = read_answer(state, answer)
+        if warning:
+            self.warn(f"hand {state.hand_number + 1}, {seat.name}: {warning}")
+        assert action is not None  # illegal answers are checks or folds
+        return action
+
+    def _news(self, place: int) -> str:
+        news = _counted(self.last[place])
+        self.last[place].clear()
+        return news
+
+    def _left(self, seat: Seat) -> str:
+        return f"{max(0.0, self.bank - seat.match_seconds):.6f}"
+
+    def _send(self, seat: Seat, line: str, state: HandState | None) -> None:
+        try:
+            seat.wire.send(line, _PATIENCE)
+        except NetworkError as error:
+            raise blame(seat, error, state) from None
+
+
+def _board(state: HandState) -> list[str]:
+    return [card_name(card) for card in state.board]
+
+
+def _counted(words: list[str]) -> str:
+    """Words behind their number.
+
+    Example:
+        >>> _counted(["As", "Kd"])
+        '2 As Kd'
+    """
+    return " ".join([str(len(words)), *words])

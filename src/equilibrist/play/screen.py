@@ -1,0 +1,135 @@
+"""The table as text: what a person sees of a hand, in four suit colours where a terminal has them.
+
+Everything is drawn from the person's `View`, so nothing hidden can appear; only `revealed`, for
+after the hand, is told what the player did and held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from equilibrist.cards.card import cards_symbols
+from equilibrist.cards.ranking import hand_description
+from equilibrist.games.action import Action
+from equilibrist.games.amounts import street_total
+from equilibrist.games.betting import Betting
+from equilibrist.games.rules import GameRules
+from equilibrist.play.sitting import YOU, Decision
+from equilibrist.players.player import Result, View
+
+_STREETS = ("preflop", "flop", "turn", "river")
+_WIDTH = 14  # characters of a name
+_BACK = "▒▒"  # of a card that is not seen
+
+
+def table_lines(view: View, other: str, *, colour: bool = False) -> list[str]:
+    """The table at some point of a hand.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.play.acpc import view_of
+        >>> line = "MATCHSTATE:0:4:rc/:5d5c|/8dAs8s"
+        >>> for line in table_lines(view_of(get_game("holdem-limit"), line), "poki"):
+        ...     print(line)
+        hand 5, holdem-limit, you are the big blind
+          poki            ▒▒ ▒▒
+          board           8♦ A♠ 8♠
+          you             5♦ 5♣
+          pot             40
+          preflop: poki raises to 20, you call
+    """
+    betting, rules = view.betting, view.rules
+    lines = [f"hand {view.state.hand_number + 1}, {rules.name}, you are {_place(view)}"]
+    for name, player in ((other, 1 - view.player), ("board", None), (YOU, view.player)):
+        if player is None:
+            shown = cards_symbols(view.board, colour=colour)
+            if rules.total_board_cards:
+                lines.append(_row(name, shown or "–"))
+            continue
+        hole = view.state.holes[player]
+        shown = cards_symbols(hole, colour=colour) or " ".join([_BACK] * rules.num_hole_cards)
+        behind = f"   {betting.stacks_left[player]:,} behind" if rules.stacks else ""
+        lines.append(_row(name, shown + behind))
+    lines.append(_row("pot", f"{betting.pot:,}"))
+    return [*lines, *(f"  {line}" for line in story(betting, view.player, other))]
+
+
+def _row(name: str, text: str) -> str:
+    return f"  {name:<{_WIDTH}}  {text}"
+
+
+def _place(view: View) -> str:
+    blinds = view.rules.blinds
+    if len(set(blinds)) == 1:
+        first = view.rules.first_players[0] == view.player
+        return "first to act" if first else "second to act"
+    return "the big blind" if blinds[view.player] == max(blinds) else "the dealer"
+
+
+def story(betting: Betting, you: int, other: str) -> Iterator[str]:
+    """What was done so far, a line a round.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.games.notation import parse_betting
+        >>> list(story(parse_betting(get_game("holdem-nolimit"), "r300c/cr900f"), 0, "Bob"))
+        ['preflop: Bob raises to 300, you call', 'flop: you check, Bob bets 600, you fold']
+    """
+    rules = betting.rules
+    now = Betting.start(rules)
+    for round, actions in enumerate(betting.history):
+        words = []
+        for action in actions:
+            actor = now.to_act[0]
+            said = deed(now, action, second_person=actor == you)
+            words.append(f"{YOU if actor == you else other} {said}")
+            now = now.apply(action)
+        if words:
+            yield f"{_round_name(rules, round)}: {', '.join(words)}"
+
+
+def deed(betting: Betting, action: Action, *, second_person: bool = False) -> str:
+    """An action in words: "raises to 300", or "raise to 300" of you."""
+    s = "" if second_person else "s"
+    if action.kind == "r":
+        total = action.amount or betting.min_raise_to
+        verb = f"raise{s} to" if max(betting.spent) > betting.opening else f"bet{s}"
+        return f"{verb} {street_total(betting, total):,}"
+    if action.kind == "c":
+        return f"call{s}" if betting.to_call else f"check{s}"
+    return {"f": f"fold{s}", "d": f"swap{s} a card", "k": f"keep{s}"}[action.kind]
+
+
+def _round_name(rules: GameRules, round: int) -> str:
+    is_holdem = rules.num_board_cards == (0, 3, 1, 1)
+    return _STREETS[round] if is_holdem else f"round {round + 1}"
+
+
+def result_line(result: Result) -> str:
+    """How a hand ended for you."""
+    chips, view = result.chips, result.view
+    text = f"you win {chips:,}" if chips > 0 else f"you lose {-chips:,}" if chips else "a tie"
+    if not view.betting.is_showdown:
+        return text
+    ranking = view.rules.ranking
+    yours, theirs = (
+        hand_description(view.state.holes[player] + view.board, ranking)
+        for player in (view.player, 1 - view.player)
+    )
+    return f"{text}: {yours} against {theirs}"
+
+
+def revealed(decisions: Sequence[Decision], other: str, *, colour: bool = False) -> list[str]:
+    """What the player held and how often it would have done what, at each of its decisions."""
+    if not decisions:
+        return []
+    shown = cards_symbols(decisions[-1].view.hole, colour=colour)
+    lines = [f"{other} had {shown}"]
+    for decision in decisions:
+        betting = decision.view.betting
+        if decision.mixture is None:
+            return [*lines, f"{other} has no mixed strategy that it could show"]
+        shares = ", ".join(f"{deed(betting, a)} {chance:.0%}" for a, chance in decision.mixture)
+        street = _round_name(decision.view.rules, betting.round)
+        lines.append(f"  {street}: {shares}; it {deed(betting, decision.action)}")
+    return lines

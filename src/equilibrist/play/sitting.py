@@ -1,0 +1,174 @@
+"""A person at a table with a player: hand after hand, saved as they go, and resumed.
+
+The person is at seat 0 and called `you`. Deals are those of the seed, so hand n of a sitting is the
+same whenever it is played. Who leaves in the middle of a hand folds it to the first bet, checking
+until then, so that every hand that was dealt counts. A sitting that is resumed goes on with the
+next hand; the player is told again of the hands before, so that it may remember them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from equilibrist.errors import RecordError
+from equilibrist.games.action import Action
+from equilibrist.games.dealing import Dealer
+from equilibrist.games.files import file_errors
+from equilibrist.games.log_file import LogFile, write_hands
+from equilibrist.games.match_log import MatchLog, replay
+from equilibrist.games.phh import phh_text
+from equilibrist.games.records import HandRecord
+from equilibrist.games.rules import GameRules
+from equilibrist.games.state import HandState
+from equilibrist.play.server import match_header
+from equilibrist.play.table import play_hand
+from equilibrist.players.player import Mixing, Mixture, Player, Result, View
+from equilibrist.players.static import nearest_action
+
+YOU = "you"
+
+Ask: TypeAlias = Callable[[View], Action]  # may raise `Leave`
+
+
+class Leave(Exception):  # noqa: N818
+    """The person leaves the table."""
+
+
+class Person(Player):
+    """Does what somebody says, until it leaves."""
+
+    name = YOU
+
+    def __init__(self, ask: Ask) -> None:
+        self.ask = ask
+        self.has_left = False
+
+    def act(self, view: View) -> Action:
+        """What is said; a fold, or a check, of somebody who has left."""
+        if not self.has_left:
+            try:
+                return self.ask(view)
+            except Leave:
+                self.has_left = True
+        return nearest_action(view.betting, "f")
+
+    def reset(self, seed: int) -> None:
+        """Nothing can be done about a person's memory."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the player did at one point of a hand."""
+
+    view: View
+    action: Action
+    mixture: Mixture | None  # None where the player cannot say
+
+
+class _Watched(Player):
+    """A player whose decisions are kept."""
+
+    def __init__(self, player: Player) -> None:
+        self.player, self.name = player, player.name
+        self.decisions: list[Decision] = []
+
+    def act(self, view: View) -> Action:
+        mixture = self.player.mixture(view) if isinstance(self.player, Mixing) else None
+        action = self.player.act(view)
+        self.decisions.append(Decision(view, action, mixture))
+        return action
+
+    def told(self, result: Result) -> None:
+        self.player.told(result)
+
+    def reset(self, seed: int) -> None:
+        self.player.reset(seed)
+
+
+@dataclass(eq=False)
+class Sitting:
+    """The hands of a person against a player so far."""
+
+    rules: GameRules
+    player: Player
+    seed: int
+    hands: list[HandRecord] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)  # the player's in the last hand
+
+    def __post_init__(self) -> None:
+        self._dealer = Dealer(self.rules, self.seed)
+        self._dealer.skip(len(self.hands))
+        # After a break the player draws other numbers than it would have drawn.
+        seed = np.random.SeedSequence([self.seed, len(self.hands)]).generate_state(1)[0]
+        self.player.reset(int(seed))
+        for record in self.hands:
+            number = 1 - record.names.index(YOU)
+            view = View.of(record.state, number)
+            self.player.told(Result(view, int(record.payoffs[number])))
+
+    @property
+    def chips(self) -> list[int]:
+        """Won by the person in each hand."""
+        return [int(record.payoffs[record.names.index(YOU)]) for record in self.hands]
+
+    def play(self, person: Person) -> HandRecord:
+        """Play the next hand to its end."""
+        number, watched = len(self.hands), _Watched(self.player)
+        order = [person, watched] if number % 2 == 0 else [watched, person]
+        record = play_hand(HandState.start(self.rules, next(self._dealer), number), order)
+        self.hands.append(record)
+        self.decisions = watched.decisions
+        return record
+
+    def log(self) -> MatchLog:
+        """The hands as a log."""
+        names = (YOU, self.player.name)
+        header = match_header(self.rules, names, len(self.hands), self.seed)
+        return MatchLog(self.rules, names, tuple(self.hands), header)
+
+    def save(self, path: Path) -> None:
+        """Write the hands, in one step: whatever happens, the file is the old or the new one."""
+        part = path.with_name(f".{path.stem}.part{path.suffix}")
+        write_hands(self.log(), part)
+        with file_errors("write", path, RecordError):
+            os.replace(part, path)
+
+
+def resumed(rules: GameRules, player: Player, path: Path, seed: int) -> Sitting:
+    """The sitting of a file, its seed that of the file or, where it has none (PHH), the given one.
+
+    `RecordError` where the file is that of another player, or its deals are those of another seed.
+    """
+    file = LogFile(path, rules)
+    hands = list(file)
+    if file.header is not None:
+        seed = file.header.seed
+    names = (YOU, player.name)
+    if hands and sorted(file.seats) != sorted(names):
+        raise RecordError(
+            f"{path} is a match of {' and '.join(file.seats)}, not of you and {player.name}",
+            value=str(path),
+        )
+    if [record.hand_number for record in hands] != list(range(len(hands))):
+        raise RecordError(f"{path} is no sitting: hands are missing", value=str(path))
+    whole = replay(MatchLog(rules, names, tuple(hands)), seed)
+    return Sitting(rules, player, seed, list(whole.hands))
+
+
+def check_file(rules: GameRules, path: Path) -> None:
+    """Raise, before a hand is played, where it could not be written to such a file."""
+    if not path.parent.is_dir():
+        raise RecordError(f"{path.parent} is no folder: cannot write {path}", value=str(path))
+    if path.suffix == ".phh":
+        raise RecordError(f"a .phh file is one hand; call it {path.stem}.phhs", value=str(path))
+    if path.suffix == ".phhs":
+        state = HandState.start(rules, next(Dealer(rules, 0)))
+        while not state.is_over:
+            state = state.apply(nearest_action(state.betting, "c"))
+        phh_text(HandRecord.of(state, (YOU, "other")))

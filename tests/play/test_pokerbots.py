@@ -1,0 +1,356 @@
+"""Pokerbots over TCP: the same match as in process, and safe from bad clients."""
+
+import contextlib
+import random
+import time
+
+import pytest
+
+from equilibrist.cards.card import parse_cards
+from equilibrist.errors import InvalidValueError, NetworkError
+from equilibrist.games.action import CALL, FOLD, KEEP, Action, raise_to
+from equilibrist.games.catalog import get_game
+from equilibrist.games.dealing import Dealer
+from equilibrist.games.match_log import log_lines, read_log
+from equilibrist.games.state import Deal, HandState
+from equilibrist.play.match import play_match
+from equilibrist.play.pokerbots import answer_text, ending, legal_words, read_answer
+from equilibrist.play.pokerbots_client import play_pokerbots
+from equilibrist.play.pokerbots_engine import check_engine, serve_pokerbots
+from equilibrist.players.player import View
+from equilibrist.players.static import Mix, Uniform
+
+SWAPS, NOLIMIT = get_game("discard-holdem"), get_game("holdem-nolimit")
+NAMES = ("Ann", "Bob")
+
+
+class Remembered(Uniform):
+    """A uniform player that keeps the seed of its last reset and what it is told."""
+
+    def __init__(self, name="x"):
+        self.name = name
+        super().__init__()
+
+    def told(self, result):
+        self.results.append(result)
+
+    def reset(self, seed):
+        self.seed, self.results = seed, []
+        super().reset(seed)
+
+
+@pytest.fixture
+def serve(over_tcp):
+    """Plays a match at the engine; the match, its log, its warnings and what each was sent."""
+
+    def serve(*arguments, **settings):
+        served = over_tcp(serve_pokerbots, *arguments, **settings)
+        return served.match, served.log, served.warnings, served.taps
+
+    return serve
+
+
+def seated(game, player, seed=0):
+    def client(wire):
+        player.reset(seed)
+        play_pokerbots(game, wire, player)
+
+    return client
+
+
+def started(game=SWAPS, actions=()):
+    state = HandState.start(game, next(Dealer(game, 0)))
+    for action in actions:
+        state = state.apply(action)
+    return state
+
+
+@pytest.mark.parametrize("game", [SWAPS, NOLIMIT])
+def test_a_match_over_tcp_is_logged_as_in_process(serve, game):
+    players = Remembered("Ann"), Remembered("Bob")
+    inside = play_match(game, players, 80, seed=3, keep_log=True)
+    remote = Remembered(), Remembered()
+    clients = [seated(game, r, p.seed) for r, p in zip(remote, players, strict=True)]
+    match, log, warnings, _ = serve(game, clients, 80, seed=3)
+    assert log == list(log_lines(inside.logs[0]))
+    assert match.is_finished
+    assert warnings == []
+    # What they are told is what they were told in process, the other's swapped cards apart.
+    for one, other in zip(remote, players, strict=True):
+        assert [r.chips for r in one.results] == [r.chips for r in other.results]
+        assert [r.view.hole for r in one.results] == [r.view.hole for r in other.results]
+        assert [r.view.board for r in one.results] == [r.view.board for r in other.results]
+        assert [set(map(frozenset, r.view.state.holes)) for r in one.results] == [
+            set(map(frozenset, r.view.state.holes)) for r in other.results
+        ]
+        assert [r.view.betting for r in one.results] == [r.view.betting for r in other.results]
+
+
+def test_packets_of_a_hand_by_hand(serve):
+    # Seed 0 deals 5d5c to the big blind and 9hQd to the dealer, then 8dAs8s 4h 6d.
+    actions = [CALL, CALL, Action("d", card=13), KEEP, raise_to(6), FOLD]
+    state = started()
+    swap = next(Dealer(SWAPS, 0)).draws[0]
+
+    def scripted(wire):
+        while (line := wire.receive()) is not None:
+            if line.startswith("GETACTION"):
+                wire.send(answers.pop(0))
+            elif line == "REQUESTKEYVALUES":
+                wire.send("PUT a b")
+                wire.send("FINISH")
+
+    texts = []
+    for action in actions:
+        texts.append(answer_text(state.betting, action))
+        state = state.apply(action)
+    answers = list(texts)
+    assert texts == ["CALL", "CHECK", "DISCARD:5d", "CHECK", "BET:4", "FOLD"]
+    match, _, warnings, taps = serve(SWAPS, [scripted, scripted], 1, time_bank=9)
+    assert match.chips == [2]
+    assert warnings == []
+    bank = " 9.000000"
+    ann = [line.rpartition(" ")[0] for line in taps[0].lines[:-1]]
+    new = f"{'23456789TJQKA'[swap >> 2]}{'cdhs'[swap & 3]}"
+    assert taps[0].lines[0] == "NEWGAME Ann Bob 200 2 1" + bank
+    assert taps[0].lines[1] == "NEWHAND 1 false 5d 5c 0 0" + bank
+    assert taps[1].lines[1] == "NEWHAND 1 true 9h Qd 0 0" + bank
+    assert ann[2:] == [
+        "GETACTION 4 0 3 POST:1:Bob POST:2:Ann CALL:Bob 2 CHECK RAISE:4:200",
+        "GETACTION 4 3 8d As 8s 2 CHECK:Ann DEAL:FLOP 3 CHECK DISCARD:5d DISCARD:5c",
+        f"GETACTION 4 3 8d As 8s 2 DISCARD:5d:{new}:Ann CHECK:Bob 2 CHECK BET:2:198",
+        "HANDOVER 2 -2 3 8d As 8s 4 BET:4:Ann FOLD:Bob REFUND:4:Ann WIN:4:Ann",
+    ]
+    bob = [line.rpartition(" ")[0] for line in taps[1].lines[:-1]]
+    assert bob[2] == "GETACTION 3 0 2 POST:1:Bob POST:2:Ann 3 FOLD CALL RAISE:4:200"
+    assert bob[3].startswith("GETACTION 4 3 8d As 8s 4 CALL:Bob CHECK:Ann DEAL:FLOP DISCARD:Ann 3")
+    assert taps[0].lines[-1] == "REQUESTKEYVALUES"
+
+
+def test_hidden_cards_are_never_on_the_wire(serve):
+    players = Remembered(), Remembered()
+    clients = [seated(SWAPS, player, 5 + i) for i, player in enumerate(players)]
+    _, log, _, taps = serve(SWAPS, clients, 60)
+    hands = read_log(SWAPS, log).hands
+    swapped = shown = 0
+    for place, tap in enumerate(taps):
+        record = None
+        for line in tap.lines:
+            words = line.split()
+            if words[0] == "NEWHAND":
+                record = hands[int(words[1]) - 1]
+                me = record.names.index(NAMES[place])
+                mine = {*record.state.deal.holes[me], *(new for _, new in record.state.swaps[me])}
+                theirs = {
+                    *record.state.deal.holes[1 - me],
+                    *(card for swap in record.state.swaps[1 - me] for card in swap),
+                }
+                final = set(record.state.holes[1 - me])
+                hidden = {_name(card) for card in theirs - mine - set(record.state.board)}
+            if record is None:
+                continue
+            cards = {w for word in words[1:] for w in word.split(":") if w in DECK}
+            if words[0] == "HANDOVER" and record.state.betting.is_showdown:
+                shown += 1
+                assert cards & hidden == {_name(card) for card in final}
+            else:
+                assert not cards & hidden
+            swapped += line.count("DISCARD")
+    assert shown > 10
+    assert swapped > 50
+
+
+def _name(card):
+    return f"{'23456789TJQKA'[card >> 2]}{'cdhs'[card & 3]}"
+
+
+DECK = {_name(card) for card in range(52)}
+
+
+@pytest.mark.parametrize(
+    ("actions", "said", "action"),
+    [
+        ([], "FOLD", FOLD),
+        ([], "call", CALL),
+        ([], "CALL:1", CALL),
+        ([], "RAISE:10", raise_to(10)),
+        ([], "BET:10", raise_to(10)),
+        ([], "CHECK", FOLD),  # illegal: check or else fold
+        ([], "RAISE:3", FOLD),
+        ([], "RAISE:201", FOLD),
+        ([], "RAISE:٣٣", FOLD),
+        ([], "DISCARD:9h", FOLD),
+        ([], "", FOLD),
+        ([CALL], "FOLD", CALL),
+        ([CALL], "CALL", CALL),
+        ([CALL, CALL], "CHECK", KEEP),
+        ([CALL, CALL], "DISCARD:5d", Action("d", card=13)),
+        ([CALL, CALL], "DISCARD:9h", KEEP),
+        ([CALL, CALL], "DISCARD", KEEP),
+        ([CALL, CALL], "FOLD", KEEP),
+        ([CALL, CALL, KEEP, KEEP], "BET:198", raise_to(200)),
+    ],
+)
+def test_answers_and_what_illegal_ones_become(actions, said, action):
+    assert read_answer(started(SWAPS, actions), said).action == action
+
+
+def test_ends_are_told_with_refunds_and_ties():
+    state = started(NOLIMIT, [raise_to(300), CALL, CALL, raise_to(900), FOLD])
+    assert list(ending(state, NAMES)) == ["REFUND:600:Bob", "WIN:600:Bob"]
+    state = started(NOLIMIT, [CALL] * 8)
+    assert list(ending(state, NAMES)) == ["SHOW:5d:5c:Ann", "SHOW:9h:Qd:Bob", "WIN:200:Ann"]
+    deal = Deal((parse_cards("2c3d"), parse_cards("2d3c")), parse_cards("AhKhQhJhTh"))
+    state = HandState.start(NOLIMIT, deal)
+    for _ in range(8):
+        state = state.apply(CALL)
+    assert list(ending(state, NAMES))[2:] == ["TIE:100:Ann", "TIE:100:Bob"]
+
+
+def fuzz(count, seed):
+    """Random lines to random states are taken legally, and engine lines crash no client."""
+    rng, player = random.Random(seed), Uniform()
+    deals = Dealer(SWAPS, seed)
+    pieces = ["CHECK", "CALL", "FOLD", "BET", "RAISE", "DISCARD", ":", ":5", ":200", ":5d", "é", ""]
+    refused = 0
+    while count:
+        state = HandState.start(SWAPS, next(deals))
+        while (actor := state.actor) is not None and count:
+            line = "".join(rng.choices(pieces, k=rng.randrange(5)))
+            if rng.random() < 0.3:
+                line = rng.choice(legal_words(state))
+            action, warning = read_answer(state, line)
+            assert state.can(action)
+            refused += bool(warning)
+            count -= 1
+            state = state.apply(player.act(View.of(state, actor)))
+    return refused
+
+
+def test_no_line_crashes_the_engine():
+    assert fuzz(5000, 1) > 1000
+
+
+@pytest.mark.slow
+def test_a_million_lines_crash_nothing():
+    assert fuzz(1_000_000, 2) > 100_000
+
+
+class Script:
+    """An engine that is no engine: lines, one after the other."""
+
+    def __init__(self, lines):
+        self.lines, self.said = list(lines), []
+
+    def receive(self, seconds=None):
+        return self.lines.pop(0) if self.lines else None
+
+    def send(self, line, seconds=None):
+        self.said.append(line)
+
+
+def test_lines_that_make_no_sense_raise_nothing_else(serve):
+    _, _, _, (tap, _) = serve(SWAPS, [seated(SWAPS, Uniform(), i) for i in (1, 2)], 6)
+    rng = random.Random(3)
+    outcomes = {"played": 0, "refused": 0}
+    for _ in range(1500):
+        lines = list(tap.lines)
+        for _ in range(rng.randrange(3)):
+            at = rng.randrange(len(lines))
+            words = lines[at].split(" ")
+            place = rng.randrange(len(words))
+            words[place : place + rng.randrange(3)] = rng.choice(
+                [[], ["x"], ["-5"], ["9" * 20], ["As"], ["RAISE:5:Bob"], ["SHOW:As:As:Bob"], ["é"]]
+            )
+            lines[at] = " ".join(words)
+        try:
+            play_pokerbots(SWAPS, Script(lines), Uniform())
+            outcomes["played"] += 1
+        except NetworkError:
+            outcomes["refused"] += 1
+    assert min(outcomes.values()) > 100
+
+
+def calls():
+    return seated(SWAPS, Mix(0, 1, 0))
+
+
+def leaves_in_hand(number, farewell):
+    def client(wire):
+        hand = 0
+        while (line := wire.receive()) is not None:
+            if line.startswith("NEWHAND"):
+                hand += 1
+            if line.startswith("GETACTION"):
+                if hand == number:
+                    farewell(wire)
+                    return
+                wire.send("CHECK")
+
+    return client
+
+
+def test_a_client_that_hangs_up_ends_its_match_and_the_log_is_whole(serve):
+    match, log, _, _ = serve(SWAPS, [calls(), leaves_in_hand(3, lambda wire: None)], 9)
+    assert match.ending == "Bob has hung up, in hand 2: the match is over"
+    assert len(read_log(SWAPS, log).hands) == len(match.chips) == 2
+
+
+def test_a_client_that_spends_its_time_bank_ends_its_match(serve):
+    stall = leaves_in_hand(2, lambda wire: wire.receive(5))
+    match, log, _, _ = serve(SWAPS, [stall, calls()], 9, time_bank=1.0)
+    assert match.ending.startswith("Ann says nothing for ")
+    assert len(read_log(SWAPS, log).hands) == 1
+
+
+def slow_caller(wire):
+    """Calls after a moment in which whatever the other sends has arrived."""
+    while (line := wire.receive()) is not None:
+        if line.startswith("GETACTION"):
+            time.sleep(0.03)
+            wire.send(next(word for word in line.split() if word in ("CHECK", "CALL")))
+        elif line == "REQUESTKEYVALUES":
+            wire.send("FINISH")
+
+
+def test_lines_out_of_turn_do_not_act(serve):
+    def noisy(wire):
+        """Calls, but would like to raise and to fold whenever the other is asked."""
+        while (line := wire.receive()) is not None:
+            if line.startswith("GETACTION"):
+                wire.send(next(word for word in line.split() if word in ("CHECK", "CALL")))
+            elif line.startswith("NEWHAND") and line.split()[2] == "false":
+                wire.send("RAISE:50")
+                wire.send("FOLD")
+            elif line == "REQUESTKEYVALUES":
+                wire.send("FINISH")
+
+    quiet = serve(SWAPS, [calls(), calls()], 6, seed=1)
+    noise = serve(SWAPS, [noisy, slow_caller], 6, seed=1)
+    assert noise[1] == quiet[1]
+    assert noise[2] == []
+
+
+def test_a_client_that_floods_ends_its_match(serve):
+    def flood(wire):
+        with contextlib.suppress(OSError):
+            for _ in range(300):
+                wire._link.sendall(b"\x00" * 100_000)
+
+    match, log, _, _ = serve(SWAPS, [calls(), leaves_in_hand(2, flood)], 9)
+    assert match.ending.startswith("Bob ")
+    assert not match.is_finished
+    assert len(read_log(SWAPS, log).hands) == len(match.chips) >= 1
+
+
+def test_matches_that_the_protocol_cannot_tell_are_refused():
+    with pytest.raises(InvalidValueError, match="not no-limit hold'em"):
+        check_engine(get_game("holdem-limit"), NAMES, 20)
+    with pytest.raises(InvalidValueError, match="one word"):
+        check_engine(SWAPS, ("a b", "c"), 20)
+    with pytest.raises(InvalidValueError, match="both players"):
+        check_engine(SWAPS, ("a", "a"), 20)
+    with pytest.raises(InvalidValueError, match="seconds above zero"):
+        check_engine(SWAPS, NAMES, 0)
+    with pytest.raises(NetworkError, match="stacks of 100 and a big blind of 2"):
+        play_pokerbots(SWAPS, Script(["NEWGAME me you 100 2 10 20.0"]), Uniform())

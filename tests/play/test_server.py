@@ -1,0 +1,309 @@
+"""Matches over TCP: the same as in process, and safe from bad clients."""
+
+import contextlib
+import socket
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from equilibrist.errors import InvalidValueError, NetworkError, RecordError
+from equilibrist.games.catalog import get_game
+from equilibrist.games.match_log import log_lines, read_log
+from equilibrist.games.notation import parse_state
+from equilibrist.play.acpc import VERSION, play_over
+from equilibrist.play.match import play_match
+from equilibrist.play.server import MOST_IGNORED, TimeLimits, serve_match
+from equilibrist.play.wire import LONGEST_LINE, Listener, connect
+from equilibrist.players.static import Mix, Uniform
+
+LIMIT, NOLIMIT = get_game("holdem-limit"), get_game("holdem-nolimit")
+
+
+class Remembered(Uniform):
+    """A uniform player with a name that knows the seed of its last reset."""
+
+    def __init__(self, name):
+        self.name = name
+        super().__init__()
+
+    def reset(self, seed):
+        self.seed = seed
+        super().reset(seed)
+
+
+@pytest.fixture
+def serve(over_tcp):
+    """Plays a match at the ACPC dealer; the match, its log and its warnings."""
+
+    def serve(*arguments, **settings):
+        served = over_tcp(serve_match, *arguments, **settings)
+        return served.match, served.log, served.warnings
+
+    return serve
+
+
+def seated(game, player, seed=0):
+    def client(wire):
+        player.reset(seed)
+        play_over(game, wire, player)
+
+    return client
+
+
+def calls():
+    return Mix(0, 1, 0)
+
+
+@pytest.mark.parametrize("name", ["holdem-limit", "holdem-nolimit", "leduc", "discard-holdem"])
+def test_a_match_over_tcp_is_logged_as_in_process(serve, name):
+    game = get_game(name)
+    players = Remembered("Ann"), Remembered("Bob")
+    inside = play_match(game, players, 60, seed=3, keep_log=True)
+    clients = [seated(game, Remembered("x"), player.seed) for player in players]
+    match, log, warnings = serve(game, clients, 60, seed=3)
+    assert log == list(log_lines(replace(inside.logs[0], comments=TimeLimits().comments)))
+    assert match.is_finished
+    assert match.chips == inside.chips[0].tolist()
+    assert warnings == []
+
+
+def test_players_are_told_what_they_won(serve):
+    told = {}
+
+    def client(wire):
+        player = Uniform()
+        player.reset(8)
+        told["sitting"] = play_over(LIMIT, wire, player)
+
+    match, _, _ = serve(LIMIT, [client, seated(LIMIT, calls())], 30)
+    assert told["sitting"].chips == match.chips
+    assert not told["sitting"].is_cut_off
+
+
+@pytest.mark.parametrize("game", [LIMIT, NOLIMIT, get_game("discard-holdem")])
+def test_hidden_cards_are_never_on_the_wire_before_the_showdown(serve, game):
+    wires = []
+
+    def client(wire):
+        wires.append(wire)
+        player = Uniform()
+        player.reset(len(wires))
+        play_over(game, wire, player)
+
+    serve(game, [client, client], 40, seed=5)
+    shown = 0
+    for wire in wires:
+        for line in wire.lines:
+            state, viewer = parse_state(game, line)
+            other = line.split(":")[4].split("/")[0].split("|")[1 - viewer]
+            is_showdown = state.is_over and "f" not in line.split(":")[3]
+            assert bool(other) == is_showdown
+            shown += is_showdown
+        assert len({line.split(":")[2] for line in wire.lines}) == 40
+    assert shown > 10
+
+
+def test_lines_out_of_turn_and_nonsense_change_nothing(serve):
+    def noisy(wire):
+        """Calls in its turn, after saying all kinds of things; answers also when not asked."""
+        wire.send(VERSION)
+        while (line := wire.receive()) is not None:
+            state, viewer = parse_state(LIMIT, line)
+            for said in ("# a comment", "nonsense", "", f"{line}x"[1:], "\x00\xff" * 50):
+                wire.send(said)
+            wire.send(line.replace(f"MATCHSTATE:{viewer}", f"MATCHSTATE:{1 - viewer}") + ":f")
+            if state.actor == viewer:
+                wire.send(f"{line}:c")
+            else:
+                wire.send(f"{line}:r")
+
+    other = seated(LIMIT, Uniform(), 4)
+    quiet = serve(LIMIT, [seated(LIMIT, calls()), other], 20, seed=1)
+    noise = serve(LIMIT, [noisy, other], 20, seed=1)
+    assert noise[1] == quiet[1]
+    assert len(noise[2]) > 100
+
+
+def test_an_answer_is_taken_once(serve):
+    def twice(wire):
+        """Says every answer twice: the second is not that of the next turn."""
+        wire.send(VERSION)
+        while (line := wire.receive()) is not None:
+            state, viewer = parse_state(LIMIT, line)
+            if state.actor == viewer:
+                wire.send(f"{line}:r")
+                wire.send(f"{line}:r")
+
+    raises = seated(LIMIT, Mix(0, 0, 1))
+    one = serve(LIMIT, [raises, seated(LIMIT, calls())], 10)
+    two = serve(LIMIT, [twice, seated(LIMIT, calls())], 10)
+    assert one[1] == two[1]
+
+
+def whole_hands(game, log):
+    """The hands of a broken log, which must be readable."""
+    read = read_log(game, log)
+    assert not read.is_finished
+    return read.hands
+
+
+def leaves_after(hands, farewell):
+    """A client that calls for so many hands, then does something else in its turn."""
+
+    def client(wire):
+        wire.send(VERSION)
+        while (line := wire.receive()) is not None:
+            state, viewer = parse_state(LIMIT, line)
+            if state.actor == viewer:
+                if state.hand_number == hands:
+                    farewell(wire, line)
+                    return
+                wire.send(f"{line}:c")
+
+    return client
+
+
+def test_a_client_that_hangs_up_ends_its_match_and_the_log_is_whole(serve):
+    match, log, _ = serve(
+        LIMIT, [seated(LIMIT, calls()), leaves_after(3, lambda wire, line: None)], 9
+    )
+    assert match.ending == "Bob has hung up, in hand 3: the match is over"
+    assert not match.is_finished
+    assert len(whole_hands(LIMIT, log)) == len(match.chips) == 3
+
+
+def test_a_client_that_stalls_ends_its_match(serve):
+    start = time.monotonic()
+    match, log, _ = serve(
+        LIMIT,
+        [leaves_after(2, lambda wire, line: wire.receive(5)), seated(LIMIT, calls())],
+        9,
+        limits=TimeLimits(response=500),
+    )
+    assert match.ending.startswith("Ann gave no answer in the 0.5 s it had left, in hand 2")
+    assert time.monotonic() - start < 5
+    assert len(whole_hands(LIMIT, log)) == 2
+    assert log[1] == "#--t_response 500"
+
+
+@pytest.mark.parametrize("limits", [TimeLimits(hand=400), TimeLimits(mean_hand=100)])
+def test_time_adds_up_over_a_hand_and_over_a_match(serve, limits):
+    def slow(wire):
+        wire.send(VERSION)
+        while (line := wire.receive()) is not None:
+            state, viewer = parse_state(LIMIT, line)
+            if state.actor == viewer:
+                time.sleep(0.15)
+                wire.send(f"{line}:c")
+
+    match, _, _ = serve(LIMIT, [slow, seated(LIMIT, calls())], 4, limits=limits)
+    assert match.ending.startswith("Ann gave no answer in the 0.")
+    assert len(match.chips) < 4
+
+
+@pytest.mark.parametrize("junk", ["nonsense\r\n", "x" * 5000, "# comment\r\n", "\r\n"])
+def test_a_client_that_floods_ends_its_match(serve, junk):
+    def flood(wire, line):
+        with contextlib.suppress(OSError):
+            for _ in range(200):
+                wire._link.sendall(junk.encode() * 100)
+
+    match, log, warnings = serve(LIMIT, [seated(LIMIT, calls()), leaves_after(1, flood)], 9)
+    assert match.ending == (
+        f"Bob sent {MOST_IGNORED:,} lines that are no answer, in hand 1: the match is over"
+    )
+    assert len(whole_hands(LIMIT, log)) == 1
+    assert len(warnings) <= MOST_IGNORED
+
+
+def test_a_bad_client_loses_only_its_own_match(serve):
+    found = {}
+
+    def good():
+        clients = [seated(LIMIT, Uniform(), 1), seated(LIMIT, calls())]
+        found["good"] = serve(LIMIT, clients, 100)[0]
+
+    thread = threading.Thread(target=good)
+    thread.start()
+    bad = leaves_after(0, lambda wire, line: wire.receive(5))
+    stalled = serve(LIMIT, [seated(LIMIT, calls()), bad], 9, limits=TimeLimits(response=100))[0]
+    thread.join(20)
+    assert stalled.ending
+    assert found["good"].is_finished
+
+
+def test_another_version_is_refused(serve):
+    def old(wire):
+        wire.send("VERSION:1.0.0")
+        wire.receive()
+
+    match, log, _ = serve(LIMIT, [old, seated(LIMIT, calls())], 5)
+    assert match.ending == (
+        "Ann speaks 'VERSION:1.0.0'; this dealer speaks VERSION:2.0.0, before the first hand: "
+        "the match is over"
+    )
+    assert len(log) == 4
+
+
+def test_a_client_leaves_a_dealer_that_sends_another_game(serve):
+    errors = []
+
+    def client(wire):
+        try:
+            play_over(get_game("leduc"), wire, Uniform())
+        except NetworkError as error:
+            errors.append(str(error))
+
+    match, _, _ = serve(LIMIT, [client, seated(LIMIT, calls())], 5)
+    assert errors[0].startswith("the dealer sends no state of leduc: ")
+    assert "has hung up" in match.ending
+
+
+def test_lines_are_cut_where_they_are_too_long_and_end_with_the_connection():
+    with Listener() as door:
+        link = socket.create_connection(("127.0.0.1", door.port))
+        with door.accept(5) as wire:
+            link.sendall(b"one\r\ntwo\n" + b"x" * LONGEST_LINE + b"\nunfinished")
+            link.close()
+            lines = []
+            while (line := wire.receive(5)) is not None:
+                lines.append(line)
+    assert lines == ["one", "two", "x" * LONGEST_LINE, ""]
+
+
+def test_nobody_waits_for_a_client_that_does_not_read():
+    def send_much(wire):
+        for _ in range(100_000):  # 400 MB, more than any system keeps for somebody
+            wire.send("x" * 4000, 0.1)
+
+    with (
+        Listener() as door,
+        socket.create_connection(("127.0.0.1", door.port)),
+        door.accept(5) as wire,
+        pytest.raises(NetworkError, match="does not read"),
+    ):
+        send_much(wire)
+
+
+def test_a_port_in_use_and_a_dealer_who_is_not_there_are_one_sentence():
+    with Listener() as door, pytest.raises(NetworkError, match=f"port {door.port}.*choose another"):
+        Listener(port=door.port)
+    with pytest.raises(NetworkError, match=f"nobody answers at 127.0.0.1 port {door.port}"):
+        connect("127.0.0.1", door.port)
+    with Listener() as door, pytest.raises(NetworkError, match=r"nobody connects .* in 0.05 s"):
+        door.accept(0.05)
+
+
+@pytest.mark.parametrize(
+    ("names", "hands"), [(("a:b", "c"), 5), (("a", "b"), 0), (("a", "b"), 2**32)]
+)
+def test_matches_that_cannot_be_are_refused(names, hands):
+    with pytest.raises((InvalidValueError, RecordError)):
+        serve_match(LIMIT, (None, None), names, hands)
+
+
+def test_impossible_times_are_refused():
+    with pytest.raises(InvalidValueError, match="mean hand time in milliseconds"):
+        TimeLimits(mean_hand=0)
