@@ -25,6 +25,7 @@ from equilibrist.games.rules import GameRules, parse_rules, rules_text
 from equilibrist.storage.artefact import open_artefact, write_artefact
 
 KIND = "abstraction"
+UNFINISHED = "unfinished"  # in the configuration of one that is not whole yet
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +110,12 @@ class Abstraction:
     def open(folder: str | Path) -> Abstraction:
         """Open an abstraction; its arrays are read when they are needed."""
         artefact = open_artefact(folder, KIND)
+        if UNFINISHED in artefact.configuration:
+            raise StorageError(
+                f"{folder} holds an unfinished abstraction; go on with `equilibrist abstract "
+                "--resume`",
+                value=str(folder),
+            )
         try:
             configuration = dict(artefact.configuration)
             rules = parse_rules(configuration.pop("game"))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -12,7 +14,7 @@ import typer
 from equilibrist.cli.options import Json, Remaining, Seed, Threads, emit, prepare_kernels, table
 
 _KERNELS = ("rollout.link_boards", "rollout.strengths", "rollout.roll_sums")
-_CHECKPOINT_SECONDS = 20.0
+_CHECKPOINT_SHARE = 0.05  # of the time since the last that writing down may take
 
 Folder: TypeAlias = Annotated[
     Path, typer.Argument(help="An abstraction that `abstract --out` wrote.")
@@ -30,6 +32,9 @@ def abstract(
     game: Annotated[str, typer.Option(help="A game of the catalogue or a .game file.")] = (
         "holdem-limit"
     ),
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the rounds in --out.")] = (
+        False
+    ),
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -38,23 +43,26 @@ def abstract(
 
     Example: equilibrist abstract percentile --buckets 5,25,125,625 --out quintiles
     """
+    from equilibrist.abstraction import keeping
     from equilibrist.abstraction.buckets import KIND
     from equilibrist.abstraction.recipes import build
     from equilibrist.games.catalog import load_game
-    from equilibrist.storage.artefact import check_target
 
     numbers = None if buckets is None else _numbers(buckets)
     rules = load_game(game)
-    _check_new(out, KIND)
-    check_target(out, KIND)
+    wanted = keeping.request(rules, recipe, numbers, seed)
+    _check_output(out, KIND, resume=resume)
+    begun = keeping.UnfinishedFolder
+    keep = begun.open(out, wanted) if resume else begun(out, wanted)
     prepare_kernels(threads, *_KERNELS)
     start = time.perf_counter()
-    found = build(
-        recipe, rules, numbers, seed=seed,
-        progress=lambda text: print(f"{text} …", file=sys.stderr, flush=True),
-    )  # fmt: skip
-    seconds = time.perf_counter() - start
-    identity = found.save(out, {"seconds": seconds})
+    with _keeping(out):
+        found = build(
+            recipe, rules, numbers, seed=seed, keep=keep,
+            progress=lambda text: print(f"{text} …", file=sys.stderr, flush=True),
+        )  # fmt: skip
+        seconds = time.perf_counter() - start
+        identity = found.save(out, {"seconds": seconds})
     data = {
         "game": rules.name,
         "recipe": recipe,
@@ -129,7 +137,7 @@ def joint(
     from equilibrist.abstraction import joint as library
     from equilibrist.abstraction.buckets import Abstraction
     from equilibrist.errors import InvalidValueError
-    from equilibrist.storage.artefact import check_target, open_artefact
+    from equilibrist.storage.artefact import open_artefact
 
     first = Abstraction.open(folder)
     second = None if other is None else Abstraction.open(other)
@@ -138,18 +146,17 @@ def joint(
         parents["second"] = open_artefact(other).hash
     if resume and (second is not None or boards is not None):
         raise InvalidValueError("only whole counts of one abstraction can be resumed")
-    if not resume:
-        _check_new(out, library.KIND)
-        check_target(out, library.KIND)
+    _check_output(out, library.KIND, resume=resume)
     so_far = library.Progress.open(out, parents) if resume else None
     prepare_kernels(threads, "joint.bucket_showdowns")
     start = time.perf_counter()
-    if boards is not None:
-        found = library.sampled_joint(first, second, num_boards=boards, seed=seed)
-    else:
-        keeper = _Keeper(out, parents, single=second is None)
-        found = library.joint(first, second, so_far=so_far, watch=keeper)
-    found.save(out, parents)
+    with _keeping(out):
+        if boards is not None:
+            found = library.sampled_joint(first, second, num_boards=boards, seed=seed)
+        else:
+            keeper = _Keeper(out, parents, single=second is None)
+            found = library.joint(first, second, so_far=so_far, watch=keeper)
+        identity = found.save(out, parents)
     seconds = time.perf_counter() - start
     data = {
         "game": first.rules.name,
@@ -158,6 +165,7 @@ def joint(
         "exact": found.distance is None,
         "distance": found.distance,
         "seconds": round(seconds, 3),
+        "hash": identity,
         "out": str(out),
     }
     how = "exact" if found.distance is None else f"a sample, ½‖ΔJ‖₁ about {found.distance:.2%}"
@@ -203,14 +211,16 @@ class _Keeper:
     def __init__(self, out: Path, parents: dict[str, str], *, single: bool) -> None:
         self.out, self.parents, self.single = out, parents, single
         self.remaining = Remaining("counting deals")
-        self.last = time.perf_counter()
+        self.last, self.cost = time.perf_counter(), 0.0
 
     def __call__(self, progress: Any, share: float) -> None:
         """Take note of counts so far."""
         self.remaining(share)
-        if self.single and share < 1 and time.perf_counter() - self.last > _CHECKPOINT_SECONDS:
+        start = time.perf_counter()
+        if self.single and share < 1 and (start - self.last) * _CHECKPOINT_SHARE > self.cost:
             progress.save(self.out, self.parents)
             self.last = time.perf_counter()
+            self.cost = self.last - start
 
 
 def _path(found: Any, hand: str, board: str) -> list[tuple[int, str, int, int]]:
@@ -249,8 +259,32 @@ def _numbers(text: str) -> list[int]:
         ) from None
 
 
-def _check_new(out: Path, kind: str) -> None:
+def _check_output(out: Path, kind: str, *, resume: bool) -> None:
+    """Refuse to overwrite, to resume what is not there, and to write where it is forbidden."""
     from equilibrist.errors import StorageError
+    from equilibrist.storage.artefact import check_target
+    from equilibrist.storage.manifest import MANIFEST
 
-    if (out / "manifest.json").exists():
-        raise StorageError(f"{out} exists; give another folder for the {kind}", value=str(out))
+    is_there = (out / MANIFEST).exists()
+    if resume and not is_there:
+        raise StorageError(f"{out} holds no {kind} to go on with", value=str(out))
+    if is_there and not resume:
+        raise StorageError(
+            f"{out} exists; give another folder for the {kind}, or --resume if it is unfinished",
+            value=str(out),
+        )
+    check_target(out, kind)
+
+
+@contextlib.contextmanager
+def _keeping(out: Path) -> Iterator[None]:
+    """Say of work that could not be written that what is finished is kept, if some is."""
+    from equilibrist.errors import StorageError
+    from equilibrist.storage.manifest import MANIFEST
+
+    try:
+        yield
+    except StorageError as error:
+        if not (out / MANIFEST).exists():
+            raise
+        raise StorageError(f"{error}; go on with --resume later", value=error.value) from None

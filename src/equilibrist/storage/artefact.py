@@ -131,10 +131,12 @@ def write_artefact(
     seed: int | None = None,
     parents: Mapping[str, str] = _EMPTY,
     timings: Mapping[str, float] = _EMPTY,
+    add: bool = False,
 ) -> str:
     """Write an artefact, replacing one of the same kind at once and whole; returns its hash.
 
-    Raises `InvalidValueError` for what no artefact can hold (NaN in JSON, arrays of objects), and
+    With `add`, arrays of other names that are there stay and are not written again. Raises
+    `InvalidValueError` for what no artefact can hold (NaN in JSON, arrays of objects), and
     `StorageError` where the folder is something else, in use or cannot be written; in either case
     an artefact that was there is still there.
     """
@@ -153,7 +155,7 @@ def write_artefact(
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder):
             check_target(folder, kind)  # again, now that nobody else writes
-            return _replace(folder, manifest, checked)
+            return _replace(folder, manifest, checked, add)
     except OSError as error:
         _cannot_write(folder, error)
 
@@ -165,14 +167,15 @@ def _stamped(**fields: Any) -> dict[str, Any]:
     return plain_json(stamp | fields)
 
 
-def _replace(folder: Path, manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> str:
+def _replace(folder: Path, manifest: dict[str, Any], arrays: dict[str, AnyArray], add: bool) -> str:
     """Write arrays under new names, then the manifest, then remove what it does not name."""
     old = read_manifest(folder) if (folder / MANIFEST).exists() else None
-    kept = set() if old is None else {entry.file for entry in files_of(folder, old).values()}
+    there = {} if old is None else files_of(folder, old)
+    kept = {entry.file for entry in there.values()}
     _sweep(folder, kept)
     generation = 1 if old is None else old["generation"] + 1
     try:
-        files = {
+        files = (there if add else {}) | {
             name: write_array(folder, f"{name}-{generation:06d}.npy", array)
             for name, array in arrays.items()
         }

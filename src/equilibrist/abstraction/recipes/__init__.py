@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from equilibrist.abstraction.buckets import Abstraction, check_numbers
 from equilibrist.abstraction.features import Progress, Strengths
+from equilibrist.abstraction.keeping import Keep
 from equilibrist.abstraction.streets import Streets
 from equilibrist.errors import InvalidValueError, UnknownNameError
 from equilibrist.games.rules import GameRules
@@ -31,11 +32,13 @@ def build(
     *,
     seed: int = 0,
     progress: Progress | None = None,
+    keep: Keep | None = None,
 ) -> Abstraction:
     """An abstraction by the name of its recipe; features it needs are computed on the way.
 
     `numbers` are the buckets of each round; for strength-potential the parts that each bucket is
-    divided into. Texture and lossless take none.
+    divided into. Texture and lossless take none. Rounds that `keep` has are not computed again, the
+    others are stored there, except by texture and lossless, which take seconds.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -61,21 +64,22 @@ def build(
     if recipe == "strength-potential":
         from equilibrist.abstraction.recipes.strength_potential import strength_potential
 
-        return strength_potential(Strengths.of(Streets.of(rules), progress), numbers)
+        strengths = Strengths.of(Streets.of(rules), progress)
+        return strength_potential(strengths, numbers, progress=progress, keep=keep)
     numbers = check_numbers(rules, numbers)
     strengths = Strengths.of(Streets.of(rules), progress)
     if recipe == "percentile":
         from equilibrist.abstraction.recipes.percentile import percentile
 
-        return percentile(strengths, numbers, progress)
+        return percentile(strengths, numbers, progress=progress, keep=keep)
     if recipe == "expectation":
         from equilibrist.abstraction.recipes.expectation import expectation
 
-        return expectation(strengths, numbers, progress)
+        return expectation(strengths, numbers, progress=progress, keep=keep)
     if recipe == "moments":
         from equilibrist.abstraction.recipes.moments import moments
 
-        return moments(strengths, numbers, seed=seed, progress=progress)
+        return moments(strengths, numbers, seed=seed, progress=progress, keep=keep)
     from equilibrist.abstraction.recipes.potential_aware import potential_aware
 
-    return potential_aware(strengths, numbers, seed=seed, progress=progress)
+    return potential_aware(strengths, numbers, seed=seed, progress=progress, keep=keep)

@@ -31,6 +31,7 @@ from equilibrist.abstraction.histograms import (
     label_histograms,
     points_of,
 )
+from equilibrist.abstraction.keeping import Keep
 from equilibrist.abstraction.splitting import expectations, least_squares, spread
 
 CLUSTERS = (5, 10, 20)  # of a pass: last street, the one before, all others
@@ -44,6 +45,7 @@ def potential_aware(
     restarts: int = 3,
     seed: int = 0,
     progress: Progress | None = None,
+    keep: Keep | None = None,
 ) -> Abstraction:
     """Buckets by histograms of the future, `numbers` of them in each round.
 
@@ -63,6 +65,7 @@ def potential_aware(
         expectations,
         configuration={"clusters": list(clusters), "restarts": restarts, "seed": seed},
         progress=progress,
+        keep=keep,
     )
 
 

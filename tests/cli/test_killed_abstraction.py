@@ -1,0 +1,196 @@
+"""Abstractions and joint counts killed at random moments, resumed to the same hashes."""
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from equilibrist.abstraction.buckets import Abstraction
+from equilibrist.abstraction.keeping import UnfinishedFolder, request
+from equilibrist.abstraction.recipes import build
+from equilibrist.cli import main
+from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.games.catalog import get_game
+from equilibrist.storage.artefact import open_artefact
+
+PROGRAM = (sys.executable, "-c", "from equilibrist.cli import main; main()")
+NUMBERS = "5,25,125"
+ABSTRACT = ("abstract", "potential-aware", "--buckets", NUMBERS, "--game", "rhode-island")
+KILLS = [5, pytest.param(20, marks=pytest.mark.slow)]
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    def run(*arguments) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["equilibrist", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        return int(caught.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+def killed(command: tuple[str, ...], out: Path, kills: int, seed: int) -> set[str]:
+    """Run a command to its end, killed so often at random; hashes of what runs that ended wrote.
+
+    Every other time the kill falls just after something was written, within a fiftieth of a second;
+    else at any moment of the time that a run takes. A run that ends before it is killed is
+    begun anew.
+    """
+    rng, done, longest, hashes = random.Random(seed), 0, 2.0, set()
+    while True:
+        resume = ["--resume"] if (out / "manifest.json").exists() else []
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            [*PROGRAM, *command, "--out", str(out), *resume],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        if done < kills:
+            before = out.stat().st_mtime_ns if out.exists() else 0
+            moment = start + rng.random() * longest
+            while process.poll() is None and (done % 2 == 0 or time.perf_counter() < moment):
+                if done % 2 == 0 and out.exists() and out.stat().st_mtime_ns != before:
+                    time.sleep(rng.random() * 0.02)
+                    break
+                time.sleep(0.001)
+            process.kill()
+        error = process.communicate()[1]
+        longest = max(longest, time.perf_counter() - start)
+        if process.returncode == -signal.SIGKILL:
+            done += 1
+            continue
+        assert process.returncode == 0, error
+        found = open_artefact(out)
+        found.verify()
+        hashes.add(found.hash)
+        if done == kills:
+            return hashes
+        shutil.rmtree(out)
+
+
+@pytest.mark.parametrize("kills", KILLS)
+def test_an_abstraction_killed_at_random_has_the_hash_of_one_never_killed(run, tmp_path, kills):
+    hashes = killed(ABSTRACT, tmp_path / "killed", kills, seed=1)
+    _, text, _ = run(*ABSTRACT, "--out", tmp_path / "whole", "--json")
+    assert hashes == {json.loads(text)["hash"]}
+
+
+@pytest.mark.parametrize("kills", KILLS)
+def test_counts_killed_at_random_have_the_hash_of_counts_never_killed(run, tmp_path, kills):
+    buckets = build("expectation", get_game("rhode-island"), [13, 130, 1300])
+    buckets.save(tmp_path / "buckets")
+    command = ("joint", str(tmp_path / "buckets"))
+    hashes = killed(command, tmp_path / "killed", kills, seed=2)
+    _, text, _ = run(*command, "--out", tmp_path / "whole", "--json")
+    assert hashes == {json.loads(text)["hash"]}
+
+
+# --- after one round ------------------------------------------------------------------------------
+
+
+class KilledError(Exception):
+    pass
+
+
+class OneRound:
+    """Keeps what it is given, and dies of the second."""
+
+    def __init__(self, inner):
+        self.inner, self.stored = inner, []
+
+    def load(self, name):
+        return self.inner.load(name)
+
+    def store(self, name, part):
+        if self.stored:
+            raise KilledError
+        self.inner.store(name, part)
+        self.stored.append(name)
+
+
+CASES = {
+    "percentile": [5, 25, 125],
+    "expectation": [5, 25, 125],
+    "moments": [4, 12, 36],
+    "potential-aware": [4, 12, 36],
+    "strength-potential": [4, 3, 3],
+}
+
+
+def begin(recipe, folder, seed=0):
+    """One finished round of an abstraction in a folder; what was asked for."""
+    rules = get_game("rhode-island")
+    wanted = request(rules, recipe, CASES[recipe], seed)
+    with pytest.raises(KilledError):
+        build(recipe, rules, CASES[recipe], keep=OneRound(UnfinishedFolder(folder, wanted)))
+    return wanted
+
+
+@pytest.mark.parametrize("recipe", CASES)
+def test_every_recipe_goes_on_after_its_first_round(recipe, tmp_path):
+    rules = get_game("rhode-island")
+    wanted = begin(recipe, tmp_path / "a")
+    with pytest.raises(StorageError, match="unfinished abstraction; go on with"):
+        Abstraction.open(tmp_path / "a")
+    said: list[str] = []
+    keep = UnfinishedFolder.open(tmp_path / "a", wanted)
+    found = build(recipe, rules, CASES[recipe], keep=keep, progress=said.append)
+    assert not any("in round 1" in text and "strength of" not in text for text in said)
+    assert any("in round 2" in text for text in said)
+    whole = build(recipe, rules, CASES[recipe])
+    assert found.save(tmp_path / "a") == whole.save(tmp_path / "b")
+    assert Abstraction.open(tmp_path / "a").num_buckets == whole.num_buckets
+
+
+def test_only_the_same_work_is_resumed(run, tmp_path):
+    out = tmp_path / "a"
+    begin("potential-aware", out)
+    same = ("abstract", "potential-aware", "--buckets", "4,12,36", "--game", "rhode-island")
+    others = {
+        "another seed": (*same, "--seed", "1"),
+        "another recipe": ("abstract", "moments", *same[2:]),
+        "another number of buckets": (*same[:3], "4,12,37", *same[4:]),
+        "another game": (*same[:5], "leduc"),
+    }
+    before = (out / "manifest.json").read_bytes()
+    for sentence, command in others.items():
+        code, text, error = run(*command, "--out", out, "--resume")
+        assert (code, text, error.count("\n")) == (2, "", 1)
+        assert f"was begun with {sentence}; resume with the same" in error
+    assert "or --resume if it is unfinished" in run(*same, "--out", out)[2]
+    assert (out / "manifest.json").read_bytes() == before
+    assert run(*same, "--out", out, "--resume")[0] == 0
+    assert "is complete: nothing is left to do" in run(*same, "--out", out, "--resume")[2]
+    missing = run(*same, "--out", tmp_path / "none", "--resume")[2]
+    assert "holds no abstraction to go on with" in missing
+
+
+def test_altered_parts_are_not_believed(tmp_path):
+    wanted = begin("percentile", tmp_path / "a")
+    (path,) = (tmp_path / "a").glob("round1.0-*.npy")
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(StorageError, match=r"round1\.0-000001\.npy was altered"):
+        UnfinishedFolder.open(tmp_path / "a", wanted)
+
+
+def test_parts_are_written_once(tmp_path):
+    """Each round adds files and leaves those before alone; a later whole removes them all."""
+    keep = UnfinishedFolder(tmp_path / "a", {"seed": 1})
+    keep.store("round1", (np.arange(3), np.arange(2)))
+    first = {path.name for path in (tmp_path / "a").glob("*.npy")}
+    keep.store("round2", (np.arange(4),))
+    second = {path.name for path in (tmp_path / "a").glob("*.npy")}
+    assert first < second
+    again = UnfinishedFolder.open(tmp_path / "a", {"seed": 1})
+    assert [array.tolist() for array in again.load("round1") or ()] == [[0, 1, 2], [0, 1]]
+    with pytest.raises(InvalidValueError, match="another seed"):
+        UnfinishedFolder.open(tmp_path / "a", {"seed": 2})
