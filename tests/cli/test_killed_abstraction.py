@@ -1,7 +1,11 @@
 """Abstractions and joint counts killed at random moments, resumed to the same hashes."""
 
+import contextlib
+import errno
 import json
+import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -194,3 +198,67 @@ def test_parts_are_written_once(tmp_path):
     assert [array.tolist() for array in again.load("round1") or ()] == [[0, 1, 2], [0, 1]]
     with pytest.raises(InvalidValueError, match="another seed"):
         UnfinishedFolder.open(tmp_path / "a", {"seed": 2})
+
+
+# --- no room --------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def longest_file(size):
+    """A disk on which no file has room for more bytes."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_full_disk_is_one_sentence_and_finished_rounds_stay(run, tmp_path):
+    """Rhode Island's first round is of 52 hands and fits; the second, on 13 flops, does not."""
+    command = ("abstract", "expectation", "--buckets", NUMBERS, "--game", "rhode-island")
+    out = tmp_path / "a"
+    with longest_file(1200):
+        code, text, error = run(*command, "--out", out)
+    assert (code, text) == (2, "")
+    assert "File too large; nothing that was there is lost; go on with --resume" in error
+    assert sorted(open_artefact(out).arrays) == ["round1.0", "round1.1"]
+    _, text, _ = run(*command, "--out", out, "--resume", "--json")
+    _, whole, _ = run(*command, "--out", tmp_path / "b", "--json")
+    assert json.loads(text)["hash"] == json.loads(whole)["hash"]
+
+
+def test_a_disk_full_of_counts_keeps_those_before(run, tmp_path, monkeypatch):
+    build("expectation", get_game("rhode-island"), [3, 9, 27]).save(tmp_path / "buckets")
+    command, out = ("joint", tmp_path / "buckets"), tmp_path / "joint"
+    flush = os.fsync
+
+    def full(descriptor):
+        if any(out.glob("*-000002.npy")):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        flush(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        code, text, error = run(*command, "--out", out)
+    assert (code, text) == (2, "")
+    assert "No space left on device; nothing that was there is lost; go on with --resume" in error
+    _, text, _ = run(*command, "--out", out, "--resume", "--json")
+    _, whole, _ = run(*command, "--out", tmp_path / "whole", "--json")
+    assert json.loads(text)["hash"] == json.loads(whole)["hash"]
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(run, tmp_path):
+    is_root = os.geteuid() == 0
+    tmp_path.chmod(0o500)
+    try:
+        if is_root:
+            os.seteuid(65534)  # permissions do not bind root
+        code, text, error = run(*ABSTRACT, "--out", tmp_path / "a" / "b")
+    finally:
+        if is_root:
+            os.seteuid(0)
+        tmp_path.chmod(0o700)
+    assert (code, text, error.count("\n")) == (2, "", 1)
+    assert "cannot write" in error
+    assert "Permission denied" in error

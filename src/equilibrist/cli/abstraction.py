@@ -265,6 +265,7 @@ def _check_output(out: Path, kind: str, *, resume: bool) -> None:
     from equilibrist.storage.artefact import check_target
     from equilibrist.storage.manifest import MANIFEST
 
+    check_target(out, kind)
     is_there = (out / MANIFEST).exists()
     if resume and not is_there:
         raise StorageError(f"{out} holds no {kind} to go on with", value=str(out))
@@ -273,7 +274,6 @@ def _check_output(out: Path, kind: str, *, resume: bool) -> None:
             f"{out} exists; give another folder for the {kind}, or --resume if it is unfinished",
             value=str(out),
         )
-    check_target(out, kind)
 
 
 @contextlib.contextmanager

@@ -58,6 +58,7 @@ from equilibrist.storage.manifest import (
 )
 
 _NEW_MANIFEST = "manifest.json.new"
+_EFFECTIVE = os.access in os.supports_effective_ids  # ask for whom the process acts, if it can
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -210,7 +211,11 @@ def _sweep(folder: Path, kept: set[str]) -> None:
 
 
 def check_target(folder: Path, kind: str) -> None:
-    """Refuse a folder that holds anything but an artefact of this kind or leftovers of one."""
+    """Refuse a folder that is closed to us, or holds anything but such an artefact or leftovers."""
+    nearest = next(path for path in (folder, *folder.absolute().parents) if os.path.exists(path))
+    if nearest.is_dir() and not os.access(nearest, os.W_OK | os.X_OK, effective_ids=_EFFECTIVE):
+        denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
+        _cannot_write(folder, denied)
     if (folder / MANIFEST).exists():
         found = read_manifest(folder)["kind"]
         if found != kind:
