@@ -58,6 +58,27 @@ def test_a_sample_says_how_far_off_it_is(quintiles, tmp_path):
     assert 0 < data["distance"] < 0.2
 
 
+def test_a_forecast_comes_first(tmp_path):
+    """Hands on boards are counted by hand: 52 cards, 13 flops and 169 rivers up to suits."""
+    command = ("abstract", "expectation", "--buckets", "3,9,27", "--game", "rhode-island")
+    result = run(*command, "--out", tmp_path / "a", "--json")
+    assert result.stderr.startswith("rhode-island: 52 + 676 + 8,788 hands on boards, 200")
+    needed = json.loads(result.stdout)["forecast"]
+    assert needed["hands"] == [52, 13 * 52, 169 * 52]
+    assert needed["bytes"] > 200 * 2**20
+
+
+def test_what_does_not_fit_is_refused_unless_forced(tmp_path, monkeypatch):
+    monkeypatch.setattr("equilibrist.abstraction.forecast.available_bytes", lambda: 2**20)
+    command = ("abstract", "moments", "--buckets", "3,9,27", "--game", "rhode-island")
+    result = run(*command, "--out", tmp_path / "a")
+    sentence = str(result.exception)
+    assert "moments buckets of rhode-island need 200.1 MiB and 1.0 MiB are free" in sentence
+    assert "percentile needs 200.0 MiB" in sentence
+    assert not (tmp_path / "a").exists()
+    assert run(*command, "--out", tmp_path / "a", "--force").exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

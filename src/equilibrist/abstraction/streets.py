@@ -89,7 +89,7 @@ class Streets:
     @functools.cached_property
     def tables(self) -> tuple[DealTables | None, ...]:
         """What numbers the boards of each street; None before the first board card."""
-        patterns = [_pattern(self.rules, r, self.ordered) for r in range(len(self))]
+        patterns = [board_pattern(self.rules, r, self.ordered) for r in range(len(self))]
         return tuple(
             DealIndexer(pattern, self.rules.deck).tables if pattern else None
             for pattern in patterns
@@ -188,14 +188,14 @@ def _build(game: Streets) -> tuple[Street, ...]:
     return tuple(streets)
 
 
-def _pattern(rules: GameRules, r: int, ordered: bool) -> tuple[int, ...]:
+def board_pattern(rules: GameRules, r: int, ordered: bool) -> tuple[int, ...]:
     """How the boards of a round are dealt: in rounds, but on the last street all at once."""
     rounds = tuple(num for num in rules.num_board_cards[: r + 1] if num)
     return rounds if ordered or r < rules.num_rounds - 1 or not rounds else (sum(rounds),)
 
 
 def _boards(rules: GameRules, r: int, ordered: bool) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    pattern = _pattern(rules, r, ordered)
+    pattern = board_pattern(rules, r, ordered)
     if not pattern:
         return np.zeros((1, 0), np.uint8), np.ones(1, np.int64)
     indexer = DealIndexer(pattern, rules.deck)

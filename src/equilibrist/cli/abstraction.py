@@ -11,7 +11,16 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from equilibrist.cli.options import Json, Remaining, Seed, Threads, emit, prepare_kernels, table
+from equilibrist.cli.options import (
+    Json,
+    Remaining,
+    Seed,
+    Threads,
+    emit,
+    most_threads,
+    prepare_kernels,
+    table,
+)
 
 _KERNELS = ("rollout.link_boards", "rollout.strengths", "rollout.roll_sums")
 _CHECKPOINT_SHARE = 0.05  # of the time since the last that writing down may take
@@ -35,6 +44,7 @@ def abstract(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the rounds in --out.")] = (
         False
     ),
+    force: Annotated[bool, typer.Option("--force", help="Try what seems too large.")] = False,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -45,15 +55,21 @@ def abstract(
     """
     from equilibrist.abstraction import keeping
     from equilibrist.abstraction.buckets import KIND
-    from equilibrist.abstraction.recipes import build
+    from equilibrist.abstraction.forecast import forecast
+    from equilibrist.abstraction.recipes import build, check_request
     from equilibrist.games.catalog import load_game
 
     numbers = None if buckets is None else _numbers(buckets)
     rules = load_game(game)
+    check_request(recipe, rules, numbers)
     wanted = keeping.request(rules, recipe, numbers, seed)
     _check_output(out, KIND, resume=resume)
     begun = keeping.UnfinishedFolder
     keep = begun.open(out, wanted) if resume else begun(out, wanted)
+    needed = forecast(rules, recipe, threads or most_threads())
+    if not force:
+        needed.check(rules.name)
+    print(f"{rules.name}: {needed}", file=sys.stderr, flush=True)
     prepare_kernels(threads, *_KERNELS)
     start = time.perf_counter()
     with _keeping(out):
@@ -68,6 +84,11 @@ def abstract(
         "recipe": recipe,
         "buckets": list(found.num_buckets),
         "seed": seed,
+        "forecast": {
+            "hands": list(needed.hands),
+            "bytes": needed.bytes,
+            "seconds": round(needed.seconds, 3),
+        },
         "seconds": round(seconds, 3),
         "hash": identity,
         "out": str(out),

@@ -45,12 +45,7 @@ def build(
         >>> build("percentile", get_game("leduc"), [3, 6]).num_buckets
         (3, 6)
     """
-    if recipe not in RECIPES:
-        nearest = difflib.get_close_matches(recipe, RECIPES, n=1, cutoff=0.3)
-        hint = f"did you mean {nearest[0]}" if nearest else f"recipes: {', '.join(RECIPES)}"
-        raise UnknownNameError(f"no recipe is called {recipe[:40]!r}; {hint}", value=recipe)
-    if recipe in _WITHOUT_NUMBERS and numbers is not None:
-        raise InvalidValueError(f"{recipe} has as many buckets as there are: give no numbers")
+    check_request(recipe, rules, numbers)
     if recipe == "lossless":
         from equilibrist.abstraction.recipes.lossless import lossless
 
@@ -59,14 +54,12 @@ def build(
         from equilibrist.abstraction.recipes.texture import texture
 
         return texture(Streets.of(rules), progress=progress)
-    if numbers is None:
-        raise InvalidValueError(f"{recipe} needs numbers of buckets, one a round", value=recipe)
+    assert numbers is not None  # or `check_request` had complained
     if recipe == "strength-potential":
         from equilibrist.abstraction.recipes.strength_potential import strength_potential
 
         strengths = Strengths.of(Streets.of(rules), progress)
         return strength_potential(strengths, numbers, progress=progress, keep=keep)
-    numbers = check_numbers(rules, numbers)
     strengths = Strengths.of(Streets.of(rules), progress)
     if recipe == "percentile":
         from equilibrist.abstraction.recipes.percentile import percentile
@@ -83,3 +76,18 @@ def build(
     from equilibrist.abstraction.recipes.potential_aware import potential_aware
 
     return potential_aware(strengths, numbers, seed=seed, progress=progress, keep=keep)
+
+
+def check_request(recipe: str, rules: GameRules, numbers: Sequence[int] | None) -> None:
+    """Complain, before any work, about a recipe or numbers of buckets that cannot be."""
+    if recipe not in RECIPES:
+        nearest = difflib.get_close_matches(recipe, RECIPES, n=1, cutoff=0.3)
+        hint = f"did you mean {nearest[0]}" if nearest else f"recipes: {', '.join(RECIPES)}"
+        raise UnknownNameError(f"no recipe is called {recipe[:40]!r}; {hint}", value=recipe)
+    if recipe in _WITHOUT_NUMBERS:
+        if numbers is not None:
+            raise InvalidValueError(f"{recipe} has as many buckets as there are: give no numbers")
+    elif numbers is None:
+        raise InvalidValueError(f"{recipe} needs numbers of buckets, one a round", value=recipe)
+    elif recipe != "strength-potential":  # whose numbers are parts of a bucket, and may fall
+        check_numbers(rules, numbers)
