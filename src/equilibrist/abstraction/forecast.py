@@ -1,8 +1,8 @@
 """What an abstraction will cost, before anything is computed.
 
-Tables are [boards, hands]; nearly all of them, and of the time, belong to the last street and the
-one before. Costs of a hand on a board were measured on full hold'em: peak memory and seconds of
-`equilibrist abstract` on two cores, less what strengths cost.
+Tables are [boards, H] whatever the deck, H = 1326 or 52; those of the last street and of the one
+before take nearly all memory and time. What a cell costs was measured as peak memory and seconds of
+`equilibrist abstract` on two cores, and is rough: more buckets take longer.
 """
 
 from __future__ import annotations
@@ -19,23 +19,24 @@ from equilibrist.storage.memory import available_bytes, gigabytes
 
 
 class _Cost(NamedTuple):
-    """Of one hand on one board of the street before the last."""
+    """Of a cell of a table."""
 
     bytes: float
     nanoseconds: float
 
 
-_LAST = _Cost(2, 15)  # of one on the last street: its strength, 2.6 s for 178 million
+_LAST = _Cost(2, 15)  # on the last street, strengths: 2.6 s for hold'em's 178 million
 _PROGRAM = 200 * 2**20  # bytes of the interpreter, its libraries and compiled kernels
+_CARDS = 52  # whose hands have a column, dealt or not
 _MEASURED_THREADS = 2
-_COSTS = {  # 84 million hands on turns
-    "percentile": _Cost(14, 160),  # 5-25-125-625
-    "expectation": _Cost(14, 190),  # 5-25-125-625
-    "moments": _Cost(75, 1700),
-    "potential-aware": _Cost(75, 1700),  # 20-800-4800-28800: 6.3 GiB and 144 s
-    "strength-potential": _Cost(40, 900),
-    "texture": _Cost(30, 300),
-    "lossless": _Cost(100, 3000),  # of a class in the last round: small decks
+_BEFORE = {  # on the street before: 84 million of hold'em, or 11 million of its 32-card deck
+    "percentile": _Cost(14, 160),  # hold'em 5-25-125-625: 1.6 GiB, 13 s
+    "expectation": _Cost(14, 190),  # hold'em 5-25-125-625: 1.5 GiB
+    "moments": _Cost(70, 1500),  # 32 cards 5-25-125-625: 70 bytes; hold'em over two minutes
+    "potential-aware": _Cost(75, 1700),  # hold'em 20-800-4800-28800: 6.3 GiB, 144 s
+    "strength-potential": _Cost(25, 900),  # 32 cards, 5 parts each round
+    "texture": _Cost(25, 200),  # 32 cards
+    "lossless": _Cost(0, 0),  # refuses all but small decks
 }
 
 
@@ -46,6 +47,7 @@ class Forecast:
     recipe: str
     hands: tuple[int, ...]  # hands on boards, in each round: [boards · hands of the deck]
     bytes: int  # at the peak
+    bytes_of_percentile: int  # what the least recipe would need
     seconds: float  # roughly
 
     def check(self, name: str) -> None:
@@ -55,8 +57,7 @@ class Forecast:
             raise InvalidValueError(
                 f"{self.recipe} buckets of {name} need {gigabytes(self.bytes)} and "
                 f"{gigabytes(available)} are free; percentile needs "
-                f"{gigabytes(_bytes('percentile', self.hands))}, a smaller deck less; "
-                "--force tries",
+                f"{gigabytes(self.bytes_of_percentile)}, a smaller deck less; --force tries",
                 value=self.bytes,
             )
 
@@ -74,21 +75,26 @@ def forecast(rules: GameRules, recipe: str, threads: int = _MEASURED_THREADS) ->
         >>> found.hands[0], found.hands[3], round(found.bytes / 2**30)
         (1326, 178292634, 6)
     """
-    each = math.comb(len(rules.deck), rules.num_hole_cards)
-    hands = []
+    in_deck = math.comb(len(rules.deck), rules.num_hole_cards)
+    num_boards = []
     for r in range(rules.num_rounds):
         pattern = board_pattern(rules, r, ordered=recipe == "lossless")
-        hands.append(each * (DealIndexer(pattern, rules.deck).size if pattern else 1))
-    seconds = _LAST.nanoseconds * hands[-1] + _COSTS[recipe].nanoseconds * _inner(recipe, hands)
-    seconds *= 1e-9 * _MEASURED_THREADS / threads
-    return Forecast(recipe, tuple(hands), _bytes(recipe, tuple(hands)), seconds)
+        num_boards.append(DealIndexer(pattern, rules.deck).size if pattern else 1)
+    columns = math.comb(_CARDS, rules.num_hole_cards)
+    cells = columns * num_boards[-1], columns * (num_boards[-2] if len(num_boards) > 1 else 1)
+    seconds = sum(
+        cost.nanoseconds * number
+        for cost, number in zip((_LAST, _BEFORE[recipe]), cells, strict=True)
+    )
+    return Forecast(
+        recipe=recipe,
+        hands=tuple(in_deck * number for number in num_boards),
+        bytes=_bytes(recipe, cells),
+        bytes_of_percentile=_bytes("percentile", cells),
+        seconds=seconds * 1e-9 * _MEASURED_THREADS / threads,
+    )
 
 
-def _bytes(recipe: str, hands: tuple[int, ...]) -> int:
-    needed = _LAST.bytes * hands[-1] + _COSTS[recipe].bytes * _inner(recipe, list(hands))
-    return int(needed) + _PROGRAM
-
-
-def _inner(recipe: str, hands: list[int]) -> int:
-    """Hands on boards that a recipe's costs are counted by."""
-    return hands[-1] if recipe == "lossless" or len(hands) == 1 else hands[-2]
+def _bytes(recipe: str, cells: tuple[int, int]) -> int:
+    last, before = cells
+    return int(_PROGRAM + _LAST.bytes * last + _BEFORE[recipe].bytes * before)
