@@ -14,7 +14,7 @@ import sys
 import typer
 
 import equilibrist
-from equilibrist.cli import abstraction, arena, cards, games, solving
+from equilibrist.cli import abstraction, arena, cards, games, solving, transitions
 from equilibrist.errors import EquilibristError
 
 _LONGEST_COMPLAINT = 1000  # characters
@@ -42,6 +42,7 @@ for command in (
     abstraction.abstract,
     abstraction.buckets,
     abstraction.joint,
+    transitions.transitions,
     arena.players,
     arena.match,
     arena.tournament,

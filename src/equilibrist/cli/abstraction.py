@@ -63,7 +63,7 @@ def abstract(
     rules = load_game(game)
     check_request(recipe, rules, numbers)
     wanted = keeping.request(rules, recipe, numbers, seed)
-    _check_output(out, KIND, resume=resume)
+    check_output(out, KIND, resume=resume)
     begun = keeping.UnfinishedFolder
     keep = begun.open(out, wanted) if resume else begun(out, wanted)
     needed = forecast(rules, recipe, threads or most_threads())
@@ -167,7 +167,7 @@ def joint(
         parents["second"] = open_artefact(other).hash
     if resume and (second is not None or boards is not None):
         raise InvalidValueError("only whole counts of one abstraction can be resumed")
-    _check_output(out, library.KIND, resume=resume)
+    check_output(out, library.KIND, resume=resume)
     so_far = library.Progress.open(out, parents) if resume else None
     prepare_kernels(threads, "joint.bucket_showdowns")
     start = time.perf_counter()
@@ -280,7 +280,7 @@ def _numbers(text: str) -> list[int]:
         ) from None
 
 
-def _check_output(out: Path, kind: str, *, resume: bool) -> None:
+def check_output(out: Path, kind: str, *, resume: bool) -> None:
     """Refuse to overwrite, to resume what is not there, and to write where it is forbidden."""
     from equilibrist.errors import StorageError
     from equilibrist.storage.artefact import check_target
