@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from equilibrist.abstraction.features import Ints
 from equilibrist.abstraction.streets import Streets
@@ -87,6 +87,35 @@ class Abstraction:
                 "the hand shares a card with the board, or is not of the deck", value=hand
             )
         return bucket
+
+    def buckets_of(self, hands: ArrayLike, boards: ArrayLike) -> NDArray[np.int32]:
+        """Buckets [n] of many hands, by their numbers [n], each on its own of `boards` [n, cards].
+
+        All boards are of one street, in the order they came, [n, 0] before the first board card.
+        −1 where the board blocks the hand, or the hand is not of the deck.
+
+        Example:
+            >>> from equilibrist.abstraction.recipes import build
+            >>> from equilibrist.cards.card import parse_card
+            >>> from equilibrist.games.catalog import get_game
+            >>> thirds = build("percentile", get_game("leduc"), [3, 6])
+            >>> king, queen = parse_card("Ks"), parse_card("Qh")
+            >>> thirds.buckets_of([king, king, queen], [[queen], [king], [king]]).tolist()
+            [2, -1, 0]
+        """
+        r, row, column = self.streets.locate_many(hands, boards)
+        if r < len(self.streets) - 1:
+            return self.tables[r][row, column].astype(np.int32)
+        from equilibrist.kernels.cpu.rollout import label_values
+
+        parents, out = np.zeros(len(row), np.int32), np.empty((1, len(row)), np.int32)
+        if r > 0:
+            cards = np.asarray(boards)
+            before = cards.shape[1] - self.rules.num_board_cards[r]
+            parents = self.buckets_of(hands, cards[:, :before])
+        values = self.values[row, column][None]
+        label_values(values, parents[None], self.last.first, self.last.lower, out)
+        return out[0]
 
     def save(self, folder: str | Path, timings: dict[str, float] | None = None) -> str:
         """Write the abstraction as an artefact; returns its hash."""
