@@ -35,7 +35,8 @@ def test_buckets_of_a_hand_on_every_street(quintiles):
 def test_a_summary_and_a_picture(quintiles, tmp_path):
     picture = tmp_path / "buckets.png"
     result = run("buckets", quintiles, "--plot", picture)
-    assert "percentile 5-25-125" in result.stdout
+    assert "percentile 5-25-125; parts of a bucket: 5–5, 5–5" in result.stdout
+    assert json.loads(run("buckets", quintiles, "--json").stdout)["parts"] == [[5, 5], [5, 5]]
     assert picture.stat().st_size > 10_000
 
 

@@ -66,6 +66,26 @@ class Abstraction:
         """Buckets of each street."""
         return tuple(len(parents) for parents in self.parents)
 
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """Fewest and most parts of a bucket, in each round after the first.
+
+        It is what the integer program chose, where one did: 18–51, 1–10 and 1–14 in GS3.
+
+        Example:
+            >>> from equilibrist.abstraction.recipes import build
+            >>> from equilibrist.games.catalog import get_game
+            >>> build("percentile", get_game("rhode-island"), [3, 6, 24]).parts
+            ((2, 2), (4, 4))
+        """
+        return tuple(
+            (int(counts.min()), int(counts.max()))
+            for counts in (
+                np.bincount(parents, minlength=before)
+                for before, parents in zip(self.num_buckets, self.parents[1:], strict=False)
+            )
+        )
+
     def buckets(self, board: Sequence[Card]) -> NDArray[np.int32]:
         """Bucket of every hand on a board: [H], −1 where the board blocks it."""
         r, number, columns = self.streets.locate(board)

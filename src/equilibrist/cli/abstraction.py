@@ -125,9 +125,12 @@ def buckets(
             "game": found.rules.name,
             "recipe": found.recipe,
             "buckets": list(found.num_buckets),
+            "parts": [list(ends) for ends in found.parts],
         }
         sizes = "-".join(f"{number:,}" for number in found.num_buckets)
-        emit(data, f"{found.rules.name}: {found.recipe} {sizes}", as_json=json)
+        parts = ", ".join(f"{fewest}–{most}" for fewest, most in found.parts) or "none"
+        text = f"{found.rules.name}: {found.recipe} {sizes}; parts of a bucket: {parts}"
+        emit(data, text, as_json=json)
         return
     path = _path(found, hand, board)
     data = {"hand": hand, "board": board, "buckets": [row[2] for row in path]}
