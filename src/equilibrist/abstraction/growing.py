@@ -5,7 +5,7 @@ A recipe is a way to divide. On the last street the parts of a bucket are interv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -17,7 +17,7 @@ from equilibrist.abstraction.buckets import Abstraction, Intervals, check_number
 from equilibrist.abstraction.clustering import cluster_tables
 from equilibrist.abstraction.features import Ints, Progress, Strengths
 from equilibrist.abstraction.histograms import Points
-from equilibrist.abstraction.keeping import Keep, kept
+from equilibrist.abstraction.keeping import Keep, Part, kept, kept_series
 from equilibrist.abstraction.splitting import Spread, label, most_parts, spread
 
 # (round, buckets before [B, H] on its boards, how many, how many wanted) → labels [B, H], parents
@@ -91,17 +91,32 @@ def by_strength(strengths: Strengths, choose: Choose) -> Divide:
 
 
 def divide_points(
-    shape: tuple[int, ...], groups: list[Points], number: int, *, restarts: int, seed: int
+    shape: tuple[int, ...],
+    groups: list[Points],
+    number: int,
+    *,
+    restarts: int,
+    seed: int,
+    keep: Keep | None = None,
 ) -> tuple[Ints, NDArray[np.int32]]:
-    """Labels [B, H] and parents of the best `number` clusters of points within their groups."""
+    """Labels [B, H] and parents of the best `number` clusters of points within their groups.
+
+    Groups whose clusters `keep` has are not searched again.
+    """
     most = most_parts(number, len(groups))
-    problems = ((group.points, group.weights) for group in groups)
-    tables = list(cluster_tables(problems, most, restarts=restarts, seed=seed))
+
+    def search(first: int) -> Iterator[Part]:
+        problems = ((group.points, group.weights) for group in groups[first:])
+        for table in cluster_tables(problems, most, restarts=restarts, seed=seed, first=first):
+            yield table.errors, table.labels
+
+    tables = list(kept_series(keep, "group", search))
     mass = np.array([group.weights.sum() for group in groups])
-    parts = allocate(np.stack([table.errors for table in tables]), mass / mass.sum(), number)
+    parts = allocate(np.stack([errors for errors, _ in tables]), mass / mass.sum(), number)
     first = np.concatenate([[0], np.cumsum(parts)]).astype(np.int64)
     labels = np.full(shape[0] * shape[1], -1, np.int32)
-    for p, (group, table) in enumerate(zip(groups, tables, strict=True)):
-        labels[group.places] = first[p] + table.at(int(parts[p])).labels[group.inverse]
+    for p, (group, (_, found)) in enumerate(zip(groups, tables, strict=True)):
+        row = found[min(parts[p], len(found)) - 1].astype(np.int32)
+        labels[group.places] = first[p] + row[group.inverse]
     parents = np.repeat(np.arange(len(groups), dtype=np.int32), parts)
     return labels.reshape(shape), parents

@@ -118,7 +118,7 @@ def transitions(
         step = _sums(met[r], (before[0], rows[r]), (before[1], columns[r]))
         step = step.transpose(0, 2, 1, 3)  # [n, n', m, m'] → [n, m, n', m']
         steps.append(_share(step, step.sum(axis=(2, 3), keepdims=True)))
-    won = (counts.wins - counts.losses) / counts.total
+    won = np.subtract(counts.wins, counts.losses, dtype=np.float64) / counts.total
     met_last = _sums(met[-1], (rows[-1],), (columns[-1],))
     return Transitions(
         classes=(rows, columns),
@@ -155,7 +155,9 @@ def compare(
     won = ours[-1] * network.won[np.ix_(rows[-1], columns[-1])]
     return Memory(
         distances=tuple(_distance(a, b) for a, b in zip(ours, exact, strict=True)),
-        showdown=_distance(won, (counts.wins - counts.losses) / counts.total),
+        showdown=_distance(
+            won, np.subtract(counts.wins, counts.losses, dtype=np.float64) / counts.total
+        ),
     )
 
 

@@ -21,7 +21,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -132,11 +132,11 @@ def write_artefact(
     seed: int | None = None,
     parents: Mapping[str, str] = _EMPTY,
     timings: Mapping[str, float] = _EMPTY,
-    add: bool = False,
+    keep: Collection[str] = (),
 ) -> str:
     """Write an artefact, replacing one of the same kind at once and whole; returns its hash.
 
-    With `add`, arrays of other names that are there stay and are not written again. Raises
+    Arrays that are there and are to `keep` stay and are not written again. Raises
     `InvalidValueError` for what no artefact can hold (NaN in JSON, arrays of objects), and
     `StorageError` where the folder is something else, in use or cannot be written; in either case
     an artefact that was there is still there.
@@ -156,7 +156,7 @@ def write_artefact(
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder):
             check_target(folder, kind)  # again, now that nobody else writes
-            return _replace(folder, manifest, checked, add)
+            return _replace(folder, manifest, checked, keep)
     except OSError as error:
         _cannot_write(folder, error)
 
@@ -168,7 +168,9 @@ def _stamped(**fields: Any) -> dict[str, Any]:
     return plain_json(stamp | fields)
 
 
-def _replace(folder: Path, manifest: dict[str, Any], arrays: dict[str, AnyArray], add: bool) -> str:
+def _replace(
+    folder: Path, manifest: dict[str, Any], arrays: dict[str, AnyArray], keep: Collection[str]
+) -> str:
     """Write arrays under new names, then the manifest, then remove what it does not name."""
     old = read_manifest(folder) if (folder / MANIFEST).exists() else None
     there = {} if old is None else files_of(folder, old)
@@ -176,7 +178,7 @@ def _replace(folder: Path, manifest: dict[str, Any], arrays: dict[str, AnyArray]
     _sweep(folder, kept)
     generation = 1 if old is None else old["generation"] + 1
     try:
-        files = (there if add else {}) | {
+        files = {name: entry for name, entry in there.items() if name in keep} | {
             name: write_array(folder, f"{name}-{generation:06d}.npy", array)
             for name, array in arrays.items()
         }

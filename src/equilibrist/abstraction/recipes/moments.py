@@ -48,7 +48,9 @@ def moments(
         r: int, before: Ints, num_parents: int, number: int
     ) -> tuple[Ints, NDArray[np.int32]]:
         groups = distinct_points(streets, r, words[r], _decode, before, num_parents)
-        return divide_points(before.shape, groups, number, restarts=restarts, seed=seed + r)
+        return divide_points(
+            before.shape, groups, number, restarts=restarts, seed=seed + r, keep=keep
+        )
 
     return grow(
         strengths,
