@@ -21,6 +21,7 @@ from harness import Report, best_seconds
 
 from equilibrist.abstraction.features import Strengths, last_strengths, roll_sums
 from equilibrist.abstraction.joint import joint, sampled_joint
+from equilibrist.abstraction.opponents import OpponentStrengths, strength_clusters
 from equilibrist.abstraction.recipes.percentile import percentile
 from equilibrist.abstraction.recipes.potential_aware import potential_aware
 from equilibrist.abstraction.streets import Streets
@@ -90,6 +91,21 @@ def main() -> None:
     board = tuple(int(card) for card in deal[2:])
     report.figure("buckets of all hands of a river", best_seconds(
         lambda: [quintiles.buckets(board) for _ in range(100)]) * 1e4, "µs")  # fmt: skip
+    deals = np.argsort(random.random((100_000, 52)), axis=1)[:, :7]
+    low, high = np.sort(deals[:, :2], axis=1).T
+    hands, boards = high * (high - 1) // 2 + low, deals[:, 2:]
+    some = quintiles.buckets_of(hands[:200], boards[:200])
+    for n, bucket in enumerate(some):
+        assert bucket == quintiles.bucket(int(hands[n]), boards[n].tolist())
+    one = best_seconds(lambda: quintiles.bucket(int(hands[0]), boards[0].tolist())) * 1e6
+    many = best_seconds(lambda: quintiles.buckets_of(hands, boards)) * 10
+    report.row("bucket of a hand on a river, many at once", many, "one at a time", one, "µs")
+    clusters, rivers = strength_clusters(strengths, 8), np.arange(0, 134_459, 100)
+    against = OpponentStrengths.of(streets, clusters, rivers)
+    held = against.wins[:, :, 0] >= 0
+    assert np.array_equal(against.wins.sum(axis=2)[held], strengths.tables[3][rivers][held])
+    seconds = best_seconds(lambda: OpponentStrengths.of(streets, clusters, rivers), 3)
+    report.figure("strength against 8 clusters, all rivers, scaled", 100 * seconds, "s")
     start = time.perf_counter()
     sample = sampled_joint(quintiles, num_boards=200_000)
     report.figure("joint counts of 200,000 boards", time.perf_counter() - start, "s")

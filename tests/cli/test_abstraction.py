@@ -35,7 +35,8 @@ def test_buckets_of_a_hand_on_every_street(quintiles):
 def test_a_summary_and_a_picture(quintiles, tmp_path):
     picture = tmp_path / "buckets.png"
     result = run("buckets", quintiles, "--plot", picture)
-    assert "percentile 5-25-125" in result.stdout
+    assert "percentile 5-25-125; parts of a bucket: 5–5, 5–5" in result.stdout
+    assert json.loads(run("buckets", quintiles, "--json").stdout)["parts"] == [[5, 5], [5, 5]]
     assert picture.stat().st_size > 10_000
 
 
@@ -56,6 +57,27 @@ def test_a_sample_says_how_far_off_it_is(quintiles, tmp_path):
     data = json.loads(result.stdout.splitlines()[-1])
     assert data["exact"] is False
     assert 0 < data["distance"] < 0.2
+
+
+def test_a_forecast_comes_first(tmp_path):
+    """Hands on boards are counted by hand: 52 cards, 13 flops and 169 rivers up to suits."""
+    command = ("abstract", "expectation", "--buckets", "3,9,27", "--game", "rhode-island")
+    result = run(*command, "--out", tmp_path / "a", "--json")
+    assert result.stderr.startswith("rhode-island: 52 + 676 + 8,788 hands on boards, 200")
+    needed = json.loads(result.stdout)["forecast"]
+    assert needed["hands"] == [52, 13 * 52, 169 * 52]
+    assert needed["bytes"] > 200 * 2**20
+
+
+def test_what_does_not_fit_is_refused_unless_forced(tmp_path, monkeypatch):
+    monkeypatch.setattr("equilibrist.abstraction.forecast.available_bytes", lambda: 2**20)
+    command = ("abstract", "moments", "--buckets", "3,9,27", "--game", "rhode-island")
+    result = run(*command, "--out", tmp_path / "a")
+    sentence = str(result.exception)
+    assert "moments buckets of rhode-island need 200.1 MiB and 1.0 MiB are free" in sentence
+    assert "percentile needs 200.0 MiB" in sentence
+    assert not (tmp_path / "a").exists()
+    assert run(*command, "--out", tmp_path / "a", "--force").exit_code == 0
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,16 @@ def test_buckets_are_nested_and_contiguous(case):
             assert found.parents[r][path[r]] == path[r - 1]
 
 
+def test_parts_are_the_fewest_and_most_children_of_a_bucket(case):
+    _, _, found = case
+    for (fewest, most), parents, before in zip(
+        found.parts, found.parents[1:], found.num_buckets[:-1], strict=True
+    ):
+        children = [parents.tolist().count(bucket) for bucket in range(before)]
+        assert (fewest, most) == (min(children), max(children))
+        assert fewest >= 1
+
+
 def test_no_more_buckets_than_asked_for(case):
     recipe, rules, found = case
     if recipe not in ("texture", "lossless"):

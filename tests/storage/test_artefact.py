@@ -527,6 +527,24 @@ def test_a_failure_at_any_flush_keeps_one_whole_artefact(tmp_path, monkeypatch, 
     assert len(os.listdir(tmp_path)) == 4
 
 
+def test_arrays_are_added_without_writing_the_others_again(tmp_path):
+    write(tmp_path)
+    before = open_artefact(tmp_path).files
+    write_artefact(
+        tmp_path, "thing", {"z": np.arange(3)}, configuration={"k": 2}, keep={"x", "y", "absent"}
+    )
+    found = open_artefact(tmp_path)
+    found.verify()
+    assert {name: found.files[name] for name in before} == dict(before)
+    assert found.arrays["z"].tolist() == [0, 1, 2]
+    assert found.configuration == {"k": 2}
+    write_artefact(tmp_path, "thing", {"x": np.arange(5)}, configuration={"k": 3}, keep={"x", "z"})
+    assert open_artefact(tmp_path).arrays["x"].tolist() == [0, 1, 2, 3, 4]
+    assert len(list(tmp_path.glob("*.npy"))) == 2  # the old x and y are gone
+    write(tmp_path)
+    assert sorted(open_artefact(tmp_path).arrays) == ["x", "y"]
+
+
 def test_two_writers_at_once_are_refused(tmp_path):
     write(tmp_path)
     script = (

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from equilibrist.abstraction.features import Ints
 from equilibrist.abstraction.streets import Streets
@@ -25,6 +25,7 @@ from equilibrist.games.rules import GameRules, parse_rules, rules_text
 from equilibrist.storage.artefact import open_artefact, write_artefact
 
 KIND = "abstraction"
+UNFINISHED = "unfinished"  # in the configuration of one that is not whole yet
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,26 @@ class Abstraction:
         """Buckets of each street."""
         return tuple(len(parents) for parents in self.parents)
 
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """Fewest and most parts of a bucket, in each round after the first.
+
+        It is what the integer program chose, where one did: 18–51, 1–10 and 1–14 in GS3.
+
+        Example:
+            >>> from equilibrist.abstraction.recipes import build
+            >>> from equilibrist.games.catalog import get_game
+            >>> build("percentile", get_game("rhode-island"), [3, 6, 24]).parts
+            ((2, 2), (4, 4))
+        """
+        return tuple(
+            (int(counts.min()), int(counts.max()))
+            for counts in (
+                np.bincount(parents, minlength=before)
+                for before, parents in zip(self.num_buckets, self.parents[1:], strict=False)
+            )
+        )
+
     def buckets(self, board: Sequence[Card]) -> NDArray[np.int32]:
         """Bucket of every hand on a board: [H], −1 where the board blocks it."""
         r, number, columns = self.streets.locate(board)
@@ -86,6 +107,35 @@ class Abstraction:
                 "the hand shares a card with the board, or is not of the deck", value=hand
             )
         return bucket
+
+    def buckets_of(self, hands: ArrayLike, boards: ArrayLike) -> NDArray[np.int32]:
+        """Buckets [n] of many hands, by their numbers [n], each on its own of `boards` [n, cards].
+
+        All boards are of one street, in the order they came, [n, 0] before the first board card.
+        −1 where the board blocks the hand, or the hand is not of the deck.
+
+        Example:
+            >>> from equilibrist.abstraction.recipes import build
+            >>> from equilibrist.cards.card import parse_card
+            >>> from equilibrist.games.catalog import get_game
+            >>> thirds = build("percentile", get_game("leduc"), [3, 6])
+            >>> king, queen = parse_card("Ks"), parse_card("Qh")
+            >>> thirds.buckets_of([king, king, queen], [[queen], [king], [king]]).tolist()
+            [2, -1, 0]
+        """
+        r, row, column = self.streets.locate_many(hands, boards)
+        if r < len(self.streets) - 1:
+            return self.tables[r][row, column].astype(np.int32)
+        from equilibrist.kernels.cpu.rollout import label_values
+
+        parents, out = np.zeros(len(row), np.int32), np.empty((1, len(row)), np.int32)
+        if r > 0:
+            cards = np.asarray(boards)
+            before = cards.shape[1] - self.rules.num_board_cards[r]
+            parents = self.buckets_of(hands, cards[:, :before])
+        values = self.values[row, column][None]
+        label_values(values, parents[None], self.last.first, self.last.lower, out)
+        return out[0]
 
     def save(self, folder: str | Path, timings: dict[str, float] | None = None) -> str:
         """Write the abstraction as an artefact; returns its hash."""
@@ -109,6 +159,12 @@ class Abstraction:
     def open(folder: str | Path) -> Abstraction:
         """Open an abstraction; its arrays are read when they are needed."""
         artefact = open_artefact(folder, KIND)
+        if UNFINISHED in artefact.configuration:
+            raise StorageError(
+                f"{folder} holds an unfinished abstraction; go on with `equilibrist abstract "
+                "--resume`",
+                value=str(folder),
+            )
         try:
             configuration = dict(artefact.configuration)
             rules = parse_rules(configuration.pop("game"))

@@ -65,7 +65,7 @@ class ClusterTable:
     errors: NDArray[np.float64]  # [K] weighted mean distance with k clusters at k − 1; never rises
     objectives: NDArray[np.float64]  # [K] what the search lowers
     num_distinct: int  # least number of clusters without error, K + 1 if it is above K
-    _labels: NDArray[np.unsignedinteger]  # [K, points with weight]
+    labels: NDArray[np.unsignedinteger]  # [K or distinct points, points with weight]
     _problem: _Problem
 
     def __len__(self) -> int:
@@ -75,8 +75,8 @@ class ClusterTable:
     def at(self, k: int) -> Clusters:
         """The clustering into k clusters, or as many as there are distinct points."""
         k = whole_number(k, "the number of clusters", 1, len(self))
-        rows = min(k, len(self._labels))
-        labels = self._labels[rows - 1].astype(np.int32)
+        rows = min(k, len(self.labels))
+        labels = self.labels[rows - 1].astype(np.int32)
         search = self._problem.search(rows)
         kernel.centroids(*self._problem.arrays, labels, search, False)
         error, objective = float(self.errors[k - 1]), float(self.objectives[k - 1])
@@ -151,11 +151,13 @@ def cluster_tables(
     restarts: int = 3,
     limit: int = 300,
     seed: int = 0,
+    first: int = 0,
 ) -> Iterator[ClusterTable]:
     """Tables of many problems (points [N, D], weights [N]), in their order, a thread for each.
 
     Problems are taken from the iterable as threads become free. The table of the first is that of
-    `cluster_table`; others draw from generators of their own.
+    `cluster_table`; others draw from generators of their own, by their number. `first` is that of
+    the first problem, where these are the rest of a longer list.
 
     Example:
         >>> tables = cluster_tables([([[0.0], [2.0]], [1, 1]), ([[0.0], [4.0]], [1, 1])], 2)
@@ -167,7 +169,7 @@ def cluster_tables(
     num_threads = numba.get_num_threads()
     waiting: deque[Future[ClusterTable]] = deque()
     with ThreadPoolExecutor(num_threads) as pool:
-        for number, (points, weights) in enumerate(problems):
+        for number, (points, weights) in enumerate(problems, start=first):
             problem = _Problem.of(points, weights, metric)
             rng = _generator(seed, number)
             waiting.append(pool.submit(_table, problem, most, settings, rng, threads=False))

@@ -45,12 +45,7 @@ def label_histograms(streets: Streets, r: int, labels: Ints, num_labels: int) ->
     shape = len(street.boards), streets.num_hands
     links = street.child, street.renaming, streets.renamed
     if _bits(street) * num_labels > _WORD:
-        if shape[0] * shape[1] * num_labels > _MOST_COUNTS:
-            raise InvalidValueError(
-                f"histograms over {num_labels} clusters in round {r + 1} are too large; take at "
-                f"most {_WORD // _bits(street)} clusters",
-                value=num_labels,
-            )
+        _check_counts(streets, r, num_labels)
         counts = np.zeros((*shape, num_labels), np.uint32)
         roll_histograms(labels, *links, np.arange(shape[0]), counts)
         return counts
@@ -70,11 +65,8 @@ def interval_histograms(
 
     street, most = streets[r], int(np.diff(cut.first).max())
     if _bits(street) * most > _WORD:
-        raise InvalidValueError(
-            f"histograms take at most {_WORD // _bits(street)} clusters of the last round, "
-            f"not {most}",
-            value=most,
-        )
+        _check_counts(streets, r, most)
+        return _interval_counts(streets, r, values, parents, cut)
     words = np.empty((len(street.boards), streets.num_hands), np.uint64)
     links = street.child, street.renaming, streets.renamed
     pack_intervals(values, *links, parents, cut.first, cut.lower, _bits(street), words)
@@ -130,6 +122,34 @@ def distinct_points(
         total = np.bincount(inverse.ravel(), weights, len(different)).astype(np.float64)
         found.append(Points(decode(different), total, places, inverse.ravel().astype(np.int32)))
     return found
+
+
+def _interval_counts(
+    streets: Streets, r: int, values: Ints, parents: Ints, cut: Intervals
+) -> Histograms:
+    """Counts [B, H, K] of more intervals than fit a word, for small decks."""
+    street = streets[r]
+    counts = np.zeros((*parents.shape, int(np.diff(cut.first).max())), np.uint32)
+    # All intervals in one ascending row: those of a parent lie above those of the parent before.
+    size = int(values.max()) + 1
+    lowers = cut.parents * np.int64(size) + cut.lower
+    for child, renaming in zip(street.child.T, street.renaming.T, strict=True):
+        found = values[child[:, None], streets.renamed[renaming]]
+        board, hand = np.nonzero((found >= 0) & (parents >= 0))
+        parent = parents[board, hand].astype(np.int64)
+        interval = np.searchsorted(lowers, parent * size + found[board, hand], side="right") - 1
+        counts[board, hand, interval - cut.first[parent]] += 1  # a hand has one of each deal
+    return counts
+
+
+def _check_counts(streets: Streets, r: int, num_labels: int) -> None:
+    """Refuse histograms over so many clusters that neither words nor memory hold them."""
+    if len(streets[r].boards) * streets.num_hands * num_labels > _MOST_COUNTS:
+        raise InvalidValueError(
+            f"histograms over {num_labels} clusters in round {r + 1} are too large; take at "
+            f"most {_WORD // _bits(streets[r])} clusters",
+            value=num_labels,
+        )
 
 
 def _bits(street: Street) -> int:

@@ -59,6 +59,20 @@ def nest(
     return Abstraction(streets, recipe, tuple(parents), tuple(tables), values, last, configuration)
 
 
+def sums_over_children(
+    matrix: NDArray[np.float64], first: Abstraction, second: Abstraction
+) -> list[NDArray[np.float64]]:
+    """A matrix of both players' last buckets, [K, K'], and its sums for all rounds before it."""
+    found = [matrix]
+    for r in reversed(range(1, len(first.parents))):
+        above = np.zeros((first.num_buckets[r - 1], second.num_buckets[r]))
+        np.add.at(above, first.parents[r], found[0])
+        both = np.zeros((second.num_buckets[r - 1], len(above)))
+        np.add.at(both, second.parents[r], above.T)
+        found.insert(0, np.ascontiguousarray(both.T))
+    return found
+
+
 def _met(
     streets: Streets, labels: Ints, num_parents: int, values: Ints, lower: NDArray[np.int64]
 ) -> NDArray[np.bool_]:

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from equilibrist.cards.card import Card, cards_name, check_distinct
 from equilibrist.cards.hand import hand_table
@@ -89,7 +89,7 @@ class Streets:
     @functools.cached_property
     def tables(self) -> tuple[DealTables | None, ...]:
         """What numbers the boards of each street; None before the first board card."""
-        patterns = [_pattern(self.rules, r, self.ordered) for r in range(len(self))]
+        patterns = [board_pattern(self.rules, r, self.ordered) for r in range(len(self))]
         return tuple(
             DealIndexer(pattern, self.rules.deck).tables if pattern else None
             for pattern in patterns
@@ -164,6 +164,64 @@ class Streets:
         )
         return r, int(index), self.renamed[renaming]
 
+    def locate_many(
+        self, hands: ArrayLike, boards: ArrayLike
+    ) -> tuple[int, NDArray[np.int64], NDArray[np.int16]]:
+        """Street of boards [n, cards], number of each there, and column of each of `hands` [n].
+
+        Example:
+            >>> from equilibrist.cards.card import parse_cards
+            >>> from equilibrist.games.catalog import get_game
+            >>> holdem = Streets.of(get_game("holdem-limit"))
+            >>> flops = [parse_cards("7s8s9s"), parse_cards("7c9c8c")]
+            >>> holdem.locate_many([0, 0], flops)[1].tolist() == [holdem.locate(flops[0])[1]] * 2
+            True
+        """
+        r, numbers, cards = self._checked_hands(hands, boards)
+        row, column = np.zeros(len(numbers), np.int64), numbers.astype(np.int16)
+        if cards.shape[1]:
+            from equilibrist.kernels.cpu.rollout import locate_hands
+
+            locate_hands(
+                self.tables[r], _renaming_numbers(), self.renamed, cards, numbers, row, column
+            )
+        return r, row, column
+
+    def _checked_hands(
+        self, hands: ArrayLike, boards: ArrayLike
+    ) -> tuple[int, NDArray[np.int64], NDArray[np.uint8]]:
+        """Round of boards [n, cards], numbers of hands, and cards, if all are possible."""
+        numbers, cards = np.asarray(hands), np.asarray(boards)
+        if numbers.ndim != 1 or cards.ndim != 2 or len(cards) != len(numbers):
+            raise InvalidValueError(
+                "hands are an array [n] and boards an array [n, cards], not "
+                f"{list(numbers.shape)} and {list(cards.shape)}",
+                value=cards.shape,
+            )
+        if cards.shape[1] not in self._ends:
+            raise CardError(
+                f"a board of {self.rules.name} has {' or '.join(map(str, self._ends))} cards, "
+                f"not {cards.shape[1]}",
+                value=cards.shape[1],
+            )
+        known = np.zeros(256, np.bool_)
+        known[list(self._deck_cards)] = True
+        small = cards.astype(np.uint8)
+        seen = np.bitwise_or.reduce(np.left_shift(np.uint64(1), small.astype(np.uint64)), axis=1)
+        right = known[small].all(axis=1) & (small == cards).all(axis=1)
+        right &= np.bitwise_count(seen) == cards.shape[1]
+        right &= (numbers >= 0) & (numbers < self.num_hands)
+        if not right.all():
+            bad = int(right.argmin())
+            raise CardError(
+                f"row {bad}: hand {numbers[bad]} of {self.num_hands} on the cards "
+                f"{cards[bad].tolist()}; cards are different ones of the deck "
+                f"{self.rules.deck.names}",
+                value=cards[bad].tolist(),
+                position=bad,
+            )
+        return self._ends.index(cards.shape[1]), numbers.astype(np.int64), small
+
 
 def _build(game: Streets) -> tuple[Street, ...]:
     from equilibrist.kernels.cpu.rollout import link_boards
@@ -188,14 +246,14 @@ def _build(game: Streets) -> tuple[Street, ...]:
     return tuple(streets)
 
 
-def _pattern(rules: GameRules, r: int, ordered: bool) -> tuple[int, ...]:
+def board_pattern(rules: GameRules, r: int, ordered: bool) -> tuple[int, ...]:
     """How the boards of a round are dealt: in rounds, but on the last street all at once."""
     rounds = tuple(num for num in rules.num_board_cards[: r + 1] if num)
     return rounds if ordered or r < rules.num_rounds - 1 or not rounds else (sum(rounds),)
 
 
 def _boards(rules: GameRules, r: int, ordered: bool) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    pattern = _pattern(rules, r, ordered)
+    pattern = board_pattern(rules, r, ordered)
     if not pattern:
         return np.zeros((1, 0), np.uint8), np.ones(1, np.int64)
     indexer = DealIndexer(pattern, rules.deck)

@@ -14,7 +14,17 @@ import sys
 import typer
 
 import equilibrist
-from equilibrist.cli import abstraction, arena, cards, games, history, network, sitting, solving
+from equilibrist.cli import (
+    abstraction,
+    arena,
+    cards,
+    games,
+    history,
+    network,
+    sitting,
+    solving,
+    transitions,
+)
 from equilibrist.errors import EquilibristError
 
 _LONGEST_COMPLAINT = 1000  # characters
@@ -42,6 +52,7 @@ for command in (
     abstraction.abstract,
     abstraction.buckets,
     abstraction.joint,
+    transitions.transitions,
     arena.players,
     arena.match,
     arena.tournament,

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from equilibrist.cli.options import Json, Remaining, Seed, Threads, emit, prepare_kernels, table
+from equilibrist.cli.options import (
+    Json,
+    Remaining,
+    Seed,
+    Threads,
+    emit,
+    most_threads,
+    prepare_kernels,
+    table,
+)
 
 _KERNELS = ("rollout.link_boards", "rollout.strengths", "rollout.roll_sums")
-_CHECKPOINT_SECONDS = 20.0
+_CHECKPOINT_SHARE = 0.05  # of the time since the last that writing down may take
 
 Folder: TypeAlias = Annotated[
     Path, typer.Argument(help="An abstraction that `abstract --out` wrote.")
@@ -30,6 +41,10 @@ def abstract(
     game: Annotated[str, typer.Option(help="A game of the catalogue or a .game file.")] = (
         "holdem-limit"
     ),
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the rounds in --out.")] = (
+        False
+    ),
+    force: Annotated[bool, typer.Option("--force", help="Try what seems too large.")] = False,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -38,28 +53,42 @@ def abstract(
 
     Example: equilibrist abstract percentile --buckets 5,25,125,625 --out quintiles
     """
+    from equilibrist.abstraction import keeping
     from equilibrist.abstraction.buckets import KIND
-    from equilibrist.abstraction.recipes import build
+    from equilibrist.abstraction.forecast import forecast
+    from equilibrist.abstraction.recipes import build, check_request
     from equilibrist.games.catalog import load_game
-    from equilibrist.storage.artefact import check_target
 
     numbers = None if buckets is None else _numbers(buckets)
     rules = load_game(game)
-    _check_new(out, KIND)
-    check_target(out, KIND)
+    check_request(recipe, rules, numbers)
+    wanted = keeping.request(rules, recipe, numbers, seed)
+    check_output(out, KIND, resume=resume)
+    begun = keeping.UnfinishedFolder
+    keep = begun.open(out, wanted) if resume else begun(out, wanted)
+    needed = forecast(rules, recipe, threads or most_threads())
+    if not force:
+        needed.check(rules.name)
+    print(f"{rules.name}: {needed}", file=sys.stderr, flush=True)
     prepare_kernels(threads, *_KERNELS)
     start = time.perf_counter()
-    found = build(
-        recipe, rules, numbers, seed=seed,
-        progress=lambda text: print(f"{text} …", file=sys.stderr, flush=True),
-    )  # fmt: skip
-    seconds = time.perf_counter() - start
-    identity = found.save(out, {"seconds": seconds})
+    with _keeping(out):
+        found = build(
+            recipe, rules, numbers, seed=seed, keep=keep,
+            progress=lambda text: print(f"{text} …", file=sys.stderr, flush=True),
+        )  # fmt: skip
+        seconds = time.perf_counter() - start
+        identity = found.save(out, {"seconds": seconds})
     data = {
         "game": rules.name,
         "recipe": recipe,
         "buckets": list(found.num_buckets),
         "seed": seed,
+        "forecast": {
+            "hands": list(needed.hands),
+            "bytes": needed.bytes,
+            "seconds": round(needed.seconds, 3),
+        },
         "seconds": round(seconds, 3),
         "hash": identity,
         "out": str(out),
@@ -96,9 +125,12 @@ def buckets(
             "game": found.rules.name,
             "recipe": found.recipe,
             "buckets": list(found.num_buckets),
+            "parts": [list(ends) for ends in found.parts],
         }
         sizes = "-".join(f"{number:,}" for number in found.num_buckets)
-        emit(data, f"{found.rules.name}: {found.recipe} {sizes}", as_json=json)
+        parts = ", ".join(f"{fewest}–{most}" for fewest, most in found.parts) or "none"
+        text = f"{found.rules.name}: {found.recipe} {sizes}; parts of a bucket: {parts}"
+        emit(data, text, as_json=json)
         return
     path = _path(found, hand, board)
     data = {"hand": hand, "board": board, "buckets": [row[2] for row in path]}
@@ -129,7 +161,7 @@ def joint(
     from equilibrist.abstraction import joint as library
     from equilibrist.abstraction.buckets import Abstraction
     from equilibrist.errors import InvalidValueError
-    from equilibrist.storage.artefact import check_target, open_artefact
+    from equilibrist.storage.artefact import open_artefact
 
     first = Abstraction.open(folder)
     second = None if other is None else Abstraction.open(other)
@@ -138,18 +170,17 @@ def joint(
         parents["second"] = open_artefact(other).hash
     if resume and (second is not None or boards is not None):
         raise InvalidValueError("only whole counts of one abstraction can be resumed")
-    if not resume:
-        _check_new(out, library.KIND)
-        check_target(out, library.KIND)
+    check_output(out, library.KIND, resume=resume)
     so_far = library.Progress.open(out, parents) if resume else None
     prepare_kernels(threads, "joint.bucket_showdowns")
     start = time.perf_counter()
-    if boards is not None:
-        found = library.sampled_joint(first, second, num_boards=boards, seed=seed)
-    else:
-        keeper = _Keeper(out, parents, single=second is None)
-        found = library.joint(first, second, so_far=so_far, watch=keeper)
-    found.save(out, parents)
+    with _keeping(out):
+        if boards is not None:
+            found = library.sampled_joint(first, second, num_boards=boards, seed=seed)
+        else:
+            keeper = _Keeper(out, parents, single=second is None)
+            found = library.joint(first, second, so_far=so_far, watch=keeper)
+        identity = found.save(out, parents)
     seconds = time.perf_counter() - start
     data = {
         "game": first.rules.name,
@@ -158,6 +189,7 @@ def joint(
         "exact": found.distance is None,
         "distance": found.distance,
         "seconds": round(seconds, 3),
+        "hash": identity,
         "out": str(out),
     }
     how = "exact" if found.distance is None else f"a sample, ½‖ΔJ‖₁ about {found.distance:.2%}"
@@ -203,18 +235,16 @@ class _Keeper:
     def __init__(self, out: Path, parents: dict[str, str], *, single: bool) -> None:
         self.out, self.parents, self.single = out, parents, single
         self.remaining = Remaining("counting deals")
-        self.due = time.perf_counter() + _CHECKPOINT_SECONDS
+        self.last, self.cost = time.perf_counter(), 0.0
 
     def __call__(self, progress: Any, share: float) -> None:
         """Take note of counts so far."""
         self.remaining(share)
         start = time.perf_counter()
-        if self.single and share < 1 and start > self.due:
+        if self.single and share < 1 and (start - self.last) * _CHECKPOINT_SHARE > self.cost:
             progress.save(self.out, self.parents)
-            now = (
-                time.perf_counter()
-            )  # large counts take long to write: at most a tenth of the time
-            self.due = now + max(_CHECKPOINT_SECONDS, 9 * (now - start))
+            self.last = time.perf_counter()
+            self.cost = self.last - start
 
 
 def _path(found: Any, hand: str, board: str) -> list[tuple[int, str, int, int]]:
@@ -253,8 +283,32 @@ def _numbers(text: str) -> list[int]:
         ) from None
 
 
-def _check_new(out: Path, kind: str) -> None:
+def check_output(out: Path, kind: str, *, resume: bool) -> None:
+    """Refuse to overwrite, to resume what is not there, and to write where it is forbidden."""
     from equilibrist.errors import StorageError
+    from equilibrist.storage.artefact import check_target
+    from equilibrist.storage.manifest import MANIFEST
 
-    if (out / "manifest.json").exists():
-        raise StorageError(f"{out} exists; give another folder for the {kind}", value=str(out))
+    check_target(out, kind)
+    is_there = (out / MANIFEST).exists()
+    if resume and not is_there:
+        raise StorageError(f"{out} holds no {kind} to go on with", value=str(out))
+    if is_there and not resume:
+        raise StorageError(
+            f"{out} exists; give another folder for the {kind}, or --resume if it is unfinished",
+            value=str(out),
+        )
+
+
+@contextlib.contextmanager
+def _keeping(out: Path) -> Iterator[None]:
+    """Say of work that could not be written that what is finished is kept, if some is."""
+    from equilibrist.errors import StorageError
+    from equilibrist.storage.manifest import MANIFEST
+
+    try:
+        yield
+    except StorageError as error:
+        if not (out / MANIFEST).exists():
+            raise
+        raise StorageError(f"{error}; go on with --resume later", value=error.value) from None

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from equilibrist.solving.forecast import gigabytes
 from equilibrist.solving.solve import Row, Run, next_look
+from equilibrist.storage.memory import gigabytes
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

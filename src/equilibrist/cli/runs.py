@@ -20,12 +20,13 @@ from equilibrist.models.card_states import SYMMETRIES
 from equilibrist.models.game import SequenceGame
 from equilibrist.papers.cfr_plus import Curve
 from equilibrist.solving.double_oracle import DoubleOracle
-from equilibrist.solving.forecast import forecast, gigabytes
+from equilibrist.solving.forecast import forecast
 from equilibrist.solving.range_of_skill import RangeOfSkill
 from equilibrist.solving.solve import Row, Run
 from equilibrist.solving.solver import Solver
 from equilibrist.storage.artefact import check_target
 from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.memory import gigabytes
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.strategy import KIND, GameDescription, Solution
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.joint import Joint
+from equilibrist.abstraction.nesting import sums_over_children
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
@@ -79,12 +80,8 @@ def bucket_game(
     trees = tuple(
         treeplex(own, BucketStates.of(side)) for own, side in zip(rows, (first, other), strict=True)
     )
-    met, won = [counts.met / counts.total], [counts.won / counts.total]
-    for r in reversed(range(1, rules.num_rounds)):
-        for matrices in (met, won):
-            above = _sum_groups(matrices[0], first.parents[r], first.num_buckets[r - 1])
-            above = _sum_groups(above.T, other.parents[r], other.num_buckets[r - 1]).T
-            matrices.insert(0, np.ascontiguousarray(above))
+    met = sums_over_children(counts.met / counts.total, first, other)
+    won = sums_over_children(counts.won / counts.total, first, other)
     return SequenceGame(
         name=f"{rules.name} in buckets {'-'.join(map(str, first.num_buckets))}",
         unit="chips",
@@ -95,13 +92,6 @@ def bucket_game(
         betting=betting,
         backend=backend,
     )
-
-
-def _sum_groups(matrix: NDArray[np.float64], groups: NDArray[np.int32], size: int) -> Floats:
-    """Sums rows of a matrix by group: [size, columns]."""
-    out = np.zeros((size, matrix.shape[1]))
-    np.add.at(out, groups, matrix)
-    return out
 
 
 def lift(

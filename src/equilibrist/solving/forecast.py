@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 from equilibrist.errors import InvalidValueError
@@ -11,6 +10,7 @@ from equilibrist.games.rules import GameRules
 from equilibrist.games.sizes import deals_seen
 from equilibrist.models.card_states import Symmetry, default_symmetry
 from equilibrist.models.treeplex import player_rows
+from equilibrist.storage.memory import available_bytes, gigabytes
 
 _VECTORS = 10  # numbers kept per row and state by CFR: four vectors a player, and the values
 _NANOSECONDS = 7.0  # per number of a plan and iteration, one core: Rhode Island by CFR+
@@ -26,7 +26,7 @@ class Forecast:
 
     def check(self, name: str) -> None:
         """Raise `InvalidValueError` if this machine's memory cannot hold it."""
-        available = _available_bytes()
+        available = available_bytes()
         if self.bytes > available:
             raise InvalidValueError(
                 f"{name} needs {gigabytes(self.bytes)} and {gigabytes(available)} are free; take "
@@ -58,24 +58,3 @@ def forecast(
         bytes=sequences * itemsize * _VECTORS // 2,
         seconds_per_iteration=sequences * _NANOSECONDS * 1e-9,
     )
-
-
-def gigabytes(number: float) -> str:
-    """Bytes for people.
-
-    Example:
-        >>> gigabytes(3 * 2**30), gigabytes(5 * 2**20)
-        ('3.0 GiB', '5.0 MiB')
-    """
-    return f"{number / 2**30:,.1f} GiB" if number >= 2**30 else f"{number / 2**20:,.1f} MiB"
-
-
-def _available_bytes() -> int:
-    try:
-        with open("/proc/meminfo") as file:
-            for line in file:
-                if line.startswith("MemAvailable"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))

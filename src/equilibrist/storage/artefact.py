@@ -21,7 +21,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -58,6 +58,7 @@ from equilibrist.storage.manifest import (
 )
 
 _NEW_MANIFEST = "manifest.json.new"
+_EFFECTIVE = os.access in os.supports_effective_ids  # ask for whom the process acts, if it can
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -131,10 +132,12 @@ def write_artefact(
     seed: int | None = None,
     parents: Mapping[str, str] = _EMPTY,
     timings: Mapping[str, float] = _EMPTY,
+    keep: Collection[str] = (),
 ) -> str:
     """Write an artefact, replacing one of the same kind at once and whole; returns its hash.
 
-    Raises `InvalidValueError` for what no artefact can hold (NaN in JSON, arrays of objects), and
+    Arrays that are there and are to `keep` stay and are not written again. Raises
+    `InvalidValueError` for what no artefact can hold (NaN in JSON, arrays of objects), and
     `StorageError` where the folder is something else, in use or cannot be written; in either case
     an artefact that was there is still there.
     """
@@ -153,7 +156,7 @@ def write_artefact(
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder):
             check_target(folder, kind)  # again, now that nobody else writes
-            return _replace(folder, manifest, checked)
+            return _replace(folder, manifest, checked, keep)
     except OSError as error:
         _cannot_write(folder, error)
 
@@ -165,14 +168,17 @@ def _stamped(**fields: Any) -> dict[str, Any]:
     return plain_json(stamp | fields)
 
 
-def _replace(folder: Path, manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> str:
+def _replace(
+    folder: Path, manifest: dict[str, Any], arrays: dict[str, AnyArray], keep: Collection[str]
+) -> str:
     """Write arrays under new names, then the manifest, then remove what it does not name."""
     old = read_manifest(folder) if (folder / MANIFEST).exists() else None
-    kept = set() if old is None else {entry.file for entry in files_of(folder, old).values()}
+    there = {} if old is None else files_of(folder, old)
+    kept = {entry.file for entry in there.values()}
     _sweep(folder, kept)
     generation = 1 if old is None else old["generation"] + 1
     try:
-        files = {
+        files = {name: entry for name, entry in there.items() if name in keep} | {
             name: write_array(folder, f"{name}-{generation:06d}.npy", array)
             for name, array in arrays.items()
         }
@@ -207,7 +213,11 @@ def _sweep(folder: Path, kept: set[str]) -> None:
 
 
 def check_target(folder: Path, kind: str) -> None:
-    """Refuse a folder that holds anything but an artefact of this kind or leftovers of one."""
+    """Refuse a folder that is closed to us, or holds anything but such an artefact or leftovers."""
+    nearest = next(path for path in (folder, *folder.absolute().parents) if os.path.exists(path))
+    if nearest.is_dir() and not os.access(nearest, os.W_OK | os.X_OK, effective_ids=_EFFECTIVE):
+        denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
+        _cannot_write(folder, denied)
     if (folder / MANIFEST).exists():
         found = read_manifest(folder)["kind"]
         if found != kind:

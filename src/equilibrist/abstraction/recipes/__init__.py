@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from equilibrist.abstraction.buckets import Abstraction, check_numbers
 from equilibrist.abstraction.features import Progress, Strengths
+from equilibrist.abstraction.keeping import Keep
 from equilibrist.abstraction.streets import Streets
 from equilibrist.errors import InvalidValueError, UnknownNameError
 from equilibrist.games.rules import GameRules
@@ -31,23 +32,20 @@ def build(
     *,
     seed: int = 0,
     progress: Progress | None = None,
+    keep: Keep | None = None,
 ) -> Abstraction:
     """An abstraction by the name of its recipe; features it needs are computed on the way.
 
     `numbers` are the buckets of each round; for strength-potential the parts that each bucket is
-    divided into. Texture and lossless take none.
+    divided into. Texture and lossless take none. Rounds that `keep` has are not computed again, the
+    others are stored there, except by texture and lossless, which take seconds.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
         >>> build("percentile", get_game("leduc"), [3, 6]).num_buckets
         (3, 6)
     """
-    if recipe not in RECIPES:
-        nearest = difflib.get_close_matches(recipe, RECIPES, n=1, cutoff=0.3)
-        hint = f"did you mean {nearest[0]}" if nearest else f"recipes: {', '.join(RECIPES)}"
-        raise UnknownNameError(f"no recipe is called {recipe[:40]!r}; {hint}", value=recipe)
-    if recipe in _WITHOUT_NUMBERS and numbers is not None:
-        raise InvalidValueError(f"{recipe} has as many buckets as there are: give no numbers")
+    check_request(recipe, rules, numbers)
     if recipe == "lossless":
         from equilibrist.abstraction.recipes.lossless import lossless
 
@@ -56,26 +54,40 @@ def build(
         from equilibrist.abstraction.recipes.texture import texture
 
         return texture(Streets.of(rules), progress=progress)
-    if numbers is None:
-        raise InvalidValueError(f"{recipe} needs numbers of buckets, one a round", value=recipe)
+    assert numbers is not None  # or `check_request` had complained
     if recipe == "strength-potential":
         from equilibrist.abstraction.recipes.strength_potential import strength_potential
 
-        return strength_potential(Strengths.of(Streets.of(rules), progress), numbers)
-    numbers = check_numbers(rules, numbers)
+        strengths = Strengths.of(Streets.of(rules), progress)
+        return strength_potential(strengths, numbers, progress=progress, keep=keep)
     strengths = Strengths.of(Streets.of(rules), progress)
     if recipe == "percentile":
         from equilibrist.abstraction.recipes.percentile import percentile
 
-        return percentile(strengths, numbers, progress)
+        return percentile(strengths, numbers, progress=progress, keep=keep)
     if recipe == "expectation":
         from equilibrist.abstraction.recipes.expectation import expectation
 
-        return expectation(strengths, numbers, progress)
+        return expectation(strengths, numbers, progress=progress, keep=keep)
     if recipe == "moments":
         from equilibrist.abstraction.recipes.moments import moments
 
-        return moments(strengths, numbers, seed=seed, progress=progress)
+        return moments(strengths, numbers, seed=seed, progress=progress, keep=keep)
     from equilibrist.abstraction.recipes.potential_aware import potential_aware
 
-    return potential_aware(strengths, numbers, seed=seed, progress=progress)
+    return potential_aware(strengths, numbers, seed=seed, progress=progress, keep=keep)
+
+
+def check_request(recipe: str, rules: GameRules, numbers: Sequence[int] | None) -> None:
+    """Complain, before any work, about a recipe or numbers of buckets that cannot be."""
+    if recipe not in RECIPES:
+        nearest = difflib.get_close_matches(recipe, RECIPES, n=1, cutoff=0.3)
+        hint = f"did you mean {nearest[0]}" if nearest else f"recipes: {', '.join(RECIPES)}"
+        raise UnknownNameError(f"no recipe is called {recipe[:40]!r}; {hint}", value=recipe)
+    if recipe in _WITHOUT_NUMBERS:
+        if numbers is not None:
+            raise InvalidValueError(f"{recipe} has as many buckets as there are: give no numbers")
+    elif numbers is None:
+        raise InvalidValueError(f"{recipe} needs numbers of buckets, one a round", value=recipe)
+    elif recipe != "strength-potential":  # whose numbers are parts of a bucket, and may fall
+        check_numbers(rules, numbers)

@@ -12,11 +12,16 @@ from collections.abc import Sequence
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.features import Progress, Strengths
 from equilibrist.abstraction.growing import by_strength, grow
+from equilibrist.abstraction.keeping import Keep
 from equilibrist.abstraction.splitting import expectations
 
 
 def expectation(
-    strengths: Strengths, numbers: Sequence[int], progress: Progress | None = None
+    strengths: Strengths,
+    numbers: Sequence[int],
+    *,
+    progress: Progress | None = None,
+    keep: Keep | None = None,
 ) -> Abstraction:
     """Buckets of least error in equity, `numbers` of them in each round.
 
@@ -28,4 +33,6 @@ def expectation(
         (2, 5)
     """
     divide = by_strength(strengths, expectations)
-    return grow(strengths, "expectation", numbers, divide, expectations, progress=progress)
+    return grow(
+        strengths, "expectation", numbers, divide, expectations, progress=progress, keep=keep
+    )

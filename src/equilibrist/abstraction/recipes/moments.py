@@ -17,6 +17,7 @@ from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.features import Ints, Progress, Strengths, roll_sums
 from equilibrist.abstraction.growing import divide_points, grow
 from equilibrist.abstraction.histograms import Histograms, distinct_points
+from equilibrist.abstraction.keeping import Keep
 from equilibrist.abstraction.splitting import expectations
 
 _STEPS = 512  # a moment is a whole number of these
@@ -29,6 +30,7 @@ def moments(
     restarts: int = 3,
     seed: int = 0,
     progress: Progress | None = None,
+    keep: Keep | None = None,
 ) -> Abstraction:
     """Buckets by two moments, `numbers` of them in each round; the last round by strength.
 
@@ -46,7 +48,9 @@ def moments(
         r: int, before: Ints, num_parents: int, number: int
     ) -> tuple[Ints, NDArray[np.int32]]:
         groups = distinct_points(streets, r, words[r], _decode, before, num_parents)
-        return divide_points(before.shape, groups, number, restarts=restarts, seed=seed + r)
+        return divide_points(
+            before.shape, groups, number, restarts=restarts, seed=seed + r, keep=keep
+        )
 
     return grow(
         strengths,
@@ -56,6 +60,7 @@ def moments(
         expectations,
         configuration={"restarts": restarts, "seed": seed},
         progress=progress,
+        keep=keep,
     )
 
 

@@ -13,12 +13,17 @@ from collections.abc import Sequence
 from equilibrist.abstraction.buckets import Abstraction, check_numbers
 from equilibrist.abstraction.features import Progress, Strengths
 from equilibrist.abstraction.growing import by_strength, grow
+from equilibrist.abstraction.keeping import Keep
 from equilibrist.abstraction.splitting import percentiles
 from equilibrist.errors import InvalidValueError
 
 
 def percentile(
-    strengths: Strengths, numbers: Sequence[int], progress: Progress | None = None
+    strengths: Strengths,
+    numbers: Sequence[int],
+    *,
+    progress: Progress | None = None,
+    keep: Keep | None = None,
 ) -> Abstraction:
     """Equal parts of every bucket; each of `numbers` is a multiple of the one before.
 
@@ -44,4 +49,5 @@ def percentile(
         by_strength(strengths, percentiles),
         percentiles,
         progress=progress,
+        keep=keep,
     )

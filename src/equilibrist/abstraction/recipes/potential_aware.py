@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ from equilibrist.abstraction.histograms import (
     label_histograms,
     points_of,
 )
+from equilibrist.abstraction.keeping import Keep, Part, kept
 from equilibrist.abstraction.splitting import expectations, least_squares, spread
 
 CLUSTERS = (5, 10, 20)  # of a pass: last street, the one before, all others
@@ -44,6 +46,7 @@ def potential_aware(
     restarts: int = 3,
     seed: int = 0,
     progress: Progress | None = None,
+    keep: Keep | None = None,
 ) -> Abstraction:
     """Buckets by histograms of the future, `numbers` of them in each round.
 
@@ -54,7 +57,7 @@ def potential_aware(
         >>> potential_aware(rhode_island, [4, 12, 36]).num_buckets
         (4, 12, 36)
     """
-    search = _Search(strengths, tuple(clusters), restarts, seed)
+    search = _Search(strengths, tuple(clusters), restarts, seed, keep)
     return grow(
         strengths,
         "potential-aware",
@@ -63,6 +66,7 @@ def potential_aware(
         expectations,
         configuration={"clusters": list(clusters), "restarts": restarts, "seed": seed},
         progress=progress,
+        keep=keep,
     )
 
 
@@ -72,6 +76,7 @@ class _Search:
     clusters: tuple[int, ...]
     restarts: int
     seed: int
+    keep: Keep | None
 
     def divide(
         self, r: int, before: Ints, num_parents: int, number: int
@@ -79,7 +84,7 @@ class _Search:
         """The best `number` parts of all buckets before, by a pass for each of them."""
         groups = self._points(r, before, num_parents)
         return divide_points(
-            before.shape, groups, number, restarts=self.restarts, seed=self.seed + r
+            before.shape, groups, number, restarts=self.restarts, seed=self.seed + r, keep=self.keep
         )
 
     def _points(self, r: int, before: Ints, num_parents: int) -> list[Points]:
@@ -100,19 +105,26 @@ class _Search:
             if q == r:
                 return groups
             wanted = self.clusters[min(last - q, len(self.clusters) - 1)]
-            labels = self._label(carried[q].shape, groups, wanted)
+            labels = self._label(q, carried[q].shape, groups, wanted)
             num_labels = int(labels.max()) + 1
             histograms = label_histograms(streets, q - 1, labels, num_labels)
         raise AssertionError("the pass ends at round r")
 
-    def _label(self, shape: tuple[int, ...], groups: list[Points], wanted: int) -> Ints:
-        """Cluster of every hand within its parent: [B, H]."""
+    def _label(self, q: int, shape: tuple[int, ...], groups: list[Points], wanted: int) -> Ints:
+        """Cluster of every hand of round `q` within its parent: [B, H]."""
+
+        def search(number: int) -> Part:
+            points, weights, seed = (
+                groups[number].points,
+                groups[number].weights,
+                self.seed + number,
+            )
+            return (cluster(points, weights, wanted, restarts=self.restarts, seed=seed).labels,)
+
         labels = np.full(shape[0] * shape[1], -1, np.int16)
         for number, group in enumerate(groups):
             if len(group.points):
-                found = cluster(
-                    group.points, group.weights, wanted, restarts=self.restarts,
-                    seed=self.seed + number,
-                )  # fmt: skip
-                labels[group.places] = found.labels[group.inverse]
+                name = f"pass{q + 1}-{number}"
+                (found,) = kept(self.keep, name, partial(search, number), whole=False)
+                labels[group.places] = found[group.inverse]
         return labels.reshape(shape)

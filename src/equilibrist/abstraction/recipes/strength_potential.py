@@ -21,6 +21,7 @@ last. Source: Billings et al. 2003, "Abstraction by bucketing".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,9 @@ from numpy.typing import NDArray
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.chosen import chosen_boards
 from equilibrist.abstraction.features import Ints, Progress, Strengths
+from equilibrist.abstraction.keeping import Keep, kept
 from equilibrist.abstraction.nesting import nest
-from equilibrist.abstraction.potential import Potential, potentials
+from equilibrist.abstraction.potential import Potential, has_potential
 from equilibrist.abstraction.scattergram import Cluster, cluster_hands, k_means
 from equilibrist.abstraction.splitting import label, quantiles, spread
 from equilibrist.abstraction.streets import Streets
@@ -50,12 +52,13 @@ def strength_potential(
     flops: Sequence[Sequence[Card]] = (),
     known: Known | None = None,
     progress: Progress | None = None,
+    keep: Keep | None = None,
 ) -> Abstraction:
     """PsOpti's buckets: `numbers` are the buckets that every bucket is divided into in each round.
 
     So 1, 6, 7, 8 are no distinction before the flop and PsOpti's 6-7-8 after it, 336 sequences in
     all. With `flops`, classes are cut over the boards that continue these alone. `known` are
-    `potentials(streets)`, computed if not given.
+    `potentials(streets)`, computed if not given. Rounds that `keep` has are not classified again.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -67,10 +70,10 @@ def strength_potential(
     for name, share in (("low", low), ("high", high)):
         if not 0.0 <= share <= 1.0:
             raise InvalidValueError(f"{name} is a chance, 0 to 1, not {share}", value=share)
-    known = known or potentials(strengths.streets, progress)
+    potential_of = _potentials(strengths.streets, known, progress)
 
     def classify(r: int, number: int, counted: Ints) -> Ints:
-        potential = known[r]
+        potential = potential_of(r)
         if potential is None or number == 1:
             return _strength_classes(strengths, r, counted, _shares(number, taper))
         draws = (potential.leading() < low) & (potential.positive() >= high)
@@ -79,7 +82,7 @@ def strength_potential(
         return np.where(draws, number - 1, found)
 
     configuration = {"taper": taper, "low": low, "high": high}
-    return _build(strengths, numbers, taper, flops, classify, configuration, progress)
+    return _build(strengths, numbers, taper, flops, classify, configuration, progress, keep)
 
 
 def strength_potential_clusters(
@@ -99,16 +102,16 @@ def strength_potential_clusters(
     `strength_potential`.
     """
     _check(strengths.streets, numbers, taper)
-    known = known or potentials(strengths.streets, progress)
+    potential_of = _potentials(strengths.streets, known, progress)
 
     def classify(r: int, number: int, counted: Ints) -> Ints:
-        potential = known[r]
+        potential = potential_of(r)
         if potential is None or number == 1:
             return _strength_classes(strengths, r, counted, _shares(number, taper))
         return cluster_hands(strengths, potential, counted, number, cluster)
 
     configuration = {"taper": taper, "clusters": getattr(cluster, "__name__", str(cluster))}
-    return _build(strengths, numbers, taper, flops, classify, configuration, progress)
+    return _build(strengths, numbers, taper, flops, classify, configuration, progress, None)
 
 
 # --- what both share ------------------------------------------------------------------------------
@@ -137,6 +140,7 @@ def _build(
     classify: Callable[[int, int, Ints], Ints],
     configuration: dict[str, Any],
     progress: Progress | None,
+    keep: Keep | None,
 ) -> Abstraction:
     streets = strengths.streets
     say = progress or (lambda text: None)
@@ -148,11 +152,15 @@ def _build(
             labels[np.isin(np.arange(len(labels)), chosen[r], invert=True)] = -1
         return labels
 
-    classes: list[Ints] = []
-    for r, number in enumerate(numbers[:-1]):
+    def classified(r: int, number: int) -> tuple[Ints]:
         say(f"{number} classes in round {r + 1}")
         table = classify(r, number, counted(r))
-        classes.append(np.where(strengths.tables[r] >= 0, table, -1).astype(np.int16))
+        return (np.where(strengths.tables[r] >= 0, table, -1).astype(np.int16),)
+
+    classes = [
+        kept(keep, f"round{r + 1}", partial(classified, r, number))[0]
+        for r, number in enumerate(numbers[:-1])
+    ]
     say(f"{numbers[-1]} classes in round {len(numbers)}")
     last = len(streets) - 1
     found = spread(strengths, last, counted(max(last - 1, 0)), 1)
@@ -165,6 +173,21 @@ def _build(
         streets, "strength-potential", classes, numbers[:-1], strengths.tables[-1], lower,
         configuration,
     )  # fmt: skip
+
+
+def _potentials(
+    streets: Streets, known: Known | None, progress: Progress | None
+) -> Callable[[int], Potential | None]:
+    """Potential of a round, computed when it is asked for unless it is known."""
+
+    def potential_of(r: int) -> Potential | None:
+        if known is not None or not has_potential(streets.rules, r):
+            return known[r] if known is not None else None
+        if progress is not None:
+            progress(f"potential of every hand in round {r + 1}")
+        return Potential.of(streets, r)
+
+    return potential_of
 
 
 def _shares(number: int, taper: float) -> NDArray[np.float64]:

@@ -79,6 +79,21 @@ def locate_board(tables, renaming_of, cards):
 
 
 @njit(cache=True, parallel=True)
+def locate_hands(tables, renaming_of, renamed, boards, hands, number, column):
+    """Finds where a street's tables hold `hands` [n], each on its own of `boards` [n, cards] uint8.
+
+    Writes the row into `number` [n] int64 and the column into `column` [n] int16.
+    """
+    num_hands, num_chunks = len(hands), min(len(hands), 256)
+    for chunk in prange(num_chunks):
+        scratch = np.empty(boards.shape[1], np.uint8)
+        start, stop = num_hands * chunk // num_chunks, num_hands * (chunk + 1) // num_chunks
+        for i in range(start, stop):
+            number[i], renaming = locate(tables, renaming_of, boards[i], scratch)
+            column[i] = renamed[renaming, hands[i]]
+
+
+@njit(cache=True, parallel=True)
 def strengths(tables, boards, hands, columns, out):
     """Writes into `out` [B, H] int16 how hands do against a random one: 2 · wins + ties.
 

@@ -1,0 +1,83 @@
+"""`equilibrist transitions`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from equilibrist.cli.abstraction import Folder, check_output
+from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels, table
+
+_RECIPES = ("strength-potential", "percentile")  # whose siblings mean the same in every family
+
+
+def transitions(
+    folder: Folder,
+    counts: Annotated[Path | None, typer.Argument(help="Its counts, as `joint` wrote them.")] = (
+        None
+    ),
+    flops: Annotated[
+        str | None, typer.Option(help="Count all deals onto these instead: Td9d6h,AsKsQs.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for P, T and w.")] = None,
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """PsOpti's transitions between pairs of buckets that forget, and what forgetting costs.
+
+    Example: equilibrist transitions psopti-buckets --flops Td9d6h,AsKsQs
+    """
+    from equilibrist.abstraction import transitions as library
+    from equilibrist.abstraction.buckets import Abstraction
+    from equilibrist.abstraction.chosen import chosen_boards
+    from equilibrist.abstraction.joint import Joint, joint
+    from equilibrist.cards.card import parse_cards
+    from equilibrist.errors import InvalidValueError, StorageError
+    from equilibrist.storage.artefact import open_artefact
+
+    found, parents = Abstraction.open(folder), {"buckets": open_artefact(folder).hash}
+    if found.recipe not in _RECIPES:
+        raise InvalidValueError(
+            f"buckets of {found.recipe} mean nothing without their parents; transitions are of "
+            f"{' and '.join(_RECIPES)}",
+            value=found.recipe,
+        )
+    if (counts is None) == (flops is None):
+        raise InvalidValueError("give either counts that `equilibrist joint` wrote, or --flops")
+    if out is not None:
+        check_output(out, library.KIND, resume=False)
+    prepare_kernels(threads, "joint.bucket_showdowns")
+    if counts is not None:
+        artefact = open_artefact(counts)
+        if artefact.parents != {"first": parents["buckets"]}:
+            raise StorageError(f"{counts} counts other buckets than {folder}", value=str(counts))
+        met, parents["counts"] = Joint.open(counts), artefact.hash
+    else:
+        starts = [parse_cards(flop) for flop in (flops or "").split(",")]
+        met = joint(found, boards=chosen_boards(found.streets, starts)[-1])
+    network = library.transitions(found, met)
+    memory = library.compare(network, found, met)
+    if out is not None:
+        network.save(out, parents)
+    sizes = [int(labels.max()) + 1 for labels in network.classes[0]]
+    data = {
+        "game": found.rules.name,
+        "recipe": found.recipe,
+        "classes": sizes,
+        "total": int(met.total),
+        "distances": list(memory.distances),
+        "showdown_distance": memory.showdown,
+        "out": None if out is None else str(out),
+    }
+    rows = [
+        (r + 1, size, number, f"{share:.4f}")
+        for r, (size, number, share) in enumerate(
+            zip(sizes, found.num_buckets, memory.distances, strict=True)
+        )
+    ]
+    header = ("round", "buckets", "sequences", "½‖P·T − J‖₁")
+    text = f"{table(rows, header=header)}\nshowdowns of the last round: {memory.showdown:.4f}"
+    emit(data, f"{found.rules.name}: {found.recipe}\n{text}", as_json=json)
