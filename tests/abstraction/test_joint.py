@@ -163,3 +163,11 @@ def test_what_cannot_be_counted(coarse):
         joint(coarse, lossless(get_game("leduc")))
     with pytest.raises(InvalidValueError, match="at least 8 boards"):
         sampled_joint(coarse, num_boards=3)
+
+
+def test_counts_that_do_not_fit_into_memory(coarse, monkeypatch, way):
+    monkeypatch.setattr(counting, "available_bytes", lambda: 100)
+    with pytest.raises(InvalidValueError, match="8 by 8 buckets need"):
+        joint(coarse)
+    with pytest.raises(InvalidValueError, match="fewer buckets"):
+        sampled_joint(coarse, num_boards=80)

@@ -29,6 +29,7 @@ from equilibrist.abstraction.tiles import NUM_BLOCKS, Matrices, count_tiles, is_
 from equilibrist.cards.ranking import rank_tables
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.memory import available_bytes, gigabytes
 
 KIND = "joint"
 Counts = NDArray[Any]  # whole numbers: float64 below 2**53, or uint32 or uint64
@@ -147,7 +148,10 @@ def joint(
     other = second or first
     _check_same_game(first, other)
     if max(first.num_buckets[-1], other.num_buckets[-1]) > _TILED and is_tiled(first, other):
+        if so_far is None:
+            _check_memory(first, other, (2 if other is first else 3) * 4)
         return _tiled_joint(first, other, boards, so_far, watch)
+    _check_memory(first, other, (numba.get_num_threads() + 1) * 2 * 8)
     links = _links(first.streets, *_all_deals(first.streets, boards))
     wins, ties = _count(first, other, links, so_far, watch)
     losses = wins.T if other is first else _count(other, first, links, None, watch)[0].T
@@ -176,6 +180,7 @@ def sampled_joint(
     """Counts over a sample of boards in their order, with the error they have."""
     other = second or first
     _check_same_game(first, other)
+    _check_memory(first, other, (4 * _NUM_GROUPS + 2 * numba.get_num_threads()) * 8)
     groups: list[Joint] = []
     for deals in _samples(first.streets, num_boards, seed):
         links = _links(first.streets, deals, np.ones(len(first.streets[-2].boards)))
@@ -233,6 +238,18 @@ def _check_same_game(first: Abstraction, other: Abstraction) -> None:
             f"the players' buckets are of different games, {first.rules.name} and "
             f"{other.rules.name}",
             value=other.rules.name,
+        )
+
+
+def _check_memory(first: Abstraction, other: Abstraction, bytes_of_cell: int) -> None:
+    """Refuse matrices that do not fit before they are made."""
+    shape = first.num_buckets[-1], other.num_buckets[-1]
+    needed, available = shape[0] * shape[1] * bytes_of_cell, available_bytes()
+    if needed > available:
+        raise InvalidValueError(
+            f"counts of {shape[0]:,} by {shape[1]:,} buckets need {gigabytes(needed)} and "
+            f"{gigabytes(available)} are free; take fewer buckets in the last round",
+            value=shape,
         )
 
 
