@@ -92,6 +92,17 @@ def test_a_duplicate_match_writes_both_runs(answer, tmp_path):
     assert read_phh(folder / "1-0000002.phh").hand_number == 2
 
 
+def test_tables_run_compiled_unless_a_log_is_wanted(answer, tmp_path):
+    line = ("match", "always-call", "always-raise", "--hands", 40, "--seed", 2)
+    tables, views = answer(*line), answer(*line, "--runner", "views")
+    assert (tables["runner"], views["runner"]) == ("tables", "views")
+    same = ("win_rate", "standard_error", "ci95", "p_value", "verdict", "samples")
+    assert [tables[field] for field in same] == [views[field] for field in same]
+    assert answer(*line, "--log", tmp_path / "log")["runner"] == "views"
+    assert answer(*line, "--game", "holdem-nolimit")["runner"] == "views"
+    assert answer(*line, "--matches", 2)["runner"] == "tables"
+
+
 def test_matches_of_learners_are_told_one_by_one(answer):
     data = answer("match", "uniform", "always-call", "--hands", 20, "--matches", 3)
     assert (data["hands"], data["samples"], len(data["matches"])) == (60, 3, 3)
@@ -128,6 +139,7 @@ def test_a_tournament_prints_its_table(run, answer, tmp_path):
         (("match", "uniform", "uniform", "--log", "no/such/folder.log"), "is no folder"),
         (("match", "uniform", "uniform", "--matches", "2", "--log", "x.log"), "of one match"),
         (("match", "mix:1,2,3", "uniform"), "sum to 1"),
+        (("match", "poki", "uniform", "--runner", "tables"), "not both tables"),
         (("match", "uniform", "uniform", "--game", "kuhn", "--postflop"), "agreed rounds"),
         (("tournament", "none.toml"), "cannot read"),
     ],

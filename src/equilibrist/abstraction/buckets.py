@@ -87,6 +87,23 @@ class Abstraction:
             )
         return bucket
 
+    def follow(self, hands: NDArray[np.int64], boards: NDArray[np.uint8]) -> NDArray[np.int32]:
+        """Buckets of N hands on every street of boards of their own: [R, N].
+
+        `hands` [N] are numbers in the one order, `boards` [N, cards] whole boards that leave the
+        hands free.
+        """
+        from equilibrist.kernels.cpu.matches import find_intervals
+
+        found = np.zeros((len(self.streets), len(hands)), np.int32)
+        last = len(self.streets) - 1
+        for r, end in enumerate(itertools.accumulate(self.rules.num_board_cards)):
+            table = self.tables[r] if r < last else self.values
+            found[r] = self.streets.look_up(r, table, hands, boards[:, :end].copy())
+        parents = found[last - 1] if last else np.zeros_like(found[0])
+        find_intervals(self.last.first, self.last.lower, parents, found[last].copy(), found[last])
+        return found
+
     def save(self, folder: str | Path, timings: dict[str, float] | None = None) -> str:
         """Write the abstraction as an artefact; returns its hash."""
         arrays: dict[str, NDArray[Any]] = {

@@ -17,6 +17,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,6 +164,22 @@ class Streets:
             self.tables[r], _renaming_numbers(), np.array(board, np.uint8)
         )
         return r, int(index), self.renamed[renaming]
+
+    def look_up(
+        self, r: int, table: NDArray[Any], hands: NDArray[np.int64], boards: NDArray[np.uint8]
+    ) -> NDArray[np.int32]:
+        """What a table [B, H] of street `r` says of N hands, each on a board of its own: [N].
+
+        `hands` [N] are numbers in the one order, `boards` [N, cards]; they are taken to be good.
+        """
+        numbering = self.tables[r]
+        if numbering is None:
+            return table[0].take(hands).astype(np.int32)
+        from equilibrist.kernels.cpu.matches import look_up
+
+        out = np.empty(len(hands), np.int32)
+        look_up(numbering, _renaming_numbers(), self.renamed, table, hands, boards, out)
+        return out
 
 
 def _build(game: Streets) -> tuple[Street, ...]:

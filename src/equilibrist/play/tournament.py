@@ -119,6 +119,7 @@ def play_tournament(tournament: Tournament, watch: Watch | None = None) -> Cross
             seed=tournament.seed,
             duplicate=tournament.duplicate,
             agreed_rounds=tournament.agreed_rounds,
+            runner="auto",
             watch=look,
         )
     return CrossTable.of(names, matches)

@@ -25,6 +25,7 @@ class PlayerEntry(NamedTuple):
     make: Callable[[GameRules, str], Player]  # from the options, the text behind the colon
     options: str = ""  # their form; "" where there are none
     kernels: tuple[str, ...] = ()  # of `kernels/cpu`, that it runs
+    table_kernels: tuple[str, ...] = ()  # that play it against another table, if it is one
 
 
 def player_entries() -> tuple[PlayerEntry, ...]:
@@ -70,10 +71,16 @@ def make_player(text: str, rules: GameRules) -> Player:
     return entry.make(rules, options)
 
 
-def player_kernels(text: str) -> tuple[str, ...]:
-    """The compiled kernels that the player of a text runs, to say when they must be compiled."""
-    name = text.partition(":")[0]
-    return _CATALOG[name].kernels if name in _CATALOG else ()
+def player_kernels(*texts: str, tables: bool = False) -> set[str]:
+    """The compiled kernels that players run, to say when they must be compiled.
+
+    With `tables`, those too that play two tables among them.
+    """
+    names = [text.partition(":")[0] for text in texts]
+    entries = [_CATALOG[name] for name in names if name in _CATALOG]
+    own = {kernel for entry in entries for kernel in entry.kernels}
+    as_tables = [entry.table_kernels for entry in entries if entry.table_kernels]
+    return own.union(*as_tables) if tables and len(as_tables) > 1 else own
 
 
 def _unknown(name: str) -> UnknownNameError:
@@ -84,12 +91,17 @@ def _unknown(name: str) -> UnknownNameError:
 
 # --- the entries ----------------------------------------------------------------------------------
 
+_LIMIT_HOLDEM = "limit hold'em"
+_STRENGTH = ("hand_strength.hand_values", "hand_strength.meetings")
+_SEARCH = (*_STRENGTH, "miximax.fold_up_mixed")
+_TABLE = ("matches.deal_cards", "matches.play_hands", "ranking.rank_hands")
+
 
 def _always(name: str, description: str, fold: float, call: float, raise_: float) -> PlayerEntry:
     def make(rules: GameRules, options: str) -> Player:
         return Mix(fold, call, raise_, name)
 
-    return PlayerEntry(name, description, "every game", make)
+    return PlayerEntry(name, description, "every game", make, table_kernels=_TABLE)
 
 
 def _make_mix(rules: GameRules, options: str) -> Player:
@@ -121,11 +133,6 @@ def _make_solution(rules: GameRules, options: str) -> Player:
     from equilibrist.players.strategy_player import make_solution_player
 
     return make_solution_player(rules, options)
-
-
-_LIMIT_HOLDEM = "limit hold'em"
-_STRENGTH = ("hand_strength.hand_values", "hand_strength.meetings")
-_SEARCH = (*_STRENGTH, "miximax.fold_up_mixed")
 
 
 def _holdem(name: str, description: str, make: Callable[[GameRules, str], Player]) -> PlayerEntry:
@@ -168,12 +175,14 @@ _CATALOG: Final = {
             "every game",
             _make_mix,
             "FOLD,CALL,RAISE",
+            table_kernels=_TABLE,
         ),
         PlayerEntry(
             "uniform",
             "Does anything legal, equally often",
             "every game",
             lambda rules, _: Uniform(),
+            table_kernels=_TABLE,
         ),
         _holdem("poki", "Hand strength, potential and pot odds by formula", _make_poki),
         _holdem("anti-poki", "Bluffs poki where it folds", _make_anti_poki),
@@ -194,6 +203,7 @@ _CATALOG: Final = {
             "the limit game it solves, or one with more raises",
             _make_solution,
             "DIR[,purify|,threshold=CHANCE]",
+            table_kernels=(*_TABLE, "matches.look_up"),
         ),
     )
 }

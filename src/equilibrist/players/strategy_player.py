@@ -30,6 +30,7 @@ from equilibrist.kernels.reference.sequence_form import block
 from equilibrist.models.treeplex import player_rows
 from equilibrist.players.player import Player, View
 from equilibrist.strategies.behaviour_table import find_board
+from equilibrist.strategies.seats import CardColumns, Seat
 from equilibrist.strategies.strategy import Solution, game_of
 
 Floats = NDArray[np.float64]
@@ -43,6 +44,10 @@ class TreeStrategy(Protocol):
     def chances(self, node: int, view: View) -> Floats:
         """Chance of each child of a decision node, [A], for the cards of a view."""
         ...
+
+    def seat(self, player: int) -> Seat | None:
+        """The strategy of one seat as a table, if it is one."""
+        return None
 
 
 class ExactStrategy(TreeStrategy):
@@ -75,6 +80,17 @@ class ExactStrategy(TreeStrategy):
         place = int(treeplex.board_start[r]) + board
         own = block(treeplex, r, place, self._behaviour[player])
         return own[first : first + size, state].astype(np.float64)
+
+    def seat(self, player: int) -> Seat | None:
+        """The strategy of one seat as a table, unless the cards of boards are too many."""
+        columns = self._columns
+        if columns is None:
+            return None
+        return Seat(self._game.trees[player], self._behaviour[player], columns)
+
+    @functools.cached_property
+    def _columns(self) -> CardColumns | None:
+        return CardColumns.of(self.tree.rules, self._states)
 
     def _find_board(self, r: int, board: Cards) -> tuple[int, NDArray[np.int64]]:
         """Number of a board in its round, and which stored card each card stands for: [52]."""
@@ -135,17 +151,18 @@ def find_node(tree: BettingTree, betting: Betting) -> int | None:
         for action in actions:
             if tree.kind[node] == NodeKind.ROUND_END:
                 break  # the answer to an extra raise
-            child = None if is_extra else _child(tree, node, action)
+            child = None if is_extra else child_of(tree, node, action)
             if child is None:
                 is_extra = True
-                child = _child(tree, node, CALL)
+                child = child_of(tree, node, CALL)
             node = node if child is None else child
         if r + 1 < len(betting.history):
             node = tree.children(node)[0]
     return None if is_extra else node
 
 
-def _child(tree: BettingTree, node: int, action: Action) -> int | None:
+def child_of(tree: BettingTree, node: int, action: Action) -> int | None:
+    """The node that an action of a kind leads to, None if the tree has none."""
     for child in tree.children(node):
         if tree.action_kind[child] == ord(action.kind):
             return child
