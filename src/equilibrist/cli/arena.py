@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from equilibrist.cli.cross_table import cross_rows, cross_text, write_csv
+from equilibrist.cli.cross_table import cross_rows, cross_text, draw_table, write_csv
 from equilibrist.cli.match_report import (
     describe,
     draw,
@@ -21,7 +21,7 @@ from equilibrist.cli.options import Json, Remaining, Seed, Threads, emit, prepar
 from equilibrist.errors import InvalidValueError, StorageError
 
 if TYPE_CHECKING:
-    from equilibrist.play.match import Watch
+    from equilibrist.play.match import Match, Watch
 
 Postflop: TypeAlias = Annotated[
     bool, typer.Option("--postflop", help="Both call in the first round by agreement.")
@@ -57,13 +57,16 @@ def match(
     first: Annotated[str, typer.Argument(metavar="A", help="A player, such as always-call.")],
     second: Annotated[str, typer.Argument(metavar="B", help="Another, such as mix:0.1,0.6,0.3.")],
     game: Annotated[str, typer.Option(help="A game or a .game file.")] = "holdem-limit",
-    hands: Annotated[int, typer.Option(help="Hands in all, of each match.")] = 1000,
+    hands: Annotated[int, typer.Option(help="Hands in all, of each match, or at most.")] = 1000,
     duplicate: Annotated[
         bool, typer.Option("--duplicate", help="Play every deal twice, seats swapped.")
     ] = False,
     matches: Annotated[
         int, typer.Option(min=1, help="Matches, memories reset before each: for learners.")
     ] = 1,
+    until_sure: Annotated[
+        bool, typer.Option("--until-sure", help="Stop when it is decided, after --hands at most.")
+    ] = False,
     postflop: Postflop = False,
     log: Annotated[Path | None, typer.Option(help="Write an ACPC log into this file.")] = None,
     phh: Annotated[Path | None, typer.Option(help="Write a history a hand, in a folder.")] = None,
@@ -84,29 +87,37 @@ def match(
     """
     from equilibrist.games.catalog import load_game
     from equilibrist.play.match import check_match, play_match, play_matches
+    from equilibrist.play.until_sure import play_until_sure
     from equilibrist.players.catalog import make_player
 
     rules = load_game(game)
     pair = make_player(first, rules), make_player(second, rules)
+    wants_log = log is not None or phh is not None
     _check_outputs(log, phh, plot, matches)
-    if runner == "auto" and (log is not None or phh is not None):
+    if until_sure:
+        _check_until_sure(matches, wants_log, first, second)
+    if runner == "auto" and wants_log:
         runner = "views"  # so that a log is that of the same match over a wire
     check_match(rules, pair, hands, seed, duplicate, int(postflop))
     _prepare(threads, first, second, tables=rules.is_limit and runner != "views")
     settings: dict[str, Any] = {
         "duplicate": duplicate,
         "agreed_rounds": int(postflop),
-        "keep_log": log is not None or phh is not None,
+        "seed": seed,
         "runner": runner,
         "watch": _watch(f"{first} against {second}"),
     }
-    start = time.perf_counter()
-    if matches > 1:
-        played = play_matches(rules, pair, matches, hands, seed=seed, **settings)
+    start, test = time.perf_counter(), None
+    played: tuple[Match, ...]
+    if until_sure:
+        whole, test = play_until_sure(rules, pair, hands, **settings)
+        played = (whole,)
+    elif matches > 1:
+        played = play_matches(rules, pair, matches, hands, **settings)
     else:
-        played = (play_match(rules, pair, hands, seed=seed, **settings),)
+        played = (play_match(rules, pair, hands, keep_log=wants_log, **settings),)
     seconds = time.perf_counter() - start
-    data = describe(played, (first, second)) | {"postflop": postflop, "seed": seed}
+    data = describe(played, (first, second), test) | {"postflop": postflop, "seed": seed}
     data |= {"runner": played[0].runner, "seconds": round(seconds, 3)}
     if log is not None:
         data["log"] = write_logs(played[0], log)
@@ -120,6 +131,7 @@ def match(
 def tournament(
     file: Annotated[Path, typer.Argument(help="A TOML file with game, players and hands.")],
     csv: Annotated[Path | None, typer.Option(help="Write the cross table into this file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw it into this PNG file.")] = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -138,7 +150,8 @@ def tournament(
 
     plan = read_tournament(file)
     plan = replace(plan, seed=plan.seed or seed)
-    _check_folder(csv)
+    for path in (csv, plot):
+        _check_folder(path)
     rules = load_game(plan.game)
     _prepare(threads, *plan.players, tables=rules.is_limit)
     found = play_tournament(plan, _watch(f"{len(plan.players)} players"))
@@ -162,6 +175,8 @@ def tournament(
     }
     if csv is not None:
         write_csv(csv, names, rows)
+    if plot is not None:
+        draw_table(data, plot)
     emit(data, cross_text(data), as_json=json)
 
 
@@ -195,6 +210,22 @@ def _check_outputs(log: Path | None, phh: Path | None, plot: Path | None, matche
         _check_folder(path)
     if phh is not None and phh.exists() and not phh.is_dir():
         raise StorageError(f"{phh} is a file; --phh names a folder", value=str(phh))
+
+
+def _check_until_sure(matches: int, wants_log: bool, *names: str) -> None:
+    from equilibrist.players.catalog import player_learns
+
+    if matches > 1 or wants_log:
+        raise InvalidValueError(
+            "--until-sure plays one match in parts; leave --matches, --log and --phh out"
+        )
+    for name in names:
+        if player_learns(name):
+            raise InvalidValueError(
+                f"{name} learns, so its hands depend on each other and no deal tells more often "
+                "than planned; leave --until-sure out, or play --matches",
+                value=name,
+            )
 
 
 def _check_folder(path: Path | None) -> None:

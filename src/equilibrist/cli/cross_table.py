@@ -1,4 +1,4 @@
-"""The cross table of a tournament: as rows, text and CSV."""
+"""The cross table of a tournament: as rows, text, CSV and a picture."""
 
 from __future__ import annotations
 
@@ -54,3 +54,24 @@ def write_csv(path: Path, names: tuple[str, ...], rows: dict[str, Any]) -> None:
         writer.writerow(["", *names, "average"])
         for name, rates, mean in zip(names, rows["rates"], rows["bankrolls"], strict=True):
             writer.writerow([name, *("" if math.isnan(rate) else rate for rate in rates), mean])
+
+
+def draw_table(data: dict[str, Any], path: Path) -> None:
+    """The table as a picture: what the row wins from the column, the deeper the more."""
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    names, rates = data["players"], np.array(data["table"], np.float64)
+    figure = Figure(figsize=(2 + 1.1 * len(names), 1.5 + 0.8 * len(names)), layout="constrained")
+    axes = figure.subplots()
+    most = 1.5 * max(float(np.nanmax(np.abs(rates))), 1e-9)  # so that all numbers can be read
+    image = axes.imshow(rates, cmap="RdBu", vmin=-most, vmax=most, aspect="auto")
+    for i, j in np.argwhere(~np.isnan(rates)):
+        error = data["standard_errors"][i][j]
+        text = f"{rates[i, j]:.1f}" + ("" if error is None else f"\n± {error:.1f}")
+        axes.text(j, i, text, ha="center", va="center", fontsize=8)
+    axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
+    axes.set_yticks(range(len(names)), names)
+    axes.set_title(f"{data['game']}, {data['hands']:,} hands a pair")
+    figure.colorbar(image, label=f"won by the row, {data['unit']} (± standard error)")
+    figure.savefig(path, dpi=120)

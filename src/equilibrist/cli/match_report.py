@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +10,19 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from equilibrist.evaluation.sequential import SequentialTest
     from equilibrist.evaluation.statistics import Estimate
     from equilibrist.games.rules import GameRules
     from equilibrist.play.match import Match
 
 
-def describe(played: tuple[Match, ...], names: tuple[str, str]) -> dict[str, Any]:
-    """The result of one match, whose samples are deals, or of many, whose samples are matches."""
+def describe(
+    played: tuple[Match, ...], names: tuple[str, str], test: SequentialTest | None = None
+) -> dict[str, Any]:
+    """The result of one match, whose samples are deals, or of many, whose samples are matches.
+
+    Of a match that was stopped by a test, interval and p-value are the test's.
+    """
     import numpy as np
 
     from equilibrist.evaluation.statistics import chips_of_unit
@@ -40,6 +47,8 @@ def describe(played: tuple[Match, ...], names: tuple[str, str]) -> dict[str, Any
         "verdict": _verdict(mean, found, unit, names),
     }
     data |= _other_units(rules, mean * chips)
+    if test is not None:
+        data |= _sequential(test, played[0], data, chips)
     if many:
         tenths = np.array([match.rate(0.1) for match in played]) / chips
         data["matches"] = [match.rate() / chips for match in played]
@@ -76,6 +85,37 @@ def _verdict(mean: float, found: Estimate | None, unit: str, names: tuple[str, s
     return f"{winner} beats {loser} by {found.text(unit, 1 if mean >= 0 else -1)}"
 
 
+def _sequential(
+    test: SequentialTest, match: Match, data: dict[str, Any], chips: float
+) -> dict[str, Any]:
+    """What holds however often one looks: interval, p-value and verdict of a stopped match."""
+    low, high = (end / chips for end in test.interval)
+    is_known = math.isfinite(high - low)
+    runs, mean, unit = len(match.chips), data["win_rate"], data["unit"]
+    winner, loser = data["players"] if mean >= 0 else data["players"][::-1]
+    rate = f"{abs(mean):.6g} {unit}, p {_p_text(test.p_value)}"
+    if test.decided_at is None:
+        verdict = f"no verdict after {data['hands']:,} hands: {winner} won {rate} from {loser}"
+    else:
+        verdict = (
+            f"{winner} beats {loser} by {rate}, decided after {test.decided_at * runs:,} hands"
+        )
+    return {
+        "ci95": [low, high] if is_known else None,
+        "p_value": test.p_value,
+        "verdict": verdict,
+        "sequential": {
+            "decided": test.is_decided,
+            "decided_at": None if test.decided_at is None else test.decided_at * runs,
+            "alpha": test.rule.alpha,
+        },
+    }
+
+
+def _p_text(p_value: float) -> str:
+    return f"= {p_value:.2g}" if p_value >= 1e-4 else "< 0.0001"
+
+
 def report_text(data: dict[str, Any]) -> str:
     """What `describe` found, for people."""
     how = "duplicate " if data["duplicate"] else ""
@@ -88,9 +128,10 @@ def report_text(data: dict[str, Any]) -> str:
     unit = data["unit"]
     if data["ci95"] is not None:
         low, high = data["ci95"]
+        kind = "always-valid 95 %" if "sequential" in data else "95 %"
         lines.append(
             f"win rate {data['win_rate']:.6g} {unit}, standard error {data['standard_error']:.4g}, "
-            f"95 % interval [{low:.6g}, {high:.6g}]"
+            f"{kind} interval [{low:.6g}, {high:.6g}]"
         )
     if "sb_per_hand" in data:
         lines.append(f"{data['sb_per_hand']:.4g} sb/h, {data['bb_per_100']:.4g} bb/100")

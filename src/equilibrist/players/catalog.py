@@ -26,6 +26,7 @@ class PlayerEntry(NamedTuple):
     options: str = ""  # their form; "" where there are none
     kernels: tuple[str, ...] = ()  # of `kernels/cpu`, that it runs
     table_kernels: tuple[str, ...] = ()  # that play it against another table, if it is one
+    learns: bool = False  # from one hand to the next, so that hands depend on each other
 
 
 def player_entries() -> tuple[PlayerEntry, ...]:
@@ -81,6 +82,12 @@ def player_kernels(*texts: str, tables: bool = False) -> set[str]:
     own = {kernel for entry in entries for kernel in entry.kernels}
     as_tables = [entry.table_kernels for entry in entries if entry.table_kernels]
     return own.union(*as_tables) if tables and len(as_tables) > 1 else own
+
+
+def player_learns(text: str) -> bool:
+    """Whether the player of a text plays hands otherwise for what happened in earlier ones."""
+    name = text.partition(":")[0]
+    return name in _CATALOG and _CATALOG[name].learns
 
 
 def _unknown(name: str) -> UnknownNameError:
@@ -188,7 +195,9 @@ _CATALOG: Final = {
         _holdem("anti-poki", "Bluffs poki where it folds", _make_anti_poki),
         _holdem("teddy", "Raises almost always", _make_teddy),
         _holdem("monash", "Bayes' rule over the hands of the other", _make_monash),
-        _holdem("aadapti", "Learns slowly how often the other bets", _make_aadapti),
+        _holdem("aadapti", "Learns slowly how often the other bets", _make_aadapti)._replace(
+            learns=True
+        ),
         PlayerEntry(
             "vexbot",
             "Learns what follows every betting history, and searches it",
@@ -196,6 +205,7 @@ _CATALOG: Final = {
             _make_vexbot,
             "[miximax|miximix]",
             _SEARCH,
+            learns=True,
         ),
         PlayerEntry(
             "solution",

@@ -105,6 +105,7 @@ def _seat_table(
     )
 
 
+@functools.lru_cache(maxsize=16)
 def _translated_rows(tree: BettingTree, own: BettingTree) -> NDArray[np.int64]:
     """Row of a strategy on its own tree that leads to each node of `tree`, −1 to none: [V].
 
