@@ -34,9 +34,9 @@ from equilibrist.players.static import Mix, Uniform
 from equilibrist.players.strategy_player import (
     ExactStrategy,
     StrategyPlayer,
-    find_node,
     thresholded,
 )
+from equilibrist.players.translation import find_node
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.strategy import GameDescription, Solution
 

@@ -23,8 +23,8 @@ from equilibrist.games.state import HandState
 from equilibrist.kernels.layout import WalkTables
 from equilibrist.models.treeplex import betting_walk
 from equilibrist.players.player import Player
-from equilibrist.players.strategy_player import child_of
 from equilibrist.players.tables import PlayerTable, player_table
+from equilibrist.players.translation import child_of
 from equilibrist.strategies.seats import hand_numbers
 
 BATCH = 2**16  # deals

@@ -210,7 +210,7 @@ _CATALOG: Final = {
         PlayerEntry(
             "solution",
             "A stored solution; purify plays only its most frequent action, a threshold none rarer",
-            "the limit game it solves, or one with more raises",
+            "the game it solves, or one with more raises and sizes",
             _make_solution,
             "DIR[,purify|,threshold=CHANCE]",
             table_kernels=(*_TABLE, "matches.look_up"),

@@ -2,7 +2,8 @@
 
 A raise beyond the strategy's cap is called, and the hand goes on as if the raiser had called
 instead (BigBot2298's rule, from "A New Algorithm for Generating Equilibria in Massive Zero-Sum
-Games", Zinkevich, Bowling and Burch 2007): the strategy itself never makes such a raise.
+Games", Zinkevich, Bowling and Burch 2007): the strategy itself never makes such a raise. No-limit
+raises of sizes that the strategy does not have are read as ones that it has (`translation`).
 
 What plays is anything that knows the chances of the actions at a node of its betting tree,
 `TreeStrategy`; exact solutions are one kind.
@@ -24,11 +25,18 @@ from equilibrist.cards.hand import hand_index
 from equilibrist.errors import InvalidValueError, ParseError
 from equilibrist.games.action import CALL, Action
 from equilibrist.games.betting import Betting
-from equilibrist.games.betting_tree import BettingTree, NodeKind
+from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.reference.sequence_form import block
 from equilibrist.models.treeplex import player_rows
 from equilibrist.players.player import Player, View
+from equilibrist.players.translation import (
+    ReadRaise,
+    find_node,
+    nearest_raise,
+    read_raise,
+    real_action,
+)
 from equilibrist.strategies.behaviour_table import find_board
 from equilibrist.strategies.seats import CardColumns, Seat
 from equilibrist.strategies.strategy import Solution, game_of
@@ -118,55 +126,41 @@ class StrategyPlayer(Player):
     def act(self, view: View) -> Action:
         """An action of the strategy by lot; a call of a raise that it does not know."""
         tree = self.strategy.tree
-        node = find_node(tree, view.betting)
+        is_limit = view.rules.is_limit
+        node = find_node(tree, view.betting, None if is_limit else self._reader(view))
         if node is None:
             return CALL
         chances = thresholded(self.strategy.chances(node, view), self.threshold)
         (place,) = self._random.choices(range(len(chances)), chances.tolist())
-        action = tree.action(tree.children(node)[place])
-        return CALL if action is None else action
+        child = tree.children(node)[place]
+        if is_limit:
+            return tree.action(child) or CALL
+        self._chosen[view.betting.num_actions] = child
+        return real_action(tree, child, view.betting)
 
     def reset(self, seed: int) -> None:
-        """Draw from a seed; there is nothing to forget."""
-        self._random = random.Random(seed)
+        """Draw from a seed; there is nothing to forget but the hand being played."""
+        self._random, self._seed = random.Random(seed), seed
+        self._hand, self._chosen = -1, dict[int, int]()  # by place in the hand: node gone to
 
+    def _reader(self, view: View) -> ReadRaise:
+        """How raises of this hand are read: own ones as they were meant, others by lot.
 
-def find_node(tree: BettingTree, betting: Betting) -> int | None:
-    """The decision of a tree where the actor of a limit game is, None if it faces an extra raise.
+        The lot of a raise belongs to the hand and its place there, so it is the same at every look.
+        """
+        hand, tree = view.state.hand_number, self.strategy.tree
+        if hand != self._hand:
+            self._hand, self._chosen = hand, {}
 
-    A raise that the tree does not have counts as a call, and so does what follows it in the round.
+        def read(node: int, before: Betting, action: Action, place: int) -> int | None:
+            if before.actor != view.player:
+                drawn = random.Random(f"{self._seed} {hand} {place}").random()
+                return read_raise(tree, node, before, action, drawn)
+            chosen = self._chosen.get(place)
+            known = chosen is not None and chosen in tree.children(node)
+            return chosen if known else nearest_raise(tree, node, before, action)
 
-    Example:
-        >>> from equilibrist.games.action import RAISE
-        >>> from equilibrist.games.bet_menu import BetMenu
-        >>> from equilibrist.games.catalog import get_game
-        >>> tree = BettingTree.build(get_game("leduc"), BetMenu.parse(None, None, "1 1"))
-        >>> betting = Betting.start(get_game("leduc")).apply(RAISE).apply(RAISE)
-        >>> find_node(tree, betting) is None, tree.name(find_node(tree, betting.apply(CALL)))
-        (True, 'rc/')
-    """
-    node, is_extra = 0, False
-    for r, actions in enumerate(betting.history):
-        is_extra = False
-        for action in actions:
-            if tree.kind[node] == NodeKind.ROUND_END:
-                break  # the answer to an extra raise
-            child = None if is_extra else child_of(tree, node, action)
-            if child is None:
-                is_extra = True
-                child = child_of(tree, node, CALL)
-            node = node if child is None else child
-        if r + 1 < len(betting.history):
-            node = tree.children(node)[0]
-    return None if is_extra else node
-
-
-def child_of(tree: BettingTree, node: int, action: Action) -> int | None:
-    """The node that an action of a kind leads to, None if the tree has none."""
-    for child in tree.children(node):
-        if tree.action_kind[child] == ord(action.kind):
-            return child
-    return None
+        return read
 
 
 def thresholded(chances: Floats, threshold: float) -> Floats:
@@ -207,10 +201,6 @@ def _in_name(character: str) -> str:
 
 def _check_game(own: GameRules, rules: GameRules, name: str) -> None:
     """Raise unless a strategy's game is the one played, but for lower caps."""
-    if not rules.is_limit:
-        raise InvalidValueError(
-            f"{rules.name} is no limit game; strategies play limit games", value=rules.name
-        )
     caps, most = own.max_raises, rules.max_raises
     if len(caps) != len(most) or replace(own, name=rules.name, max_raises=most) != rules:
         raise InvalidValueError(

@@ -3,7 +3,7 @@
 Such players need no view and no Python: `play.batch` walks their hands by compiled code. Static
 players are tables of one state; strategies are tables of cards or buckets. A strategy for fewer
 raises is written out on the betting tree that is played, so that extra raises are called and
-forgotten as in `strategy_player.find_node`.
+forgotten as in `translation.find_node`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from equilibrist.models.game import Floats
 from equilibrist.models.treeplex import player_rows, treeplex
 from equilibrist.players.player import Player
 from equilibrist.players.static import Mix, Uniform
-from equilibrist.players.strategy_player import StrategyPlayer, child_of, find_node
+from equilibrist.players.strategy_player import StrategyPlayer
+from equilibrist.players.translation import child_of, find_node
 from equilibrist.strategies.seats import Columns, OneColumn
 
 
