@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.abstraction.features import Ints
-from equilibrist.abstraction.streets import Streets
+from equilibrist.abstraction.streets import Boards, Streets
 from equilibrist.cards.card import Card
 from equilibrist.errors import CardError, InvalidValueError, StorageError
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
@@ -87,19 +87,17 @@ class Abstraction:
             )
         return bucket
 
-    def follow(self, hands: NDArray[np.int64], boards: NDArray[np.uint8]) -> NDArray[np.int32]:
+    def follow(self, hands: NDArray[np.int64], boards: Boards) -> NDArray[np.int32]:
         """Buckets of N hands on every street of boards of their own: [R, N].
 
-        `hands` [N] are numbers in the one order, `boards` [N, cards] whole boards that leave the
-        hands free.
+        `hands` [N] are numbers in the one order, which the boards leave free.
         """
         from equilibrist.kernels.cpu.matches import find_intervals
 
         found = np.zeros((len(self.streets), len(hands)), np.int32)
         last = len(self.streets) - 1
-        for r, end in enumerate(itertools.accumulate(self.rules.num_board_cards)):
-            table = self.tables[r] if r < last else self.values
-            found[r] = self.streets.look_up(r, table, hands, boards[:, :end].copy())
+        for r, table in enumerate((*self.tables, self.values)):
+            found[r] = self.streets.look_up(r, table, hands, boards)
         parents = found[last - 1] if last else np.zeros_like(found[0])
         find_intervals(self.last.first, self.last.lower, parents, found[last].copy(), found[last])
         return found

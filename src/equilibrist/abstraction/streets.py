@@ -166,20 +166,37 @@ class Streets:
         return r, int(index), self.renamed[renaming]
 
     def look_up(
-        self, r: int, table: NDArray[Any], hands: NDArray[np.int64], boards: NDArray[np.uint8]
+        self, r: int, table: NDArray[Any], hands: NDArray[np.int64], boards: Boards
     ) -> NDArray[np.int32]:
         """What a table [B, H] of street `r` says of N hands, each on a board of its own: [N].
 
-        `hands` [N] are numbers in the one order, `boards` [N, cards]; they are taken to be good.
+        `hands` [N] are numbers in the one order; they are taken to fit the boards.
         """
-        numbering = self.tables[r]
-        if numbering is None:
-            return table[0].take(hands).astype(np.int32)
-        from equilibrist.kernels.cpu.matches import look_up
+        number, renaming = boards.locate(self, r)
+        return table[number, self.renamed[renaming, hands]].astype(np.int32)
 
-        out = np.empty(len(hands), np.int32)
-        look_up(numbering, _renaming_numbers(), self.renamed, table, hands, boards, out)
-        return out
+
+class Boards:
+    """Whole boards of N deals [N, cards]; where they lie is found once for all who ask."""
+
+    def __init__(self, cards: NDArray[np.uint8]) -> None:
+        self.cards = cards
+        self._found: dict[tuple[Streets, int], tuple[NDArray[np.int32], NDArray[np.uint8]]] = {}
+
+    def locate(self, streets: Streets, r: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """Number of each board on street `r`, and the renaming that leads there: [N] each."""
+        if (streets, r) not in self._found:
+            number, renaming = (
+                np.zeros(len(self.cards), np.int32),
+                np.zeros(len(self.cards), np.uint8),
+            )
+            if (tables := streets.tables[r]) is not None:
+                from equilibrist.kernels.cpu.matches import locate_boards
+
+                seen = np.ascontiguousarray(self.cards[:, : streets._ends[r]])
+                locate_boards(tables, _renaming_numbers(), seen, number, renaming)
+            self._found[streets, r] = number, renaming
+        return self._found[streets, r]
 
 
 def _build(game: Streets) -> tuple[Street, ...]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist.abstraction.streets import Boards
 from equilibrist.cards.ranking import MOST_CARDS, rank_tables
 from equilibrist.games.action import CALL
 from equilibrist.games.betting_tree import BettingTree
@@ -27,7 +28,7 @@ from equilibrist.players.tables import PlayerTable, player_table
 from equilibrist.players.translation import child_of
 from equilibrist.strategies.seats import hand_numbers
 
-BATCH = 2**16  # deals
+BATCH = 2**16  # deals, an even number
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +123,7 @@ class TableMatch:
 
         hole = self.rules.num_hole_cards
         order = self.players if seat == 0 else self.players[::-1]
-        board = np.ascontiguousarray(cards[:, 2 * hole :])
+        board = Boards(cards[:, 2 * hole :])
         states = [
             table.columns[p].follow(hand_numbers(cards[:, p * hole : (p + 1) * hole]), board)
             for p, table in enumerate(order)

@@ -213,7 +213,7 @@ _CATALOG: Final = {
             "the game it solves, or one with more raises and sizes",
             _make_solution,
             "DIR[,purify|,threshold=CHANCE]",
-            table_kernels=(*_TABLE, "matches.look_up"),
+            table_kernels=(*_TABLE, "matches.locate_boards"),
         ),
     )
 }

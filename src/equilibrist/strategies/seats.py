@@ -7,14 +7,13 @@ buckets.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.abstraction.streets import Streets
+from equilibrist.abstraction.streets import Boards, Streets
 from equilibrist.cards.card import cards_name
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.layout import Treeplex
@@ -28,7 +27,7 @@ MOST_BOARDS = 2_000  # of a round, that are looked for one by one
 class Columns(Protocol):
     """Where hands lie in the blocks of a treeplex; `Abstraction` is one."""
 
-    def follow(self, hands: NDArray[np.int64], boards: NDArray[np.uint8]) -> NDArray[np.int32]:
+    def follow(self, hands: NDArray[np.int64], boards: Boards) -> NDArray[np.int32]:
         """Columns of N hands on every street of boards of their own: [R, N]."""
         ...
 
@@ -47,7 +46,7 @@ class OneColumn:
 
     num_rounds: int
 
-    def follow(self, hands: NDArray[np.int64], boards: NDArray[np.uint8]) -> NDArray[np.int32]:
+    def follow(self, hands: NDArray[np.int64], boards: Boards) -> NDArray[np.int32]:
         """Zeros [R, N]."""
         return np.zeros((self.num_rounds, len(hands)), np.int32)
 
@@ -68,7 +67,7 @@ class CardColumns:
             >>> from equilibrist.models.card_states import card_states
             >>> leduc = get_game("leduc")
             >>> columns = CardColumns.of(leduc, card_states(leduc))
-            >>> columns.follow(np.array([51]), np.array([[50]], np.uint8)).tolist()  # two aces
+            >>> columns.follow(np.array([51]), Boards(np.array([[50]], np.uint8))).tolist()
             [[2], [8]]
         """
         streets = Streets.of(rules, ordered=True)
@@ -86,15 +85,10 @@ class CardColumns:
             tables.append(table)
         return CardColumns(streets, tuple(tables))
 
-    def follow(self, hands: NDArray[np.int64], boards: NDArray[np.uint8]) -> NDArray[np.int32]:
+    def follow(self, hands: NDArray[np.int64], boards: Boards) -> NDArray[np.int32]:
         """Columns of N hands on every street of boards of their own: [R, N]."""
-        ends = itertools.accumulate(self.streets.rules.num_board_cards)
-        return np.stack(
-            [
-                self.streets.look_up(r, table, hands, boards[:, :end].copy())
-                for r, (table, end) in enumerate(zip(self.tables, ends, strict=True))
-            ]
-        )
+        look_up = self.streets.look_up
+        return np.stack([look_up(r, own, hands, boards) for r, own in enumerate(self.tables)])
 
 
 def hand_numbers(cards: NDArray[Any]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Matches of tables: cards from words, states of hands on their boards, walks to the end of a hand.
+"""Matches of tables: cards from words, boards among their classes, walks to the end of a hand.
 
 The random numbers of a hand are SplitMix64 (Steele, Lea and Flood 2014) from a word that the key of
 the match and the number of the hand give. So a hand is the same whichever thread plays it, and in
@@ -32,16 +32,14 @@ def deal_cards(deck, words, out):
 
 
 @njit(cache=True, parallel=True)
-def look_up(tables, renaming_of, renamed, table, hands, boards, out):
-    """Writes into `out` [N] int32 what `table` [B, H] says of each hand on its own board.
+def locate_boards(tables, renaming_of, boards, number, renaming):
+    """Finds the class of each board of `boards` [N, n] uint8, as `rollout.locate` does.
 
-    `hands` [N] are numbers, `boards` [N, n] uint8 cards; `tables`, `renaming_of` and `renamed` as
-    in `rollout.py`.
+    Writes `number` [N] int32 and the number of its `renaming` [N] uint8.
     """
-    for i in prange(len(hands)):
+    for i in prange(boards.shape[0]):
         scratch = np.empty(boards.shape[1], np.uint8)
-        board, renaming = locate(tables, renaming_of, boards[i], scratch)
-        out[i] = table[board, renamed[renaming, hands[i]]]
+        number[i], renaming[i] = locate(tables, renaming_of, boards[i], scratch)
 
 
 @njit(cache=True, parallel=True)
