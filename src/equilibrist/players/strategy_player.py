@@ -125,23 +125,31 @@ class StrategyPlayer(Player):
 
     def act(self, view: View) -> Action:
         """An action of the strategy by lot; a call of a raise that it does not know."""
-        tree = self.strategy.tree
-        is_limit = view.rules.is_limit
-        node = find_node(tree, view.betting, None if is_limit else self._reader(view))
-        if node is None:
+        children, chances = self._choices(view)
+        if not children:
             return CALL
-        chances = thresholded(self.strategy.chances(node, view), self.threshold)
-        (place,) = self._random.choices(range(len(chances)), chances.tolist())
-        child = tree.children(node)[place]
-        if is_limit:
-            return tree.action(child) or CALL
+        child = children[0] if len(children) == 1 else self._random.choices(children, chances)[0]
         self._chosen[view.betting.num_actions] = child
-        return real_action(tree, child, view.betting)
+        return real_action(self.strategy.tree, child, view.betting)
+
+    def _choices(self, view: View) -> tuple[range, list[float]]:
+        """Nodes that the strategy may go to, and their chances; none where it can only call."""
+        if view.state.hand_number != self._hand:
+            self._hand = view.state.hand_number
+            self._chosen.clear()
+        read = None if view.rules.is_limit else self._reader(view)
+        tree = self.strategy.tree
+        node = find_node(tree, view.betting, read)
+        if node is None:
+            return range(0), []
+        chances = thresholded(self.strategy.chances(node, view), self.threshold)
+        return tree.children(node), chances.tolist()
 
     def reset(self, seed: int) -> None:
         """Draw from a seed; there is nothing to forget but the hand being played."""
         self._random, self._seed = random.Random(seed), seed
-        self._hand, self._chosen = -1, dict[int, int]()  # by place in the hand: node gone to
+        self._hand: int | None = None
+        self._chosen: dict[int, int] = {}  # node gone to, by place in the hand
 
     def _reader(self, view: View) -> ReadRaise:
         """How raises of this hand are read: own ones as they were meant, others by lot.
@@ -149,8 +157,6 @@ class StrategyPlayer(Player):
         The lot of a raise belongs to the hand and its place there, so it is the same at every look.
         """
         hand, tree = view.state.hand_number, self.strategy.tree
-        if hand != self._hand:
-            self._hand, self._chosen = hand, {}
 
         def read(node: int, before: Betting, action: Action, place: int) -> int | None:
             if before.actor != view.player:

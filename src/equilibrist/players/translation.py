@@ -123,9 +123,9 @@ def real_action(tree: BettingTree, child: int, betting: Betting) -> Action:
         >>> real_action(tree, tree.parse("r300c/r900"), table)
         Action(kind='r', amount=750, card=None)
     """
-    action = tree.action(child)
-    if action is None or action.kind != "r":
-        return action if action is not None and betting.can(action) else CALL
+    action = tree.action(child) or CALL
+    if action.kind != "r" or betting.rules.is_limit:
+        return action if betting.can(action) else CALL
     if not betting.can_raise:
         return CALL
     node = int(tree.parent[child])
