@@ -121,6 +121,8 @@ class StrategyPlayer(Player):
                 f"a threshold is a chance from 0 to 1, not {threshold}", value=threshold
             )
         self.strategy, self.name, self.threshold = strategy, name, threshold
+        self._hand: int | None = None  # that is being played
+        self._chosen: dict[int, int] = {}  # node gone to, by place in the hand
         self.reset(0)
 
     def act(self, view: View) -> Action:
@@ -148,8 +150,8 @@ class StrategyPlayer(Player):
     def reset(self, seed: int) -> None:
         """Draw from a seed; there is nothing to forget but the hand being played."""
         self._random, self._seed = random.Random(seed), seed
-        self._hand: int | None = None
-        self._chosen: dict[int, int] = {}  # node gone to, by place in the hand
+        self._hand = None
+        self._chosen.clear()
 
     def _reader(self, view: View) -> ReadRaise:
         """How raises of this hand are read: own ones as they were meant, others by lot.
