@@ -98,7 +98,7 @@ def match(
         _check_until_sure(matches, wants_log, first, second)
     if runner == "auto" and wants_log:
         runner = "views"  # so that a log is that of the same match over a wire
-    check_match(rules, pair, hands, seed, duplicate, int(postflop))
+    check_match(rules, pair, hands, seed, duplicate, int(postflop), runner)
     _prepare(threads, first, second, tables=rules.is_limit and runner != "views")
     settings: dict[str, Any] = {
         "duplicate": duplicate,

@@ -241,7 +241,13 @@ def series_score(match: Match, series: int = SERIES) -> tuple[int, int, int]:
 
 
 def check_match(
-    rules: GameRules, players: Pair, hands: int, seed: int, duplicate: bool, agreed_rounds: int
+    rules: GameRules,
+    players: Pair,
+    hands: int,
+    seed: int,
+    duplicate: bool,
+    agreed_rounds: int,
+    runner: Runner = "auto",
 ) -> None:
     """Raise `InvalidValueError` for what cannot be played, before anything is."""
     whole_number(seed, "a seed", 0, MOST_SEED)
@@ -265,6 +271,8 @@ def check_match(
         raise InvalidValueError(
             f"a round of {rules.name} with discards cannot be agreed on", value=agreed_rounds
         )
+    if runner == "tables":
+        _find_tables(rules, players, runner)
 
 
 def _player_seed(seed: int, run: int, place: int) -> int:
