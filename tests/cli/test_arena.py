@@ -92,6 +92,38 @@ def test_a_duplicate_match_writes_both_runs(answer, tmp_path):
     assert read_phh(folder / "1-0000002.phh").hand_number == 2
 
 
+def test_tables_run_compiled_unless_a_log_is_wanted(answer, tmp_path):
+    line = ("match", "always-call", "always-raise", "--hands", 40, "--seed", 2)
+    tables, views = answer(*line), answer(*line, "--runner", "views")
+    assert (tables["runner"], views["runner"]) == ("tables", "views")
+    same = ("win_rate", "standard_error", "ci95", "p_value", "verdict", "samples")
+    assert [tables[field] for field in same] == [views[field] for field in same]
+    assert answer(*line, "--log", tmp_path / "log")["runner"] == "views"
+    assert answer(*line, "--game", "holdem-nolimit")["runner"] == "views"
+    assert answer(*line, "--matches", 2)["runner"] == "tables"
+
+
+def test_a_match_stops_when_it_is_decided(run, answer):
+    line = ("match", "always-raise", "mix:0.6,0.4,0", "--hands", 50_000, "--until-sure")
+    data = answer(*line)
+    assert data["sequential"] == {"decided": True, "decided_at": data["sequential"]["decided_at"],
+                                  "alpha": 0.05}  # fmt: skip
+    assert 100 <= data["sequential"]["decided_at"] <= data["hands"] < 50_000
+    assert data["p_value"] < 0.05
+    assert 0 < data["ci95"][0] < data["win_rate"] < data["ci95"][1]
+    text = run(*line).stdout
+    assert text.startswith("always-raise beats mix:0.6,0.4,0 by ")
+    assert "always-valid 95 % interval" in text
+
+
+def test_a_match_that_cannot_be_decided_goes_to_its_end(run, answer):
+    line = ("match", "always-call", "always-raise", "--hands", 2000, "--duplicate", "--until-sure")
+    data = answer(*line)  # every pair is zero: nothing is known of the spread
+    assert (data["hands"], data["p_value"], data["ci95"]) == (2000, 1.0, None)
+    assert data["sequential"]["decided"] is False
+    assert run(*line).stdout.startswith("no verdict after 2,000 hands")
+
+
 def test_matches_of_learners_are_told_one_by_one(answer):
     data = answer("match", "uniform", "always-call", "--hands", 20, "--matches", 3)
     assert (data["hands"], data["samples"], len(data["matches"])) == (60, 3, 3)
@@ -111,7 +143,9 @@ def test_a_tournament_prints_its_table(run, answer, tmp_path):
         'game = "holdem-limit"\nplayers = ["always-fold", "always-raise", "always-call"]\n'
         "hands = 20\n"
     )
-    data = answer("tournament", file, "--csv", csv)
+    picture = tmp_path / "table.png"
+    data = answer("tournament", file, "--csv", csv, "--plot", picture)
+    assert picture.read_bytes().startswith(b"\x89PNG")
     assert data["table"][0][:2] == [None, -750]
     assert data["bankroll_ranking"][0] == "always-raise"
     assert csv.read_text().splitlines()[0] == ",always-fold,always-raise,always-call,average"
@@ -128,7 +162,10 @@ def test_a_tournament_prints_its_table(run, answer, tmp_path):
         (("match", "uniform", "uniform", "--log", "no/such/folder.log"), "is no folder"),
         (("match", "uniform", "uniform", "--matches", "2", "--log", "x.log"), "of one match"),
         (("match", "mix:1,2,3", "uniform"), "sum to 1"),
+        (("match", "poki", "uniform", "--runner", "tables"), "not both tables"),
         (("match", "uniform", "uniform", "--game", "kuhn", "--postflop"), "agreed rounds"),
+        (("match", "aadapti", "uniform", "--until-sure"), "aadapti learns"),
+        (("match", "uniform", "poki", "--until-sure", "--matches", "2"), "leave --matches"),
         (("tournament", "none.toml"), "cannot read"),
     ],
 )

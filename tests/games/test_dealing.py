@@ -89,3 +89,14 @@ def test_many_deals_are_skipped_block_by_block(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("equilibrist.games.dealing._BLOCK", 7)
     blocks.skip(1000)
     assert next(whole) == next(blocks)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", ["holdem-limit", "leduc", "discard-holdem"])
+def test_many_deals_at_once_are_the_same_deals(name):
+    rules = get_game(name)
+    one, many = Dealer(rules, seed=21), Dealer(rules, seed=21)
+    for count in (3, 5):  # the generator goes on where it stopped
+        for row in many.cards(count).tolist():
+            deal = next(one)
+            assert row == [*itertools.chain(*deal.holes), *deal.board, *deal.draws]

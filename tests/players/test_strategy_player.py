@@ -21,9 +21,9 @@ from equilibrist.players.player import View
 from equilibrist.players.strategy_player import (
     ExactStrategy,
     StrategyPlayer,
-    find_node,
     thresholded,
 )
+from equilibrist.players.translation import find_node
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.solve import solve
@@ -183,5 +183,5 @@ def test_a_strategy_of_another_game_is_refused(leduc):
             StrategyPlayer(strategy, rules, "eq")
     with pytest.raises(InvalidValueError, match="raise caps 2 2, above the 1 2 of leduc"):
         StrategyPlayer(strategy, replace(get_game("leduc"), max_raises=(1, 2)), "eq")
-    with pytest.raises(InvalidValueError, match="limit games"):
+    with pytest.raises(InvalidValueError, match="for leduc, not for holdem-nolimit"):
         StrategyPlayer(ExactStrategy(leduc), get_game("holdem-nolimit"), "eq")

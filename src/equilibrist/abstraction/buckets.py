@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equilibrist.abstraction.features import Ints
-from equilibrist.abstraction.streets import Streets
+from equilibrist.abstraction.streets import Boards, Streets
 from equilibrist.cards.card import Card
 from equilibrist.errors import CardError, InvalidValueError, StorageError
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
@@ -123,19 +123,36 @@ class Abstraction:
             >>> thirds.buckets_of([king, king, queen], [[queen], [king], [king]]).tolist()
             [2, -1, 0]
         """
-        r, row, column = self.streets.locate_many(hands, boards)
+        r, numbers, cards = self.streets.check_hands(hands, boards)
+        seen = Boards(cards)
         if r < len(self.streets) - 1:
-            return self.tables[r][row, column].astype(np.int32)
-        from equilibrist.kernels.cpu.rollout import label_values
-
-        parents, out = np.zeros(len(row), np.int32), np.empty((1, len(row)), np.int32)
+            return self.streets.look_up(r, self.tables[r], numbers, seen)
+        parents = np.zeros(len(numbers), np.int32)
         if r > 0:
-            cards = np.asarray(boards)
-            before = cards.shape[1] - self.rules.num_board_cards[r]
-            parents = self.buckets_of(hands, cards[:, :before])
-        values = self.values[row, column][None]
-        label_values(values, parents[None], self.last.first, self.last.lower, out)
-        return out[0]
+            parents = self.streets.look_up(r - 1, self.tables[r - 1], numbers, seen)
+        return self._last_buckets(numbers, seen, parents)
+
+    def follow(self, hands: NDArray[np.int64], boards: Boards) -> NDArray[np.int32]:
+        """Buckets of N hands on every street of boards of their own: [R, N].
+
+        `hands` [N] are numbers in the one order, which the boards leave free.
+        """
+        found = np.zeros((len(self.streets), len(hands)), np.int32)
+        for r, table in enumerate(self.tables):
+            found[r] = self.streets.look_up(r, table, hands, boards)
+        # Where there is one street only, its own row of zeros is the parents.
+        found[-1] = self._last_buckets(hands, boards, found[max(len(found) - 2, 0)])
+        return found
+
+    def _last_buckets(
+        self, hands: NDArray[np.int64], boards: Boards, parents: NDArray[np.int32]
+    ) -> NDArray[np.int32]:
+        from equilibrist.kernels.cpu.rollout import find_intervals
+
+        values = self.streets.look_up(len(self.streets) - 1, self.values, hands, boards)
+        out = np.empty_like(values)
+        find_intervals(self.last.first, self.last.lower, parents, values, out)
+        return out
 
     def save(self, folder: str | Path, timings: dict[str, float] | None = None) -> str:
         """Write the abstraction as an artefact; returns its hash."""

@@ -17,6 +17,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -164,30 +165,7 @@ class Streets:
         )
         return r, int(index), self.renamed[renaming]
 
-    def locate_many(
-        self, hands: ArrayLike, boards: ArrayLike
-    ) -> tuple[int, NDArray[np.int64], NDArray[np.int16]]:
-        """Street of boards [n, cards], number of each there, and column of each of `hands` [n].
-
-        Example:
-            >>> from equilibrist.cards.card import parse_cards
-            >>> from equilibrist.games.catalog import get_game
-            >>> holdem = Streets.of(get_game("holdem-limit"))
-            >>> flops = [parse_cards("7s8s9s"), parse_cards("7c9c8c")]
-            >>> holdem.locate_many([0, 0], flops)[1].tolist() == [holdem.locate(flops[0])[1]] * 2
-            True
-        """
-        r, numbers, cards = self._checked_hands(hands, boards)
-        row, column = np.zeros(len(numbers), np.int64), numbers.astype(np.int16)
-        if cards.shape[1]:
-            from equilibrist.kernels.cpu.rollout import locate_hands
-
-            locate_hands(
-                self.tables[r], _renaming_numbers(), self.renamed, cards, numbers, row, column
-            )
-        return r, row, column
-
-    def _checked_hands(
+    def check_hands(
         self, hands: ArrayLike, boards: ArrayLike
     ) -> tuple[int, NDArray[np.int64], NDArray[np.uint8]]:
         """Round of boards [n, cards], numbers of hands, and cards, if all are possible."""
@@ -221,6 +199,39 @@ class Streets:
                 position=bad,
             )
         return self._ends.index(cards.shape[1]), numbers.astype(np.int64), small
+
+    def look_up(
+        self, r: int, table: NDArray[Any], hands: NDArray[np.int64], boards: Boards
+    ) -> NDArray[np.int32]:
+        """What a table [B, H] of street `r` says of N hands, each on a board of its own: [N].
+
+        `hands` [N] are numbers in the one order; they are taken to fit the boards.
+        """
+        number, renaming = boards.locate(self, r)
+        return table[number, self.renamed[renaming, hands]].astype(np.int32)
+
+
+class Boards:
+    """Whole boards of N deals [N, cards]; where they lie is found once for all who ask."""
+
+    def __init__(self, cards: NDArray[np.uint8]) -> None:
+        self.cards = cards
+        self._found: dict[tuple[Streets, int], tuple[NDArray[np.int32], NDArray[np.uint8]]] = {}
+
+    def locate(self, streets: Streets, r: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """Number of each board on street `r`, and the renaming that leads there: [N] each."""
+        if (streets, r) not in self._found:
+            number, renaming = (
+                np.zeros(len(self.cards), np.int32),
+                np.zeros(len(self.cards), np.uint8),
+            )
+            if (tables := streets.tables[r]) is not None:
+                from equilibrist.kernels.cpu.rollout import locate_boards
+
+                seen = np.ascontiguousarray(self.cards[:, : streets._ends[r]])
+                locate_boards(tables, _renaming_numbers(), seen, number, renaming)
+            self._found[streets, r] = number, renaming
+        return self._found[streets, r]
 
 
 def _build(game: Streets) -> tuple[Street, ...]:

@@ -86,11 +86,11 @@ def prepare_kernels(threads: int | None, *kernels: str) -> None:
         print("compiling kernels, first run only …", file=sys.stderr, flush=True)
 
 
-def prepare_players(threads: int | None, *players: str) -> None:
+def prepare_players(threads: int | None, *players: str, tables: bool = False) -> None:
     """The same for the kernels of some players; most need none, and no Numba."""
     from equilibrist.players.catalog import player_kernels
 
-    kernels = {kernel for player in players for kernel in player_kernels(player)}
+    kernels = player_kernels(*players, tables=tables)
     if kernels:
         prepare_kernels(threads, *kernels)
 

@@ -130,18 +130,24 @@ def fixed_mix(game: SequenceGame, mix: tuple[float, float, float]) -> Plans:
     return _mixed_plan(game, betting, 0, mix), _mixed_plan(game, betting, 1, mix)
 
 
+def mixed_chances(betting: BettingTree, node: int, mix: tuple[float, float, float]) -> Floats:
+    """Chance of each child of a decision in a fixed mix: [A]."""
+    children = betting.children(node)
+    kinds = betting.action_kind[children.start : children.stop]
+    chances = np.zeros(len(kinds))
+    for letter, chance in zip("fcr", mix, strict=True):
+        same = kinds == ord(letter)
+        chances[same if same.any() else kinds == ord("c")] += chance / max(1, same.sum())
+    return chances
+
+
 def _mixed_plan(
     game: SequenceGame, betting: BettingTree, player: int, mix: tuple[float, float, float]
 ) -> Floats:
     tree, rows = game.trees[player], player_rows(betting, player)
     behaviour = game.uniform(player)
     for node in np.flatnonzero(rows.decision >= 0).tolist():
-        children = betting.children(node)
-        kinds = betting.action_kind[children.start : children.stop]
-        chances = np.zeros(len(kinds))
-        for letter, chance in zip("fcr", mix, strict=True):
-            same = kinds == ord(letter)
-            chances[same if same.any() else kinds == ord("c")] += chance / max(1, same.sum())
+        chances = mixed_chances(betting, node, mix)
         first = int(tree.decision_first[rows.decision[node]])
         r = int(betting.round[node]) - betting.first_round
         for board in boards(tree, r):

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equilibrist.cards.card import Card
 from equilibrist.errors import InvalidValueError
@@ -52,11 +53,31 @@ class Dealer:
         board = self._draw(deck, rules.total_board_cards)
         return Deal(holes, board, self._draw(deck, rules.num_draws))
 
+    def cards(self, count: int) -> NDArray[np.uint8]:
+        """The next `count` deals at once, a row each: hole cards, board, replacements.
+
+        Example:
+            >>> from equilibrist.cards.card import cards_name
+            >>> from equilibrist.games.catalog import get_game
+            >>> cards_name(Dealer(get_game("holdem-limit"), seed=0).cards(2)[0])
+            '5d5c9hQd8dAs8s4h6d'
+        """
+        from equilibrist.kernels.cpu.matches import deal_cards
+
+        words = self._words.randint(0, 2**32, size=(count, self.num_cards), dtype=np.uint32)
+        out = np.empty(words.shape, np.uint8)
+        deal_cards(np.array(self._deck, np.uint8), words, out)
+        return out
+
+    @property
+    def num_cards(self) -> int:
+        """Cards of a deal, one word each."""
+        rules = self.rules
+        return rules.num_players * rules.num_hole_cards + rules.total_board_cards + rules.num_draws
+
     def skip(self, count: int) -> None:
         """Pass over `count` deals, faster than dealing them."""
-        rules = self.rules
-        cards = rules.num_players * rules.num_hole_cards + rules.total_board_cards + rules.num_draws
-        words = count * cards
+        words = count * self.num_cards
         while words > 0:
             self._words.randint(0, 2**32, size=min(words, _BLOCK), dtype=np.uint32)
             words -= _BLOCK

@@ -136,3 +136,18 @@ class WalkTables(NamedTuple):
     locked: NDArray[bool_]  # [V] whether the actor's probabilities are given and stay
     fixed: NDArray[float64]  # [V] chips that player 0 wins at the leaf whatever the cards
     contested: NDArray[float64]  # [V] chips that the winner of a showdown wins
+
+
+class SeatTable(NamedTuple):
+    """How a player who is a table plays one seat of a betting tree of V nodes.
+
+    The chance to go to a node c in state s is `chances[cell[j] + row[c] * width[j]]`, where j is
+    the place of s among the states of all rounds, and nothing where the row is −1.
+    """
+
+    chances: NDArray[float64]  # [L] behaviour in the layout of the seat's treeplex
+    row: NDArray[int64]  # [V] row whose action leads to each node below the seat's decisions
+    state_start: NDArray[int64]  # [R] where the states of each round begin
+    cell: NDArray[int64]  # [states of all rounds] where each lies in row 0 of its block
+    width: NDArray[int64]  # [states of all rounds] how far the rows of its block are apart
+    threshold: float64  # chances below are none, unless all are

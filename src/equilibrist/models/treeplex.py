@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.games.betting_tree import BettingTree, NodeKind
-from equilibrist.kernels.layout import LeafTables, Treeplex
+from equilibrist.kernels.layout import LeafTables, Treeplex, WalkTables
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,7 @@ def player_rows(tree: BettingTree, player: int) -> PlayerRows:
     num_sequences, entry_start, decision_start = [], [0], [0]
     entry_parent: list[int] = []
     found: list[tuple[int, int, int]] = []  # parent row, first row, number of actions
+    decides = tree.kind == NodeKind.DECISION
     for r in range(tree.first_round, tree.last_round + 1):
         nodes = np.flatnonzero(tree.round == r)
         # A round's roots are the nodes no action of the round led to.
@@ -47,7 +48,7 @@ def player_rows(tree: BettingTree, player: int) -> PlayerRows:
             entry_parent.append(-1 if v == 0 else int(row[tree.parent[v]]))
         next_row = len(roots)
         for v in nodes:
-            if tree.kind[v] != NodeKind.DECISION:
+            if not decides[v]:
                 continue
             children = tree.children(int(v))
             if tree.player[v] == player:
@@ -140,4 +141,31 @@ def leaf_tables(tree: BettingTree, rows: tuple[PlayerRows, PlayerRows]) -> LeafT
         showdown_start=np.cumsum([0, *map(len, showdowns)]).astype(np.int64),
         showdown_rows=np.ascontiguousarray(both[showdown_nodes], np.int32),
         showdown_stake=tree.spent[showdown_nodes].min(axis=1).astype(np.float64),
+    )
+
+
+def betting_walk(tree: BettingTree) -> WalkTables:
+    """A betting tree as walks through it need it; no decision is locked.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> walk = betting_walk(BettingTree.build(get_game("kuhn")))
+        >>> walk.actor.tolist(), walk.contested.tolist()
+        ([0, 1, 1, -1, 0, -1, -1, -1, -1], [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 2.0, 0.0, 2.0])
+    """
+    rows = (player_rows(tree, 0), player_rows(tree, 1))
+    leaves = leaf_tables(tree, rows)
+    fixed, contested = np.zeros(len(tree)), np.zeros(len(tree))
+    fixed[tree.nodes(NodeKind.FOLD)] = leaves.fold_payoff
+    contested[tree.nodes(NodeKind.SHOWDOWN)] = leaves.showdown_stake
+    return WalkTables(
+        actor=np.where(tree.kind == NodeKind.DECISION, tree.player, -1).astype(np.int64),
+        round=tree.round.astype(np.int64) - tree.first_round,
+        first_child=tree.first_child.astype(np.int64),
+        num_children=tree.num_children.astype(np.int64),
+        row=np.stack([own.row for own in rows], axis=1).astype(np.int64),
+        opens=tree.action_kind == 0,
+        locked=np.zeros(len(tree), np.bool_),
+        fixed=fixed,
+        contested=contested,
     )

@@ -4,13 +4,17 @@ Cards come from the ACPC generator and a seed. Players change seats every hand a
 player at seat s of hand n is number (s − n) modulo 2 of the hand. A *duplicate* match plays the
 same deals a second time with seats swapped, memories reset before, so that each deal is held by
 both; its independent samples are the deals, not the hands.
+
+Two *runners* play the same deals: `views` asks players hand by hand, `tables` (`play.batch`) walks
+the hands of two players that are tables by compiled code. Lots are drawn otherwise in each, so
+where players mix their actions the hands differ, not their chances.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +29,11 @@ from equilibrist.games.state import MAX_HAND_NUMBER, HandState
 from equilibrist.play.table import play_hand
 from equilibrist.players.player import MOST_SEED, Player
 
+if TYPE_CHECKING:
+    from equilibrist.play.batch import TableMatch
+
 Pair: TypeAlias = tuple[Player, Player]
+Runner: TypeAlias = Literal["auto", "views", "tables"]
 Watch: TypeAlias = Callable[[float], None]  # told the share of the hands that is played, 0 to 1
 
 SERIES = 20  # equal parts of a match whose winners were counted at the 2006 competition
@@ -41,6 +49,7 @@ class Match:
     seed: int
     chips: NDArray[np.int64]  # [R, D] won by the first player in each hand
     logs: tuple[MatchLog, ...] = ()  # of each run, where they were asked for
+    runner: str = "views"  # or tables
 
     @property
     def num_hands(self) -> int:
@@ -71,12 +80,14 @@ def play_match(
     duplicate: bool = False,
     agreed_rounds: int = 0,
     keep_log: bool = False,
+    runner: Runner = "views",
     watch: Watch | None = None,
 ) -> Match:
     """Play so many hands in all, the first player at seat 0 of the first run.
 
     The deals are those of `seed`, and so are the seeds that the players are reset with. In the
-    first `agreed_rounds` rounds all call by agreement: 1 makes postflop hold'em.
+    first `agreed_rounds` rounds all call by agreement: 1 makes postflop hold'em. The runner `auto`
+    takes tables where both players are, `tables` refuses other players.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -87,30 +98,88 @@ def play_match(
         >>> match.chips.shape, match.samples.tolist()  # 5 or 10 chips, for the blinds
         ((2, 5), [-7.5, -7.5, -7.5, -7.5, -7.5])
     """
-    _check(rules, players, hands, seed, duplicate, agreed_rounds)
-    runs = 1 + duplicate
-    deals = hands // runs
-    chips = np.empty((runs, deals), np.int64)
+    check_match(rules, players, hands, seed, duplicate, agreed_rounds)
+    tables = _find_tables(rules, players, runner)
+    deals = hands // (1 + duplicate)
+    chips = np.empty((1 + duplicate, deals), np.int64)
     logs = []
-    for run in range(runs):
-        seats = players[::-1] if run else players
-        for place, player in enumerate(players):
-            player.reset(_player_seed(seed, run, place))
-        records = []
-        dealer = Dealer(rules, seed)
-        for number in range(deals):
-            order = seats[::-1] if number % 2 else seats
-            state = HandState.start(rules, next(dealer), number)
-            record = play_hand(state, order, agreed_rounds)
-            chips[run, number] = record.payoffs[(number + run) % 2]
-            if keep_log:
-                records.append(record)
-            done = run * deals + number + 1
-            if watch is not None and done * _LOOKS // hands > (done - 1) * _LOOKS // hands:
-                watch(done / hands)
+    for run in range(len(chips)):
+
+        def look(done: int, run: int = run) -> None:
+            if watch is not None:
+                watch((run * deals + done) / hands)
+
+        play = _Run(rules, players, seed, run, agreed_rounds, keep_log, look)
+        records = (
+            play.by_views(chips[run]) if tables is None else play.by_tables(tables, chips[run])
+        )
         if keep_log:
-            logs.append(_log(rules, seats, records, seed))
-    return Match(rules, (players[0].name, players[1].name), seed, chips, tuple(logs))
+            logs.append(_log(rules, players[::-1] if run else players, records, seed))
+    names = (players[0].name, players[1].name)
+    return Match(rules, names, seed, chips, tuple(logs), "views" if tables is None else "tables")
+
+
+def _find_tables(rules: GameRules, players: Pair, runner: Runner) -> TableMatch | None:
+    """The compiled match of two tables; None where players need views, or are to have them."""
+    if runner == "views":
+        return None
+    from equilibrist.play.batch import TableMatch
+
+    found = TableMatch.of(rules, players)
+    if found is None and runner == "tables":
+        raise InvalidValueError(
+            f"{players[0].name} and {players[1].name} are not both tables in a limit game; "
+            "let the runner be auto or views",
+            value=runner,
+        )
+    return found
+
+
+class _Run(NamedTuple):
+    """One run of a match; both ways write the first player's chips [D], and keep records if asked.
+
+    `look` is told how many deals are played.
+    """
+
+    rules: GameRules
+    players: Pair
+    seed: int
+    run: int
+    agreed_rounds: int
+    keep_log: bool
+    look: Callable[[int], None]
+
+    @property
+    def seats(self) -> Pair:
+        return self.players[::-1] if self.run else self.players
+
+    def by_views(self, chips: NDArray[np.int64]) -> list[HandRecord]:
+        for place, player in enumerate(self.players):
+            player.reset(_player_seed(self.seed, self.run, place))
+        records = []
+        dealer = Dealer(self.rules, self.seed)
+        for number in range(len(chips)):
+            order = self.seats[::-1] if number % 2 else self.seats
+            state = HandState.start(self.rules, next(dealer), number)
+            record = play_hand(state, order, self.agreed_rounds)
+            chips[number] = record.payoffs[(number + self.run) % 2]
+            if self.keep_log:
+                records.append(record)
+            if (number + 1) * _LOOKS // len(chips) > number * _LOOKS // len(chips):
+                self.look(number + 1)
+        return records
+
+    def by_tables(self, tables: TableMatch, chips: NDArray[np.int64]) -> list[HandRecord]:
+        settings: dict[str, Any] = {"run": self.run, "agreed_rounds": self.agreed_rounds}
+        chips[:], leaves = tables.play(len(chips), seed=self.seed, watch=self.look, **settings)
+        records = []
+        names = (self.seats[0].name, self.seats[1].name)
+        deals = zip(leaves.tolist(), Dealer(self.rules, self.seed), strict=False)
+        for number, (leaf, deal) in enumerate(deals if self.keep_log else ()):
+            state = tables.state(leaf, HandState.start(self.rules, deal, number))
+            order = names[::-1] if number % 2 else names
+            records.append(HandRecord(state, order, state.payoffs()))
+        return records
 
 
 def play_matches(
@@ -123,6 +192,7 @@ def play_matches(
     duplicate: bool = False,
     agreed_rounds: int = 0,
     keep_log: bool = False,
+    runner: Runner = "views",
     watch: Watch | None = None,
 ) -> tuple[Match, ...]:
     """Independent matches of so many hands each, memories reset before each.
@@ -148,6 +218,7 @@ def play_matches(
                 duplicate=duplicate,
                 agreed_rounds=agreed_rounds,
                 keep_log=keep_log,
+                runner=runner,
                 watch=look,
             )
         )
@@ -169,9 +240,16 @@ def series_score(match: Match, series: int = SERIES) -> tuple[int, int, int]:
     return int((totals > 0).sum()), int((totals < 0).sum()), int((totals == 0).sum())
 
 
-def _check(
-    rules: GameRules, players: Pair, hands: int, seed: int, duplicate: bool, agreed_rounds: int
+def check_match(
+    rules: GameRules,
+    players: Pair,
+    hands: int,
+    seed: int,
+    duplicate: bool,
+    agreed_rounds: int,
+    runner: Runner = "auto",
 ) -> None:
+    """Raise `InvalidValueError` for what cannot be played, before anything is."""
     whole_number(seed, "a seed", 0, MOST_SEED)
     hands = whole_number(hands, "the number of hands", 1, MAX_HAND_NUMBER)
     if duplicate and hands % 2:
@@ -193,6 +271,8 @@ def _check(
         raise InvalidValueError(
             f"a round of {rules.name} with discards cannot be agreed on", value=agreed_rounds
         )
+    if runner == "tables":
+        _find_tables(rules, players, runner)
 
 
 def _player_seed(seed: int, run: int, place: int) -> int:

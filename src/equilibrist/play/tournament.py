@@ -68,7 +68,7 @@ class CrossTable:
         rates, errors = np.full((2, len(names), len(names)), np.nan)
         for (i, j), match in matches.items():
             samples = match.samples
-            rates[i, j], rates[j, i] = samples.mean(), -samples.mean()
+            rates[i, j], rates[j, i] = samples.mean(), 0.0 - samples.mean()  # never −0
             if len(samples) > 1:
                 errors[i, j] = errors[j, i] = samples.std(ddof=1) / np.sqrt(len(samples))
         return cls(tuple(names), rates, errors)
@@ -119,6 +119,7 @@ def play_tournament(tournament: Tournament, watch: Watch | None = None) -> Cross
             seed=tournament.seed,
             duplicate=tournament.duplicate,
             agreed_rounds=tournament.agreed_rounds,
+            runner="auto",
             watch=look,
         )
     return CrossTable.of(names, matches)

@@ -25,6 +25,8 @@ class PlayerEntry(NamedTuple):
     make: Callable[[GameRules, str], Player]  # from the options, the text behind the colon
     options: str = ""  # their form; "" where there are none
     kernels: tuple[str, ...] = ()  # of `kernels/cpu`, that it runs
+    table_kernels: tuple[str, ...] = ()  # that play it against another table, if it is one
+    learns: bool = False  # from one hand to the next, so that hands depend on each other
 
 
 def player_entries() -> tuple[PlayerEntry, ...]:
@@ -70,10 +72,22 @@ def make_player(text: str, rules: GameRules) -> Player:
     return entry.make(rules, options)
 
 
-def player_kernels(text: str) -> tuple[str, ...]:
-    """The compiled kernels that the player of a text runs, to say when they must be compiled."""
+def player_kernels(*texts: str, tables: bool = False) -> set[str]:
+    """The compiled kernels that players run, to say when they must be compiled.
+
+    With `tables`, those too that play two tables among them.
+    """
+    names = [text.partition(":")[0] for text in texts]
+    entries = [_CATALOG[name] for name in names if name in _CATALOG]
+    own = {kernel for entry in entries for kernel in entry.kernels}
+    as_tables = [entry.table_kernels for entry in entries if entry.table_kernels]
+    return own.union(*as_tables) if tables and len(as_tables) > 1 else own
+
+
+def player_learns(text: str) -> bool:
+    """Whether the player of a text plays hands otherwise for what happened in earlier ones."""
     name = text.partition(":")[0]
-    return _CATALOG[name].kernels if name in _CATALOG else ()
+    return name in _CATALOG and _CATALOG[name].learns
 
 
 def _unknown(name: str) -> UnknownNameError:
@@ -84,12 +98,17 @@ def _unknown(name: str) -> UnknownNameError:
 
 # --- the entries ----------------------------------------------------------------------------------
 
+_LIMIT_HOLDEM = "limit hold'em"
+_STRENGTH = ("hand_strength.hand_values", "hand_strength.meetings")
+_SEARCH = (*_STRENGTH, "miximax.fold_up_mixed")
+_TABLE = ("matches.deal_cards", "matches.play_hands", "ranking.rank_hands")
+
 
 def _always(name: str, description: str, fold: float, call: float, raise_: float) -> PlayerEntry:
     def make(rules: GameRules, options: str) -> Player:
         return Mix(fold, call, raise_, name)
 
-    return PlayerEntry(name, description, "every game", make)
+    return PlayerEntry(name, description, "every game", make, table_kernels=_TABLE)
 
 
 def _make_mix(rules: GameRules, options: str) -> Player:
@@ -121,11 +140,6 @@ def _make_solution(rules: GameRules, options: str) -> Player:
     from equilibrist.players.strategy_player import make_solution_player
 
     return make_solution_player(rules, options)
-
-
-_LIMIT_HOLDEM = "limit hold'em"
-_STRENGTH = ("hand_strength.hand_values", "hand_strength.meetings")
-_SEARCH = (*_STRENGTH, "miximax.fold_up_mixed")
 
 
 def _holdem(name: str, description: str, make: Callable[[GameRules, str], Player]) -> PlayerEntry:
@@ -168,18 +182,22 @@ _CATALOG: Final = {
             "every game",
             _make_mix,
             "FOLD,CALL,RAISE",
+            table_kernels=_TABLE,
         ),
         PlayerEntry(
             "uniform",
             "Does anything legal, equally often",
             "every game",
             lambda rules, _: Uniform(),
+            table_kernels=_TABLE,
         ),
         _holdem("poki", "Hand strength, potential and pot odds by formula", _make_poki),
         _holdem("anti-poki", "Bluffs poki where it folds", _make_anti_poki),
         _holdem("teddy", "Raises almost always", _make_teddy),
         _holdem("monash", "Bayes' rule over the hands of the other", _make_monash),
-        _holdem("aadapti", "Learns slowly how often the other bets", _make_aadapti),
+        _holdem("aadapti", "Learns slowly how often the other bets", _make_aadapti)._replace(
+            learns=True
+        ),
         PlayerEntry(
             "vexbot",
             "Learns what follows every betting history, and searches it",
@@ -187,13 +205,15 @@ _CATALOG: Final = {
             _make_vexbot,
             "[miximax|miximix]",
             _SEARCH,
+            learns=True,
         ),
         PlayerEntry(
             "solution",
             "A stored solution; purify plays only its most frequent action, a threshold none rarer",
-            "the limit game it solves, or one with more raises",
+            "the game it solves, or one with more raises and sizes",
             _make_solution,
             "DIR[,purify|,threshold=CHANCE]",
+            table_kernels=(*_TABLE, "rollout.locate_boards"),
         ),
     )
 }

@@ -2,7 +2,8 @@
 
 A raise beyond the strategy's cap is called, and the hand goes on as if the raiser had called
 instead (BigBot2298's rule, from "A New Algorithm for Generating Equilibria in Massive Zero-Sum
-Games", Zinkevich, Bowling and Burch 2007): the strategy itself never makes such a raise.
+Games", Zinkevich, Bowling and Burch 2007): the strategy itself never makes such a raise. No-limit
+raises of sizes that the strategy does not have are read as ones that it has (`translation`).
 
 What plays is anything that knows the chances of the actions at a node of its betting tree,
 `TreeStrategy`; exact solutions are one kind.
@@ -24,12 +25,20 @@ from equilibrist.cards.hand import hand_index
 from equilibrist.errors import InvalidValueError, ParseError
 from equilibrist.games.action import CALL, Action
 from equilibrist.games.betting import Betting
-from equilibrist.games.betting_tree import BettingTree, NodeKind
+from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.reference.sequence_form import block
 from equilibrist.models.treeplex import player_rows
 from equilibrist.players.player import Mixture, Player, View
+from equilibrist.players.translation import (
+    ReadRaise,
+    find_node,
+    nearest_raise,
+    read_raise,
+    real_action,
+)
 from equilibrist.strategies.behaviour_table import find_board
+from equilibrist.strategies.seats import CardColumns, Seat
 from equilibrist.strategies.strategy import Solution, game_of
 
 Floats = NDArray[np.float64]
@@ -43,6 +52,10 @@ class TreeStrategy(Protocol):
     def chances(self, node: int, view: View) -> Floats:
         """Chance of each child of a decision node, [A], for the cards of a view."""
         ...
+
+    def seat(self, player: int) -> Seat | None:
+        """The strategy of one seat as a table, if it is one."""
+        return None
 
 
 class ExactStrategy(TreeStrategy):
@@ -76,6 +89,17 @@ class ExactStrategy(TreeStrategy):
         own = block(treeplex, r, place, self._behaviour[player])
         return own[first : first + size, state].astype(np.float64)
 
+    def seat(self, player: int) -> Seat | None:
+        """The strategy of one seat as a table, unless the cards of boards are too many."""
+        columns = self._columns
+        if columns is None:
+            return None
+        return Seat(self._game.trees[player], self._behaviour[player], columns)
+
+    @functools.cached_property
+    def _columns(self) -> CardColumns | None:
+        return CardColumns.of(self.tree.rules, self._states)
+
     def _find_board(self, r: int, board: Cards) -> tuple[int, NDArray[np.int64]]:
         """Number of a board in its round, and which stored card each card stands for: [52]."""
         found, _, renaming = find_board(self.tree.rules, self._states, r, cards_name(board))
@@ -97,66 +121,66 @@ class StrategyPlayer(Player):
                 f"a threshold is a chance from 0 to 1, not {threshold}", value=threshold
             )
         self.strategy, self.name, self.threshold = strategy, name, threshold
+        self._hand: int | None = None  # that is being played
+        self._chosen: dict[int, int] = {}  # node gone to, by place in the hand
         self.reset(0)
 
     def act(self, view: View) -> Action:
         """An action of the strategy by lot; a call of a raise that it does not know."""
-        actions, chances = zip(*self._choices(view), strict=True)
-        return actions[0] if len(actions) == 1 else self._random.choices(actions, chances)[0]
+        children, chances = self._choices(view)
+        if not children:
+            return CALL
+        child = children[0] if len(children) == 1 else self._random.choices(children, chances)[0]
+        self._chosen[view.betting.num_actions] = child
+        return real_action(self.strategy.tree, child, view.betting)
 
     def mixture(self, view: View) -> Mixture:
         """The strategy's chances, rare actions dropped."""
-        return tuple((action, chance) for action, chance in self._choices(view) if chance)
-
-    def _choices(self, view: View) -> Mixture:
-        tree = self.strategy.tree
-        node = find_node(tree, view.betting)
-        if node is None:
+        children, chances = self._choices(view)
+        if not children:
             return ((CALL, 1.0),)
+        tree = self.strategy.tree
+        return tuple(
+            (real_action(tree, child, view.betting), chance)
+            for child, chance in zip(children, chances, strict=True)
+            if chance
+        )
+
+    def _choices(self, view: View) -> tuple[range, list[float]]:
+        """Nodes that the strategy may go to, and their chances; none where it can only call."""
+        if view.state.hand_number != self._hand:
+            self._hand = view.state.hand_number
+            self._chosen.clear()
+        read = None if view.rules.is_limit else self._reader(view)
+        tree = self.strategy.tree
+        node = find_node(tree, view.betting, read)
+        if node is None:
+            return range(0), []
         chances = thresholded(self.strategy.chances(node, view), self.threshold)
-        actions = [tree.action(child) or CALL for child in tree.children(node)]
-        return tuple(zip(actions, chances.tolist(), strict=True))
+        return tree.children(node), chances.tolist()
 
     def reset(self, seed: int) -> None:
-        """Draw from a seed; there is nothing to forget."""
-        self._random = random.Random(seed)
+        """Draw from a seed; there is nothing to forget but the hand being played."""
+        self._random, self._seed = random.Random(seed), seed
+        self._hand = None
+        self._chosen.clear()
 
+    def _reader(self, view: View) -> ReadRaise:
+        """How raises of this hand are read: own ones as they were meant, others by lot.
 
-def find_node(tree: BettingTree, betting: Betting) -> int | None:
-    """The decision of a tree where the actor of a limit game is, None if it faces an extra raise.
+        The lot of a raise belongs to the hand and its place there, so it is the same at every look.
+        """
+        hand, tree = view.state.hand_number, self.strategy.tree
 
-    A raise that the tree does not have counts as a call, and so does what follows it in the round.
+        def read(node: int, before: Betting, action: Action, place: int) -> int | None:
+            if before.actor != view.player:
+                drawn = random.Random(f"{self._seed} {hand} {place}").random()
+                return read_raise(tree, node, before, action, drawn)
+            chosen = self._chosen.get(place)
+            known = chosen is not None and chosen in tree.children(node)
+            return chosen if known else nearest_raise(tree, node, before, action)
 
-    Example:
-        >>> from equilibrist.games.action import RAISE
-        >>> from equilibrist.games.bet_menu import BetMenu
-        >>> from equilibrist.games.catalog import get_game
-        >>> tree = BettingTree.build(get_game("leduc"), BetMenu.parse(None, None, "1 1"))
-        >>> betting = Betting.start(get_game("leduc")).apply(RAISE).apply(RAISE)
-        >>> find_node(tree, betting) is None, tree.name(find_node(tree, betting.apply(CALL)))
-        (True, 'rc/')
-    """
-    node, is_extra = 0, False
-    for r, actions in enumerate(betting.history):
-        is_extra = False
-        for action in actions:
-            if tree.kind[node] == NodeKind.ROUND_END:
-                break  # the answer to an extra raise
-            child = None if is_extra else _child(tree, node, action)
-            if child is None:
-                is_extra = True
-                child = _child(tree, node, CALL)
-            node = node if child is None else child
-        if r + 1 < len(betting.history):
-            node = tree.children(node)[0]
-    return None if is_extra else node
-
-
-def _child(tree: BettingTree, node: int, action: Action) -> int | None:
-    for child in tree.children(node):
-        if tree.action_kind[child] == ord(action.kind):
-            return child
-    return None
+        return read
 
 
 def thresholded(chances: Floats, threshold: float) -> Floats:
@@ -197,10 +221,6 @@ def _in_name(character: str) -> str:
 
 def _check_game(own: GameRules, rules: GameRules, name: str) -> None:
     """Raise unless a strategy's game is the one played, but for lower caps."""
-    if not rules.is_limit:
-        raise InvalidValueError(
-            f"{rules.name} is no limit game; strategies play limit games", value=rules.name
-        )
     caps, most = own.max_raises, rules.max_raises
     if len(caps) != len(most) or replace(own, name=rules.name, max_raises=most) != rules:
         raise InvalidValueError(

@@ -24,7 +24,7 @@ from equilibrist.players.context_tree import BINS, KINDS, Contexts, Floats, Oppo
 from equilibrist.players.hand_strength import check_holdem, final_strengths, strengths
 from equilibrist.players.player import Player, Result, View
 from equilibrist.players.static import nearest_action
-from equilibrist.players.strategy_player import find_node
+from equilibrist.players.translation import find_node
 
 _WARMTH = 0.5  # small bets of difference that make one action e times as likely as another
 

@@ -34,11 +34,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.errors import InvalidValueError
-from equilibrist.games.betting_tree import BettingTree, NodeKind
+from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.cpu import external_sampling, sampling
-from equilibrist.kernels.layout import ChanceTables, LeafTables, WalkTables
+from equilibrist.kernels.layout import ChanceTables, WalkTables
 from equilibrist.models.game import Floats, SequenceGame
-from equilibrist.models.treeplex import leaf_tables, player_rows
+from equilibrist.models.treeplex import betting_walk, leaf_tables, player_rows
 from equilibrist.solving.solver import State
 
 _PARTS = ("behaviour", "regret", "average")
@@ -267,26 +267,7 @@ def _betting_walk(game: SequenceGame, betting: BettingTree) -> WalkTables:
     for own, tree in zip(rows, game.trees, strict=True):
         decides = own.decision >= 0
         locked[decides] = tree.locked[own.decision[decides]]
-    fixed, contested = _leaf_chips(betting, leaves)
-    return WalkTables(
-        actor=np.where(betting.kind == NodeKind.DECISION, betting.player, -1).astype(np.int64),
-        round=betting.round.astype(np.int64) - betting.first_round,
-        first_child=betting.first_child.astype(np.int64),
-        num_children=betting.num_children.astype(np.int64),
-        row=np.stack([own.row for own in rows], axis=1).astype(np.int64),
-        opens=betting.action_kind == 0,
-        locked=locked,
-        fixed=fixed,
-        contested=contested,
-    )
-
-
-def _leaf_chips(betting: BettingTree, leaves: LeafTables) -> tuple[Floats, Floats]:
-    """Chips of folds and of showdowns by node: [V] each."""
-    fixed, contested = np.zeros(len(betting)), np.zeros(len(betting))
-    fixed[betting.nodes(NodeKind.FOLD)] = leaves.fold_payoff
-    contested[betting.nodes(NodeKind.SHOWDOWN)] = leaves.showdown_stake
-    return fixed, contested
+    return betting_walk(betting)._replace(locked=locked)
 
 
 def _matrix_walk(game: SequenceGame) -> WalkTables:

@@ -79,18 +79,14 @@ def locate_board(tables, renaming_of, cards):
 
 
 @njit(cache=True, parallel=True)
-def locate_hands(tables, renaming_of, renamed, boards, hands, number, column):
-    """Finds where a street's tables hold `hands` [n], each on its own of `boards` [n, cards] uint8.
-
-    Writes the row into `number` [n] int64 and the column into `column` [n] int16.
-    """
-    num_hands, num_chunks = len(hands), min(len(hands), 256)
+def locate_boards(tables, renaming_of, boards, number, renaming):
+    """`locate` for `boards` [N, n] uint8: writes `number` [N] int32 and `renaming` [N] uint8."""
+    num_boards, num_chunks = len(boards), min(len(boards), 256)
     for chunk in prange(num_chunks):
         scratch = np.empty(boards.shape[1], np.uint8)
-        start, stop = num_hands * chunk // num_chunks, num_hands * (chunk + 1) // num_chunks
+        start, stop = num_boards * chunk // num_chunks, num_boards * (chunk + 1) // num_chunks
         for i in range(start, stop):
-            number[i], renaming = locate(tables, renaming_of, boards[i], scratch)
-            column[i] = renamed[renaming, hands[i]]
+            number[i], renaming[i] = locate(tables, renaming_of, boards[i], scratch)
 
 
 @njit(cache=True, parallel=True)
@@ -215,6 +211,13 @@ def interval(first, lower, parent, value):
         else:
             high = middle
     return low
+
+
+@njit(cache=True, parallel=True)
+def find_intervals(first, lower, parents, values, out):
+    """Writes into `out` [N] the interval of each value within its parent, −1 where blocked."""
+    for i in prange(len(values)):
+        out[i] = interval(first, lower, parents[i], values[i]) if values[i] >= 0 else BLOCKED
 
 
 @njit(cache=True, parallel=True)

@@ -1,0 +1,148 @@
+"""How many hands a second are played in process, beside OpenSpiel and PokerKit?
+
+Hands of limit hold'em between a mix and a uniform player: by tables on all threads, by views one by
+one, and as a bare replay of what was played, which is all that the rivals are asked to do: they
+deal the same cards and take the same actions, and nobody decides anything.
+
+Correctness first: players without lots must do the same by tables and by views, tables must win
+what the exact expectation of Leduc says, and both rivals must pay every replayed hand as we do.
+
+Run: python benchmarks/bench_arena.py [--hands 2000000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from typing import Any
+
+import numpy as np
+import pyspiel
+from harness import Report, best_seconds
+from pokerkit import Automation, FixedLimitTexasHoldem
+
+from equilibrist.cards.card import cards_name
+from equilibrist.evaluation.expectation import expectation, fixed_mix
+from equilibrist.games.catalog import get_game
+from equilibrist.games.records import HandRecord
+from equilibrist.games.rules import GameRules, rules_text
+from equilibrist.games.state import HandState
+from equilibrist.models.build import exact_game
+from equilibrist.play.match import Match, Pair, Runner, play_match
+from equilibrist.players.catalog import make_player
+
+LIMIT = get_game("holdem-limit")
+NUMBERS = {"f": 0, "c": 1, "r": 2}  # OpenSpiel's actions
+AUTOMATIONS = (
+    Automation.ANTE_POSTING, Automation.BET_COLLECTION, Automation.BLIND_OR_STRADDLE_POSTING,
+    Automation.HOLE_CARDS_SHOWING_OR_MUCKING, Automation.HAND_KILLING, Automation.CHIPS_PUSHING,
+    Automation.CHIPS_PULLING,
+)  # fmt: skip
+
+
+def pair(first: str, second: str, rules: GameRules = LIMIT) -> Pair:
+    return make_player(first, rules), make_player(second, rules)
+
+
+def played(hands: int, runner: Runner, rules: GameRules = LIMIT) -> Match:
+    return play_match(rules, pair("mix:0.05,0.55,0.4", "uniform", rules), hands, runner=runner)
+
+
+def check() -> None:
+    """What must be true of a match before it is worth timing."""
+    for names in itertools.permutations(("always-fold", "always-call", "always-raise"), 2):
+        tables, views = (
+            play_match(LIMIT, pair(*names), 200, seed=1, runner=runner)
+            for runner in ("tables", "views")
+        )
+        assert (tables.chips == views.chips).all(), names
+    leduc = get_game("leduc")
+    game = exact_game(leduc)
+    mix, uniform = (0.05, 0.55, 0.4), tuple(game.realize(p, game.uniform(p)) for p in (0, 1))
+    exact = expectation(game, fixed_mix(game, mix), (uniform[0], uniform[1]))
+    won = played(1_000_000, "tables", leduc).samples
+    assert abs(won.mean() - exact.mean) < 4 * won.std() / np.sqrt(len(won))
+
+
+def replay(record: HandRecord) -> tuple[int, ...]:
+    """A hand again by our own rules."""
+    state = HandState.start(LIMIT, record.state.deal)
+    for action in itertools.chain(*record.state.betting.history):
+        state = state.apply(action)
+    return state.payoffs()
+
+
+def openspiel_replay(game: Any, record: HandRecord) -> tuple[int, ...]:
+    """A hand again by `universal_poker`, the ACPC dealer's code."""
+    deal, state = record.state.deal, game.new_initial_state()
+    cards = iter([*itertools.chain(*deal.holes), *deal.board])
+    for action in itertools.chain(*record.state.betting.history):
+        while state.is_chance_node():
+            state.apply_action(next(cards))
+        state.apply_action(NUMBERS[action.kind])
+    while state.is_chance_node():
+        state.apply_action(next(cards))
+    return tuple(int(chips) for chips in state.returns())
+
+
+def pokerkit_replay(record: HandRecord) -> tuple[int, ...]:
+    """A hand again by PokerKit, whose player 0 is the big blind too."""
+    small, _, big, _ = LIMIT.raise_sizes
+    state = FixedLimitTexasHoldem.create_state(
+        AUTOMATIONS, True, 0, LIMIT.blinds[::-1], small, big, LIMIT.stack_chips, 2
+    )
+    deal = record.state.deal
+    for hole in deal.holes:
+        state.deal_hole(cards_name(hole))
+    sizes = LIMIT.num_board_cards
+    for r, actions in enumerate(record.state.betting.history):
+        if sizes[r]:
+            start = sum(sizes[:r])
+            state.burn_card("??")
+            state.deal_board(cards_name(deal.board[start : start + sizes[r]]))
+        for action in actions:
+            if action.kind == "f":
+                state.fold()
+            elif action.kind == "c":
+                state.check_or_call()
+            else:
+                state.complete_bet_or_raise_to()
+    assert not state.status
+    return tuple(int(chips) for chips in state.payoffs)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--hands", type=int, default=2_000_000)
+    hands = parser.parse_args().hands
+    check()
+    few, fewest = max(20, hands // 1000), max(20, hands // 4000)
+    match = play_match(
+        LIMIT, pair("mix:0.05,0.55,0.4", "uniform"), few, runner="tables", keep_log=True
+    )
+    records = match.logs[0].hands
+    game = pyspiel.universal_poker.load_universal_poker_from_acpc_gamedef(rules_text(LIMIT))
+    for record in records:
+        assert replay(record) == openspiel_replay(game, record) == record.payoffs
+    for record in records[:fewest]:
+        assert pokerkit_replay(record) == record.payoffs
+
+    report = Report("arena")
+    tables = hands / best_seconds(lambda: played(hands, "tables"))
+    views = few / best_seconds(lambda: played(few, "views"))
+    bare = few / best_seconds(lambda: [replay(record) for record in records])
+    rivals = {
+        "OpenSpiel, replay": few
+        / best_seconds(lambda: [openspiel_replay(game, record) for record in records]),
+        "PokerKit, replay": fewest
+        / best_seconds(lambda: [pokerkit_replay(record) for record in records[:fewest]]),
+    }
+    for rival, theirs in rivals.items():
+        report.row("two tables, all threads", tables, rival, theirs, "h/s")
+        report.row("two Python players", views, rival, theirs, "h/s")
+        report.row("replay by our rules", bare, rival, theirs, "h/s")
+    report.row("two tables, all threads", tables, "two Python players", views, "h/s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""The cross table of a tournament: as rows, text, CSV and a picture."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from equilibrist.cli.options import table
+
+if TYPE_CHECKING:
+    from equilibrist.play.tournament import CrossTable
+
+
+def cross_rows(found: CrossTable, chips: float) -> dict[str, Any]:
+    """Rates, standard errors and means of a table in units of so many chips."""
+    return {
+        "rates": (found.rates / chips).tolist(),
+        "errors": (found.errors / chips).tolist(),
+        "bankrolls": (found.bankrolls() / chips).tolist(),
+    }
+
+
+def cross_text(data: dict[str, Any]) -> str:
+    """The table and both rankings, for people."""
+    names = data["players"]
+    rows = []
+    for i, name in enumerate(names):
+        cells = [
+            "" if rate is None else f"{rate:.1f}" + ("" if error is None else f" ± {error:.1f}")
+            for rate, error in zip(data["table"][i], data["standard_errors"][i], strict=True)
+        ]
+        rows.append((name, *cells, f"{data['bankrolls'][i]:.1f}"))
+    return "\n".join(
+        [
+            f"{data['game']}, {data['hands']:,} hands a pair; the row wins from the column, "
+            f"{data['unit']} ± standard error",
+            table(rows, header=("", *names, "average")),
+            f"bankroll: {', '.join(data['bankroll_ranking'])}",
+            f"instant runoff: {', '.join(data['runoff_ranking'])}",
+        ]
+    )
+
+
+def write_csv(path: Path, names: tuple[str, ...], rows: dict[str, Any]) -> None:
+    """The table as a file for spreadsheets."""
+    import csv
+
+    from equilibrist.errors import ParseError
+    from equilibrist.games.files import file_errors
+
+    with file_errors("write", path, ParseError), open(path, "w", encoding="utf-8", newline="") as f:
+        writer = csv.writer(f)
+        writer.writerow(["", *names, "average"])
+        for name, rates, mean in zip(names, rows["rates"], rows["bankrolls"], strict=True):
+            writer.writerow([name, *("" if math.isnan(rate) else rate for rate in rates), mean])
+
+
+def draw_table(data: dict[str, Any], path: Path) -> None:
+    """The table as a picture: what the row wins from the column, the deeper the more."""
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    names, rates = data["players"], np.array(data["table"], np.float64)
+    figure = Figure(figsize=(2 + 1.1 * len(names), 1.5 + 0.8 * len(names)), layout="constrained")
+    axes = figure.subplots()
+    most = 1.5 * max(float(np.nanmax(np.abs(rates))), 1e-9)  # so that all numbers can be read
+    image = axes.imshow(rates, cmap="RdBu", vmin=-most, vmax=most, aspect="auto")
+    for i, j in np.argwhere(~np.isnan(rates)):
+        error = data["standard_errors"][i][j]
+        text = f"{rates[i, j]:.1f}" + ("" if error is None else f"\n± {error:.1f}")
+        axes.text(j, i, text, ha="center", va="center", fontsize=8)
+    axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
+    axes.set_yticks(range(len(names)), names)
+    axes.set_title(f"{data['game']}, {data['hands']:,} hands a pair")
+    figure.colorbar(image, label=f"won by the row, {data['unit']} (± standard error)")
+    figure.savefig(path, dpi=120)

@@ -1,0 +1,186 @@
+"""The report of a match: its numbers, its text, its files and its picture."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from equilibrist.evaluation.sequential import SequentialTest
+    from equilibrist.evaluation.statistics import Estimate
+    from equilibrist.games.rules import GameRules
+    from equilibrist.play.match import Match
+
+
+def describe(
+    played: tuple[Match, ...], names: tuple[str, str], test: SequentialTest | None = None
+) -> dict[str, Any]:
+    """The result of one match, whose samples are deals, or of many, whose samples are matches.
+
+    Of a match that was stopped by a test, interval and p-value are the test's.
+    """
+    import numpy as np
+
+    from equilibrist.evaluation.statistics import chips_of_unit
+
+    rules, many = played[0].rules, len(played) > 1
+    unit, chips = chips_of_unit(rules, None)
+    samples = np.array([match.rate() for match in played]) if many else played[0].samples
+    mean, found = float(samples.mean() / chips), _estimate(samples / chips)
+    data: dict[str, Any] = {
+        "game": rules.name,
+        "players": list(names),
+        "win_rate": mean,
+        "unit": unit,
+        **_error_fields(found),
+        "p_value": None if found is None else found.p_value,
+        "standard_deviation": float(np.std([m.chips for m in played], ddof=1) / chips)
+        if sum(match.num_hands for match in played) > 1
+        else None,
+        "hands": sum(match.num_hands for match in played),
+        "samples": len(samples),
+        "duplicate": played[0].is_duplicate,
+        "verdict": _verdict(mean, found, unit, names),
+    }
+    data |= _other_units(rules, mean * chips)
+    if test is not None:
+        data |= _sequential(test, played[0], data, chips)
+    if many:
+        tenths = np.array([match.rate(0.1) for match in played]) / chips
+        data["matches"] = [match.rate() / chips for match in played]
+        data["last_tenth"] = {"win_rate": float(tenths.mean()), **_error_fields(_estimate(tenths))}
+    return data
+
+
+def _estimate(samples: NDArray[np.float64]) -> Estimate | None:
+    """A mean with its interval; None where one sample says nothing of its error."""
+    from equilibrist.evaluation.statistics import Estimate
+
+    return Estimate.of_sample(samples) if len(samples) > 1 else None
+
+
+def _error_fields(found: Estimate | None) -> dict[str, Any]:
+    if found is None:
+        return {"standard_error": None, "ci95": None}
+    return {"standard_error": found.standard_error, "ci95": list(found.ci95)}
+
+
+def _other_units(rules: GameRules, rate: float) -> dict[str, float]:
+    from equilibrist.evaluation.statistics import unit_chips
+
+    known, fields = unit_chips(rules), {"bb_per_100": "bb/100", "sb_per_hand": "sb/h"}
+    return {field: rate / known[unit] for field, unit in fields.items() if unit in known}
+
+
+def _verdict(mean: float, found: Estimate | None, unit: str, names: tuple[str, str]) -> str:
+    winner, loser = names if mean >= 0 else names[::-1]
+    if found is None:
+        return f"{winner} won {abs(mean):.6g} {unit} from {loser}; one sample proves nothing"
+    if not found.is_clear:
+        return f"no verdict: {names[0]} won {found.text(unit)} from {names[1]}"
+    return f"{winner} beats {loser} by {found.text(unit, 1 if mean >= 0 else -1)}"
+
+
+def _sequential(
+    test: SequentialTest, match: Match, data: dict[str, Any], chips: float
+) -> dict[str, Any]:
+    """What holds however often one looks: interval, p-value and verdict of a stopped match."""
+    low, high = (end / chips for end in test.interval)
+    is_known = math.isfinite(high - low)
+    runs, mean, unit = len(match.chips), data["win_rate"], data["unit"]
+    winner, loser = data["players"] if mean >= 0 else data["players"][::-1]
+    rate = f"{abs(mean):.6g} {unit}, p {_p_text(test.p_value)}"
+    if test.decided_at is None:
+        verdict = f"no verdict after {data['hands']:,} hands: {winner} won {rate} from {loser}"
+    else:
+        verdict = (
+            f"{winner} beats {loser} by {rate}, decided after {test.decided_at * runs:,} hands"
+        )
+    return {
+        "ci95": [low, high] if is_known else None,
+        "p_value": test.p_value,
+        "verdict": verdict,
+        "sequential": {
+            "decided": test.is_decided,
+            "decided_at": None if test.decided_at is None else test.decided_at * runs,
+            "alpha": test.rule.alpha,
+        },
+    }
+
+
+def _p_text(p_value: float) -> str:
+    return f"= {p_value:.2g}" if p_value >= 1e-4 else "< 0.0001"
+
+
+def report_text(data: dict[str, Any]) -> str:
+    """What `describe` found, for people."""
+    how = "duplicate " if data["duplicate"] else ""
+    how += "postflop " if data["postflop"] else ""
+    lines = [
+        data["verdict"],
+        f"{data['game']}, {data['hands']:,} {how}hands, seed {data['seed']}, "
+        f"{data['hands'] / max(data['seconds'], 1e-3):,.0f} hands a second",
+    ]
+    unit = data["unit"]
+    if data["ci95"] is not None:
+        low, high = data["ci95"]
+        kind = "always-valid 95 %" if "sequential" in data else "95 %"
+        lines.append(
+            f"win rate {data['win_rate']:.6g} {unit}, standard error {data['standard_error']:.4g}, "
+            f"{kind} interval [{low:.6g}, {high:.6g}]"
+        )
+    if "sb_per_hand" in data:
+        lines.append(f"{data['sb_per_hand']:.4g} sb/h, {data['bb_per_100']:.4g} bb/100")
+    if "last_tenth" in data:
+        last = data["last_tenth"]
+        lines.append(
+            f"{len(data['matches'])} matches; over their last tenth {last['win_rate']:.6g} {unit}, "
+            f"standard error {last['standard_error']:.4g}"
+        )
+    return "\n".join(lines)
+
+
+def write_logs(match: Match, path: Path) -> list[str]:
+    """The log of each run; that of the swapped run of a duplicate match says so in its name."""
+    from equilibrist.games.match_log import write_log
+
+    paths = [path, path.with_name(f"{path.stem}.swapped{path.suffix}")]
+    for log, place in zip(match.logs, paths, strict=False):
+        write_log(log, place)
+    return [str(place) for place in paths[: len(match.logs)]]
+
+
+def write_histories(match: Match, folder: Path) -> str:
+    """A history a hand; returns the folder."""
+    from equilibrist.games.phh import write_phh
+
+    folder.mkdir(exist_ok=True)
+    for run, log in enumerate(match.logs):
+        for record in log.hands:
+            write_phh(record, folder / f"{run}-{record.hand_number:07}.phh")
+    return str(folder)
+
+
+def draw(played: tuple[Match, ...], names: tuple[str, str], path: Path) -> None:
+    """Winnings of the first player as the match went on, a line a match."""
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    rules = played[0].rules
+    bet = rules.raise_sizes[0] if rules.is_limit else rules.big_blind
+    for match in played:
+        won = np.concatenate([[0], match.chips.sum(axis=0).cumsum()]) / bet
+        axes.plot(np.arange(len(won)) * len(match.chips), won, linewidth=1)
+    axes.axhline(0, color="grey", linewidth=0.8)
+    axes.set(
+        xlabel="hands",
+        ylabel="small bets won" if rules.is_limit else "big blinds won",
+        title=f"{names[0]} against {names[1]}, {rules.name}",
+    )
+    figure.savefig(path, dpi=120)

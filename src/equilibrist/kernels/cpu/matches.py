@@ -1,0 +1,91 @@
+"""Matches of tables: cards from words, and walks to the end of a hand.
+
+The random numbers of a hand are SplitMix64 (Steele, Lea and Flood 2014) from a word that the key of
+the match and the number of the hand give. So a hand is the same whichever thread plays it, and in
+whatever company.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@njit(cache=True, parallel=True)
+def deal_cards(deck, words, out):
+    """Writes into `out` [N, n] uint8 the cards that `words` [N, n] uint32 draw from `deck` [C].
+
+    Word k of a hand takes the card at its remainder by C − k, whose place the last card fills
+    (the ACPC dealer's rule, see `games/dealing.py`).
+    """
+    for i in prange(words.shape[0]):
+        left = deck.copy()
+        for k in range(words.shape[1]):
+            last = len(deck) - 1 - k
+            place = words[i, k] % (last + 1)
+            out[i, k] = left[place]
+            left[place] = left[last]
+
+
+@njit(cache=True, inline="always")
+def _mix(word):
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@njit(cache=True, inline="always")
+def _chance(seat, place, node):
+    """How likely a seat goes to a node in the state at a place."""
+    row = seat.row[node]
+    return seat.chances[seat.cell[place] + row * seat.width[place]] if row >= 0 else 0.0
+
+
+@njit(cache=True, inline="always")
+def _choose(seat, place, first, size, number):
+    """One of `size` nodes from `first` on, by their chances and a number in [0, 1)."""
+    most = 0.0
+    for c in range(first, first + size):
+        most = max(most, _chance(seat, place, c))
+    least = min(seat.threshold, most)
+    total = 0.0
+    for c in range(first, first + size):
+        chance = _chance(seat, place, c)
+        total += chance if chance >= least else 0.0
+    left, chosen = number * total, first
+    for c in range(first, first + size):
+        chance = _chance(seat, place, c)
+        if chance > 0 and chance >= least:
+            chosen = c
+            left -= chance
+            if left < 0:
+                break
+    return chosen
+
+
+@njit(cache=True, parallel=True)
+def play_hands(tree, zero, one, states_zero, states_one, start, key, numbers, out):
+    """Writes into `out` [N] the leaf where each hand ends that starts at node `start`.
+
+    `tree` are `WalkTables`, `zero` and `one` the `SeatTable`s of the hand's players; their states
+    [R, N] int32 count within each round. `numbers` [N] uint64 are those of the hands in their
+    match, whose `key` is one word.
+    """
+    for i in prange(len(numbers)):
+        word = _mix(key + numbers[i] * GOLDEN)
+        node = np.int64(start)
+        while tree.num_children[node] > 0:
+            first, size = tree.first_child[node], tree.num_children[node]
+            if tree.actor[node] < 0:  # cards are dealt
+                node = first
+                continue
+            word += GOLDEN
+            number = (_mix(word) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+            r = tree.round[node]
+            if tree.actor[node] == 0:
+                node = _choose(zero, zero.state_start[r] + states_zero[r, i], first, size, number)
+            else:
+                node = _choose(one, one.state_start[r] + states_one[r, i], first, size, number)
+        out[i] = node

@@ -1,0 +1,72 @@
+"""Matches that stop when they are decided: parts are played until a sequential test can tell.
+
+Every part is a match with deals of its own and memories reset, and grows with what is played, so
+that at most a fifth of all hands comes after the decision. The test looks after every deal, which
+it allows for (`evaluation.sequential`). It takes deals as independent, so it is not for players
+that learn.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from equilibrist.evaluation.sequential import MixtureSPRT, SequentialTest
+from equilibrist.games.rules import GameRules
+from equilibrist.play.match import Match, Pair, Runner, Watch, check_match, play_match
+
+_GROWTH = 4  # what is played before is so many times as long as a part
+_TELLING = 20  # parts before a twentieth of the hands are too short to tell how long others take
+_RULE = MixtureSPRT()
+
+
+def play_until_sure(
+    rules: GameRules,
+    players: Pair,
+    most_hands: int,
+    *,
+    rule: MixtureSPRT = _RULE,
+    seed: int = 0,
+    duplicate: bool = False,
+    agreed_rounds: int = 0,
+    runner: Runner = "views",
+    watch: Watch | None = None,
+) -> tuple[Match, SequentialTest]:
+    """All that was played, as one match, and the test of its samples, in chips a hand.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.players.catalog import make_player
+        >>> leduc = get_game("leduc")
+        >>> players = make_player("always-raise", leduc), make_player("always-fold", leduc)
+        >>> match, test = play_until_sure(leduc, players, 10_000, runner="auto")
+        >>> test.is_decided, match.num_hands  # chips never vary, so nobody knows their spread
+        (False, 10000)
+    """
+    check_match(rules, players, most_hands, seed, duplicate, agreed_rounds)
+    runs = 1 + duplicate
+    most = most_hands // runs
+    test, parts = SequentialTest(rule), list[Match]()
+    while test.num_results < most and not test.is_decided:
+        done = test.num_results
+        deals = max(rule.first_look, done // _GROWTH)
+        deals = min(deals + deals % 2, most - done)  # as many hands in either seat
+
+        def look(share: float, done: int = done, deals: int = deals) -> None:
+            if watch is not None and done * _TELLING >= most:
+                watch((done + share * deals) / most)
+
+        part_seed = int(np.random.SeedSequence([seed, len(parts), 3]).generate_state(1)[0])
+        part = play_match(
+            rules,
+            players,
+            deals * runs,
+            seed=part_seed,
+            duplicate=duplicate,
+            agreed_rounds=agreed_rounds,
+            runner=runner,
+            watch=look,
+        )
+        parts.append(part)
+        test.add(part.samples)
+    chips = np.concatenate([part.chips for part in parts], axis=1)
+    return Match(rules, parts[0].names, seed, chips, runner=parts[0].runner), test

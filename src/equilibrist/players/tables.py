@@ -1,0 +1,132 @@
+"""Players that are tables: their chances depend on a node and a private state, and on nothing else.
+
+Such players need no view and no Python: `play.batch` walks their hands by compiled code. Static
+players are tables of one state; strategies are tables of cards or buckets. A strategy for fewer
+raises is written out on the betting tree that is played, so that extra raises are called and
+forgotten as in `translation.find_node`.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.evaluation.expectation import mixed_chances
+from equilibrist.games.betting import Betting
+from equilibrist.games.betting_tree import BettingTree, NodeKind
+from equilibrist.kernels.layout import SeatTable, Treeplex
+from equilibrist.models.bucketed import BucketStates
+from equilibrist.models.game import Floats
+from equilibrist.models.treeplex import player_rows, treeplex
+from equilibrist.players.player import Player
+from equilibrist.players.static import Mix, Uniform
+from equilibrist.players.strategy_player import StrategyPlayer
+from equilibrist.players.translation import child_of, find_node
+from equilibrist.strategies.seats import Columns, OneColumn
+
+
+@dataclass(frozen=True, eq=False)
+class PlayerTable:
+    """A player at either seat of a betting tree."""
+
+    seats: tuple[SeatTable, SeatTable]
+    columns: tuple[Columns, Columns]
+
+
+def player_table(player: Player, tree: BettingTree) -> PlayerTable | None:
+    """The table of a player on a limit game's betting tree, None if it is no table.
+
+    A player derived from one of ours may do anything, so it is none.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> tree = BettingTree.build(get_game("kuhn"))
+        >>> table = player_table(Mix(0.2, 0.5, 0.3), tree)
+        >>> table.seats[1].chances.tolist()  # check and bet; fold and call
+        [1.0, 0.7, 0.3, 0.2, 0.8]
+    """
+    if type(player) is Mix:
+        return _static_table(tree, player.chances)
+    if type(player) is Uniform:
+        return _static_table(tree, None)
+    if type(player) is StrategyPlayer:
+        return _strategy_table(tree, player)
+    return None
+
+
+@functools.lru_cache(maxsize=16)
+def _static_table(tree: BettingTree, mix: tuple[float, float, float] | None) -> PlayerTable:
+    """A fixed mix, or all actions alike, whatever the cards."""
+    num_rounds = tree.last_round - tree.first_round + 1
+    one_state = BucketStates(
+        [np.ones(1, np.int64)] * num_rounds,
+        [np.zeros(1, np.int64)] * num_rounds,
+        [np.zeros(1, np.int32)] * num_rounds,
+    )
+    seats = []
+    for player in (0, 1):
+        rows = player_rows(tree, player)
+        own = treeplex(rows, one_state)
+        chances = np.ones(int(own.block_start[-1]))
+        for node in np.flatnonzero(rows.decision >= 0).tolist():
+            children = tree.children(node)
+            at = int(own.block_start[tree.round[node] - tree.first_round])
+            at += int(rows.row[children.start])
+            share = 1 / len(children) if mix is None else mixed_chances(tree, node, mix)
+            chances[at : at + len(children)] = share
+        seats.append(_seat_table(own, chances, rows.row.astype(np.int64), 0.0))
+    columns = OneColumn(num_rounds)
+    return PlayerTable((seats[0], seats[1]), (columns, columns))
+
+
+def _strategy_table(tree: BettingTree, player: StrategyPlayer) -> PlayerTable | None:
+    zero, one = player.strategy.seat(0), player.strategy.seat(1)
+    if zero is None or one is None:
+        return None
+    row = _translated_rows(tree, player.strategy.tree)
+    seats = [_seat_table(seat.tree, seat.chances, row, player.threshold) for seat in (zero, one)]
+    return PlayerTable((seats[0], seats[1]), (zero.columns, one.columns))
+
+
+def _seat_table(
+    own: Treeplex, chances: Floats, row: NDArray[np.int64], threshold: float
+) -> SeatTable:
+    board = np.repeat(np.arange(len(own.num_states)), own.num_states)
+    place = np.arange(len(board)) - own.state_start[board]
+    return SeatTable(
+        chances=np.ascontiguousarray(chances),
+        row=row,
+        state_start=own.state_start[own.board_start[:-1]],
+        cell=own.block_start[board] + place,
+        width=own.num_states[board],
+        threshold=np.float64(threshold),
+    )
+
+
+@functools.lru_cache(maxsize=16)
+def _translated_rows(tree: BettingTree, own: BettingTree) -> NDArray[np.int64]:
+    """Row of a strategy on its own tree that leads to each node of `tree`, −1 to none: [V].
+
+    Where an extra raise is called, that is row 0 of the round: it opens the round and holds 1.
+    """
+    rows = [player_rows(own, player).row for player in (0, 1)]
+    row = np.full(len(tree), -1, np.int64)
+    bettings = [Betting.start(tree.rules)]
+    for node in range(len(tree)):
+        if node > 0:
+            action, above = tree.action(node), bettings[tree.parent[node]]
+            bettings.append(above if action is None else above.apply(action))
+        if tree.kind[node] != NodeKind.DECISION:
+            continue
+        found = find_node(own, bettings[node])
+        for child in tree.children(node):
+            action = tree.action(child)
+            assert action is not None
+            if found is None:
+                row[child] = 0 if action.kind == "c" else -1
+            elif (same := child_of(own, found, action)) is not None:
+                row[child] = rows[tree.player[node]][same]
+    return row
