@@ -1,47 +1,10 @@
 """`players`, `match` and `tournament` as their users meet them."""
 
-import json
-import sys
-from typing import NamedTuple
-
 import pytest
 
-from equilibrist.cli import main
 from equilibrist.games.catalog import get_game
 from equilibrist.games.match_log import read_log
 from equilibrist.games.phh import read_phh
-
-
-class Result(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    """Runs a command line in this process, as `equilibrist` would in its own."""
-
-    def run(*arguments) -> Result:
-        monkeypatch.setattr(sys, "argv", ["equilibrist", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        return Result(int(caught.value.code or 0), *capsys.readouterr())
-
-    return run
-
-
-@pytest.fixture
-def answer(run):
-    """Runs a command line with --json and returns its one object."""
-
-    def answer(*arguments) -> dict:
-        result = run(*arguments, "--json")
-        assert result.returncode == 0, result.stderr
-        assert result.stdout.count("\n") == 1
-        return json.loads(result.stdout)
-
-    return answer
 
 
 def test_players_are_listed_with_their_options(run, answer):

@@ -3,49 +3,16 @@
 import json
 import subprocess
 import sys
-from typing import NamedTuple
 
 import pytest
 
 from equilibrist import __version__
-from equilibrist.cli import cards, main
+from equilibrist.cli import cards
 
 GAMES = [
     "kuhn", "leduc", "rhode-island", "holdem-limit", "holdem-nolimit", "preflop-holdem",
     "royal-holdem", "discard-holdem",
 ]  # fmt: skip
-
-
-class Result(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    """Runs a command line in this process, as `equilibrist` would in its own."""
-
-    def run(*arguments: str) -> Result:
-        monkeypatch.setattr(sys, "argv", ["equilibrist", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        return Result(int(caught.value.code or 0), *capsys.readouterr())
-
-    return run
-
-
-@pytest.fixture
-def answer(run):
-    """Runs a command line with --json and returns its one object."""
-
-    def answer(*arguments: str) -> dict:
-        result = run(*arguments, "--json")
-        assert result.returncode == 0, result.stderr
-        assert result.stdout.count("\n") == 1
-        return json.loads(result.stdout)
-
-    return answer
 
 
 def test_the_size_of_a_pattern(answer):

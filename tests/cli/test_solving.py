@@ -1,6 +1,5 @@
 """Solving as its user meets it: commands, saved solutions, resumed and killed runs."""
 
-import json
 import random
 import signal
 import subprocess
@@ -11,30 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equilibrist.cli import main
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.strategies.strategy import Solution
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["equilibrist", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        return int(caught.value.code or 0), *capsys.readouterr()
-
-    return run
-
-
-@pytest.fixture
-def answer(run):
-    def answer(*arguments: str) -> dict:
-        code, out, err = run(*arguments, "--json")
-        assert code == 0, err
-        return json.loads(out)
-
-    return answer
 
 
 def test_a_solution_is_saved_exploited_shown_and_verified(answer, run, tmp_path):

@@ -64,6 +64,15 @@ class Joint:
         parts = (self.wins, self.ties, self.losses)
         return float(sum(part.sum(dtype=np.float64) for part in parts))
 
+    def check(self, first: Abstraction, other: Abstraction) -> None:
+        """Complain if these are not counts of two abstractions' last buckets."""
+        if self.wins.shape != (first.num_buckets[-1], other.num_buckets[-1]):
+            raise InvalidValueError(
+                f"counts of {self.wins.shape} buckets do not fit {first.num_buckets[-1]} and "
+                f"{other.num_buckets[-1]}",
+                value=self.wins.shape,
+            )
+
     def save(self, folder: str | Path, parents: Mapping[str, str]) -> str:
         """Write the counts as an artefact; `parents` are the hashes of the abstractions."""
         arrays = {"wins": self.wins, "ties": self.ties}

@@ -102,12 +102,7 @@ def transitions(
         [0.0, 0.0, 0.161]
     """
     other = second or first
-    if counts.wins.shape != (first.num_buckets[-1], other.num_buckets[-1]):
-        raise InvalidValueError(
-            f"counts of {counts.wins.shape} buckets do not fit {first.num_buckets[-1]} and "
-            f"{other.num_buckets[-1]}",
-            value=counts.wins.shape,
-        )
+    counts.check(first, other)
     rows, columns = classes or (places(first), places(other))
     for side, labels in ((first, rows), (other, columns)):
         _check_siblings(side, labels)

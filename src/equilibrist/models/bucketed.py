@@ -68,12 +68,7 @@ def bucket_game(
         198
     """
     other = second or first
-    if counts.wins.shape != (first.num_buckets[-1], other.num_buckets[-1]):
-        raise InvalidValueError(
-            f"counts of {counts.wins.shape} buckets do not fit {first.num_buckets[-1]} and "
-            f"{other.num_buckets[-1]}",
-            value=counts.wins.shape,
-        )
+    counts.check(first, other)
     rules = first.rules
     betting = BettingTree.build(rules, menu)
     rows = (player_rows(betting, 0), player_rows(betting, 1))
