@@ -19,8 +19,6 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules
 
-pytestmark = pytest.mark.kernels
-
 SMALL = GameRules(
     name="small", betting="limit", blinds=(1, 1), raise_sizes=(2, 2, 4), max_raises=(1, 1, 1),
     num_suits=2, num_ranks=4, num_hole_cards=2, num_board_cards=(0, 2, 1),

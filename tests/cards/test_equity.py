@@ -14,8 +14,6 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # eval7 calls pyparsing by names that are going away
     import eval7
 
-pytestmark = pytest.mark.kernels
-
 
 def counts(result: Equity) -> tuple[float, float, float, float]:
     return result.wins, result.ties, result.losses, result.total

@@ -9,8 +9,6 @@ from equilibrist.cards.card import FULL_DECK, Deck, cards_name, parse_cards
 from equilibrist.cards.isomorphism import BoardIndexer, DealIndexer
 from equilibrist.errors import CardError, InvalidValueError
 
-pytestmark = pytest.mark.kernels
-
 PATTERNS = [
     (2,), (2, 3), (2, 3, 1), (2, 3, 1, 1), (2, 5), (2, 4), (3,), (3, 1), (3, 1, 1), (5,), (2, 2),
     (2, 2, 3, 1, 1), (1, 1, 1), (7,), (3, 2), (3, 1, 1, 2), (4, 4), (1, 2, 3),

@@ -16,8 +16,6 @@ from equilibrist.cards.ranking import (
 )
 from equilibrist.errors import CardError, InvalidValueError, UnknownNameError
 
-pytestmark = pytest.mark.kernels
-
 # Best first; each beats the next.
 LADDER = [
     ("AhKhQhJhTh2c3d", "royal flush"),

@@ -11,8 +11,6 @@ from equilibrist.models.restricted import RestrictedGame, is_symmetric, symmetri
 from equilibrist.solving.best_response import best_response, evaluate
 from equilibrist.solving.cfr import CFR
 
-pytestmark = pytest.mark.kernels
-
 TINY_HOLDEM = GameRules(
     name="tiny-holdem", betting="limit", blinds=(2, 1), raise_sizes=(2, 4), max_raises=(1, 2),
     first_players=(1, 0), num_suits=2, num_ranks=4, num_hole_cards=2, num_board_cards=(0, 3),

@@ -64,7 +64,6 @@ def test_random_hands_are_ordered_as_by_other_evaluators(num_cards: int, evaluat
     assert_same_order(rank_hands(hands), EVALUATORS[evaluator](hands))
 
 
-@pytest.mark.kernels
 @pytest.mark.parametrize("num_cards", RANDOM_HANDS)
 def test_a_few_thousand_hands_are_ordered_as_by_eval7_within_bounds(num_cards: int) -> None:
     hands = random_hands(3_000, num_cards, seed=52)

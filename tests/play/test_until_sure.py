@@ -9,8 +9,6 @@ from equilibrist.games.catalog import get_game
 from equilibrist.play.until_sure import play_until_sure
 from equilibrist.players.catalog import make_player
 
-pytestmark = pytest.mark.kernels
-
 LIMIT, LEDUC = get_game("holdem-limit"), get_game("leduc")
 
 
