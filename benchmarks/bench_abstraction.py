@@ -131,8 +131,8 @@ def bench_gs3(report: Report, strengths: Strengths) -> None:
     for r, (least, most) in enumerate(GS3_PARTS, 1):
         parts = np.bincount(found.parents[r])
         what = f"parts of a bucket in round {r + 1} (GS3: {least} to {most})"
-        report.figure(f"least {what}", parts.min(), "")
-        report.figure(f"most {what}", parts.max(), "")
+        report.figure(f"least {what}", int(parts.min()), "")
+        report.figure(f"most {what}", int(parts.max()), "")
     start = time.perf_counter()
     counts = joint(found)
     report.figure("exact joint counts, 28,800 × 28,800", time.perf_counter() - start, "s")

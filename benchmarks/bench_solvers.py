@@ -51,12 +51,13 @@ def leduc(suits: int, ranks: int, raises: int) -> GameRules:
     return replace(rules, name=name, num_suits=suits, num_ranks=ranks, max_raises=(raises, raises))
 
 
-def holdem(suits: int, ranks: int) -> GameRules:
+def holdem(suits: int, ranks: int, raises: int = 1) -> GameRules:
     """Two hole cards, a round, a flop, another round."""
+    name = f"holdem {suits}×{ranks}, {raises} raises"
     return replace(
-        get_game("holdem-limit"), name=f"holdem {suits}×{ranks}", num_suits=suits, num_ranks=ranks,
-        raise_sizes=(10, 20), max_raises=(1, 1), first_players=(1, 0), num_board_cards=(0, 3),
-        discards=(),
+        get_game("holdem-limit"), name=name, num_suits=suits, num_ranks=ranks,
+        raise_sizes=(10, 20), max_raises=(raises, raises), first_players=(1, 0),
+        num_board_cards=(0, 3), discards=(),
     )  # fmt: skip
 
 
@@ -171,7 +172,7 @@ def main() -> None:
     large = leduc(2, 6, raises=2) if quick else leduc(4, 6, raises=6)
     beside_openspiel(report, large, theirs=2, ours=20)
     report = Report("sweeps, all cores", header="")
-    game = exact_game(holdem(2, 6) if quick else holdem(4, 6))
+    game = exact_game(holdem(2, 6, raises=3) if quick else holdem(4, 6, raises=3))
     check_rounding(game, (-np.inf, np.inf))
     throughput(report, game, 10)
     if quick:

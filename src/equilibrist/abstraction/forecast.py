@@ -33,7 +33,7 @@ _BEFORE = {  # on the street before: 84 million of hold'em, or 11 million of its
     "percentile": _Cost(14, 160),  # hold'em 5-25-125-625: 1.6 GiB, 13 s
     "expectation": _Cost(14, 190),  # hold'em 5-25-125-625: 1.5 GiB
     "moments": _Cost(70, 1500),  # 32 cards 5-25-125-625: 70 bytes; hold'em over two minutes
-    "potential-aware": _Cost(75, 1700),  # hold'em 20-800-4800-28800: 6.3 GiB, 144 s
+    "potential-aware": _Cost(75, 1600),  # hold'em 20-800-4800-28800: 6.3 GiB, 135 s
     "strength-potential": _Cost(25, 900),  # 32 cards, 5 parts each round
     "texture": _Cost(25, 200),  # 32 cards
     "lossless": _Cost(0, 0),  # refuses all but small decks

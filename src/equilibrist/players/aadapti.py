@@ -4,7 +4,8 @@
 persistent patterns in play" (Billings et al. 2003). Here the pattern is one triple of frequencies
 for each round, facing no bet, one, or a raise. Of the hands that it may have, the other is taken to
 raise the best, call with the next and fold the rest, as often as counted; the action of largest
-expectation is chosen one step ahead.
+expectation is chosen one step ahead. Whoever stays calls to the end: in each later round a bet, as
+often as the other is counted to make it.
 """
 
 from __future__ import annotations
@@ -51,8 +52,10 @@ class Aadapti(Player):
         betting = view.betting
         weights = posterior(view, self._chances)
         chance = win_chance(view.hole, view.board, weights)
+        later = self._later_bets(betting.round)
         values: dict[Kind, float] = {"f": 0.0}
-        values["c"] = chance * (betting.pot + betting.to_call) - betting.to_call
+        values["c"] = chance * (betting.pot + betting.to_call + 2 * later)
+        values["c"] -= betting.to_call + later
         if betting.can_raise:
             values["r"] = self._value_of_raise(view, weights)
         return nearest_action(betting, max(values, key=values.__getitem__))
@@ -65,6 +68,12 @@ class Aadapti(Player):
                 self._counts[_context(betting)][_KINDS.index(action.kind)] += 1
             betting = betting.apply(action)
 
+    def _later_bets(self, round: int) -> float:
+        """Chips that either player is expected to add in the rounds to come."""
+        sizes = self._rules.raise_sizes
+        counts = self._counts[round + 1 :, 0]
+        return float(np.dot(sizes[round + 1 :], counts[:, 2] / counts.sum(axis=1)))
+
     def _value_of_raise(self, view: View, weights: Floats) -> float:
         """The pot if the other folds; else a showdown for one bet more against what stays."""
         betting = view.betting
@@ -75,7 +84,9 @@ class Aadapti(Player):
         folding = weights * self._chances(after, strengths(view.board), weights, "f")
         folds = float(folding.sum() / max(weights.sum(), 1e-12))
         chance = win_chance(view.hole, view.board, weights - folding)
-        return folds * betting.pot + (1 - folds) * (chance * pot - cost)
+        later = self._later_bets(betting.round)
+        stays = chance * (pot + 2 * later) - cost - later
+        return folds * betting.pot + (1 - folds) * stays
 
     def _chances(self, betting: Betting, places: Floats, weights: Floats, kind: str) -> Floats:
         """Chance of an action: of the hands it may have, the best raise and the worst fold."""
