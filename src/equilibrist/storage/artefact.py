@@ -222,7 +222,8 @@ def check_target(folder: Path, kind: str) -> None:
         found = read_manifest(folder)["kind"]
         if found != kind:
             raise StorageError(
-                f"{folder} holds a {found}; a {kind} will not overwrite it, choose another folder",
+                f"{folder} holds {'an' if found[0] in 'aeiou' else 'a'} {found}; a {kind} will not "
+                "overwrite it, choose another folder",
                 value=str(folder),
             )
         return
