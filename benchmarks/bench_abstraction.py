@@ -3,7 +3,7 @@
 Correctness first: strengths of random rivers must be eval7's, the mean equity of every street one
 half, joint counts of a sample symmetric, and exact ones those of all 55,627,620,048,000 deals.
 
-With --exact the joint counts of 625 buckets too (six minutes on two cores), with --gs3 GS3's
+With --exact the joint counts of 625 buckets too (four minutes on two cores), with --gs3 GS3's
 20-800-4800-28800 and its joint counts (half an hour, 8 GB).
 
 Run: python benchmarks/bench_abstraction.py [--exact] [--gs3]

@@ -71,7 +71,7 @@ def by_hand(deals):
     return singles[0], steps, mean, lost, lost_won
 
 
-def check(network, memory, deals):
+def assert_as_counted(network, memory, deals):
     start, steps, mean, lost, lost_won = by_hand(deals)
     for pair, number in start.items():
         assert network.start[pair] == pytest.approx(number / len(deals), abs=1e-14)
@@ -89,7 +89,7 @@ def check(network, memory, deals):
 def test_chances_and_distances_are_those_of_all_deals(buckets):
     counts = joint(buckets)
     network = transitions(buckets, counts)
-    check(network, compare(network, buckets, counts), list(sequences(buckets)))
+    assert_as_counted(network, compare(network, buckets, counts), list(sequences(buckets)))
 
 
 def test_chosen_flops_are_counted_alone(buckets):
@@ -97,7 +97,7 @@ def test_chosen_flops_are_counted_alone(buckets):
     flops = [tuple(sorted(parse_cards(text))) for text in ("KsAs", "KhAh")]
     counts = joint(buckets, boards=chosen_boards(buckets.streets, flops[:1])[-1])
     network = transitions(buckets, counts)
-    check(network, compare(network, buckets, counts), list(sequences(buckets, flops)))
+    assert_as_counted(network, compare(network, buckets, counts), list(sequences(buckets, flops)))
 
 
 def test_the_product_is_right_in_every_round(buckets):

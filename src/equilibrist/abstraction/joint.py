@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.features import Ints
 from equilibrist.abstraction.streets import Streets
-from equilibrist.abstraction.tiles import NUM_BLOCKS, Matrices, count_tiles, is_tiled
+from equilibrist.abstraction.tiles import NUM_BLOCKS, Matrices, can_be_tiled, count_tiles
 from equilibrist.cards.ranking import rank_tables
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.storage.artefact import open_artefact, write_artefact
@@ -33,7 +33,6 @@ from equilibrist.storage.memory import available_bytes, gigabytes
 
 KIND = "joint"
 Counts = NDArray[Any]  # whole numbers: float64 below 2**53, or uint32 or uint64
-_NUM_BLOCKS = 64  # of last boards: progress, and what a killed run has to do again
 _TILED = 2_000  # last buckets beyond which tiles are faster: a matrix fills the second cache
 _NUM_GROUPS = 8  # of a sample, whose spread tells the error
 
@@ -156,7 +155,7 @@ def joint(
     """
     other = second or first
     _check_same_game(first, other)
-    if max(first.num_buckets[-1], other.num_buckets[-1]) > _TILED and is_tiled(first, other):
+    if max(first.num_buckets[-1], other.num_buckets[-1]) > _TILED and can_be_tiled(first, other):
         if so_far is None:
             _check_memory(first, other, (2 if other is first else 3) * 4)
         return _tiled_joint(first, other, boards, so_far, watch)
@@ -279,7 +278,7 @@ def _count(
     hands = streets.hands[streets.in_deck]
     start, origin, renaming, weights = links
     sides, inverse = [_side(side) for side in (rows, columns)], _inverse(streets)
-    ends = np.linspace(0, len(streets[-1].boards), _NUM_BLOCKS + 1).astype(np.int64)
+    ends = np.linspace(0, len(streets[-1].boards), NUM_BLOCKS + 1).astype(np.int64)
     wins, ties = np.zeros((2, numba.get_num_threads(), *shape))
     for begin, end in itertools.islice(itertools.pairwise(ends), progress.done, None):
         bucket_showdowns(
@@ -290,7 +289,7 @@ def _count(
         progress.done += 1
         if watch is not None:
             _collect(progress, wins, ties)
-            watch(progress, progress.done / _NUM_BLOCKS)
+            watch(progress, progress.done / NUM_BLOCKS)
     _collect(progress, wins, ties)
     return progress.wins, progress.ties
 

@@ -17,16 +17,15 @@ from numpy.typing import NDArray
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.cards.ranking import rank_tables
 
-Matrices = list[
-    NDArray[np.unsignedinteger]
-]  # wins, ties and, of two abstractions, losses: [K0, K1]
+# Wins, ties and, of two different abstractions, losses: [K0, K1] each.
+Matrices = list[NDArray[np.unsignedinteger]]
 Watch = Callable[[Matrices, int], None]  # the counts so far, and how many blocks are done
 
-NUM_BLOCKS = 64  # of boards two streets before the last: progress, and what a killed run does again
+NUM_BLOCKS = 64  # of boards: progress, and what a killed run has to do again
 _ROOM = 2  # how much faster than on the first block a count may grow
 
 
-def is_tiled(*sides: Abstraction) -> bool:
+def can_be_tiled(*sides: Abstraction) -> bool:
     """Whether there is a street two before the last, whose buckets have ascending children."""
     return len(sides[0].streets) > 2 and all(
         bool((np.diff(side.parents[-2]) >= 0).all()) for side in sides
