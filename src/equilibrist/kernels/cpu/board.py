@@ -1,10 +1,10 @@
 """What a sweep does on the boards of a round: realize, gradient, fold-up, average.
 
-Loops run over contiguous states with unsigned indices, a few arrays at a time: that is what the
-compiler can vectorise (see docs/findings/numba-inner-loops.md). Helpers for one board are inlined;
-functions for some boards are compiled once and called with a whole round, or with the board of a
-thread. None allocates, so they are compiled without reference counting, which Numba would otherwise
-do in the inner loops.
+Loops run over contiguous states with unsigned indices, a few arrays at a time, which the compiler
+can vectorise, or with the vectors of `lanes.py` (see docs/findings/numba-inner-loops.md). Helpers
+for one board are inlined; functions for some boards are compiled once and called with a whole
+round, or with the board of a thread. None allocates, so they are compiled without reference
+counting, which Numba would otherwise do in the inner loops.
 """
 
 from __future__ import annotations
@@ -12,14 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from equilibrist.kernels.cpu.leaves import gradient_board, leaf_space
+from equilibrist.kernels.cpu.lanes import LANES, as_wide, choose, load, spread, store
+from equilibrist.kernels.cpu.leaves import gradient_board
 from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRET, SOFTMAX
-
-
-@njit(cache=True, inline="always")
-def work_space(num_states, dtype):
-    """What the functions below write into on boards of so many states: sums, and rows."""
-    return leaf_space(num_states, dtype), np.empty(2 * num_states, dtype)
 
 
 @njit(cache=True, inline="always")
@@ -30,6 +25,8 @@ def _realize_board(tree, r, board, behaviour, plan, average, weight, averages):
     plan instead of two.
     """
     start, states = tree.block_start[board], np.uint64(tree.num_states[board])
+    zero, weight, eight = plan.dtype.type(0), plan.dtype.type(weight), np.uint64(LANES)
+    whole = states - states % eight
     for e in range(tree.entry_start[r + 1] - tree.entry_start[r]):
         own = np.uint64(start) + np.uint64(e) * states
         if averages:
@@ -49,69 +46,80 @@ def _realize_board(tree, r, board, behaviour, plan, average, weight, averages):
         up = np.uint64(start) + np.uint64(tree.decision_parent[d]) * states
         own = np.uint64(start) + np.uint64(tree.decision_first[d]) * states
         for _ in range(tree.decision_size[d]):
-            if averages:
-                for s in range(states):
-                    average[own + s] += weight * plan[own + s]
-            for s in range(states):
-                plan[own + s] = plan[up + s] * behaviour[own + s]
+            for s in range(np.uint64(0), whole, eight):
+                _step(behaviour, plan, up + s, own + s, average, weight, averages, spread(zero))
+            for s in range(whole, states):
+                _step(behaviour, plan, up + s, own + s, average, weight, averages, zero)
             own += states
 
 
 @njit(cache=True, inline="always")
-def _fold_board(tree, rule, r, board, values, behaviour, table, factors, rows):
+def _step(behaviour, plan, up, own, average, weight, averages, zero):
+    """Averages and realizes an action in as many states as `zero` is wide (see `lanes.py`)."""
+    reach = load(plan, up, zero) * load(behaviour, own, zero)
+    if averages:
+        before = load(average, own, zero) + as_wide(weight, zero) * load(plan, own, zero)
+        store(average, own, before)
+    store(plan, own, reach)
+
+
+@njit(cache=True, inline="always")
+def _fold_board(tree, rule, r, board, values, behaviour, table, factors):
     """Folds the decisions of a board, children first, by a rule; see the reference."""
-    start, states = tree.block_start[board], tree.num_states[board]
-    begin = tree.decision_start[r]
-    for back in range(tree.decision_start[r + 1] - begin):
+    start, states = np.uint64(tree.block_start[board]), np.uint64(tree.num_states[board])
+    zero, eight = values.dtype.type(0), np.uint64(LANES)
+    whole = states - states % eight
+    for back in range(tree.decision_start[r + 1] - tree.decision_start[r]):
         d = tree.decision_start[r + 1] - 1 - back
-        up = start + tree.decision_parent[d] * states
-        first = start + tree.decision_first[d] * states
-        size = np.int64(tree.decision_size[d])
+        up = start + np.uint64(tree.decision_parent[d]) * states
+        first = start + np.uint64(tree.decision_first[d]) * states
+        size = np.uint64(tree.decision_size[d])
         chosen = EXPECTATION if tree.locked[d] else rule
         if chosen == REGRET:
-            _match_regrets(values, behaviour, table, factors, up, first, size, states, rows)
+            for s in range(np.uint64(0), whole, eight):
+                _match_regrets(
+                    values, behaviour, table, factors, up + s, first + s, size, states, spread(zero)
+                )
+            for s in range(whole, states):
+                _match_regrets(
+                    values, behaviour, table, factors, up + s, first + s, size, states, zero
+                )
         else:
             for s in range(states):
                 values[up + s] += _decide(chosen, size, states, first + s, values, behaviour, table)
 
 
 @njit(cache=True, inline="always")
-def _match_regrets(values, behaviour, table, factors, up, first, size, states, rows):
-    """The regret rule at one decision, action by action, all states at once.
+def _match_regrets(values, behaviour, table, factors, up, first, size, states, zero):
+    """The regret rule at one decision, in as many states as `zero` is wide (see `lanes.py`).
 
-    `rows` holds the mean and the sum of matched regrets, then what to add and to multiply by.
+    Actions stand `states` apart from `first` on, and `up` is the row that leads to the decision.
     """
-    positive, negative, prediction = factors[0], factors[1], factors[2]
-    parent, at, n = np.uint64(up), np.uint64(first), np.uint64(states)
-    zero, one = values.dtype.type(0), values.dtype.type(1)
-    for s in range(n):
-        rows[s] = behaviour[at + s] * values[at + s]
-    for a in range(np.uint64(1), np.uint64(size)):
-        i = at + a * n
-        for s in range(n):
-            rows[s] += behaviour[i + s] * values[i + s]
-    for s in range(n):
-        values[parent + s] += rows[s]
-        rows[n + s] = zero
-    for a in range(np.uint64(size)):
-        i = at + a * n
-        for s in range(n):
-            latest = values[i + s] - rows[s]
-            regret = table[i + s] + latest
-            regret *= positive if regret > zero else negative
-            table[i + s] = regret
-            matched = max(regret + prediction * latest, zero)
-            behaviour[i + s] = matched
-            rows[n + s] += matched
-    even = one / values.dtype.type(size)
-    for s in range(n):
-        total = rows[n + s]
-        rows[s] = zero if total > zero else even
-        rows[n + s] = one / total if total > zero else zero
-    for a in range(np.uint64(size)):
-        i = at + a * n
-        for s in range(n):
-            behaviour[i + s] = behaviour[i + s] * rows[n + s] + rows[s]
+    positive, negative = as_wide(factors[0], zero), as_wide(factors[1], zero)
+    prediction, mean, total = as_wide(factors[2], zero), zero, zero
+    i = first
+    for _ in range(size):
+        mean = mean + load(behaviour, i, zero) * load(values, i, zero)
+        i += states
+    store(values, up, load(values, up, zero) + mean)
+    i = first
+    for _ in range(size):
+        latest = load(values, i, zero) - mean
+        regret = load(table, i, zero) + latest
+        regret = regret * choose(regret, positive, negative)
+        store(table, i, regret)
+        matched = regret + prediction * latest
+        matched = choose(matched, matched, zero)
+        store(behaviour, i, matched)
+        total = total + matched
+        i += states
+    one = as_wide(values.dtype.type(1), zero)
+    even = choose(total, zero, as_wide(values.dtype.type(1) / values.dtype.type(size), zero))
+    share = choose(total, one, zero) / choose(total, total, one)
+    i = first
+    for _ in range(size):
+        store(behaviour, i, load(behaviour, i, zero) * share + even)
+        i += states
 
 
 @njit(cache=True, inline="always")
@@ -175,19 +183,19 @@ def gradient_boards(own, other, leaves, pairs, player, r, begin, end, plan, out,
 
 
 @njit(cache=True, _nrt=False)
-def fold_boards(tree, rule, r, begin, end, values, behaviour, table, factors, rows):
+def fold_boards(tree, rule, r, begin, end, values, behaviour, table, factors):
     """Folds up the boards' values by a rule, with those of all boards of the next round."""
     for board in range(begin, end):
         if r < len(tree.num_sequences) - 1:
             for child in range(tree.child_start[board], tree.child_start[board + 1]):
                 gather_child(tree, r, board, child, values)
-        _fold_board(tree, rule, r, board, values, behaviour, table, factors, rows)
+        _fold_board(tree, rule, r, board, values, behaviour, table, factors)
 
 
 @njit(cache=True, _nrt=False)
-def fold_path_board(tree, rule, r, board, values, behaviour, table, factors, rows):
+def fold_path_board(tree, rule, r, board, values, behaviour, table, factors):
     """Folds up one board's values by a rule, without boards of the next round."""
-    _fold_board(tree, rule, r, board, values, behaviour, table, factors, rows)
+    _fold_board(tree, rule, r, board, values, behaviour, table, factors)
 
 
 @njit(cache=True, _nrt=False)

@@ -1,70 +1,169 @@
-"""Eight numbers at a time: the few vector instructions that Numba's compiler does not find itself.
+"""Eight numbers at a time: a vector type for the loops that Numba's compiler cannot vectorise.
 
-Sums over hands that block each other go to places that only the cards tell, so no loop over hands
-can be vectorised; a loop over eight leaves can, but the compiler must prove that no two places
-overlap, and cannot. These functions say it in LLVM's words. An index is where eight neighbours in
-an array begin; arrays are contiguous and of one type.
+Some loops read and write more places than the compiler can prove apart; others add to places that
+only the cards tell. These few functions say in LLVM's words what is eight numbers wide:
+
+    total = load(plan, i, zero) * load(behaviour, j, zero)
+    store(plan, k, total)
+
+`zero` says how wide: `spread(0.0)`, then eight neighbours are read, added, compared and written at
+once; or a plain 0.0, then one. So one function serves whole blocks of eight and what is left over.
+Arrays are contiguous; indices are unsigned and unchecked.
 """
 
 from __future__ import annotations
 
+import operator
+from typing import Any
+
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
+from numba.core import cgutils
+from numba.core.datamodel import models
+from numba.extending import intrinsic, overload, register_model
 
 LANES = 8
 
 
+class Lanes(types.Type):
+    """Eight numbers of one type."""
+
+    def __init__(self, dtype: types.Type) -> None:
+        self.dtype = dtype
+        super().__init__(name=f"Lanes({dtype})")
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Lanes) -> None:
+        number = manager.lookup(kind.dtype).get_value_type()
+        super().__init__(manager, kind, ir.VectorType(number, LANES))
+
+
 @intrinsic
-def add_lanes(context, into, at, source, begin):
-    """into[at : at + 8] += source[begin : begin + 8]."""
+def spread(context, number):
+    """Eight times the same number."""
 
     def write(context, builder, signature, arguments):
-        place = _place(context, builder, signature.args[0], *arguments[:2])
-        added = _load(builder, _place(context, builder, signature.args[2], *arguments[2:]))
-        _store(builder, builder.fadd(_load(builder, place), added), place)
-        return context.get_dummy_value()
+        return _spread(builder, arguments[0])
 
-    return types.void(into, at, source, begin), write
+    return Lanes(number)(number), write
 
 
 @intrinsic
-def add_rest(context, into, at, sums, total, first, second):
-    """into[at :] += sums[total :] - sums[first :] - sums[second :], eight numbers of each."""
-    return types.void(into, at, sums, total, first, second), _change_by_rest("fadd")
+def as_wide(context, number, zero):
+    """A number as wide as `zero`: itself, or eight times itself."""
 
-
-@intrinsic
-def take_rest(context, into, at, sums, total, first, second):
-    """into[at :] -= sums[total :] - sums[first :] - sums[second :], eight numbers of each."""
-    return types.void(into, at, sums, total, first, second), _change_by_rest("fsub")
-
-
-def _change_by_rest(change):
     def write(context, builder, signature, arguments):
-        kind = signature.args[2]
-        place = _place(context, builder, signature.args[0], *arguments[:2])
-        total, first, second = (
-            _load(builder, _place(context, builder, kind, arguments[2], index))
-            for index in arguments[3:]
-        )
-        rest = builder.fsub(builder.fsub(total, first), second)
-        _store(builder, getattr(builder, change)(_load(builder, place), rest), place)
+        return _spread(builder, arguments[0]) if isinstance(zero, Lanes) else arguments[0]
+
+    return zero(number, zero), write
+
+
+@intrinsic
+def load(context, array, index, zero):
+    """array[index : index + 8], or array[index], as wide as `zero` and of its type."""
+
+    def write(context, builder, signature, arguments):
+        place = _place(context, builder, array, arguments[0], arguments[1], zero)
+        found = builder.load(place, align=array.dtype.bitwidth // 8)
+        wide = context.get_value_type(zero)
+        return found if found.type == wide else builder.fpext(found, wide)
+
+    return zero(array, index, zero), write
+
+
+@intrinsic
+def store(context, array, index, value):
+    """array[index : index + 8], or array[index], becomes `value`, as wide as that is."""
+
+    def write(context, builder, signature, arguments):
+        place = _place(context, builder, array, arguments[0], arguments[1], value)
+        builder.store(arguments[2], place, align=array.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
-    return write
+    return types.void(array, index, value), write
 
 
-def _place(context, builder, kind, array, index):
-    """Pointer to eight neighbours of an array."""
-    data = context.make_array(kind)(context, builder, array).data
+@intrinsic
+def choose(context, value, positive, otherwise):
+    """`positive` where `value` is above 0, and `otherwise` elsewhere."""
+
+    def write(context, builder, signature, arguments):
+        kind = arguments[0].type
+        zero = ir.Constant(kind, [0.0] * LANES if isinstance(value, Lanes) else 0.0)
+        return builder.select(builder.fcmp_ordered(">", arguments[0], zero), *arguments[1:])
+
+    return positive(value, positive, otherwise), write
+
+
+@intrinsic
+def turn(context, source, places, into, at):
+    """into[at + 8 j + i] = source[places[i] + j]: eight rows of eight become columns."""
+
+    def write(context, builder, signature, arguments):
+        origin, begins, target, first = arguments
+        lanes = Lanes(source.dtype)
+        rows = [
+            builder.load(_place(context, builder, source, origin, begin, lanes), align=4)
+            for begin in cgutils.unpack_tuple(builder, begins)
+        ]
+        for width in (4, 2, 1):  # halves, quarters and neighbours change places
+            for i in (i for i in range(LANES) if not i & width):
+                low, high = rows[i], rows[i + width]
+                left = [j if not j & width else LANES + j - width for j in range(LANES)]
+                right = [j + width if not j & width else LANES + j for j in range(LANES)]
+                rows[i] = _shuffle(builder, low, high, left)
+                rows[i + width] = _shuffle(builder, low, high, right)
+        for j, row in enumerate(rows):
+            index = builder.add(first, first.type(j * LANES))
+            builder.store(row, _place(context, builder, into, target, index, lanes), align=4)
+        return context.get_dummy_value()
+
+    return types.void(source, places, into, at), write
+
+
+def _place(context, builder, kind, array, index, width):
+    """Pointer to one number of an array, or to eight from there on."""
+    place = builder.gep(context.make_array(kind)(context, builder, array).data, [index])
+    if not isinstance(width, Lanes):
+        return place
     lanes = ir.VectorType(context.get_data_type(kind.dtype), LANES)
-    return builder.bitcast(builder.gep(data, [index]), lanes.as_pointer())
+    return builder.bitcast(place, lanes.as_pointer())
 
 
-def _load(builder, place):
-    return builder.load(place, align=4)
+def _spread(builder, number):
+    none = ir.Constant(ir.VectorType(number.type, LANES), ir.Undefined)
+    alone = builder.insert_element(none, number, ir.Constant(ir.IntType(32), 0))
+    return _shuffle(builder, alone, alone, [0] * LANES)
 
 
-def _store(builder, value, place):
-    builder.store(value, place, align=4)
+def _shuffle(builder, first, second, places):
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), places)
+    return builder.shuffle_vector(first, second, mask)
+
+
+def _arithmetic(operation: Any, instruction: str) -> None:
+    """Teaches Numba an operator of eight numbers with eight others."""
+
+    @intrinsic
+    def compute(context, left, right):
+        def write(context, builder, signature, arguments):
+            return getattr(builder, instruction)(*arguments)
+
+        return left(left, right), write
+
+    @overload(operation, inline="always")
+    def of_lanes(left, right):
+        if isinstance(left, Lanes) and left == right:
+            return lambda left, right: compute(left, right)
+        return None
+
+
+for _operation, _instruction in (
+    (operator.add, "fadd"),
+    (operator.sub, "fsub"),
+    (operator.mul, "fmul"),
+    (operator.truediv, "fdiv"),
+):
+    _arithmetic(_operation, _instruction)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from equilibrist.kernels.cpu.lanes import LANES, add_lanes, add_rest, take_rest
+from equilibrist.kernels.cpu.lanes import LANES, load, spread, store, turn
 
 NO_CARD = 52  # the second card of a one-card hand
 FEW_LANES = 4  # leaves of one-card hands that are summed side by side
@@ -22,7 +22,7 @@ FEW_LANES = 4  # leaves of one-card hands that are summed side by side
 @njit(cache=True, inline="always")
 def leaf_space(num_states, dtype):
     """What `gradient_board` writes into on boards of so many states."""
-    return np.empty(LANES * (2 * num_states + NO_CARD + 1), dtype)
+    return np.empty(LANES * (3 * num_states + NO_CARD + 1), dtype)
 
 
 @njit(cache=True, inline="always")
@@ -33,21 +33,12 @@ def gradient_board(own, other, leaves, pairs, player, r, board, plan, out, sums)
     for i in range(np.uint64(start), np.uint64(own.block_start[board + 1])):
         out[i] = 0.0
     sign = 1.0 if player == 0 else -1.0
-    begin, end = leaves.fold_start[r], leaves.fold_start[r + 1]
     if pairs.is_sorted and not pairs.is_single:
-        spots = (player, start, states, theirs, their_states)
-        for leaf in range(begin, end, LANES):
-            _sorted_leaves(
-                pairs, board, False, leaves.fold_rows, leaves.fold_payoff, sign, leaf, end, spots,
-                plan, out, sums,
-            )  # fmt: skip
-        begin, end = leaves.showdown_start[r], leaves.showdown_start[r + 1]
-        for leaf in range(begin, end, LANES):
-            _sorted_leaves(
-                pairs, board, True, leaves.showdown_rows, leaves.showdown_stake, 1.0, leaf, end,
-                spots, plan, out, sums,
-            )  # fmt: skip
+        spots = (player, r, start, states, theirs, their_states)
+        for leaf in range(0, _count(leaves, r)[1], LANES):
+            _sorted_leaves(pairs, leaves, board, leaf, spots, plan, out, sums)
         return
+    begin, end = leaves.fold_start[r], leaves.fold_start[r + 1]
     for leaf in range(begin, end):
         mine = start + leaves.fold_rows[leaf, player] * states
         yours = theirs + leaves.fold_rows[leaf, 1 - player] * their_states
@@ -155,128 +146,181 @@ def _single_showdown(pairs, board, stakes, plan, yours, out, mine, sums):
 
 
 @njit(cache=True, inline="always")
-def _sorted_leaves(
-    pairs, board, is_shown, rows, chips, sign, leaf, end, spots, plan, out, sums
-):  # fmt: skip
-    """Up to eight leaves of two-card hands, from `leaf` on.
+def _sorted_leaves(pairs, leaves, board, leaf, spots, plan, out, sums):
+    """Up to eight leaves of two-card hands, from `leaf` on: those of a round, folds before others.
 
-    All their weight is a sum, and so is that of the hands with each card: `sums` holds one row of
-    eight for each card, one for the total, one for each state's weight and one for its value. What
-    hands with our two cards weigh is taken away, which takes our own hand away twice.
-
-    At a fold the value of a state is the rest of all weight. At a showdown it is what is below it
-    less what is above it: (below) + (up to it) − (all), where hands come into the sums in order.
+    All their weight is a sum, and so is that of the hands with each card: what hands with our two
+    cards weigh is taken away, which takes our own hand away twice. `sums` holds rows of eight: one
+    for each card; what the states add up to, in order of value; each state's weight; its value.
     """
-    first, num_states = np.uint64(pairs.state_start[board]), np.uint64(spots[2])
-    hand, last_hand = np.uint64(pairs.hand_start[board]), np.uint64(pairs.hand_start[board + 1])
-    lanes, total = np.uint64(LANES), np.uint64(LANES * NO_CARD)
-    weights = total + lanes
-    values = weights + num_states * lanes if is_shown else weights
-    _gather(plan, rows, leaf, end, spots, num_states, sums, weights)
-    for i in range(weights):
-        sums[i] = 0.0
+    num_states, eight, totals = np.uint64(spots[3]), np.uint64(LANES), np.uint64(LANES * NO_CARD)
+    weights = totals + (num_states + np.uint64(1)) * eight
+    values = weights + num_states * eight
+    places = (totals, weights, values)
+    num_folds, num_leaves = _count(leaves, spots[1])
+    is_shown = min(leaf + LANES, num_leaves) > num_folds
+    zero = spread(plan.dtype.type(0))
+    _gather(leaves, leaf, spots, plan, sums, weights)
+    total = _add_up(pairs, board, num_states, sums, places, zero)
+    for card in range(np.uint64(0), totals, eight):
+        store(sums, card, zero)
     if is_shown:
-        for i in range(values, values + num_states * lanes):
-            sums[i] = 0.0
-        k = first
-        while k < first + num_states:
-            group = first + np.uint64(pairs.state_below[k, 1])
-            last = last_hand - np.uint64(pairs.hand_others[hand, 1])
-            _add_rests(pairs, k, group, sums, total, values, False)
-            _weigh(pairs, hand, last, sums, total, weights)
-            _add_rests(pairs, k, group, sums, total, values, False)
-            k, hand = group, last
+        _show(pairs, board, num_states, sums, places, total, zero)
     else:
-        _weigh(pairs, hand, last_hand, sums, total, weights)
-    _add_rests(pairs, first, first + num_states, sums, total, values, is_shown)
-    _scatter(pairs, board, rows, chips, sign, leaf, end, spots, sums, values, out)
+        begin, end = np.uint64(pairs.hand_start[board]), np.uint64(pairs.hand_start[board + 1])
+        _weigh(pairs, begin, end, sums, weights, zero)
+    if leaf < num_folds:
+        _fold(pairs, board, num_states, sums, weights, total, zero)
+    if is_shown:
+        for fold in range(np.uint64(max(num_folds - leaf, 0))):
+            for s in range(num_states):
+                sums[values + s * eight + fold] = sums[weights + s * eight + fold]
+    _scatter(pairs, leaves, board, leaf, spots, sums, values if is_shown else weights, out)
 
 
 @njit(cache=True, inline="always")
-def _weigh(pairs, begin, end, sums, total, weights):
-    """Adds the weights of some hands to the total and to the sums of their cards."""
-    lanes = np.uint64(LANES)
+def _fold(pairs, board, num_states, sums, weights, total, zero):
+    """Turns weights into values at a fold: the rest of all weight, and the own weight once more."""
+    first, eight = np.uint64(pairs.state_start[board]), np.uint64(LANES)
+    for k in range(first, first + num_states):
+        place = weights + np.uint64(pairs.state_order[k]) * eight
+        value = load(sums, place, zero) + total - _blocked(pairs, k, sums, zero)
+        store(sums, place, value)
+
+
+@njit(cache=True, inline="always")
+def _show(pairs, board, num_states, sums, places, total, zero):
+    """Writes values at a showdown: what is below less what is above, (below) + (up to) − (all).
+
+    Hands come into the sums of cards in order of value, all of one value together.
+    """
+    totals, weights, values = places
+    first, eight = np.uint64(pairs.state_start[board]), np.uint64(LANES)
+    hand, last_hand = np.uint64(pairs.hand_start[board]), np.uint64(pairs.hand_start[board + 1])
+    begin = first
+    while begin < first + num_states:
+        end = first + np.uint64(pairs.state_below[begin, 1])
+        around = load(sums, totals + (begin - first) * eight, zero) - total
+        around = around + load(sums, totals + (end - first) * eight, zero)
+        for k in range(begin, end):
+            place = values + np.uint64(pairs.state_order[k]) * eight
+            store(sums, place, around - _blocked(pairs, k, sums, zero))
+        next_hand = last_hand - np.uint64(pairs.hand_others[hand, 1])
+        _weigh(pairs, hand, next_hand, sums, weights, zero)
+        for k in range(begin, end):
+            place = values + np.uint64(pairs.state_order[k]) * eight
+            store(sums, place, load(sums, place, zero) - _blocked(pairs, k, sums, zero))
+        begin, hand = end, next_hand
+    for k in range(first, first + num_states):
+        place = values + np.uint64(pairs.state_order[k]) * eight
+        store(sums, place, load(sums, place, zero) + _blocked(pairs, k, sums, zero))
+
+
+@njit(cache=True, inline="always")
+def _add_up(pairs, board, num_states, sums, places, zero):
+    """All weight, after writing what the first k states in order of value weigh, for every k."""
+    totals, weights, _ = places
+    first, eight, total = np.uint64(pairs.state_start[board]), np.uint64(LANES), zero
+    for k in range(num_states):
+        store(sums, totals + k * eight, total)
+        state = np.uint64(pairs.state_order[first + k])
+        size = sums.dtype.type(pairs.state_size[first + state])
+        total = total + load(sums, weights + state * eight, zero) * spread(size)
+    store(sums, totals + num_states * eight, total)
+    return total
+
+
+@njit(cache=True, inline="always")
+def _weigh(pairs, begin, end, sums, weights, zero):
+    """Adds the weights of some hands to the sums of their cards."""
+    eight = np.uint64(LANES)
     for h in range(begin, end):
-        weight = weights + np.uint64(pairs.hand_state[h]) * lanes
-        add_lanes(sums, total, sums, weight)
-        add_lanes(sums, np.uint64(pairs.hand_cards[h, 0]) * lanes, sums, weight)
-        add_lanes(sums, np.uint64(pairs.hand_cards[h, 1]) * lanes, sums, weight)
+        weight = load(sums, weights + np.uint64(pairs.hand_state[h]) * eight, zero)
+        a, b = np.uint64(pairs.hand_cards[h, 0]) * eight, np.uint64(pairs.hand_cards[h, 1]) * eight
+        store(sums, a, load(sums, a, zero) + weight)
+        store(sums, b, load(sums, b, zero) + weight)
 
 
 @njit(cache=True, inline="always")
-def _add_rests(pairs, begin, end, sums, total, values, is_taken):
-    """Adds the total less the sums of their cards to some states' values, or takes it away."""
-    lanes = np.uint64(LANES)
-    for k in range(begin, end):
-        a = np.uint64(pairs.state_cards[k, 0]) * lanes
-        b = np.uint64(pairs.state_cards[k, 1]) * lanes
-        value = values + np.uint64(pairs.state_order[k]) * lanes
-        if is_taken:
-            take_rest(sums, value, sums, total, a, b)
-        else:
-            add_rest(sums, value, sums, total, a, b)
+def _blocked(pairs, k, sums, zero):
+    """What the hands with either card of a state weigh; states in order of value."""
+    eight = np.uint64(LANES)
+    a, b = np.uint64(pairs.state_cards[k, 0]) * eight, np.uint64(pairs.state_cards[k, 1]) * eight
+    return load(sums, a, zero) + load(sums, b, zero)
 
 
 @njit(cache=True, inline="always")
-def _gather(plan, rows, leaf, end, spots, num_states, sums, weights):
+def _gather(leaves, leaf, spots, plan, sums, weights):
     """Writes the opponent's rows of eight leaves side by side."""
-    y0, y1 = _place(rows, leaf, end, spots, False), _place(rows, leaf + 1, end, spots, False)
-    y2, y3 = _place(rows, leaf + 2, end, spots, False), _place(rows, leaf + 3, end, spots, False)
-    y4, y5 = _place(rows, leaf + 4, end, spots, False), _place(rows, leaf + 5, end, spots, False)
-    y6, y7 = _place(rows, leaf + 6, end, spots, False), _place(rows, leaf + 7, end, spots, False)
-    at = weights
-    for s in range(num_states):
-        w0, w1, w2, w3 = plan[y0 + s], plan[y1 + s], plan[y2 + s], plan[y3 + s]
-        w4, w5, w6, w7 = plan[y4 + s], plan[y5 + s], plan[y6 + s], plan[y7 + s]
-        sums[at], sums[at + np.uint64(1)] = w0, w1
-        sums[at + np.uint64(2)], sums[at + np.uint64(3)] = w2, w3
-        sums[at + np.uint64(4)], sums[at + np.uint64(5)] = w4, w5
-        sums[at + np.uint64(6)], sums[at + np.uint64(7)] = w6, w7
-        at += np.uint64(LANES)
+    y0, y1 = _place(leaves, leaf, spots, False), _place(leaves, leaf + 1, spots, False)
+    y2, y3 = _place(leaves, leaf + 2, spots, False), _place(leaves, leaf + 3, spots, False)
+    y4, y5 = _place(leaves, leaf + 4, spots, False), _place(leaves, leaf + 5, spots, False)
+    y6, y7 = _place(leaves, leaf + 6, spots, False), _place(leaves, leaf + 7, spots, False)
+    rows = (y0, y1, y2, y3, y4, y5, y6, y7)
+    eight, num_states = np.uint64(LANES), np.uint64(spots[3])
+    whole = num_states - num_states % eight
+    for s in range(np.uint64(0), whole, eight):
+        places = (y0 + s, y1 + s, y2 + s, y3 + s, y4 + s, y5 + s, y6 + s, y7 + s)
+        turn(plan, places, sums, weights + s * eight)
+    for lane in range(LANES):
+        for s in range(whole, num_states):
+            sums[weights + s * eight + np.uint64(lane)] = plan[rows[lane] + s]
 
 
 @njit(cache=True, inline="always")
-def _scatter(pairs, board, rows, chips, sign, leaf, end, spots, sums, values, out):
+def _scatter(pairs, leaves, board, leaf, spots, sums, values, out):
     """Adds the values of eight leaves to our rows, times chips, and hands of a state."""
-    scale = sign * pairs.weight[board]
-    m0, m1 = _place(rows, leaf, end, spots, True), _place(rows, leaf + 1, end, spots, True)
-    m2, m3 = _place(rows, leaf + 2, end, spots, True), _place(rows, leaf + 3, end, spots, True)
-    m4, m5 = _place(rows, leaf + 4, end, spots, True), _place(rows, leaf + 5, end, spots, True)
-    m6, m7 = _place(rows, leaf + 6, end, spots, True), _place(rows, leaf + 7, end, spots, True)
-    kind = out.dtype.type
-    c0, c1 = kind(_stake(chips, leaf, end, scale)), kind(_stake(chips, leaf + 1, end, scale))
-    c2, c3 = kind(_stake(chips, leaf + 2, end, scale)), kind(_stake(chips, leaf + 3, end, scale))
-    c4, c5 = kind(_stake(chips, leaf + 4, end, scale)), kind(_stake(chips, leaf + 5, end, scale))
-    c6, c7 = kind(_stake(chips, leaf + 6, end, scale)), kind(_stake(chips, leaf + 7, end, scale))
-    at, first = values, np.uint64(pairs.state_start[board])
-    for s in range(np.uint64(spots[2])):
-        size = kind(pairs.state_size[first + s])
-        v0, v1 = sums[at] * size, sums[at + np.uint64(1)] * size
-        v2, v3 = sums[at + np.uint64(2)] * size, sums[at + np.uint64(3)] * size
-        v4, v5 = sums[at + np.uint64(4)] * size, sums[at + np.uint64(5)] * size
-        v6, v7 = sums[at + np.uint64(6)] * size, sums[at + np.uint64(7)] * size
-        out[m0 + s] += c0 * v0
-        out[m1 + s] += c1 * v1
-        out[m2 + s] += c2 * v2
-        out[m3 + s] += c3 * v3
-        out[m4 + s] += c4 * v4
-        out[m5 + s] += c5 * v5
-        out[m6 + s] += c6 * v6
-        out[m7 + s] += c7 * v7
-        at += np.uint64(LANES)
+    first, num_states = np.uint64(pairs.state_start[board]), np.uint64(spots[3])
+    eight, zero = np.uint64(LANES), spread(out.dtype.type(0))
+    whole = num_states - num_states % eight
+    for s in range(np.uint64(0), whole, eight):
+        a = values + s * eight
+        b, c, d = a + eight, a + np.uint64(2) * eight, a + np.uint64(3) * eight
+        half = np.uint64(4) * eight
+        turn(sums, (a, b, c, d, a + half, b + half, c + half, d + half), sums, a)
+    for lane in range(LANES):
+        row = _place(leaves, leaf + lane, spots, True)
+        stake = out.dtype.type(pairs.weight[board] * _stake(leaves, leaf + lane, spots))
+        chips = spread(stake)
+        at = values + np.uint64(lane) * eight
+        for s in range(np.uint64(0), whole, eight):
+            value = load(sums, at + s * eight, zero) * load(pairs.state_size, first + s, zero)
+            store(out, row + s, load(out, row + s, zero) + chips * value)
+        for s in range(whole, num_states):
+            size = out.dtype.type(pairs.state_size[first + s])
+            out[row + s] += stake * size * sums[values + s * eight + np.uint64(lane)]
 
 
 @njit(cache=True, inline="always")
-def _place(rows, leaf, end, spots, is_mine):
+def _count(leaves, r):
+    """Folds of a round, and all its leaves."""
+    num_folds = leaves.fold_start[r + 1] - leaves.fold_start[r]
+    return num_folds, num_folds + leaves.showdown_start[r + 1] - leaves.showdown_start[r]
+
+
+@njit(cache=True, inline="always")
+def _place(leaves, leaf, spots, is_mine):
     """Where our row of a leaf begins, or the opponent's; beyond the last leaf, that of the last."""
-    player, start, states, theirs, their_states = spots
-    row = min(leaf, end - 1)
-    if is_mine:
-        return np.uint64(start + rows[row, player] * states)
-    return np.uint64(theirs + rows[row, 1 - player] * their_states)
+    player, r, start, states, theirs, their_states = spots
+    num_folds, num_leaves = _count(leaves, r)
+    leaf = min(leaf, num_leaves - 1)
+    if not is_mine:
+        player, start, states = 1 - player, theirs, their_states
+    if leaf < num_folds:
+        row = leaves.fold_rows[leaves.fold_start[r] + leaf, player]
+    else:
+        row = leaves.showdown_rows[leaves.showdown_start[r] + leaf - num_folds, player]
+    return np.uint64(start + row * states)
 
 
 @njit(cache=True, inline="always")
-def _stake(chips, leaf, end, scale):
-    """Chips of a leaf times a scale; none beyond the last leaf."""
-    return chips[min(leaf, end - 1)] * scale if leaf < end else 0.0
+def _stake(leaves, leaf, spots):
+    """Chips that we win at a leaf; none beyond the last leaf."""
+    player, r = spots[0], spots[1]
+    num_folds, num_leaves = _count(leaves, r)
+    if leaf < num_folds:
+        chips = leaves.fold_payoff[leaves.fold_start[r] + leaf]
+        return chips if player == 0 else -chips
+    if leaf < num_leaves:
+        return leaves.showdown_stake[leaves.showdown_start[r] + leaf - num_folds]
+    return 0.0

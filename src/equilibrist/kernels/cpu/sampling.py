@@ -18,8 +18,8 @@ from equilibrist.kernels.cpu.board import (
     gather_child,
     gradient_boards,
     realize_boards,
-    work_space,
 )
+from equilibrist.kernels.cpu.leaves import leaf_space
 from equilibrist.kernels.reference.sequence_form import REGRET
 
 # --- chance ---------------------------------------------------------------------------------------
@@ -112,10 +112,10 @@ def update_path(
 
     `ours` is (behaviour, regret, average), `theirs` the opponent's behaviour; values of a board are
     multiplied by `weight` over its chance; `total` is the weight of all iterations with this one.
-    `scratch` is (values [L], opponent's plan [L], factors [3], sums and rows of `work_space`).
+    `scratch` is (values [L], opponent's plan [L], factors [3], sums of `leaf_space`).
     """
     behaviour, regret, average = ours
-    values, plan, factors, (sums, rows) = scratch
+    values, plan, factors, sums = scratch
     last = len(path) - 1
     for r in range(last + 1):
         realize_boards(other, r, path[r], path[r] + 1, theirs, plan)
@@ -129,7 +129,7 @@ def update_path(
             values[i] *= scale
         if r < last:
             gather_child(own, r, board, path[r + 1], values)
-        fold_path_board(own, REGRET, r, board, values, behaviour, regret, factors, rows)
+        fold_path_board(own, REGRET, r, board, values, behaviour, regret, factors)
 
 
 @njit(cache=True)
@@ -144,7 +144,7 @@ def public_chance(trees, leaves, pairs, chance, first, second, weights, total, r
     factors = np.ones(3, dtype)
     factors[2] = 0  # no prediction
     tables, (zero, one) = (leaves, pairs, chance), trees
-    space = work_space(max(zero.num_states.max(), one.num_states.max()), dtype)
+    space = leaf_space(max(zero.num_states.max(), one.num_states.max()), dtype)
     work = (np.empty(length, dtype), np.empty(length, dtype), factors, space)
     for weight in weights:
         total += weight

@@ -16,8 +16,8 @@ from equilibrist.kernels.cpu.board import (
     gradient_boards,
     realize_boards,
     renew_boards,
-    work_space,
 )
+from equilibrist.kernels.cpu.leaves import leaf_space
 from equilibrist.kernels.reference.sequence_form import REGRET
 
 # --- one thread -----------------------------------------------------------------------------------
@@ -33,7 +33,7 @@ def realize(tree, behaviour, plan):
 @njit(cache=True)
 def gradient(own, other, leaves, pairs, player, plan, out):
     """Writes into `out` [L of `player`] the value of each row given the opponent's `plan`."""
-    sums, _ = work_space(own.num_states.max(), plan.dtype)
+    sums = leaf_space(own.num_states.max(), plan.dtype)
     for r in range(len(own.num_sequences)):
         begin, end = own.board_start[r], own.board_start[r + 1]
         gradient_boards(own, other, leaves, pairs, player, r, begin, end, plan, out, sums)
@@ -42,10 +42,9 @@ def gradient(own, other, leaves, pairs, player, plan, out):
 @njit(cache=True)
 def fold_up(tree, rule, values, behaviour, table, factors):
     """Carries `values` [L] from the leaves to the root by a rule; see the reference."""
-    _, rows = work_space(tree.num_states.max(), values.dtype)
     for r in range(len(tree.num_sequences) - 1, -1, -1):
         begin, end = tree.board_start[r], tree.board_start[r + 1]
-        fold_boards(tree, rule, r, begin, end, values, behaviour, table, factors, rows)
+        fold_boards(tree, rule, r, begin, end, values, behaviour, table, factors)
 
 
 @njit(cache=True)
@@ -57,7 +56,7 @@ def sweeps(trees, leaves, pairs, first, second, schedule, values):
     """
     one, two = trees
     rounds = len(one.num_sequences)
-    work = work_space(max(one.num_states.max(), two.num_states.max()), values.dtype)
+    sums = leaf_space(max(one.num_states.max(), two.num_states.max()), values.dtype)
     factors = np.empty(3, values.dtype)
     for step in range(schedule.shape[0]):
         for i in range(3):
@@ -70,20 +69,19 @@ def sweeps(trees, leaves, pairs, first, second, schedule, values):
                 boards = own.board_start[r], own.board_start[r + 1]
                 _rise(
                     player, own, other, leaves, pairs, r, boards, ours, theirs[0], factors, values,
-                    work,
+                    sums,
                 )  # fmt: skip
             for r in range(rounds):
                 _descend(own, r, own.board_start[r], own.board_start[r + 1], ours, weight)
 
 
 @njit(cache=True, inline="always")
-def _rise(player, own, other, leaves, pairs, r, boards, ours, plan, factors, values, work):
+def _rise(player, own, other, leaves, pairs, r, boards, ours, plan, factors, values, sums):
     """Gradient and regrets of some boards, the boards below them being done."""
     begin, end = boards
     _, behaviour, regret, _ = ours
-    sums, rows = work
     gradient_boards(own, other, leaves, pairs, player, r, begin, end, plan, values, sums)
-    fold_boards(own, REGRET, r, begin, end, values, behaviour, regret, factors, rows)
+    fold_boards(own, REGRET, r, begin, end, values, behaviour, regret, factors)
 
 
 @njit(cache=True, inline="always")
@@ -135,7 +133,7 @@ def gradient_parallel(own, other, leaves, pairs, player, plan, out):
     """`gradient`, the boards of a round shared among threads."""
     for r in range(len(own.num_sequences)):
         for board in prange(own.board_start[r], own.board_start[r + 1]):
-            sums, _ = work_space(own.num_states[board], plan.dtype)
+            sums = leaf_space(own.num_states[board], plan.dtype)
             gradient_boards(own, other, leaves, pairs, player, r, board, board + 1, plan, out, sums)
 
 
@@ -146,25 +144,39 @@ def fold_up_parallel(tree, rule, values, behaviour, table, factors):
     for back in range(last + 1):
         r = last - back
         for board in prange(tree.board_start[r], tree.board_start[r + 1]):
-            _, rows = work_space(tree.num_states[board], values.dtype)
-            fold_boards(tree, rule, r, board, board + 1, values, behaviour, table, factors, rows)
+            fold_boards(tree, rule, r, board, board + 1, values, behaviour, table, factors)
 
 
 @njit(cache=True, parallel=True)
-def _sweep_parallel(player, own, other, leaves, pairs, ours, plan, factors, weight, values):
-    """One player's half of an iteration."""
+def _sweep_parallel(player, own, other, leaves, pairs, ours, theirs, factors, owed, weight, values):
+    """One player's half of an iteration, but for the plan of the last round.
+
+    That plan is renewed where it is read next: in the other's half, board by board, so that a board
+    is fetched from memory once. `owed` is the other's weight in the average, negative if its plan
+    is new already.
+    """
     last = len(own.num_sequences) - 1
     for back in range(last + 1):
         r = last - back
         for board in prange(own.board_start[r], own.board_start[r + 1]):
-            work = work_space(own.num_states[board], values.dtype)
+            if r == last and owed >= 0:
+                _descend(other, r, board, board + 1, theirs, owed)
+            sums = leaf_space(own.num_states[board], values.dtype)
             _rise(
-                player, own, other, leaves, pairs, r, (board, board + 1), ours, plan, factors,
-                values, work,
+                player, own, other, leaves, pairs, r, (board, board + 1), ours, theirs[0], factors,
+                values, sums,
             )  # fmt: skip
-    for r in range(last + 1):
+    for r in range(last):
         for board in prange(own.board_start[r], own.board_start[r + 1]):
             _descend(own, r, board, board + 1, ours, weight)
+
+
+@njit(cache=True, parallel=True)
+def _end_parallel(own, ours, owed):
+    """The plan of the last round, which nobody's half has renewed."""
+    last = len(own.num_sequences) - 1
+    for board in prange(own.board_start[last], own.board_start[last + 1]):
+        _descend(own, last, board, board + 1, ours, owed)
 
 
 @njit(cache=True)
@@ -172,11 +184,15 @@ def sweeps_parallel(trees, leaves, pairs, first, second, schedule, values):
     """`sweeps`, the boards of a round shared among threads."""
     one, two = trees
     rows = schedule.astype(values.dtype)
+    owed = values.dtype.type(-1)
     for step in range(len(rows)):
         factors, weight = rows[step, :3], rows[step, 3]
         for player in range(2):
             own, other = (one, two) if player == 0 else (two, one)
             ours, theirs = (first, second) if player == 0 else (second, first)
             _sweep_parallel(
-                player, own, other, leaves, pairs, ours, theirs[0], factors, weight, values
+                player, own, other, leaves, pairs, ours, theirs, factors, owed, weight, values
             )
+            owed = weight
+    if len(rows) > 0:
+        _end_parallel(two, second, owed)
