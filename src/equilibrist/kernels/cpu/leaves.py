@@ -3,7 +3,7 @@
 One loop over leaves, four kinds of pairs: matrices, one-card hands by states, and two-card hands
 folding or shown. Of sorted hands several leaves are summed side by side, because the sum over hands
 in order of value is a chain of additions: four of one card, where the compiler finds the vectors,
-eight of two cards by `lanes.py`. Lanes beyond the last leaf repeat it for no chips.
+eight of two cards by `lanes.py`. Lanes beyond the last leaf repeat it and come to nothing.
 
 Sums are of the plan's type; those of float32 are exact to about 1e-6 of all the weight.
 """
@@ -278,7 +278,7 @@ def _scatter(pairs, leaves, board, leaf, spots, sums, values, out):
         b, c, d = a + eight, a + np.uint64(2) * eight, a + np.uint64(3) * eight
         half = np.uint64(4) * eight
         turn(sums, (a, b, c, d, a + half, b + half, c + half, d + half), sums, a)
-    for lane in range(LANES):
+    for lane in range(min(LANES, _count(leaves, spots[1])[1] - leaf)):
         row = _place(leaves, leaf + lane, spots, True)
         stake = out.dtype.type(pairs.weight[board] * _stake(leaves, leaf + lane, spots))
         chips = spread(stake)
@@ -315,12 +315,10 @@ def _place(leaves, leaf, spots, is_mine):
 
 @njit(cache=True, inline="always")
 def _stake(leaves, leaf, spots):
-    """Chips that we win at a leaf; none beyond the last leaf."""
+    """Chips that we win at a leaf: at a showdown, if we do win."""
     player, r = spots[0], spots[1]
-    num_folds, num_leaves = _count(leaves, r)
+    num_folds, _ = _count(leaves, r)
     if leaf < num_folds:
         chips = leaves.fold_payoff[leaves.fold_start[r] + leaf]
         return chips if player == 0 else -chips
-    if leaf < num_leaves:
-        return leaves.showdown_stake[leaves.showdown_start[r] + leaf - num_folds]
-    return 0.0
+    return leaves.showdown_stake[leaves.showdown_start[r] + leaf - num_folds]
