@@ -1,11 +1,13 @@
-"""How many hands a second are played in process, beside OpenSpiel and PokerKit?
+"""How many hands a second are played in process and over TCP, beside OpenSpiel and PokerKit?
 
 Hands of limit hold'em between a mix and a uniform player: by tables on all threads, by views one by
-one, and as a bare replay of what was played, which is all that the rivals are asked to do: they
-deal the same cards and take the same actions, and nobody decides anything.
+one, over TCP at our ACPC dealer with each player in a process of its own, and as a bare replay of
+what was played, which is all that the rivals are asked to do: they deal the same cards and take the
+same actions, and nobody decides anything.
 
-Correctness first: players without lots must do the same by tables and by views, tables must win
-what the exact expectation of Leduc says, and both rivals must pay every replayed hand as we do.
+Correctness first: players without lots must do the same by tables, by views and over TCP, tables
+must win what the exact expectation of Leduc says, and both rivals must pay every replayed hand as
+we do.
 
 Run: python benchmarks/bench_arena.py [--hands 2000000]
 """
@@ -14,6 +16,8 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import multiprocessing
+import time
 from typing import Any
 
 import numpy as np
@@ -28,7 +32,10 @@ from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.games.state import HandState
 from equilibrist.models.build import exact_game
+from equilibrist.play.acpc import play_over
 from equilibrist.play.match import Match, Pair, Runner, play_match
+from equilibrist.play.server import serve_match
+from equilibrist.play.wire import Listener, connect
 from equilibrist.players.catalog import make_player
 
 LIMIT = get_game("holdem-limit")
@@ -48,6 +55,32 @@ def played(hands: int, runner: Runner, rules: GameRules = LIMIT) -> Match:
     return play_match(rules, pair("mix:0.05,0.55,0.4", "uniform", rules), hands, runner=runner)
 
 
+def over_tcp(names: tuple[str, str], hands: int, seed: int = 0) -> tuple[float, list[int]]:
+    """Seconds from the first hand to the last at our dealer, and chips of the first player."""
+    with Listener() as door:
+        clients, wires = [], []
+        for name in names:
+            clients.append(multiprocessing.Process(target=sit_down, args=(door.port, name)))
+            clients[-1].start()
+            wires.append(door.accept(60))
+        start = time.perf_counter()
+        match = serve_match(LIMIT, (wires[0], wires[1]), ("first", "second"), hands, seed=seed)
+        seconds = time.perf_counter() - start
+        for wire, client in zip(wires, clients, strict=True):
+            wire.close()
+            client.join()
+    assert match.is_finished
+    return seconds, match.chips
+
+
+def sit_down(port: int, name: str) -> None:
+    """A client: its player against whoever else sits at the dealer."""
+    player = make_player(name, LIMIT)
+    player.reset(1)
+    with connect("127.0.0.1", port) as wire:
+        play_over(LIMIT, wire, player)
+
+
 def check() -> None:
     """What must be true of a match before it is worth timing."""
     for names in itertools.permutations(("always-fold", "always-call", "always-raise"), 2):
@@ -56,6 +89,7 @@ def check() -> None:
             for runner in ("tables", "views")
         )
         assert (tables.chips == views.chips).all(), names
+        assert over_tcp(names, 50, seed=1)[1] == views.chips[0, :50].tolist(), names
     leduc = get_game("leduc")
     game = exact_game(leduc)
     mix, uniform = (0.05, 0.55, 0.4), tuple(game.realize(p, game.uniform(p)) for p in (0, 1))
@@ -130,6 +164,7 @@ def main() -> None:
     report = Report("arena")
     tables = hands / best_seconds(lambda: played(hands, "tables"))
     views = few / best_seconds(lambda: played(few, "views"))
+    tcp = few / min(over_tcp(("mix:0.05,0.55,0.4", "uniform"), few)[0] for _ in range(3))
     bare = few / best_seconds(lambda: [replay(record) for record in records])
     rivals = {
         "OpenSpiel, replay": few
@@ -140,6 +175,7 @@ def main() -> None:
     for rival, theirs in rivals.items():
         report.row("two tables, all threads", tables, rival, theirs, "h/s")
         report.row("two Python players", views, rival, theirs, "h/s")
+        report.row("two processes over TCP", tcp, rival, theirs, "h/s")
         report.row("replay by our rules", bare, rival, theirs, "h/s")
     report.row("two tables, all threads", tables, "two Python players", views, "h/s")
 

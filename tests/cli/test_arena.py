@@ -111,7 +111,10 @@ def test_a_tournament_prints_its_table(run, answer, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert data["table"][0][:2] == [None, -750]
     assert data["bankroll_ranking"][0] == "always-raise"
-    assert csv.read_text().splitlines()[0] == ",always-fold,always-raise,always-call,average"
+    head, fold, *_ = (line.split(",") for line in csv.read_text().splitlines())
+    assert head[:5] == ["", "always-fold", "always-raise", "always-call", "average"]
+    assert head[5:] == ["± always-fold", "± always-raise", "± always-call"]
+    assert [fold[1], float(fold[2]), fold[5], float(fold[6])] == ["", -750, "", 0]
     assert "instant runoff: always-raise" in run("tournament", file).stdout
 
 

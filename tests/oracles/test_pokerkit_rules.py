@@ -226,6 +226,12 @@ def test_random_limit_hands_are_played_alike(chunk: int) -> None:
     assert not HAPPENED - (+seen).keys()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("rules", [LIMIT, NOLIMIT], ids=["limit", "no-limit"])
+def test_ten_thousand_hands_are_played_alike(rules: GameRules) -> None:
+    assert play_many(rules, 10_000, seed=2019)["hands"] == 10_000
+
+
 def test_catalogued_nolimit_game_is_played_alike_from_its_own_stacks() -> None:
     seen: Counter[str] = Counter()
     dealer, rng = Dealer(NOLIMIT, 7), Random(7)

@@ -43,7 +43,7 @@ def cross_text(data: dict[str, Any]) -> str:
 
 
 def write_csv(path: Path, names: tuple[str, ...], rows: dict[str, Any]) -> None:
-    """The table as a file for spreadsheets."""
+    """The table as a file for spreadsheets: rates and their average, then standard errors."""
     import csv
 
     from equilibrist.errors import ParseError
@@ -51,9 +51,14 @@ def write_csv(path: Path, names: tuple[str, ...], rows: dict[str, Any]) -> None:
 
     with file_errors("write", path, ParseError), open(path, "w", encoding="utf-8", newline="") as f:
         writer = csv.writer(f)
-        writer.writerow(["", *names, "average"])
-        for name, rates, mean in zip(names, rows["rates"], rows["bankrolls"], strict=True):
-            writer.writerow([name, *("" if math.isnan(rate) else rate for rate in rates), mean])
+        writer.writerow(["", *names, "average", *(f"± {name}" for name in names)])
+        lines = zip(names, rows["rates"], rows["bankrolls"], rows["errors"], strict=True)
+        for name, rates, mean, errors in lines:
+            writer.writerow([name, *map(_cell, rates), mean, *map(_cell, errors)])
+
+
+def _cell(number: float) -> float | str:
+    return "" if math.isnan(number) else number
 
 
 def draw_table(data: dict[str, Any], path: Path) -> None:
