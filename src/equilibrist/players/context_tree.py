@@ -114,7 +114,7 @@ class Contexts:
         decisions = _decision_levels(tree, legal, raises)
         first = np.where(legal[:, :1], _FACING, _FREE) * legal
         first /= np.maximum(first.sum(axis=1, keepdims=True), 1e-12)
-        (first_actions,) = decisions.no_counts(3)[:1]
+        first_actions = decisions.no_counts(3)[0]
         first_actions[decisions.of_node[0]] = first
         return Contexts(
             tree,
