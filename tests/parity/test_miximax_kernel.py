@@ -41,6 +41,9 @@ def test_one_pass_is_the_recursion(own, warmth):
     chances /= np.maximum(chances.sum(axis=1, keepdims=True), 1e-12)
     for node in (0, contexts.tree.parse("cr"), contexts.tree.parse("rc/")):
         values = leaves.copy()
-        fold_up_mixed(contexts.child, contexts.tree.player, own, chances, warmth, node, values)
+        nodes = contexts.below(node).inner
+        fold_up_mixed(
+            contexts.child, contexts.tree.player, own, nodes, chances[nodes], warmth, values
+        )
         assert values[node] == pytest.approx(search(contexts, node, own, chances, warmth, leaves))
         assert (values[:node] == leaves[:node]).all()

@@ -102,7 +102,8 @@ def test_rule_based_players_beat_the_static_ones(name, other):
 
 @pytest.mark.slow
 def test_anti_poki_beats_poki():
-    assert rate("anti-poki", "poki", 4000) > 1.96
+    # Not the deals that its thresholds were chosen on.
+    assert rate("anti-poki", "poki", 10_000, seed=5100) > 1.96
 
 
 @pytest.mark.slow

@@ -11,15 +11,23 @@ rarely been seen is believed to be like what has the same *coarser context*, lev
 
 With counts n of a context and beliefs p of the coarser one, the belief is (n + w·p) / (Σn + w).
 
+Showdowns are few, and a search that takes the largest of many values finds the ones that are wrong
+by luck. So before any context the tree learns what is common to all of them, two numbers: hands of
+strength x are shown as often as x^(a + b·raises). For players that raise good hands b is above 0,
+for those that do not look at their cards a and b are 0. Each pair of a grid is as likely as it
+makes the showdowns so far (Bayes' rule).
+
 Source: the context tree of Vexbot (Billings et al. 2004, "Game-tree search with adaptation in
-stochastic imperfect-information games"); its levels and weights are ours.
+stochastic imperfect-information games"); its levels, weights and first beliefs are ours.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +40,46 @@ Ints = NDArray[np.int64]
 
 BINS = 20  # of strength, at showdowns
 KINDS = "fcr"
-_ACTION_WEIGHT, _SHOWDOWN_WEIGHT = 4.0, 3.0
-_FACING, _FREE = (0.2, 0.5, 0.3), (0.0, 0.6, 0.4)  # beliefs before anything is seen
+# Counts that the beliefs of a coarser context are worth.
+_ACTION_WEIGHT, _SHOWDOWN_WEIGHT = 8.0, 20.0
+# Beliefs before anything is seen: about what Poki-style and Monash-style do against each other. The
+# hands that they show have a = −0.4, b = 0.75.
+_FACING, _FREE = (0.3, 0.5, 0.2), (0.0, 0.5, 0.5)
+_POWERS, _POWERS_PER_RAISE = (-0.5, 0.0, 0.5), (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+class Levels(NamedTuple):
+    """Contexts of nodes, level by level from the coarsest on; C contexts in a level."""
+
+    of_node: tuple[Ints, ...]  # [V] each
+    coarser: tuple[Ints, ...]  # [C] the context one level before; itself in the first
+
+    @staticmethod
+    def of(columns: Sequence[Sequence[NDArray[np.generic]]]) -> Levels:
+        """Levels of nodes that are alike where all columns [V] of the level are."""
+        of_node = [_numbered(column) for column in columns]
+        coarser = [np.arange(of_node[0].max() + 1, dtype=np.int64)]
+        for coarse, fine in itertools.pairwise(of_node):
+            coarser.append(np.zeros(fine.max() + 1, np.int64))
+            coarser[-1][fine] = coarse
+        return Levels(tuple(of_node), tuple(coarser))
+
+    def no_counts(self, width: int) -> list[Floats]:
+        """Zeros for every context: [C, width] by level."""
+        return [np.zeros((len(contexts), width)) for contexts in self.coarser]
+
+    def chosen(self, counts: list[Floats], nodes: Ints) -> Iterator[tuple[Floats, Ints]]:
+        """By level, counts of contexts and their coarser ones; in the last only of nodes [N]."""
+        yield from zip(counts[:-1], self.coarser[:-1], strict=True)
+        exact = self.of_node[-1][nodes]
+        yield counts[-1][exact], self.coarser[-1][exact]
+
+
+class Below(NamedTuple):
+    """What may follow a node, itself included; parents come first."""
+
+    inner: Ints  # [N] nodes that go on
+    showdowns: Ints  # [L]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +88,9 @@ class Contexts:
 
     tree: BettingTree
     child: NDArray[np.int32]  # [V, 3] by fold, call, raise; V where there is none; call: next round
-    decisions: tuple[NDArray[np.int32], ...]  # [V] context of a decision by level, coarsest first
-    showdowns: tuple[tuple[NDArray[np.int32], ...], ...]  # by player, then as `decisions`
+    decisions: Levels
+    showdowns: tuple[Levels, Levels]  # by player
+    first_actions: Floats  # [C, 3] beliefs in the coarsest contexts of decisions
 
     @staticmethod
     @functools.cache
@@ -63,38 +110,50 @@ class Contexts:
                 actor = int(tree.player[parent])
                 raises[node, tree.round[node], actor] += 1
                 last[node] = actor
+        legal = child < len(tree)
+        decisions = _decision_levels(tree, legal, raises)
+        first = np.where(legal[:, :1], _FACING, _FREE) * legal
+        first /= np.maximum(first.sum(axis=1, keepdims=True), 1e-12)
+        first_actions = decisions.no_counts(3)[0]
+        first_actions[decisions.of_node[0]] = first
         return Contexts(
             tree,
             child,
-            _decision_levels(tree, child, raises),
-            tuple(_showdown_levels(tree, raises, last, player) for player in (0, 1)),
+            decisions,
+            (_showdown_levels(tree, raises, last, 0), _showdown_levels(tree, raises, last, 1)),
+            first_actions,
         )
 
+    @functools.cache  # noqa: B019 - there is one object for each game
+    def below(self, node: int) -> Below:
+        """The nodes that follow a node."""
+        found = [np.array([node])]
+        while len(found[-1]):
+            after = self.child[found[-1]].ravel()
+            found.append(after[after < len(self.tree)])
+        nodes = np.sort(np.concatenate(found)).astype(np.int64)
+        goes_on = (self.child[nodes] < len(self.tree)).any(axis=1)
+        return Below(nodes[goes_on], nodes[self.tree.kind[nodes] == NodeKind.SHOWDOWN])
 
-def _decision_levels(
-    tree: BettingTree, child: NDArray[np.int32], raises: Ints
-) -> tuple[NDArray[np.int32], ...]:
-    legal = child < len(tree)
+
+def _decision_levels(tree: BettingTree, legal: NDArray[np.bool_], raises: Ints) -> Levels:
     here = raises[np.arange(len(tree)), tree.round]
     before = raises.sum(axis=1) - here
     coarse = [tree.player, legal[:, 0], legal[:, 2]]
     middle = [*coarse, tree.round, *here.T]
-    exact = np.arange(len(tree), dtype=np.int32)
-    return _numbered(coarse), _numbered(middle), _numbered([*middle, *before.T]), exact
+    return Levels.of([coarse, middle, [*middle, *before.T], [np.arange(len(tree))]])
 
 
-def _showdown_levels(
-    tree: BettingTree, raises: Ints, last: Ints, player: int
-) -> tuple[NDArray[np.int32], ...]:
+def _showdown_levels(tree: BettingTree, raises: Ints, last: Ints, player: int) -> Levels:
     own = raises[:, :, player]
-    exact = np.cumsum(tree.kind == NodeKind.SHOWDOWN).astype(np.int32)
-    return _numbered([own.sum(axis=1)]), _numbered([*own.T, last]), exact
+    exact = np.where(tree.kind == NodeKind.SHOWDOWN, np.arange(len(tree)), -1)
+    return Levels.of([[own.sum(axis=1)], [*own.T, last], [exact]])
 
 
-def _numbered(columns: Sequence[NDArray[np.generic]]) -> NDArray[np.int32]:
+def _numbered(columns: Sequence[NDArray[np.generic]]) -> Ints:
     """Numbers from 0 for rows that are alike."""
     rows = np.stack([np.asarray(column, np.int64) for column in columns], axis=1)
-    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
 
 
 class OpponentModel:
@@ -102,59 +161,55 @@ class OpponentModel:
 
     def __init__(self, contexts: Contexts) -> None:
         self.contexts = contexts
-        tree = contexts.tree
-        self._actions = [np.zeros((int(ids.max()) + 1, 3)) for ids in contexts.decisions]
-        self._shown = [
-            [np.zeros((int(ids.max()) + 1, BINS)) for ids in levels]
-            for levels in contexts.showdowns
-        ]
-        legal = contexts.child < len(tree)
-        first = np.where(legal[:, :1], _FACING, _FREE) * legal
-        self._first_actions = first / np.maximum(first.sum(axis=1, keepdims=True), 1e-12)
-        self._decisions = tree.nodes(NodeKind.DECISION)
-        self._leaves = tree.nodes(NodeKind.SHOWDOWN)
-        self._chances: Floats | None = None  # kept until something is seen
+        self._actions = contexts.decisions.no_counts(3)
+        self._shown = [levels.no_counts(BINS) for levels in contexts.showdowns]
+        self._shapes = _shapes(len(self._shown[0][0]))
+        self._fit = np.zeros(len(self._shapes))  # log of how likely each shape is
 
     def see_action(self, node: int, kind: str) -> None:
         """Count an action of the opponent at a decision."""
-        self._chances = None
-        for counts, ids in zip(self._actions, self.contexts.decisions, strict=True):
-            counts[ids[node], KINDS.index(kind)] += 1
+        for counts, context in zip(self._actions, self.contexts.decisions.of_node, strict=True):
+            counts[context[node], KINDS.index(kind)] += 1
 
     def see_showdown(self, node: int, player: int, strength: float) -> None:
         """Count the strength, 0 to 1, of a hand that the opponent showed as `player`."""
         place = min(int(strength * BINS), BINS - 1)
-        for counts, ids in zip(self._shown[player], self.contexts.showdowns[player], strict=True):
-            counts[ids[node], place] += 1
+        levels = self.contexts.showdowns[player]
+        for counts, context in zip(self._shown[player], levels.of_node, strict=True):
+            counts[context[node], place] += 1
+        self._fit += np.log(self._shapes[:, levels.of_node[0][node], place])
 
-    def action_chances(self) -> Floats:
-        """Believed chances of fold, call and raise at every node: [V, 3]; 0 where illegal."""
-        if self._chances is None:
-            belief = self._first_actions[self._decisions]
-            for counts, ids in zip(self._actions, self.contexts.decisions, strict=True):
-                seen = counts[ids[self._decisions]]
-                total = seen @ np.ones((3, 1)) + _ACTION_WEIGHT
-                belief = (seen + _ACTION_WEIGHT * belief) / total
-            self._chances = np.zeros_like(self._first_actions)
-            self._chances[self._decisions] = belief
-        return self._chances
+    def action_chances(self, nodes: Ints) -> Floats:
+        """Believed chances of fold, call and raise at nodes [N]: [N, 3]; 0 where illegal."""
+        belief = self.contexts.first_actions
+        for counts, coarser in self.contexts.decisions.chosen(self._actions, nodes):
+            total = counts @ np.ones((3, 1)) + _ACTION_WEIGHT
+            belief = (counts + _ACTION_WEIGHT * belief[coarser]) / total
+        return belief
 
-    def win_chances(self, player: int, against: Floats) -> tuple[Ints, Floats]:
-        """Showdown nodes [N], and the believed chance to win there from the opponent: [N].
+    def win_chances(self, player: int, nodes: Ints, against: Floats) -> Floats:
+        """Believed chance to win from the opponent, who is `player`, at showdowns [N]: [N].
 
         `against` [BINS] is the chance to win from a hand of each bin of strength.
         """
-        levels = self.contexts.showdowns[player]
-        belief = (_first_shown(int(levels[0].max())) @ against)[levels[0][self._leaves]]
-        for counts, ids in zip(self._shown[player], levels, strict=True):
-            wins, total = (counts @ np.stack([against, np.ones(BINS)], axis=1))[ids[self._leaves]].T
-            belief = (wins + _SHOWDOWN_WEIGHT * belief) / (total + _SHOWDOWN_WEIGHT)
-        return self._leaves, belief
+        belief = self.shape() @ against
+        both = np.stack([against, np.ones(BINS)], axis=1)
+        for counts, coarser in self.contexts.showdowns[player].chosen(self._shown[player], nodes):
+            wins, total = (counts @ both).T
+            belief = (wins + _SHOWDOWN_WEIGHT * belief[coarser]) / (total + _SHOWDOWN_WEIGHT)
+        return belief
+
+    def shape(self) -> Floats:
+        """Strengths that the opponent is believed to show by its raises: [raises, BINS]."""
+        likely = np.exp(self._fit - self._fit.max())
+        return np.tensordot(likely / likely.sum(), self._shapes, 1)
 
 
 @functools.cache
-def _first_shown(most_raises: int) -> Floats:
-    """Strengths before anything is seen, by raises: better the more there were. [raises, BINS]."""
+def _shapes(num_raises: int) -> Floats:
+    """Strengths x, shown as often as x^(a + b·raises), for each a and b: [shapes, raises, BINS]."""
     middle = (np.arange(BINS) + 0.5) / BINS
-    shape = middle ** (0.3 * np.arange(most_raises + 1)[:, None])
-    return shape / shape.sum(axis=1, keepdims=True)
+    a, b = np.array(list(itertools.product(_POWERS, _POWERS_PER_RAISE))).T
+    powers = a[:, None] + b[:, None] * np.arange(num_raises)
+    shapes = middle ** powers[:, :, None]
+    return shapes / shapes.sum(axis=2, keepdims=True)

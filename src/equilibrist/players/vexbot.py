@@ -11,6 +11,7 @@ for all showdowns: boards are not searched one by one.
 
 from __future__ import annotations
 
+import functools
 import random
 
 import numpy as np
@@ -65,12 +66,13 @@ class Vexbot(Player):
         from equilibrist.kernels.cpu.miximax import fold_up_mixed
 
         contexts, tree, own = self.contexts, self.contexts.tree, view.player
-        values = _fold_values(tree, own)
+        nodes, showdowns = contexts.below(node)
         against = _win_chances(final_strengths(view.hole, view.board))
-        leaves, wins = self.model.win_chances(1 - own, against)
-        values[leaves] = (2 * wins - 1) * tree.spent[leaves, own]
-        chances = self.model.action_chances()
-        fold_up_mixed(contexts.child, tree.player, own, chances, self.warmth, node, values)
+        wins = self.model.win_chances(1 - own, showdowns, against)
+        values = _fold_values(tree, own).copy()
+        values[showdowns] = (2 * wins - 1) * tree.spent[showdowns, own]
+        chances = self.model.action_chances(nodes)
+        fold_up_mixed(contexts.child, tree.player, own, nodes, chances, self.warmth, values)
         return values
 
     def told(self, result: Result) -> None:
@@ -89,6 +91,7 @@ class Vexbot(Player):
             self.model.see_showdown(node, other, float(strengths(view.board)[hand]))
 
 
+@functools.lru_cache(maxsize=8)
 def _fold_values(tree: BettingTree, own: int) -> Floats:
     """Chips that `own` wins where somebody folded, [V]; 0 elsewhere."""
     lost, won = -tree.spent[:, own], tree.spent[:, 1 - own]

@@ -7,28 +7,27 @@ from numba import njit
 
 
 @njit(cache=True)
-def fold_up_mixed(child, player, own, chances, warmth, node, values):
-    """Writes into `values` [V] what each node from `node` on is worth to player `own`.
+def fold_up_mixed(child, player, own, nodes, chances, warmth, values):
+    """Writes into `values` [V] what each of `nodes` [N] is worth to player `own`.
 
-    Leaves hold their values. `child` [V, A] is V where there is no action, after its parent
-    otherwise; where nobody decides (`player` [V] is −1) the only child counts. At decisions of the
-    other, values are mixed by `chances` [V, A]; at own ones the best is taken or, with some
-    `warmth`, they are mixed by e^(value / warmth).
+    Nodes come after their parents; those that follow them and are not among them hold their values.
+    `child` [V, A] is V where there is no action; where nobody decides (`player` [V] is −1) the only
+    child counts. At decisions of the other, values are mixed by `chances` [N, A]; at own ones the
+    best is taken or, with some `warmth`, they are mixed by e^(value / warmth).
     """
     num_nodes, num_actions = child.shape
-    for v in range(num_nodes - 1, node - 1, -1):
+    for n in range(len(nodes) - 1, -1, -1):
+        v = nodes[n]
         best = -np.inf
         for a in range(num_actions):
             if child[v, a] < num_nodes:
                 best = max(best, values[child[v, a]])
-        if best == -np.inf:  # a leaf
-            continue
         if player[v] == 1 - own or (player[v] == own and warmth > 0):
             mixed, total = 0.0, 0.0
             for a in range(num_actions):
                 if child[v, a] < num_nodes:
                     value = values[child[v, a]]
-                    share = chances[v, a]
+                    share = chances[n, a]
                     if player[v] == own:
                         share = np.exp((value - best) / warmth)
                     mixed += share * value
