@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from equilibrist.kernels.cpu.lanes import LANES, as_wide, choose, load, spread, store
+from equilibrist.kernels.cpu.lanes import LANES, as_wide, choose, load, spread, spread_half, store
 from equilibrist.kernels.cpu.leaves import gradient_board
 from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRET, SOFTMAX
 
@@ -26,7 +26,7 @@ def _realize_board(tree, r, board, behaviour, plan, average, weight, averages):
     """
     start, states = tree.block_start[board], np.uint64(tree.num_states[board])
     zero, weight, eight = plan.dtype.type(0), plan.dtype.type(weight), np.uint64(LANES)
-    whole = states - states % eight
+    whole, most = states - states % eight, states - states % np.uint64(LANES // 2)
     for e in range(tree.entry_start[r + 1] - tree.entry_start[r]):
         own = np.uint64(start) + np.uint64(e) * states
         if averages:
@@ -48,7 +48,10 @@ def _realize_board(tree, r, board, behaviour, plan, average, weight, averages):
         for _ in range(tree.decision_size[d]):
             for s in range(np.uint64(0), whole, eight):
                 _step(behaviour, plan, up + s, own + s, average, weight, averages, spread(zero))
-            for s in range(whole, states):
+            if most > whole:
+                half = spread_half(zero)
+                _step(behaviour, plan, up + whole, own + whole, average, weight, averages, half)
+            for s in range(most, states):
                 _step(behaviour, plan, up + s, own + s, average, weight, averages, zero)
             own += states
 
@@ -68,7 +71,7 @@ def _fold_board(tree, rule, r, board, values, behaviour, table, factors):
     """Folds the decisions of a board, children first, by a rule; see the reference."""
     start, states = np.uint64(tree.block_start[board]), np.uint64(tree.num_states[board])
     zero, eight = values.dtype.type(0), np.uint64(LANES)
-    whole = states - states % eight
+    whole, most = states - states % eight, states - states % np.uint64(LANES // 2)
     for back in range(tree.decision_start[r + 1] - tree.decision_start[r]):
         d = tree.decision_start[r + 1] - 1 - back
         up = start + np.uint64(tree.decision_parent[d]) * states
@@ -80,7 +83,12 @@ def _fold_board(tree, rule, r, board, values, behaviour, table, factors):
                 _match_regrets(
                     values, behaviour, table, factors, up + s, first + s, size, states, spread(zero)
                 )
-            for s in range(whole, states):
+            if most > whole:
+                _match_regrets(
+                    values, behaviour, table, factors, up + whole, first + whole, size, states,
+                    spread_half(zero),
+                )  # fmt: skip
+            for s in range(most, states):
                 _match_regrets(
                     values, behaviour, table, factors, up + s, first + s, size, states, zero
                 )

@@ -7,8 +7,8 @@ only the cards tell. These few functions say in LLVM's words what is eight numbe
     store(plan, k, total)
 
 `zero` says how wide: `spread(0.0)`, then eight neighbours are read, added, compared and written at
-once; or a plain 0.0, then one. So one function serves whole blocks of eight and what is left over.
-Arrays are contiguous; indices are unsigned and unchecked.
+once; `spread_half(0.0)`, four; or a plain 0.0, then one. So one function serves whole blocks of
+eight and what is left over. Arrays are contiguous; indices are unsigned and unchecked.
 """
 
 from __future__ import annotations
@@ -26,43 +26,46 @@ LANES = 8
 
 
 class Lanes(types.Type):
-    """Eight numbers of one type."""
+    """Some numbers of one type."""
 
-    def __init__(self, dtype: types.Type) -> None:
-        self.dtype = dtype
-        super().__init__(name=f"Lanes({dtype})")
+    def __init__(self, dtype: types.Type, count: int = LANES) -> None:
+        self.dtype, self.count = dtype, count
+        super().__init__(name=f"Lanes({dtype}, {count})")
 
 
 @register_model(Lanes)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Lanes) -> None:
         number = manager.lookup(kind.dtype).get_value_type()
-        super().__init__(manager, kind, ir.VectorType(number, LANES))
+        super().__init__(manager, kind, ir.VectorType(number, kind.count))
 
 
 @intrinsic
 def spread(context, number):
     """Eight times the same number."""
+    return _repeat(number, LANES)
 
-    def write(context, builder, signature, arguments):
-        return _spread(builder, arguments[0])
 
-    return Lanes(number)(number), write
+@intrinsic
+def spread_half(context, number):
+    """Four times the same number."""
+    return _repeat(number, LANES // 2)
 
 
 @intrinsic
 def as_wide(context, number, zero):
-    """A number as wide as `zero`: itself, or eight times itself."""
+    """A number as wide as `zero`: itself, or that often."""
+    is_vector = isinstance(zero, Lanes)
 
     def write(context, builder, signature, arguments):
-        return _spread(builder, arguments[0]) if isinstance(zero, Lanes) else arguments[0]
+        return _spread(builder, arguments[0], zero.count) if is_vector else arguments[0]
 
     return zero(number, zero), write
 
 
 @intrinsic
 def load(context, array, index, zero):
-    """array[index : index + 8], or array[index], as wide as `zero` and of its type."""
+    """Numbers of an array from an index on, as wide as `zero` and of its type."""
 
     def write(context, builder, signature, arguments):
         place = _place(context, builder, array, arguments[0], arguments[1], zero)
@@ -75,7 +78,7 @@ def load(context, array, index, zero):
 
 @intrinsic
 def store(context, array, index, value):
-    """array[index : index + 8], or array[index], becomes `value`, as wide as that is."""
+    """Numbers of an array from an index on become those of `value`."""
 
     def write(context, builder, signature, arguments):
         place = _place(context, builder, array, arguments[0], arguments[1], value)
@@ -90,8 +93,8 @@ def choose(context, value, positive, otherwise):
     """`positive` where `value` is above 0, and `otherwise` elsewhere."""
 
     def write(context, builder, signature, arguments):
-        kind = arguments[0].type
-        zero = ir.Constant(kind, [0.0] * LANES if isinstance(value, Lanes) else 0.0)
+        nothing = [0.0] * value.count if isinstance(value, Lanes) else 0.0
+        zero = ir.Constant(arguments[0].type, nothing)
         return builder.select(builder.fcmp_ordered(">", arguments[0], zero), *arguments[1:])
 
     return positive(value, positive, otherwise), write
@@ -124,27 +127,34 @@ def turn(context, source, places, into, at):
 
 
 def _place(context, builder, kind, array, index, width):
-    """Pointer to one number of an array, or to eight from there on."""
+    """Pointer to one number of an array, or to as many as `width` has."""
     place = builder.gep(context.make_array(kind)(context, builder, array).data, [index])
     if not isinstance(width, Lanes):
         return place
-    lanes = ir.VectorType(context.get_data_type(kind.dtype), LANES)
+    lanes = ir.VectorType(context.get_data_type(kind.dtype), width.count)
     return builder.bitcast(place, lanes.as_pointer())
 
 
-def _spread(builder, number):
-    none = ir.Constant(ir.VectorType(number.type, LANES), ir.Undefined)
+def _repeat(number, count):
+    def write(context, builder, signature, arguments):
+        return _spread(builder, arguments[0], count)
+
+    return Lanes(number, count)(number), write
+
+
+def _spread(builder, number, count):
+    none = ir.Constant(ir.VectorType(number.type, count), ir.Undefined)
     alone = builder.insert_element(none, number, ir.Constant(ir.IntType(32), 0))
-    return _shuffle(builder, alone, alone, [0] * LANES)
+    return _shuffle(builder, alone, alone, [0] * count)
 
 
 def _shuffle(builder, first, second, places):
-    mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), places)
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places)
     return builder.shuffle_vector(first, second, mask)
 
 
 def _arithmetic(operation: Any, instruction: str) -> None:
-    """Teaches Numba an operator of eight numbers with eight others."""
+    """Teaches Numba an operator of vectors, lane by lane."""
 
     @intrinsic
     def compute(context, left, right):

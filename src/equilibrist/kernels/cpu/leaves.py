@@ -262,8 +262,15 @@ def _gather(leaves, leaf, spots, plan, sums, weights):
     for s in range(np.uint64(0), whole, eight):
         places = (y0 + s, y1 + s, y2 + s, y3 + s, y4 + s, y5 + s, y6 + s, y7 + s)
         turn(plan, places, sums, weights + s * eight)
+    if whole == num_states:
+        return
+    if whole:
+        s = num_states - eight  # some states once more
+        places = (y0 + s, y1 + s, y2 + s, y3 + s, y4 + s, y5 + s, y6 + s, y7 + s)
+        turn(plan, places, sums, weights + s * eight)
+        return
     for lane in range(LANES):
-        for s in range(whole, num_states):
+        for s in range(num_states):
             sums[weights + s * eight + np.uint64(lane)] = plan[rows[lane] + s]
 
 
