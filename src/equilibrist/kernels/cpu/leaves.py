@@ -258,20 +258,16 @@ def _gather(leaves, leaf, spots, plan, sums, weights):
     y6, y7 = _place(leaves, leaf + 6, spots, False), _place(leaves, leaf + 7, spots, False)
     rows = (y0, y1, y2, y3, y4, y5, y6, y7)
     eight, num_states = np.uint64(LANES), np.uint64(spots[3])
-    whole = num_states - num_states % eight
-    for s in range(np.uint64(0), whole, eight):
-        places = (y0 + s, y1 + s, y2 + s, y3 + s, y4 + s, y5 + s, y6 + s, y7 + s)
-        turn(plan, places, sums, weights + s * eight)
-    if whole == num_states:
-        return
-    if whole:
-        s = num_states - eight  # some states once more
-        places = (y0 + s, y1 + s, y2 + s, y3 + s, y4 + s, y5 + s, y6 + s, y7 + s)
-        turn(plan, places, sums, weights + s * eight)
-        return
-    for lane in range(LANES):
-        for s in range(num_states):
-            sums[weights + s * eight + np.uint64(lane)] = plan[rows[lane] + s]
+    if num_states >= eight:
+        for begin in range(np.uint64(0), num_states, eight):
+            last = num_states - eight  # the last block writes some states once more
+            s = begin if begin < last else last
+            places = (y0 + s, y1 + s, y2 + s, y3 + s, y4 + s, y5 + s, y6 + s, y7 + s)
+            turn(plan, places, sums, weights + s * eight)
+    else:
+        for lane in range(LANES):
+            for s in range(num_states):
+                sums[weights + s * eight + np.uint64(lane)] = plan[rows[lane] + s]
 
 
 @njit(cache=True, inline="always")
