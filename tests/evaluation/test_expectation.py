@@ -21,7 +21,8 @@ from equilibrist.models.bucketed import bucket_game, lift
 from equilibrist.models.build import exact_game, matrix_game
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
-from equilibrist.strategies.strategy import GameDescription, Solution
+from equilibrist.strategies.description import GameDescription
+from equilibrist.strategies.strategy import Solution
 
 FOLD, CALL, RAISE = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 

@@ -37,8 +37,9 @@ from equilibrist.players.strategy_player import (
     thresholded,
 )
 from equilibrist.players.translation import find_node
+from equilibrist.strategies.description import GameDescription
 from equilibrist.strategies.evaluation import Evaluation
-from equilibrist.strategies.strategy import GameDescription, Solution
+from equilibrist.strategies.strategy import Solution
 
 pytestmark = pytest.mark.kernels
 
@@ -79,7 +80,7 @@ def bucketed(name):
 
 def bucket_player(name, seed, threshold=0.0):
     game, buckets = bucketed(name)
-    strategy = BucketStrategy(game, random_plans(game, seed), buckets)
+    strategy = BucketStrategy(game.betting, random_plans(game, seed), buckets)
     return StrategyPlayer(strategy, get_game(name), f"buckets {seed}", threshold)
 
 
@@ -227,7 +228,10 @@ def test_long_matches_win_the_exact_expectation(name, hands):
 def test_a_bucket_strategy_wins_what_it_is_worth_among_buckets():
     game, buckets = bucketed("rhode-island")
     rules, plans = get_game("rhode-island"), random_plans(game, 7)
-    players = (StrategyPlayer(BucketStrategy(game, plans, buckets), rules, "A"), Mix(0.1, 0.5, 0.4))
+    players = (
+        StrategyPlayer(BucketStrategy(game.betting, plans, buckets), rules, "A"),
+        Mix(0.1, 0.5, 0.4),
+    )
     exact = expectation(game, plans, fixed_mix(game, (0.1, 0.5, 0.4)))
     won = play_match(rules, players, 300_000, seed=1).samples
     assert abs(won.mean() - exact.mean) < 4 * won.std() / np.sqrt(len(won))
@@ -317,9 +321,11 @@ def test_who_is_no_table_is_asked():
 def test_a_bucket_strategy_fits_its_game():
     game, buckets = bucketed("rhode-island")
     other = bucketed("royal-holdem")[1]
-    with pytest.raises(InvalidValueError, match="no game of 1-2-4-8 buckets"):
-        BucketStrategy(game, random_plans(game, 1), other)
-    strategy = BucketStrategy(game, random_plans(game, 1), buckets)
+    with pytest.raises(InvalidValueError, match="of royal-holdem, not of rhode-island"):
+        BucketStrategy(game.betting, random_plans(game, 1), other)
+    with pytest.raises(InvalidValueError, match="made for another game"):
+        BucketStrategy(game.betting, tuple(plan[1:] for plan in random_plans(game, 1)), buckets)
+    strategy = BucketStrategy(game.betting, random_plans(game, 1), buckets)
     with pytest.raises(InvalidValueError, match="not for leduc"):
         StrategyPlayer(strategy, get_game("leduc"), "A")
 

@@ -28,7 +28,8 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.solve import solve
 from equilibrist.strategies.behaviour_table import behaviour_table
-from equilibrist.strategies.strategy import GameDescription, Solution
+from equilibrist.strategies.description import GameDescription
+from equilibrist.strategies.strategy import Solution
 
 
 def solution(name, iterations=300, menu=None, symmetry=None):

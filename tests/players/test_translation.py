@@ -27,8 +27,9 @@ from equilibrist.players.translation import (
     read_raise,
     real_action,
 )
+from equilibrist.strategies.description import GameDescription
 from equilibrist.strategies.evaluation import Evaluation
-from equilibrist.strategies.strategy import GameDescription, Solution
+from equilibrist.strategies.strategy import Solution
 
 HOLDEM = get_game("holdem-nolimit")  # blinds 50 and 100, stacks 20,000
 MENU = BetMenu.parse("50%,100%,a", None, "2")

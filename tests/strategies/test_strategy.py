@@ -12,9 +12,9 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
 from equilibrist.models.build import exact_game, matrix_game
 from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.strategies.description import GameDescription
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.strategy import (
-    GameDescription,
     Solution,
     game_of,
     plan_error,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.util
 import sys
 from pathlib import Path
@@ -11,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.cli.games import _menu
 from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.evaluation.statistics import unit_chips
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import load_game
 from equilibrist.models.build import check_exact, exact_game
@@ -27,11 +28,45 @@ from equilibrist.solving.solver import Solver
 from equilibrist.storage.artefact import check_target
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.memory import gigabytes
+from equilibrist.strategies.description import (
+    BucketDescription,
+    Description,
+    GameDescription,
+    same_game,
+)
 from equilibrist.strategies.evaluation import Evaluation
-from equilibrist.strategies.strategy import KIND, GameDescription, Solution
+from equilibrist.strategies.strategy import KIND, Solution
 
 _FLOAT32_SHOWS = 1e-6  # of the payoffs: what sums in float32 can resolve, about
 _LARGE = 2**30  # bytes from which a forecast is printed
+
+
+def describe(
+    name: str,
+    joint: Path | None,
+    bets: str | None,
+    raises: str | None,
+    max_raises: str | None,
+    symmetry: str | None,
+    dtype: str,
+    force: bool,
+) -> tuple[SequenceGame, Description]:
+    """The model of a game, once its forecast fits this machine, and its description.
+
+    `name` is that of a game, of a file of rules, or, with `joint`, of an abstraction's folder.
+    """
+    if joint is not None:
+        if symmetry is not None:
+            raise InvalidValueError("buckets have no symmetry to choose", value=symmetry)
+        rules = Abstraction.open(name).rules
+        found = BucketDescription.of(Path(name), joint, _menu(rules, bets, raises, max_raises))
+        return found.build(), found
+    if (Path(name) / MANIFEST).exists():
+        raise InvalidValueError(
+            f"{name} holds buckets; add --joint, the folder of their counts", value=name
+        )
+    game = build(name, bets, raises, max_raises, symmetry, dtype, force)
+    return game, GameDescription.of(game)
 
 
 def build(
@@ -111,10 +146,17 @@ class Store:
     """Saves a run as a solution, and opens it again."""
 
     def __init__(
-        self, out: Path | None, game: SequenceGame, solver: Solver, seed: int, dtype: str
+        self,
+        out: Path | None,
+        game: SequenceGame,
+        description: Description,
+        solver: Solver,
+        seed: int,
+        dtype: str,
     ) -> None:
         self.out = out
         self.game = game
+        self.description = description
         self.solver = solver
         self.seed = seed
         self.settings = {"dtype": dtype}
@@ -125,7 +167,7 @@ class Store:
             return
         first, second = self.solver.plans(self.game, run.state)
         Solution(
-            game=GameDescription.of(self.game),
+            game=self.description,
             plans=(np.asarray(first, np.float64), np.asarray(second, np.float64)),
             method=self.solver.name,
             iterations=int(run.state["iteration"]),
@@ -141,20 +183,14 @@ class Store:
         """The run in the folder; refused if it is of another game, method or setting."""
         assert self.out is not None
         solution = Solution.load(self.out, in_memory=True, verify=True)
-        here = {
-            "game": dataclasses.asdict(GameDescription.of(self.game)),
-            "method": self.solver.name,
-            "seed": self.seed,
-            "settings": self.settings,
+        same = {
+            "game": same_game(solution.game, self.description),
+            "method": solution.method == self.solver.name,
+            "seed": solution.seed == self.seed,
+            "settings": dict(solution.settings) == self.settings,
         }
-        there = {
-            "game": dataclasses.asdict(solution.game),
-            "method": solution.method,
-            "seed": solution.seed,
-            "settings": dict(solution.settings),
-        }
-        for what, wanted in here.items():
-            if there[what] != wanted:
+        for what, is_same in same.items():
+            if not is_same:
                 raise InvalidValueError(
                     f"{self.out} was begun with another {what}; resume with the same, or choose "
                     "another folder",
@@ -178,6 +214,7 @@ def result(game: SequenceGame, solver: Solver, run: Run, out: Path | None) -> di
         "nash_conv": found.nash_conv,
         "best_response": list(found.best_response),
         "unit": found.unit,
+        **thousandths(game, found),
         "iterations": int(run.state["iteration"]),
         "seconds": round(run.seconds, 6),
         "infosets": game.num_infosets,
@@ -191,9 +228,21 @@ def result_text(game: SequenceGame, solver: Solver, run: Run) -> str:
     found = run.evaluation
     return (
         f"{game.name} by {solver.name}: value {found.value:.9g} {found.unit}, exploitability "
-        f"{found.exploitability:.6g} {found.unit} after {int(run.state['iteration']):,} iterations "
-        f"in {run.seconds:.2f} s; {run.outcome.value}"
+        f"{amount(game, found)} after {int(run.state['iteration']):,} iterations in "
+        f"{run.seconds:.2f} s; {run.outcome.value}"
     )
+
+
+def thousandths(game: SequenceGame, found: Evaluation) -> dict[str, float]:
+    """Exploitability in mbb/g, where the game has a big blind."""
+    units = {} if game.betting is None else unit_chips(game.betting.rules)
+    return {"mbb/g": found.exploitability / units["mbb/g"]} if "mbb/g" in units else {}
+
+
+def amount(game: SequenceGame, found: Evaluation) -> str:
+    """Exploitability in the game's unit, and in mbb/g where there is a big blind."""
+    parts = [f"{share:.6g} {unit}" for unit, share in thousandths(game, found).items()]
+    return f"{found.exploitability:.6g} {found.unit}" + "".join(f" ({part})" for part in parts)
 
 
 def compare_row(solver: Solver, run: Run) -> tuple[object, ...]:

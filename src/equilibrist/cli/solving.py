@@ -13,7 +13,12 @@ from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels, 
 
 _KERNELS = ("sequence_form.gradient", "sequence_form.fold_up", "sequence_form.realize")
 
-Game: TypeAlias = Annotated[str, typer.Argument(help="A game of the catalogue or a .game file.")]
+Game: TypeAlias = Annotated[
+    str, typer.Argument(help="A game of the catalogue, a .game file, or buckets (with --joint).")
+]
+Joint: TypeAlias = Annotated[
+    Path | None, typer.Option(help="Play the buckets of folder GAME; their counts are here.")
+]
 Folder: TypeAlias = Annotated[Path, typer.Argument(help="A solution that `solve --out` wrote.")]
 MaxRaises: TypeAlias = Annotated[
     str | None, typer.Option(help='Raise caps per round, such as "2 3 3 3".')
@@ -36,6 +41,7 @@ def solve(
     to: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None,
     seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
     every: Annotated[int | None, typer.Option(help="Best responses every so often.")] = None,
+    joint: Joint = None,
     max_raises: MaxRaises = None,
     bets: Bets = None,
     raises: Raises = None,
@@ -68,8 +74,10 @@ def solve(
     runs.check_plot(plot)
     runs.warn_precision(to, dtype)
     prepare_kernels(threads, *_KERNELS)
-    model = runs.build(game, bets, raises, max_raises, symmetry, dtype, force)
-    store = runs.Store(out, model, solver, seed, dtype)
+    model, description = runs.describe(
+        game, joint, bets, raises, max_raises, symmetry, dtype, force
+    )
+    store = runs.Store(out, model, description, solver, seed, dtype)
     earlier = store.resume() if resume else None
     hint = "Ctrl-C stops" if out is None else "Ctrl-C stops and saves"
     with shown(model.name, hint, plain=json) as view:
@@ -115,6 +123,7 @@ def exploit(folder: Folder, json: Json = False, seed: Seed = 0, threads: Threads
         "nash_conv": found.nash_conv,
         "best_response": list(found.best_response),
         "unit": found.unit,
+        **runs.thousandths(model, found),
         "certificate": stated.exploitability,
         "plan_error": error,
         "matches": matches,
@@ -122,9 +131,9 @@ def exploit(folder: Folder, json: Json = False, seed: Seed = 0, threads: Threads
     }
     verdict = "matches" if matches else "DOES NOT match"
     text = (
-        f"{model.name} by {solution.method}: exploitability {found.exploitability:.6g} "
-        f"{found.unit} (best responses {found.best_response[0]:.6g} and "
-        f"{found.best_response[1]:.6g}), value {found.value:.9g}; this {verdict} the certificate"
+        f"{model.name} by {solution.method}: exploitability {runs.amount(model, found)}, "
+        f"best responses {found.best_response[0]:.6g} and "
+        f"{found.best_response[1]:.6g}, value {found.value:.9g}; this {verdict} the certificate"
     )
     emit(data, text, as_json=json)
     if not matches:
@@ -173,6 +182,7 @@ def compare(
     methods: Annotated[str, typer.Option(help="Methods apart by commas.")] = "cfr+,dcfr,egt,lp",
     seconds: Annotated[float, typer.Option(help="Seconds for each method.")] = 10.0,
     to: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None,
+    joint: Joint = None,
     max_raises: MaxRaises = None,
     bets: Bets = None,
     raises: Raises = None,
@@ -197,7 +207,7 @@ def compare(
     check_budget(target=to, seconds=seconds)
     runs.check_plot(plot)
     prepare_kernels(threads, *_KERNELS)
-    model = runs.build(game, bets, raises, max_raises, symmetry, dtype, force=False)
+    model, _ = runs.describe(game, joint, bets, raises, max_raises, symmetry, dtype, force=False)
     header = ("method", "iterations", "seconds", f"exploitability, {model.unit}", "value")
     traces, results = {}, []
     rows: list[tuple[object, ...]] = []

@@ -93,9 +93,8 @@ def head_to_head(first: Solution, second: Solution) -> Expectation:
 
     Raises `InvalidValueError` where their games differ.
     """
-    fields = ("rules", "bets", "raises", "max_raises", "symmetry")
-    for name in fields:
-        ours, theirs = getattr(first.game, name), getattr(second.game, name)
+    for name in ("rules", "hashes", "bets", "raises", "max_raises", "symmetry"):
+        ours, theirs = (getattr(side.game, name, None) for side in (first, second))
         if ours != theirs:
             raise InvalidValueError(
                 f"the solutions are of different games: {first.game.name} and {second.game.name} "

@@ -18,6 +18,7 @@ from equilibrist.abstraction.nesting import sums_over_children
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
+from equilibrist.kernels.layout import Treeplex
 from equilibrist.kernels.reference.sequence_form import block, boards
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.leaves import matrix_pairs
@@ -72,21 +73,33 @@ def bucket_game(
     rules = first.rules
     betting = BettingTree.build(rules, menu)
     rows = (player_rows(betting, 0), player_rows(betting, 1))
-    trees = tuple(
-        treeplex(own, BucketStates.of(side)) for own, side in zip(rows, (first, other), strict=True)
-    )
     met = sums_over_children(counts.met / counts.total, first, other)
     won = sums_over_children(counts.won / counts.total, first, other)
     return SequenceGame(
-        name=f"{rules.name} in buckets {'-'.join(map(str, first.num_buckets))}",
+        name=bucket_name(first),
         unit="chips",
-        trees=(trees[0], trees[1]),
+        trees=(bucket_tree(betting, 0, first), bucket_tree(betting, 1, other)),
         leaves=leaf_tables(betting, rows),
         pairs=matrix_pairs(met, won),
         first_player=rules.first_players[0],
         betting=betting,
         backend=backend,
     )
+
+
+def bucket_tree(betting: BettingTree, player: int, buckets: Abstraction) -> Treeplex:
+    """One player's side of a game of buckets."""
+    if betting.rules != buckets.rules:
+        raise InvalidValueError(
+            f"these are buckets of {buckets.rules.name}, not of {betting.rules.name}",
+            value=buckets.rules.name,
+        )
+    return treeplex(player_rows(betting, player), BucketStates.of(buckets))
+
+
+def bucket_name(buckets: Abstraction) -> str:
+    """What a game of buckets is called."""
+    return f"{buckets.rules.name} in buckets {'-'.join(map(str, buckets.num_buckets))}"
 
 
 def lift(

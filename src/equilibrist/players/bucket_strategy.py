@@ -6,48 +6,67 @@ import numpy as np
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.errors import InvalidValueError
+from equilibrist.games.betting_tree import BettingTree
+from equilibrist.kernels.cpu.sequence_form import normalize
 from equilibrist.kernels.reference.sequence_form import block
-from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.models.bucketed import bucket_tree
+from equilibrist.models.game import Floats
 from equilibrist.models.treeplex import player_rows
 from equilibrist.players.player import View
 from equilibrist.players.strategy_player import TreeStrategy
+from equilibrist.strategies.description import BucketDescription
 from equilibrist.strategies.seats import Seat, hand_numbers
+from equilibrist.strategies.strategy import Solution
 
 
 class BucketStrategy(TreeStrategy):
-    """Plans of a `models.bucketed.bucket_game`, uniform where they never go."""
+    """Plans of a `models.bucketed.bucket_game`, uniform where they never go.
+
+    Who wins from whom does not matter here, so J and W are not asked for.
+    """
 
     def __init__(
         self,
-        game: SequenceGame,
+        tree: BettingTree,
         plans: tuple[Floats, Floats],
         first: Abstraction,
         second: Abstraction | None = None,
     ) -> None:
         """The plans of both seats; `second` is player 1's abstraction, `first` if not given."""
-        if game.betting is None:
-            raise InvalidValueError(f"{game.name} has no betting to play", value=game.name)
-        self.tree, self._game = game.betting, game
-        self._buckets = (first, second or first)
-        for tree, buckets in zip(game.trees, self._buckets, strict=True):
-            if tuple(tree.num_states) != buckets.num_buckets:
+        self.tree, self._buckets = tree, (first, second or first)
+        self._trees = [bucket_tree(tree, player, own) for player, own in enumerate(self._buckets)]
+        self._behaviour = []
+        for player, plan in enumerate(plans):
+            length = int(self._trees[player].block_start[-1])
+            if len(plan) != length:
+                sizes = "-".join(map(str, self._buckets[player].num_buckets))
                 raise InvalidValueError(
-                    f"{game.name} is no game of {'-'.join(map(str, buckets.num_buckets))} buckets",
-                    value=buckets.num_buckets,
+                    f"player {player}'s plan has {len(plan):,} numbers, but plans of {sizes} "
+                    f"buckets have {length:,}: it was made for another game",
+                    value=len(plan),
                 )
-        self._behaviour = [game.behaviour(player, plan) for player, plan in enumerate(plans)]
-        self._decision = [player_rows(self.tree, player).decision for player in (0, 1)]
+            self._behaviour.append(np.empty_like(plan))
+            normalize(self._trees[player], plan, self._behaviour[player])
+        self._decision = [player_rows(tree, player).decision for player in (0, 1)]
+
+    @staticmethod
+    def of(solution: Solution) -> BucketStrategy:
+        """The strategy of a stored solution of a game of buckets."""
+        game = solution.game
+        assert isinstance(game, BucketDescription)
+        buckets = game.open_abstraction()
+        return BucketStrategy(BettingTree.build(buckets.rules, game.menu), solution.plans, buckets)
 
     def chances(self, node: int, view: View) -> Floats:
         """Chance of each child of a decision node, [A]."""
         player, r = int(self.tree.player[node]), int(self.tree.round[node])
         hand = int(hand_numbers(np.array([view.hole], np.uint8))[0])
         bucket = self._buckets[player].bucket(hand, view.board)
-        tree, decision = self._game.trees[player], int(self._decision[player][node])
+        tree, decision = self._trees[player], int(self._decision[player][node])
         first, size = int(tree.decision_first[decision]), int(tree.decision_size[decision])
         own = block(tree, r, r, self._behaviour[player])
         return own[first : first + size, bucket].astype(np.float64)
 
     def seat(self, player: int) -> Seat:
         """The strategy of one seat as a table."""
-        return Seat(self._game.trees[player], self._behaviour[player], self._buckets[player])
+        return Seat(self._trees[player], self._behaviour[player], self._buckets[player])

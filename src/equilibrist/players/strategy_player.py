@@ -38,6 +38,7 @@ from equilibrist.players.translation import (
     real_action,
 )
 from equilibrist.strategies.behaviour_table import find_board
+from equilibrist.strategies.description import GameDescription
 from equilibrist.strategies.seats import CardColumns, Seat
 from equilibrist.strategies.strategy import Solution, game_of
 
@@ -210,9 +211,17 @@ def make_solution_player(rules: GameRules, options: str) -> StrategyPlayer:
             raise ParseError(
                 f"{last!r} is no threshold; write a chance, such as threshold=0.15", value=last
             ) from None
-    strategy = ExactStrategy(Solution.load(folder, in_memory=True))
     name = Path(folder).name + options[len(folder) :]
-    return StrategyPlayer(strategy, rules, "".join(_in_name(c) for c in name), threshold)
+    return StrategyPlayer(_open(folder), rules, "".join(_in_name(c) for c in name), threshold)
+
+
+def _open(folder: str) -> TreeStrategy:
+    """The strategy of a stored solution."""
+    from equilibrist.players.bucket_strategy import BucketStrategy
+
+    solution = Solution.load(folder, in_memory=True)
+    is_exact = isinstance(solution.game, GameDescription)
+    return ExactStrategy(solution) if is_exact else BucketStrategy.of(solution)
 
 
 def _in_name(character: str) -> str:

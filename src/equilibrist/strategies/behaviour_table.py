@@ -27,7 +27,7 @@ class BehaviourTable:
     node: str  # the betting so far
     board: str  # cards, empty before any are dealt
     player: int  # who acts
-    hands: tuple[str, ...]  # such as `KhQh ×4`: four hands play alike
+    hands: tuple[str, ...]  # such as `KhQh ×4`: four hands play alike; or `bucket 3`
     actions: tuple[str, ...]  # such as f, c and r
     probabilities: NDArray[np.float64]  # [H, A], uniform where the player never gets to
     reach: NDArray[np.float64]  # [H] chance that the player's own actions lead here
@@ -51,14 +51,22 @@ def behaviour_table(
         (1, ('Qs ×2', 'Kh', 'As ×2'), ('f', 'c', 'r'), [0.5, 0.5, 0.5])
     """
     betting, states = game.betting, game.states
-    if betting is None or states is None:
-        raise InvalidValueError(f"{game.name} has no betting tree and cards", value=game.name)
+    if betting is None:
+        raise InvalidValueError(f"{game.name} has no betting tree", value=game.name)
     v = betting.parse(node)
     if betting.kind[v] != NodeKind.DECISION:
         raise _no_decision(betting, v)
     player = int(betting.player[v])
     r = int(betting.round[v]) - betting.first_round
-    b, asked, renaming = find_board(betting.rules, states, r, board)
+    asked: tuple[int, ...] = ()
+    if states is None:
+        if board.strip():
+            raise CardError(f"{game.name} has buckets instead of cards", value=board)
+        width = int(game.trees[player].num_states[int(game.trees[player].board_start[r])])
+        b, hands = 0, tuple(f"bucket {bucket}" for bucket in range(width))
+    else:
+        b, asked, renaming = find_board(betting.rules, states, r, board)
+        hands = tuple(_renamed(name, renaming) for name in states.names(r, b))
     d = int(player_rows(betting, player).decision[v])
     probabilities, reach = _decide(game.trees[player], r, b, d, plans[player])
     actions = (betting.action(child) for child in betting.children(v))
@@ -66,7 +74,7 @@ def behaviour_table(
         node=betting.name(v),
         board=cards_name(asked),
         player=player,
-        hands=tuple(_renamed(name, renaming) for name in states.names(r, b)),
+        hands=hands,
         actions=tuple(action_name(action) for action in actions if action is not None),
         probabilities=probabilities,
         reach=reach,

@@ -1,7 +1,7 @@
 """A solution: a pair of plans, the game they are for, how they were found, and their proof.
 
-A solution is stored as an artefact (`storage.artefact`). It holds the text of its game, so the game
-can be built again from the folder alone, and the certificate can be computed again from the arrays.
+A solution is stored as an artefact (`storage.artefact`). It describes its game (`description`), so
+the game can be built again, and the certificate can be computed again from the arrays.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.errors import InvalidValueError
-from equilibrist.games.bet_menu import BetMenu, sizes_text
-from equilibrist.games.rules import parse_rules, rules_text
-from equilibrist.models.build import exact_game
-from equilibrist.models.card_states import Symmetry
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
+from equilibrist.strategies.description import (
+    BucketDescription,
+    Description,
+    read_description,
+    write_description,
+)
 from equilibrist.strategies.evaluation import Evaluation
 
 KIND = "solution"
@@ -39,65 +41,11 @@ TRACE_COLUMNS = (
 _STATE = "state."  # arrays of the method's own state begin so
 
 
-@dataclass(frozen=True)
-class GameDescription:
-    """All it takes to build an exact game again: texts that people can read.
-
-    Example:
-        >>> from equilibrist.games.catalog import get_game
-        >>> description = GameDescription.of(exact_game(get_game("leduc")))
-        >>> description.symmetry, description.build().lengths
-        ('ranks', (384, 384))
-    """
-
-    name: str
-    rules: str  # an ACPC game definition
-    bets: str | None  # the bet menu's three texts
-    raises: str | None
-    max_raises: str | None
-    symmetry: Symmetry
-    leaves: str  # dense or sorted
-
-    @classmethod
-    def of(cls, game: SequenceGame) -> GameDescription:
-        """The description of a game that `exact_game` built; any other is refused."""
-        betting, states = game.betting, game.states
-        if betting is None or states is None:
-            raise InvalidValueError(
-                f"{game.name} was not built from rules, so no text can describe it", value=game.name
-            )
-        if any(tree.locked.any() for tree in game.trees):
-            raise InvalidValueError(
-                f"{game.name} has locked decisions, which no text describes", value=game.name
-            )
-        menu = betting.menu
-        caps = menu.max_raises
-        return cls(
-            name=game.name,
-            rules=rules_text(betting.rules),
-            bets=None if menu.bets is None else sizes_text(menu.bets),
-            raises=None if menu.raises is None else sizes_text(menu.raises),
-            max_raises=None if caps is None else " ".join(map(str, caps)),
-            symmetry=states.symmetry,
-            leaves="sorted" if game.pairs.is_sorted else "dense",
-        )
-
-    def build(self, backend: str = "cpu") -> SequenceGame:
-        """The game described."""
-        return exact_game(
-            parse_rules(self.rules, self.name),
-            BetMenu.parse(self.bets, self.raises, self.max_raises),
-            symmetry=self.symmetry,
-            leaves=self.leaves,
-            backend=backend,
-        )
-
-
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A pair of realization plans with the proof of its quality."""
 
-    game: GameDescription
+    game: Description
     plans: tuple[Floats, Floats]  # [L of each player], layout of the game's treeplexes
     method: str
     iterations: int
@@ -132,7 +80,7 @@ class Solution:
             KIND,
             arrays | {_STATE + name: array for name, array in self.state.items()},
             configuration={
-                "game": dataclasses.asdict(self.game),
+                "game": write_description(self.game, Path(folder)),
                 "method": self.method,
                 "settings": self.settings,
             },
@@ -140,9 +88,16 @@ class Solution:
                 "iterations": self.iterations,
                 "certificate": certificate | {"exploitability": self.certificate.exploitability},
             },
+            parents=self._parents,
             seed=self.seed,
             timings={"seconds": self.seconds},
         )
+
+    @property
+    def _parents(self) -> dict[str, str]:
+        if not isinstance(self.game, BucketDescription):
+            return {}
+        return dict(zip(("abstraction", "joint"), self.game.hashes, strict=True))
 
     @classmethod
     def load(cls, folder: str | Path, *, in_memory: bool = False, verify: bool = False) -> Solution:
@@ -167,7 +122,7 @@ class Solution:
         certificate = artefact.info["certificate"]
         first, second = certificate["best_response"]
         return cls(
-            game=GameDescription(**configuration["game"]),
+            game=read_description(configuration["game"], Path(artefact.folder)),
             plans=(arrays["plan0"], arrays["plan1"]),
             method=configuration["method"],
             iterations=artefact.info["iterations"],

@@ -1,0 +1,167 @@
+"""What a solution is of, in words that people can read: enough to build the game again.
+
+An exact game is described by its rules, bet menu and symmetry. A game of buckets is described by
+the folders of its abstraction and of its counts, and by their hashes: whatever is found there later
+must be the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from equilibrist.abstraction import joint
+from equilibrist.abstraction.buckets import KIND, Abstraction
+from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.games.bet_menu import BetMenu, sizes_text
+from equilibrist.games.rules import parse_rules, rules_text
+from equilibrist.models.bucketed import bucket_game, bucket_name
+from equilibrist.models.build import exact_game
+from equilibrist.models.card_states import Symmetry
+from equilibrist.models.game import SequenceGame
+from equilibrist.storage.artefact import open_artefact
+
+_FOLDERS = ("abstraction", "joint")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameDescription:
+    """All it takes to build an exact game again.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> description = GameDescription.of(exact_game(get_game("leduc")))
+        >>> description.symmetry, description.build().lengths
+        ('ranks', (384, 384))
+    """
+
+    name: str
+    rules: str  # an ACPC game definition
+    bets: str | None  # the bet menu's three texts
+    raises: str | None
+    max_raises: str | None
+    symmetry: Symmetry
+    leaves: str  # dense or sorted
+
+    @classmethod
+    def of(cls, game: SequenceGame) -> GameDescription:
+        """The description of a game that `exact_game` built; any other is refused."""
+        betting, states = game.betting, game.states
+        if betting is None or states is None:
+            raise InvalidValueError(
+                f"{game.name} was not built from rules, so no text can describe it", value=game.name
+            )
+        if any(tree.locked.any() for tree in game.trees):
+            raise InvalidValueError(
+                f"{game.name} has locked decisions, which no text describes", value=game.name
+            )
+        return cls(
+            name=game.name,
+            rules=rules_text(betting.rules),
+            symmetry=states.symmetry,
+            leaves="sorted" if game.pairs.is_sorted else "dense",
+            **_menu_texts(betting.menu),
+        )
+
+    def build(self, backend: str = "cpu") -> SequenceGame:
+        """The game described."""
+        return exact_game(
+            parse_rules(self.rules, self.name),
+            BetMenu.parse(self.bets, self.raises, self.max_raises),
+            symmetry=self.symmetry,
+            leaves=self.leaves,
+            backend=backend,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BucketDescription:
+    """All it takes to build a game of buckets again, both players having the same ones."""
+
+    name: str
+    abstraction: Path  # folders
+    joint: Path
+    hashes: tuple[str, str]  # of what is in them
+    bets: str | None
+    raises: str | None
+    max_raises: str | None
+
+    @classmethod
+    def of(cls, abstraction: Path, counts: Path, menu: BetMenu) -> BucketDescription:
+        """The description of the game of two folders, whose counts must be of the abstraction."""
+        hashes = open_artefact(abstraction, KIND).hash, open_artefact(counts, joint.KIND).hash
+        if open_artefact(counts, joint.KIND).parents != {"first": hashes[0]}:
+            raise StorageError(
+                f"{counts} does not count the buckets of {abstraction}", value=str(counts)
+            )
+        return cls(
+            name=bucket_name(Abstraction.open(abstraction)),
+            abstraction=abstraction.absolute(),
+            joint=counts.absolute(),
+            hashes=hashes,
+            **_menu_texts(menu),
+        )
+
+    @property
+    def menu(self) -> BetMenu:
+        """The bets and raises of the game."""
+        return BetMenu.parse(self.bets, self.raises, self.max_raises)
+
+    def build(self, backend: str = "cpu") -> SequenceGame:
+        """The game described; `StorageError` where its folders are gone or hold something else."""
+        counts = joint.Joint.open(self._checked(1))
+        return bucket_game(self.open_abstraction(), counts, self.menu, backend=backend)
+
+    def open_abstraction(self) -> Abstraction:
+        """The buckets, if they are still those of the solution."""
+        return Abstraction.open(self._checked(0))
+
+    def _checked(self, place: int) -> Path:
+        folder, kind = (self.abstraction, KIND) if place == 0 else (self.joint, joint.KIND)
+        found = open_artefact(folder, kind).hash
+        if found != self.hashes[place]:
+            raise StorageError(
+                f"{folder} has changed since {self.name} was solved: its hash is {found[:12]}, not "
+                f"{self.hashes[place][:12]}",
+                value=str(folder),
+            )
+        return folder
+
+
+Description = GameDescription | BucketDescription
+
+
+def write_description(game: Description, folder: Path) -> dict[str, Any]:
+    """The description as JSON in a manifest of `folder`, from where other folders are named."""
+    text = dataclasses.asdict(game)
+    if isinstance(game, BucketDescription):
+        for name in _FOLDERS:
+            text[name] = os.path.relpath(text[name], folder.absolute())
+    return text
+
+
+def read_description(text: dict[str, Any], folder: Path) -> Description:
+    """The description that `write_description` wrote."""
+    if "abstraction" not in text:
+        return GameDescription(**text)
+    folders = {name: Path(os.path.normpath(folder.absolute() / text[name])) for name in _FOLDERS}
+    return BucketDescription(**text | folders | {"hashes": tuple(text["hashes"])})
+
+
+def same_game(first: Description, second: Description) -> bool:
+    """Whether two descriptions are of the same game, wherever its folders are."""
+    if isinstance(first, BucketDescription) and isinstance(second, BucketDescription):
+        second = dataclasses.replace(second, abstraction=first.abstraction, joint=first.joint)
+    return first == second
+
+
+def _menu_texts(menu: BetMenu) -> dict[str, str | None]:
+    caps = menu.max_raises
+    return {
+        "bets": None if menu.bets is None else sizes_text(menu.bets),
+        "raises": None if menu.raises is None else sizes_text(menu.raises),
+        "max_raises": None if caps is None else " ".join(map(str, caps)),
+    }
