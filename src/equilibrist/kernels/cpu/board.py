@@ -67,8 +67,11 @@ def _step(behaviour, plan, up, own, average, weight, averages, zero):
 
 
 @njit(cache=True, inline="always")
-def _fold_board(tree, rule, r, board, values, behaviour, table, factors):
-    """Folds the decisions of a board, children first, by a rule; see the reference."""
+def _fold_board(tree, rule, r, board, values, shift, behaviour, table, factors):
+    """Folds the decisions of a board, children first, by a rule; see the reference.
+
+    The board's block begins `shift` places earlier in `values` than in the other arrays.
+    """
     start, states = np.uint64(tree.block_start[board]), np.uint64(tree.num_states[board])
     zero, eight = values.dtype.type(0), np.uint64(LANES)
     whole, most = states - states % eight, states - states % np.uint64(LANES // 2)
@@ -81,24 +84,26 @@ def _fold_board(tree, rule, r, board, values, behaviour, table, factors):
         if chosen == REGRET:
             for s in range(np.uint64(0), whole, eight):
                 _match_regrets(
-                    values, behaviour, table, factors, up + s, first + s, size, states, spread(zero)
-                )
+                    values, shift, behaviour, table, factors, up + s, first + s, size, states,
+                    spread(zero),
+                )  # fmt: skip
             if most > whole:
                 _match_regrets(
-                    values, behaviour, table, factors, up + whole, first + whole, size, states,
-                    spread_half(zero),
+                    values, shift, behaviour, table, factors, up + whole, first + whole, size,
+                    states, spread_half(zero),
                 )  # fmt: skip
             for s in range(most, states):
                 _match_regrets(
-                    values, behaviour, table, factors, up + s, first + s, size, states, zero
+                    values, shift, behaviour, table, factors, up + s, first + s, size, states, zero
                 )
         else:
             for s in range(states):
-                values[up + s] += _decide(chosen, size, states, first + s, values, behaviour, table)
+                value = _decide(chosen, size, states, first + s, values, shift, behaviour, table)
+                values[up - shift + s] += value
 
 
 @njit(cache=True, inline="always")
-def _match_regrets(values, behaviour, table, factors, up, first, size, states, zero):
+def _match_regrets(values, shift, behaviour, table, factors, up, first, size, states, zero):
     """The regret rule at one decision, in as many states as `zero` is wide (see `lanes.py`).
 
     Actions stand `states` apart from `first` on, and `up` is the row that leads to the decision.
@@ -107,12 +112,12 @@ def _match_regrets(values, behaviour, table, factors, up, first, size, states, z
     prediction, mean, total = as_wide(factors[2], zero), zero, zero
     i = first
     for _ in range(size):
-        mean = mean + load(behaviour, i, zero) * load(values, i, zero)
+        mean = mean + load(behaviour, i, zero) * load(values, i - shift, zero)
         i += states
-    store(values, up, load(values, up, zero) + mean)
+    store(values, up - shift, load(values, up - shift, zero) + mean)
     i = first
     for _ in range(size):
-        latest = load(values, i, zero) - mean
+        latest = load(values, i - shift, zero) - mean
         regret = load(table, i, zero) + latest
         regret = regret * choose(regret, positive, negative)
         store(table, i, regret)
@@ -131,24 +136,24 @@ def _match_regrets(values, behaviour, table, factors, up, first, size, states, z
 
 
 @njit(cache=True, inline="always")
-def _decide(rule, size, states, at, values, behaviour, table):
+def _decide(rule, size, states, at, values, shift, behaviour, table):
     """Value of a decision in one state; its actions stand `states` apart from `at` on."""
-    result = 0.0
+    result, place = 0.0, at - shift
     if rule == BEST:
         best = 0
         for a in range(1, size):
-            if values[at + a * states] > values[at + best * states]:
+            if values[place + a * states] > values[place + best * states]:
                 best = a
         for a in range(size):
             behaviour[at + a * states] = 1.0 if a == best else 0.0
-        result = values[at + best * states]
+        result = values[place + best * states]
     elif rule == SOFTMAX:
-        highest = values[at]
+        highest = values[place]
         for a in range(1, size):
-            highest = max(highest, values[at + a * states])
+            highest = max(highest, values[place + a * states])
         total = 0.0
         for a in range(size):
-            power = np.exp((values[at + a * states] - highest) / table[at])
+            power = np.exp((values[place + a * states] - highest) / table[at])
             behaviour[at + a * states] = power
             total += power
         for a in range(size):
@@ -156,7 +161,7 @@ def _decide(rule, size, states, at, values, behaviour, table):
         result = highest + table[at] * np.log(total)
     else:
         for a in range(size):
-            result += behaviour[at + a * states] * values[at + a * states]
+            result += behaviour[at + a * states] * values[place + a * states]
     return result
 
 
@@ -187,7 +192,8 @@ def realize_boards(tree, r, begin, end, behaviour, plan):
 def gradient_boards(own, other, leaves, pairs, player, r, begin, end, plan, out, sums):
     """Writes the value of the boards' rows given the opponent's plan: the leaves of the round."""
     for board in range(begin, end):
-        gradient_board(own, other, leaves, pairs, player, r, board, plan, out, sums)
+        start = own.block_start[board]
+        gradient_board(own, other, leaves, pairs, player, r, board, plan, out, start, sums)
 
 
 @njit(cache=True, _nrt=False)
@@ -197,13 +203,30 @@ def fold_boards(tree, rule, r, begin, end, values, behaviour, table, factors):
         if r < len(tree.num_sequences) - 1:
             for child in range(tree.child_start[board], tree.child_start[board + 1]):
                 gather_child(tree, r, board, child, values)
-        _fold_board(tree, rule, r, board, values, behaviour, table, factors)
+        _fold_board(tree, rule, r, board, values, np.uint64(0), behaviour, table, factors)
+
+
+@njit(cache=True, _nrt=False, fastmath={"reassoc", "contract"})
+def gradient_last(own, other, leaves, pairs, player, board, plan, out, sums):
+    """Writes the values of a board of the last round into `out`, where nothing else is."""
+    r = len(own.num_sequences) - 1
+    gradient_board(own, other, leaves, pairs, player, r, board, plan, out, 0, sums)
+
+
+@njit(cache=True, _nrt=False)
+def fold_last(tree, rule, board, block, values, behaviour, table, factors):
+    """Folds up a board of the last round in `block`; its entries' values go into `values`."""
+    r, start = len(tree.num_sequences) - 1, np.uint64(tree.block_start[board])
+    _fold_board(tree, rule, r, board, block, start, behaviour, table, factors)
+    entries = tree.entry_start[r + 1] - tree.entry_start[r]
+    for i in range(np.uint64(entries * tree.num_states[board])):
+        values[start + i] = block[i]
 
 
 @njit(cache=True, _nrt=False)
 def fold_path_board(tree, rule, r, board, values, behaviour, table, factors):
     """Folds up one board's values by a rule, without boards of the next round."""
-    _fold_board(tree, rule, r, board, values, behaviour, table, factors)
+    _fold_board(tree, rule, r, board, values, np.uint64(0), behaviour, table, factors)
 
 
 @njit(cache=True, _nrt=False)

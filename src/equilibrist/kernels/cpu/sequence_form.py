@@ -13,7 +13,9 @@ from numba import njit, prange
 
 from equilibrist.kernels.cpu.board import (
     fold_boards,
+    fold_last,
     gradient_boards,
+    gradient_last,
     realize_boards,
     renew_boards,
 )
@@ -152,15 +154,20 @@ def _sweep_parallel(player, own, other, leaves, pairs, ours, theirs, factors, ow
     """One player's half of an iteration, but for the plan of the last round.
 
     That plan is renewed where it is read next: in the other's half, board by board, so that a board
-    is fetched from memory once. `owed` is the other's weight in the average, negative if its plan
-    is new already.
+    is fetched from memory once; its values never leave the cache. `owed` is the other's weight in
+    the average, negative if its plan is new already.
     """
     last = len(own.num_sequences) - 1
-    for back in range(last + 1):
-        r = last - back
+    for board in prange(own.board_start[last], own.board_start[last + 1]):
+        if owed >= 0:
+            _descend(other, last, board, board + 1, theirs, owed)
+        sums = leaf_space(own.num_states[board], values.dtype)
+        block = np.empty(own.block_start[board + 1] - own.block_start[board], values.dtype)
+        gradient_last(own, other, leaves, pairs, player, board, theirs[0], block, sums)
+        fold_last(own, REGRET, board, block, values, ours[1], ours[2], factors)
+    for back in range(last):
+        r = last - 1 - back
         for board in prange(own.board_start[r], own.board_start[r + 1]):
-            if r == last and owed >= 0:
-                _descend(other, r, board, board + 1, theirs, owed)
             sums = leaf_space(own.num_states[board], values.dtype)
             _rise(
                 player, own, other, leaves, pairs, r, (board, board + 1), ours, theirs[0], factors,
