@@ -112,7 +112,7 @@ def open_artefact(
         manifest = read_manifest(folder)
         if kind is not None and manifest["kind"] != kind:
             raise damaged(
-                folder / MANIFEST, f"describes a {manifest['kind']}, but a {kind} is wanted"
+                folder / MANIFEST, f"describes {_a(manifest['kind'])}, but {_a(kind)} is wanted"
             )
         try:
             return _open_arrays(folder, manifest, in_memory)
@@ -222,7 +222,7 @@ def check_target(folder: Path, kind: str) -> None:
         found = read_manifest(folder)["kind"]
         if found != kind:
             raise StorageError(
-                f"{folder} holds {'an' if found[0] in 'aeiou' else 'a'} {found}; a {kind} will not "
+                f"{folder} holds {_a(found)}; {_a(kind)} will not "
                 "overwrite it, choose another folder",
                 value=str(folder),
             )
@@ -298,3 +298,8 @@ def _cannot_write(folder: Path, error: OSError) -> NoReturn:
         f"cannot write {error.filename or folder}: {reason}; nothing that was there is lost",
         value=str(folder),
     ) from None
+
+
+def _a(kind: str) -> str:
+    """A kind of artefact with its article."""
+    return f"{'an' if kind.startswith(tuple('aeiou')) else 'a'} {kind}"
