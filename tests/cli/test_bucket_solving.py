@@ -47,6 +47,12 @@ def test_a_solution_of_buckets_plays(answer, buckets, tmp_path):
     assert match["p_value"] < 0.001
 
 
+def test_fewer_raises_are_another_game(answer, buckets, tmp_path):
+    solved = solve(answer, buckets, tmp_path / "s", "--method", "lp", "--max-raises", "1 1")
+    exact = answer("solve", "leduc", "--method", "lp", "--max-raises", "1 1")
+    assert solved["value"] == pytest.approx(exact["value"], abs=1e-9)
+
+
 def test_a_resumed_run_has_the_numbers_of_one_never_stopped(answer, buckets, tmp_path):
     solve(answer, buckets, tmp_path / "once", "--iterations", 60)
     solve(answer, buckets, tmp_path / "twice", "--iterations", 25)

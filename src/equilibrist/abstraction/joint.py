@@ -13,8 +13,9 @@ nearly every turn gets its share (systematic, hence stratified, sampling).
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,6 +35,7 @@ from equilibrist.storage.memory import available_bytes, gigabytes
 KIND = "joint"
 Counts = NDArray[Any]  # whole numbers: float64 below 2**53, or uint32 or uint64
 _TILED = 2_000  # last buckets beyond which tiles are faster: a matrix fills the second cache
+_CHECKPOINT_SHARE = 0.05  # of the time since the last that writing down may take
 _NUM_GROUPS = 8  # of a sample, whose spread tells the error
 
 
@@ -129,6 +131,26 @@ class Progress:
             raise StorageError(f"{folder} is complete: nothing is left to do", value=str(folder))
         arrays = {name: np.array(array) for name, array in artefact.arrays.items()}
         return Progress(arrays["wins"], arrays["ties"], artefact.configuration["done"])
+
+
+@dataclass
+class Keeper:
+    """Writes counts down now and then, and tells the share that is done: a `watch` of `joint`."""
+
+    folder: Path
+    parents: Mapping[str, str]
+    tell: Callable[[float], None]
+    _written: float = field(default_factory=time.perf_counter)  # when, the last time
+    _cost: float = 0.0  # seconds that it took
+
+    def __call__(self, progress: Progress, share: float) -> None:
+        """Take note of counts so far."""
+        self.tell(share)
+        start = time.perf_counter()
+        if share < 1 and (start - self._written) * _CHECKPOINT_SHARE > self._cost:
+            progress.save(self.folder, self.parents)
+            self._written = time.perf_counter()
+            self._cost = self._written - start
 
 
 def joint(

@@ -17,6 +17,7 @@ import equilibrist
 from equilibrist.cli import (
     abstraction,
     arena,
+    bots,
     cards,
     games,
     history,
@@ -43,6 +44,8 @@ app.command()(cards.equity)
 app.command()(cards.rank)
 app.command()(cards.index)
 for command in (
+    bots.train,
+    bots.bots,
     solving.solve,
     solving.exploit,
     solving.show,

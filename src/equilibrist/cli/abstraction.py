@@ -23,7 +23,6 @@ from equilibrist.cli.options import (
 )
 
 _KERNELS = ("rollout.link_boards", "rollout.strengths", "rollout.roll_sums")
-_CHECKPOINT_SHARE = 0.05  # of the time since the last that writing down may take
 
 Folder: TypeAlias = Annotated[
     Path, typer.Argument(help="An abstraction that `abstract --out` wrote.")
@@ -178,8 +177,10 @@ def joint(
         if boards is not None:
             found = library.sampled_joint(first, second, num_boards=boards, seed=seed)
         else:
-            keeper = _Keeper(out, parents, single=second is None)
-            found = library.joint(first, second, so_far=so_far, watch=keeper)
+            told = Remaining("counting deals")
+            keeper = library.Keeper(out, parents, told) if second is None else None
+            watch = keeper or (lambda _, share: told(share))
+            found = library.joint(first, second, so_far=so_far, watch=watch)
         identity = found.save(out, parents)
     seconds = time.perf_counter() - start
     data = {
@@ -227,24 +228,6 @@ def reproduce_abstractions(plot: Path | None, *, quick: bool, seed: int, as_json
         from equilibrist.cli.bucket_plot import draw_study
 
         draw_study(rows, plot)
-
-
-class _Keeper:
-    """Shows how far the counting is, and writes it down now and then."""
-
-    def __init__(self, out: Path, parents: dict[str, str], *, single: bool) -> None:
-        self.out, self.parents, self.single = out, parents, single
-        self.remaining = Remaining("counting deals")
-        self.last, self.cost = time.perf_counter(), 0.0
-
-    def __call__(self, progress: Any, share: float) -> None:
-        """Take note of counts so far."""
-        self.remaining(share)
-        start = time.perf_counter()
-        if self.single and share < 1 and (start - self.last) * _CHECKPOINT_SHARE > self.cost:
-            progress.save(self.out, self.parents)
-            self.last = time.perf_counter()
-            self.cost = self.last - start
 
 
 def _path(found: Any, hand: str, board: str) -> list[tuple[int, str, int, int]]:

@@ -16,6 +16,7 @@ from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.evaluation.statistics import unit_chips
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import load_game
+from equilibrist.games.rules import GameRules
 from equilibrist.models.build import check_exact, exact_game
 from equilibrist.models.card_states import SYMMETRIES
 from equilibrist.models.game import SequenceGame
@@ -23,7 +24,7 @@ from equilibrist.papers.cfr_plus import Curve
 from equilibrist.solving.double_oracle import DoubleOracle
 from equilibrist.solving.forecast import forecast
 from equilibrist.solving.range_of_skill import RangeOfSkill
-from equilibrist.solving.solve import Row, Run
+from equilibrist.solving.solve import Run
 from equilibrist.solving.solver import Solver
 from equilibrist.storage.artefact import check_target
 from equilibrist.storage.manifest import MANIFEST
@@ -32,10 +33,9 @@ from equilibrist.strategies.description import (
     BucketDescription,
     Description,
     GameDescription,
-    same_game,
 )
 from equilibrist.strategies.evaluation import Evaluation
-from equilibrist.strategies.strategy import KIND, Solution
+from equilibrist.strategies.strategy import KIND
 
 _FLOAT32_SHOWS = 1e-6  # of the payoffs: what sums in float32 can resolve, about
 _LARGE = 2**30  # bytes from which a forecast is printed
@@ -142,67 +142,6 @@ def check_plot(path: Path | None) -> None:
         raise StorageError(f"cannot draw {path}: there is no such folder", value=str(path))
 
 
-class Store:
-    """Saves a run as a solution, and opens it again."""
-
-    def __init__(
-        self,
-        out: Path | None,
-        game: SequenceGame,
-        description: Description,
-        solver: Solver,
-        seed: int,
-        dtype: str,
-    ) -> None:
-        self.out = out
-        self.game = game
-        self.description = description
-        self.solver = solver
-        self.seed = seed
-        self.settings = {"dtype": dtype}
-
-    def save(self, run: Run) -> None:
-        """Write the run so far; the folder holds the old one or the new one, never half."""
-        if self.out is None:
-            return
-        first, second = self.solver.plans(self.game, run.state)
-        Solution(
-            game=self.description,
-            plans=(np.asarray(first, np.float64), np.asarray(second, np.float64)),
-            method=self.solver.name,
-            iterations=int(run.state["iteration"]),
-            seconds=run.seconds,
-            certificate=run.evaluation,
-            trace=run.trace_array(),
-            seed=self.seed,
-            settings=self.settings,
-            state=run.state,
-        ).save(self.out)
-
-    def resume(self) -> Run:
-        """The run in the folder; refused if it is of another game, method or setting."""
-        assert self.out is not None
-        solution = Solution.load(self.out, in_memory=True, verify=True)
-        same = {
-            "game": same_game(solution.game, self.description),
-            "method": solution.method == self.solver.name,
-            "seed": solution.seed == self.seed,
-            "settings": dict(solution.settings) == self.settings,
-        }
-        for what, is_same in same.items():
-            if not is_same:
-                raise InvalidValueError(
-                    f"{self.out} was begun with another {what}; resume with the same, or choose "
-                    "another folder",
-                    value=what,
-                )
-        rows = [
-            Row(int(t), seconds, Evaluation(value, (one, two), solution.certificate.unit))
-            for t, seconds, _, one, two, value in solution.trace.tolist()
-        ]
-        return Run(dict(solution.state), rows, solution.seconds)
-
-
 def result(game: SequenceGame, solver: Solver, run: Run, out: Path | None) -> dict[str, Any]:
     """The JSON of a run."""
     found = run.evaluation
@@ -214,7 +153,7 @@ def result(game: SequenceGame, solver: Solver, run: Run, out: Path | None) -> di
         "nash_conv": found.nash_conv,
         "best_response": list(found.best_response),
         "unit": found.unit,
-        **thousandths(game, found),
+        **thousandths(game.rules, found),
         "iterations": int(run.state["iteration"]),
         "seconds": round(run.seconds, 6),
         "infosets": game.num_infosets,
@@ -233,15 +172,15 @@ def result_text(game: SequenceGame, solver: Solver, run: Run) -> str:
     )
 
 
-def thousandths(game: SequenceGame, found: Evaluation) -> dict[str, float]:
+def thousandths(rules: GameRules | None, found: Evaluation) -> dict[str, float]:
     """Exploitability in mbb/g, where the game has a big blind."""
-    units = {} if game.betting is None else unit_chips(game.betting.rules)
+    units = {} if rules is None else unit_chips(rules)
     return {"mbb/g": found.exploitability / units["mbb/g"]} if "mbb/g" in units else {}
 
 
 def amount(game: SequenceGame, found: Evaluation) -> str:
     """Exploitability in the game's unit, and in mbb/g where there is a big blind."""
-    parts = [f"{share:.6g} {unit}" for unit, share in thousandths(game, found).items()]
+    parts = [f"{share:.6g} {unit}" for unit, share in thousandths(game.rules, found).items()]
     return f"{found.exploitability:.6g} {found.unit}" + "".join(f" ({part})" for part in parts)
 
 

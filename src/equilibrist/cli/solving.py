@@ -64,6 +64,7 @@ def solve(
     from equilibrist.solving.range_of_skill import RangeOfSkill
     from equilibrist.solving.solve import check_budget
     from equilibrist.solving.solve import solve as run_solver
+    from equilibrist.solving.store import Store
 
     solver = get_method(method, dtype)
     if iterations is None and to is None and seconds is None:
@@ -77,7 +78,7 @@ def solve(
     model, description = runs.describe(
         game, joint, bets, raises, max_raises, symmetry, dtype, force
     )
-    store = runs.Store(out, model, description, solver, seed, dtype)
+    store = Store(out, model, description, solver, seed, dtype)
     earlier = store.resume() if resume else None
     hint = "Ctrl-C stops" if out is None else "Ctrl-C stops and saves"
     with shown(model.name, hint, plain=json) as view:
@@ -123,7 +124,7 @@ def exploit(folder: Folder, json: Json = False, seed: Seed = 0, threads: Threads
         "nash_conv": found.nash_conv,
         "best_response": list(found.best_response),
         "unit": found.unit,
-        **runs.thousandths(model, found),
+        **runs.thousandths(model.rules, found),
         "certificate": stated.exploitability,
         "plan_error": error,
         "matches": matches,

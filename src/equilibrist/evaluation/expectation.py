@@ -79,7 +79,7 @@ def expectation(
         pair_value(game, (first[0], second[1])),
         -pair_value(back, (second[0], first[1])),
     )
-    return Expectation(seats, None if game.betting is None else game.betting.rules)
+    return Expectation(seats, game.rules)
 
 
 def pair_value(game: SequenceGame, plans: Plans) -> float:

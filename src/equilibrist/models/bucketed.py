@@ -7,7 +7,7 @@ as one of the real game, where every hand plays as its bucket does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,7 @@ def bucket_game(
 
 def bucket_tree(betting: BettingTree, player: int, buckets: Abstraction) -> Treeplex:
     """One player's side of a game of buckets."""
-    if betting.rules != buckets.rules:
+    if replace(betting.rules, max_raises=buckets.rules.max_raises) != buckets.rules:
         raise InvalidValueError(
             f"these are buckets of {buckets.rules.name}, not of {betting.rules.name}",
             value=buckets.rules.name,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.games.betting_tree import BettingTree
+from equilibrist.games.rules import GameRules
 from equilibrist.kernels.cpu import sequence_form as cpu
 from equilibrist.kernels.layout import LeafTables, PairTables, Treeplex
 from equilibrist.kernels.reference import sequence_form as reference
@@ -114,6 +115,11 @@ class SequenceGame:
     def lengths(self) -> tuple[int, int]:
         """Numbers of each player's plan."""
         return int(self.trees[0].block_start[-1]), int(self.trees[1].block_start[-1])
+
+    @property
+    def rules(self) -> GameRules | None:
+        """Of the game's cards and bets, where it has some."""
+        return None if self.betting is None else self.betting.rules
 
     @property
     def num_infosets(self) -> int:

@@ -14,6 +14,7 @@ from equilibrist.errors import InvalidValueError, ParseError, UnknownNameError
 from equilibrist.games.rules import GameRules
 from equilibrist.players.player import Player
 from equilibrist.players.static import Mix, Uniform
+from equilibrist.strategies.bots import BOTS, solution_of
 
 
 class PlayerEntry(NamedTuple):
@@ -102,6 +103,7 @@ _LIMIT_HOLDEM = "limit hold'em"
 _STRENGTH = ("hand_strength.hand_values", "hand_strength.meetings")
 _SEARCH = (*_STRENGTH, "miximax.fold_up_mixed")
 _TABLE = ("matches.deal_cards", "matches.play_hands", "ranking.rank_hands")
+_LOOKED_UP = (*_TABLE, "rollout.locate_boards")
 
 
 def _always(name: str, description: str, fold: float, call: float, raise_: float) -> PlayerEntry:
@@ -140,6 +142,15 @@ def _make_solution(rules: GameRules, options: str) -> Player:
     from equilibrist.players.strategy_player import make_solution_player
 
     return make_solution_player(rules, options)
+
+
+def _make_bot(name: str) -> Callable[[GameRules, str], Player]:
+    def make(rules: GameRules, options: str) -> Player:
+        from equilibrist.players.strategy_player import make_solution_player
+
+        return make_solution_player(rules, str(solution_of(name)), name)
+
+    return make
 
 
 def _holdem(name: str, description: str, make: Callable[[GameRules, str], Player]) -> PlayerEntry:
@@ -213,7 +224,13 @@ _CATALOG: Final = {
             "the game it solves, or one with more raises and sizes",
             _make_solution,
             "DIR[,purify|,threshold=CHANCE]",
-            table_kernels=(*_TABLE, "rollout.locate_boards"),
+            table_kernels=_LOOKED_UP,
+        ),
+        *(
+            PlayerEntry(
+                bot.name, bot.description, bot.game, _make_bot(bot.name), table_kernels=_LOOKED_UP
+            )
+            for bot in BOTS.values()
         ),
     )
 }

@@ -197,8 +197,10 @@ def thresholded(chances: Floats, threshold: float) -> Floats:
     return kept / kept.sum()
 
 
-def make_solution_player(rules: GameRules, options: str) -> StrategyPlayer:
-    """The player of `DIR`, `DIR,purify` or `DIR,threshold=0.15`."""
+def make_solution_player(
+    rules: GameRules, options: str, called: str | None = None
+) -> StrategyPlayer:
+    """The player of `DIR`, `DIR,purify` or `DIR,threshold=0.15`, named so unless `called`."""
     folder, threshold = options, 0.0
     head, comma, last = options.rpartition(",")
     if comma and last == "purify":
@@ -211,7 +213,7 @@ def make_solution_player(rules: GameRules, options: str) -> StrategyPlayer:
             raise ParseError(
                 f"{last!r} is no threshold; write a chance, such as threshold=0.15", value=last
             ) from None
-    name = Path(folder).name + options[len(folder) :]
+    name = called or Path(folder).name + options[len(folder) :]
     return StrategyPlayer(_open(folder), rules, "".join(_in_name(c) for c in name), threshold)
 
 

@@ -1,0 +1,130 @@
+"""`equilibrist train` and `equilibrist bots`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from equilibrist.cli.options import (
+    Json,
+    Remaining,
+    Seed,
+    Threads,
+    emit,
+    most_threads,
+    prepare_kernels,
+    table,
+)
+
+_KERNELS = ("rollout.strengths", "joint.bucket_showdowns", "sequence_form.fold_up")
+
+
+def train(
+    bot: Annotated[str, typer.Argument(help="A bot of `equilibrist bots`.")],
+    out: Annotated[Path | None, typer.Option(help="Its folder; bots/BOT unless told.")] = None,
+    to: Annotated[float | None, typer.Option(help="Stop at this exploitability, mbb/g.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Solve no longer than this.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Try what seems too large.")] = False,
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Make a bot: its buckets, how they meet, its strategy. What is there already is kept.
+
+    Example: equilibrist train smallbot
+    """
+    from equilibrist.abstraction.forecast import forecast
+    from equilibrist.cli import runs
+    from equilibrist.cli.progress import Budget, shown
+    from equilibrist.evaluation.statistics import unit_chips
+    from equilibrist.games.catalog import load_game
+    from equilibrist.solving import training
+    from equilibrist.solving.solve import check_budget, solve
+    from equilibrist.strategies.bots import HOME, SOLUTION, get_bot
+
+    plan = get_bot(bot)
+    plan = replace(plan, target=plan.target if to is None else to)
+    check_budget(target=plan.target, seconds=seconds)
+    folder, rules = out or HOME / bot, load_game(plan.game)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not force:
+        forecast(rules, plan.recipe, threads or most_threads()).check(rules.name)
+    print(f"{bot}: about {plan.minutes:g} minutes on two cores", file=sys.stderr, flush=True)
+    prepare_kernels(threads, *_KERNELS)
+    buckets = training.make_buckets(plan, folder, seed=seed, say=_say)
+    _say("counting deals")
+    training.count_deals(plan, folder, buckets, seed=seed, tell=Remaining("counting deals"))
+    game, solver, store, earlier = training.prepare(plan, folder, seed=seed)
+    target = plan.target * unit_chips(rules)["mbb/g"]
+    budget = Budget(None, target, seconds, None)
+    with shown(game.name, "Ctrl-C stops and saves", plain=json) as view:
+        view.begin(solver.name, budget)
+        run = solve(
+            game, solver, **budget._asdict(), seed=seed, run=earlier, watch=view, save=store.save
+        )
+    data = {"bot": bot, **runs.result(game, solver, run, folder / SOLUTION)}
+    name = bot if out is None else f"solution:{folder / SOLUTION}"
+    text = f"{runs.result_text(game, solver, run)}\nplay against it: equilibrist play {name}"
+    emit(data, text, as_json=json)
+
+
+def bots(
+    home: Annotated[Path, typer.Option("--in", help="Folder of trained bots.")] = Path("bots"),
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """The bots that can be trained, and those that are.
+
+    Example: equilibrist bots
+    """
+    from equilibrist.strategies.bots import BOTS
+
+    rows = [_row(bot, home / bot.name) for bot in BOTS.values()]
+    lines = [
+        (
+            row["name"],
+            f"{row['bytes'] / 1e6:,.0f} MB" if row["trained"] else f"≈ {row['minutes']:g} min",
+            f"{row['mbb/g']:.4g} mbb/g" if row["trained"] else "not trained",
+            row["description"],
+        )
+        for row in rows
+    ]
+    emit({"bots": rows}, table(lines, header=("bot", "size", "exploitability", "")), as_json=json)
+
+
+def _row(bot: Any, folder: Path) -> dict[str, Any]:
+    """What is known of a bot, and of its training if there is one."""
+    from equilibrist.cli import runs
+    from equilibrist.games.catalog import load_game
+    from equilibrist.storage.manifest import MANIFEST
+    from equilibrist.strategies.bots import SOLUTION
+    from equilibrist.strategies.strategy import Solution
+
+    trained = (folder / SOLUTION / MANIFEST).exists()
+    row = {
+        "name": bot.name,
+        "description": bot.description,
+        "buckets": list(bot.buckets),
+        "max_raises": bot.max_raises,
+        "minutes": bot.minutes,
+        "trained": trained,
+    }
+    if trained:
+        found = Solution.load(folder / SOLUTION)
+        row |= {
+            "folder": str(folder),
+            "bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
+            "method": found.method,
+            "iterations": found.iterations,
+            **runs.thousandths(load_game(bot.game), found.certificate),
+        }
+    return row
+
+
+def _say(text: str) -> None:
+    print(f"{text} …", file=sys.stderr, flush=True)

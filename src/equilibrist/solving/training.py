@@ -1,0 +1,86 @@
+"""How a bot of the papers is made: buckets, counts, solution, one after the other.
+
+Each step goes on from what its folder holds, so a training that was killed is trained again with
+the same words, and one that is whole has nothing left to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from equilibrist.abstraction import joint, keeping
+from equilibrist.abstraction.buckets import UNFINISHED, Abstraction
+from equilibrist.abstraction.recipes import build
+from equilibrist.errors import StorageError
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.catalog import load_game
+from equilibrist.models.game import SequenceGame
+from equilibrist.solving.methods import get_method
+from equilibrist.solving.solve import Run
+from equilibrist.solving.solver import Solver
+from equilibrist.solving.store import Store
+from equilibrist.storage.artefact import open_artefact
+from equilibrist.storage.manifest import MANIFEST
+from equilibrist.strategies.bots import BUCKETS, COUNTS, SOLUTION, Bot
+from equilibrist.strategies.description import BucketDescription
+
+
+def make_buckets(
+    bot: Bot, folder: Path, *, seed: int = 0, say: Callable[[str], None] | None = None
+) -> Abstraction:
+    """The bot's abstraction, made or opened."""
+    out, rules = folder / BUCKETS, load_game(bot.game)
+    wanted = keeping.request(rules, bot.recipe, list(bot.buckets), seed)
+    is_there = (out / MANIFEST).exists()
+    if is_there and UNFINISHED not in open_artefact(out).configuration:
+        found = Abstraction.open(out)
+        if (found.recipe, found.num_buckets, found.rules) != (bot.recipe, bot.buckets, rules):
+            raise StorageError(f"{out} holds other buckets than {bot.name}'s", value=str(out))
+        return found
+    begun = keeping.UnfinishedFolder
+    keep = begun.open(out, wanted) if is_there else begun(out, wanted)
+    found = build(bot.recipe, rules, list(bot.buckets), seed=seed, keep=keep, progress=say)
+    found.save(out)
+    return found
+
+
+def count_deals(
+    bot: Bot,
+    folder: Path,
+    buckets: Abstraction,
+    *,
+    seed: int = 0,
+    tell: Callable[[float], None] = lambda share: None,
+) -> joint.Joint:
+    """How the bot's buckets meet, counted or opened; `tell` hears the share that is done."""
+    out, parents = folder / COUNTS, {"first": open_artefact(folder / BUCKETS).hash}
+    so_far = None
+    if (out / MANIFEST).exists():
+        there = open_artefact(out, joint.KIND)
+        if there.parents != parents:
+            raise StorageError(
+                f"{out} counts other buckets than {folder / BUCKETS}", value=str(out)
+            )
+        if "done" not in there.configuration:
+            return joint.Joint.open(out)
+        so_far = joint.Progress.open(out, parents)
+    if bot.boards is None:
+        keeper = joint.Keeper(out, parents, tell)
+        found = joint.joint(buckets, so_far=so_far, watch=keeper)
+    else:
+        found = joint.sampled_joint(buckets, num_boards=bot.boards, seed=seed)
+    found.save(out, parents)
+    return found
+
+
+def prepare(
+    bot: Bot, folder: Path, *, seed: int = 0
+) -> tuple[SequenceGame, Solver, Store, Run | None]:
+    """The bot's game and method, where its runs are kept, and the run that is there, if any."""
+    menu = BetMenu.parse(None, None, bot.max_raises)
+    description = BucketDescription.of(folder / BUCKETS, folder / COUNTS, menu)
+    game, solver = description.build(), get_method(bot.method, bot.dtype)
+    store = Store(folder / SOLUTION, game, description, solver, seed, bot.dtype)
+    is_there = (folder / SOLUTION / MANIFEST).exists()
+    return game, solver, store, store.resume() if is_there else None

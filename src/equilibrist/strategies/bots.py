@@ -1,0 +1,90 @@
+"""The bots of the papers: what each is made of, and the folder it is kept in.
+
+A bot is a folder of three artefacts, made one after the other by `solving.training`:
+
+    buckets    its abstraction
+    counts     how often its buckets meet, and who wins
+    solution   its strategy, with the proof of how good it is among these buckets
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from equilibrist.errors import StorageError, UnknownNameError
+from equilibrist.storage.manifest import MANIFEST
+
+HOME: Final = Path("bots")  # where bots are unless told
+BUCKETS, COUNTS, SOLUTION = "buckets", "counts", "solution"
+
+
+@dataclass(frozen=True)
+class Bot:
+    """How a bot is made.
+
+    Example:
+        >>> BOTS["smallbot"].max_raises
+        '2 3 3 3'
+    """
+
+    name: str
+    description: str
+    recipe: str  # of its buckets
+    buckets: tuple[int, ...]  # by round
+    max_raises: str  # that it knows, by round; it calls what goes beyond
+    target: float  # exploitability in mbb/g at which it is done
+    boards: int | None = None  # in the sample of its counts; None: all deals are counted
+    game: str = "holdem-limit"
+    method: str = "cfr+"
+    dtype: str = "float32"
+    minutes: float = 1.0  # that making it takes on two cores, about
+
+
+BOTS: Final = {
+    bot.name: bot
+    for bot in (
+        Bot(
+            "smallbot",
+            "Range of Skill's quintiles of strength: 5-25-125-625 buckets",
+            recipe="percentile",
+            buckets=(5, 25, 125, 625),
+            max_raises="2 3 3 3",
+            target=1.0,
+            minutes=6.0,
+        ),
+        Bot(
+            "smallbot-quick",
+            "The same from a sample of boards, less exact",
+            recipe="percentile",
+            buckets=(5, 25, 125, 625),
+            max_raises="2 3 3 3",
+            target=5.0,
+            boards=40_000,
+            minutes=2.0,
+        ),
+    )
+}
+
+
+def get_bot(name: str) -> Bot:
+    """A bot by its name."""
+    if name not in BOTS:
+        nearest = difflib.get_close_matches(name, BOTS, n=1, cutoff=0.3)
+        hint = f"did you mean {nearest[0]}" if nearest else f"bots: {', '.join(BOTS)}"
+        raise UnknownNameError(f"no bot is called {name[:40]!r}; {hint}", value=name)
+    return BOTS[name]
+
+
+def solution_of(name: str) -> Path:
+    """The folder of a trained bot's solution; `StorageError` says how to train it."""
+    bot, folder = get_bot(name), HOME / name / SOLUTION
+    if not (folder / MANIFEST).exists():
+        raise StorageError(
+            f"{name} is not trained here: `equilibrist train {name}` makes {HOME / name} in about "
+            f"{bot.minutes:g} minutes",
+            value=name,
+        )
+    return folder
