@@ -65,6 +65,10 @@ class Joint:
         parts = (self.wins, self.ties, self.losses)
         return float(sum(part.sum(dtype=np.float64) for part in parts))
 
+    def turned(self) -> Joint:
+        """The same counts with the players changed about."""
+        return Joint(self.losses.T, self.ties.T, self.wins.T, self.distance)
+
     def check(self, first: Abstraction, other: Abstraction) -> None:
         """Complain if these are not counts of two abstractions' last buckets."""
         if self.wins.shape != (first.num_buckets[-1], other.num_buckets[-1]):

@@ -1,0 +1,102 @@
+"""Table 1 of Range of Skill on few cards, where every column can be had another way."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from equilibrist.abstraction.features import Strengths
+from equilibrist.abstraction.joint import joint
+from equilibrist.abstraction.recipes.percentile import percentile
+from equilibrist.abstraction.streets import Streets
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.catalog import get_game
+from equilibrist.models.bucketed import bucket_game
+from equilibrist.papers.range_of_skill import PUBLISHED, table_column
+from equilibrist.play.match import play_match
+from equilibrist.players.bucket_strategy import BucketStrategy
+from equilibrist.players.strategy_player import StrategyPlayer
+from equilibrist.solving.best_response import best_response, evaluate
+from equilibrist.solving.cfr import CFR
+from equilibrist.solving.solve import solve
+from equilibrist.strategies.more_raises import with_more_raises
+
+CAPS = BetMenu.parse(None, None, "1 1")
+
+
+@pytest.fixture(scope="module")
+def bot():
+    """Leduc in few buckets with one raise a round, nearly solved."""
+    buckets = percentile(Strengths.of(Streets.of(get_game("leduc"))), [2, 4])
+    game = bucket_game(buckets, joint(buckets), CAPS)
+    solver = CFR()
+    run = solve(game, solver, iterations=300)
+    return game, solver.plans(game, run.state), buckets
+
+
+def test_the_first_column_is_the_exploitability_of_the_own_game(bot):
+    game, plans, buckets = bot
+    column = table_column(game, plans, buckets, joint(buckets), has_all_raises=False)
+    found = evaluate(game, plans)
+    small_bet = get_game("leduc").raise_sizes[0]
+    assert column.average * small_bet == pytest.approx(found.exploitability, abs=1e-12)
+    assert (column.big_blind * small_bet, column.dealer * small_bet) == pytest.approx(
+        found.best_response
+    )
+
+
+def test_whoever_knows_and_may_do_more_wins_no_less(bot):
+    game, plans, buckets = bot
+    finer = percentile(Strengths.of(Streets.of(get_game("leduc"))), [3, 6])
+    won = {
+        (is_finer, raises): table_column(
+            game, plans, buckets, joint(buckets, finer) if is_finer else joint(buckets),
+            finer if is_finer else None, has_all_raises=raises,
+        )
+        for is_finer in (False, True)
+        for raises in (False, True)
+    }  # fmt: skip
+    for column, more in itertools.product(won, repeat=2):
+        if more > column and all(a >= b for a, b in zip(more, column, strict=True)):
+            assert won[more].dealer >= won[column].dealer - 1e-12
+            assert won[more].big_blind >= won[column].big_blind - 1e-12
+    assert won[True, True].average > won[False, False].average + 0.01
+
+
+def test_finer_buckets_that_are_the_same_change_nothing(bot):
+    game, plans, buckets = bot
+    counts = joint(buckets)
+    own, same = (
+        table_column(game, plans, buckets, counts, finer, has_all_raises=True)
+        for finer in (None, buckets)
+    )
+    assert (own.dealer, own.big_blind) == (same.dealer, same.big_blind)
+
+
+def test_what_more_raises_win_is_won_at_the_table(bot):
+    # The strategy meets its best response hand by hand, translated by `players.translation`.
+    game, plans, buckets = bot
+    rules = get_game("leduc")
+    column = table_column(game, plans, buckets, joint(buckets), has_all_raises=True)
+    wide = bucket_game(buckets, joint(buckets))
+    answers = tuple(
+        wide.realize(
+            seat,
+            best_response(
+                wide,
+                seat,
+                wide.realize(1 - seat, with_more_raises(game, wide, 1 - seat, plans[1 - seat])),
+            )[1],
+        )
+        for seat in (0, 1)
+    )
+    responder = StrategyPlayer(BucketStrategy(wide.betting, answers, buckets), rules, "R")
+    owner = StrategyPlayer(BucketStrategy(game.betting, plans, buckets), rules, "O")
+    won = play_match(rules, (responder, owner), 6_000, seed=3).samples / rules.raise_sizes[0]
+    assert abs(won.mean() - column.average) < 4 * won.std() / np.sqrt(len(won))
+
+
+def test_published_averages_are_those_of_the_seats_but_for_one():
+    gaps = [abs((dealer + blind) / 2 - mean) for dealer, blind, mean in PUBLISHED.values()]
+    assert max(gaps[:3]) < 1e-4
+    assert gaps[3] == pytest.approx(0.0042)
