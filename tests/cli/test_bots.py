@@ -94,6 +94,8 @@ def test_other_buckets_are_refused(bots, run, answer, monkeypatch):
         (("train", "smalbot"), "did you mean smallbot"),
         (("train", "smallbot", "--to", "0"), "target must be above zero"),
         (("train", "smallbot", "--seconds", "-1"), "seconds must be above zero"),
+        (("reproduce", "range-of-skill"), "`equilibrist train smallbot` makes bots/smallbot"),
+        (("reproduce", "rang-of-skill"), "there are cfr-plus, range-of-skill"),
         (("match", "smallbot", "uniform"), "`equilibrist train smallbot` makes bots/smallbot"),
     ],
 )

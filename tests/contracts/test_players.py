@@ -8,9 +8,11 @@ from equilibrist.games.records import check_names
 from equilibrist.play.match import play_match
 from equilibrist.players.catalog import make_player, player_entries
 from equilibrist.players.player import Player, Result, View
+from equilibrist.strategies.bots import BOTS
 
 OPTIONS = {"mix": ":0.1,0.6,0.3"}
-TEXTS = [e.name + OPTIONS.get(e.name, "") for e in player_entries() if e.name != "solution"]
+STORED = {"solution", *BOTS}  # play what a folder holds (`tests/cli/test_bots.py`)
+TEXTS = [e.name + OPTIONS.get(e.name, "") for e in player_entries() if e.name not in STORED]
 LIMIT = get_game("holdem-limit")
 
 

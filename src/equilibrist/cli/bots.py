@@ -97,6 +97,69 @@ def bots(
     emit({"bots": rows}, table(lines, header=("bot", "size", "exploitability", "")), as_json=json)
 
 
+def reproduce_range_of_skill(*, quick: bool, seed: int, as_json: bool) -> None:
+    """Table 1 of the paper, for the trained smallbot: what best responses win from it."""
+    from equilibrist.abstraction.buckets import Abstraction
+    from equilibrist.abstraction.joint import Joint
+    from equilibrist.papers import range_of_skill
+    from equilibrist.solving.training import finer_counts
+    from equilibrist.strategies.bots import HOME, solution_of
+    from equilibrist.strategies.description import BucketDescription
+    from equilibrist.strategies.strategy import Solution, game_of
+
+    name = "smallbot-quick" if quick else "smallbot"
+    solution = Solution.load(solution_of(name), in_memory=True)
+    assert isinstance(solution.game, BucketDescription)
+    game, buckets = game_of(solution), solution.game.open_abstraction()
+    cases: list[tuple[Joint, Abstraction | None]] = [(Joint.open(solution.game.joint), None)]
+    if not quick:
+        told = Remaining("counting deals")
+        home = HOME / "range-of-skill"
+        found, finer = finer_counts(
+            buckets, range_of_skill.FINER, home, seed=seed, say=_say, tell=told
+        )
+        cases.append((found, finer))
+    columns = []
+    for counts, responder in cases:
+        for has_all_raises in (False, True):
+            _say(f"best responses, {'all' if has_all_raises else 'the same'} raises")
+            columns.append(
+                range_of_skill.table_column(
+                    game, solution.plans, buckets, counts, responder, has_all_raises=has_all_raises
+                )
+            )
+    rows = [
+        {
+            "buckets": 10 if column.is_finer else 5,
+            "all_raises": column.has_all_raises,
+            "seat": seat,
+            "paper": paper,
+            "ours": ours,
+            "unit": "sb/h",
+        }
+        for column in columns
+        for seat, paper, ours in zip(
+            ("dealer", "big blind", "average"),
+            column.published,
+            (column.dealer, column.big_blind, column.average),
+            strict=True,
+        )
+    ]
+    lines = [
+        (
+            f"{row['buckets']} buckets a round",
+            "all" if row["all_raises"] else "2 3 3 3",
+            row["seat"],
+            f"{row['paper']:+.4f}",
+            f"{row['ours']:+.4f}",
+        )
+        for row in rows
+    ]
+    header = ("responder", "raises", "seat", "paper, sb/h", "ours, sb/h")
+    title = f"what a best response wins from {name}, exploitable for {columns[0].average:.4f} sb/h:"
+    emit({"bot": name, "rows": rows}, f"{title}\n{table(lines, header=header)}", as_json=as_json)
+
+
 def _row(bot: Any, folder: Path) -> dict[str, Any]:
     """What is known of a bot, and of its training if there is one."""
     from equilibrist.cli import runs

@@ -244,7 +244,7 @@ def verify(folder: Folder, json: Json = False, seed: Seed = 0, threads: Threads 
 
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(help="cfr-plus, or abstractions (others are not yet there).")
+        str, typer.Argument(help="cfr-plus, range-of-skill or abstractions (others: not yet).")
     ],
     plot: Plot = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small games or sizes only.")] = False,
@@ -258,15 +258,19 @@ def reproduce(
     """
     from equilibrist.cli import runs
     from equilibrist.cli.abstraction import reproduce_abstractions
+    from equilibrist.cli.bots import reproduce_range_of_skill
     from equilibrist.errors import UnknownNameError
     from equilibrist.papers import cfr_plus
 
-    if paper not in ("cfr-plus", "abstractions"):
+    if paper not in (papers := ("cfr-plus", "range-of-skill", "abstractions")):
         raise UnknownNameError(
-            f"no paper is called {paper!r}; cfr-plus and abstractions are there", value=paper
+            f"no paper is called {paper!r}; there are {', '.join(papers)}", value=paper
         )
     runs.check_plot(plot)
     prepare_kernels(threads, *_KERNELS)
+    if paper == "range-of-skill":
+        reproduce_range_of_skill(quick=quick, seed=seed, as_json=json)
+        return
     if paper == "abstractions":
         reproduce_abstractions(plot, quick=quick, seed=seed, as_json=json)
         return

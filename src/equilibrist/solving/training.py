@@ -6,7 +6,7 @@ the same words, and one that is whole has nothing left to do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from equilibrist.abstraction import joint, keeping
@@ -72,6 +72,29 @@ def count_deals(
         found = joint.sampled_joint(buckets, num_boards=bot.boards, seed=seed)
     found.save(out, parents)
     return found
+
+
+def finer_counts(
+    buckets: Abstraction,
+    numbers: Sequence[int],
+    folder: Path,
+    *,
+    seed: int = 0,
+    say: Callable[[str], None] | None = None,
+    tell: Callable[[float], None] = lambda share: None,
+) -> tuple[joint.Joint, Abstraction]:
+    """How buckets meet finer ones of the same recipe, all deals counted; made or opened."""
+    bot = Bot(
+        folder.name, "", recipe=buckets.recipe, buckets=tuple(numbers), max_raises="", target=0.0,
+        game=buckets.rules.name,
+    )  # fmt: skip
+    finer, out = make_buckets(bot, folder, seed=seed, say=say), folder / COUNTS
+    parents = {"second": open_artefact(folder / BUCKETS).hash}
+    if (out / MANIFEST).exists() and open_artefact(out, joint.KIND).parents == parents:
+        return joint.Joint.open(out), finer
+    found = joint.joint(buckets, finer, watch=lambda _, share: tell(share))
+    found.save(out, parents)
+    return found, finer
 
 
 def prepare(
