@@ -89,7 +89,8 @@ def bucket_game(
 
 def bucket_tree(betting: BettingTree, player: int, buckets: Abstraction) -> Treeplex:
     """One player's side of a game of buckets."""
-    if replace(betting.rules, max_raises=buckets.rules.max_raises) != buckets.rules:
+    own, most = betting.rules, buckets.rules.max_raises
+    if len(own.max_raises) != len(most) or replace(own, max_raises=most) != buckets.rules:
         raise InvalidValueError(
             f"these are buckets of {buckets.rules.name}, not of {betting.rules.name}",
             value=buckets.rules.name,
