@@ -85,7 +85,15 @@ def test_other_buckets_are_refused(bots, run, answer, monkeypatch):
     monkeypatch.setitem(BOTS, "tiny", Bot(**vars(TINY) | {"buckets": (1, 2, 4, 4)}))
     failed = run("train", "tiny")
     assert failed.returncode == 2
-    assert "holds other buckets than tiny's" in failed.stderr
+    assert "holds other buckets than percentile 1-2-4-4" in failed.stderr
+
+
+def test_a_folder_that_cannot_be_is_named(bots, run, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    failed = run("train", "tiny", "--out", "file")
+    assert failed.returncode == 2
+    assert "cannot write file" in failed.stderr
+    assert (tmp_path / "file").read_text() == "mine"
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,8 @@ def train(
 
     Example: equilibrist train smallbot
     """
+    from equilibrist.abstraction import joint
+    from equilibrist.abstraction.buckets import KIND
     from equilibrist.abstraction.forecast import forecast
     from equilibrist.cli import runs
     from equilibrist.cli.progress import Budget, shown
@@ -44,18 +46,21 @@ def train(
     from equilibrist.games.catalog import load_game
     from equilibrist.solving import training
     from equilibrist.solving.solve import check_budget, solve
-    from equilibrist.strategies.bots import HOME, SOLUTION, get_bot
+    from equilibrist.storage.artefact import check_target
+    from equilibrist.strategies import strategy
+    from equilibrist.strategies.bots import BUCKETS, COUNTS, HOME, SOLUTION, get_bot
 
     plan = get_bot(bot)
     plan = replace(plan, target=plan.target if to is None else to)
     check_budget(target=plan.target, seconds=seconds)
     folder, rules = out or HOME / bot, load_game(plan.game)
-    folder.mkdir(parents=True, exist_ok=True)
+    for part, kind in ((BUCKETS, KIND), (COUNTS, joint.KIND), (SOLUTION, strategy.KIND)):
+        check_target(folder / part, kind)
     if not force:
         forecast(rules, plan.recipe, threads or most_threads()).check(rules.name)
     print(f"{bot}: about {plan.minutes:g} minutes on two cores", file=sys.stderr, flush=True)
     prepare_kernels(threads, *_KERNELS)
-    buckets = training.make_buckets(plan, folder, seed=seed, say=_say)
+    buckets = training.make_buckets(rules, plan.recipe, plan.buckets, folder, seed=seed, say=_say)
     _say("counting deals")
     training.count_deals(plan, folder, buckets, seed=seed, tell=Remaining("counting deals"))
     game, solver, store, earlier = training.prepare(plan, folder, seed=seed)
@@ -116,7 +121,13 @@ def reproduce_range_of_skill(*, quick: bool, seed: int, as_json: bool) -> None:
         told = Remaining("counting deals")
         home = HOME / "range-of-skill"
         found, finer = finer_counts(
-            buckets, range_of_skill.FINER, home, seed=seed, say=_say, tell=told
+            buckets,
+            solution.game.hashes[0],
+            range_of_skill.FINER,
+            home,
+            seed=seed,
+            say=_say,
+            tell=told,
         )
         cases.append((found, finer))
     columns = []

@@ -41,7 +41,7 @@ _FLOAT32_SHOWS = 1e-6  # of the payoffs: what sums in float32 can resolve, about
 _LARGE = 2**30  # bytes from which a forecast is printed
 
 
-def describe(
+def build(
     name: str,
     joint: Path | None,
     bets: str | None,
@@ -65,20 +65,6 @@ def describe(
         raise InvalidValueError(
             f"{name} holds buckets; add --joint, the folder of their counts", value=name
         )
-    game = build(name, bets, raises, max_raises, symmetry, dtype, force)
-    return game, GameDescription.of(game)
-
-
-def build(
-    name: str,
-    bets: str | None,
-    raises: str | None,
-    max_raises: str | None,
-    symmetry: str | None,
-    dtype: str,
-    force: bool,
-) -> SequenceGame:
-    """The exact model of a game, once its forecast fits this machine."""
     if symmetry is not None and symmetry not in SYMMETRIES:
         raise InvalidValueError(
             f"the symmetry is {', '.join(SYMMETRIES)}, not {symmetry!r}", value=symmetry
@@ -96,7 +82,8 @@ def build(
             f"{needed.seconds_per_iteration:.2g} s an iteration",
             file=sys.stderr,
         )
-    return exact_game(rules, menu, symmetry=symmetry)
+    game = exact_game(rules, menu, symmetry=symmetry)
+    return game, GameDescription.of(game)
 
 
 def warn_precision(target: float | None, dtype: str) -> None:

@@ -75,9 +75,7 @@ def solve(
     runs.check_plot(plot)
     runs.warn_precision(to, dtype)
     prepare_kernels(threads, *_KERNELS)
-    model, description = runs.describe(
-        game, joint, bets, raises, max_raises, symmetry, dtype, force
-    )
+    model, description = runs.build(game, joint, bets, raises, max_raises, symmetry, dtype, force)
     store = Store(out, model, description, solver, seed, dtype)
     earlier = store.resume() if resume else None
     hint = "Ctrl-C stops" if out is None else "Ctrl-C stops and saves"
@@ -208,7 +206,7 @@ def compare(
     check_budget(target=to, seconds=seconds)
     runs.check_plot(plot)
     prepare_kernels(threads, *_KERNELS)
-    model, _ = runs.describe(game, joint, bets, raises, max_raises, symmetry, dtype, force=False)
+    model, _ = runs.build(game, joint, bets, raises, max_raises, symmetry, dtype, force=False)
     header = ("method", "iterations", "seconds", f"exploitability, {model.unit}", "value")
     traces, results = {}, []
     rows: list[tuple[object, ...]] = []

@@ -107,6 +107,14 @@ class BettingTree:
         first = int(self.first_child[node])
         return range(first, first + int(self.num_children[node])) if first >= 0 else range(0)
 
+    def child(self, node: int, kind: str) -> int | None:
+        """The first node that an action of a kind leads to, None if there is none.
+
+        Without a kind, the node that begins the next round.
+        """
+        wanted = ord(kind) if kind else 0
+        return next((c for c in self.children(node) if self.action_kind[c] == wanted), None)
+
     def action(self, node: int) -> Action | None:
         """The action that led to a node, None at the root and where a round opens."""
         letter = int(self.action_kind[node])

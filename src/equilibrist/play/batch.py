@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from equilibrist.abstraction.streets import Boards
 from equilibrist.cards.ranking import MOST_CARDS, rank_tables
-from equilibrist.games.action import CALL
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.dealing import Dealer
 from equilibrist.games.rules import GameRules
@@ -25,7 +24,6 @@ from equilibrist.kernels.layout import WalkTables
 from equilibrist.models.treeplex import betting_walk
 from equilibrist.players.player import Player
 from equilibrist.players.tables import PlayerTable, player_table
-from equilibrist.players.translation import child_of
 from equilibrist.strategies.seats import hand_numbers
 
 BATCH = 2**16  # deals, an even number
@@ -106,7 +104,7 @@ class TableMatch:
         """Where a hand begins after some rounds in which all call."""
         node = 0
         while self.tree.round[node] < agreed_rounds:
-            called = child_of(self.tree, node, CALL)
+            called = self.tree.child(node, "c")
             node = self.tree.children(node)[0] if called is None else called
         return node
 

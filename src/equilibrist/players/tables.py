@@ -24,7 +24,7 @@ from equilibrist.models.treeplex import player_rows, treeplex
 from equilibrist.players.player import Player
 from equilibrist.players.static import Mix, Uniform
 from equilibrist.players.strategy_player import StrategyPlayer
-from equilibrist.players.translation import child_of, find_node
+from equilibrist.players.translation import find_node
 from equilibrist.strategies.seats import Columns, OneColumn
 
 
@@ -127,6 +127,6 @@ def _translated_rows(tree: BettingTree, own: BettingTree) -> NDArray[np.int64]:
             assert action is not None
             if found is None:
                 row[child] = 0 if action.kind == "c" else -1
-            elif (same := child_of(own, found, action)) is not None:
+            elif (same := own.child(found, action.kind)) is not None:
                 row[child] = rows[tree.player[node]][same]
     return row

@@ -63,9 +63,9 @@ def find_node(tree: BettingTree, betting: Betting, read: ReadRaise | None = None
                 if not is_extra and now is not None and read is not None and action.kind == "r":
                     child = read(node, now, action, place)
                 elif not is_extra:
-                    child = child_of(tree, node, action)
+                    child = tree.child(node, action.kind)
                 is_extra |= child is None
-                called = child_of(tree, node, CALL) if child is None else child
+                called = tree.child(node, "c") if child is None else child
                 node = node if called is None else called
             now = None if now is None else now.apply(action)
             place += 1
@@ -74,14 +74,6 @@ def find_node(tree: BettingTree, betting: Betting, read: ReadRaise | None = None
                 return None
             node = tree.children(node)[0]
     return None if is_extra or tree.kind[node] != NodeKind.DECISION else node
-
-
-def child_of(tree: BettingTree, node: int, action: Action) -> int | None:
-    """The first node that an action of a kind leads to, None if the tree has none."""
-    for child in tree.children(node):
-        if tree.action_kind[child] == ord(action.kind):
-            return child
-    return None
 
 
 def read_raise(

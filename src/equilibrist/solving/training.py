@@ -14,7 +14,7 @@ from equilibrist.abstraction.buckets import UNFINISHED, Abstraction
 from equilibrist.abstraction.recipes import build
 from equilibrist.errors import StorageError
 from equilibrist.games.bet_menu import BetMenu
-from equilibrist.games.catalog import load_game
+from equilibrist.games.rules import GameRules
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.solve import Run
@@ -27,20 +27,29 @@ from equilibrist.strategies.description import BucketDescription
 
 
 def make_buckets(
-    bot: Bot, folder: Path, *, seed: int = 0, say: Callable[[str], None] | None = None
+    rules: GameRules,
+    recipe: str,
+    numbers: Sequence[int],
+    folder: Path,
+    *,
+    seed: int = 0,
+    say: Callable[[str], None] | None = None,
 ) -> Abstraction:
-    """The bot's abstraction, made or opened."""
-    out, rules = folder / BUCKETS, load_game(bot.game)
-    wanted = keeping.request(rules, bot.recipe, list(bot.buckets), seed)
+    """The buckets in a folder, made or opened."""
+    out = folder / BUCKETS
+    wanted = keeping.request(rules, recipe, list(numbers), seed)
     is_there = (out / MANIFEST).exists()
     if is_there and UNFINISHED not in open_artefact(out).configuration:
         found = Abstraction.open(out)
-        if (found.recipe, found.num_buckets, found.rules) != (bot.recipe, bot.buckets, rules):
-            raise StorageError(f"{out} holds other buckets than {bot.name}'s", value=str(out))
+        if (found.recipe, found.num_buckets, found.rules) != (recipe, tuple(numbers), rules):
+            raise StorageError(
+                f"{out} holds other buckets than {recipe} {'-'.join(map(str, numbers))}",
+                value=str(out),
+            )
         return found
     begun = keeping.UnfinishedFolder
     keep = begun.open(out, wanted) if is_there else begun(out, wanted)
-    found = build(bot.recipe, rules, list(bot.buckets), seed=seed, keep=keep, progress=say)
+    found = build(recipe, rules, list(numbers), seed=seed, keep=keep, progress=say)
     found.save(out)
     return found
 
@@ -76,6 +85,7 @@ def count_deals(
 
 def finer_counts(
     buckets: Abstraction,
+    identity: str,
     numbers: Sequence[int],
     folder: Path,
     *,
@@ -83,13 +93,13 @@ def finer_counts(
     say: Callable[[str], None] | None = None,
     tell: Callable[[float], None] = lambda share: None,
 ) -> tuple[joint.Joint, Abstraction]:
-    """How buckets meet finer ones of the same recipe, all deals counted; made or opened."""
-    bot = Bot(
-        folder.name, "", recipe=buckets.recipe, buckets=tuple(numbers), max_raises="", target=0.0,
-        game=buckets.rules.name,
-    )  # fmt: skip
-    finer, out = make_buckets(bot, folder, seed=seed, say=say), folder / COUNTS
-    parents = {"second": open_artefact(folder / BUCKETS).hash}
+    """How buckets meet finer ones of the same recipe, all deals counted; made or opened.
+
+    `identity` is the hash of the buckets: counts that are there are used if they are of these.
+    """
+    finer = make_buckets(buckets.rules, buckets.recipe, numbers, folder, seed=seed, say=say)
+    out = folder / COUNTS
+    parents = {"first": identity, "second": open_artefact(folder / BUCKETS).hash}
     if (out / MANIFEST).exists() and open_artefact(out, joint.KIND).parents == parents:
         return joint.Joint.open(out), finer
     found = joint.joint(buckets, finer, watch=lambda _, share: tell(share))

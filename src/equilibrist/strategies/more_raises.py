@@ -67,11 +67,11 @@ def _row_sources(small: BettingTree, large: BettingTree, player: int) -> list[ND
         source = sources[int(large.round[v]) - large.first_round]
         always = int(theirs.num_sequences[int(large.round[v]) - large.first_round])
         for child in large.children(v):
-            kind = large.action_kind[child]
+            kind = _kind(large, child)
             if place == _CALLS:
-                source[mine.row[child]] = always if kind == ord("c") else -1
+                source[mine.row[child]] = always if kind == "c" else -1
             else:
-                known = _child(small, place, kind)
+                known = small.child(place, kind)
                 source[mine.row[child]] = -1 if known is None else theirs.row[known]
     return sources
 
@@ -84,18 +84,18 @@ def follow(small: BettingTree, large: BettingTree, player: int) -> list[tuple[in
     """
     found = [(0, 0)]
     for v in range(1, len(large)):
-        parent, kind = int(large.parent[v]), large.action_kind[v]
+        parent, kind = int(large.parent[v]), _kind(large, v)
         place, after = found[parent]
         if place == _CALLS:
-            found.append((_settle(small, large, after, v), 0) if kind == ord("c") else (_NEVER, 0))
+            found.append((_settle(small, large, after, v), 0) if kind == "c" else (_NEVER, 0))
             continue
-        known = None if place == _NEVER else _child(small, place, kind)
+        known = None if place == _NEVER else small.child(place, kind)
         if known is not None:
             found.append((known, 0))
         elif place == _NEVER or large.player[parent] == player:
             found.append((_NEVER, 0))
         else:
-            called = _child(small, place, ord("c"))
+            called = small.child(place, "c")
             assert called is not None
             found.append((_CALLS, called))
     return found
@@ -104,12 +104,12 @@ def follow(small: BettingTree, large: BettingTree, player: int) -> list[tuple[in
 def _settle(small: BettingTree, large: BettingTree, node: int, v: int) -> int:
     """Where the round of `large` is over, so is that of `small`: whoever may still act passes."""
     while small.kind[node] == NodeKind.DECISION and large.kind[v] != NodeKind.DECISION:
-        passed = _child(small, node, ord("c"))
+        passed = small.child(node, "c")
         assert passed is not None
         node = passed
     return node
 
 
-def _child(tree: BettingTree, node: int, kind: int) -> int | None:
-    """The child that an action of a kind leads to, or that begins the next round (kind 0)."""
-    return next((c for c in tree.children(node) if tree.action_kind[c] == kind), None)
+def _kind(tree: BettingTree, node: int) -> str:
+    """Of the action that leads to a node; none where a round begins."""
+    return chr(tree.action_kind[node]) if tree.action_kind[node] else ""
