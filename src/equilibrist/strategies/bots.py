@@ -65,6 +65,25 @@ BOTS: Final = {
             boards=40_000,
             minutes=2.0,
         ),
+        Bot(
+            "gs3",
+            "GS3's potential-aware buckets 20-800-4800-28800, all deals counted",
+            recipe="potential-aware",
+            buckets=(20, 800, 4800, 28800),
+            max_raises="3 3 3 3",
+            target=13.5,
+            minutes=270.0,
+        ),
+        Bot(
+            "gs3-small",
+            "The same with 8-64-512-4096 buckets, from a sample of boards",
+            recipe="potential-aware",
+            buckets=(8, 64, 512, 4096),
+            max_raises="3 3 3 3",
+            target=13.5,
+            boards=200_000,
+            minutes=30.0,
+        ),
     )
 }
 
