@@ -59,6 +59,11 @@ class Joint:
         """How much more often the row's wins than the column's: W, times `total`."""
         return np.subtract(self.wins, self.losses, dtype=np.float64)
 
+    def rows(self, rows: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Some rows of `met` and `won`."""
+        part = Joint(self.wins[rows], self.ties[rows], self.losses[rows])
+        return part.met, part.won
+
     @property
     def total(self) -> float:
         """Deals counted."""

@@ -60,17 +60,34 @@ def nest(
 
 
 def sums_over_children(
-    matrix: NDArray[np.float64], first: Abstraction, second: Abstraction
+    matrix: NDArray[np.float64], first: Abstraction, second: Abstraction, last: int = -1
 ) -> list[NDArray[np.float64]]:
-    """A matrix of both players' last buckets, [K, K'], and its sums for all rounds before it."""
+    """A matrix of both players' buckets of a round, [K, K'], and its sums for all rounds before.
+
+    The round is the last one unless told.
+    """
     found = [matrix]
-    for r in reversed(range(1, len(first.parents))):
-        above = np.zeros((first.num_buckets[r - 1], second.num_buckets[r]))
-        np.add.at(above, first.parents[r], found[0])
-        both = np.zeros((second.num_buckets[r - 1], len(above)))
-        np.add.at(both, second.parents[r], above.T)
+    for r in reversed(range(1, len(first.parents[:last]) + 1)):
+        above = column_sums(found[0], second.parents[r], second.num_buckets[r - 1])
+        both = column_sums(above.T, first.parents[r], first.num_buckets[r - 1])
         found.insert(0, np.ascontiguousarray(both.T))
     return found
+
+
+def column_sums(
+    matrix: NDArray[np.float64], parents: NDArray[np.int32], number: int
+) -> NDArray[np.float64]:
+    """Columns [N, K] added up for each of so many parents, whose children are side by side.
+
+    Example:
+        >>> column_sums(np.array([[1.0, 2.0, 4.0]]), np.array([0, 0, 2]), 3).tolist()
+        [[3.0, 0.0, 4.0]]
+    """
+    begin = np.searchsorted(parents, np.arange(number))
+    some = begin < np.searchsorted(parents, np.arange(number), side="right")
+    out = np.zeros((len(matrix), number))
+    out[:, some] = np.add.reduceat(matrix, begin[some], axis=1)
+    return out
 
 
 def _met(

@@ -7,6 +7,7 @@ as one of the real game, where every hand plays as its bucket does.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,17 +15,19 @@ from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.joint import Joint
-from equilibrist.abstraction.nesting import sums_over_children
+from equilibrist.abstraction.nesting import column_sums, sums_over_children
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
-from equilibrist.kernels.layout import Treeplex
+from equilibrist.kernels.layout import PairTables, Treeplex
 from equilibrist.kernels.reference.sequence_form import block, boards
 from equilibrist.models.game import Floats, SequenceGame
-from equilibrist.models.leaves import matrix_pairs
+from equilibrist.models.leaves import flat_pairs
 from equilibrist.models.treeplex import leaf_tables, player_rows, treeplex
 
 _GAME_MENU = BetMenu()
+_LARGE = 10_000**2  # cells of a matrix beyond which it is kept in float32
+_ROWS = 512  # of counts that are read at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,18 +76,42 @@ def bucket_game(
     rules = first.rules
     betting = BettingTree.build(rules, menu)
     rows = (player_rows(betting, 0), player_rows(betting, 1))
-    met = sums_over_children(counts.met / counts.total, first, other)
-    won = sums_over_children(counts.won / counts.total, first, other)
     return SequenceGame(
         name=bucket_name(first),
         unit="chips",
         trees=(bucket_tree(betting, 0, first), bucket_tree(betting, 1, other)),
         leaves=leaf_tables(betting, rows),
-        pairs=matrix_pairs(met, won),
+        pairs=_pairs(counts, first, other),
         first_player=rules.first_players[0],
         betting=betting,
         backend=backend,
     )
+
+
+def _pairs(counts: Joint, first: Abstraction, other: Abstraction) -> PairTables:
+    """J and W of every round; summed in float64, but kept in float32 where they are large."""
+    shapes = list(zip(first.num_buckets, other.num_buckets, strict=True))
+    sizes = [rows * columns for rows, columns in shapes]
+    flat = np.empty((2, sum(sizes)), np.float32 if sizes[-1] > _LARGE else np.float64)
+    last, total = flat[:, -sizes[-1] :].reshape(2, *shapes[-1]), counts.total
+    above = None if len(shapes) == 1 else np.zeros((2, *shapes[-2]))
+    for rows in _blocks(shapes[-1][0]):
+        parts = np.stack(counts.rows(rows)) / total
+        last[:, rows] = parts
+        if above is not None:
+            for matrix, part in zip(above, parts, strict=True):
+                sums = column_sums(part, other.parents[-1], other.num_buckets[-2])
+                np.add.at(matrix, first.parents[-1][rows], sums)
+    if above is not None:
+        before = [sums_over_children(matrix, first, other, -2) for matrix in above]
+        for out, matrices in zip(flat, before, strict=True):
+            out[: -sizes[-1]] = np.concatenate([matrix.ravel() for matrix in matrices])
+    return flat_pairs(sizes, flat[0], flat[1])
+
+
+def _blocks(number: int) -> Iterator[slice]:
+    """So many rows, some at a time."""
+    return (slice(i, min(i + _ROWS, number)) for i in range(0, number, _ROWS))
 
 
 def bucket_tree(betting: BettingTree, player: int, buckets: Abstraction) -> Treeplex:

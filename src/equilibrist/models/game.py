@@ -20,6 +20,7 @@ from equilibrist.kernels.layout import LeafTables, PairTables, Treeplex
 from equilibrist.kernels.reference import sequence_form as reference
 from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRET, SOFTMAX
 from equilibrist.models.card_states import CardStates
+from equilibrist.models.products import product
 
 Floats = NDArray[Any]
 
@@ -186,7 +187,8 @@ class SequenceGame:
                 for (rows, chips), matrix in zip(
                     stakes, self._matrices(board, plan.dtype), strict=True
                 ):
-                    out[rows] += (chips @ theirs) @ (matrix.T if player == 0 else matrix)
+                    left = (chips @ theirs).astype(matrix.dtype, copy=False)
+                    out[rows] += product(left, matrix, is_turned=player == 0)
 
     def _stakes_of(self, player: int, dtype: Any) -> list[list[tuple[NDArray[np.intp], Any]]]:
         """By round, for folds and showdowns: rows of `player` with leaves, and their chips."""
@@ -204,10 +206,12 @@ class SequenceGame:
         return {}
 
     def _matrices(self, board: int, dtype: Any) -> tuple[Floats, Floats]:
-        """J and W of a board as numbers of a type: [S0, S1]; kept."""
+        """J and W of a board: [S0, S1], kept as numbers of a type; float32 stays what it is."""
+        found = reference.board_matrices(*self.trees, self.pairs, board)
+        if found[0].dtype in (np.float32, dtype):
+            return found
         key = (board, np.dtype(dtype).char)
         if key not in self._kept_matrices:
-            found = reference.board_matrices(*self.trees, self.pairs, board)
             self._kept_matrices[key] = (found[0].astype(dtype), found[1].astype(dtype))
         return self._kept_matrices[key]
 

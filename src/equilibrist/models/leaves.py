@@ -8,6 +8,8 @@ cards both give the same numbers.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -110,13 +112,19 @@ def dense_pairs(tree: Treeplex, pairs: PairTables) -> PairTables:
 
 def matrix_pairs(joint: list[NDArray[np.float64]], win: list[NDArray[np.float64]]) -> PairTables:
     """Pairs from one matrix J and one matrix W a board: [S0, S1] each."""
-    sizes = [matrix.size for matrix in joint]
+    flat = [np.concatenate([matrix.ravel() for matrix in part], dtype=np.float64)
+            for part in (joint, win)]  # fmt: skip
+    return flat_pairs([matrix.size for matrix in joint], flat[0], flat[1])
+
+
+def flat_pairs(sizes: list[int], joint: NDArray[Any], win: NDArray[Any]) -> PairTables:
+    """Pairs from the matrices J of all boards, one after the other, and those W."""
     return PairTables(
         is_sorted=np.bool_(False),
         is_single=np.bool_(False),
         matrix_start=np.cumsum([0, *sizes[:-1]]).astype(np.int64),
-        joint=np.concatenate([matrix.ravel() for matrix in joint]).astype(np.float64),
-        win=np.concatenate([matrix.ravel() for matrix in win]).astype(np.float64),
+        joint=joint,
+        win=win,
         hand_start=_NONE_INT64,
         hand_state=np.zeros(0, np.int32),
         hand_cards=np.zeros((0, 2), np.uint8),

@@ -23,6 +23,7 @@ from numba.core.datamodel import models
 from numba.extending import intrinsic, overload, register_model
 
 LANES = 8
+WIDE = 128  # what `spread_wide` makes
 
 
 class Lanes(types.Type):
@@ -50,6 +51,23 @@ def spread(context, number):
 def spread_half(context, number):
     """Four times the same number."""
     return _repeat(number, LANES // 2)
+
+
+@intrinsic
+def spread_wide(context, number):
+    """Many times the same number: as many registers as it takes."""
+    return _repeat(number, WIDE)
+
+
+@intrinsic
+def add_product(context, total, left, right):
+    """Adds left · right to a total, rounding once where the machine can."""
+
+    def write(context, builder, signature, arguments):
+        product = builder.fmul(*arguments[1:], flags=("contract",))
+        return builder.fadd(arguments[0], product, flags=("contract",))
+
+    return total(total, left, right), write
 
 
 @intrinsic

@@ -1,0 +1,113 @@
+"""Products of matrices that skip zeros: plans of CFR+ are four fifths nothing.
+
+`left` [Q, T] times `matrix` [T, S], or times the transpose of one [S, T]. Rows of `left` are taken
+two by two, and of their columns those where either has a number are kept (`count_kept`, `keep`),
+blocks of columns apart. A tile of the matrix, one block of rows by `WIDE` columns, then stays in
+the nearest cache while all pairs of rows pass over it (`multiply`), so that a number kept costs two
+multiplications for one load. A dense product goes at twice the pace: skipping wins below about two
+fifths kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from equilibrist.kernels.cpu.lanes import WIDE, add_product, load, spread_wide, store
+
+BLOCK = 64  # columns of `left` in a block: a tile has 64 · 128 numbers, 32 KB
+_LINE = 64  # bytes of a cache line, where tiles begin
+
+
+@njit(cache=True, parallel=True)
+def count_kept(left, counts):
+    """Writes how many columns of each block are kept for each pair of rows: [blocks, pairs]."""
+    for pair in prange(counts.shape[1]):
+        first, second = 2 * pair, min(2 * pair + 1, left.shape[0] - 1)
+        for block in range(counts.shape[0]):
+            found = 0
+            for t in range(block * BLOCK, min(left.shape[1], (block + 1) * BLOCK)):
+                found += left[first, t] != 0 or left[second, t] != 0
+            counts[block, pair] = found
+
+
+@njit(cache=True, parallel=True)
+def keep(left, start, column, value):
+    """Writes the kept columns, counted from their block's first, and both rows' numbers there.
+
+    `start` [blocks · pairs + 1] are sums of what `count_kept` wrote; `column` [kept], `value`
+    [kept, 2]. Where rows are odd the last has none beside it.
+    """
+    num_rows, num_columns = left.shape
+    num_pairs = (num_rows + 1) // 2
+    for pair in prange(num_pairs):
+        first, second = 2 * pair, min(2 * pair + 1, num_rows - 1)
+        is_alone = first == second
+        for block in range((num_columns + BLOCK - 1) // BLOCK):
+            k = start[block * num_pairs + pair]
+            for t in range(block * BLOCK, min(num_columns, (block + 1) * BLOCK)):
+                if left[first, t] != 0 or left[second, t] != 0:
+                    column[k] = t - block * BLOCK
+                    value[k, 0] = left[first, t]
+                    value[k, 1] = 0 if is_alone else left[second, t]
+                    k += 1
+
+
+@njit(cache=True, parallel=True)
+def multiply(start, column, value, matrix, is_turned, out):
+    """Writes the product of what is kept and a matrix, or its transpose, into `out` [Q, S]."""
+    num_rows, num_columns = out.shape
+    num_pairs = (num_rows + 1) // 2
+    num_blocks = (len(start) - 1) // num_pairs
+    for job in prange((num_columns + WIDE - 1) // WIDE):
+        begin, end = job * WIDE, min(num_columns, (job + 1) * WIDE)
+        tile = _lined_up(BLOCK * WIDE, matrix)
+        sums = _lined_up(2 * num_pairs * WIDE, matrix)
+        for block in range(num_blocks):
+            _copy_tile(matrix, is_turned, block * BLOCK, begin, end, tile)
+            _add_block(start, block * num_pairs, num_pairs, column, value, tile, sums)
+        for q in range(num_rows):
+            for s in range(begin, end):
+                out[q, s] = sums[q * WIDE + s - begin]
+
+
+@njit(cache=True)
+def _lined_up(size, like):
+    """Zeros that begin where a cache line does."""
+    step = like.itemsize
+    room = np.zeros(size + _LINE // step, like.dtype)
+    first = (-room.ctypes.data % _LINE) // step
+    return room[first : first + size]
+
+
+@njit(cache=True)
+def _copy_tile(matrix, is_turned, row, begin, end, tile):
+    """Rows of a matrix from one on, and some columns of them, [BLOCK, WIDE]."""
+    if is_turned:
+        for t in range(row, min(row + BLOCK, matrix.shape[1])):
+            for s in range(begin, end):
+                tile[(t - row) * WIDE + s - begin] = matrix[s, t]
+    else:
+        for t in range(row, min(row + BLOCK, matrix.shape[0])):
+            for s in range(begin, end):
+                tile[(t - row) * WIDE + s - begin] = matrix[t, s]
+
+
+@njit(cache=True)
+def _add_block(start, first, num_pairs, column, value, tile, sums):
+    """Adds one block's part of all products to the sums [pairs, 2, WIDE]."""
+    zero = spread_wide(sums.dtype.type(0))
+    numbers, wide = value.reshape(-1), np.uint64(WIDE)
+    one, two, base = np.uint64(1), np.uint64(2), np.uint64(first)
+    for pair in range(np.uint64(num_pairs)):
+        begin, end = start[base + pair], start[base + pair + one]
+        if begin == end:
+            continue
+        here = two * pair * wide
+        upper, lower = load(sums, here, zero), load(sums, here + wide, zero)
+        for k in range(np.uint64(begin), np.uint64(end)):
+            row = load(tile, np.uint64(column[k]) * wide, zero)
+            upper = add_product(upper, spread_wide(numbers[two * k]), row)
+            lower = add_product(lower, spread_wide(numbers[two * k + one]), row)
+        store(sums, here, upper)
+        store(sums, here + wide, lower)
