@@ -65,12 +65,19 @@ def sums_over_children(
     """A matrix of both players' last buckets, [K, K'], and its sums for all rounds before it."""
     found = [matrix]
     for r in reversed(range(1, len(first.parents))):
-        above = np.zeros((first.num_buckets[r - 1], second.num_buckets[r]))
-        np.add.at(above, first.parents[r], found[0])
-        both = np.zeros((second.num_buckets[r - 1], len(above)))
-        np.add.at(both, second.parents[r], above.T)
-        found.insert(0, np.ascontiguousarray(both.T))
+        found.insert(0, sum_over_children(found[0], first, second, r))
     return found
+
+
+def sum_over_children(
+    matrix: NDArray[np.float64], first: Abstraction, second: Abstraction, r: int
+) -> NDArray[np.float64]:
+    """A matrix of both players' buckets of round `r` summed to those of the round before."""
+    above = np.zeros((first.num_buckets[r - 1], second.num_buckets[r]))
+    np.add.at(above, first.parents[r], matrix)
+    both = np.zeros((second.num_buckets[r - 1], len(above)))
+    np.add.at(both, second.parents[r], above.T)
+    return np.ascontiguousarray(both.T)
 
 
 def _met(

@@ -1,8 +1,9 @@
 """Games of buckets: an abstraction's states instead of cards, one board a round.
 
 J and W of the last round are an abstraction's joint counts; buckets are nested, so those of earlier
-rounds are sums over children. The players' abstractions may differ. `lift` reads a bucket strategy
-as one of the real game, where every hand plays as its bucket does.
+rounds are sums over children. The players' abstractions may differ. Rounds may be left out at
+either end: `truncated` says what hands are worth where the last ones are. `lift` reads a bucket
+strategy as one of the real game, where every hand plays as its bucket does.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from equilibrist.kernels.reference.sequence_form import block, boards
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.leaves import matrix_pairs
 from equilibrist.models.treeplex import leaf_tables, player_rows, treeplex
+from equilibrist.models.truncated import Ending, expected_leaves
 
 _GAME_MENU = BetMenu()
 
@@ -36,13 +38,14 @@ class BucketStates:
     state_parent: list[NDArray[np.int32]]
 
     @staticmethod
-    def of(abstraction: Abstraction) -> BucketStates:
-        """The buckets of every round."""
-        rounds = range(len(abstraction.parents))
+    def of(abstraction: Abstraction, first_round: int, last_round: int) -> BucketStates:
+        """The buckets of some rounds."""
+        rounds = range(first_round, last_round + 1)
+        numbers, parents = abstraction.num_buckets, abstraction.parents
         return BucketStates(
-            num_states=[np.array([number]) for number in abstraction.num_buckets],
-            board_parent=[np.array([-1 if r == 0 else 0]) for r in rounds],
-            state_parent=[np.maximum(parents, 0) for parents in abstraction.parents],
+            num_states=[np.array([numbers[r]]) for r in rounds],
+            board_parent=[np.array([-1 if r == first_round else 0]) for r in rounds],
+            state_parent=[np.maximum(parents[r], 0) * (r > first_round) for r in rounds],
         )
 
 
@@ -52,11 +55,17 @@ def bucket_game(
     menu: BetMenu = _GAME_MENU,
     *,
     second: Abstraction | None = None,
+    first_round: int = 0,
+    last_round: int | None = None,
+    pot: int | None = None,
+    ending: Ending | None = None,
     backend: str = "cpu",
 ) -> SequenceGame:
     """The game in which player 0 sees the buckets of `first`, player 1 those of `second`.
 
-    `counts` are theirs (`abstraction.joint.joint`). `second` is `first` if not given.
+    `counts` are theirs (`abstraction.joint.joint`). `second` is `first` if not given. Rounds
+    `first_round` … `last_round` are played, from a `pot` of chips; where later rounds are left out,
+    `ending` says what hands are worth.
 
     Example:
         >>> from equilibrist.abstraction.features import Strengths
@@ -71,18 +80,28 @@ def bucket_game(
     other = second or first
     counts.check(first, other)
     rules = first.rules
-    betting = BettingTree.build(rules, menu)
+    betting = BettingTree.build(
+        rules, menu, first_round=first_round, last_round=last_round, pot=pot
+    )
+    if (ending is None) != (betting.last_round == rules.num_rounds - 1):
+        raise InvalidValueError(
+            f"an ending says what hands of {rules.name} are worth where later rounds are left out, "
+            "and only there",
+            value=last_round,
+        )
     rows = (player_rows(betting, 0), player_rows(betting, 1))
-    met = sums_over_children(counts.met / counts.total, first, other)
-    won = sums_over_children(counts.won / counts.total, first, other)
+    rounds = slice(first_round, betting.last_round + 1)
+    met = sums_over_children(counts.met / counts.total, first, other)[rounds]
+    won = sums_over_children(counts.won / counts.total, first, other)[rounds]
     return SequenceGame(
-        name=bucket_name(first),
+        name=bucket_name(first, first_round, betting.last_round),
         unit="chips",
         trees=(bucket_tree(betting, 0, first), bucket_tree(betting, 1, other)),
         leaves=leaf_tables(betting, rows),
         pairs=matrix_pairs(met, won),
-        first_player=rules.first_players[0],
+        first_player=rules.first_players[first_round],
         betting=betting,
+        expected=() if ending is None else expected_leaves(betting, rows, ending),
         backend=backend,
     )
 
@@ -95,12 +114,18 @@ def bucket_tree(betting: BettingTree, player: int, buckets: Abstraction) -> Tree
             f"these are buckets of {buckets.rules.name}, not of {betting.rules.name}",
             value=buckets.rules.name,
         )
-    return treeplex(player_rows(betting, player), BucketStates.of(buckets))
+    states = BucketStates.of(buckets, betting.first_round, betting.last_round)
+    return treeplex(player_rows(betting, player), states)
 
 
-def bucket_name(buckets: Abstraction) -> str:
+def bucket_name(buckets: Abstraction, first_round: int = 0, last_round: int | None = None) -> str:
     """What a game of buckets is called."""
-    return f"{buckets.rules.name} in buckets {'-'.join(map(str, buckets.num_buckets))}"
+    last = buckets.rules.num_rounds - 1 if last_round is None else last_round
+    numbers = buckets.num_buckets[first_round : last + 1]
+    text = f"{buckets.rules.name} in buckets {'-'.join(map(str, numbers))}"
+    if len(numbers) < buckets.rules.num_rounds:
+        text += f", rounds {first_round + 1} to {last + 1}"
+    return text
 
 
 def lift(

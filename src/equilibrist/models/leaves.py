@@ -3,10 +3,13 @@
 The payoff is bilinear: a leaf of stake c is worth c · xᵀ M y, where M is J (folds: how likely the
 states meet) or W (showdowns: J times win 1, tie 0, loss −1). `sorted_pairs` keeps the hands of each
 board in order of value and lets the kernels sweep them; `dense_pairs` writes M out. On the same
-cards both give the same numbers.
+cards both give the same numbers. Where a model leaves rounds out at the end, hands end in expected
+values, and M is whatever `ExpectedLeaves` say.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +23,17 @@ from equilibrist.models.card_states import CardStates, pair_weight
 _NO_CARD = 52
 _NONE_INT64 = np.zeros(0, np.int64)
 _NONE_FLOAT = np.zeros(0, np.float64)
+
+
+class ExpectedLeaves(NamedTuple):
+    """Leaves of a last round of one board, with a matrix of their own: each adds c · xᵀ M y.
+
+    Several may be at the same rows: there the payoff is the sum.
+    """
+
+    rows: NDArray[np.int32]  # [N, 2] both players' rows
+    stake: NDArray[np.float64]  # [N] c
+    matrix: NDArray[np.float64]  # [S0, S1] M, chances included, for player 0
 
 
 def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
