@@ -111,6 +111,7 @@ class SequenceGame:
     betting: BettingTree | None = None  # the public part, where there is one
     states: CardStates | None = None  # the cards, where they are exact
     expected: tuple[ExpectedLeaves, ...] = ()  # where rounds are left out at the end
+    given: tuple[Floats, Floats] | None = None  # [L] behaviour with chances of locked decisions
     backend: str = "cpu"  # or "reference"
 
     @property
@@ -134,7 +135,12 @@ class SequenceGame:
         return sum(_count(tree, tree.decision_size) for tree in self.trees)
 
     def uniform(self, player: int, dtype: Any = np.float64) -> Floats:
-        """Behaviour [L] that takes every action equally often; entries hold 1."""
+        """Behaviour [L] that takes every action equally often; entries hold 1.
+
+        Locked decisions have the chances that are given, if some are.
+        """
+        if self.given is not None:
+            return self.given[player].astype(dtype)
         return self.behaviour(player, np.zeros(self.lengths[player], dtype))
 
     def realize(self, player: int, behaviour: Floats, out: Floats | None = None) -> Floats:

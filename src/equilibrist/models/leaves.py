@@ -41,8 +41,9 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
     hand_start, weight = [0], []
     hand_state, hand_cards, hand_value, hand_others = [], [], [], []
     state_start, orders, sizes, examples, belows = [0], [], [], [], []
-    last = rules.num_rounds - 1
-    for r in range(rules.num_rounds):
+    last = len(states.boards) - 1
+    first_round = rules.num_rounds - len(states.boards)
+    for r in range(len(states.boards)):
         for b, board in enumerate(states.boards[r]):
             held = np.flatnonzero(states.state_of_hand[r][b] >= 0)
             values = np.zeros(len(held), np.int32)
@@ -56,7 +57,7 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
             hand_cards.append(_two_columns(states.hands[held]))
             hand_value.append(values[order])
             hand_others.append(_others(values[order]))
-            weight.append(pair_weight(rules, r) * states.multiplicity[r][b])
+            weight.append(pair_weight(rules, first_round + r) * states.multiplicity[r][b])
             order, size, example, below = _sorted_states(hand_state[-1], hand_value[-1])
             state_start.append(state_start[-1] + len(order))
             orders.append(order)
