@@ -12,9 +12,10 @@ leaves into a short list of (stakes, matrix): a leaf is worth the sum of stake Â
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,9 @@ from equilibrist.kernels.reference.sequence_form import block
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.leaves import ExpectedLeaves
 from equilibrist.models.treeplex import PlayerRows
+from equilibrist.storage.artefact import open_artefact, write_artefact
 
+KIND = "ends"
 # Of the stakes [N] of leaves: stakes [N] and matrices [S0, S1], whose products are added.
 Ending: TypeAlias = Callable[[NDArray[np.float64]], list[tuple[Floats, Floats]]]
 
@@ -89,6 +92,17 @@ class PlayedOut:
 
     stakes: NDArray[np.float64]  # [N] ascending
     values: NDArray[np.float64]  # [N, S0, S1] what player 0 wins, chances included
+
+    def save(self, folder: str | Path, parents: Mapping[str, str], **settings: Any) -> str:
+        """Write the values as an artefact; `parents` are hashes of buckets and counts."""
+        arrays = {"stakes": self.stakes, "values": self.values}
+        return write_artefact(folder, KIND, arrays, configuration=settings, parents=parents)
+
+    @staticmethod
+    def open(folder: str | Path) -> PlayedOut:
+        """Open stored values."""
+        arrays = open_artefact(folder, KIND).arrays
+        return PlayedOut(arrays["stakes"], arrays["values"])
 
     def __call__(self, stakes: NDArray[np.float64]) -> list[tuple[Floats, Floats]]:
         """One matrix a stake."""
