@@ -181,7 +181,7 @@ def test_rivers_solved_by_themselves_are_less_exploitable_than_those_of_a_short_
     solved = TableSolution(found)
     solved.improve(Budget(None, 10), 0.0)
     game, tree = found.game, found.betting
-    kept = [solved._average(player).astype(np.float64) for player in (0, 1)]
+    kept = [average_behaviour(solved, player) for player in (0, 1)]
     again = [behaviour.copy() for behaviour in kept]
     for end in np.flatnonzero((tree.round == 2) & (tree.kind == 3)):
         reached = [solved.reach(player, int(end)) for player in (0, 1)]
@@ -200,11 +200,15 @@ def test_rivers_solved_by_themselves_are_less_exploitable_than_those_of_a_short_
     assert values[1] < 0.7 * values[0]  # 1.07 and 0.45 of 40 chips
 
 
+def average_behaviour(solved, player):
+    return solved.subgame.game.behaviour(player, solved.average(player).astype(np.float64))
+
+
 def _copy_river(found, number, end, into, river, solved, player):
     """Write the behaviour of a river below the end of a turn into that of the turn's game."""
     tree, place = found.game.trees[player], int(found.game.trees[player].board_start[1]) + number
     ours = block(tree, 1, place, into)
-    theirs = block(river.game.trees[player], 0, 0, solved._average(player))
+    theirs = block(river.game.trees[player], 0, 0, average_behaviour(solved, player))
     opening = int(found.betting.children(end)[0])
     for v in range(1, len(river.betting)):
         name = river.betting.name(v)

@@ -24,7 +24,7 @@ from equilibrist.kernels.layout import Treeplex
 from equilibrist.kernels.reference.sequence_form import block
 from equilibrist.models.build import check_exact
 from equilibrist.models.card_states import CardStates, Symmetry, card_states
-from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.models.game import SequenceGame
 from equilibrist.models.leaves import sorted_pairs
 from equilibrist.models.treeplex import PlayerRows, leaf_tables, player_rows, treeplex
 
@@ -40,17 +40,6 @@ class Subgame:
     betting: BettingTree  # of the rounds that are left
     states: CardStates  # boards count from the given one
     rows: tuple[PlayerRows, PlayerRows]
-
-    def chances(self, player: int, behaviour: Floats, node: int, board: int, hand: int) -> Floats:
-        """Chance of each child of a decision of `player`, [A], with a hand on a board of its round.
-
-        `board` counts from 0 in its round, `hand` is a number in the one order.
-        """
-        tree, r = self.game.trees[player], int(self.betting.round[node] - self.betting.first_round)
-        state = int(self.states.state_of_hand[r][board, hand])
-        rows = self.rows[player].row[self.betting.children(node)]
-        own = block(tree, r, int(tree.board_start[r]) + board, behaviour)
-        return own[rows, state].astype(np.float64)
 
 
 def subgame(

@@ -9,6 +9,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from equilibrist.kernels.reference.sequence_form import block
 from equilibrist.models.game import Floats
 from equilibrist.models.subgame import Subgame
@@ -32,7 +35,6 @@ class TableSolution:
         self.subgame = subgame
         self._solver = CFR(dtype="float32")
         self._state = self._solver.init(subgame.game)
-        self._behaviour: list[Floats | None] = [None, None]
 
     @property
     def iterations(self) -> int:
@@ -44,7 +46,6 @@ class TableSolution:
 
         Seconds count from `start`, a reading of `time.perf_counter`.
         """
-        self._behaviour = [None, None]
         while self.iterations < budget.iterations:
             late = budget.seconds is not None and time.perf_counter() - start >= budget.seconds
             if late and self.iterations > 0:
@@ -52,22 +53,26 @@ class TableSolution:
             self._solver.step(self.subgame.game, self._state, 1)
         return False
 
+    def average(self, player: int) -> Floats:
+        """The sum of all plans so far [L], in proportion to the average plan."""
+        return self._state[f"average{player}"]
+
     def chances(self, player: int, node: int, board: int, hand: int) -> Floats:
-        """Chance of each child of a decision node, [A]; see `Subgame.chances`."""
-        return self.subgame.chances(player, self._average(player), node, board, hand)
+        """Chance of each child of a decision node, [A]; uniform where it is never played.
 
-    def reach(self, player: int, node: int) -> Floats:
-        """Chance of each hand [H] to be held and played to a node of the first round."""
-        game, states = self.subgame.game, self.subgame.states.state_of_hand[0][0]
-        plan = game.realize(player, self._average(player))
+        `board` counts from 0 in its round, `hand` is a number in the one order.
+        """
+        tree, states = self.subgame.game.trees[player], self.subgame.states
+        betting, rows = self.subgame.betting, self.subgame.rows[player].row
+        r = int(betting.round[node] - betting.first_round)
+        own = block(tree, r, int(tree.board_start[r]) + board, self.average(player))
+        played = own[rows[betting.children(node)], states.state_of_hand[r][board, hand]]
+        played = played.astype(np.float64)
+        return played / played.sum() if played.any() else np.full(len(played), 1 / len(played))
+
+    def reach(self, player: int, node: int) -> NDArray[np.float64]:
+        """How often each hand is played to a node of the first round, [H]; only ratios matter."""
+        states = self.subgame.states.state_of_hand[0][0]
         row = int(self.subgame.rows[player].row[node])
-        own = block(game.trees[player], 0, 0, plan)[row]
-        return (own[states] * (states >= 0)).astype(float)
-
-    def _average(self, player: int) -> Floats:
-        """Behaviour [L] of the average strategy."""
-        found = self._behaviour[player]
-        if found is None:
-            found = self.subgame.game.behaviour(player, self._state[f"average{player}"])
-            self._behaviour[player] = found
-        return found
+        own = block(self.subgame.game.trees[player], 0, 0, self.average(player))[row]
+        return np.where(states >= 0, own[states], 0).astype(np.float64)
