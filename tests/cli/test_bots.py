@@ -1,6 +1,7 @@
 """Bots as their user meets them: listed, trained, trained on, played."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,9 +20,13 @@ TINY = Bot(
 )  # fmt: skip
 
 
+TWO_PHASES = replace(TINY, name="two-phases", last_round=2, target=20.0)
+
+
 @pytest.fixture
 def bots(monkeypatch, tmp_path):
     """A folder to train in, where one more bot is known."""
+    monkeypatch.setitem(BOTS, TWO_PHASES.name, TWO_PHASES)
     monkeypatch.setitem(BOTS, TINY.name, TINY)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "bots"
@@ -112,3 +117,29 @@ def test_what_cannot_be_is_one_sentence(bots, run, arguments, words):
     assert failed.returncode == 2
     assert words in failed.stderr
     assert not bots.exists()
+
+
+def test_a_bot_of_two_phases_is_trained_and_goes_on_at_the_table(bots, answer, run):
+    trained = answer("train", "two-phases")
+    assert trained["outcome"] == "target_reached"
+    again = answer("train", "two-phases")
+    assert again["iterations"] == trained["iterations"]
+    folder = bots / "two-phases/solution"
+    solution = Solution.load(folder)
+    assert solution.game.last_round == 2
+    found = evaluate(game_of(solution), solution.plans)
+    assert found.exploitability == pytest.approx(trained["exploitability"])
+    log = bots / "decisions.txt"
+    player = f"gs2:iterations=2,from={folder},log={log}"
+    match = answer("match", player, "uniform", "--game", "royal-holdem", "--hands", 10)
+    assert match["hands"] == 10
+    lines = log.read_text().splitlines()
+    assert lines
+    assert all(": 2 iterations, " in line for line in lines)
+    # Time instead of iterations: what it has by then is played, and the log says so.
+    late = f"gs2:1e-6,from={folder},log={log}"
+    answer("match", late, "uniform", "--game", "royal-holdem", "--hands", 10)
+    assert all(line.endswith(", out of time") for line in log.read_text().splitlines())
+    refused = run("match", f"solution:{folder}", "uniform", "--game", "royal-holdem")
+    assert refused.returncode == 2
+    assert f"play it as gs2:from={folder}" in " ".join(refused.stderr.split())

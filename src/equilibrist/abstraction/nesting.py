@@ -68,10 +68,17 @@ def sums_over_children(
     """
     found = [matrix]
     for r in reversed(range(1, len(first.parents[:last]) + 1)):
-        above = column_sums(found[0], second.parents[r], second.num_buckets[r - 1])
-        both = column_sums(above.T, first.parents[r], first.num_buckets[r - 1])
-        found.insert(0, np.ascontiguousarray(both.T))
+        found.insert(0, sum_over_children(found[0], first, second, r))
     return found
+
+
+def sum_over_children(
+    matrix: NDArray[np.float64], first: Abstraction, second: Abstraction, r: int
+) -> NDArray[np.float64]:
+    """A matrix of both players' buckets of round `r` summed to those of the round before."""
+    above = column_sums(matrix, second.parents[r], second.num_buckets[r - 1])
+    both = column_sums(above.T, first.parents[r], first.num_buckets[r - 1])
+    return np.ascontiguousarray(both.T)
 
 
 def column_sums(

@@ -44,11 +44,12 @@ def train(
     from equilibrist.cli.progress import Budget, shown
     from equilibrist.evaluation.statistics import unit_chips
     from equilibrist.games.catalog import load_game
+    from equilibrist.models import truncated
     from equilibrist.solving import training
     from equilibrist.solving.solve import check_budget, solve
     from equilibrist.storage.artefact import check_target
     from equilibrist.strategies import strategy
-    from equilibrist.strategies.bots import BUCKETS, COUNTS, HOME, SOLUTION, get_bot
+    from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, HOME, SOLUTION, get_bot
 
     plan = get_bot(bot)
     plan = replace(plan, target=plan.target if to is None else to)
@@ -56,6 +57,7 @@ def train(
     folder, rules = out or HOME / bot, load_game(plan.game)
     for part, kind in ((BUCKETS, KIND), (COUNTS, joint.KIND), (SOLUTION, strategy.KIND)):
         check_target(folder / part, kind)
+    check_target(folder / ENDS, truncated.KIND)
     if not force:
         forecast(rules, plan.recipe, threads or most_threads()).check(rules.name)
     print(f"{bot}: about {plan.minutes:g} minutes on two cores", file=sys.stderr, flush=True)
@@ -72,7 +74,8 @@ def train(
             game, solver, **budget._asdict(), seed=seed, run=earlier, watch=view, save=store.save
         )
     data = {"bot": bot, **runs.result(game, solver, run, folder / SOLUTION)}
-    name = bot if out is None else f"solution:{folder / SOLUTION}"
+    where = "solution:" if plan.last_round is None else "gs2:from="
+    name = bot if out is None else f"{where}{folder / SOLUTION}"
     text = f"{runs.result_text(game, solver, run)}\nplay against it: equilibrist play {name}"
     emit(data, text, as_json=json)
 

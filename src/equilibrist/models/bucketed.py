@@ -1,8 +1,9 @@
 """Games of buckets: an abstraction's states instead of cards, one board a round.
 
 J and W of the last round are an abstraction's joint counts; buckets are nested, so those of earlier
-rounds are sums over children. The players' abstractions may differ. `lift` reads a bucket strategy
-as one of the real game, where every hand plays as its bucket does.
+rounds are sums over children. The players' abstractions may differ. Rounds may be left out at
+either end: `truncated` says what hands are worth where the last ones are. `lift` reads a bucket
+strategy as one of the real game, where every hand plays as its bucket does.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from equilibrist.kernels.reference.sequence_form import block, boards
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.leaves import flat_pairs
 from equilibrist.models.treeplex import leaf_tables, player_rows, treeplex
+from equilibrist.models.truncated import Ending, expected_leaves
 
 _GAME_MENU = BetMenu()
 _LARGE = 10_000**2  # cells of a matrix beyond which it is kept in float32
@@ -39,13 +41,14 @@ class BucketStates:
     state_parent: list[NDArray[np.int32]]
 
     @staticmethod
-    def of(abstraction: Abstraction) -> BucketStates:
-        """The buckets of every round."""
-        rounds = range(len(abstraction.parents))
+    def of(abstraction: Abstraction, first_round: int, last_round: int) -> BucketStates:
+        """The buckets of some rounds."""
+        rounds = range(first_round, last_round + 1)
+        numbers, parents = abstraction.num_buckets, abstraction.parents
         return BucketStates(
-            num_states=[np.array([number]) for number in abstraction.num_buckets],
-            board_parent=[np.array([-1 if r == 0 else 0]) for r in rounds],
-            state_parent=[np.maximum(parents, 0) for parents in abstraction.parents],
+            num_states=[np.array([numbers[r]]) for r in rounds],
+            board_parent=[np.array([-1 if r == first_round else 0]) for r in rounds],
+            state_parent=[np.maximum(parents[r], 0) * (r > first_round) for r in rounds],
         )
 
 
@@ -55,11 +58,17 @@ def bucket_game(
     menu: BetMenu = _GAME_MENU,
     *,
     second: Abstraction | None = None,
+    first_round: int = 0,
+    last_round: int | None = None,
+    pot: int | None = None,
+    ending: Ending | None = None,
     backend: str = "cpu",
 ) -> SequenceGame:
     """The game in which player 0 sees the buckets of `first`, player 1 those of `second`.
 
-    `counts` are theirs (`abstraction.joint.joint`). `second` is `first` if not given.
+    `counts` are theirs (`abstraction.joint.joint`). `second` is `first` if not given. Rounds
+    `first_round` … `last_round` are played, from a `pot` of chips; where later rounds are left out,
+    `ending` says what hands are worth.
 
     Example:
         >>> from equilibrist.abstraction.features import Strengths
@@ -74,38 +83,51 @@ def bucket_game(
     other = second or first
     counts.check(first, other)
     rules = first.rules
-    betting = BettingTree.build(rules, menu)
+    betting = BettingTree.build(
+        rules, menu, first_round=first_round, last_round=last_round, pot=pot
+    )
+    if (ending is None) != (betting.last_round == rules.num_rounds - 1):
+        raise InvalidValueError(
+            f"an ending says what hands of {rules.name} are worth where later rounds are left out, "
+            "and only there",
+            value=last_round,
+        )
     rows = (player_rows(betting, 0), player_rows(betting, 1))
     return SequenceGame(
-        name=bucket_name(first),
+        name=bucket_name(first, first_round, betting.last_round),
         unit="chips",
         trees=(bucket_tree(betting, 0, first), bucket_tree(betting, 1, other)),
         leaves=leaf_tables(betting, rows),
-        pairs=_pairs(counts, first, other),
-        first_player=rules.first_players[0],
+        pairs=_pairs(counts, first, other, range(first_round, betting.last_round + 1)),
+        first_player=rules.first_players[first_round],
         betting=betting,
+        expected=() if ending is None else expected_leaves(betting, rows, ending),
         backend=backend,
     )
 
 
-def _pairs(counts: Joint, first: Abstraction, other: Abstraction) -> PairTables:
-    """J and W of every round; summed in float64, but kept in float32 where they are large."""
+def _pairs(counts: Joint, first: Abstraction, other: Abstraction, rounds: range) -> PairTables:
+    """J and W of some rounds; summed in float64, but kept in float32 where they are large."""
     shapes = list(zip(first.num_buckets, other.num_buckets, strict=True))
-    sizes = [rows * columns for rows, columns in shapes]
-    flat = np.empty((2, sum(sizes)), np.float32 if sizes[-1] > _LARGE else np.float64)
-    last, total = flat[:, -sizes[-1] :].reshape(2, *shapes[-1]), counts.total
-    above = None if len(shapes) == 1 else np.zeros((2, *shapes[-2]))
-    for rows in _blocks(shapes[-1][0]):
+    sizes = [shapes[r][0] * shapes[r][1] for r in rounds]
+    flat = np.empty((2, sum(sizes)), np.float32 if max(sizes) > _LARGE else np.float64)
+    last, total = len(shapes) - 1, counts.total
+    above = np.zeros((2, *shapes[last - 1])) if last else None
+    for rows in _blocks(shapes[last][0]):
         parts = np.stack(counts.rows(rows)) / total
-        last[:, rows] = parts
+        if last in rounds:
+            flat[:, -sizes[-1] :].reshape(2, *shapes[last])[:, rows] = parts
         if above is not None:
             for matrix, part in zip(above, parts, strict=True):
-                sums = column_sums(part, other.parents[-1], other.num_buckets[-2])
-                np.add.at(matrix, first.parents[-1][rows], sums)
+                sums = column_sums(part, other.parents[last], shapes[last - 1][1])
+                np.add.at(matrix, first.parents[last][rows], sums)
     if above is not None:
-        before = [sums_over_children(matrix, first, other, -2) for matrix in above]
-        for out, matrices in zip(flat, before, strict=True):
-            out[: -sizes[-1]] = np.concatenate([matrix.ravel() for matrix in matrices])
+        earlier = [r for r in rounds if r < last]
+        for out, matrix in zip(flat, above, strict=True):
+            found = sums_over_children(matrix, first, other, -2)
+            ends = np.cumsum(sizes[: len(earlier)])
+            for r, end, size in zip(earlier, ends, sizes, strict=False):
+                out[end - size : end] = found[r].ravel()
     return flat_pairs(sizes, flat[0], flat[1])
 
 
@@ -122,12 +144,18 @@ def bucket_tree(betting: BettingTree, player: int, buckets: Abstraction) -> Tree
             f"these are buckets of {buckets.rules.name}, not of {betting.rules.name}",
             value=buckets.rules.name,
         )
-    return treeplex(player_rows(betting, player), BucketStates.of(buckets))
+    states = BucketStates.of(buckets, betting.first_round, betting.last_round)
+    return treeplex(player_rows(betting, player), states)
 
 
-def bucket_name(buckets: Abstraction) -> str:
+def bucket_name(buckets: Abstraction, first_round: int = 0, last_round: int | None = None) -> str:
     """What a game of buckets is called."""
-    return f"{buckets.rules.name} in buckets {'-'.join(map(str, buckets.num_buckets))}"
+    last = buckets.rules.num_rounds - 1 if last_round is None else last_round
+    numbers = buckets.num_buckets[first_round : last + 1]
+    text = f"{buckets.rules.name} in buckets {'-'.join(map(str, numbers))}"
+    if len(numbers) < buckets.rules.num_rounds:
+        text += f", rounds {first_round + 1} to {last + 1}"
+    return text
 
 
 def lift(

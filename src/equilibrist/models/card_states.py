@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.cards.card import cards_name
+from equilibrist.cards.card import Card, cards_name
 from equilibrist.cards.hand import hand_table
 from equilibrist.cards.isomorphism import BoardIndexer
 from equilibrist.errors import InvalidValueError
@@ -61,8 +62,17 @@ def default_symmetry(rules: GameRules) -> Symmetry:
     return "ranks" if rules.ranking == "standard" and shown < 5 else "suits"
 
 
-def card_states(rules: GameRules, symmetry: Symmetry | None = None) -> CardStates:
-    """Boards and states of a game with one or two hole cards."""
+def card_states(
+    rules: GameRules,
+    symmetry: Symmetry | None = None,
+    *,
+    first_round: int = 0,
+    board: Sequence[Card] | None = None,
+) -> CardStates:
+    """Boards and states of a game with one or two hole cards.
+
+    With a `board`, those of `first_round` on, which has this board only.
+    """
     symmetry = symmetry or default_symmetry(rules)
     if rules.num_hole_cards > 2:
         raise InvalidValueError(
@@ -74,12 +84,12 @@ def card_states(rules: GameRules, symmetry: Symmetry | None = None) -> CardState
             f"suits matter in {rules.name}: its states cannot be ranks alone", value=symmetry
         )
     hands = hand_table() if rules.num_hole_cards == 2 else np.arange(52, dtype=np.uint8)[:, None]
-    boards, multiplicity, board_parent = _boards(rules, symmetry)
+    boards, multiplicity, board_parent = _boards(rules, symmetry, first_round, board)
     num_states: list[NDArray[np.int64]] = []
     state_of_hand: list[NDArray[np.int32]] = []
     state_parent: list[NDArray[np.int32]] = []
     for r, round_boards in enumerate(boards):
-        states = _states(rules, symmetry, hands, r, round_boards)
+        states = _states(rules, symmetry, hands, first_round + r, round_boards)
         counts = states.max(axis=1).astype(np.int64) + 1
         parents = [
             _parent_states(states[b], counts[b], None if r == 0 else state_of_hand[r - 1][parent])
@@ -94,13 +104,13 @@ def card_states(rules: GameRules, symmetry: Symmetry | None = None) -> CardState
 
 
 def _boards(
-    rules: GameRules, symmetry: Symmetry
+    rules: GameRules, symmetry: Symmetry, first_round: int, given: Sequence[Card] | None
 ) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.int64]], list[NDArray[np.int64]]]:
     """One board of each class, raw boards it stands for, and its parent, for each round."""
-    boards = [np.zeros((1, 0), np.uint8)]
+    boards = [np.array([() if given is None else given], np.uint8)]
     multiplicity = [np.ones(1, np.int64)]
-    parents = [np.zeros(1, np.int64)]
-    for num_cards in rules.num_board_cards:
+    parents = [np.full(1, -1, np.int64)]
+    for num_cards in rules.num_board_cards[0 if given is None else first_round + 1 :]:
         found: list[tuple[int, ...]] = []
         count: list[int] = []
         parent: list[int] = []
@@ -118,6 +128,8 @@ def _boards(
         boards.append(np.array(found, np.uint8).reshape(len(found), -1))
         multiplicity.append(np.array(count, np.int64))
         parents.append(np.array(parent, np.int64))
+    if given is not None:
+        return boards, multiplicity, parents
     parents[1][:] = -1
     return boards[1:], multiplicity[1:], parents[1:]
 

@@ -20,6 +20,7 @@ from equilibrist.kernels.layout import LeafTables, PairTables, Treeplex
 from equilibrist.kernels.reference import sequence_form as reference
 from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRET, SOFTMAX
 from equilibrist.models.card_states import CardStates
+from equilibrist.models.leaves import ExpectedLeaves
 from equilibrist.models.products import product
 
 Floats = NDArray[Any]
@@ -110,6 +111,8 @@ class SequenceGame:
     first_player: int = 0  # whose value is reported: who acts first in round one
     betting: BettingTree | None = None  # the public part, where there is one
     states: CardStates | None = None  # the cards, where they are exact
+    expected: tuple[ExpectedLeaves, ...] = ()  # where rounds are left out at the end
+    given: tuple[Floats, Floats] | None = None  # [L] behaviour with chances of locked decisions
     backend: str = "cpu"  # or "reference"
 
     @property
@@ -133,7 +136,12 @@ class SequenceGame:
         return sum(_count(tree, tree.decision_size) for tree in self.trees)
 
     def uniform(self, player: int, dtype: Any = np.float64) -> Floats:
-        """Behaviour [L] that takes every action equally often; entries hold 1."""
+        """Behaviour [L] that takes every action equally often; entries hold 1.
+
+        Locked decisions have the chances that are given, if some are.
+        """
+        if self.given is not None:
+            return self.given[player].astype(dtype)
         return self.behaviour(player, np.zeros(self.lengths[player], dtype))
 
     def realize(self, player: int, behaviour: Floats, out: Floats | None = None) -> Floats:
@@ -150,13 +158,27 @@ class SequenceGame:
             return values
         own, other = self.trees[player], self.trees[1 - player]
         self._step("gradient")(own, other, self.leaves, self.pairs, player, plan, values)
+        self._add_expected(player, plan, values)
         return values
 
+    def _add_expected(self, player: int, plan: Floats, values: Floats) -> None:
+        """What expected leaves add to a gradient, leaf by leaf: the meaning of the products."""
+        r, board = len(self.trees[0].num_sequences) - 1, len(self.trees[0].num_states) - 1
+        theirs = reference.block(self.trees[1 - player], r, board, plan)
+        out = reference.block(self.trees[player], r, board, values)
+        for rows, stake, matrix in self.expected:
+            own = matrix if player == 0 else -matrix.T
+            for (mine, yours), chips in zip(rows[:, [player, 1 - player]], stake, strict=True):
+                out[mine] += chips * (own @ theirs[yours])
+
     @cached_property
-    def stakes(self) -> list[tuple[Any, Any]]:
-        """Chips of each round's folds and showdowns by both players' rows: sparse [Q0, Q1]."""
+    def stakes(self) -> list[tuple[Any, ...]]:
+        """Chips of each round's leaves by both players' rows: sparse [Q0, Q1] for each matrix.
+
+        The matrices are those of `matrices`: folds, showdowns, then expected leaves.
+        """
         leaves = self.leaves
-        found = []
+        found: list[tuple[Any, ...]] = []
         for r in range(len(self.trees[0].num_sequences)):
             shape = tuple(int(tree.num_sequences[r]) for tree in self.trees)
             folds = slice(int(leaves.fold_start[r]), int(leaves.fold_start[r + 1]))
@@ -167,17 +189,29 @@ class SequenceGame:
                     _sparse(leaves.showdown_stake[shown], leaves.showdown_rows[shown], shape),
                 )
             )
+        ends = [_sparse(stake, rows, shape) for rows, stake, _ in self.expected]
+        found[-1] = (*found[-1], *ends)
         return found
+
+    def matrices(self, board: int) -> tuple[Floats, ...]:
+        """J and W of a board, and those of expected leaves if it is of the last round: [S0, S1]."""
+        found = reference.board_matrices(*self.trees, self.pairs, board)
+        if board < self.trees[0].board_start[-2]:
+            return found
+        return (*found, *(leaves.matrix for leaves in self.expected))
 
     @property
     def _has_wide_matrices(self) -> bool:
-        """Whether matrix products are faster than the kernels' loops over leaves."""
+        """Whether products are faster than the kernels' loops, which know no expected leaves."""
         if self.backend == "reference" or self.pairs.is_sorted:
             return False
-        return max(int(tree.num_states.max()) for tree in self.trees) >= MATRIX_STATES
+        return (
+            bool(self.expected)
+            or max(int(tree.num_states.max()) for tree in self.trees) >= MATRIX_STATES
+        )
 
     def _matrix_gradient(self, player: int, plan: Floats, values: Floats) -> None:
-        """(F Y) Jᵀ + (S Y) Wᵀ on every board, F and S the stakes: two products a board."""
+        """(F Y) Jᵀ + (S Y) Wᵀ + … on every board, F and S the stakes: a product a matrix."""
         own, other = self.trees[player], self.trees[1 - player]
         for r, stakes in enumerate(self._stakes_of(player, plan.dtype)):
             for board in reference.boards(own, r):
@@ -191,7 +225,7 @@ class SequenceGame:
                     out[rows] += product(left, matrix, is_turned=player == 0)
 
     def _stakes_of(self, player: int, dtype: Any) -> list[list[tuple[NDArray[np.intp], Any]]]:
-        """By round, for folds and showdowns: rows of `player` with leaves, and their chips."""
+        """By round, for each matrix: rows of `player` with leaves, and their chips."""
         key = (player, np.dtype(dtype).char)
         if key not in self._kept_stakes:
             own = [[m if player == 0 else -m.T.tocsr() for m in pair] for pair in self.stakes]
@@ -205,18 +239,18 @@ class SequenceGame:
     def _kept_stakes(self) -> dict[tuple[int, str], Any]:
         return {}
 
-    def _matrices(self, board: int, dtype: Any) -> tuple[Floats, Floats]:
-        """J and W of a board: [S0, S1], kept as numbers of a type; float32 stays what it is."""
-        found = reference.board_matrices(*self.trees, self.pairs, board)
+    def _matrices(self, board: int, dtype: Any) -> tuple[Floats, ...]:
+        """The matrices of a board: [S0, S1], kept as numbers of a type; float32 stays so."""
+        found = self.matrices(board)
         if found[0].dtype in (np.float32, dtype):
             return found
         key = (board, np.dtype(dtype).char)
         if key not in self._kept_matrices:
-            self._kept_matrices[key] = (found[0].astype(dtype), found[1].astype(dtype))
+            self._kept_matrices[key] = tuple(matrix.astype(dtype) for matrix in found)
         return self._kept_matrices[key]
 
     @cached_property
-    def _kept_matrices(self) -> dict[tuple[int, str], tuple[Floats, Floats]]:
+    def _kept_matrices(self) -> dict[tuple[int, str], tuple[Floats, ...]]:
         return {}
 
     def fold_up(
@@ -243,7 +277,7 @@ class SequenceGame:
         the schedule is (positive factor, negative factor, prediction, weight in the average). The
         kernels fuse what `sweeps_by_steps` does one after the other.
         """
-        if self.backend == "reference" or self._has_wide_matrices:
+        if self.backend == "reference" or self._has_wide_matrices or self.expected:
             sweeps_by_steps(self, first, second, schedule)
             return
         values = np.empty(max(self.lengths), first[0].dtype)

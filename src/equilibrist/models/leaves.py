@@ -3,12 +3,13 @@
 The payoff is bilinear: a leaf of stake c is worth c · xᵀ M y, where M is J (folds: how likely the
 states meet) or W (showdowns: J times win 1, tie 0, loss −1). `sorted_pairs` keeps the hands of each
 board in order of value and lets the kernels sweep them; `dense_pairs` writes M out. On the same
-cards both give the same numbers.
+cards both give the same numbers. Where a model leaves rounds out at the end, hands end in expected
+values, and M is whatever `ExpectedLeaves` say.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +25,25 @@ _NONE_INT64 = np.zeros(0, np.int64)
 _NONE_FLOAT = np.zeros(0, np.float64)
 
 
+class ExpectedLeaves(NamedTuple):
+    """Leaves of a last round of one board, with a matrix of their own: each adds c · xᵀ M y.
+
+    Several may be at the same rows: there the payoff is the sum.
+    """
+
+    rows: NDArray[np.int32]  # [N, 2] both players' rows
+    stake: NDArray[np.float64]  # [N] c
+    matrix: NDArray[np.float64]  # [S0, S1] M, chances included, for player 0
+
+
 def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
     """The hands of every board, in the last round in order of their value at a showdown."""
     hand_start, weight = [0], []
     hand_state, hand_cards, hand_value, hand_others = [], [], [], []
     state_start, orders, sizes, examples, belows = [0], [], [], [], []
-    last = rules.num_rounds - 1
-    for r in range(rules.num_rounds):
+    last = len(states.boards) - 1
+    first_round = rules.num_rounds - len(states.boards)
+    for r in range(len(states.boards)):
         for b, board in enumerate(states.boards[r]):
             held = np.flatnonzero(states.state_of_hand[r][b] >= 0)
             values = np.zeros(len(held), np.int32)
@@ -44,7 +57,7 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
             hand_cards.append(_two_columns(states.hands[held]))
             hand_value.append(values[order])
             hand_others.append(_others(values[order]))
-            weight.append(pair_weight(rules, r) * states.multiplicity[r][b])
+            weight.append(pair_weight(rules, first_round + r) * states.multiplicity[r][b])
             order, size, example, below = _sorted_states(hand_state[-1], hand_value[-1])
             state_start.append(state_start[-1] + len(order))
             orders.append(order)

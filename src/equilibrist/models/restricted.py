@@ -199,6 +199,10 @@ def symmetrise(game: SequenceGame) -> Symmetrised:
     if is_symmetric(game):
         everything = np.arange(game.lengths[0])
         return Symmetrised(game, (everything, everything))
+    if game.expected:
+        raise InvalidValueError(
+            f"{game.name} leaves rounds out, so its seats cannot be joined", value=game.name
+        )
     _check_states(game)
     rows = _row_maps(game.trees)
     both = _both_seats(game.trees, rows)

@@ -20,7 +20,6 @@ from scipy import sparse
 from equilibrist.kernels.layout import Treeplex
 from equilibrist.kernels.reference.sequence_form import (
     block,
-    board_matrices,
     boards,
     decisions,
     entry_rows,
@@ -94,16 +93,15 @@ def sequence_matrix(
 def payoff_matrix(game: SequenceGame) -> SparseMatrix:
     """What player 0 wins, by both players' rows of a plan: [L0, L1].
 
-    On a board the payoff is F ⊗ J + S ⊗ W, where F and S hold the chips of folds and showdowns by
-    rows, J says how likely states meet, and W is J times who wins (`models/leaves.py`).
+    On a board the payoff is F ⊗ J + S ⊗ W + …, where F and S hold the chips of folds and showdowns
+    by rows, J says how likely states meet, W is J times who wins, and what follows are expected
+    leaves (`models/leaves.py`).
     """
     first, second = game.trees
     rows, columns, values = [], [], []
     for r in range(num_rounds(first)):
-        folds, showdowns = game.stakes[r]
         for board in boards(first, r):
-            joint, win = board_matrices(first, second, game.pairs, board)
-            for stakes, matrix in ((folds, joint), (showdowns, win)):
+            for stakes, matrix in zip(game.stakes[r], game.matrices(board), strict=True):
                 cells = sparse.kron(stakes, sparse.coo_array(matrix), "coo")
                 rows.append(cells.coords[0] + first.block_start[board])
                 columns.append(cells.coords[1] + second.block_start[board])

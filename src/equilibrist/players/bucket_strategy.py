@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from equilibrist.abstraction.buckets import Abstraction
+from equilibrist.cards.card import Cards
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.cpu.sequence_form import normalize
@@ -47,7 +50,8 @@ class BucketStrategy(TreeStrategy):
                 )
             self._behaviour.append(np.empty_like(plan))
             normalize(self._trees[player], plan, self._behaviour[player])
-        self._decision = [player_rows(tree, player).decision for player in (0, 1)]
+        self._rows = [player_rows(tree, player) for player in (0, 1)]
+        self._decision = [rows.decision for rows in self._rows]
 
     @staticmethod
     def of(solution: Solution) -> BucketStrategy:
@@ -55,7 +59,8 @@ class BucketStrategy(TreeStrategy):
         game = solution.game
         assert isinstance(game, BucketDescription)
         buckets = game.open_abstraction()
-        return BucketStrategy(BettingTree.build(buckets.rules, game.menu), solution.plans, buckets)
+        tree = BettingTree.build(buckets.rules, game.menu, last_round=game.last_round)
+        return BucketStrategy(tree, solution.plans, buckets)
 
     def chances(self, node: int, view: View) -> Floats:
         """Chance of each child of a decision node, [A]."""
@@ -66,6 +71,26 @@ class BucketStrategy(TreeStrategy):
         first, size = int(tree.decision_first[decision]), int(tree.decision_size[decision])
         own = block(tree, r, r, self._behaviour[player])
         return own[first : first + size, bucket].astype(np.float64)
+
+    def reach(self, node: int, player: int, board: Cards) -> Floats:
+        """Chance that a player's own actions lead to a node, with each hand: [H].
+
+        0 where the cards of the board that are dealt before the node block the hand.
+        """
+        path = list(self.tree.path(node))
+        dealt = np.cumsum(self.tree.rules.num_board_cards)
+        buckets = [
+            self._buckets[player].buckets(board[: dealt[r]])
+            for r in range(int(self.tree.round[path[-1]]) + 1)
+        ]
+        found = np.where(buckets[-1] >= 0, 1.0, 0.0)
+        for above, below in itertools.pairwise(path):
+            if self._decision[player][above] >= 0:
+                r = int(self.tree.round[above])
+                row = self._rows[player].row[below]
+                own = block(self._trees[player], r, r, self._behaviour[player])[row]
+                found *= own[buckets[r]]
+        return found
 
     def seat(self, player: int) -> Seat:
         """The strategy of one seat as a table."""

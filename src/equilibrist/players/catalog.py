@@ -14,7 +14,7 @@ from equilibrist.errors import InvalidValueError, ParseError, UnknownNameError
 from equilibrist.games.rules import GameRules
 from equilibrist.players.player import Player
 from equilibrist.players.static import Mix, Uniform
-from equilibrist.strategies.bots import BOTS, solution_of
+from equilibrist.strategies.bots import BOTS, Bot, solution_of
 
 
 class PlayerEntry(NamedTuple):
@@ -144,13 +144,26 @@ def _make_solution(rules: GameRules, options: str) -> Player:
     return make_solution_player(rules, options)
 
 
-def _make_bot(name: str) -> Callable[[GameRules, str], Player]:
+def _bot(bot: Bot) -> PlayerEntry:
     def make(rules: GameRules, options: str) -> Player:
         from equilibrist.players.strategy_player import make_solution_player
 
-        return make_solution_player(rules, str(solution_of(name)), name)
+        return make_solution_player(rules, str(solution_of(bot.name)), bot.name)
 
-    return make
+    def make_two_phase(rules: GameRules, options: str) -> Player:
+        from equilibrist.players.two_phase import make_two_phase_player
+
+        return make_two_phase_player(rules, bot.name, options)
+
+    entry = PlayerEntry(bot.name, bot.description, bot.game, make, table_kernels=_LOOKED_UP)
+    if bot.last_round is None:
+        return entry
+    return entry._replace(
+        make=make_two_phase,
+        options="[SECONDS|iterations=N][,log=FILE][,from=DIR]",
+        kernels=("sequence_form.sweeps_parallel", "ranking.rank_hands"),
+        table_kernels=(),
+    )
 
 
 def _holdem(name: str, description: str, make: Callable[[GameRules, str], Player]) -> PlayerEntry:
@@ -226,11 +239,6 @@ _CATALOG: Final = {
             "DIR[,purify|,threshold=CHANCE]",
             table_kernels=_LOOKED_UP,
         ),
-        *(
-            PlayerEntry(
-                bot.name, bot.description, bot.game, _make_bot(bot.name), table_kernels=_LOOKED_UP
-            )
-            for bot in BOTS.values()
-        ),
+        *(_bot(bot) for bot in BOTS.values()),
     )
 }

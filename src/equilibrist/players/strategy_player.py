@@ -222,8 +222,15 @@ def _open(folder: str) -> TreeStrategy:
     from equilibrist.players.bucket_strategy import BucketStrategy
 
     solution = Solution.load(folder, in_memory=True)
-    is_exact = isinstance(solution.game, GameDescription)
-    return ExactStrategy(solution) if is_exact else BucketStrategy.of(solution)
+    if isinstance(solution.game, GameDescription):
+        return ExactStrategy(solution)
+    if solution.game.last_round is not None:
+        raise InvalidValueError(
+            f"{folder} is the first phase of a strategy that goes on at the table: play it as "
+            f"gs2:from={folder}",
+            value=folder,
+        )
+    return BucketStrategy.of(solution)
 
 
 def _in_name(character: str) -> str:

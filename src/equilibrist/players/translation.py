@@ -42,7 +42,8 @@ def find_node(tree: BettingTree, betting: Betting, read: ReadRaise | None = None
 
     A raise that the tree does not have counts as a call, and so does what follows it in the round.
     Limit raises are what they are; `read` says what no-limit raises stand for. Where the tree is
-    all-in and the table is not, the strategy calls as well.
+    all-in and the table is not, the strategy calls as well. Rounds before the tree's first are
+    passed over.
 
     Example:
         >>> from equilibrist.games.action import RAISE
@@ -58,7 +59,8 @@ def find_node(tree: BettingTree, betting: Betting, read: ReadRaise | None = None
     for r, actions in enumerate(betting.history):
         is_extra = False
         for action in actions:
-            if tree.kind[node] == NodeKind.DECISION:  # otherwise an answer to an extra raise
+            # Otherwise an answer to an extra raise, or before the tree begins.
+            if tree.kind[node] == NodeKind.DECISION and r >= tree.first_round:
                 child = None
                 if not is_extra and now is not None and read is not None and action.kind == "r":
                     child = read(node, now, action, place)
@@ -69,7 +71,7 @@ def find_node(tree: BettingTree, betting: Betting, read: ReadRaise | None = None
                 node = node if called is None else called
             now = None if now is None else now.apply(action)
             place += 1
-        if r + 1 < len(betting.history):
+        if tree.first_round <= r < len(betting.history) - 1:
             if not tree.children(node):
                 return None
             node = tree.children(node)[0]

@@ -156,7 +156,9 @@ class LinearProgram:
 def _largest_payoff(game: SequenceGame) -> float:
     """The most that a hand can win or lose, in the game's unit."""
     payoffs = np.concatenate([game.leaves.fold_payoff, game.leaves.showdown_stake])
-    return float(np.abs(payoffs).max(initial=0.0))
+    # Of expected leaves the mean size is known; the largest is more.
+    ends = [np.abs(leaves.matrix).sum() * np.abs(leaves.stake).max() for leaves in game.expected]
+    return float(np.abs([*payoffs, *ends]).max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)

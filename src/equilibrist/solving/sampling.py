@@ -145,6 +145,11 @@ class ExternalSampling:
 
 def _init(game: SequenceGame, seed: int, dtype: str) -> State:
     """Arrays [L] of either player, and the generator's four words."""
+    if game.expected:
+        raise InvalidValueError(
+            f"{game.name} leaves rounds out, which sampling does not know: use cfr+ or lp",
+            value=game.name,
+        )
     if seed < 0:
         raise InvalidValueError(f"a seed is 0 or more, not {seed}", value=seed)
     state: State = {

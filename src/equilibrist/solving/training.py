@@ -15,14 +15,16 @@ from equilibrist.abstraction.recipes import build
 from equilibrist.errors import StorageError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.rules import GameRules
+from equilibrist.models import truncated
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.methods import get_method
+from equilibrist.solving.play_out import play_out
 from equilibrist.solving.solve import Run
 from equilibrist.solving.solver import Solver
 from equilibrist.solving.store import Store
 from equilibrist.storage.artefact import open_artefact
 from equilibrist.storage.manifest import MANIFEST
-from equilibrist.strategies.bots import BUCKETS, COUNTS, SOLUTION, Bot
+from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, SOLUTION, Bot
 from equilibrist.strategies.description import BucketDescription
 
 
@@ -107,12 +109,33 @@ def finer_counts(
     return found, finer
 
 
+def make_ends(bot: Bot, folder: Path, menu: BetMenu) -> Path:
+    """The folder of what hands are worth at the end of the bot's first phase; made or opened."""
+    assert bot.last_round is not None
+    out = folder / ENDS
+    parents = {
+        "abstraction": open_artefact(folder / BUCKETS).hash,
+        "joint": open_artefact(folder / COUNTS).hash,
+    }
+    if (out / MANIFEST).exists():
+        if open_artefact(out, truncated.KIND).parents != parents:
+            raise StorageError(f"{out} is of other buckets or counts", value=str(out))
+        return out
+    buckets, counts = Abstraction.open(folder / BUCKETS), joint.Joint.open(folder / COUNTS)
+    found = play_out(buckets, counts, menu, bot.last_round, dtype=bot.dtype)
+    found.save(out, parents, max_raises=bot.max_raises, last_round=bot.last_round)
+    return out
+
+
 def prepare(
     bot: Bot, folder: Path, *, seed: int = 0
 ) -> tuple[SequenceGame, Solver, Store, Run | None]:
     """The bot's game and method, where its runs are kept, and the run that is there, if any."""
     menu = BetMenu.parse(None, None, bot.max_raises)
-    description = BucketDescription.of(folder / BUCKETS, folder / COUNTS, menu)
+    ends = None if bot.last_round is None else make_ends(bot, folder, menu)
+    description = BucketDescription.of(
+        folder / BUCKETS, folder / COUNTS, menu, ends=ends, last_round=bot.last_round
+    )
     game, solver = description.build(), get_method(bot.method, bot.dtype)
     store = Store(folder / SOLUTION, game, description, solver, seed, bot.dtype)
     is_there = (folder / SOLUTION / MANIFEST).exists()

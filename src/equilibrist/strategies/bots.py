@@ -5,6 +5,10 @@ A bot is a folder of three artefacts, made one after the other by `solving.train
     buckets    its abstraction
     counts     how often its buckets meet, and who wins
     solution   its strategy, with the proof of how good it is among these buckets
+
+A bot that solves its last rounds at the table has another before its solution:
+
+    ends       what hands are worth where the first phase leaves them
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from equilibrist.errors import StorageError, UnknownNameError
 from equilibrist.storage.manifest import MANIFEST
 
 HOME: Final = Path("bots")  # where bots are unless told
-BUCKETS, COUNTS, SOLUTION = "buckets", "counts", "solution"
+BUCKETS, COUNTS, ENDS, SOLUTION = "buckets", "counts", "ends", "solution"
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class Bot:
     method: str = "cfr+"
     dtype: str = "float32"
     minutes: float = 1.0  # that making it takes on two cores, about
+    last_round: int | None = None  # of its first phase; it is solved again, with what follows
 
 
 BOTS: Final = {
@@ -64,6 +69,17 @@ BOTS: Final = {
             target=5.0,
             boards=40_000,
             minutes=2.0,
+        ),
+        Bot(
+            "gs2",
+            "GS2's two phases: buckets 15-225-900 by chance to win, turn and river at the table",
+            recipe="expectation",
+            buckets=(15, 225, 900, 3600),
+            max_raises="3 3 3 3",
+            target=5.0,
+            boards=40_000,
+            minutes=15.0,
+            last_round=2,
         ),
         Bot(
             "gs3",

@@ -1,8 +1,8 @@
 """What a solution is of, in words that people can read: enough to build the game again.
 
 An exact game is described by its rules, bet menu and symmetry. A game of buckets is described by
-the folders of its abstraction and of its counts, and by their hashes: whatever is found there later
-must be the same.
+the folders of its abstraction, of its counts and of its ends where it leaves rounds out, and by
+their hashes: whatever is found there later must be the same.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from equilibrist.abstraction.buckets import KIND, Abstraction
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.bet_menu import BetMenu, sizes_text
 from equilibrist.games.rules import parse_rules, rules_text
+from equilibrist.models import truncated
 from equilibrist.models.bucketed import bucket_game, bucket_name
 from equilibrist.models.build import exact_game
 from equilibrist.models.card_states import Symmetry
 from equilibrist.models.game import SequenceGame
 from equilibrist.storage.artefact import open_artefact
 
-_FOLDERS = ("abstraction", "joint")
+_FOLDERS = ("abstraction", "joint", "ends")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,25 +85,45 @@ class BucketDescription:
     name: str
     abstraction: Path  # folders
     joint: Path
-    hashes: tuple[str, str]  # of what is in them
+    hashes: tuple[str, ...]  # of what is in them
     bets: str | None
     raises: str | None
     max_raises: str | None
+    ends: Path | None = None  # folder of what hands are worth where rounds are left out
+    last_round: int | None = None  # that is kept; None: all are
 
     @classmethod
-    def of(cls, abstraction: Path, counts: Path, menu: BetMenu) -> BucketDescription:
-        """The description of the game of two folders, whose counts must be of the abstraction."""
-        hashes = open_artefact(abstraction, KIND).hash, open_artefact(counts, joint.KIND).hash
+    def of(
+        cls,
+        abstraction: Path,
+        counts: Path,
+        menu: BetMenu,
+        *,
+        ends: Path | None = None,
+        last_round: int | None = None,
+    ) -> BucketDescription:
+        """The description of the game of two folders, whose counts must be of the abstraction.
+
+        With `ends` (`models.truncated.PlayedOut`) rounds after `last_round` are left out.
+        """
+        hashes: tuple[str, ...] = (
+            open_artefact(abstraction, KIND).hash,
+            open_artefact(counts, joint.KIND).hash,
+        )
         if open_artefact(counts, joint.KIND).parents != {"first": hashes[0]}:
             raise StorageError(
                 f"{counts} does not count the buckets of {abstraction}", value=str(counts)
             )
+        if ends is not None:
+            hashes = (*hashes, open_artefact(ends, truncated.KIND).hash)
         return cls(
-            name=bucket_name(Abstraction.open(abstraction)),
+            name=bucket_name(Abstraction.open(abstraction), 0, last_round),
             abstraction=abstraction.absolute(),
             joint=counts.absolute(),
             hashes=hashes,
             **_menu_texts(menu),
+            ends=None if ends is None else ends.absolute(),
+            last_round=last_round,
         )
 
     @property
@@ -113,14 +134,23 @@ class BucketDescription:
     def build(self, backend: str = "cpu") -> SequenceGame:
         """The game described; `StorageError` where its folders are gone or hold something else."""
         counts = joint.Joint.open(self._checked(1))
-        return bucket_game(self.open_abstraction(), counts, self.menu, backend=backend)
+        return bucket_game(
+            self.open_abstraction(),
+            counts,
+            self.menu,
+            last_round=self.last_round,
+            ending=None if self.ends is None else truncated.PlayedOut.open(self._checked(2)),
+            backend=backend,
+        )
 
     def open_abstraction(self) -> Abstraction:
         """The buckets, if they are still those of the solution."""
         return Abstraction.open(self._checked(0))
 
     def _checked(self, place: int) -> Path:
-        folder, kind = (self.abstraction, KIND) if place == 0 else (self.joint, joint.KIND)
+        kind = (KIND, joint.KIND, truncated.KIND)[place]
+        folder = (self.abstraction, self.joint, self.ends)[place]
+        assert folder is not None
         found = open_artefact(folder, kind).hash
         if found != self.hashes[place]:
             raise StorageError(
@@ -139,7 +169,8 @@ def write_description(game: Description, folder: Path) -> dict[str, Any]:
     text = dataclasses.asdict(game)
     if isinstance(game, BucketDescription):
         for name in _FOLDERS:
-            text[name] = os.path.relpath(text[name], folder.absolute())
+            if text[name] is not None:
+                text[name] = os.path.relpath(text[name], folder.absolute())
     return text
 
 
@@ -147,14 +178,20 @@ def read_description(text: dict[str, Any], folder: Path) -> Description:
     """The description that `write_description` wrote."""
     if "abstraction" not in text:
         return GameDescription(**text)
-    folders = {name: Path(os.path.normpath(folder.absolute() / text[name])) for name in _FOLDERS}
+    folders = {
+        name: Path(os.path.normpath(folder.absolute() / text[name]))
+        for name in _FOLDERS
+        if text.get(name) is not None
+    }
     return BucketDescription(**text | folders | {"hashes": tuple(text["hashes"])})
 
 
 def same_game(first: Description, second: Description) -> bool:
     """Whether two descriptions are of the same game, wherever its folders are."""
     if isinstance(first, BucketDescription) and isinstance(second, BucketDescription):
-        second = dataclasses.replace(second, abstraction=first.abstraction, joint=first.joint)
+        second = dataclasses.replace(
+            second, abstraction=first.abstraction, joint=first.joint, ends=first.ends
+        )
     return first == second
 
 

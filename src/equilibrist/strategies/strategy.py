@@ -97,7 +97,7 @@ class Solution:
     def _parents(self) -> dict[str, str]:
         if not isinstance(self.game, BucketDescription):
             return {}
-        return dict(zip(("abstraction", "joint"), self.game.hashes, strict=True))
+        return dict(zip(("abstraction", "joint", "ends"), self.game.hashes, strict=False))
 
     @classmethod
     def load(cls, folder: str | Path, *, in_memory: bool = False, verify: bool = False) -> Solution:

@@ -1,0 +1,78 @@
+"""CFR+ while the others wait: a subgame solved until the time is over, then further.
+
+Whoever sits at a table must act in time. Each iteration leaves an average strategy that can be
+played, so the clock is read after every one; the first is always finished.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.models.game import Floats
+from equilibrist.models.subgame import Subgame
+from equilibrist.solving.cfr import CFR
+
+ENOUGH = 1_000  # iterations after which more would change little
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a decision may take: seconds, or a number of iterations whatever they take."""
+
+    seconds: float | None = 1.0
+    iterations: int = ENOUGH
+
+
+class TableSolution:
+    """A subgame and its solution so far."""
+
+    def __init__(self, subgame: Subgame) -> None:
+        self.subgame = subgame
+        self._solver = CFR(dtype="float32")
+        self._state = self._solver.init(subgame.game)
+
+    @property
+    def iterations(self) -> int:
+        """Done so far."""
+        return int(self._state["iteration"])
+
+    def improve(self, budget: Budget, start: float) -> bool:
+        """Iterate until the budget is spent; whether time ran out before the iterations did.
+
+        Seconds count from `start`, a reading of `time.perf_counter`.
+        """
+        while self.iterations < budget.iterations:
+            late = budget.seconds is not None and time.perf_counter() - start >= budget.seconds
+            if late and self.iterations > 0:
+                return True
+            self._solver.step(self.subgame.game, self._state, 1)
+        return False
+
+    def average(self, player: int) -> Floats:
+        """The sum of all plans so far [L], in proportion to the average plan."""
+        return self._state[f"average{player}"]
+
+    def chances(self, player: int, node: int, board: int, hand: int) -> Floats:
+        """Chance of each child of a decision node, [A]; uniform where it is never played.
+
+        `board` counts from 0 in its round, `hand` is a number in the one order.
+        """
+        tree, states = self.subgame.game.trees[player], self.subgame.states
+        betting, rows = self.subgame.betting, self.subgame.rows[player].row
+        r = int(betting.round[node] - betting.first_round)
+        own = block(tree, r, int(tree.board_start[r]) + board, self.average(player))
+        played = own[rows[betting.children(node)], states.state_of_hand[r][board, hand]]
+        played = played.astype(np.float64)
+        return played / played.sum() if played.any() else np.full(len(played), 1 / len(played))
+
+    def reach(self, player: int, node: int) -> NDArray[np.float64]:
+        """How often each hand is played to a node of the first round, [H]; only ratios matter."""
+        states = self.subgame.states.state_of_hand[0][0]
+        row = int(self.subgame.rows[player].row[node])
+        own = block(self.subgame.game.trees[player], 0, 0, self.average(player))[row]
+        return np.where(states >= 0, own[states], 0).astype(np.float64)
