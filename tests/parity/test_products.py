@@ -50,3 +50,8 @@ def test_either_way_is_the_same_product(density: float, is_turned: bool) -> None
     matrix = random.random((1200, 1200)).astype(np.float32)
     exact = left.astype(np.float64) @ (matrix.T if is_turned else matrix)
     assert np.allclose(product(left, matrix, is_turned=is_turned), exact, rtol=1e-5)
+
+
+def test_no_rows_make_no_product() -> None:
+    matrix = np.ones((1200, 1200), np.float32)
+    assert product(np.empty((0, 1200), np.float32), matrix).shape == (0, 1200)

@@ -23,7 +23,7 @@ def product(left: NDArray[Any], matrix: NDArray[Any], *, is_turned: bool = False
         [[1.0, 3.0], [2.0, 4.0]]
     """
     num_columns = matrix.shape[0 if is_turned else 1]
-    if left.dtype == np.float32 and num_columns >= _LEAST_COLUMNS:
+    if left.dtype == np.float32 and num_columns >= _LEAST_COLUMNS and len(left):
         counts = np.empty((-(-left.shape[1] // products.BLOCK), -(-len(left) // 2)), np.int64)
         products.count_kept(left, counts)
         start = np.concatenate([[0], np.cumsum(counts)])

@@ -1,0 +1,50 @@
+"""How a paper's numbers and ours are printed: a table below its title."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from equilibrist.cli.options import table
+
+if TYPE_CHECKING:
+    from equilibrist.papers.rows import PaperRow
+
+
+def rows_text(rows: list[PaperRow], titles: dict[str, str]) -> str:
+    """The rows of each table below its title."""
+    header = ("", "paper", "ours", "95 % interval")
+    parts = []
+    for kind, title in titles.items():
+        lines = [_line(row) for row in rows if row.table == kind]
+        if lines:
+            parts.append(f"{title}\n{table(lines, header=header)}")
+    return "\n\n".join(parts)
+
+
+def _line(row: PaperRow) -> tuple[str, ...]:
+    decimals = 4 if row.unit == "sb/h" else 0
+    paper = "" if row.paper is None else f"{row.paper:+.{decimals}f}"
+    missing = "no stand-in" if row.unit == "sb/h" else "not reached"
+    ours = missing if row.ours is None else f"{row.ours:+.{decimals}f}"
+    interval = "" if row.ci95 is None else f"{row.ci95[0]:+.4f} … {row.ci95[1]:+.4f}"
+    return row.name, paper, ours, interval
+
+
+def say(text: str) -> None:
+    """A line of progress."""
+    print(f"{text} …", file=sys.stderr, flush=True)
+
+
+class Told:
+    """Progress of several pieces of work, one line when one begins and one each tenth of it."""
+
+    def __init__(self) -> None:
+        self._last = ("", -1)
+
+    def __call__(self, what: str, share: float) -> None:
+        """`share` of `what` is done."""
+        now = (what, int(10 * share))
+        if now != self._last:
+            say(what if share == 0 else f"{what}: {share:.0%}")
+            self._last = now

@@ -1,0 +1,49 @@
+"""Published numbers beside ours: the rows that every paper's command prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from equilibrist.evaluation.statistics import Estimate
+from equilibrist.games.rules import GameRules
+from equilibrist.play.match import play_match
+from equilibrist.players.catalog import make_player
+
+
+@dataclass(frozen=True)
+class PaperRow:
+    """A published number beside ours."""
+
+    table: str
+    name: str
+    paper: float | None  # None: the paper has none
+    ours: float | None  # None: there is no stand-in, or nothing is trained
+    unit: str = "sb/h"
+    ci95: tuple[float, float] | None = None  # of ours; None: exact, or not known
+    hands: int | None = None
+
+
+def match_row(
+    table: str,
+    name: str,
+    paper: float | None,
+    rules: GameRules,
+    players: tuple[str, str],
+    hands: int,
+    seed: int,
+    watch: Callable[[str, float], None],
+) -> PaperRow:
+    """A duplicate match of two players of the catalogue, from the first one's side.
+
+    `hands` are all that are played, each deal twice. `watch` is told who plays, and the share done.
+    """
+
+    def tell(share: float) -> None:
+        watch(f"{players[0]} against {players[1]}", share)
+
+    tell(0.0)
+    pair = make_player(players[0], rules), make_player(players[1], rules)
+    match = play_match(rules, pair, hands, seed=seed, duplicate=True, runner="auto", watch=tell)
+    found = Estimate.of_sample(match.samples / rules.raise_sizes[0])
+    return PaperRow(table, name, paper, found.mean, ci95=found.ci95, hands=match.num_hands)
