@@ -140,6 +140,7 @@ class TwoPhasePlayer(Player):
         key = board, view.betting.history[:r]
         if r not in self._solved or self._solved[r][0] != key:
             ranges, note = self._ranges(view, r, start)
+            self._solved.pop(r, None)  # its memory is needed
             menu, pot = self._strategy.tree.menu, _pot(view.betting, r)
             found = subgame(view.rules, board, (ranges[0], ranges[1]), menu, pot=pot)
             self._solved[r] = key, TableSolution(found), note
