@@ -113,6 +113,8 @@ def test_what_is_played_is_the_average_of_the_subgame(strategy):
     assert chances == pytest.approx(truth.tolist(), abs=1e-5)
     (decision,) = told
     assert (decision.iterations, decision.pot, decision.is_late) == (20, 40, False)
+    proof = evaluate(found.game, solver.plans(found.game, state))
+    assert decision.exploitability == pytest.approx(proof.exploitability, abs=1e-4)
 
 
 @pytest.mark.parametrize("opponent", ["always-raise", "uniform"])

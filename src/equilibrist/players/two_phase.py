@@ -53,7 +53,7 @@ class Decision:
 
     Example:
         >>> print(Decision(3, "turn AsKs7h2d", 40, 31, 1.004, True))
-        hand 3, turn AsKs7h2d, pot 40: 31 iterations, 1.00 s, out of time
+        hand 3, turn AsKs7h2d, pot 40: 31 iterations in 1.00 s, out of time
     """
 
     hand: int  # its number in the match
@@ -62,10 +62,13 @@ class Decision:
     iterations: int  # of the subgame, all decisions so far
     seconds: float  # that this decision took
     is_late: bool  # the time was over before the iterations were
+    exploitability: float | None = None  # within the subgame, in chips; not known where it is large
     note: str = ""
 
     def __str__(self) -> str:
-        words = [f"{self.iterations} iterations", f"{self.seconds:.2f} s"]
+        words = [f"{self.iterations} iterations in {self.seconds:.2f} s"]
+        if self.exploitability is not None:
+            words.append(f"exploitable for {self.exploitability:.3g} chips")
         words += ["out of time"] * self.is_late + [self.note] * bool(self.note)
         return f"hand {self.hand}, {self.place}, pot {self.pot}: {', '.join(words)}"
 
@@ -125,6 +128,7 @@ class TwoPhasePlayer(Player):
                 solved.iterations,
                 time.perf_counter() - start,
                 is_late,
+                solved.exploitability(),
                 note,
             )
         )

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from equilibrist.kernels.reference.sequence_form import block
 from equilibrist.models.game import Floats
 from equilibrist.models.subgame import Subgame
+from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 
 ENOUGH = 1_000  # iterations after which more would change little
+_CHEAP = 200_000  # numbers of both plans up to which best responses take milliseconds
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,13 @@ class TableSolution:
                 return True
             self._solver.step(self.subgame.game, self._state, 1)
         return False
+
+    def exploitability(self) -> float | None:
+        """Of the average strategies in the subgame, in chips; None where it would take long."""
+        game = self.subgame.game
+        if sum(game.lengths) > _CHEAP:
+            return None
+        return evaluate(game, self._solver.plans(game, self._state)).exploitability
 
     def average(self, player: int) -> Floats:
         """The sum of all plans so far [L], in proportion to the average plan."""
