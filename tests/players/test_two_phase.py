@@ -140,7 +140,7 @@ def test_when_the_time_is_over_it_plays_what_it_has_and_says_so(strategy):
     action = player.act(View.of(turn, turn.actor))
     assert turn.betting.can(action)
     assert told[0].is_late
-    assert told[0].iterations == 1
+    assert told[0].iterations == 3  # the least
     assert str(told[0]).endswith("out of time")
     # The other seat is asked later in the round, and again: it goes on from there.
     again = TwoPhasePlayer(strategy, RULES, "gs2", Budget(30.0, iterations=4), told.append)

@@ -1,7 +1,8 @@
 """CFR+ while the others wait: a subgame solved until the time is over, then further.
 
 Whoever sits at a table must act in time. Each iteration leaves an average strategy that can be
-played, so the clock is read after every one; the first is always finished.
+played, so the clock is read after every one. The first few are always finished: the average begins
+with uniform play, which would be most of it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 
 ENOUGH = 1_000  # iterations after which more would change little
+_LEAST = 3  # iterations that are never too many
 _CHEAP = 200_000  # numbers of both plans up to which best responses take milliseconds
 
 
@@ -50,7 +52,7 @@ class TableSolution:
         """
         while self.iterations < budget.iterations:
             late = budget.seconds is not None and time.perf_counter() - start >= budget.seconds
-            if late and self.iterations > 0:
+            if late and self.iterations >= _LEAST:
                 return True
             self._solver.step(self.subgame.game, self._state, 1)
         return False
