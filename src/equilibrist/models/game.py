@@ -112,7 +112,7 @@ class SequenceGame:
     states: CardStates | None = None  # the cards, where they are exact
     expected: tuple[ExpectedLeaves, ...] = ()  # where rounds are left out at the end
     given: tuple[Floats, Floats] | None = (
-        None  # first numbers of behaviour: chances that are locked
+        None  # first numbers of behaviour, if locked
     )
     backend: str = "cpu"  # or "reference"
 
