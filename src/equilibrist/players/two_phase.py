@@ -8,7 +8,7 @@ its seconds, and goes on from what earlier ones of the round have found.
 
 The river is solved once more by itself, from the beliefs that the solution of the turn leads to: a
 river alone takes a hundredth of the time of a turn with all its rivers, so a decision there gets a
-hundred times the iterations. Beliefs of the turn are kept, as they are at the end of phase one.
+hundred times the iterations.
 
 A hand whose weight is zero gets a small one, so that whoever did the unlikely still knows how to go
 on; where a player can have no hand at all, any is believed, and the log says so. A raise beyond the
