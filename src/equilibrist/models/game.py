@@ -111,9 +111,7 @@ class SequenceGame:
     betting: BettingTree | None = None  # the public part, where there is one
     states: CardStates | None = None  # the cards, where they are exact
     expected: tuple[ExpectedLeaves, ...] = ()  # where rounds are left out at the end
-    given: tuple[Floats, Floats] | None = (
-        None  # first numbers of behaviour, if locked
-    )
+    given: tuple[Floats, Floats] | None = None  # first numbers of behaviour, if locked
     backend: str = "cpu"  # or "reference"
 
     @property

@@ -38,7 +38,7 @@ from equilibrist.players.bucket_strategy import BucketStrategy
 from equilibrist.players.player import Mixture, Player, View
 from equilibrist.players.strategy_player import StrategyPlayer
 from equilibrist.players.translation import find_node, real_action
-from equilibrist.solving.at_table import Budget, TableSolution
+from equilibrist.solving.at_table import Budget, TableSolution, warm_up
 from equilibrist.strategies.bots import solution_of
 from equilibrist.strategies.description import BucketDescription
 from equilibrist.strategies.seats import hand_numbers
@@ -111,6 +111,7 @@ class TwoPhasePlayer(Player):
         r = view.betting.round
         if r < self._begin:
             return self._first.mixture(view)
+        warm_up()
         start = time.perf_counter()
         solved, note = self._solution(view, r, start)
         node = find_node(solved.subgame.betting, view.betting)

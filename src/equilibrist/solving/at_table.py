@@ -7,15 +7,18 @@ with uniform play, which would be most of it.
 
 from __future__ import annotations
 
+import functools
 import time
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist.cards.card import parse_cards
+from equilibrist.games.catalog import get_game
 from equilibrist.kernels.reference.sequence_form import block
 from equilibrist.models.game import Floats
-from equilibrist.models.subgame import Subgame
+from equilibrist.models.subgame import Subgame, subgame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 
@@ -32,13 +35,24 @@ class Budget:
     iterations: int = ENOUGH
 
 
+@functools.cache
+def warm_up() -> None:
+    """Compile what solving needs before a clock runs: a turn and a river of few cards."""
+    rules, everything = get_game("royal-holdem"), np.ones(1326)
+    for board in ("AsKsQhTd", "AsKsQhTdTc"):
+        spot = subgame(rules, parse_cards(board), (everything, everything), pot=40)
+        solution = TableSolution(spot)
+        solution.improve(Budget(None, 1), 0.0)
+        solution.exploitability()
+
+
 class TableSolution:
     """A subgame and its solution so far."""
 
-    def __init__(self, subgame: Subgame) -> None:
-        self.subgame = subgame
+    def __init__(self, spot: Subgame) -> None:
+        self.subgame = spot
         self._solver = CFR(dtype="float32")
-        self._state = self._solver.init(subgame.game)
+        self._state = self._solver.init(spot.game)
 
     @property
     def iterations(self) -> int:
