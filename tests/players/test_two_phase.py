@@ -115,6 +115,8 @@ def test_what_is_played_is_the_average_of_the_subgame(strategy):
     assert (decision.iterations, decision.pot, decision.is_late) == (20, 40, False)
     proof = evaluate(found.game, solver.plans(found.game, state))
     assert decision.exploitability == pytest.approx(proof.exploitability, abs=1e-4)
+    assert player.act(view) in mixture
+    assert len(told) == 1  # the same decision, not solved again
 
 
 @pytest.mark.parametrize("opponent", ["always-raise", "uniform"])

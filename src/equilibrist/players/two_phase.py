@@ -97,6 +97,7 @@ class TwoPhasePlayer(Player):
         """Draw from a seed, and forget what was solved."""
         self._first.reset(seed)
         self._random = random.Random(seed)
+        self._answer: tuple[str, Mixture] | None = None  # the latest, and its view
         self._solved: dict[int, tuple[object, TableSolution, str]] = {}  # by round
 
     def act(self, view: View) -> Action:
@@ -107,10 +108,19 @@ class TwoPhasePlayer(Player):
         return self._random.choices(actions, chances)[0]
 
     def mixture(self, view: View) -> Mixture:
-        """The chances of the first phase, or of the subgame as far as it gets solved."""
-        r = view.betting.round
-        if r < self._begin:
+        """The chances of the first phase, or of the subgame as far as it gets solved.
+
+        Asked for the same decision again it has the same answer, and takes no time.
+        """
+        if view.betting.round < self._begin:
             return self._first.mixture(view)
+        if self._answer is None or self._answer[0] != str(view):
+            self._answer = str(view), self._decide(view)
+        return self._answer[1]
+
+    def _decide(self, view: View) -> Mixture:
+        """The chances of a subgame that is solved until the budget is spent."""
+        r = view.betting.round
         warm_up()
         start = time.perf_counter()
         solved, note = self._solution(view, r, start)
