@@ -113,6 +113,10 @@ def test_what_is_played_is_the_average_of_the_subgame(strategy):
     assert chances == pytest.approx(truth.tolist(), abs=1e-5)
     (decision,) = told
     assert (decision.iterations, decision.pot, decision.is_late) == (20, 40, False)
+    proof = evaluate(found.game, solver.plans(found.game, state))
+    assert decision.exploitability == pytest.approx(proof.exploitability, abs=1e-4)
+    assert player.act(view) in mixture
+    assert len(told) == 1  # the same decision, not solved again
 
 
 @pytest.mark.parametrize("opponent", ["always-raise", "uniform"])
@@ -138,7 +142,7 @@ def test_when_the_time_is_over_it_plays_what_it_has_and_says_so(strategy):
     action = player.act(View.of(turn, turn.actor))
     assert turn.betting.can(action)
     assert told[0].is_late
-    assert told[0].iterations == 1
+    assert told[0].iterations == 3  # the least
     assert str(told[0]).endswith("out of time")
     # The other seat is asked later in the round, and again: it goes on from there.
     again = TwoPhasePlayer(strategy, RULES, "gs2", Budget(30.0, iterations=4), told.append)

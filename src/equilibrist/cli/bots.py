@@ -65,7 +65,8 @@ def train(
     buckets = training.make_buckets(rules, plan.recipe, plan.buckets, folder, seed=seed, say=_say)
     _say("counting deals")
     training.count_deals(plan, folder, buckets, seed=seed, tell=Remaining("counting deals"))
-    game, solver, store, earlier = training.prepare(plan, folder, seed=seed)
+    tell = Remaining("playing out what the first phase leaves")
+    game, solver, store, earlier = training.prepare(plan, folder, seed=seed, tell=tell)
     target = plan.target * unit_chips(rules)["mbb/g"]
     budget = Budget(None, target, seconds, None)
     with shown(game.name, "Ctrl-C stops and saves", plain=json) as view:

@@ -112,7 +112,7 @@ class SequenceGame:
     betting: BettingTree | None = None  # the public part, where there is one
     states: CardStates | None = None  # the cards, where they are exact
     expected: tuple[ExpectedLeaves, ...] = ()  # where rounds are left out at the end
-    given: tuple[Floats, Floats] | None = None  # [L] behaviour with chances of locked decisions
+    given: tuple[Floats, Floats] | None = None  # first numbers of behaviour, if locked
     backend: str = "cpu"  # or "reference"
 
     @property
@@ -140,9 +140,10 @@ class SequenceGame:
 
         Locked decisions have the chances that are given, if some are.
         """
+        chances = self.behaviour(player, np.zeros(self.lengths[player], dtype))
         if self.given is not None:
-            return self.given[player].astype(dtype)
-        return self.behaviour(player, np.zeros(self.lengths[player], dtype))
+            chances[: len(self.given[player])] = self.given[player]
+        return chances
 
     def realize(self, player: int, behaviour: Floats, out: Floats | None = None) -> Floats:
         """The realization plan of some behaviour."""

@@ -21,7 +21,6 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.layout import Treeplex
-from equilibrist.kernels.reference.sequence_form import block
 from equilibrist.models.build import check_exact
 from equilibrist.models.card_states import CardStates, Symmetry, card_states
 from equilibrist.models.game import SequenceGame
@@ -94,14 +93,10 @@ def subgame(
         leaves=leaf_tables(betting, rows),
         pairs=pairs._replace(weight=pairs.weight / (pairs.weight[0] * met)),
         first_player=rules.first_players[first_round],
+        given=(_given(weights[0], states), _given(weights[1], states)),
         backend=backend,
     )
-    given = [game.uniform(player) for player in (0, 1)]
-    for player in (0, 1):
-        own = block(trees[player], 0, 0, given[player])
-        own[_HELD, states.state_of_hand[0][0][held]] = weights[player][held]
-        own[_NOT_HELD] = 1 - own[_HELD]
-    return Subgame(replace(game, given=(given[0], given[1])), betting, states, rows)
+    return Subgame(game, betting, states, rows)
 
 
 def _round_of(rules: GameRules, board: Sequence[Card]) -> int:
@@ -194,6 +189,14 @@ def _with_range(betting: BettingTree, player: int) -> PlayerRows:
         decision_first=np.concatenate([[_HELD], action]).astype(np.int32),
         decision_size=np.concatenate([[2], rows.decision_size]).astype(np.int32),
     )
+
+
+def _given(weight: NDArray[np.float64], states: CardStates) -> NDArray[np.float64]:
+    """The first rows of behaviour: entry, held and not held, in every state of the board."""
+    own, of_hand = np.ones((3, int(states.num_states[0][0]))), states.state_of_hand[0][0]
+    own[_HELD, of_hand[of_hand >= 0]] = weight[of_hand >= 0]
+    own[_NOT_HELD] = 1 - own[_HELD]
+    return own.ravel()
 
 
 def _locked(rows: PlayerRows, states: CardStates) -> Treeplex:

@@ -8,7 +8,7 @@ its seconds, and goes on from what earlier ones of the round have found.
 
 The river is solved once more by itself, from the beliefs that the solution of the turn leads to: a
 river alone takes a hundredth of the time of a turn with all its rivers, so a decision there gets a
-hundred times the iterations. Beliefs of the turn are kept, as they are at the end of phase one.
+hundred times the iterations.
 
 A hand whose weight is zero gets a small one, so that whoever did the unlikely still knows how to go
 on; where a player can have no hand at all, any is believed, and the log says so. A raise beyond the
@@ -38,7 +38,7 @@ from equilibrist.players.bucket_strategy import BucketStrategy
 from equilibrist.players.player import Mixture, Player, View
 from equilibrist.players.strategy_player import StrategyPlayer
 from equilibrist.players.translation import find_node, real_action
-from equilibrist.solving.at_table import Budget, TableSolution
+from equilibrist.solving.at_table import Budget, TableSolution, warm_up
 from equilibrist.strategies.bots import solution_of
 from equilibrist.strategies.description import BucketDescription
 from equilibrist.strategies.seats import hand_numbers
@@ -53,7 +53,7 @@ class Decision:
 
     Example:
         >>> print(Decision(3, "turn AsKs7h2d", 40, 31, 1.004, True))
-        hand 3, turn AsKs7h2d, pot 40: 31 iterations, 1.00 s, out of time
+        hand 3, turn AsKs7h2d, pot 40: 31 iterations in 1.00 s, out of time
     """
 
     hand: int  # its number in the match
@@ -62,10 +62,13 @@ class Decision:
     iterations: int  # of the subgame, all decisions so far
     seconds: float  # that this decision took
     is_late: bool  # the time was over before the iterations were
+    exploitability: float | None = None  # within the subgame, in chips; not known where it is large
     note: str = ""
 
     def __str__(self) -> str:
-        words = [f"{self.iterations} iterations", f"{self.seconds:.2f} s"]
+        words = [f"{self.iterations} iterations in {self.seconds:.2f} s"]
+        if self.exploitability is not None:
+            words.append(f"exploitable for {self.exploitability:.3g} chips")
         words += ["out of time"] * self.is_late + [self.note] * bool(self.note)
         return f"hand {self.hand}, {self.place}, pot {self.pot}: {', '.join(words)}"
 
@@ -94,6 +97,7 @@ class TwoPhasePlayer(Player):
         """Draw from a seed, and forget what was solved."""
         self._first.reset(seed)
         self._random = random.Random(seed)
+        self._answer: tuple[str, Mixture] | None = None  # the latest, and its view
         self._solved: dict[int, tuple[object, TableSolution, str]] = {}  # by round
 
     def act(self, view: View) -> Action:
@@ -104,10 +108,20 @@ class TwoPhasePlayer(Player):
         return self._random.choices(actions, chances)[0]
 
     def mixture(self, view: View) -> Mixture:
-        """The chances of the first phase, or of the subgame as far as it gets solved."""
-        r = view.betting.round
-        if r < self._begin:
+        """The chances of the first phase, or of the subgame as far as it gets solved.
+
+        Asked for the same decision again it has the same answer, and takes no time.
+        """
+        if view.betting.round < self._begin:
             return self._first.mixture(view)
+        if self._answer is None or self._answer[0] != str(view):
+            self._answer = str(view), self._decide(view)
+        return self._answer[1]
+
+    def _decide(self, view: View) -> Mixture:
+        """The chances of a subgame that is solved until the budget is spent."""
+        r = view.betting.round
+        warm_up()
         start = time.perf_counter()
         solved, note = self._solution(view, r, start)
         node = find_node(solved.subgame.betting, view.betting)
@@ -125,6 +139,7 @@ class TwoPhasePlayer(Player):
                 solved.iterations,
                 time.perf_counter() - start,
                 is_late,
+                solved.exploitability(),
                 note,
             )
         )
@@ -140,6 +155,7 @@ class TwoPhasePlayer(Player):
         key = board, view.betting.history[:r]
         if r not in self._solved or self._solved[r][0] != key:
             ranges, note = self._ranges(view, r, start)
+            self._solved.pop(r, None)  # its memory is needed
             menu, pot = self._strategy.tree.menu, _pot(view.betting, r)
             found = subgame(view.rules, board, (ranges[0], ranges[1]), menu, pot=pot)
             self._solved[r] = key, TableSolution(found), note

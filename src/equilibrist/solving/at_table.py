@@ -1,23 +1,30 @@
 """CFR+ while the others wait: a subgame solved until the time is over, then further.
 
 Whoever sits at a table must act in time. Each iteration leaves an average strategy that can be
-played, so the clock is read after every one; the first is always finished.
+played, so the clock is read after every one. The first few are always finished: the average begins
+with uniform play, which would be most of it.
 """
 
 from __future__ import annotations
 
+import functools
 import time
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist.cards.card import parse_cards
+from equilibrist.games.catalog import get_game
 from equilibrist.kernels.reference.sequence_form import block
 from equilibrist.models.game import Floats
-from equilibrist.models.subgame import Subgame
+from equilibrist.models.subgame import Subgame, subgame
+from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 
 ENOUGH = 1_000  # iterations after which more would change little
+_LEAST = 3  # iterations that are never too many
+_CHEAP = 200_000  # numbers of both plans up to which best responses take milliseconds
 
 
 @dataclass(frozen=True)
@@ -28,13 +35,24 @@ class Budget:
     iterations: int = ENOUGH
 
 
+@functools.cache
+def warm_up() -> None:
+    """Compile what solving needs before a clock runs: a turn and a river of few cards."""
+    rules, everything = get_game("royal-holdem"), np.ones(1326)
+    for board in ("AsKsQhTd", "AsKsQhTdTc"):
+        spot = subgame(rules, parse_cards(board), (everything, everything), pot=40)
+        solution = TableSolution(spot)
+        solution.improve(Budget(None, 1), 0.0)
+        solution.exploitability()
+
+
 class TableSolution:
     """A subgame and its solution so far."""
 
-    def __init__(self, subgame: Subgame) -> None:
-        self.subgame = subgame
+    def __init__(self, spot: Subgame) -> None:
+        self.subgame = spot
         self._solver = CFR(dtype="float32")
-        self._state = self._solver.init(subgame.game)
+        self._state = self._solver.init(spot.game)
 
     @property
     def iterations(self) -> int:
@@ -48,10 +66,17 @@ class TableSolution:
         """
         while self.iterations < budget.iterations:
             late = budget.seconds is not None and time.perf_counter() - start >= budget.seconds
-            if late and self.iterations > 0:
+            if late and self.iterations >= _LEAST:
                 return True
             self._solver.step(self.subgame.game, self._state, 1)
         return False
+
+    def exploitability(self) -> float | None:
+        """Of the average strategies in the subgame, in chips; None where it would take long."""
+        game = self.subgame.game
+        if sum(game.lengths) > _CHEAP:
+            return None
+        return evaluate(game, self._solver.plans(game, self._state)).exploitability
 
     def average(self, player: int) -> Floats:
         """The sum of all plans so far [L], in proportion to the average plan."""

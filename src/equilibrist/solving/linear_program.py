@@ -157,7 +157,7 @@ def _largest_payoff(game: SequenceGame) -> float:
     """The most that a hand can win or lose, in the game's unit."""
     payoffs = np.concatenate([game.leaves.fold_payoff, game.leaves.showdown_stake])
     # Of expected leaves the mean size is known; the largest is more.
-    ends = [np.abs(leaves.matrix).sum() * np.abs(leaves.stake).max() for leaves in game.expected]
+    ends = [np.abs(end.matrix).sum() * end.stake.max(initial=0.0) for end in game.expected]
     return float(np.abs([*payoffs, *ends]).max(initial=0.0))
 
 

@@ -109,7 +109,9 @@ def finer_counts(
     return found, finer
 
 
-def make_ends(bot: Bot, folder: Path, menu: BetMenu) -> Path:
+def make_ends(
+    bot: Bot, folder: Path, menu: BetMenu, tell: Callable[[float], None] = lambda share: None
+) -> Path:
     """The folder of what hands are worth at the end of the bot's first phase; made or opened."""
     assert bot.last_round is not None
     out = folder / ENDS
@@ -122,17 +124,24 @@ def make_ends(bot: Bot, folder: Path, menu: BetMenu) -> Path:
             raise StorageError(f"{out} is of other buckets or counts", value=str(out))
         return out
     buckets, counts = Abstraction.open(folder / BUCKETS), joint.Joint.open(folder / COUNTS)
-    found = play_out(buckets, counts, menu, bot.last_round, dtype=bot.dtype)
+    found = play_out(buckets, counts, menu, bot.last_round, dtype=bot.dtype, tell=tell)
     found.save(out, parents, max_raises=bot.max_raises, last_round=bot.last_round)
     return out
 
 
 def prepare(
-    bot: Bot, folder: Path, *, seed: int = 0
+    bot: Bot,
+    folder: Path,
+    *,
+    seed: int = 0,
+    tell: Callable[[float], None] = lambda share: None,
 ) -> tuple[SequenceGame, Solver, Store, Run | None]:
-    """The bot's game and method, where its runs are kept, and the run that is there, if any."""
+    """The bot's game and method, where its runs are kept, and the run that is there, if any.
+
+    `tell` hears the share that is done of rounds that its model leaves out.
+    """
     menu = BetMenu.parse(None, None, bot.max_raises)
-    ends = None if bot.last_round is None else make_ends(bot, folder, menu)
+    ends = None if bot.last_round is None else make_ends(bot, folder, menu, tell)
     description = BucketDescription.of(
         folder / BUCKETS, folder / COUNTS, menu, ends=ends, last_round=bot.last_round
     )

@@ -78,7 +78,7 @@ BOTS: Final = {
             max_raises="3 3 3 3",
             target=5.0,
             boards=40_000,
-            minutes=15.0,
+            minutes=4.0,
             last_round=2,
         ),
         Bot(
