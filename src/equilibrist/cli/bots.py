@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,9 @@ from equilibrist.cli.options import (
     prepare_kernels,
     table,
 )
+
+if TYPE_CHECKING:
+    from equilibrist.strategies.bots import Bot
 
 _KERNELS = ("rollout.strengths", "joint.bucket_showdowns", "sequence_form.fold_up")
 
@@ -71,9 +74,12 @@ def train(
         run = solve(
             game, solver, **budget._asdict(), seed=seed, run=earlier, watch=view, save=store.save
         )
-    data = {"bot": bot, **runs.result(game, solver, run, folder / SOLUTION)}
+    data = {"bot": bot, "boards": plan.boards} | runs.result(game, solver, run, folder / SOLUTION)
     name = bot if out is None else f"solution:{folder / SOLUTION}"
-    text = f"{runs.result_text(game, solver, run)}\nplay against it: equilibrist play {name}"
+    text = (
+        f"{runs.result_text(game, solver, run)}\n{_scope(plan)}\n"
+        f"play against it: equilibrist play {name}"
+    )
     emit(data, text, as_json=json)
 
 
@@ -171,7 +177,7 @@ def reproduce_range_of_skill(*, quick: bool, seed: int, as_json: bool) -> None:
     emit({"bot": name, "rows": rows}, f"{title}\n{table(lines, header=header)}", as_json=as_json)
 
 
-def _row(bot: Any, folder: Path) -> dict[str, Any]:
+def _row(bot: Bot, folder: Path) -> dict[str, Any]:
     """What is known of a bot, and of its training if there is one."""
     from equilibrist.cli import runs
     from equilibrist.games.catalog import load_game
@@ -180,7 +186,7 @@ def _row(bot: Any, folder: Path) -> dict[str, Any]:
     from equilibrist.strategies.strategy import Solution
 
     trained = (folder / SOLUTION / MANIFEST).exists()
-    row = {
+    row: dict[str, Any] = {
         "name": bot.name,
         "description": bot.description,
         "buckets": list(bot.buckets),
@@ -198,6 +204,12 @@ def _row(bot: Any, folder: Path) -> dict[str, Any]:
             **runs.thousandths(load_game(bot.game), found.certificate),
         }
     return row
+
+
+def _scope(bot: Bot) -> str:
+    """What the exploitability of a bot says, and what not."""
+    deals = "all deals" if bot.boards is None else f"the deals of {bot.boards:,} sampled boards"
+    return f"exploitability is that within its own buckets over {deals}, not that in the real game"
 
 
 def _say(text: str) -> None:
