@@ -42,7 +42,6 @@ def train(
     """
     from equilibrist.abstraction import joint
     from equilibrist.abstraction.buckets import KIND
-    from equilibrist.abstraction.forecast import forecast
     from equilibrist.cli import runs
     from equilibrist.cli.progress import Budget, shown
     from equilibrist.evaluation.statistics import unit_chips
@@ -59,12 +58,16 @@ def train(
     folder, rules = out or HOME / bot, load_game(plan.game)
     for part, kind in ((BUCKETS, KIND), (COUNTS, joint.KIND), (SOLUTION, strategy.KIND)):
         check_target(folder / part, kind)
+    needs = training.needs(plan, rules, folder, threads or most_threads())
+    print(f"{bot}: about {plan.minutes:g} minutes on two cores", file=sys.stderr)
+    for step, needed in needs._asdict().items():
+        print(f"  {step}: {'there already' if needed is None else needed}", file=sys.stderr)
     if not force:
-        forecast(rules, plan.recipe, threads or most_threads()).check(rules.name)
-    print(f"{bot}: about {plan.minutes:g} minutes on two cores", file=sys.stderr, flush=True)
+        needs.check(bot)
     prepare_kernels(threads, *_KERNELS)
     buckets = training.make_buckets(rules, plan.recipe, plan.buckets, folder, seed=seed, say=_say)
-    _say("counting deals")
+    if needs.counts is not None:
+        _say("counting deals")
     training.count_deals(plan, folder, buckets, seed=seed, tell=Remaining("counting deals"))
     game, solver, store, earlier = training.prepare(plan, folder, seed=seed)
     target = plan.target * unit_chips(rules)["mbb/g"]
@@ -100,12 +103,16 @@ def bots(
         (
             row["name"],
             f"{row['bytes'] / 1e6:,.0f} MB" if row["trained"] else f"≈ {row['minutes']:g} min",
-            f"{row['mbb/g']:.4g} mbb/g" if row["trained"] else "not trained",
+            f"{row['mbb/g']:.4g} mbb/g" if row["trained"] else row["state"],
+            "all deals" if row["boards"] is None else f"{row['boards']:,} boards",
             row["description"],
+            row["paper"],
         )
         for row in rows
     ]
-    emit({"bots": rows}, table(lines, header=("bot", "size", "exploitability", "")), as_json=json)
+    header = ("bot", "size", "exploitability", "over", "", "from")
+    problems = [f"{row['name']}: {row['problem']}" for row in rows if row.get("problem")]
+    emit({"bots": rows}, "\n".join([table(lines, header=header), *problems]), as_json=json)
 
 
 def reproduce_range_of_skill(*, quick: bool, seed: int, as_json: bool) -> None:
@@ -180,19 +187,24 @@ def reproduce_range_of_skill(*, quick: bool, seed: int, as_json: bool) -> None:
 def _row(bot: Bot, folder: Path) -> dict[str, Any]:
     """What is known of a bot, and of its training if there is one."""
     from equilibrist.cli import runs
+    from equilibrist.errors import StorageError
     from equilibrist.games.catalog import load_game
     from equilibrist.storage.manifest import MANIFEST
     from equilibrist.strategies.bots import SOLUTION
+    from equilibrist.strategies.description import BucketDescription
     from equilibrist.strategies.strategy import Solution
 
     trained = (folder / SOLUTION / MANIFEST).exists()
     row: dict[str, Any] = {
         "name": bot.name,
         "description": bot.description,
+        "paper": bot.paper,
         "buckets": list(bot.buckets),
+        "boards": bot.boards,
         "max_raises": bot.max_raises,
         "minutes": bot.minutes,
         "trained": trained,
+        "state": "trained" if trained else "begun" if folder.exists() else "not trained",
     }
     if trained:
         found = Solution.load(folder / SOLUTION)
@@ -201,8 +213,14 @@ def _row(bot: Bot, folder: Path) -> dict[str, Any]:
             "bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
             "method": found.method,
             "iterations": found.iterations,
+            "problem": None,
             **runs.thousandths(load_game(bot.game), found.certificate),
         }
+        try:
+            if isinstance(found.game, BucketDescription):
+                found.game.check()
+        except StorageError as changed:
+            row["problem"] = str(changed)
     return row
 
 

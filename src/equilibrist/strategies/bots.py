@@ -41,7 +41,11 @@ class Bot:
     method: str = "cfr+"
     dtype: str = "float32"
     minutes: float = 1.0  # that making it takes on two cores, about
+    paper: str = ""  # where it is from
 
+
+_RANGE_OF_SKILL: Final = "Zinkevich, Bowling and Burch 2007"
+_GS3: Final = "Gilpin, Sandholm and Sørensen 2007"
 
 BOTS: Final = {
     bot.name: bot
@@ -54,6 +58,7 @@ BOTS: Final = {
             max_raises="2 3 3 3",
             target=1.0,
             minutes=6.0,
+            paper=_RANGE_OF_SKILL,
         ),
         Bot(
             "smallbot-quick",
@@ -64,6 +69,7 @@ BOTS: Final = {
             target=5.0,
             boards=40_000,
             minutes=2.0,
+            paper=_RANGE_OF_SKILL,
         ),
         Bot(
             "gs3",
@@ -73,6 +79,7 @@ BOTS: Final = {
             max_raises="3 3 3 3",
             target=13.5,
             minutes=270.0,
+            paper=_GS3,
         ),
         Bot(
             "gs3-small",
@@ -83,6 +90,7 @@ BOTS: Final = {
             target=13.5,
             boards=200_000,
             minutes=30.0,
+            paper=_GS3,
         ),
     )
 }
