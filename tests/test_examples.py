@@ -3,9 +3,12 @@
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from equilibrist.strategies.strategy import Solution
+from equilibrist.solving.best_response import evaluate
+from equilibrist.strategies.compact import SURE, CompactStrategy
+from equilibrist.strategies.strategy import Solution, game_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -27,6 +30,12 @@ def test_the_demo_trains_plays_and_goes_on_from_what_is_there(tmp_path, monkeypa
     assert "exploit bots/smallbot-quick/solution" in text
     for row in solution.trace:
         assert f"{int(row[0]):,}" in text
+
+    # What it plays is as exploitable as what was proved.
+    game, found = game_of(solution), CompactStrategy.open("bots/smallbot-quick/strategy")
+    first, second = (game.realize(p, found.chances[p] / np.float64(SURE)) for p in (0, 1))
+    change = evaluate(game, (first, second)).exploitability - solution.certificate.exploitability
+    assert abs(change) < 0.0005  # 0.05 mbb/g
 
     demo["main"]()
     assert Solution.load("bots/smallbot-quick/solution").iterations == solution.iterations

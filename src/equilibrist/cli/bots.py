@@ -49,14 +49,15 @@ def train(
     from equilibrist.solving import training
     from equilibrist.solving.solve import check_budget, solve
     from equilibrist.storage.artefact import check_target
-    from equilibrist.strategies import strategy
-    from equilibrist.strategies.bots import BUCKETS, COUNTS, HOME, SOLUTION, get_bot
+    from equilibrist.strategies import compact, strategy
+    from equilibrist.strategies.bots import BUCKETS, COUNTS, HOME, SOLUTION, STRATEGY, get_bot
 
     plan = get_bot(bot)
     plan = replace(plan, target=plan.target if to is None else to)
     check_budget(target=plan.target, seconds=seconds)
     folder, rules = out or HOME / bot, load_game(plan.game)
-    for part, kind in ((BUCKETS, KIND), (COUNTS, joint.KIND), (SOLUTION, strategy.KIND)):
+    kinds = {BUCKETS: KIND, COUNTS: joint.KIND, SOLUTION: strategy.KIND, STRATEGY: compact.KIND}
+    for part, kind in kinds.items():
         check_target(folder / part, kind)
     needs = training.needs(plan, rules, folder, threads or most_threads())
     print(f"{bot}: about {plan.minutes:g} minutes on two cores", file=sys.stderr)
@@ -77,8 +78,9 @@ def train(
         run = solve(
             game, solver, **budget._asdict(), seed=seed, run=earlier, watch=view, save=store.save
         )
+    training.keep_strategy(folder)
     data = {"bot": bot, "boards": plan.boards} | runs.result(game, solver, run, folder / SOLUTION)
-    name = bot if out is None else f"solution:{folder / SOLUTION}"
+    name = bot if out is None else f"solution:{folder / STRATEGY}"
     text = (
         f"{runs.result_text(game, solver, run)}\n{_scope(plan)}\n"
         f"play against it: equilibrist play {name}"

@@ -14,7 +14,7 @@ from equilibrist.errors import InvalidValueError, ParseError, UnknownNameError
 from equilibrist.games.rules import GameRules
 from equilibrist.players.player import Player
 from equilibrist.players.static import Mix, Uniform
-from equilibrist.strategies.bots import BOTS, solution_of
+from equilibrist.strategies.bots import BOTS, strategy_of
 
 
 class PlayerEntry(NamedTuple):
@@ -148,7 +148,7 @@ def _make_bot(name: str) -> Callable[[GameRules, str], Player]:
     def make(rules: GameRules, options: str) -> Player:
         from equilibrist.players.strategy_player import make_solution_player
 
-        return make_solution_player(rules, str(solution_of(name)), name)
+        return make_solution_player(rules, str(strategy_of(name)), name)
 
     return make
 

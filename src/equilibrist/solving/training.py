@@ -1,4 +1,4 @@
-"""How a bot of the papers is made: buckets, counts, solution, one after the other.
+"""How a bot of the papers is made: buckets, counts, solution, strategy, one after the other.
 
 Each step goes on from what its folder holds, so a training that was killed is trained again with
 the same words, and one that is whole has nothing left to do.
@@ -29,8 +29,10 @@ from equilibrist.solving.solver import Solver
 from equilibrist.solving.store import Store
 from equilibrist.storage.artefact import open_artefact
 from equilibrist.storage.manifest import MANIFEST
-from equilibrist.strategies.bots import BUCKETS, COUNTS, SOLUTION, Bot
+from equilibrist.strategies.bots import BUCKETS, COUNTS, SOLUTION, STRATEGY, Bot, is_current
+from equilibrist.strategies.compact import CompactStrategy
 from equilibrist.strategies.description import BucketDescription
+from equilibrist.strategies.strategy import Solution
 
 
 class Needs(NamedTuple):
@@ -186,3 +188,11 @@ def prepare(
     store = Store(folder / SOLUTION, game, description, solver, seed, bot.dtype)
     is_there = (folder / SOLUTION / MANIFEST).exists()
     return game, solver, store, store.resume() if is_there else None
+
+
+def keep_strategy(folder: Path) -> None:
+    """Write what of the solution it takes to play, unless it is there already."""
+    strategy, solution = folder / STRATEGY, folder / SOLUTION
+    if not is_current(strategy, solution):
+        identity = open_artefact(solution).hash
+        CompactStrategy.of(Solution.load(solution, in_memory=True), identity).save(strategy)

@@ -1,10 +1,13 @@
 """The bots of the papers: what each is made of, and the folder it is kept in.
 
-A bot is a folder of three artefacts, made one after the other by `solving.training`:
+A bot is a folder of four artefacts, made one after the other by `solving.training`:
 
     buckets    its abstraction
     counts     how often its buckets meet, and who wins
-    solution   its strategy, with the proof of how good it is among these buckets
+    solution   its plans, with the proof of how good they are among these buckets
+    strategy   what of them it takes to play (`compact`)
+
+`buckets` and `strategy` are enough to play.
 """
 
 from __future__ import annotations
@@ -15,10 +18,11 @@ from pathlib import Path
 from typing import Final
 
 from equilibrist.errors import StorageError, UnknownNameError
+from equilibrist.storage.artefact import open_artefact
 from equilibrist.storage.manifest import MANIFEST
 
 HOME: Final = Path("bots")  # where bots are unless told
-BUCKETS, COUNTS, SOLUTION = "buckets", "counts", "solution"
+BUCKETS, COUNTS, SOLUTION, STRATEGY = "buckets", "counts", "solution", "strategy"
 
 
 @dataclass(frozen=True)
@@ -115,3 +119,23 @@ def solution_of(name: str) -> Path:
             value=name,
         )
     return folder
+
+
+def strategy_of(name: str) -> Path:
+    """The folder that a trained bot plays from: its strategy, or else its solution.
+
+    A strategy of another solution than the one that is there is left alone.
+    """
+    strategy, solution = HOME / get_bot(name).name / STRATEGY, HOME / name / SOLUTION
+    if not is_current(strategy, solution):
+        return solution_of(name)
+    return strategy
+
+
+def is_current(strategy: Path, solution: Path) -> bool:
+    """Whether a strategy is there, and of the solution that is there, if one is."""
+    if not (strategy / MANIFEST).exists():
+        return False
+    if not (solution / MANIFEST).exists():
+        return True
+    return open_artefact(strategy).parents.get("solution") == open_artefact(solution).hash
