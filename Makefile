@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check bench proofs format clean
+.PHONY: help demo numbers test check bench proofs format clean
 help:           ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -14,15 +14,18 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[plot]'
+	$(BIN)/python -m pip install --editable '.[plot]'
 	@touch $@
 
 $(VENV)/installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@ $(VENV)/installed
 
-demo: $(VENV)/installed          ## the main job, in a minute
+demo: $(VENV)/installed          ## the main job in minutes: a hold'em bot trained, proved and played
 	$(BIN)/python examples/demo.py
+
+numbers: $(VENV)/installed       ## known counts of poker recomputed, Leduc solved by four methods
+	$(BIN)/python examples/known_numbers.py
 
 test: check                      ## checks, doctests, the fast suite, one pass with bounds checks
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q -n 2 -m "kernels and not slow" tests

@@ -1,162 +1,61 @@
-"""What Equilibrist can prove in minutes: known counts of poker, and Leduc solved by four methods.
+"""A limit hold'em bot from nothing, in minutes: its buckets, its strategy, its proof, its matches.
 
-Run: make demo, or python examples/demo.py
+The bot is SmallBot2298 of "A New Algorithm for Generating Equilibria in Massive Zero-Sum Games"
+(Zinkevich, Bowling and Burch 2007), except that the deals of its buckets are counted on a sample of
+boards. Every step is a command of `equilibrist`, called here as the function that it is.
+
+Run: make demo, or python examples/demo.py; a second run goes on from what the first has left.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+from pathlib import Path
 
-import numpy as np
-
-from equilibrist.cards.equity import preflop_equities
-from equilibrist.cards.hand import class_table
-from equilibrist.cards.isomorphism import DealIndexer
-from equilibrist.cards.ranking import category_bounds, rank_tables
-from equilibrist.games.bet_menu import BetMenu
-from equilibrist.games.betting_tree import BettingTree, NodeKind
+from equilibrist.cli.arena import match
+from equilibrist.cli.bots import train
+from equilibrist.cli.options import table
+from equilibrist.evaluation.statistics import unit_chips
 from equilibrist.games.catalog import get_game
-from equilibrist.games.sizes import game_sizes
-from equilibrist.kernels import cache
+from equilibrist.strategies.bots import solution_of
+from equilibrist.strategies.strategy import Solution
 
-RANKS = "AKQJT98765432"
-
-
-def compare(rows: list[tuple[str, int, int]]) -> bool:
-    """Print published numbers beside ours; whether all agree."""
-    for name, published, ours in rows:
-        verdict = "agrees" if ours == published else "DIFFERS"
-        print(f"  {name:<46}{published:>26,}{ours:>26,}  {verdict}", flush=True)
-    return all(published == ours for _, published, ours in rows)
+BOT = "smallbot-quick"
+HANDS = {"always-call": 1_000_000, "always-raise": 1_000_000, "poki": 6_000}
 
 
-def count_hands() -> bool:
-    """Rank every 7-card hand."""
-    from equilibrist.kernels.cpu.ranking import count_seven_card_values
+def main() -> None:
+    """Train the bot, show how fast it became good, and let it play."""
+    start = time.perf_counter()
+    begin(f"Training {BOT}: buckets, how they meet, strategy")
+    train(BOT)
 
-    by_value = np.zeros((64, 7462), np.int64)
-    count_seven_card_values(rank_tables(7), by_value)
-    counts = by_value.sum(axis=0)
-    published = {
-        "straight flush": 41_584,
-        "four of a kind": 224_848,
-        "full house": 3_473_184,
-        "flush": 4_047_644,
-        "straight": 6_180_020,
-        "three of a kind": 6_461_620,
-        "two pair": 31_433_400,
-        "pair": 58_627_800,
-        "high card": 23_294_460,
-    }
-    bounds = category_bounds(7)
-    return compare(
-        [
-            (f"7-card hands: {name}", number, int(counts[slice(*bounds[name])].sum()))
-            for name, number in published.items()
-        ]
-    )
+    begin("Exploitability against seconds of solving, within the buckets and boards of the sample")
+    trace = Solution.load(solution_of(BOT)).trace
+    chips = unit_chips(get_game("holdem-limit"))["mbb/g"]
+    rows = [
+        (round(seconds, 1), int(iteration), round(found / chips, 2))
+        for iteration, seconds, found, *_ in trace.tolist()
+    ]
+    print(table(rows, header=("seconds", "iterations", "mbb/g")))
 
+    for opponent, hands in HANDS.items():
+        begin(f"Duplicate hands against {opponent}")
+        match(BOT, opponent, hands=hands, duplicate=True)
 
-def count_deals() -> bool:
-    """Sizes of suit-isomorphic indices, and of limit hold'em."""
-    limit = get_game("holdem-limit")
-    sizes = game_sizes(BettingTree.build(limit))
-    small = BettingTree.build(limit, BetMenu.parse(max_raises="2 3 3 3"))
-    leaves = sum(small.counts(NodeKind.FOLD)[1:]) + sum(small.counts(NodeKind.SHOWDOWN))
-    hole, flop, turn, river = DealIndexer((2, 3, 1, 1)).sizes
-    roll_out = DealIndexer((2, 2, 3, 1, 1)).size
-    return compare(
-        [
-            ("hole cards up to suits", 169, hole),
-            ("hole, flop (GS3)", 1_286_792, flop),
-            ("hole, flop, turn", 55_190_538, turn),
-            ("hole, flop, turn, river", 2_428_287_420, river),
-            ("9-card roll-out (GS3)", 2_334_488_579_280, roll_out),
-            ("limit hold'em: decision states", 316_207_058_696_146_800, sizes.decision_states),
-            ("limit hold'em: information sets", 319_365_922_522_608, sizes.infosets),
-            ("up to suits (CFR+)", 13_803_249_787_132, sizes.canonical_infosets),
-            ("betting leaves (Range of Skill)", 3_425, leaves),
-        ]
-    )
+    command = os.path.relpath(Path(sys.executable).with_name("equilibrist"))
+    begin(f"All in {time.perf_counter() - start:.0f} s. What next:")
+    print(f"play against it        {command} play {BOT}")
+    print(f"compute its proof      {command} exploit {solution_of(BOT)}")
+    print(f"one that is more exact {command} train smallbot")
 
 
-def grid_of_equities() -> bool:
-    """Exact equity of all 169 hands against a random one, as players draw it."""
-    wins, ties, total = preflop_equities()
-    percent = 100 * (wins + ties / 2) / total
-    print("     " + "".join(f"{rank:>5}" for rank in RANKS))
-    for i, row in enumerate(RANKS):
-        cells = []
-        for j in range(13):
-            high, low = 12 - min(i, j), 12 - max(i, j)
-            suited = i <= j  # suited above the diagonal, pairs on it
-            cells.append(percent[13 * high + low if suited else 13 * low + high])
-        print(f"{row:>5}" + "".join(f"{cell:5.1f}" for cell in cells))
-    aces = 168
-    weights = np.bincount(class_table())
-    print(f"  mean over all hands {np.average(percent, weights=weights):.6f} % (50 by symmetry)")
-    return compare(
-        [
-            ("AA: wins of 2,097,572,400 deals", 1_781_508_418, int(wins[aces])),
-            ("AA: ties", 11_402_312, int(ties[aces])),
-        ]
-    )
-
-
-def solve_leduc() -> bool:
-    """Leduc hold'em by four methods, each proved by best responses; a picture in out/leduc.png."""
-    import pathlib
-
-    from equilibrist.cli.runs import draw
-    from equilibrist.models.build import exact_game
-    from equilibrist.solving.methods import get_method
-    from equilibrist.solving.solve import solve
-
-    known = -0.085606424078  # chips, first player
-    game = exact_game(get_game("leduc"))
-    traces = {}
-    agrees = True
-    print(f"  {'method':<8}{'iterations':>11}{'seconds':>9}{'value':>15}{'exploitability':>16}")
-    for name in ("cfr+", "dcfr", "egt", "lp"):
-        run = solve(game, get_method(name), seconds=2.0, target=1e-5)
-        found = run.evaluation
-        agrees &= abs(found.value - known) <= found.nash_conv + 1e-9
-        traces[name] = run.trace_array()
-        count = int(run.state["iteration"])
-        print(
-            f"  {name:<8}{count:>11,}{run.seconds:>9.2f}{found.value:>15.9f}"
-            f"{found.exploitability:>16.2e}",
-            flush=True,
-        )
-    print(f"  {'known':<28}{known:>15.9f}  chips; each value is within its own gap of it")
-    path = pathlib.Path("out/leduc.png")
-    path.parent.mkdir(exist_ok=True)
-    draw(traces, game, path)
-    print(f"  exploitability against seconds: {path}")
-    return agrees
-
-
-def main() -> int:
-    """Run every part, timed; exit code 1 if a number differs."""
-    kernels = ("ranking.count_seven_card_values", "equity.showdown_boards")
-    if cache.is_cold(*kernels, "sequence_form.sweeps"):
-        print("compiling kernels, first run only …", flush=True)
-    parts = {
-        "Every 7-card poker hand, ranked": count_hands,
-        "Deals up to a renaming of suits, and the size of limit hold'em": count_deals,
-        "Exact equity against a random hand, per cent": grid_of_equities,
-        "Leduc hold'em solved": solve_leduc,
-    }
-    agrees = True
-    for title, part in parts.items():
-        print(f"\n{title}", flush=True)
-        start = time.perf_counter()
-        agrees &= part()
-        print(f"  ({time.perf_counter() - start:.1f} s)")
-    print("\nevery number agrees" if agrees else "\nsome numbers DIFFER")
-    return 0 if agrees else 1
+def begin(title: str) -> None:
+    """Open a part."""
+    print(f"\n{title}", flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

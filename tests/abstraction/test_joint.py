@@ -59,7 +59,7 @@ def by_hand(first, second):
 @pytest.fixture(params=["whole", "tiled"])
 def way(request, monkeypatch):
     """Both ways of counting, whatever the number of buckets."""
-    monkeypatch.setattr(counting, "_TILED", 0 if request.param == "tiled" else 10**9)
+    monkeypatch.setattr(counting, "TILED", 0 if request.param == "tiled" else 10**9)
     return request.param
 
 
@@ -90,7 +90,7 @@ def test_tiles_of_other_games(hole_cards, monkeypatch):
     for chosen in (None, boards):
         whole = joint(buckets, boards=chosen)
         with monkeypatch.context() as patch:
-            patch.setattr(counting, "_TILED", 0)
+            patch.setattr(counting, "TILED", 0)
             tiled = joint(buckets, boards=chosen)
         assert_equal(tiled, (whole.wins, whole.ties, whole.losses))
         np.testing.assert_array_equal(tiled.met, whole.met)
@@ -99,7 +99,7 @@ def test_tiles_of_other_games(hole_cards, monkeypatch):
 
 
 def test_counts_that_do_not_fit_are_counted_again(coarse, monkeypatch):
-    monkeypatch.setattr(counting, "_TILED", 0)
+    monkeypatch.setattr(counting, "TILED", 0)
     monkeypatch.setattr(tiles, "NUM_BLOCKS", 1)
     monkeypatch.setattr(tiles, "_ROOM", 2**32)  # the first block foretells too much
     found = joint(coarse)
@@ -119,7 +119,7 @@ def test_tiles_of_the_full_deck(monkeypatch):
     buckets = percentile(Strengths.of(streets), [5, 25, 125, 625])
     boards = np.flatnonzero(np.isin(streets.parents(2), [3, 700, 1754]))
     whole = joint(buckets, boards=boards)
-    monkeypatch.setattr(counting, "_TILED", 0)
+    monkeypatch.setattr(counting, "TILED", 0)
     assert_equal(joint(buckets, boards=boards), (whole.wins, whole.ties, whole.losses))
 
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equilibrist.abstraction.joint import Progress, joint
+from equilibrist.abstraction.joint import Joint, Progress, joint
 from equilibrist.abstraction.recipes import build
 from equilibrist.games.catalog import get_game
 from equilibrist.solving.best_response import evaluate
+from equilibrist.solving.training import needs
 from equilibrist.storage.artefact import open_artefact
 from equilibrist.strategies.bots import BOTS, Bot
 from equilibrist.strategies.strategy import Solution, game_of
@@ -91,6 +92,88 @@ def test_other_buckets_are_refused(bots, run, answer, monkeypatch):
     failed = run("train", "tiny")
     assert failed.returncode == 2
     assert "holds other buckets than percentile 1-2-4-4" in failed.stderr
+
+
+def test_counts_of_other_deals_are_refused(bots, run, answer, monkeypatch):
+    """A sample is no counts of all deals, nor of more boards, nor of another seed."""
+    monkeypatch.setitem(BOTS, "tiny", replace(TINY, boards=80))
+    answer("train", "tiny")
+    cases = {
+        ("train", "tiny", "--seed", 1): "tiny is made of a sample of 80 boards with seed 1",
+        ("train", "tiny", "--force"): "tiny is made of a sample of 160 boards with seed 0",
+        ("train", "tiny"): "tiny is made of all deals",
+    }
+    for (arguments, words), boards in zip(cases.items(), (80, 160, None), strict=True):
+        monkeypatch.setitem(BOTS, "tiny", replace(TINY, boards=boards))
+        failed = run(*arguments)
+        assert failed.returncode == 2
+        assert "bots/tiny/counts holds counts of a sample of 80 boards with seed 0" in failed.stderr
+        assert words in failed.stderr
+        assert "remove bots/tiny/counts and bots/tiny/solution" in failed.stderr
+    shutil.rmtree(bots / "tiny/counts")
+    shutil.rmtree(bots / "tiny/solution")
+    assert answer("train", "tiny")["boards"] is None
+    monkeypatch.setitem(BOTS, "tiny", replace(TINY, boards=80))
+    assert "holds counts of all deals" in run("train", "tiny").stderr
+
+
+def test_every_step_is_forecast_and_refused_where_memory_is_short(bots, run, answer, monkeypatch):
+    first = run("train", "tiny").stderr
+    for step in ("buckets: ", "counts: ", "solution: "):
+        assert f"  {step}" in first
+    assert "there already" not in first
+    assert run("train", "tiny").stderr.count("there already") == 2
+    shutil.rmtree(bots)
+    needed = needs(TINY, get_game("royal-holdem"), bots, 1).solution.bytes
+    monkeypatch.setattr("equilibrist.solving.forecast.available_bytes", lambda: needed * 3 // 4)
+    failed = run("train", "tiny")
+    assert failed.returncode == 2
+    assert "1-1-3-6 buckets would fit; --force tries" in failed.stderr
+    assert not bots.exists()
+    assert run("train", "tiny", "--force").returncode == 0
+    solved = ("solve", "bots/tiny/buckets", "--joint", "bots/tiny/counts", "--iterations", 1)
+    refused = run(*solved)
+    assert refused.returncode == 2
+    assert "buckets would fit; --force tries" in refused.stderr
+    assert run(*solved, "--force").returncode == 0
+
+
+def test_buckets_that_changed_under_a_strategy_are_named_everywhere(bots, run, answer):
+    answer("train", "tiny")
+    other = build("percentile", get_game("royal-holdem"), [1, 2, 4, 8], seed=0)
+    last = replace(other.last, lower=other.last.lower + (np.arange(8) % 2))
+    replace(other, last=last).save(bots / "tiny/buckets")
+    player = "solution:bots/tiny/solution"
+    for command in (
+        ("exploit", "bots/tiny/solution"),
+        ("match", player, "uniform", "--game", "royal-holdem"),
+        ("play", player, "--game", "royal-holdem"),
+    ):
+        failed = run(*command)
+        assert failed.returncode == 2
+        assert "bots/tiny/buckets has changed since" in failed.stderr
+        assert "its hash is" in failed.stderr
+    assert "bots/tiny/buckets has changed since" in answer("bots")["bots"][-1]["problem"]
+    assert "tiny: " in run("bots").stdout.splitlines()[-1]
+
+
+def test_counts_that_changed_under_a_strategy_are_named(bots, run, answer):
+    answer("train", "tiny")
+    counts = open_artefact(bots / "tiny/counts")
+    found = Joint.open(bots / "tiny/counts")
+    Joint(found.wins, found.ties + 1, found.losses).save(bots / "tiny/counts", counts.parents)
+    assert "bots/tiny/counts has changed since" in run("exploit", "bots/tiny/solution").stderr
+    assert "bots/tiny/counts has changed since" in answer("bots")["bots"][-1]["problem"]
+
+
+def test_a_bot_is_listed_with_where_it_is_from(answer, run):
+    rows = {row["name"]: row for row in answer("bots")["bots"]}
+    assert rows["smallbot"]["paper"] == "Zinkevich, Bowling and Burch 2007"
+    assert rows["smallbot"]["boards"] is None
+    assert rows["smallbot-quick"]["boards"] == 40_000
+    text = run("bots").stdout
+    assert "40,000 boards" in text
+    assert "all deals" in text
 
 
 def test_a_folder_that_cannot_be_is_named(bots, run, tmp_path):

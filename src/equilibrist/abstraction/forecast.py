@@ -2,7 +2,8 @@
 
 Tables are [boards, H] whatever the deck, H = 1326 or 52; those of the last street and of the one
 before take nearly all memory and time. What a cell costs was measured as peak memory and seconds of
-`equilibrist abstract` on two cores, and is rough: more buckets take longer.
+`equilibrist abstract` on two cores, and is rough: more buckets take longer. The same for counts, by
+`equilibrist joint`, whose matrices are [K, K], K the last buckets.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ _LAST = _Cost(2, 15)  # on the last street, strengths: 2.6 s for hold'em's 178 m
 _PROGRAM = 200 * 2**20  # bytes of the interpreter, its libraries and compiled kernels
 _CARDS = 52  # whose hands have a column, dealt or not
 _MEASURED_THREADS = 2
+TILED = 2_000  # last buckets beyond which tiles are faster: a matrix fills the second cache
+NUM_GROUPS = 8  # of a sample of boards, whose spread tells the error
+_DEAL_MICROSECONDS = 80.0  # of all hands on a board in its order: hold'em 5-25-125-625 in 4 minutes
+_TILED_MICROSECONDS = 460.0  # by tiles: hold'em 20-800-4800-28800 in 23 minutes
 _BEFORE = {  # on the street before: 84 million of hold'em, or 11 million of its 32-card deck
     "percentile": _Cost(14, 160),  # hold'em 5-25-125-625: 1.6 GiB, 13 s
     "expectation": _Cost(14, 190),  # hold'em 5-25-125-625: 1.5 GiB
@@ -38,6 +43,30 @@ _BEFORE = {  # on the street before: 84 million of hold'em, or 11 million of its
     "texture": _Cost(25, 200),  # 32 cards
     "lossless": _Cost(0, 0),  # refuses all but small decks
 }
+
+
+@dataclass(frozen=True)
+class CountsForecast:
+    """What counting how buckets meet needs."""
+
+    buckets: int  # of the last round
+    bytes: int
+    seconds: float  # roughly
+    fitting: int  # so many buckets of the last round would fit
+
+    def check(self, name: str) -> None:
+        """Raise `InvalidValueError` if this machine's memory cannot hold it."""
+        available = available_bytes()
+        if self.bytes > available:
+            raise InvalidValueError(
+                f"counts of {self.buckets:,} last buckets of {name} need {gigabytes(self.bytes)} "
+                f"and {gigabytes(available)} are free; {self.fitting:,} buckets would fit; --force "
+                "tries",
+                value=self.bytes,
+            )
+
+    def __str__(self) -> str:
+        return f"{gigabytes(self.bytes)}, about {self.seconds:.0f} s"
 
 
 @dataclass(frozen=True)
@@ -76,10 +105,7 @@ def forecast(rules: GameRules, recipe: str, threads: int = _MEASURED_THREADS) ->
         (1326, 178292634, 6)
     """
     in_deck = math.comb(len(rules.deck), rules.num_hole_cards)
-    num_boards = []
-    for r in range(rules.num_rounds):
-        pattern = board_pattern(rules, r, ordered=recipe == "lossless")
-        num_boards.append(DealIndexer(pattern, rules.deck).size if pattern else 1)
+    num_boards = _num_boards(rules, ordered=recipe == "lossless")
     columns = math.comb(_CARDS, rules.num_hole_cards)
     cells = columns * num_boards[-1], columns * (num_boards[-2] if len(num_boards) > 1 else 1)
     seconds = sum(
@@ -93,6 +119,50 @@ def forecast(rules: GameRules, recipe: str, threads: int = _MEASURED_THREADS) ->
         bytes_of_percentile=_bytes("percentile", cells),
         seconds=seconds * 1e-9 * _MEASURED_THREADS / threads,
     )
+
+
+def counts_forecast(
+    rules: GameRules, buckets: int, boards: int | None = None, threads: int = _MEASURED_THREADS
+) -> CountsForecast:
+    """What counts of so many last buckets need, both players having the same; of all deals or some.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> found = counts_forecast(get_game("holdem-limit"), 28_800)  # measured: 8.4 GiB, 23 min
+        >>> gigabytes(found.bytes), round(found.seconds / 60)
+        ('6.9 GiB', 23)
+    """
+    num_boards = _num_boards(rules, ordered=False)
+    columns, before = math.comb(_CARDS, rules.num_hole_cards), (1, *num_boards)[-2]
+    tables = _PROGRAM + _LAST.bytes * columns * (num_boards[-1] + before)
+    is_tiled, is_sampled = boards is None and buckets > TILED, boards is not None
+    cell = cell_bytes(threads, is_tiled=is_tiled, is_sampled=is_sampled)
+    dealt = len(rules.deck) - rules.total_board_cards + rules.num_board_cards[-1]
+    deals = before * math.comb(dealt, rules.num_board_cards[-1]) if boards is None else boards
+    microseconds = _TILED_MICROSECONDS if is_tiled else _DEAL_MICROSECONDS
+    share = (math.comb(len(rules.deck), rules.num_hole_cards) / columns) ** 2  # of a whole deck's
+    room = max(available_bytes() - tables, 0)
+    return CountsForecast(
+        buckets=buckets,
+        bytes=int(tables + cell * buckets**2),
+        seconds=deals * microseconds * 1e-6 * share * _MEASURED_THREADS / threads,
+        fitting=math.isqrt(int(room / cell)),
+    )
+
+
+def cell_bytes(
+    threads: int, *, is_tiled: bool = False, is_sampled: bool = False, sides: int = 1
+) -> int:
+    """Bytes of a pair of last buckets while deals are counted, `sides` 2 for two abstractions."""
+    if is_sampled:
+        return (4 * NUM_GROUPS + 2 * threads) * 8
+    return (1 + sides) * 4 if is_tiled else (1 + threads) * 2 * 8
+
+
+def _num_boards(rules: GameRules, *, ordered: bool) -> list[int]:
+    """Boards of each round up to suits."""
+    patterns = [board_pattern(rules, r, ordered=ordered) for r in range(rules.num_rounds)]
+    return [DealIndexer(pattern, rules.deck).size if pattern else 1 for pattern in patterns]
 
 
 def _bytes(recipe: str, cells: tuple[int, int]) -> int:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.features import Ints
+from equilibrist.abstraction.forecast import NUM_GROUPS, TILED, cell_bytes
 from equilibrist.abstraction.streets import Streets
 from equilibrist.abstraction.tiles import NUM_BLOCKS, Matrices, can_be_tiled, count_tiles
 from equilibrist.cards.ranking import rank_tables
@@ -34,9 +35,7 @@ from equilibrist.storage.memory import available_bytes, gigabytes
 
 KIND = "joint"
 Counts = NDArray[Any]  # whole numbers: float64 below 2**53, or uint32 or uint64
-_TILED = 2_000  # last buckets beyond which tiles are faster: a matrix fills the second cache
 _CHECKPOINT_SHARE = 0.05  # of the time since the last that writing down may take
-_NUM_GROUPS = 8  # of a sample, whose spread tells the error
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +46,7 @@ class Joint:
     ties: Counts
     losses: Counts
     distance: float | None = None  # of a sample: estimated ½ ‖ΔJ‖₁, J scaled to sum 1; None: exact
+    sample: tuple[int, int] | None = None  # its boards and its seed, where they are known
 
     @property
     def met(self) -> NDArray[np.float64]:
@@ -72,7 +72,7 @@ class Joint:
 
     def turned(self) -> Joint:
         """The same counts with the players changed about."""
-        return Joint(self.losses.T, self.ties.T, self.wins.T, self.distance)
+        return Joint(self.losses.T, self.ties.T, self.wins.T, self.distance, self.sample)
 
     def check(self, first: Abstraction, other: Abstraction) -> None:
         """Complain if these are not counts of two abstractions' last buckets."""
@@ -88,7 +88,9 @@ class Joint:
         arrays = {"wins": self.wins, "ties": self.ties}
         if not np.shares_memory(self.wins, self.losses):
             arrays["losses"] = self.losses
-        settings = {"distance": self.distance}
+        settings: dict[str, Any] = {"distance": self.distance}
+        if self.sample is not None:
+            settings["sample"] = self.sample
         return write_artefact(folder, KIND, arrays, configuration=settings, parents=parents)
 
     @staticmethod
@@ -103,7 +105,9 @@ class Joint:
             )
         distance = artefact.configuration["distance"]
         losses = arrays["losses"] if "losses" in arrays else arrays["wins"].T
-        return Joint(arrays["wins"], arrays["ties"], losses, distance)
+        boards, seed = artefact.configuration.get("sample", (None, None))
+        sample = None if boards is None else (boards, seed)
+        return Joint(arrays["wins"], arrays["ties"], losses, distance, sample)
 
 
 class _Links(NamedTuple):
@@ -186,11 +190,12 @@ def joint(
     """
     other = second or first
     _check_same_game(first, other)
-    if max(first.num_buckets[-1], other.num_buckets[-1]) > _TILED and can_be_tiled(first, other):
+    threads, sides = numba.get_num_threads(), 1 if other is first else 2
+    if max(first.num_buckets[-1], other.num_buckets[-1]) > TILED and can_be_tiled(first, other):
         if so_far is None:
-            _check_memory(first, other, (2 if other is first else 3) * 4)
+            _check_memory(first, other, cell_bytes(threads, is_tiled=True, sides=sides))
         return _tiled_joint(first, other, boards, so_far, watch)
-    _check_memory(first, other, (numba.get_num_threads() + 1) * 2 * 8)
+    _check_memory(first, other, cell_bytes(threads))
     links = _links(first.streets, *_all_deals(first.streets, boards))
     wins, ties = _count(first, other, links, so_far, watch)
     losses = wins.T if other is first else _count(other, first, links, None, watch)[0].T
@@ -219,7 +224,7 @@ def sampled_joint(
     """Counts over a sample of boards in their order, with the error they have."""
     other = second or first
     _check_same_game(first, other)
-    _check_memory(first, other, (4 * _NUM_GROUPS + 2 * numba.get_num_threads()) * 8)
+    _check_memory(first, other, cell_bytes(numba.get_num_threads(), is_sampled=True))
     groups: list[Joint] = []
     for deals in _samples(first.streets, num_boards, seed):
         links = _links(first.streets, deals, np.ones(len(first.streets[-2].boards)))
@@ -233,7 +238,8 @@ def sampled_joint(
     shares = np.stack([group.met / group.total for group in groups])
     error = shares.std(axis=0, ddof=1) / np.sqrt(len(groups))  # standard error of each cell
     # The mean of |ΔJ| of a normal error is √(2/π) of its standard error.
-    return Joint(wins, ties, losses, float(np.sqrt(2 / np.pi) * error.sum() / 2))
+    distance = float(np.sqrt(2 / np.pi) * error.sum() / 2)
+    return Joint(wins, ties, losses, distance, (num_boards, seed))
 
 
 def marginals(found: Abstraction) -> tuple[Counts, Counts, Counts]:
@@ -255,17 +261,17 @@ def marginals(found: Abstraction) -> tuple[Counts, Counts, Counts]:
 
 
 def _samples(streets: Streets, num_boards: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Deals onto the boards before the last, by their chance, in `_NUM_GROUPS` samples."""
-    if len(streets) == 1 or num_boards < _NUM_GROUPS:
+    """Deals onto the boards before the last, by their chance, in `NUM_GROUPS` samples."""
+    if len(streets) == 1 or num_boards < NUM_GROUPS:
         raise InvalidValueError(
-            f"a sample needs at least {_NUM_GROUPS} boards, and a street before the last one",
+            f"a sample needs at least {NUM_GROUPS} boards, and a street before the last one",
             value=num_boards,
         )
     random, before = np.random.default_rng(seed), streets[-2]
     num_deals = before.child.shape[1]
     upto = np.cumsum(before.multiplicity) * num_deals
-    size = num_boards // _NUM_GROUPS
-    for _ in range(_NUM_GROUPS):
+    size = num_boards // NUM_GROUPS
+    for _ in range(NUM_GROUPS):
         points = np.floor((np.arange(size) + random.random()) * upto[-1] / size).astype(np.int64)
         board = np.searchsorted(upto, points, side="right")
         yield board * num_deals + random.permutation(num_deals)[points % num_deals]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,9 @@ from equilibrist.cli.options import (
     prepare_kernels,
     table,
 )
+
+if TYPE_CHECKING:
+    from equilibrist.strategies.bots import Bot
 
 _KERNELS = ("rollout.strengths", "joint.bucket_showdowns", "sequence_form.fold_up")
 
@@ -39,7 +42,6 @@ def train(
     """
     from equilibrist.abstraction import joint
     from equilibrist.abstraction.buckets import KIND
-    from equilibrist.abstraction.forecast import forecast
     from equilibrist.cli import runs
     from equilibrist.cli.progress import Budget, shown
     from equilibrist.evaluation.statistics import unit_chips
@@ -48,22 +50,40 @@ def train(
     from equilibrist.solving import training
     from equilibrist.solving.solve import check_budget, solve
     from equilibrist.storage.artefact import check_target
-    from equilibrist.strategies import strategy
-    from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, HOME, SOLUTION, get_bot
+    from equilibrist.strategies import compact, strategy
+    from equilibrist.strategies.bots import (
+        BUCKETS,
+        COUNTS,
+        ENDS,
+        HOME,
+        SOLUTION,
+        STRATEGY,
+        get_bot,
+    )
 
     plan = get_bot(bot)
     plan = replace(plan, target=plan.target if to is None else to)
     check_budget(target=plan.target, seconds=seconds)
     folder, rules = out or HOME / bot, load_game(plan.game)
-    for part, kind in ((BUCKETS, KIND), (COUNTS, joint.KIND), (SOLUTION, strategy.KIND)):
+    kinds = {
+        BUCKETS: KIND,
+        COUNTS: joint.KIND,
+        ENDS: truncated.KIND,
+        SOLUTION: strategy.KIND,
+        STRATEGY: compact.KIND,
+    }
+    for part, kind in kinds.items():
         check_target(folder / part, kind)
-    check_target(folder / ENDS, truncated.KIND)
+    needs = training.needs(plan, rules, folder, threads or most_threads())
+    print(f"{bot}: about {plan.minutes:g} minutes on two cores", file=sys.stderr)
+    for step, needed in needs._asdict().items():
+        print(f"  {step}: {'there already' if needed is None else needed}", file=sys.stderr)
     if not force:
-        forecast(rules, plan.recipe, threads or most_threads()).check(rules.name)
-    print(f"{bot}: about {plan.minutes:g} minutes on two cores", file=sys.stderr, flush=True)
+        needs.check(bot)
     prepare_kernels(threads, *_KERNELS)
     buckets = training.make_buckets(rules, plan.recipe, plan.buckets, folder, seed=seed, say=_say)
-    _say("counting deals")
+    if needs.counts is not None:
+        _say("counting deals")
     training.count_deals(plan, folder, buckets, seed=seed, tell=Remaining("counting deals"))
     tell = Remaining("playing out what the first phase leaves")
     game, solver, store, earlier = training.prepare(plan, folder, seed=seed, tell=tell)
@@ -74,10 +94,19 @@ def train(
         run = solve(
             game, solver, **budget._asdict(), seed=seed, run=earlier, watch=view, save=store.save
         )
-    data = {"bot": bot, **runs.result(game, solver, run, folder / SOLUTION)}
-    where = "solution:" if plan.last_round is None else "gs2:from="
-    name = bot if out is None else f"{where}{folder / SOLUTION}"
-    text = f"{runs.result_text(game, solver, run)}\nplay against it: equilibrist play {name}"
+    if plan.last_round is None:
+        training.keep_strategy(folder)
+    data = {"bot": bot, "boards": plan.boards} | runs.result(game, solver, run, folder / SOLUTION)
+    where = (
+        f"solution:{folder / STRATEGY}"
+        if plan.last_round is None
+        else f"gs2:from={folder / SOLUTION}"
+    )
+    name = bot if out is None else where
+    text = (
+        f"{runs.result_text(game, solver, run)}\n{_scope(plan)}\n"
+        f"play against it: equilibrist play {name}"
+    )
     emit(data, text, as_json=json)
 
 
@@ -98,12 +127,16 @@ def bots(
         (
             row["name"],
             f"{row['bytes'] / 1e6:,.0f} MB" if row["trained"] else f"≈ {row['minutes']:g} min",
-            f"{row['mbb/g']:.4g} mbb/g" if row["trained"] else "not trained",
+            f"{row['mbb/g']:.4g} mbb/g" if row["trained"] else row["state"],
+            "all deals" if row["boards"] is None else f"{row['boards']:,} boards",
             row["description"],
+            row["paper"],
         )
         for row in rows
     ]
-    emit({"bots": rows}, table(lines, header=("bot", "size", "exploitability", "")), as_json=json)
+    header = ("bot", "size", "exploitability", "over", "", "from")
+    problems = [f"{row['name']}: {row['problem']}" for row in rows if row.get("problem")]
+    emit({"bots": rows}, "\n".join([table(lines, header=header), *problems]), as_json=json)
 
 
 def reproduce_range_of_skill(*, quick: bool, seed: int, as_json: bool) -> None:
@@ -175,22 +208,27 @@ def reproduce_range_of_skill(*, quick: bool, seed: int, as_json: bool) -> None:
     emit({"bot": name, "rows": rows}, f"{title}\n{table(lines, header=header)}", as_json=as_json)
 
 
-def _row(bot: Any, folder: Path) -> dict[str, Any]:
+def _row(bot: Bot, folder: Path) -> dict[str, Any]:
     """What is known of a bot, and of its training if there is one."""
     from equilibrist.cli import runs
+    from equilibrist.errors import StorageError
     from equilibrist.games.catalog import load_game
     from equilibrist.storage.manifest import MANIFEST
     from equilibrist.strategies.bots import SOLUTION
+    from equilibrist.strategies.description import BucketDescription
     from equilibrist.strategies.strategy import Solution
 
     trained = (folder / SOLUTION / MANIFEST).exists()
-    row = {
+    row: dict[str, Any] = {
         "name": bot.name,
         "description": bot.description,
+        "paper": bot.paper,
         "buckets": list(bot.buckets),
+        "boards": bot.boards,
         "max_raises": bot.max_raises,
         "minutes": bot.minutes,
         "trained": trained,
+        "state": "trained" if trained else "begun" if folder.exists() else "not trained",
     }
     if trained:
         found = Solution.load(folder / SOLUTION)
@@ -199,9 +237,21 @@ def _row(bot: Any, folder: Path) -> dict[str, Any]:
             "bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
             "method": found.method,
             "iterations": found.iterations,
+            "problem": None,
             **runs.thousandths(load_game(bot.game), found.certificate),
         }
+        try:
+            if isinstance(found.game, BucketDescription):
+                found.game.check()
+        except StorageError as changed:
+            row["problem"] = str(changed)
     return row
+
+
+def _scope(bot: Bot) -> str:
+    """What the exploitability of a bot says, and what not."""
+    deals = "all deals" if bot.boards is None else f"the deals of {bot.boards:,} sampled boards"
+    return f"exploitability is that within its own buckets over {deals}, not that in the real game"
 
 
 def _say(text: str) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.cli.games import _menu
+from equilibrist.cli.options import most_threads
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.evaluation.statistics import unit_chips
 from equilibrist.games.betting_tree import BettingTree
@@ -22,13 +23,12 @@ from equilibrist.models.card_states import SYMMETRIES
 from equilibrist.models.game import SequenceGame
 from equilibrist.papers.cfr_plus import Curve
 from equilibrist.solving.double_oracle import DoubleOracle
-from equilibrist.solving.forecast import forecast
+from equilibrist.solving.forecast import Forecast, bucket_forecast, forecast
 from equilibrist.solving.range_of_skill import RangeOfSkill
 from equilibrist.solving.solve import Run
 from equilibrist.solving.solver import Solver
 from equilibrist.storage.artefact import check_target
 from equilibrist.storage.manifest import MANIFEST
-from equilibrist.storage.memory import gigabytes
 from equilibrist.strategies.description import (
     BucketDescription,
     Description,
@@ -58,8 +58,16 @@ def build(
     if joint is not None:
         if symmetry is not None:
             raise InvalidValueError("buckets have no symmetry to choose", value=symmetry)
-        rules = Abstraction.open(name).rules
-        found = BucketDescription.of(Path(name), joint, _menu(rules, bets, raises, max_raises))
+        buckets = Abstraction.open(name)
+        menu = _menu(buckets.rules, bets, raises, max_raises)
+        found = BucketDescription.of(Path(name), joint, menu)
+        betting = BettingTree.build(buckets.rules, menu)
+        itemsize = np.dtype(dtype).itemsize
+        _say_needed(
+            bucket_forecast(betting, buckets.num_buckets, itemsize, most_threads()),
+            found.name,
+            force,
+        )
         return found.build(), found
     if (Path(name) / MANIFEST).exists():
         raise InvalidValueError(
@@ -74,16 +82,17 @@ def build(
     menu = _menu(rules, bets, raises, max_raises)
     betting = BettingTree.build(rules, menu)
     needed = forecast(rules, betting, symmetry, np.dtype(dtype).itemsize)
-    if not force:
-        needed.check(rules.name)
-    if needed.bytes > _LARGE:
-        print(
-            f"{rules.name}: {needed.sequences:,} sequences, {gigabytes(needed.bytes)}, about "
-            f"{needed.seconds_per_iteration:.2g} s an iteration",
-            file=sys.stderr,
-        )
+    _say_needed(needed, rules.name, force)
     game = exact_game(rules, menu, symmetry=symmetry)
     return game, GameDescription.of(game)
+
+
+def _say_needed(needed: Forecast, name: str, force: bool) -> None:
+    """Refuse what does not fit unless forced; say what is large."""
+    if not force:
+        needed.check(name)
+    if needed.bytes > _LARGE:
+        print(f"{name}: {needed}", file=sys.stderr)
 
 
 def warn_precision(target: float | None, dtype: str) -> None:

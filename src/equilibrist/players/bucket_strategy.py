@@ -17,13 +17,14 @@ from equilibrist.models.game import Floats
 from equilibrist.models.treeplex import player_rows
 from equilibrist.players.player import View
 from equilibrist.players.strategy_player import TreeStrategy
+from equilibrist.strategies.compact import SURE, CompactStrategy
 from equilibrist.strategies.description import BucketDescription
 from equilibrist.strategies.seats import Seat, hand_numbers
 from equilibrist.strategies.strategy import Solution
 
 
 class BucketStrategy(TreeStrategy):
-    """Plans of a `models.bucketed.bucket_game`, uniform where they never go.
+    """Behaviour in a `models.bucketed.bucket_game`.
 
     Who wins from whom does not matter here, so J and W are not asked for.
     """
@@ -34,11 +35,16 @@ class BucketStrategy(TreeStrategy):
         plans: tuple[Floats, Floats],
         first: Abstraction,
         second: Abstraction | None = None,
+        *,
+        sure: float | None = None,
     ) -> None:
-        """The plans of both seats; `second` is player 1's abstraction, `first` if not given."""
+        """The plans of both seats, uniform where they never go.
+
+        `second` is player 1's abstraction, `first` if not given. With `sure`, these are no plans
+        but behaviour in numbers of which `sure` stands for a chance of 1.
+        """
         self.tree, self._buckets = tree, (first, second or first)
         self._trees = [bucket_tree(tree, player, own) for player, own in enumerate(self._buckets)]
-        self._behaviour = []
         for player, plan in enumerate(plans):
             length = int(self._trees[player].block_start[-1])
             if len(plan) != length:
@@ -48,19 +54,24 @@ class BucketStrategy(TreeStrategy):
                     f"buckets have {length:,}: it was made for another game",
                     value=len(plan),
                 )
-            self._behaviour.append(np.empty_like(plan))
-            normalize(self._trees[player], plan, self._behaviour[player])
+        self._behaviour, self._sure = list(plans), 1.0 if sure is None else sure
+        if sure is None:
+            self._behaviour = [np.empty_like(plan) for plan in plans]
+            for own, plan, behaviour in zip(self._trees, plans, self._behaviour, strict=True):
+                normalize(own, plan, behaviour)
         self._rows = [player_rows(tree, player) for player in (0, 1)]
         self._decision = [rows.decision for rows in self._rows]
 
     @staticmethod
-    def of(solution: Solution) -> BucketStrategy:
-        """The strategy of a stored solution of a game of buckets."""
-        game = solution.game
+    def of(found: Solution | CompactStrategy) -> BucketStrategy:
+        """What is stored of a game of buckets."""
+        game = found.game
         assert isinstance(game, BucketDescription)
         buckets = game.open_abstraction()
         tree = BettingTree.build(buckets.rules, game.menu, last_round=game.last_round)
-        return BucketStrategy(tree, solution.plans, buckets)
+        if isinstance(found, Solution):
+            return BucketStrategy(tree, found.plans, buckets)
+        return BucketStrategy(tree, found.chances, buckets, sure=SURE)
 
     def chances(self, node: int, view: View) -> Floats:
         """Chance of each child of a decision node, [A]."""
@@ -70,7 +81,7 @@ class BucketStrategy(TreeStrategy):
         tree, decision = self._trees[player], int(self._decision[player][node])
         first, size = int(tree.decision_first[decision]), int(tree.decision_size[decision])
         own = block(tree, r, r, self._behaviour[player])
-        return own[first : first + size, bucket].astype(np.float64)
+        return own[first : first + size, bucket] / np.float64(self._sure)
 
     def reach(self, node: int, player: int, board: Cards) -> Floats:
         """Chance that a player's own actions lead to a node, with each hand: [H].
@@ -89,9 +100,10 @@ class BucketStrategy(TreeStrategy):
                 r = int(self.tree.round[above])
                 row = self._rows[player].row[below]
                 own = block(self._trees[player], r, r, self._behaviour[player])[row]
-                found *= own[buckets[r]]
+                found *= own[buckets[r]] / np.float64(self._sure)
         return found
 
     def seat(self, player: int) -> Seat:
         """The strategy of one seat as a table."""
-        return Seat(self._trees[player], self._behaviour[player], self._buckets[player])
+        own, behaviour = self._trees[player], self._behaviour[player]
+        return Seat(own, behaviour, self._buckets[player], self._sure)

@@ -14,7 +14,7 @@ from equilibrist.errors import InvalidValueError, ParseError, UnknownNameError
 from equilibrist.games.rules import GameRules
 from equilibrist.players.player import Player
 from equilibrist.players.static import Mix, Uniform
-from equilibrist.strategies.bots import BOTS, Bot, solution_of
+from equilibrist.strategies.bots import BOTS, Bot, strategy_of
 
 
 class PlayerEntry(NamedTuple):
@@ -148,7 +148,7 @@ def _bot(bot: Bot) -> PlayerEntry:
     def make(rules: GameRules, options: str) -> Player:
         from equilibrist.players.strategy_player import make_solution_player
 
-        return make_solution_player(rules, str(solution_of(bot.name)), bot.name)
+        return make_solution_player(rules, str(strategy_of(bot.name)), bot.name)
 
     def make_two_phase(rules: GameRules, options: str) -> Player:
         from equilibrist.players.two_phase import make_two_phase_player

@@ -37,6 +37,8 @@ from equilibrist.players.translation import (
     read_raise,
     real_action,
 )
+from equilibrist.storage.artefact import open_artefact
+from equilibrist.strategies import compact
 from equilibrist.strategies.behaviour_table import find_board
 from equilibrist.strategies.description import GameDescription
 from equilibrist.strategies.seats import CardColumns, Seat
@@ -218,9 +220,11 @@ def make_solution_player(
 
 
 def _open(folder: str) -> TreeStrategy:
-    """The strategy of a stored solution."""
+    """What is stored in a folder, a solution or a strategy."""
     from equilibrist.players.bucket_strategy import BucketStrategy
 
+    if open_artefact(folder).kind == compact.KIND:
+        return BucketStrategy.of(compact.CompactStrategy.open(folder))
     solution = Solution.load(folder, in_memory=True)
     if isinstance(solution.game, GameDescription):
         return ExactStrategy(solution)

@@ -3,7 +3,7 @@
 Such players need no view and no Python: `play.batch` walks their hands by compiled code. Static
 players are tables of one state; strategies are tables of cards or buckets. A strategy for fewer
 raises is written out on the betting tree that is played, so that extra raises are called and
-forgotten as in `translation.find_node`.
+forgotten (`strategies.more_raises`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.evaluation.expectation import mixed_chances
-from equilibrist.games.betting import Betting
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.kernels.layout import SeatTable, Treeplex
 from equilibrist.models.bucketed import BucketStates
@@ -24,7 +23,7 @@ from equilibrist.models.treeplex import player_rows, treeplex
 from equilibrist.players.player import Player
 from equilibrist.players.static import Mix, Uniform
 from equilibrist.players.strategy_player import StrategyPlayer
-from equilibrist.players.translation import find_node
+from equilibrist.strategies.more_raises import CALLS, NEVER, follow
 from equilibrist.strategies.seats import Columns, OneColumn
 
 
@@ -87,7 +86,10 @@ def _strategy_table(tree: BettingTree, player: StrategyPlayer) -> PlayerTable | 
     if zero is None or one is None:
         return None
     row = _translated_rows(tree, player.strategy.tree)
-    seats = [_seat_table(seat.tree, seat.chances, row, player.threshold) for seat in (zero, one)]
+    seats = [
+        _seat_table(seat.tree, seat.chances, row, player.threshold * seat.sure)
+        for seat in (zero, one)
+    ]
     return PlayerTable((seats[0], seats[1]), (zero.columns, one.columns))
 
 
@@ -112,21 +114,16 @@ def _translated_rows(tree: BettingTree, own: BettingTree) -> NDArray[np.int64]:
 
     Where an extra raise is called, that is row 0 of the round: it opens the round and holds 1.
     """
-    rows = [player_rows(own, player).row for player in (0, 1)]
     row = np.full(len(tree), -1, np.int64)
-    bettings = [Betting.start(tree.rules)]
-    for node in range(len(tree)):
-        if node > 0:
-            action, above = tree.action(node), bettings[tree.parent[node]]
-            bettings.append(above if action is None else above.apply(action))
-        if tree.kind[node] != NodeKind.DECISION:
-            continue
-        found = find_node(own, bettings[node])
-        for child in tree.children(node):
-            action = tree.action(child)
-            assert action is not None
-            if found is None:
-                row[child] = 0 if action.kind == "c" else -1
-            elif (same := own.child(found, action.kind)) is not None:
-                row[child] = rows[tree.player[node]][same]
+    for player in (0, 1):
+        rows, places = player_rows(own, player).row, follow(own, tree, player)
+        acts = (tree.kind == NodeKind.DECISION) & (tree.player == player)
+        for node in np.flatnonzero(acts).tolist():
+            place, _ = places[node]
+            for child in tree.children(node):
+                kind = chr(tree.action_kind[child])
+                if place in (CALLS, NEVER):
+                    row[child] = 0 if kind == "c" else -1
+                elif (same := own.child(place, kind)) is not None:
+                    row[child] = rows[same]
     return row

@@ -1,38 +1,62 @@
-"""What a solve will cost, before anything is allocated."""
+"""What a solve will cost, before anything is allocated.
+
+Memory is the vectors of CFR and of the best responses that prove it, and for buckets the matrices
+of who meets whom. What an evaluation takes was measured as peak of SmallBot's game, times by CFR+
+on Rhode Island and on SmallBot's game; they are rough.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from equilibrist.errors import InvalidValueError
-from equilibrist.games.betting_tree import BettingTree
+from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.games.sizes import deals_seen
 from equilibrist.models.card_states import Symmetry, default_symmetry
 from equilibrist.models.treeplex import player_rows
 from equilibrist.storage.memory import available_bytes, gigabytes
 
-_VECTORS = 10  # numbers kept per row and state by CFR: four vectors a player, and the values
-_NANOSECONDS = 7.0  # per number of a plan and iteration, one core: Rhode Island by CFR+
+_VECTORS = 4  # of CFR, of both players' plans each: plan, behaviour, regret, average
+_PROOF = 3 * 8  # bytes of a number of a plan: an evaluation's vectors, in float64
+_MATRICES = 2  # of numbers for every pair of buckets: J and W
+_NANOSECONDS = 7.0  # per number of a plan and iteration, one core
+_FLOPS = 50e9  # of matrix products in a second, one core, float32
+_SHARES = 1000  # in which fewer buckets are looked for
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Size of an exact model, and what CFR on it needs."""
+    """Size of a model, and what CFR on it needs."""
 
     sequences: int  # numbers of both players' plans
     bytes: int
     seconds_per_iteration: float
+    buckets: tuple[int, ...] = ()  # by round, where the states are buckets
+    fitting: tuple[int, ...] = ()  # these if they fit, or fewer, or none
 
     def check(self, name: str) -> None:
         """Raise `InvalidValueError` if this machine's memory cannot hold it."""
         available = available_bytes()
-        if self.bytes > available:
-            raise InvalidValueError(
-                f"{name} needs {gigabytes(self.bytes)} and {gigabytes(available)} are free; take "
-                "fewer raises (--max-raises), float32, or a game with fewer cards; --force tries",
-                value=self.bytes,
-            )
+        if self.bytes <= available:
+            return
+        advice = "take fewer raises (--max-raises), float32, or a game with fewer cards"
+        if self.buckets:
+            advice = f"{'-'.join(map(str, self.fitting)) or 'no number of'} buckets would fit"
+        raise InvalidValueError(
+            f"{name} needs {gigabytes(self.bytes)} and {gigabytes(available)} are free; {advice}; "
+            "--force tries",
+            value=self.bytes,
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{self.sequences:,} sequences, {gigabytes(self.bytes)}, about "
+            f"{self.seconds_per_iteration:.3g} s an iteration"
+        )
 
 
 def forecast(
@@ -48,13 +72,67 @@ def forecast(
     """
     raw, canonical = deals_seen(rules)
     states = raw if (symmetry or default_symmetry(rules)) == "cards" else canonical
-    sequences = sum(
-        int(rows) * states[betting.first_round + r]
-        for player in (0, 1)
-        for r, rows in enumerate(player_rows(betting, player).num_sequences)
-    )
+    sequences = _sequences(_rows(betting), states[betting.first_round :])
     return Forecast(
         sequences=sequences,
-        bytes=sequences * itemsize * _VECTORS // 2,
+        bytes=_bytes(sequences, itemsize),
         seconds_per_iteration=sequences * _NANOSECONDS * 1e-9,
     )
+
+
+def bucket_forecast(
+    betting: BettingTree, buckets: Sequence[int], itemsize: int = 4, threads: int = 2
+) -> Forecast:
+    """The same for a game of buckets, so many by round.
+
+    Example:
+        >>> from equilibrist.games.bet_menu import BetMenu
+        >>> from equilibrist.games.catalog import get_game
+        >>> holdem = get_game("holdem-limit")
+        >>> betting = BettingTree.build(holdem, BetMenu.parse(None, None, "3 3 3 3"))
+        >>> found = bucket_forecast(betting, (20, 800, 4800, 28800))  # GS3's
+        >>> found.sequences, gigabytes(found.bytes)
+        (222622860, '14.6 GiB')
+    """
+    numbers, rows, available = tuple(buckets), _rows(betting), available_bytes()
+    sequences = _sequences(rows, numbers)
+    needed, fitting = _bytes(sequences, itemsize, numbers), numbers
+    if needed > available:
+        fewer = (
+            tuple(max(1, number * share // _SHARES) for number in numbers)
+            for share in reversed(range(1, _SHARES))
+        )
+        sizes = ((few, _bytes(_sequences(rows, few), itemsize, few)) for few in fewer)
+        fitting = next((few for few, size in sizes if size <= available), ())
+    seconds = sequences * _NANOSECONDS * 1e-9
+    seconds += _flops(betting, numbers) * itemsize / 4 / (_FLOPS * threads)
+    return Forecast(sequences, needed, seconds, numbers, fitting)
+
+
+def _rows(betting: BettingTree) -> list[int]:
+    """Rows of both players' plans by round."""
+    first, second = (player_rows(betting, player).num_sequences for player in (0, 1))
+    return (first + second).tolist()
+
+
+def _sequences(rows: Sequence[int], states: Sequence[int]) -> int:
+    """Numbers of both players' plans with so many states by round."""
+    return sum(row * state for row, state in zip(rows, states, strict=True))
+
+
+def _bytes(sequences: int, itemsize: int, buckets: Sequence[int] = ()) -> int:
+    """At the peak, which is at an evaluation."""
+    pairs = sum(number**2 for number in buckets)
+    return sequences * (_VECTORS * itemsize + _PROOF) + pairs * _MATRICES * itemsize
+
+
+def _flops(betting: BettingTree, buckets: Sequence[int]) -> int:
+    """Of an iteration's matrix products: rows with leaves, by all pairs of buckets."""
+    total = 0
+    for player in (0, 1):
+        row = player_rows(betting, player).row
+        for r, number in enumerate(buckets):
+            for kind in (NodeKind.FOLD, NodeKind.SHOWDOWN):
+                leaves = (betting.round == betting.first_round + r) & (betting.kind == kind)
+                total += 2 * len(np.unique(row[leaves])) * number**2
+    return total

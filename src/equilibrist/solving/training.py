@@ -1,4 +1,4 @@
-"""How a bot of the papers is made: buckets, counts, solution, one after the other.
+"""How a bot of the papers is made: buckets, counts, solution, strategy, one after the other.
 
 Each step goes on from what its folder holds, so a training that was killed is trained again with
 the same words, and one that is whole has nothing left to do.
@@ -8,15 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 from equilibrist.abstraction import joint, keeping
 from equilibrist.abstraction.buckets import UNFINISHED, Abstraction
+from equilibrist.abstraction.forecast import CountsForecast, counts_forecast, forecast
+from equilibrist.abstraction.forecast import Forecast as BucketsForecast
 from equilibrist.abstraction.recipes import build
 from equilibrist.errors import StorageError
 from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.models import truncated
 from equilibrist.models.game import SequenceGame
+from equilibrist.solving.forecast import Forecast, bucket_forecast
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.play_out import play_out
 from equilibrist.solving.solve import Run
@@ -24,8 +31,60 @@ from equilibrist.solving.solver import Solver
 from equilibrist.solving.store import Store
 from equilibrist.storage.artefact import open_artefact
 from equilibrist.storage.manifest import MANIFEST
-from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, SOLUTION, Bot
+from equilibrist.strategies.bots import (
+    BUCKETS,
+    COUNTS,
+    ENDS,
+    SOLUTION,
+    STRATEGY,
+    Bot,
+    is_current,
+)
+from equilibrist.strategies.compact import CompactStrategy
 from equilibrist.strategies.description import BucketDescription
+from equilibrist.strategies.strategy import Solution
+
+
+class Needs(NamedTuple):
+    """What each step of a training takes; None where its folder has it already."""
+
+    buckets: BucketsForecast | None
+    counts: CountsForecast | None
+    solution: Forecast
+
+    def check(self, name: str) -> None:
+        """Raise `InvalidValueError`, with the size that would fit, if memory is too short."""
+        for step in self:
+            if step is not None:
+                step.check(name)
+
+
+def needs(bot: Bot, rules: GameRules, folder: Path, threads: int) -> Needs:
+    """What is left to do for a bot in a folder, before anything is computed.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.strategies.bots import BOTS
+        >>> found = needs(BOTS["smallbot"], get_game("holdem-limit"), Path("nowhere"), 2)
+        >>> [round(step.bytes / 1e6) for step in found]
+        [1739, 753, 142]
+    """
+    betting = BettingTree.build(rules, BetMenu.parse(None, None, bot.max_raises))
+    itemsize = np.dtype(bot.dtype).itemsize
+    return Needs(
+        None if _is_whole(folder / BUCKETS) else forecast(rules, bot.recipe, threads),
+        None
+        if _is_whole(folder / COUNTS)
+        else counts_forecast(rules, bot.buckets[-1], bot.boards, threads),
+        bucket_forecast(betting, bot.buckets, itemsize, threads),
+    )
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a folder holds buckets or counts that are not to be gone on with."""
+    if not (folder / MANIFEST).exists():
+        return False
+    return not {UNFINISHED, "done"} & open_artefact(folder).configuration.keys()
 
 
 def make_buckets(
@@ -41,7 +100,7 @@ def make_buckets(
     out = folder / BUCKETS
     wanted = keeping.request(rules, recipe, list(numbers), seed)
     is_there = (out / MANIFEST).exists()
-    if is_there and UNFINISHED not in open_artefact(out).configuration:
+    if _is_whole(out):
         found = Abstraction.open(out)
         if (found.recipe, found.num_buckets, found.rules) != (recipe, tuple(numbers), rules):
             raise StorageError(
@@ -73,8 +132,10 @@ def count_deals(
             raise StorageError(
                 f"{out} counts other buckets than {folder / BUCKETS}", value=str(out)
             )
-        if "done" not in there.configuration:
-            return joint.Joint.open(out)
+        if _is_whole(out):
+            found = joint.Joint.open(out)
+            _check_sample(bot, out, found, seed)
+            return found
         so_far = joint.Progress.open(out, parents)
     if bot.boards is None:
         keeper = joint.Keeper(out, parents, tell)
@@ -83,6 +144,24 @@ def count_deals(
         found = joint.sampled_joint(buckets, num_boards=bot.boards, seed=seed)
     found.save(out, parents)
     return found
+
+
+def _check_sample(bot: Bot, folder: Path, found: joint.Joint, seed: int) -> None:
+    """Refuse counts of other deals than the bot is to be made of."""
+    wanted = None if bot.boards is None else (bot.boards, seed)
+    if found.sample != wanted or (found.distance is None) != (wanted is None):
+        raise StorageError(
+            f"{folder} holds counts of {_deals(found.sample, found.distance is None)}, but "
+            f"{bot.name} is made of {_deals(wanted, wanted is None)}: remove {folder} and "
+            f"{folder.with_name(SOLUTION)}, or train into another folder with --out",
+            value=str(folder),
+        )
+
+
+def _deals(sample: tuple[int, int] | None, is_exact: bool) -> str:
+    if sample is None:
+        return "all deals" if is_exact else "a sample of boards"
+    return f"a sample of {sample[0]:,} boards with seed {sample[1]}"
 
 
 def finer_counts(
@@ -149,3 +228,11 @@ def prepare(
     store = Store(folder / SOLUTION, game, description, solver, seed, bot.dtype)
     is_there = (folder / SOLUTION / MANIFEST).exists()
     return game, solver, store, store.resume() if is_there else None
+
+
+def keep_strategy(folder: Path) -> None:
+    """Write what of the solution it takes to play, unless it is there already."""
+    strategy, solution = folder / STRATEGY, folder / SOLUTION
+    if not is_current(strategy, solution):
+        identity = open_artefact(solution).hash
+        CompactStrategy.of(Solution.load(solution, in_memory=True), identity).save(strategy)

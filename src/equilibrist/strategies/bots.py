@@ -1,12 +1,14 @@
 """The bots of the papers: what each is made of, and the folder it is kept in.
 
-A bot is a folder of three artefacts, made one after the other by `solving.training`:
+A bot is a folder of four artefacts, made one after the other by `solving.training`:
 
     buckets    its abstraction
     counts     how often its buckets meet, and who wins
-    solution   its strategy, with the proof of how good it is among these buckets
+    solution   its plans, with the proof of how good they are among these buckets
+    strategy   what of them it takes to play (`compact`)
 
-A bot that solves its last rounds at the table has another before its solution:
+`buckets` and `strategy` are enough to play. A bot that solves its last rounds at the table plays
+from its solution, and has another artefact before it:
 
     ends       what hands are worth where the first phase leaves them
 """
@@ -19,10 +21,12 @@ from pathlib import Path
 from typing import Final
 
 from equilibrist.errors import StorageError, UnknownNameError
+from equilibrist.storage.artefact import open_artefact
 from equilibrist.storage.manifest import MANIFEST
 
 HOME: Final = Path("bots")  # where bots are unless told
-BUCKETS, COUNTS, ENDS, SOLUTION = "buckets", "counts", "ends", "solution"
+BUCKETS, COUNTS, ENDS = "buckets", "counts", "ends"
+SOLUTION, STRATEGY = "solution", "strategy"
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,12 @@ class Bot:
     dtype: str = "float32"
     minutes: float = 1.0  # that making it takes on two cores, about
     last_round: int | None = None  # of its first phase; it is solved again, with what follows
+    paper: str = ""  # where it is from
 
+
+_RANGE_OF_SKILL: Final = "Zinkevich, Bowling and Burch 2007"
+_GS2: Final = "Gilpin and Sandholm 2007"
+_GS3: Final = "Gilpin, Sandholm and Sørensen 2007"
 
 BOTS: Final = {
     bot.name: bot
@@ -59,6 +68,7 @@ BOTS: Final = {
             max_raises="2 3 3 3",
             target=1.0,
             minutes=6.0,
+            paper=_RANGE_OF_SKILL,
         ),
         Bot(
             "smallbot-quick",
@@ -69,6 +79,7 @@ BOTS: Final = {
             target=5.0,
             boards=40_000,
             minutes=2.0,
+            paper=_RANGE_OF_SKILL,
         ),
         Bot(
             "gs2",
@@ -80,6 +91,7 @@ BOTS: Final = {
             boards=40_000,
             minutes=4.0,
             last_round=2,
+            paper=_GS2,
         ),
         Bot(
             "gs3",
@@ -89,6 +101,7 @@ BOTS: Final = {
             max_raises="3 3 3 3",
             target=13.5,
             minutes=270.0,
+            paper=_GS3,
         ),
         Bot(
             "gs3-small",
@@ -99,6 +112,7 @@ BOTS: Final = {
             target=13.5,
             boards=200_000,
             minutes=30.0,
+            paper=_GS3,
         ),
     )
 }
@@ -123,3 +137,23 @@ def solution_of(name: str) -> Path:
             value=name,
         )
     return folder
+
+
+def strategy_of(name: str) -> Path:
+    """The folder that a trained bot plays from: its strategy, or else its solution.
+
+    A strategy of another solution than the one that is there is left alone.
+    """
+    strategy, solution = HOME / get_bot(name).name / STRATEGY, HOME / name / SOLUTION
+    if not is_current(strategy, solution):
+        return solution_of(name)
+    return strategy
+
+
+def is_current(strategy: Path, solution: Path) -> bool:
+    """Whether a strategy is there, and of the solution that is there, if one is."""
+    if not (strategy / MANIFEST).exists():
+        return False
+    if not (solution / MANIFEST).exists():
+        return True
+    return open_artefact(strategy).parents.get("solution") == open_artefact(solution).hash

@@ -143,6 +143,11 @@ class BucketDescription:
             backend=backend,
         )
 
+    def check(self) -> None:
+        """Raise `StorageError` where the folders are gone or hold something else."""
+        for place in (0, 1):
+            self._checked(place)
+
     def open_abstraction(self) -> Abstraction:
         """The buckets, if they are still those of the solution."""
         return Abstraction.open(self._checked(0))
@@ -155,7 +160,7 @@ class BucketDescription:
         if found != self.hashes[place]:
             raise StorageError(
                 f"{folder} has changed since {self.name} was solved: its hash is {found[:12]}, not "
-                f"{self.hashes[place][:12]}",
+                f"{self.hashes[place][:12]}; put back what was there, or solve again",
                 value=str(folder),
             )
         return folder

@@ -16,7 +16,7 @@ from equilibrist.kernels.reference.sequence_form import block, boards
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows
 
-_CALLS, _NEVER = -1, -2  # instead of a node: a raise beyond the caps is faced; nobody gets there
+CALLS, NEVER = -1, -2  # instead of a node: a raise beyond the caps is faced; nobody gets there
 
 
 def with_more_raises(small: SequenceGame, large: SequenceGame, player: int, plan: Floats) -> Floats:
@@ -44,7 +44,7 @@ def with_more_raises(small: SequenceGame, large: SequenceGame, player: int, plan
     behaviour, out = small.behaviour(player, plan), large.uniform(player)
     sources = _row_sources(small.betting, large.betting, player)
     for r, source in enumerate(sources):
-        rows = np.flatnonzero(source > _NEVER)
+        rows = np.flatnonzero(source > NEVER)
         for board in boards(large.trees[player], r):
             known = block(small.trees[player], r, board, behaviour)
             mine = block(large.trees[player], r, board, out)
@@ -60,15 +60,15 @@ def _row_sources(small: BettingTree, large: BettingTree, player: int) -> list[ND
     rows that are no actions or that nobody gets to.
     """
     theirs, mine = player_rows(small, player), player_rows(large, player)
-    sources = [np.full(int(number), _NEVER, np.int64) for number in mine.num_sequences]
+    sources = [np.full(int(number), NEVER, np.int64) for number in mine.num_sequences]
     for v, (place, _) in enumerate(follow(small, large, player)):
-        if mine.decision[v] < 0 or place == _NEVER:
+        if mine.decision[v] < 0 or place == NEVER:
             continue
         source = sources[int(large.round[v]) - large.first_round]
         always = int(theirs.num_sequences[int(large.round[v]) - large.first_round])
         for child in large.children(v):
             kind = _kind(large, child)
-            if place == _CALLS:
+            if place == CALLS:
                 source[mine.row[child]] = always if kind == "c" else -1
             else:
                 known = small.child(place, kind)
@@ -86,18 +86,18 @@ def follow(small: BettingTree, large: BettingTree, player: int) -> list[tuple[in
     for v in range(1, len(large)):
         parent, kind = int(large.parent[v]), _kind(large, v)
         place, after = found[parent]
-        if place == _CALLS:
-            found.append((_settle(small, large, after, v), 0) if kind == "c" else (_NEVER, 0))
+        if place == CALLS:
+            found.append((_settle(small, large, after, v), 0) if kind == "c" else (NEVER, 0))
             continue
-        known = None if place == _NEVER else small.child(place, kind)
+        known = None if place == NEVER else small.child(place, kind)
         if known is not None:
             found.append((known, 0))
-        elif place == _NEVER or large.player[parent] == player:
-            found.append((_NEVER, 0))
+        elif place == NEVER or large.player[parent] == player:
+            found.append((NEVER, 0))
         else:
             called = small.child(place, "c")
             assert called is not None
-            found.append((_CALLS, called))
+            found.append((CALLS, called))
     return found
 
 

@@ -36,8 +36,9 @@ class Seat(NamedTuple):
     """One seat of a strategy as a table."""
 
     tree: Treeplex
-    chances: Floats  # [L] behaviour; entries are 1
+    chances: Floats  # [L] behaviour, of whatever numbers; entries are `sure`
     columns: Columns
+    sure: float = 1.0  # a chance of 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,89 @@
+"""How large is a trained bot, how fast is it opened, and how many hands a second does it play?
+
+The bot is opened from its solution, as every solution can be, and from its strategy of 16 bits,
+which is what it plays from. Correctness first: what is rounded must be as exploitable as what was
+proved, within 0.05 mbb/g, and must win the same from always-call.
+
+Run: python benchmarks/bench_bots.py [--bot smallbot] [--hands 1000000]; a bot that is not there
+is trained.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from harness import Report, best_seconds
+
+from equilibrist.cli.bots import train
+from equilibrist.evaluation.statistics import unit_chips
+from equilibrist.games.catalog import get_game
+from equilibrist.play.batch import TableMatch
+from equilibrist.players.catalog import make_player
+from equilibrist.solving.best_response import evaluate
+from equilibrist.strategies.bots import HOME, SOLUTION, STRATEGY, get_bot
+from equilibrist.strategies.compact import SURE, CompactStrategy
+from equilibrist.strategies.strategy import Solution, game_of
+
+RULES = get_game("holdem-limit")
+
+
+def change(folder: Path) -> float:
+    """How much rounding changes the exploitability, mbb/g."""
+    solution, found = Solution.load(folder / SOLUTION), CompactStrategy.open(folder / STRATEGY)
+    game = game_of(solution)
+    first, second = (game.realize(p, found.chances[p] / np.float64(SURE)) for p in (0, 1))
+    chips = evaluate(game, (first, second)).exploitability - solution.certificate.exploitability
+    return abs(chips) / unit_chips(RULES)["mbb/g"]
+
+
+def sit_down(folder: Path) -> TableMatch:
+    """A bot opened at a table with always-call, up to its first hands."""
+    pair = make_player(f"solution:{folder}", RULES), make_player("always-call", RULES)
+    match = TableMatch.of(RULES, pair)
+    assert match is not None
+    match.play(2, seed=0)
+    return match
+
+
+def in_its_own_process(folder: Path, hands: int) -> None:
+    """A match as a command: Python begins, opens the bot, plays and ends."""
+    words = ["match", f"solution:{folder}", "always-call", "--hands", str(hands)]
+    code = "from equilibrist.cli import main; main()"
+    subprocess.run([sys.executable, "-c", code, *words], check=True, capture_output=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bot", default="smallbot-quick")
+    parser.add_argument("--hands", type=int, default=1_000_000)
+    given = parser.parse_args()
+    folder = HOME / get_bot(given.bot).name
+    if not (folder / STRATEGY).exists():
+        train(given.bot)
+
+    rounding = change(folder)
+    assert rounding < 0.05, rounding
+    won = [sit_down(folder / part).play(given.hands, seed=1)[0] for part in (SOLUTION, STRATEGY)]
+    assert (won[0] != won[1]).mean() < 1e-3
+
+    report = Report(f"{given.bot}: its solution and its strategy", header="")
+    report.figure("exploitability changed by rounding", rounding, "mbb/g")
+    for part in (SOLUTION, STRATEGY):
+        size = sum(path.stat().st_size for path in (folder / part).iterdir())
+        report.figure(f"{part}: size", size / 1e6, "MB")
+        player = functools.partial(make_player, f"solution:{folder / part}", RULES)
+        report.figure(f"{part}: opened", best_seconds(player), "s")
+        play = functools.partial(sit_down(folder / part).play, given.hands, seed=1)
+        report.figure(f"{part}: against always-call", given.hands / best_seconds(play), "hands/s")
+        command = functools.partial(in_its_own_process, folder / part, given.hands)
+        seconds = best_seconds(command)
+        report.figure(f"{part}: the same as a command", given.hands / seconds, "hands/s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""Forecasts against what is really allocated, and against the sizes of published games."""
+
+import tracemalloc
+
+import pytest
+
+from equilibrist.abstraction.forecast import counts_forecast
+from equilibrist.abstraction.joint import joint, sampled_joint
+from equilibrist.abstraction.recipes import build
+from equilibrist.errors import InvalidValueError
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.betting_tree import BettingTree
+from equilibrist.games.catalog import get_game
+from equilibrist.models.bucketed import bucket_game
+from equilibrist.solving.forecast import bucket_forecast
+from equilibrist.solving.methods import get_method
+from equilibrist.solving.solve import solve
+
+HOLDEM = get_game("holdem-limit")
+
+
+def betting(max_raises, rules=HOLDEM):
+    return BettingTree.build(rules, BetMenu.parse(None, None, max_raises))
+
+
+def test_a_bucket_game_takes_the_memory_that_was_foretold():
+    rules = get_game("royal-holdem")
+    buckets = build("percentile", rules, [2, 8, 32, 128])
+    menu = BetMenu.parse(None, None, "3 3 3 3")
+    game, solver = bucket_game(buckets, joint(buckets), menu), get_method("cfr+", "float32")
+    solve(game, solver, iterations=1)  # what is loaded and compiled is no part of it
+    tracemalloc.start()
+    try:
+        solve(game, solver, iterations=2)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    found = bucket_forecast(BettingTree.build(rules, menu), buckets.num_buckets)
+    assert found.sequences == sum(game.lengths)
+    assert found.bytes == pytest.approx(peak, rel=0.2)
+
+
+def test_gs3s_game_is_two_matrices_and_vectors_of_112_million_numbers():
+    """J and W of 28,800² in float32, four vectors a player, and an evaluation in float64."""
+    found = bucket_forecast(betting("3 3 3 3"), (20, 800, 4800, 28800))
+    vector = found.sequences / 2
+    assert vector == pytest.approx(112e6, rel=0.01)
+    matrices, vectors, proof = 2 * 4 * 28_800**2, 2 * 4 * 4 * vector, 2 * 3 * 8 * vector
+    assert found.bytes == pytest.approx(matrices + vectors + proof, rel=0.05)
+
+
+def test_what_does_not_fit_is_refused_with_the_size_that_would(monkeypatch):
+    monkeypatch.setattr("equilibrist.solving.forecast.available_bytes", lambda: 4 * 10**9)
+    found = bucket_forecast(betting("3 3 3 3"), (20, 800, 4800, 28800))
+    with pytest.raises(
+        InvalidValueError, match=r"gs3 needs 14\.6 GiB and 3\.7 GiB are free; "
+    ) as no:
+        found.check("gs3")
+    assert f"{'-'.join(map(str, found.fitting))} buckets would fit" in str(no.value)
+    fits = bucket_forecast(betting("3 3 3 3"), found.fitting)
+    assert 3.9e9 < fits.bytes <= 4e9
+    fits.check("fewer")
+
+
+def test_counts_that_do_not_fit_are_refused_with_the_number_that_would(monkeypatch):
+    monkeypatch.setattr("equilibrist.abstraction.forecast.available_bytes", lambda: 4 * 10**9)
+    found = counts_forecast(HOLDEM, 28_800)
+    with pytest.raises(InvalidValueError, match=f"{found.fitting:,} buckets would fit"):
+        found.check("gs3")
+    counts_forecast(HOLDEM, found.fitting).check("fewer")
+    assert counts_forecast(HOLDEM, found.fitting + 1).bytes > 4e9
+
+
+def test_a_sample_tells_its_boards_and_its_seed(tmp_path):
+    buckets = build("percentile", get_game("royal-holdem"), [1, 2, 4, 8])
+    found = sampled_joint(buckets, num_boards=80, seed=3)
+    found.save(tmp_path / "counts", {})
+    assert type(found).open(tmp_path / "counts").sample == (80, 3)
