@@ -48,13 +48,13 @@ def train(
     from equilibrist.solving.solve import check_budget, solve
     from equilibrist.storage.artefact import check_target
     from equilibrist.strategies import strategy
-    from equilibrist.strategies.bots import BUCKETS, COUNTS, HOME, SOLUTION, get_bot
+    from equilibrist.strategies.bots import BUCKETS, COUNTS, get_bot
 
     plan = get_bot(bot)
     plan = replace(plan, target=plan.target if to is None else to)
     check_budget(target=plan.target, seconds=seconds)
-    folder, rules = out or HOME / bot, load_game(plan.game)
-    for part, kind in ((BUCKETS, KIND), (COUNTS, joint.KIND), (SOLUTION, strategy.KIND)):
+    folder, rules = out or plan.folder, load_game(plan.game)
+    for part, kind in ((BUCKETS, KIND), (COUNTS, joint.KIND), (plan.solution, strategy.KIND)):
         check_target(folder / part, kind)
     if not force:
         forecast(rules, plan.recipe, threads or most_threads()).check(rules.name)
@@ -65,14 +65,14 @@ def train(
     training.count_deals(plan, folder, buckets, seed=seed, tell=Remaining("counting deals"))
     game, solver, store, earlier = training.prepare(plan, folder, seed=seed)
     target = plan.target * unit_chips(rules)["mbb/g"]
-    budget = Budget(None, target, seconds, None)
+    budget = Budget(None, target, seconds, plan.looks)
     with shown(game.name, "Ctrl-C stops and saves", plain=json) as view:
         view.begin(solver.name, budget)
         run = solve(
             game, solver, **budget._asdict(), seed=seed, run=earlier, watch=view, save=store.save
         )
-    data = {"bot": bot, **runs.result(game, solver, run, folder / SOLUTION)}
-    name = bot if out is None else f"solution:{folder / SOLUTION}"
+    data = {"bot": bot, **runs.result(game, solver, run, folder / plan.solution)}
+    name = bot if out is None else f"solution:{folder / plan.solution}"
     text = f"{runs.result_text(game, solver, run)}\nplay against it: equilibrist play {name}"
     emit(data, text, as_json=json)
 
@@ -89,7 +89,7 @@ def bots(
     """
     from equilibrist.strategies.bots import BOTS
 
-    rows = [_row(bot, home / bot.name) for bot in BOTS.values()]
+    rows = [_row(bot, home / bot.folder.name) for bot in BOTS.values()]
     lines = [
         (
             row["name"],
@@ -102,84 +102,14 @@ def bots(
     emit({"bots": rows}, table(lines, header=("bot", "size", "exploitability", "")), as_json=json)
 
 
-def reproduce_range_of_skill(*, quick: bool, seed: int, as_json: bool) -> None:
-    """Table 1 of the paper, for the trained smallbot: what best responses win from it."""
-    from equilibrist.abstraction.buckets import Abstraction
-    from equilibrist.abstraction.joint import Joint
-    from equilibrist.papers import range_of_skill
-    from equilibrist.solving.training import finer_counts
-    from equilibrist.strategies.bots import HOME, solution_of
-    from equilibrist.strategies.description import BucketDescription
-    from equilibrist.strategies.strategy import Solution, game_of
-
-    name = "smallbot-quick" if quick else "smallbot"
-    solution = Solution.load(solution_of(name), in_memory=True)
-    assert isinstance(solution.game, BucketDescription)
-    game, buckets = game_of(solution), solution.game.open_abstraction()
-    cases: list[tuple[Joint, Abstraction | None]] = [(Joint.open(solution.game.joint), None)]
-    if not quick:
-        told = Remaining("counting deals")
-        home = HOME / "range-of-skill"
-        found, finer = finer_counts(
-            buckets,
-            solution.game.hashes[0],
-            range_of_skill.FINER,
-            home,
-            seed=seed,
-            say=_say,
-            tell=told,
-        )
-        cases.append((found, finer))
-    columns = []
-    for counts, responder in cases:
-        for has_all_raises in (False, True):
-            _say(f"best responses, {'all' if has_all_raises else 'the same'} raises")
-            columns.append(
-                range_of_skill.table_column(
-                    game, solution.plans, buckets, counts, responder, has_all_raises=has_all_raises
-                )
-            )
-    rows = [
-        {
-            "buckets": 10 if column.is_finer else 5,
-            "all_raises": column.has_all_raises,
-            "seat": seat,
-            "paper": paper,
-            "ours": ours,
-            "unit": "sb/h",
-        }
-        for column in columns
-        for seat, paper, ours in zip(
-            ("dealer", "big blind", "average"),
-            column.published,
-            (column.dealer, column.big_blind, column.average),
-            strict=True,
-        )
-    ]
-    lines = [
-        (
-            f"{row['buckets']} buckets a round",
-            "all" if row["all_raises"] else "2 3 3 3",
-            row["seat"],
-            f"{row['paper']:+.4f}",
-            f"{row['ours']:+.4f}",
-        )
-        for row in rows
-    ]
-    header = ("responder", "raises", "seat", "paper, sb/h", "ours, sb/h")
-    title = f"what a best response wins from {name}, exploitable for {columns[0].average:.4f} sb/h:"
-    emit({"bot": name, "rows": rows}, f"{title}\n{table(lines, header=header)}", as_json=as_json)
-
-
 def _row(bot: Any, folder: Path) -> dict[str, Any]:
     """What is known of a bot, and of its training if there is one."""
     from equilibrist.cli import runs
     from equilibrist.games.catalog import load_game
     from equilibrist.storage.manifest import MANIFEST
-    from equilibrist.strategies.bots import SOLUTION
     from equilibrist.strategies.strategy import Solution
 
-    trained = (folder / SOLUTION / MANIFEST).exists()
+    trained = (folder / bot.solution / MANIFEST).exists()
     row = {
         "name": bot.name,
         "description": bot.description,
@@ -189,7 +119,7 @@ def _row(bot: Any, folder: Path) -> dict[str, Any]:
         "trained": trained,
     }
     if trained:
-        found = Solution.load(folder / SOLUTION)
+        found = Solution.load(folder / bot.solution)
         row |= {
             "folder": str(folder),
             "bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),

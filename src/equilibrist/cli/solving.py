@@ -246,6 +246,9 @@ def reproduce(
     ],
     plot: Plot = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small games or sizes only.")] = False,
+    hands: Annotated[
+        int | None, typer.Option(help="Of each match, where the paper has matches.")
+    ] = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -256,7 +259,7 @@ def reproduce(
     """
     from equilibrist.cli import runs
     from equilibrist.cli.abstraction import reproduce_abstractions
-    from equilibrist.cli.bots import reproduce_range_of_skill
+    from equilibrist.cli.range_of_skill import reproduce_range_of_skill
     from equilibrist.errors import UnknownNameError
     from equilibrist.papers import cfr_plus
 
@@ -267,7 +270,7 @@ def reproduce(
     runs.check_plot(plot)
     prepare_kernels(threads, *_KERNELS)
     if paper == "range-of-skill":
-        reproduce_range_of_skill(quick=quick, seed=seed, as_json=json)
+        reproduce_range_of_skill(plot, hands, quick=quick, seed=seed, as_json=json)
         return
     if paper == "abstractions":
         reproduce_abstractions(plot, quick=quick, seed=seed, as_json=json)

@@ -5,6 +5,9 @@ A bot is a folder of three artefacts, made one after the other by `solving.train
     buckets    its abstraction
     counts     how often its buckets meet, and who wins
     solution   its strategy, with the proof of how good it is among these buckets
+
+Bots of the same buckets share a folder, and so the first two; one that is another by its rules at
+the table only shares the solution too.
 """
 
 from __future__ import annotations
@@ -41,6 +44,14 @@ class Bot:
     method: str = "cfr+"
     dtype: str = "float32"
     minutes: float = 1.0  # that making it takes on two cores, about
+    family: str = ""  # the bot whose folder it shares; "" for its own
+    solution: str = SOLUTION  # where in its folder
+    looks: int | None = None  # iterations between two looks at its exploitability
+
+    @property
+    def folder(self) -> Path:
+        """Where it is unless told."""
+        return HOME / (self.family or self.name)
 
 
 BOTS: Final = {
@@ -64,6 +75,41 @@ BOTS: Final = {
             target=5.0,
             boards=40_000,
             minutes=2.0,
+        ),
+        Bot(
+            "bigbot",
+            "SmallBot under the full rules: it calls a raise beyond its caps and forgets it",
+            recipe="percentile",
+            buckets=(5, 25, 125, 625),
+            max_raises="2 3 3 3",
+            target=1.0,
+            minutes=6.0,
+            family="smallbot",
+        ),
+        Bot(
+            "smallbot-stopped",
+            "SmallBot stopped at the exploitability of the paper's, 10.6 mbb/g",
+            recipe="percentile",
+            buckets=(5, 25, 125, 625),
+            max_raises="2 3 3 3",
+            target=10.6,
+            minutes=6.0,
+            family="smallbot",
+            solution="solution-stopped",
+            looks=1,
+        ),
+        Bot(
+            "smallbot-skill",
+            "SmallBot by the paper's own algorithm, the range of skill; slow",
+            recipe="percentile",
+            buckets=(5, 25, 125, 625),
+            max_raises="2 3 3 3",
+            target=10.0,
+            method="range-of-skill",
+            minutes=600.0,
+            family="smallbot",
+            solution="solution-skill",
+            looks=1,
         ),
         Bot(
             "gs3",
@@ -99,10 +145,11 @@ def get_bot(name: str) -> Bot:
 
 def solution_of(name: str) -> Path:
     """The folder of a trained bot's solution; `StorageError` says how to train it."""
-    bot, folder = get_bot(name), HOME / name / SOLUTION
+    bot = get_bot(name)
+    folder = bot.folder / bot.solution
     if not (folder / MANIFEST).exists():
         raise StorageError(
-            f"{name} is not trained here: `equilibrist train {name}` makes {HOME / name} in about "
+            f"{name} is not trained here: `equilibrist train {name}` makes {bot.folder} in about "
             f"{bot.minutes:g} minutes",
             value=name,
         )
