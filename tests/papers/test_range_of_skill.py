@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equilibrist.abstraction.features import Strengths
-from equilibrist.abstraction.joint import joint
+from equilibrist.abstraction.joint import joint, sampled_joint
 from equilibrist.abstraction.recipes.percentile import percentile
 from equilibrist.abstraction.streets import Streets
 from equilibrist.games.bet_menu import BetMenu
@@ -27,7 +27,8 @@ from equilibrist.players.bucket_strategy import BucketStrategy
 from equilibrist.players.strategy_player import StrategyPlayer
 from equilibrist.solving.best_response import best_response, evaluate
 from equilibrist.solving.cfr import CFR
-from equilibrist.solving.solve import solve
+from equilibrist.solving.range_of_skill import RangeOfSkill
+from equilibrist.solving.solve import Run, solve
 from equilibrist.strategies.more_raises import with_more_raises
 
 CAPS = BetMenu.parse(None, None, "1 1")
@@ -153,3 +154,33 @@ def test_differences_are_to_the_averages_of_the_published_seats():
     rows = [row for column in columns for row in column_rows("theirs", column)]
     assert len({row.name for row in rows}) == 12
     assert sum(abs(row.ours - row.paper) > 1e-4 for row in rows) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.kernels
+def test_rounds_on_the_full_deck_prove_what_they_say_and_go_on_to_the_same():
+    """SmallBot's game with 81 bucket sequences, eight rounds of the algorithm.
+
+    With all 625: `equilibrist train smallbot-skill`.
+    """
+    buckets = percentile(Strengths.of(Streets.of(get_game("holdem-limit"))), [3, 9, 27, 81])
+    counts = sampled_joint(buckets, num_boards=4_000)
+    game = bucket_game(buckets, counts, BetMenu.parse(None, None, "2 3 3 3"))
+    solver = RangeOfSkill(epsilon=0.1, method="cfr+", accuracy=0.05, share=0.1)
+    stopped: list[Run] = []
+
+    def save(run):
+        if run.state["iteration"] == 3:
+            stopped.append(Run({name: array.copy() for name, array in run.state.items()}))
+
+    run = solve(game, solver, iterations=8, every=1, save=save, watch=save)
+    epsilons = [row.evaluation.exploitability for row in run.trace]
+    assert epsilons[-1] < 0.75 * epsilons[0]
+    assert run.evaluation.exploitability == pytest.approx(float(run.state["exploitability"]))
+    again = solve(game, solver, iterations=8, every=1, run=stopped[0])
+    for name, array in run.state.items():
+        np.testing.assert_array_equal(again.state[name], array)
+    # The value of the game, by another method, is between what the mixture's seats guarantee.
+    known = solve(game, CFR(), target=0.02)
+    lowest, highest = -run.evaluation.best_response[0], run.evaluation.best_response[1]
+    assert lowest - 0.02 <= known.evaluation.value <= highest + 0.02
