@@ -196,11 +196,11 @@ def differences(columns: dict[str, list[Column]]) -> list[str]:
             f"sb/h and the paper's strategy for {paper:.4f}; {_why_own(base, paper)}.",
             f"{bot}: all raises add {raises.average - base:+.4f} to that, in the paper "
             f"{published[False, True] - paper:+.4f}: the small game says nothing of raises beyond "
-            "its caps, and strategies equally good in it differ in what they leave open there.",
+            "its caps, and strategies equally good in it may leave more or less open there.",
             f"{bot}: 10 buckets add {buckets.average - base:+.4f}, in the paper "
             f"{published[True, False] - paper:+.4f}, and both together "
             f"{both.average - base:+.4f}, in the paper {published[True, True] - paper:+.4f}: the "
-            "paper does not say how it cuts hands of equal strength, and ours are other buckets.",
+            "paper does not say how it cuts hands of equal strength; its buckets may be others.",
         ]
     printed = PUBLISHED[True, True][2]
     notes.append(
