@@ -1,5 +1,6 @@
 """Joint counts against all pairs of hands on all boards, one by one."""
 
+import copy
 import itertools
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ from equilibrist.abstraction import joint as counting
 from equilibrist.abstraction import tiles
 from equilibrist.abstraction.features import Strengths
 from equilibrist.abstraction.joint import Joint, Progress, joint, sampled_joint
+from equilibrist.abstraction.last_boards import all_links, count_boards
 from equilibrist.abstraction.recipes.lossless import lossless
 from equilibrist.abstraction.recipes.percentile import percentile
 from equilibrist.abstraction.streets import Streets
@@ -76,6 +78,24 @@ def test_counts_are_those_of_all_pairs(coarse, way):
 
 def test_counts_between_two_abstractions(coarse, fine, way):
     assert_equal(joint(coarse, fine), by_hand(coarse, fine))
+    assert_equal(joint(fine, coarse), by_hand(fine, coarse))
+
+
+@pytest.mark.parametrize(
+    ("game", "numbers"), [("kuhn", [3]), ("leduc", [3, 6]), ("rhode-island", [3, 12, 60])]
+)
+def test_two_abstractions_that_are_the_same_meet_as_one(game, numbers):
+    """Hands of one card, and more buckets than a group of rows has."""
+    buckets = percentile(Strengths.of(Streets.of(get_game(game))), numbers)
+    whole = joint(buckets)
+    assert_equal(joint(buckets, replace(buckets)), (whole.wins, whole.ties, whole.losses))
+
+
+def test_a_count_too_large_for_32_bits_is_counted_again(coarse, fine):
+    links = all_links(coarse.streets)
+    many = links._replace(weights=links.weights * 2.0**24)
+    for more, one in zip(*(count_boards(coarse, fine, w) for w in (many, links)), strict=True):
+        np.testing.assert_array_equal(more, one * 2**24)
 
 
 @pytest.mark.parametrize("hole_cards", [1, 2])
@@ -113,24 +133,25 @@ def test_a_count_too_large_is_noticed(coarse):
 
 
 @pytest.mark.slow
-def test_tiles_of_the_full_deck(monkeypatch):
-    """All runouts of some flops of hold'em by both ways."""
+def test_tiles_and_row_groups_of_the_full_deck(monkeypatch):
+    """All runouts of some flops of hold'em by all ways."""
     streets = Streets.of(get_game("holdem-limit"))
     buckets = percentile(Strengths.of(streets), [5, 25, 125, 625])
     boards = np.flatnonzero(np.isin(streets.parents(2), [3, 700, 1754]))
     whole = joint(buckets, boards=boards)
+    grouped = joint(buckets, replace(buckets), boards=boards)
+    assert_equal(grouped, (whole.wins, whole.ties, whole.losses))
     monkeypatch.setattr(counting, "TILED", 0)
     assert_equal(joint(buckets, boards=boards), (whole.wins, whole.ties, whole.losses))
 
 
-def test_counts_go_on_where_they_stopped(coarse, way):
+@pytest.mark.parametrize("is_same", [True, False])
+def test_counts_go_on_where_they_stopped(coarse, fine, way, is_same):
     seen: list[Progress] = []
-    whole = joint(
-        coarse,
-        watch=lambda now, share: seen.append(Progress(now.wins.copy(), now.ties.copy(), now.done)),
-    )
+    second = None if is_same else fine
+    whole = joint(coarse, second, watch=lambda now, share: seen.append(copy.deepcopy(now)))
     assert seen[-1].done == len(seen)
-    again = joint(coarse, so_far=seen[len(seen) // 3])
+    again = joint(coarse, second, so_far=seen[len(seen) // 3])
     assert_equal(again, (whole.wins, whole.ties, whole.losses))
 
 

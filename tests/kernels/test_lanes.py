@@ -34,6 +34,19 @@ def test_arithmetic_is_that_of_single_numbers(width, dtype):
     np.testing.assert_array_equal(out, expected)
 
 
+def test_whole_numbers_go_around():
+    @njit
+    def compute(a, b, out):
+        zero, at = spread(a.dtype.type(0)), np.uint64(1)
+        x, y = load(a, at, zero), load(b, at, zero)
+        store(out, at, x * y + x - y)
+
+    a, b = np.random.default_rng(1).integers(0, 2**32, (2, 10), np.uint32)
+    out = np.zeros(10, np.uint32)
+    compute(a, b, out)
+    np.testing.assert_array_equal(out, [0, *(a * b + a - b)[1:9], 0])
+
+
 def test_numbers_are_widened_when_read():
     @njit
     def copy(narrow, out):

@@ -12,29 +12,35 @@ nearly every turn gets its share (systematic, hence stratified, sampling).
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
-from equilibrist.abstraction.features import Ints
 from equilibrist.abstraction.forecast import NUM_GROUPS, TILED, cell_bytes
+from equilibrist.abstraction.last_boards import (
+    NUM_BLOCKS,
+    Counts,
+    Matrices,
+    all_links,
+    count_boards,
+    last_street,
+    links_of,
+)
 from equilibrist.abstraction.streets import Streets
-from equilibrist.abstraction.tiles import NUM_BLOCKS, Matrices, can_be_tiled, count_tiles
-from equilibrist.cards.ranking import rank_tables
+from equilibrist.abstraction.tiles import can_be_tiled, count_tiles
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.storage.memory import available_bytes, gigabytes
 
 KIND = "joint"
-Counts = NDArray[Any]  # whole numbers: float64 below 2**53, or uint32 or uint64
+_PARTS = "wins", "ties", "losses"
 _CHECKPOINT_SHARE = 0.05  # of the time since the last that writing down may take
 
 
@@ -110,26 +116,24 @@ class Joint:
         return Joint(arrays["wins"], arrays["ties"], losses, distance, sample)
 
 
-class _Links(NamedTuple):
-    """Deals that lead to last boards: those to board b are `start[b]` … `start[b + 1]` − 1."""
-
-    start: NDArray[np.int64]  # [last boards + 1]
-    origin: NDArray[np.int64]  # [deals] board of the street before
-    renaming: NDArray[np.uint8]  # [deals]
-    weights: Counts  # [boards of the street before] how often a deal onto it counts
-
-
 @dataclass
 class Progress:
     """Counts so far: what a checkpoint of `joint` holds."""
 
     wins: Counts
     ties: Counts
-    done: int = 0  # blocks of last boards
+    done: int = 0  # blocks of boards
+    losses: Counts | None = None  # None: of players with the same buckets, the turned wins
+
+    @property
+    def matrices(self) -> Matrices:
+        """Wins, ties and, if there are any, losses."""
+        both = [self.wins, self.ties]
+        return both if self.losses is None else [*both, self.losses]
 
     def save(self, folder: str | Path, parents: Mapping[str, str]) -> str:
         """Write what is counted so far where the whole will be."""
-        arrays = {"wins": self.wins, "ties": self.ties}
+        arrays = dict(zip(_PARTS, self.matrices, strict=False))
         settings = {"distance": None, "done": self.done}
         return write_artefact(folder, KIND, arrays, configuration=settings, parents=parents)
 
@@ -143,7 +147,8 @@ class Progress:
         if "done" not in artefact.configuration:
             raise StorageError(f"{folder} is complete: nothing is left to do", value=str(folder))
         arrays = {name: np.array(array) for name, array in artefact.arrays.items()}
-        return Progress(arrays["wins"], arrays["ties"], artefact.configuration["done"])
+        done = artefact.configuration["done"]
+        return Progress(arrays["wins"], arrays["ties"], done, arrays.get("losses"))
 
 
 @dataclass
@@ -177,8 +182,8 @@ def joint(
     """Exact counts for two players with one abstraction, or with two of the same game.
 
     With `boards`, only deals onto these boards of the street before the last count. `watch` sees
-    the counts and the share done after every block of boards; given back as `so_far` (one
-    abstraction only) a later call goes on from there.
+    the counts and the share done after every block of boards; given back as `so_far` a later call
+    goes on from there.
 
     Example:
         >>> from equilibrist.abstraction.features import Strengths
@@ -190,31 +195,29 @@ def joint(
     """
     other = second or first
     _check_same_game(first, other)
-    threads, sides = numba.get_num_threads(), 1 if other is first else 2
-    if max(first.num_buckets[-1], other.num_buckets[-1]) > TILED and can_be_tiled(first, other):
-        if so_far is None:
-            _check_memory(first, other, cell_bytes(threads, is_tiled=True, sides=sides))
-        return _tiled_joint(first, other, boards, so_far, watch)
-    _check_memory(first, other, cell_bytes(threads))
-    links = _links(first.streets, *_all_deals(first.streets, boards))
-    wins, ties = _count(first, other, links, so_far, watch)
-    losses = wins.T if other is first else _count(other, first, links, None, watch)[0].T
-    return Joint(wins, ties, losses)
 
-
-def _tiled_joint(
-    first: Abstraction,
-    other: Abstraction,
-    boards: NDArray[np.int64] | None,
-    so_far: Progress | None,
-    watch: Callable[[Progress, float], None] | None,
-) -> Joint:
     def tell(matrices: Matrices, done: int) -> None:
         if watch is not None:
-            watch(Progress(matrices[0], matrices[1], done), done / NUM_BLOCKS)
+            wins, ties, *rest = matrices
+            watch(Progress(wins, ties, done, rest[0] if rest else None), done / NUM_BLOCKS)
 
-    known = None if so_far is None else ([so_far.wins, so_far.ties], so_far.done)
-    wins, ties, *rest = count_tiles(first, other, boards=boards, so_far=known, watch=tell)
+    known = None if so_far is None else (so_far.matrices, so_far.done)
+    sizes = first.num_buckets[-1], other.num_buckets[-1]
+    threads, sides = numba.get_num_threads(), 1 if other is first else 2
+    if min(sizes) > TILED and can_be_tiled(first, other):
+        if so_far is None:
+            _check_memory(first, other, cell_bytes(threads, is_tiled=True, sides=sides))
+        found = count_tiles(first, other, boards=boards, so_far=known, watch=tell)
+    else:
+        _check_memory(first, other, cell_bytes(threads))
+        links = all_links(first.streets, boards)
+        found = count_boards(first, other, links, so_far=known, watch=tell)
+    return _joint(found)
+
+
+def _joint(matrices: Matrices) -> Joint:
+    """Of wins, ties and, unless they are the turned wins, losses."""
+    wins, ties, *rest = matrices
     return Joint(wins, ties, rest[0] if rest else wins.T)
 
 
@@ -227,13 +230,10 @@ def sampled_joint(
     _check_memory(first, other, cell_bytes(numba.get_num_threads(), is_sampled=True))
     groups: list[Joint] = []
     for deals in _samples(first.streets, num_boards, seed):
-        links = _links(first.streets, deals, np.ones(len(first.streets[-2].boards)))
-        wins, ties = _count(first, other, links, None, None)
-        losses = wins.T if other is first else _count(other, first, links, None, None)[0].T
-        groups.append(Joint(wins, ties, losses))
+        links = links_of(first.streets, deals, np.ones(len(first.streets[-2].boards)))
+        groups.append(_joint(count_boards(first, other, links)))
     wins, ties, losses = (
-        np.sum([getattr(group, part) for group in groups], axis=0)
-        for part in ("wins", "ties", "losses")
+        np.sum([getattr(group, part) for group in groups], axis=0) for part in _PARTS
     )
     shares = np.stack([group.met / group.total for group in groups])
     error = shares.std(axis=0, ddof=1) / np.sqrt(len(groups))  # standard error of each cell
@@ -250,7 +250,7 @@ def marginals(found: Abstraction) -> tuple[Counts, Counts, Counts]:
     from equilibrist.kernels.cpu.rollout import sum_intervals
 
     streets, out = found.streets, np.zeros((3, found.num_buckets[-1]))
-    labels, values, (first, lower) = _side(found)
+    labels, values, (first, lower) = last_street(found)
     if len(streets) == 1:
         child = np.arange(len(streets[0].boards), dtype=np.int32)[:, None]
         links = child, np.zeros_like(child, np.uint8), streets[0].multiplicity
@@ -296,84 +296,3 @@ def _check_memory(first: Abstraction, other: Abstraction, bytes_of_cell: int) ->
             f"{gigabytes(available)} are free; take fewer buckets in the last round",
             value=shape,
         )
-
-
-def _count(
-    rows: Abstraction,
-    columns: Abstraction,
-    links: _Links,
-    so_far: Progress | None,
-    watch: Callable[[Progress, float], None] | None,
-) -> tuple[Counts, Counts]:
-    """How often rows beat and tie columns, by the deals that lead to each last board."""
-    from equilibrist.kernels.cpu.joint import bucket_showdowns
-
-    streets, rules = rows.streets, rows.rules
-    tables = rank_tables(rules.num_hole_cards + rules.total_board_cards, rules.ranking)
-    shape = rows.num_buckets[-1], columns.num_buckets[-1]
-    progress = so_far or Progress(np.zeros(shape), np.zeros(shape))
-    hands = streets.hands[streets.in_deck]
-    start, origin, renaming, weights = links
-    sides, inverse = [_side(side) for side in (rows, columns)], _inverse(streets)
-    ends = np.linspace(0, len(streets[-1].boards), NUM_BLOCKS + 1).astype(np.int64)
-    wins, ties = np.zeros((2, numba.get_num_threads(), *shape))
-    for begin, end in itertools.islice(itertools.pairwise(ends), progress.done, None):
-        bucket_showdowns(
-            tables, streets[-1].boards[begin:end], hands, streets.in_deck,
-            (start[begin : end + 1], origin, renaming), (weights, streets.renamed), inverse,
-            *[(labels, values[begin:end], *cut) for labels, values, cut in sides], wins, ties,
-        )  # fmt: skip
-        progress.done += 1
-        if watch is not None:
-            _collect(progress, wins, ties)
-            watch(progress, progress.done / NUM_BLOCKS)
-    _collect(progress, wins, ties)
-    return progress.wins, progress.ties
-
-
-def _collect(progress: Progress, wins: Counts, ties: Counts) -> None:
-    """Moves the threads' counts into those so far."""
-    progress.wins += wins.sum(axis=0)
-    progress.ties += ties.sum(axis=0)
-    wins[:] = ties[:] = 0
-
-
-def _side(side: Abstraction) -> tuple[Ints, Ints, tuple[NDArray[Any], NDArray[Any]]]:
-    """Buckets of the street before the last, values of the last street, and their intervals."""
-    labels = side.tables[-1] if side.tables else np.zeros((1, side.streets.num_hands), np.int16)
-    return labels, side.values, (side.last.first, side.last.lower)
-
-
-def _all_deals(
-    streets: Streets, boards: NDArray[np.int64] | None
-) -> tuple[NDArray[np.int64], Counts]:
-    """All deals onto some boards of the street before the last, and how often each board counts."""
-    if len(streets) == 1:
-        return np.zeros(0, np.int64), streets[0].multiplicity.astype(np.float64)
-    before = streets[-2]
-    num_deals = before.child.shape[1]
-    chosen = np.arange(len(before.boards)) if boards is None else np.asarray(boards)
-    deals = (chosen[:, None] * num_deals + np.arange(num_deals)).ravel()
-    return deals, before.multiplicity.astype(np.float64)
-
-
-def _links(streets: Streets, deals: NDArray[np.int64], weights: Counts) -> _Links:
-    """Where the deals to each last board come from; `deals` are numbered board by board."""
-    if len(streets) == 1:
-        count = len(streets[0].boards)
-        same = np.zeros(count, np.uint8)
-        return _Links(np.arange(count + 1), np.zeros(count, np.int64), same, weights)
-    before = streets[-2]
-    deals = deals[np.argsort(before.child.ravel()[deals], kind="stable")]
-    child = before.child.ravel()[deals]
-    start = np.searchsorted(child, np.arange(len(streets[-1].boards) + 1))
-    renaming = before.renaming.ravel()[deals]
-    return _Links(start, deals // before.child.shape[1], renaming, weights)
-
-
-def _inverse(streets: Streets) -> NDArray[np.int64]:
-    """Number of the renaming that undoes each: [24]."""
-    every, same = streets.renamed, np.arange(streets.num_hands)
-    return np.array(
-        [next(j for j in range(24) if np.array_equal(every[j][row], same)) for row in every]
-    )

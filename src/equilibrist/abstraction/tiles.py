@@ -7,7 +7,6 @@ which the first boards foretell, counting starts again with 64.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -15,13 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
+from equilibrist.abstraction.last_boards import NUM_BLOCKS, Matrices, Watch
 from equilibrist.cards.ranking import rank_tables
 
-# Wins, ties and, of two different abstractions, losses: [K0, K1] each.
-Matrices = list[NDArray[np.unsignedinteger]]
-Watch = Callable[[Matrices, int], None]  # the counts so far, and how many blocks are done
-
-NUM_BLOCKS = 64  # of boards: progress, and what a killed run has to do again
 _ROOM = 2  # how much faster than on the first block a count may grow
 
 

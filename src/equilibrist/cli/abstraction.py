@@ -167,20 +167,19 @@ def joint(
     parents = {"first": open_artefact(folder).hash}
     if other is not None:
         parents["second"] = open_artefact(other).hash
-    if resume and (second is not None or boards is not None):
-        raise InvalidValueError("only whole counts of one abstraction can be resumed")
+    if resume and boards is not None:
+        raise InvalidValueError("only whole counts can be resumed, not those of a sample")
     check_output(out, library.KIND, resume=resume)
     so_far = library.Progress.open(out, parents) if resume else None
-    prepare_kernels(threads, "joint.bucket_showdowns")
+    kernel = "joint.bucket_showdowns" if second is None else "row_groups.add_row_groups"
+    prepare_kernels(threads, kernel)
     start = time.perf_counter()
     with _keeping(out):
         if boards is not None:
             found = library.sampled_joint(first, second, num_boards=boards, seed=seed)
         else:
-            told = Remaining("counting deals")
-            keeper = library.Keeper(out, parents, told) if second is None else None
-            watch = keeper or (lambda _, share: told(share))
-            found = library.joint(first, second, so_far=so_far, watch=watch)
+            keeper = library.Keeper(out, parents, Remaining("counting deals"))
+            found = library.joint(first, second, so_far=so_far, watch=keeper)
         identity = found.save(out, parents)
     seconds = time.perf_counter() - start
     data = {

@@ -51,26 +51,18 @@ def train(
     from equilibrist.solving.solve import check_budget, solve
     from equilibrist.storage.artefact import check_target
     from equilibrist.strategies import compact, strategy
-    from equilibrist.strategies.bots import (
-        BUCKETS,
-        COUNTS,
-        ENDS,
-        HOME,
-        SOLUTION,
-        STRATEGY,
-        get_bot,
-    )
+    from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, get_bot
 
     plan = get_bot(bot)
     plan = replace(plan, target=plan.target if to is None else to)
     check_budget(target=plan.target, seconds=seconds)
-    folder, rules = out or HOME / bot, load_game(plan.game)
+    folder, rules = out or plan.folder, load_game(plan.game)
     kinds = {
         BUCKETS: KIND,
         COUNTS: joint.KIND,
         ENDS: truncated.KIND,
-        SOLUTION: strategy.KIND,
-        STRATEGY: compact.KIND,
+        plan.solution: strategy.KIND,
+        plan.strategy: compact.KIND,
     }
     for part, kind in kinds.items():
         check_target(folder / part, kind)
@@ -88,19 +80,21 @@ def train(
     tell = Remaining("playing out what the first phase leaves")
     game, solver, store, earlier = training.prepare(plan, folder, seed=seed, tell=tell)
     target = plan.target * unit_chips(rules)["mbb/g"]
-    budget = Budget(None, target, seconds, None)
+    budget = Budget(None, target, seconds, plan.looks)
     with shown(game.name, "Ctrl-C stops and saves", plain=json) as view:
         view.begin(solver.name, budget)
         run = solve(
             game, solver, **budget._asdict(), seed=seed, run=earlier, watch=view, save=store.save
         )
     if plan.last_round is None:
-        training.keep_strategy(folder)
-    data = {"bot": bot, "boards": plan.boards} | runs.result(game, solver, run, folder / SOLUTION)
+        training.keep_strategy(plan, folder)
+    data = {"bot": bot, "boards": plan.boards} | runs.result(
+        game, solver, run, folder / plan.solution
+    )
     where = (
-        f"solution:{folder / STRATEGY}"
+        f"solution:{folder / plan.strategy}"
         if plan.last_round is None
-        else f"gs2:from={folder / SOLUTION}"
+        else f"gs2:from={folder / plan.solution}"
     )
     name = bot if out is None else where
     text = (
@@ -122,7 +116,7 @@ def bots(
     """
     from equilibrist.strategies.bots import BOTS
 
-    rows = [_row(bot, home / bot.name) for bot in BOTS.values()]
+    rows = [_row(bot, home / bot.folder.name) for bot in BOTS.values()]
     lines = [
         (
             row["name"],
@@ -139,86 +133,16 @@ def bots(
     emit({"bots": rows}, "\n".join([table(lines, header=header), *problems]), as_json=json)
 
 
-def reproduce_range_of_skill(*, quick: bool, seed: int, as_json: bool) -> None:
-    """Table 1 of the paper, for the trained smallbot: what best responses win from it."""
-    from equilibrist.abstraction.buckets import Abstraction
-    from equilibrist.abstraction.joint import Joint
-    from equilibrist.papers import range_of_skill
-    from equilibrist.solving.training import finer_counts
-    from equilibrist.strategies.bots import HOME, solution_of
-    from equilibrist.strategies.description import BucketDescription
-    from equilibrist.strategies.strategy import Solution, game_of
-
-    name = "smallbot-quick" if quick else "smallbot"
-    solution = Solution.load(solution_of(name), in_memory=True)
-    assert isinstance(solution.game, BucketDescription)
-    game, buckets = game_of(solution), solution.game.open_abstraction()
-    cases: list[tuple[Joint, Abstraction | None]] = [(Joint.open(solution.game.joint), None)]
-    if not quick:
-        told = Remaining("counting deals")
-        home = HOME / "range-of-skill"
-        found, finer = finer_counts(
-            buckets,
-            solution.game.hashes[0],
-            range_of_skill.FINER,
-            home,
-            seed=seed,
-            say=_say,
-            tell=told,
-        )
-        cases.append((found, finer))
-    columns = []
-    for counts, responder in cases:
-        for has_all_raises in (False, True):
-            _say(f"best responses, {'all' if has_all_raises else 'the same'} raises")
-            columns.append(
-                range_of_skill.table_column(
-                    game, solution.plans, buckets, counts, responder, has_all_raises=has_all_raises
-                )
-            )
-    rows = [
-        {
-            "buckets": 10 if column.is_finer else 5,
-            "all_raises": column.has_all_raises,
-            "seat": seat,
-            "paper": paper,
-            "ours": ours,
-            "unit": "sb/h",
-        }
-        for column in columns
-        for seat, paper, ours in zip(
-            ("dealer", "big blind", "average"),
-            column.published,
-            (column.dealer, column.big_blind, column.average),
-            strict=True,
-        )
-    ]
-    lines = [
-        (
-            f"{row['buckets']} buckets a round",
-            "all" if row["all_raises"] else "2 3 3 3",
-            row["seat"],
-            f"{row['paper']:+.4f}",
-            f"{row['ours']:+.4f}",
-        )
-        for row in rows
-    ]
-    header = ("responder", "raises", "seat", "paper, sb/h", "ours, sb/h")
-    title = f"what a best response wins from {name}, exploitable for {columns[0].average:.4f} sb/h:"
-    emit({"bot": name, "rows": rows}, f"{title}\n{table(lines, header=header)}", as_json=as_json)
-
-
 def _row(bot: Bot, folder: Path) -> dict[str, Any]:
     """What is known of a bot, and of its training if there is one."""
     from equilibrist.cli import runs
     from equilibrist.errors import StorageError
     from equilibrist.games.catalog import load_game
     from equilibrist.storage.manifest import MANIFEST
-    from equilibrist.strategies.bots import SOLUTION
     from equilibrist.strategies.description import BucketDescription
     from equilibrist.strategies.strategy import Solution
 
-    trained = (folder / SOLUTION / MANIFEST).exists()
+    trained = (folder / bot.solution / MANIFEST).exists()
     row: dict[str, Any] = {
         "name": bot.name,
         "description": bot.description,
@@ -231,7 +155,7 @@ def _row(bot: Bot, folder: Path) -> dict[str, Any]:
         "state": "trained" if trained else "begun" if folder.exists() else "not trained",
     }
     if trained:
-        found = Solution.load(folder / SOLUTION)
+        found = Solution.load(folder / bot.solution)
         row |= {
             "folder": str(folder),
             "bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),

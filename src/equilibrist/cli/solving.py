@@ -242,10 +242,13 @@ def verify(folder: Folder, json: Json = False, seed: Seed = 0, threads: Threads 
 
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(help="cfr-plus, range-of-skill or abstractions (others: not yet).")
+        str, typer.Argument(help="cfr-plus, range-of-skill, gs3 or abstractions (others: not yet).")
     ],
     plot: Plot = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small games or sizes only.")] = False,
+    hands: Annotated[
+        int | None, typer.Option(help="Of each match, where the paper has matches.")
+    ] = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -256,18 +259,22 @@ def reproduce(
     """
     from equilibrist.cli import runs
     from equilibrist.cli.abstraction import reproduce_abstractions
-    from equilibrist.cli.bots import reproduce_range_of_skill
+    from equilibrist.cli.gs3 import reproduce_gs3
+    from equilibrist.cli.range_of_skill import reproduce_range_of_skill
     from equilibrist.errors import UnknownNameError
     from equilibrist.papers import cfr_plus
 
-    if paper not in (papers := ("cfr-plus", "range-of-skill", "abstractions")):
+    if paper not in (papers := ("cfr-plus", "range-of-skill", "gs3", "abstractions")):
         raise UnknownNameError(
             f"no paper is called {paper!r}; there are {', '.join(papers)}", value=paper
         )
     runs.check_plot(plot)
     prepare_kernels(threads, *_KERNELS)
     if paper == "range-of-skill":
-        reproduce_range_of_skill(quick=quick, seed=seed, as_json=json)
+        reproduce_range_of_skill(plot, hands, quick=quick, seed=seed, as_json=json)
+        return
+    if paper == "gs3":
+        reproduce_gs3(hands=hands, quick=quick, seed=seed, as_json=json)
         return
     if paper == "abstractions":
         reproduce_abstractions(plot, quick=quick, seed=seed, as_json=json)

@@ -10,7 +10,7 @@ experiment its conclusion asks for: finer buckets against a smaller gap, at equa
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from equilibrist.evaluation.statistics import Estimate, unit_chips
 from equilibrist.games.catalog import load_game
 from equilibrist.games.rules import GameRules
-from equilibrist.papers.rows import PaperRow, match_row
+from equilibrist.papers.rows import PaperRow, Tell, match_row
 from equilibrist.play.match import play_matches
 from equilibrist.players.catalog import make_player
 from equilibrist.solving import training
@@ -48,8 +48,6 @@ STAND_INS = {
 VEXBOT = {"all hands": (0.142, 1.0), "the last tenth": (0.147, 0.1)}
 # From coarse to fine: what the experiment of the conclusion compares.
 SIZES = ((5, 20, 80, 320), (6, 36, 216, 1296), (8, 64, 512, 4096))
-
-Tell = Callable[[str, float], None]  # what is done, and the share of it
 
 
 def static_rows(

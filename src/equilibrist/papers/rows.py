@@ -10,6 +10,8 @@ from equilibrist.games.rules import GameRules
 from equilibrist.play.match import play_match
 from equilibrist.players.catalog import make_player
 
+Tell = Callable[[str, float], None]  # what is being done, and the share of it that is
+
 
 @dataclass(frozen=True)
 class PaperRow:
@@ -32,18 +34,18 @@ def match_row(
     players: tuple[str, str],
     hands: int,
     seed: int,
-    watch: Callable[[str, float], None],
+    tell: Tell,
 ) -> PaperRow:
     """A duplicate match of two players of the catalogue, from the first one's side.
 
-    `hands` are all that are played, each deal twice. `watch` is told who plays, and the share done.
+    `hands` are all that are played, each deal twice. `tell` hears who plays.
     """
 
-    def tell(share: float) -> None:
-        watch(f"{players[0]} against {players[1]}", share)
+    def watch(share: float) -> None:
+        tell(f"{players[0]} against {players[1]}", share)
 
-    tell(0.0)
+    watch(0.0)
     pair = make_player(players[0], rules), make_player(players[1], rules)
-    match = play_match(rules, pair, hands, seed=seed, duplicate=True, runner="auto", watch=tell)
+    match = play_match(rules, pair, hands, seed=seed, duplicate=True, runner="auto", watch=watch)
     found = Estimate.of_sample(match.samples / rules.raise_sizes[0])
     return PaperRow(table, name, paper, found.mean, ci95=found.ci95, hands=match.num_hands)

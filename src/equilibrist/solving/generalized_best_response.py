@@ -45,7 +45,7 @@ from equilibrist.solving.double_oracle import is_listed
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.matrix_lp import distribution, solve_matrix
 
-_ITERATIONS_A_CHECK = 100  # of CFR+ between two looks at the gap
+_FIRST_CHECK = 10  # iterations of CFR+ before the first look at the gap; later ones grow
 _MOST_ITERATIONS = 1_000_000
 
 
@@ -138,7 +138,7 @@ def by_regret_matching(game: RestrictedGame, accuracy: float) -> Response:
     solver = CFR()
     state = solver.init(game)
     while True:
-        solver.step(game, state, _ITERATIONS_A_CHECK)
+        solver.step(game, state, max(_FIRST_CHECK, int(state["iteration"]) // 4))
         plans = solver.plans(game, state)
         response = _proved(game, plans[game.responder], distribution(plans[game.player][1:]))
         if response.gap <= accuracy or state["iteration"] >= _MOST_ITERATIONS:

@@ -59,6 +59,7 @@ class RangeOfSkill:
     epsilon: float = 1e-7  # gain, in the game's unit, up to which a response no longer joins
     method: str = "lp"  # of the generalized best responses: lp, half-oracle or cfr+
     accuracy: float = 1e-7  # ε′ of the generalized best responses, in the game's unit
+    share: float = 0.0  # of the last gain, which ε′ may be where that is more
     name: str = "range-of-skill"
 
     def __post_init__(self) -> None:
@@ -113,7 +114,9 @@ class RangeOfSkill:
         The old state is left whole, so that an interruption finds it so.
         """
         restricted = RestrictedGame(symmetric, 1, state["strategies"], state["utilities"])
-        response = generalized_best_response(restricted, self.method, self.accuracy)
+        last = float(state["gains"][-1])
+        accuracy = max(self.accuracy, self.share * last) if np.isfinite(last) else self.accuracy
+        response = generalized_best_response(restricted, self.method, accuracy)
         changed: State = {
             "iteration": np.array(state["iteration"] + 1),
             "finished": np.array(response.bound <= self.epsilon),

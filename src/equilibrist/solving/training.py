@@ -7,6 +7,7 @@ the same words, and one that is whole has nothing left to do.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,23 +27,19 @@ from equilibrist.models.game import SequenceGame
 from equilibrist.solving.forecast import Forecast, bucket_forecast
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.play_out import play_out
+from equilibrist.solving.range_of_skill import RangeOfSkill
 from equilibrist.solving.solve import Run
 from equilibrist.solving.solver import Solver
 from equilibrist.solving.store import Store
 from equilibrist.storage.artefact import open_artefact
 from equilibrist.storage.manifest import MANIFEST
-from equilibrist.strategies.bots import (
-    BUCKETS,
-    COUNTS,
-    ENDS,
-    SOLUTION,
-    STRATEGY,
-    Bot,
-    is_current,
-)
+from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, Bot, is_current
 from equilibrist.strategies.compact import CompactStrategy
 from equilibrist.strategies.description import BucketDescription
 from equilibrist.strategies.strategy import Solution
+
+_SHARE = 0.1  # of what a response won that the next may be off
+_IDENTITY = 12  # digits of a hash in a folder's name
 
 
 class Needs(NamedTuple):
@@ -124,36 +121,18 @@ def count_deals(
     tell: Callable[[float], None] = lambda share: None,
 ) -> joint.Joint:
     """How the bot's buckets meet, counted or opened; `tell` hears the share that is done."""
-    out, parents = folder / COUNTS, {"first": open_artefact(folder / BUCKETS).hash}
-    so_far = None
-    if (out / MANIFEST).exists():
-        there = open_artefact(out, joint.KIND)
-        if there.parents != parents:
-            raise StorageError(
-                f"{out} counts other buckets than {folder / BUCKETS}", value=str(out)
-            )
-        if _is_whole(out):
-            found = joint.Joint.open(out)
-            _check_sample(bot, out, found, seed)
-            return found
-        so_far = joint.Progress.open(out, parents)
-    if bot.boards is None:
-        keeper = joint.Keeper(out, parents, tell)
-        found = joint.joint(buckets, so_far=so_far, watch=keeper)
-    else:
-        found = joint.sampled_joint(buckets, num_boards=bot.boards, seed=seed)
-    found.save(out, parents)
-    return found
+    parents = {"first": open_artefact(folder / BUCKETS).hash}
+    return _counted(folder / COUNTS, parents, buckets, boards=bot.boards, seed=seed, tell=tell)
 
 
-def _check_sample(bot: Bot, folder: Path, found: joint.Joint, seed: int) -> None:
-    """Refuse counts of other deals than the bot is to be made of."""
-    wanted = None if bot.boards is None else (bot.boards, seed)
+def _check_sample(folder: Path, found: joint.Joint, boards: int | None, seed: int) -> None:
+    """Refuse counts of other deals than are wanted."""
+    wanted = None if boards is None else (boards, seed)
     if found.sample != wanted or (found.distance is None) != (wanted is None):
         raise StorageError(
-            f"{folder} holds counts of {_deals(found.sample, found.distance is None)}, but "
-            f"{bot.name} is made of {_deals(wanted, wanted is None)}: remove {folder} and "
-            f"{folder.with_name(SOLUTION)}, or train into another folder with --out",
+            f"{folder} holds counts of {_deals(found.sample, found.distance is None)}, not of "
+            f"{_deals(wanted, wanted is None)}: remove it and the solutions beside it, or train "
+            "into another folder with --out",
             value=str(folder),
         )
 
@@ -170,21 +149,19 @@ def finer_counts(
     numbers: Sequence[int],
     folder: Path,
     *,
+    boards: int | None = None,
     seed: int = 0,
     say: Callable[[str], None] | None = None,
     tell: Callable[[float], None] = lambda share: None,
 ) -> tuple[joint.Joint, Abstraction]:
-    """How buckets meet finer ones of the same recipe, all deals counted; made or opened.
+    """How buckets meet finer ones of the same recipe, on some or all boards; made or opened.
 
-    `identity` is the hash of the buckets: counts that are there are used if they are of these.
+    `identity` is the hash of the buckets; counts of others are kept beside these.
     """
     finer = make_buckets(buckets.rules, buckets.recipe, numbers, folder, seed=seed, say=say)
-    out = folder / COUNTS
     parents = {"first": identity, "second": open_artefact(folder / BUCKETS).hash}
-    if (out / MANIFEST).exists() and open_artefact(out, joint.KIND).parents == parents:
-        return joint.Joint.open(out), finer
-    found = joint.joint(buckets, finer, watch=lambda _, share: tell(share))
-    found.save(out, parents)
+    out = folder / f"{COUNTS}-{identity[:_IDENTITY]}{'' if boards is None else '-sample'}"
+    found = _counted(out, parents, buckets, finer, boards=boards, seed=seed, tell=tell)
     return found, finer
 
 
@@ -208,6 +185,36 @@ def make_ends(
     return out
 
 
+def _counted(
+    out: Path,
+    parents: dict[str, str],
+    first: Abstraction,
+    second: Abstraction | None = None,
+    *,
+    boards: int | None = None,
+    seed: int,
+    tell: Callable[[float], None],
+) -> joint.Joint:
+    """The counts in a folder, made, ended or opened; of a sample if `boards` are given."""
+    so_far = None
+    if (out / MANIFEST).exists():
+        there = open_artefact(out, joint.KIND)
+        if there.parents != parents:
+            raise StorageError(f"{out} counts other buckets than these", value=str(out))
+        if _is_whole(out):
+            found = joint.Joint.open(out)
+            _check_sample(out, found, boards, seed)
+            return found
+        so_far = joint.Progress.open(out, parents)
+    if boards is None:
+        keeper = joint.Keeper(out, parents, tell)
+        found = joint.joint(first, second, so_far=so_far, watch=keeper)
+    else:
+        found = joint.sampled_joint(first, second, num_boards=boards, seed=seed)
+    found.save(out, parents)
+    return found
+
+
 def prepare(
     bot: Bot,
     folder: Path,
@@ -224,15 +231,26 @@ def prepare(
     description = BucketDescription.of(
         folder / BUCKETS, folder / COUNTS, menu, ends=ends, last_round=bot.last_round
     )
-    game, solver = description.build(), get_method(bot.method, bot.dtype)
-    store = Store(folder / SOLUTION, game, description, solver, seed, bot.dtype)
-    is_there = (folder / SOLUTION / MANIFEST).exists()
+    game = description.build()
+    solver = _method(bot, game)
+    store = Store(folder / bot.solution, game, description, solver, seed, bot.dtype)
+    is_there = (folder / bot.solution / MANIFEST).exists()
     return game, solver, store, store.resume() if is_there else None
 
 
-def keep_strategy(folder: Path) -> None:
+def keep_strategy(bot: Bot, folder: Path) -> None:
     """Write what of the solution it takes to play, unless it is there already."""
-    strategy, solution = folder / STRATEGY, folder / SOLUTION
+    strategy, solution = folder / bot.strategy, folder / bot.solution
     if not is_current(strategy, solution):
         identity = open_artefact(solution).hash
         CompactStrategy.of(Solution.load(solution, in_memory=True), identity).save(strategy)
+
+
+def _method(bot: Bot, game: SequenceGame) -> Solver:
+    """The bot's method; the range of skill by CFR+, to no more than half of the bot's target."""
+    found = get_method(bot.method, bot.dtype)
+    if not isinstance(found, RangeOfSkill):
+        return found
+    assert game.rules is not None
+    epsilon = bot.target * game.rules.big_blind / 1000  # chips
+    return replace(found, epsilon=epsilon, method="cfr+", accuracy=epsilon / 2, share=_SHARE)

@@ -11,6 +11,9 @@ A bot is a folder of four artefacts, made one after the other by `solving.traini
 from its solution, and has another artefact before it:
 
     ends       what hands are worth where the first phase leaves them
+
+Bots of the same buckets share a folder, and so the first two; one that is another by its rules at
+the table only shares the solution too.
 """
 
 from __future__ import annotations
@@ -51,6 +54,19 @@ class Bot:
     minutes: float = 1.0  # that making it takes on two cores, about
     last_round: int | None = None  # of its first phase; it is solved again, with what follows
     paper: str = ""  # where it is from
+    family: str = ""  # the bot whose folder it shares; "" for its own
+    solution: str = SOLUTION  # where in its folder
+    looks: int | None = None  # iterations between two looks at its exploitability
+
+    @property
+    def folder(self) -> Path:
+        """Where it is unless told."""
+        return HOME / (self.family or self.name)
+
+    @property
+    def strategy(self) -> str:
+        """Where in its folder what it plays from is."""
+        return self.solution.replace(SOLUTION, STRATEGY)
 
 
 _RANGE_OF_SKILL: Final = "Zinkevich, Bowling and Burch 2007"
@@ -94,6 +110,41 @@ BOTS: Final = {
             paper=_GS2,
         ),
         Bot(
+            "bigbot",
+            "SmallBot under the full rules: it calls a raise beyond its caps and forgets it",
+            recipe="percentile",
+            buckets=(5, 25, 125, 625),
+            max_raises="2 3 3 3",
+            target=1.0,
+            minutes=6.0,
+            family="smallbot",
+        ),
+        Bot(
+            "smallbot-stopped",
+            "SmallBot stopped at the exploitability of the paper's, 10.6 mbb/g",
+            recipe="percentile",
+            buckets=(5, 25, 125, 625),
+            max_raises="2 3 3 3",
+            target=10.6,
+            minutes=6.0,
+            family="smallbot",
+            solution="solution-stopped",
+            looks=1,
+        ),
+        Bot(
+            "smallbot-skill",
+            "SmallBot by the paper's own algorithm, the range of skill; slow",
+            recipe="percentile",
+            buckets=(5, 25, 125, 625),
+            max_raises="2 3 3 3",
+            target=10.0,
+            method="range-of-skill",
+            minutes=240.0,
+            family="smallbot",
+            solution="solution-skill",
+            looks=1,
+        ),
+        Bot(
             "gs3",
             "GS3's potential-aware buckets 20-800-4800-28800, all deals counted",
             recipe="potential-aware",
@@ -129,10 +180,11 @@ def get_bot(name: str) -> Bot:
 
 def solution_of(name: str) -> Path:
     """The folder of a trained bot's solution; `StorageError` says how to train it."""
-    bot, folder = get_bot(name), HOME / name / SOLUTION
+    bot = get_bot(name)
+    folder = bot.folder / bot.solution
     if not (folder / MANIFEST).exists():
         raise StorageError(
-            f"{name} is not trained here: `equilibrist train {name}` makes {HOME / name} in about "
+            f"{name} is not trained here: `equilibrist train {name}` makes {bot.folder} in about "
             f"{bot.minutes:g} minutes",
             value=name,
         )
@@ -144,7 +196,8 @@ def strategy_of(name: str) -> Path:
 
     A strategy of another solution than the one that is there is left alone.
     """
-    strategy, solution = HOME / get_bot(name).name / STRATEGY, HOME / name / SOLUTION
+    bot = get_bot(name)
+    strategy, solution = bot.folder / bot.strategy, bot.folder / bot.solution
     if not is_current(strategy, solution):
         return solution_of(name)
     return strategy

@@ -176,8 +176,10 @@ def _arithmetic(operation: Any, instruction: str) -> None:
 
     @intrinsic
     def compute(context, left, right):
+        is_float = isinstance(left.dtype, types.Float)
+
         def write(context, builder, signature, arguments):
-            return getattr(builder, instruction)(*arguments)
+            return getattr(builder, f"f{instruction}" if is_float else instruction)(*arguments)
 
         return left(left, right), write
 
@@ -189,9 +191,9 @@ def _arithmetic(operation: Any, instruction: str) -> None:
 
 
 for _operation, _instruction in (
-    (operator.add, "fadd"),
-    (operator.sub, "fsub"),
-    (operator.mul, "fmul"),
-    (operator.truediv, "fdiv"),
+    (operator.add, "add"),
+    (operator.sub, "sub"),
+    (operator.mul, "mul"),
+    (operator.truediv, "div"),
 ):
     _arithmetic(_operation, _instruction)

@@ -1,0 +1,196 @@
+"""Joint counts over the boards of the last street, each with the deals that lead to it.
+
+The hands of a board are put in order once for all these deals. Where both players have the same
+buckets all pairs of labels are counted (`kernels/cpu/joint.py`); where they have different ones,
+groups of the rows of the player with fewer (`kernels/cpu/row_groups.py`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.abstraction.buckets import Abstraction
+from equilibrist.abstraction.features import Ints
+from equilibrist.abstraction.streets import Streets
+from equilibrist.cards.ranking import rank_tables
+
+Counts = NDArray[Any]  # whole numbers: float64 below 2**53, or uint32 or uint64
+Matrices = list[Counts]  # wins, ties and, of two different abstractions, losses: [K0, K1] each
+Watch = Callable[[Matrices, int], None]  # the counts so far, and how many blocks are done
+
+NUM_BLOCKS: Final = 64  # of boards: progress, and what a killed run has to do again
+_BATCH = 64  # boards whose walks are written down together
+_NOBODYS = 52  # a card in no hand
+
+
+class Links(NamedTuple):
+    """Deals that lead to last boards: those to board b are `start[b]` … `start[b + 1]` − 1."""
+
+    start: NDArray[np.int64]  # [last boards + 1]
+    origin: NDArray[np.int64]  # [deals] board of the street before
+    renaming: NDArray[np.uint8]  # [deals]
+    weights: Counts  # [boards of the street before] how often a deal onto it counts
+
+
+def all_links(streets: Streets, boards: NDArray[np.int64] | None = None) -> Links:
+    """All deals, or all onto some boards of the street before the last."""
+    if len(streets) == 1:
+        return links_of(streets, np.zeros(0, np.int64), streets[0].multiplicity.astype(np.float64))
+    before = streets[-2]
+    num_deals = before.child.shape[1]
+    chosen = np.arange(len(before.boards)) if boards is None else np.asarray(boards)
+    deals = (chosen[:, None] * num_deals + np.arange(num_deals)).ravel()
+    return links_of(streets, deals, before.multiplicity.astype(np.float64))
+
+
+def links_of(streets: Streets, deals: NDArray[np.int64], weights: Counts) -> Links:
+    """Where deals, numbered board by board, come from and lead to."""
+    if len(streets) == 1:
+        count = len(streets[0].boards)
+        same = np.zeros(count, np.uint8)
+        return Links(np.arange(count + 1), np.zeros(count, np.int64), same, weights)
+    before = streets[-2]
+    deals = deals[np.argsort(before.child.ravel()[deals], kind="stable")]
+    child = before.child.ravel()[deals]
+    start = np.searchsorted(child, np.arange(len(streets[-1].boards) + 1))
+    renaming = before.renaming.ravel()[deals]
+    return Links(start, deals // before.child.shape[1], renaming, weights)
+
+
+def last_street(side: Abstraction) -> tuple[Ints, Ints, tuple[NDArray[Any], NDArray[Any]]]:
+    """Buckets of the street before the last, values of the last street, and their intervals."""
+    labels = side.tables[-1] if side.tables else np.zeros((1, side.streets.num_hands), np.int16)
+    return labels, side.values, (side.last.first, side.last.lower)
+
+
+def count_boards(
+    first: Abstraction,
+    other: Abstraction,
+    links: Links,
+    *,
+    so_far: tuple[Matrices, int] | None = None,
+    watch: Watch | None = None,
+) -> Matrices:
+    """Counts of the deals of some links; `so_far` are counts that `watch` was shown.
+
+    Boards are counted in blocks if somebody watches, otherwise all at once.
+    """
+    shape = first.num_buckets[-1], other.num_buckets[-1]
+    parts = 2 if other is first else 3
+    matrices, done = so_far or ([np.zeros(shape) for _ in range(parts)], 0)
+    count = _pairs(first, links) if other is first else _row_groups(first, other, links)
+    blocks = 1 if watch is None else NUM_BLOCKS
+    ends = np.linspace(0, len(first.streets[-1].boards), blocks + 1).astype(np.int64)
+    for number, (begin, end) in enumerate(itertools.pairwise(ends.tolist())):
+        if number < done:
+            continue
+        for matrix, more in zip(matrices, count(begin, end), strict=True):
+            matrix += more
+        if watch is not None:
+            watch(matrices, number + 1)
+    return matrices
+
+
+def _pairs(found: Abstraction, links: Links) -> Callable[[int, int], Matrices]:
+    """What counts wins and ties on the boards from one on and before another."""
+    from equilibrist.kernels.cpu.joint import bucket_showdowns
+
+    streets = found.streets
+    tables, hands, inverse = _tables(found), streets.hands[streets.in_deck], _inverse(streets)
+    labels, values, cuts = last_street(found)
+    shape = (2, numba.get_num_threads(), found.num_buckets[-1], found.num_buckets[-1])
+
+    def count(begin: int, end: int) -> Matrices:
+        wins, ties = np.zeros(shape)
+        side = labels, values[begin:end], *cuts
+        bucket_showdowns(
+            tables, streets[-1].boards[begin:end], hands, streets.in_deck,
+            (links.start[begin : end + 1], links.origin, links.renaming),
+            (links.weights, streets.renamed), inverse, side, side, wins, ties,
+        )  # fmt: skip
+        return [wins.sum(axis=0), ties.sum(axis=0)]
+
+    return count
+
+
+def _row_groups(
+    first: Abstraction, other: Abstraction, links: Links
+) -> Callable[[int, int], Matrices]:
+    """The same for players with different buckets, and losses too."""
+    is_turned = first.num_buckets[-1] > other.num_buckets[-1]
+    few, many = (other, first) if is_turned else (first, other)
+    shape, rules = (few.num_buckets[-1], many.num_buckets[-1]), few.rules
+    left = len(rules.deck) - rules.total_board_cards
+    pairs = math.comb(left, rules.num_hole_cards)
+    pairs *= math.comb(left - rules.num_hole_cards, rules.num_hole_cards)
+
+    def count(begin: int, end: int) -> Matrices:
+        deals = links.origin[links.start[begin] : links.start[end]]
+        for dtype in (np.uint32, np.uint64):
+            lost, tied, met = _add_walks(few, many, links, begin, end, dtype)
+            # A count too large for its cell is missing from the sum: then once more, with 64 bits.
+            if met.sum(dtype=np.uint64) == links.weights[deals].sum() * pairs:
+                break
+        lost, tied, met = (_matrix(counts, shape) for counts in (lost, tied, met))
+        wins = met - tied - lost
+        return [lost.T, tied.T, wins.T] if is_turned else [wins, tied, lost]
+
+    return count
+
+
+def _add_walks(
+    few: Abstraction, many: Abstraction, links: Links, begin: int, end: int, dtype: Any
+) -> tuple[Counts, Counts, Counts]:
+    """Counts [groups, K1, width] of the rows that lose, tie and meet on some boards."""
+    from equilibrist.kernels.cpu.row_groups import WIDTH, add_row_groups, write_walks
+
+    streets = few.streets
+    tables, hands, inverse = _tables(few), streets.hands[streets.in_deck], _inverse(streets)
+    cards = np.full((len(hands), 2), _NOBODYS, hands.dtype)
+    cards[:, : hands.shape[1]] = hands
+    sides = [last_street(side) for side in (few, many)]
+    shape = -(-few.num_buckets[-1] // WIDTH), many.num_buckets[-1], WIDTH
+    lost, tied, met = (np.zeros(shape, dtype) for _ in range(3))
+    for low in range(begin, end, _BATCH):
+        high = min(low + _BATCH, end)
+        start = links.start[low : high + 1]
+        deals = links.origin[start[0] : start[-1]]
+        walks = (
+            np.zeros(high - low, np.int64),
+            np.zeros((high - low, len(hands)), np.uint32),
+            *np.zeros((2, len(deals), len(hands)), np.int32),
+        )
+        write_walks(
+            tables, streets[-1].boards[low:high], hands, streets.in_deck,
+            (start, links.origin, links.renaming), streets.renamed, inverse,
+            *[(labels, values[low:high], *cuts) for labels, values, cuts in sides], walks,
+        )  # fmt: skip
+        weights = links.weights[deals].astype(dtype)
+        add_row_groups(cards, hands.shape[1] == 2, start, weights, walks, lost, tied, met)
+    return lost, tied, met
+
+
+def _matrix(counts: Counts, shape: tuple[int, int]) -> Counts:
+    """Counts [groups, K1, width] as [K0, K1] float64."""
+    rows = counts.transpose(0, 2, 1).reshape(-1, shape[1])[: shape[0]]
+    return rows.astype(np.float64)
+
+
+def _tables(found: Abstraction) -> Any:
+    rules = found.rules
+    return rank_tables(rules.num_hole_cards + rules.total_board_cards, rules.ranking)
+
+
+def _inverse(streets: Streets) -> NDArray[np.int64]:
+    """Number of the renaming that undoes each: [24]."""
+    every, same = streets.renamed, np.arange(streets.num_hands)
+    return np.array(
+        [next(j for j in range(24) if np.array_equal(every[j][row], same)) for row in every]
+    )

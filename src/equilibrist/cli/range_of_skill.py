@@ -1,0 +1,127 @@
+"""`equilibrist reproduce range-of-skill`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from equilibrist.cli.options import Remaining, emit
+from equilibrist.cli.paper_rows import Told, rows_text, say
+from equilibrist.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from equilibrist.abstraction.buckets import Abstraction
+    from equilibrist.abstraction.joint import Joint
+    from equilibrist.papers.range_of_skill import Column
+    from equilibrist.strategies.bots import Bot
+    from equilibrist.strategies.strategy import Solution
+
+_HANDS, _QUICK_HANDS = 50_000, 2_000  # of each match
+_QUICK_BOARDS = 40_000  # in the sample of deals between different buckets
+_TITLES = {
+    "1": "Table 1: what a best response wins from the strategies, sb/h",
+    "2": "Table 2: what the first wins from the second, duplicate matches, sb/h",
+    "baselines": "Against our other players, duplicate matches, sb/h",
+    "rounds": "The range of skill's own rounds",
+}
+
+
+def reproduce_range_of_skill(
+    plot: Path | None, hands: int | None, *, quick: bool, seed: int, as_json: bool
+) -> None:
+    """Both tables of the paper for the trained smallbot, and the rounds of its own algorithm."""
+    from equilibrist.cli import runs
+    from equilibrist.games.catalog import load_game
+    from equilibrist.papers import range_of_skill
+    from equilibrist.strategies.bots import get_bot, solution_of
+    from equilibrist.strategies.strategy import Solution, game_of
+
+    hands = hands or (_QUICK_HANDS if quick else _HANDS)
+    if hands < 4 or hands % 2:
+        raise InvalidValueError(
+            f"matches are of an even number of hands, every deal twice, not {hands}", value=hands
+        )
+    name = "smallbot-quick" if quick else "smallbot"
+    found = {name: Solution.load(solution_of(name), in_memory=True)}
+    if not quick:
+        stopped = get_bot("smallbot-stopped")
+        found[stopped.name] = _trained(stopped, seed)
+    columns, is_sample = _columns(found, quick, seed)
+    rows = [
+        row
+        for bot, each in columns.items()
+        for column in each
+        for row in range_of_skill.column_rows(bot, column, is_sample=is_sample and column.is_finer)
+    ]
+    rules = load_game(get_bot(name).game)
+    player = name if quick else "bigbot"
+    rows += range_of_skill.match_rows(rules, player, hands, seed, Told())
+    by_rounds = None if quick else _by_rounds()
+    if by_rounds is not None:
+        rows += range_of_skill.round_rows(by_rounds.trace, rules.raise_sizes[0])
+    notes = range_of_skill.differences(columns)
+    if by_rounds is None and not quick:
+        notes.append("`equilibrist train smallbot-skill` begins the rounds of the range of skill")
+    text = "\n\n".join([rows_text(rows, _TITLES), "\n".join(notes)])
+    emit({"rows": [vars(row) for row in rows], "notes": notes}, text, as_json=as_json)
+    if plot is not None and by_rounds is not None:
+        runs.draw({by_rounds.method: by_rounds.trace}, game_of(by_rounds), plot)
+
+
+def _trained(bot: Bot, seed: int) -> Solution:
+    """A bot whose buckets and counts are there, solved if it is not yet."""
+    from equilibrist.solving import training
+    from equilibrist.solving.solve import solve
+    from equilibrist.strategies.strategy import Solution
+
+    game, solver, store, earlier = training.prepare(bot, bot.folder, seed=seed)
+    assert game.rules is not None
+    target = bot.target * game.rules.big_blind / 1000
+    say(f"solving {bot.name}")
+    solve(game, solver, target=target, every=bot.looks, seed=seed, run=earlier, save=store.save)
+    return Solution.load(bot.folder / bot.solution, in_memory=True)
+
+
+def _columns(
+    found: dict[str, Solution], quick: bool, seed: int
+) -> tuple[dict[str, list[Column]], bool]:
+    """Table 1 of strategies with the same buckets, and whether finer ones met in a sample only."""
+    from equilibrist.abstraction.joint import Joint
+    from equilibrist.papers import range_of_skill
+    from equilibrist.solving.training import finer_counts
+    from equilibrist.strategies.bots import HOME
+    from equilibrist.strategies.description import BucketDescription
+    from equilibrist.strategies.strategy import game_of
+
+    description = next(iter(found.values())).game
+    assert isinstance(description, BucketDescription)
+    buckets = description.open_abstraction()
+    counts, finer = finer_counts(
+        buckets, description.hashes[0], range_of_skill.FINER, HOME / "range-of-skill",
+        boards=_QUICK_BOARDS if quick else None, seed=seed, say=say,
+        tell=Remaining("counting deals"),
+    )  # fmt: skip
+    cases: list[tuple[Joint, Abstraction | None]]
+    cases = [(Joint.open(description.joint), None), (counts, finer)]
+    columns: dict[str, list[Column]] = {}
+    for name, solution in found.items():
+        say(f"best responses to {name}")
+        columns[name] = [
+            range_of_skill.table_column(
+                game_of(solution), solution.plans, buckets, met, responder, has_all_raises=raises
+            )
+            for met, responder in cases
+            for raises in (False, True)
+        ]
+    return columns, counts.distance is not None
+
+
+def _by_rounds() -> Solution | None:
+    """The run of the paper's own algorithm, as far as it is."""
+    from equilibrist.storage.manifest import MANIFEST
+    from equilibrist.strategies.bots import get_bot
+    from equilibrist.strategies.strategy import Solution
+
+    bot = get_bot("smallbot-skill")
+    folder = bot.folder / bot.solution
+    return Solution.load(folder) if (folder / MANIFEST).exists() else None
