@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numpy import bool_, float32, float64, int32, int64, uint8, uint16, uint64
+from numpy import bool_, float32, float64, int8, int32, int64, uint8, uint16, uint64
 from numpy.typing import NDArray
 
 
@@ -22,6 +22,16 @@ class RankTables(NamedTuple):
     high_start: NDArray[uint16]  # [5**6] where the block of a multiset of high ranks begins
     flush_start: uint64  # where the flushes begin in `value`
     value: NDArray[uint16]  # [multisets of n ranks + 2**13] hands without flush; ranks of a flush
+
+
+class SwapTables(NamedTuple):
+    """What the swap rule looks up of a set of ranks, 13 bits (`abstraction/swapping.py`)."""
+
+    size: NDArray[int8]  # [2**13] ranks in the set
+    straight: NDArray[int8]  # [2**13] highest card of the best straight, −1 if none
+    draws: NDArray[uint16]  # [2**13] set of the ten runs of five ranks of which one is missing
+    outs: NDArray[int8]  # [2**13] different ranks that would make a straight
+    runs_with: NDArray[uint16]  # [13] set of the runs that a rank belongs to
 
 
 class DealTables(NamedTuple):
