@@ -34,6 +34,45 @@ class SwapTables(NamedTuple):
     runs_with: NDArray[uint16]  # [13] set of the runs that a rank belongs to
 
 
+class TextureTables(NamedTuple):
+    """What wetness and volatility look up (`abstraction/textures.py`); streets are flop to river.
+
+    Borders are lowered by half a unit of the ninth digit, to which sums are rounded.
+    """
+
+    closeness: NDArray[float64]  # [3, 2**13] connectivity of a set of ranks
+    flop_base: NDArray[float64]  # [2**13] volatility of a flop without its suits
+    suited: NDArray[float64]  # [3, 6] suitedness by cards of a suit
+    wetness_borders: NDArray[float64]  # [3, 4] infinite where a street has fewer bins
+    volatility_borders: NDArray[float64]  # [2]
+
+
+class LineTables(NamedTuple):
+    """Streets of players of levels (`abstraction/betting_lines.py`); Q lines, E ends of streets.
+
+    The ends of a line are [slots of BB, levels of BU]; its weights are [states, slots].
+    """
+
+    num_levels: NDArray[int64]  # [Q]
+    num_slots: NDArray[int64]  # [Q]
+    weight_start: NDArray[int64]  # [Q]
+    slot_start: NDArray[int64]  # [Q] first slot in `leads`
+    end_start: NDArray[int64]  # [Q]
+    leads: NDArray[bool_]  # whether BB bets with a slot
+    next: NDArray[int64]  # [E] the line that follows, or one of the negative endings
+    stake: NDArray[int64]  # [E] chips that the loser of the hand has put in, if it ends
+    played: NDArray[int64]  # [E, 2] levels played by BB and BU
+
+
+class LevelGame(NamedTuple):
+    """All that a hand of players of levels needs."""
+
+    ranks: RankTables
+    swaps: SwapTables
+    textures: TextureTables
+    lines: LineTables
+
+
 class DealTables(NamedTuple):
     """The case analysis of a deal pattern (`kernels/deal_tables.py`).
 

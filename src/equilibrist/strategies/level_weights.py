@@ -142,7 +142,7 @@ def report_place(seat: int, indices: Sequence[int]) -> int:
     is_state = street > 0 and not any(textures[street:]) and all(betting[:street])
     if is_state and all(1 <= x <= size for x, size in zip(dealt, _SIZES, strict=False)):
         history = (Mark(False, preflop), *(_mark(code, seat) for code in betting[: street - 1]))
-        number = _line_numbers().get(history, -1)
+        number = line_numbers().get(history, -1)
         kind, level = divmod(betting[street - 1] - 1, NUM_LEVELS)
         line = all_lines()[number]
         if number >= 0 and kind < 2 and level < line.num_levels:
@@ -160,5 +160,6 @@ def _mark(code: int, seat: int) -> Mark:
 
 
 @functools.cache
-def _line_numbers() -> dict[tuple[Mark, ...], int]:
+def line_numbers() -> dict[tuple[Mark, ...], int]:
+    """The number of a line by its history."""
     return {line.history: number for number, line in enumerate(all_lines())}

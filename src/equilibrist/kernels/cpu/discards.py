@@ -27,12 +27,11 @@ def swap_card(tables, one, two, board, gone, state):
     """
     place = swap_place(tables, one, two, board)
     if place >= 0:
-        card, state = draw_card(state, gone)
-        gone |= _BIT << card
+        card, state, gone = draw_card(state, gone)
         if place == 0:
-            one = np.int64(card)
+            one = card
         else:
-            two = np.int64(card)
+            two = card
     return one, two, gone, state
 
 
@@ -58,8 +57,7 @@ def _play(ranks, swaps, first, second, first_chances, second_chances, state):
     three, four = np.int64(second[j, 0]), np.int64(second[j, 1])
     key, board = ranks.start, np.uint64(0)
     for k in range(5):
-        card, state = draw_card(state, gone)
-        gone |= _BIT << card
+        card, state, gone = draw_card(state, gone)
         key += ranks.card_key[card]
         board += ranks.card_mask[card]
         if k == 2 or k == 3:

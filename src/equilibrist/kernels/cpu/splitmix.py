@@ -36,9 +36,10 @@ def below(word, most):
 
 @njit(cache=True, inline="always")
 def draw_card(state, gone):
-    """A card whose bit is not in `gone` uint64, all alike, and the state after it."""
+    """A card whose bit is not in `gone` uint64, all alike; then the state, and `gone` with it."""
     while True:
         state += GOLDEN
         card = below(mix(state), np.uint64(52))
-        if (gone >> card) & np.uint64(1) == np.uint64(0):
-            return card, state
+        bit = np.uint64(1) << card
+        if gone & bit == np.uint64(0):
+            return np.int64(card), state, gone | bit
