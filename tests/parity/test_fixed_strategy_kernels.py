@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from equilibrist.abstraction.betting_lines import BB, BU, STACK, Mark, all_lines, play_street
+from equilibrist.abstraction.betting_lines import (
+    BB,
+    BU,
+    STACK,
+    Mark,
+    all_lines,
+    line_numbers,
+    play_street,
+)
 from equilibrist.abstraction.swapping import card_to_swap
 from equilibrist.abstraction.textures import (
     flop_textures,
@@ -19,7 +27,6 @@ from equilibrist.kernels.cpu.fixed_strategy import play_cycle, play_results
 from equilibrist.kernels.cpu.texture import board_textures
 from equilibrist.strategies.level_game import level_game
 from equilibrist.strategies.level_weights import (
-    line_numbers,
     line_starts,
     num_weights,
     random_start,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from equilibrist.abstraction.betting_lines import BB, BU, Mark, all_lines
+from equilibrist.abstraction.betting_lines import BB, BU, Mark, all_lines, line_numbers
 from equilibrist.abstraction.textures import CLASS_NAMES
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.kernels.cpu.fixed_strategy import choose, play_results
@@ -21,7 +21,6 @@ from equilibrist.strategies.level_game import level_game
 from equilibrist.strategies.level_weights import (
     groups,
     line_block,
-    line_numbers,
     line_starts,
     num_weights,
     report_start,

@@ -17,6 +17,7 @@ histories" are the 400 ways to come to a showdown on the river.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -166,3 +167,30 @@ def all_lines() -> tuple[Line, ...]:
             if amount < line.behind and all(history != other.history for other in lines):
                 lines.append(_line(history, line.pot + 2 * amount, line.behind - amount))
     return tuple(lines)
+
+
+def nearest_line(history: Sequence[Mark]) -> int:
+    """The number of the line with this history, or with the nearest one that exists.
+
+    Opponents with other bet sizes come to streets that players of levels do not.
+
+    Example:
+        >>> line = all_lines()[nearest_line((Mark(False, 4), Mark(True, 4)))]
+        >>> line.history  # a raise after four bets before the flop would have been all-in
+        (Mark(is_led=False, level=4), Mark(is_led=True, level=1))
+    """
+    found: tuple[Mark, ...] = ()
+    for mark in history:
+        nexts = [line.history[-1] for line in all_lines()[1:] if line.history[:-1] == found]
+        found = (*found, min(nexts, key=lambda other: _distance(mark, other)))
+    return line_numbers()[found]
+
+
+def _distance(mark: Mark, other: Mark) -> tuple[int, bool]:
+    return abs(mark.level - other.level), mark.is_led != other.is_led
+
+
+@functools.cache
+def line_numbers() -> dict[tuple[Mark, ...], int]:
+    """The number of a line by its history."""
+    return {line.history: number for number, line in enumerate(all_lines())}

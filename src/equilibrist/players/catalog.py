@@ -153,6 +153,12 @@ def _make_bot(name: str) -> Callable[[GameRules, str], Player]:
     return make
 
 
+def _make_ectomynx(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.level_player import make_level_player
+
+    return make_level_player(rules, options)
+
+
 def _holdem(name: str, description: str, make: Callable[[GameRules, str], Player]) -> PlayerEntry:
     return PlayerEntry(name, description, _LIMIT_HOLDEM, make, kernels=_STRENGTH)
 
@@ -225,6 +231,13 @@ _CATALOG: Final = {
             _make_solution,
             "DIR[,purify|,threshold=CHANCE]",
             table_kernels=_LOOKED_UP,
+        ),
+        PlayerEntry(
+            "ectomynx",
+            "Swaps by a rule and bets by levels; with its report's first weights, or trained ones",
+            "discard-holdem",
+            _make_ectomynx,
+            "[DIR]",
         ),
         *(
             PlayerEntry(

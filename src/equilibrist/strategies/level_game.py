@@ -14,12 +14,13 @@ from equilibrist.abstraction.betting_lines import (
     Mark,
     StreetEnd,
     all_lines,
+    line_numbers,
 )
 from equilibrist.abstraction.swapping import swap_tables
 from equilibrist.abstraction.textures import texture_tables
 from equilibrist.cards.ranking import rank_tables
 from equilibrist.kernels.layout import LevelGame, LineTables
-from equilibrist.strategies.level_weights import line_numbers, line_starts
+from equilibrist.strategies.level_weights import line_starts
 
 
 @functools.cache

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.abstraction.bet_levels import NUM_LEVELS
-from equilibrist.abstraction.betting_lines import BB, Line, Mark, all_lines
+from equilibrist.abstraction.betting_lines import BB, Line, Mark, all_lines, line_numbers
 from equilibrist.abstraction.textures import (
     NUM_CLASSES,
     NUM_FLOP_TEXTURES,
@@ -157,9 +157,3 @@ def report_place(seat: int, indices: Sequence[int]) -> int:
 def _mark(code: int, seat: int) -> Mark:
     kind, level = divmod(code - 1, NUM_LEVELS)
     return Mark((kind == 0) == (seat == BB) and level > 0, level)
-
-
-@functools.cache
-def line_numbers() -> dict[tuple[Mark, ...], int]:
-    """The number of a line by its history."""
-    return {line.history: number for number, line in enumerate(all_lines())}
