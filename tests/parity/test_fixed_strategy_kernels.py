@@ -23,7 +23,7 @@ from equilibrist.abstraction.textures import (
 from equilibrist.cards.hand import class_table, hand_index
 from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.cards.ranking import rank_cards
-from equilibrist.kernels.cpu.fixed_strategy import play_cycle, play_results
+from equilibrist.kernels.cpu.fixed_strategy import hand_state, play_cycle, play_results
 from equilibrist.kernels.cpu.texture import board_textures
 from equilibrist.strategies.level_game import level_game
 from equilibrist.strategies.level_weights import (
@@ -161,6 +161,18 @@ def test_sums_are_of_all_slots_between_played_and_meant(weights, played, lanes):
                 expected[seat, first:end] += (sign * profit * share, 1)
             share *= 0.8
     np.testing.assert_allclose(sums.sum(axis=0) / (125, 1), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("num_cards", [3, 4, 5])
+def test_states_of_hands_are_strengths_and_textures(num_cards):
+    random = np.random.default_rng(num_cards)
+    for deal in np.argsort(random.random((300, 52)), axis=1)[:, : 2 + num_cards]:
+        hole, board = deal[:2], deal[2:]
+        textures = [flop_textures([board[:3]])[0]]
+        textures += [wetness_bins([board[:size]])[0] for size in range(4, num_cards + 1)]
+        expected = state_of(int(strength_classes([hole], [board])[0]), *map(int, textures))
+        game = level_game()
+        assert hand_state(game.swaps, game.textures, *hole.tolist(), board) == expected
 
 
 @pytest.mark.parametrize("num_cards", [3, 4, 5])

@@ -238,6 +238,7 @@ _CATALOG: Final = {
             "discard-holdem",
             _make_ectomynx,
             "[DIR]",
+            ("fixed_strategy.hand_state",),
         ),
         *(
             PlayerEntry(

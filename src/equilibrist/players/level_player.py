@@ -30,8 +30,8 @@ from equilibrist.abstraction.betting_lines import (
     all_lines,
     nearest_line,
 )
-from equilibrist.abstraction.swapping import card_to_swap
-from equilibrist.abstraction.textures import flop_textures, strength_classes, wetness_bins
+from equilibrist.abstraction.swapping import card_to_swap, swap_tables
+from equilibrist.abstraction.textures import texture_tables
 from equilibrist.cards.card import Cards
 from equilibrist.cards.hand import class_table, hand_index
 from equilibrist.errors import InvalidValueError
@@ -40,7 +40,7 @@ from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
 from equilibrist.players.player import Player, View
 from equilibrist.solving.fixed_strategy import load_training
-from equilibrist.strategies.level_weights import line_block, report_start, state_of
+from equilibrist.strategies.level_weights import line_block, report_start
 
 
 class LevelPlayer(Player):
@@ -181,8 +181,8 @@ def _meant(line: Line, level: int) -> int:
 
 def _state(hole: Cards, board: Cards) -> int:
     """The state of a hand: a class before the flop, then strength and textures."""
+    from equilibrist.kernels.cpu.fixed_strategy import hand_state
+
     if not board:
         return int(class_table()[hand_index(*hole)])
-    textures = [int(flop_textures([board[:3]])[0])]
-    textures += [int(wetness_bins([board[:size]])[0]) for size in range(4, len(board) + 1)]
-    return state_of(int(strength_classes([hole], [board])[0]), *textures)
+    return int(hand_state(swap_tables(), texture_tables(), *hole, np.array(board)))

@@ -61,6 +61,23 @@ def _strength(tables, one, two, street, counts, suits):
     return found
 
 
+@njit(cache=True)
+def hand_state(swaps, textures, one, two, board):
+    """The state after the flop of two hole cards on `board` [3 … 5] int64, as it was dealt."""
+    counts, suits = np.zeros(13, np.int64), np.zeros(4, np.int64)
+    values, texture, num_textures = 0, 0, 1
+    for k in range(len(board)):
+        card = board[k]
+        counts[card >> 2] += 1
+        suits[card & 3] |= 1 << (card >> 2)
+        values += (card >> 2) + 2
+        if k >= 2:
+            num_textures *= _TEXTURES[k - 1]
+            texture *= _TEXTURES[k - 1]
+            texture += texture_of(textures, swaps.size, k - 2, suits, values)
+    return _strength(swaps, one, two, len(board) - 2, counts, suits) * num_textures + texture
+
+
 @njit(cache=True, inline="always")
 def _note(trace, street, seat, start, meant, played):
     """Writes which slots a choice is about: those between the level played and the one meant."""
