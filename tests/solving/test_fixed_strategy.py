@@ -1,5 +1,11 @@
 """EctomynX's training: the report's worked example, its bugs, and runs that go on."""
 
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -176,3 +182,36 @@ def test_other_settings_and_versions_are_refused(tmp_path, monkeypatch) -> None:
         FixedStrategy(start="zero")
     with pytest.raises(InvalidValueError, match="at least one hand"):
         FixedStrategy(hands=0)
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from equilibrist.solving import fixed_strategy
+fixed_strategy._MATCH_DEALS, fixed_strategy._BLOCK, fixed_strategy._SAVE_SHARE = 1000, 20_000, 0
+settings, out = fixed_strategy.FixedStrategy(hands=200_000, seed=4), Path(sys.argv[1])
+fixed_strategy.train(settings, 2, out=out, resume=(out / "manifest.json").exists())
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_to_the_same_weights(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(fixed_strategy, "_MATCH_DEALS", 1000)
+    whole = train(FixedStrategy(hands=200_000, seed=4), cycles=2)
+    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    seen = 0
+    for _ in range(3):
+        process = subprocess.Popen(command)
+        while process.poll() is None and written(tmp_path) < seen + 3:
+            time.sleep(0.01)
+        seen = written(tmp_path)
+        process.kill()
+        process.wait()
+    subprocess.run(command, check=True)
+    np.testing.assert_array_equal(load_training(tmp_path).weights, whole.weights)
+
+
+def written(folder: Path) -> int:
+    """How often a run has been written into a folder."""
+    manifest = folder / "manifest.json"
+    return json.loads(manifest.read_text())["generation"] if manifest.exists() else 0
