@@ -12,7 +12,9 @@ from equilibrist.strategies.bots import BOTS
 
 OPTIONS = {"mix": ":0.1,0.6,0.3"}
 STORED = {"solution", *BOTS}  # play what a folder holds (`tests/cli/test_bots.py`)
-TEXTS = [e.name + OPTIONS.get(e.name, "") for e in player_entries() if e.name not in STORED]
+OTHERS = {"ectomynx"}  # of another game (`tests/players/test_level_player.py`)
+LEFT_OUT = STORED | OTHERS
+TEXTS = [e.name + OPTIONS.get(e.name, "") for e in player_entries() if e.name not in LEFT_OUT]
 LIMIT = get_game("holdem-limit")
 
 

@@ -57,3 +57,12 @@ def test_a_game_loads_by_name_or_from_a_file(tmp_path: Path) -> None:
     assert load_game("kuhn") == load_game(path) == load_game(str(path)) == get_game("kuhn")
     with pytest.raises(GameFileError, match="cannot read"):
         load_game("nowhere.game")
+
+
+def test_discard_holdem_is_the_game_of_pokerbots() -> None:
+    # 200 chips, blinds 1 and 2, one swap after the flop and one after the turn.
+    rules = get_game("discard-holdem")
+    assert (rules.stacks, rules.blinds) == ((200, 200), (2, 1))
+    assert rules.discards == (False, True, True, False)
+    assert rules.num_board_cards == (0, 3, 1, 1)
+    assert not rules.is_limit

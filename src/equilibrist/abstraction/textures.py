@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equilibrist.errors import CardError
+from equilibrist.kernels.layout import TextureTables
 from equilibrist.kernels.reference import texture as reference
 
 CLASS_NAMES = (
@@ -40,6 +41,9 @@ VOLATILITY_BORDERS = (3.5, 7.0)
 NUM_WETNESS_BINS = {cards: len(borders) + 1 for cards, borders in WETNESS_BORDERS.items()}
 NUM_VOLATILITY_BINS = len(VOLATILITY_BORDERS) + 1
 NUM_FLOP_TEXTURES = NUM_WETNESS_BINS[3] * NUM_VOLATILITY_BINS
+
+_DIGITS = 9  # to which sums are rounded: powers of ⅔ may miss a border by a rounding error
+_HALF_UNIT = 0.5 * 10.0**-_DIGITS
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -122,17 +126,42 @@ def straight_tables() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     return straight, ranks.sum(axis=1).astype(np.int8)
 
 
+@functools.cache
+def texture_tables() -> TextureTables:
+    """What the compiled textures look up."""
+    ranks = np.arange(1 << 13)[:, None] >> np.arange(13) & 1
+    highest = np.where(ranks, np.arange(13) + 2, 0).max(axis=1)
+    sizes = sorted(WETNESS_BORDERS)
+    closeness = np.array([_CLOSENESS[cards] * _closeness(ranks) for cards in sizes])
+    suited, borders = np.zeros((3, 6)), np.full((3, 4), np.inf)
+    for street, cards in enumerate(sizes):
+        suited[street, : len(_SUITED[cards])] = _SUITED[cards]
+        borders[street, : len(WETNESS_BORDERS[cards])] = WETNESS_BORDERS[cards]
+    return TextureTables(
+        closeness=closeness,
+        flop_base=closeness[0] + 7 - 1.15**highest + ranks.sum(axis=1) - 3.0,
+        suited=suited,
+        wetness_borders=borders - _HALF_UNIT,
+        volatility_borders=np.array(VOLATILITY_BORDERS) - _HALF_UNIT,
+    )
+
+
 def _bins(values: Floats, borders: Sequence[float]) -> Ints:
-    # Sums of powers of ⅔ may miss a border by a rounding error; none comes as near without it.
-    return np.digitize(values.round(9), borders) + 1
+    # No sum comes as near to a border without being on it.
+    return np.digitize(values.round(_DIGITS), borders) + 1
 
 
 def _connectivity(cards: Ints) -> Floats:
     """Sum over pairs of different values of 1 / 1.5^distance, times the street's factor: [N]."""
-    shown = _shown(cards).astype(np.float64)
+    return _CLOSENESS[cards.shape[1]] * _closeness(_shown(cards))
+
+
+def _closeness(shown: NDArray[np.bool_] | Ints) -> Floats:
+    """Sum over pairs of different values of 1 / 1.5^distance, of sets of ranks [N, 13]: [N]."""
+    ranks = shown.astype(np.float64)
     distance = np.abs(np.subtract.outer(np.arange(13), np.arange(13)))
-    closeness = np.triu(1.5 ** -distance.astype(np.float64), k=1)
-    return _CLOSENESS[cards.shape[1]] * ((shown @ closeness) * shown).sum(axis=1)
+    nearness = np.triu(1.5 ** -distance.astype(np.float64), k=1)
+    return np.asarray(((ranks @ nearness) * ranks).sum(axis=1))
 
 
 def _suitedness(cards: Ints) -> Ints:

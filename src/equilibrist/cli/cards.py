@@ -32,17 +32,23 @@ def equity(
     random: Annotated[bool, typer.Option("--random", help="Against a random hand.")] = False,
     method: Annotated[str, typer.Option(help="exact or monte-carlo.")] = "exact",
     samples: Annotated[int, typer.Option(help="Boards of a Monte Carlo run.")] = 100_000,
+    discards: Annotated[
+        bool,
+        typer.Option("--discards", help="In discard-holdem, by EctomynX's swap rule: Monte Carlo."),
+    ] = False,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
     """Equity of a hand or range against another, exact unless told otherwise.
 
-    Example: equilibrist equity AhKh QsQd --board 2c7d9h
+    Examples: equilibrist equity AhKh QsQd --board 2c7d9h ·
+    equilibrist equity AA --random --discards --samples 1000000
     """
     from equilibrist.cards import equity as library
     from equilibrist.cards.card import cards_name, parse_cards
     from equilibrist.cards.range import Range, parse_range
+    from equilibrist.cli.discards import print_discard_equity
     from equilibrist.errors import InvalidValueError
 
     if len(hands) != (1 if random else 2):
@@ -53,6 +59,14 @@ def equity(
         )
     first = parse_range(hands[0])
     second = Range.random() if random else parse_range(hands[1])
+    if discards:
+        if board or dead:
+            raise InvalidValueError(
+                "equities with discards are those before the flop: no --board and no --dead",
+                value=board or dead,
+            )
+        print_discard_equity(first, second, samples, threads, seed=seed, as_json=json)
+        return
     board_cards, dead_cards = parse_cards(board), parse_cards(dead)
     kernels = EQUITY_KERNELS if method == "exact" else EQUITY_KERNELS[:1]
     prepare_kernels(threads, *kernels)

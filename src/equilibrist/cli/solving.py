@@ -242,7 +242,10 @@ def verify(folder: Folder, json: Json = False, seed: Seed = 0, threads: Threads 
 
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(help="cfr-plus, range-of-skill, gs3 or abstractions (others: not yet).")
+        str,
+        typer.Argument(
+            help="cfr-plus, range-of-skill, gs3, ectomynx or abstractions (others: not yet)."
+        ),
     ],
     plot: Plot = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small games or sizes only.")] = False,
@@ -264,11 +267,17 @@ def reproduce(
     from equilibrist.errors import UnknownNameError
     from equilibrist.papers import cfr_plus
 
-    if paper not in (papers := ("cfr-plus", "range-of-skill", "gs3", "abstractions")):
+    papers = ("cfr-plus", "range-of-skill", "gs3", "ectomynx", "abstractions")
+    if paper not in papers:
         raise UnknownNameError(
             f"no paper is called {paper!r}; there are {', '.join(papers)}", value=paper
         )
     runs.check_plot(plot)
+    if paper == "ectomynx":
+        from equilibrist.cli.discards import reproduce_ectomynx
+
+        reproduce_ectomynx(threads, quick=quick, seed=seed, as_json=json)
+        return
     prepare_kernels(threads, *_KERNELS)
     if paper == "range-of-skill":
         reproduce_range_of_skill(plot, hands, quick=quick, seed=seed, as_json=json)

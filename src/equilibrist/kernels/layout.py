@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numpy import bool_, float32, float64, int32, int64, uint8, uint16, uint64
+from numpy import bool_, float32, float64, int8, int32, int64, uint8, uint16, uint64
 from numpy.typing import NDArray
 
 
@@ -22,6 +22,55 @@ class RankTables(NamedTuple):
     high_start: NDArray[uint16]  # [5**6] where the block of a multiset of high ranks begins
     flush_start: uint64  # where the flushes begin in `value`
     value: NDArray[uint16]  # [multisets of n ranks + 2**13] hands without flush; ranks of a flush
+
+
+class SwapTables(NamedTuple):
+    """What the swap rule looks up of a set of ranks, 13 bits (`abstraction/swapping.py`)."""
+
+    size: NDArray[int8]  # [2**13] ranks in the set
+    straight: NDArray[int8]  # [2**13] highest card of the best straight, −1 if none
+    draws: NDArray[uint16]  # [2**13] set of the ten runs of five ranks of which one is missing
+    outs: NDArray[int8]  # [2**13] different ranks that would make a straight
+    runs_with: NDArray[uint16]  # [13] set of the runs that a rank belongs to
+
+
+class TextureTables(NamedTuple):
+    """What wetness and volatility look up (`abstraction/textures.py`); streets are flop to river.
+
+    Borders are lowered by half a unit of the ninth digit, to which sums are rounded.
+    """
+
+    closeness: NDArray[float64]  # [3, 2**13] connectivity of a set of ranks
+    flop_base: NDArray[float64]  # [2**13] volatility of a flop without its suits
+    suited: NDArray[float64]  # [3, 6] suitedness by cards of a suit
+    wetness_borders: NDArray[float64]  # [3, 4] infinite where a street has fewer bins
+    volatility_borders: NDArray[float64]  # [2]
+
+
+class LineTables(NamedTuple):
+    """Streets of players of levels (`abstraction/betting_lines.py`); Q lines, E ends of streets.
+
+    The ends of a line are [slots of BB, levels of BU]; its weights are [states, slots].
+    """
+
+    num_levels: NDArray[int64]  # [Q]
+    num_slots: NDArray[int64]  # [Q]
+    weight_start: NDArray[int64]  # [Q]
+    slot_start: NDArray[int64]  # [Q] first slot in `leads`
+    end_start: NDArray[int64]  # [Q]
+    leads: NDArray[bool_]  # whether BB bets with a slot
+    next: NDArray[int64]  # [E] the line that follows, or one of the negative endings
+    stake: NDArray[int64]  # [E] chips that the loser of the hand has put in, if it ends
+    played: NDArray[int64]  # [E, 2] levels played by BB and BU
+
+
+class LevelGame(NamedTuple):
+    """All that a hand of players of levels needs."""
+
+    ranks: RankTables
+    swaps: SwapTables
+    textures: TextureTables
+    lines: LineTables
 
 
 class DealTables(NamedTuple):

@@ -166,6 +166,12 @@ def _bot(bot: Bot) -> PlayerEntry:
     )
 
 
+def _make_ectomynx(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.level_player import make_level_player
+
+    return make_level_player(rules, options)
+
+
 def _holdem(name: str, description: str, make: Callable[[GameRules, str], Player]) -> PlayerEntry:
     return PlayerEntry(name, description, _LIMIT_HOLDEM, make, kernels=_STRENGTH)
 
@@ -238,6 +244,14 @@ _CATALOG: Final = {
             _make_solution,
             "DIR[,purify|,threshold=CHANCE]",
             table_kernels=_LOOKED_UP,
+        ),
+        PlayerEntry(
+            "ectomynx",
+            "Swaps by a rule and bets by levels; with its report's first weights, or trained ones",
+            "discard-holdem",
+            _make_ectomynx,
+            "[DIR]",
+            ("fixed_strategy.hand_state",),
         ),
         *(_bot(bot) for bot in BOTS.values()),
     )

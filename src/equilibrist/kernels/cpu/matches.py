@@ -1,8 +1,8 @@
 """Matches of tables: cards from words, and walks to the end of a hand.
 
-The random numbers of a hand are SplitMix64 (Steele, Lea and Flood 2014) from a word that the key of
-the match and the number of the hand give. So a hand is the same whichever thread plays it, and in
-whatever company.
+The random numbers of a hand are SplitMix64's (`splitmix.py`) from a word that the key of the match
+and the number of the hand give. So a hand is the same whichever thread plays it, and in whatever
+company.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+from equilibrist.kernels.cpu.splitmix import GOLDEN, fraction, mix
 
 
 @njit(cache=True, parallel=True)
@@ -27,13 +27,6 @@ def deal_cards(deck, words, out):
             place = words[i, k] % (last + 1)
             out[i, k] = left[place]
             left[place] = left[last]
-
-
-@njit(cache=True, inline="always")
-def _mix(word):
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return word ^ (word >> np.uint64(31))
 
 
 @njit(cache=True, inline="always")
@@ -74,7 +67,7 @@ def play_hands(tree, zero, one, states_zero, states_one, start, key, numbers, ou
     match, whose `key` is one word.
     """
     for i in prange(len(numbers)):
-        word = _mix(key + numbers[i] * GOLDEN)
+        word = mix(key + numbers[i] * GOLDEN)
         node = np.int64(start)
         while tree.num_children[node] > 0:
             first, size = tree.first_child[node], tree.num_children[node]
@@ -82,7 +75,7 @@ def play_hands(tree, zero, one, states_zero, states_one, start, key, numbers, ou
                 node = first
                 continue
             word += GOLDEN
-            number = (_mix(word) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+            number = fraction(mix(word))
             r = tree.round[node]
             if tree.actor[node] == 0:
                 node = _choose(zero, zero.state_start[r] + states_zero[r, i], first, size, number)

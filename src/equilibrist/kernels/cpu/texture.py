@@ -1,6 +1,7 @@
-"""EctomynX's fourteen classes of all hands on many boards, by bit masks of ranks.
+"""EctomynX's fourteen classes of all hands on many boards, by bit masks of ranks; board textures.
 
-The same rules as `kernels/reference/texture.py`, which says them in words.
+The same rules as `kernels/reference/texture.py` and `abstraction/textures.py`, which say them in
+words.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ def strength_classes(boards, hands, columns, straight, size, lowest, out):
             one, two = np.int64(hands[i, 0]), np.int64(hands[i, 1])
             if (suits[one & 3] >> (one >> 2)) & 1 or (suits[two & 3] >> (two >> 2)) & 1:
                 continue
-            found = _made(one, two, counts, suits, straight, size)
+            found = made_class(one, two, counts, suits, straight, size)
             if found == NOTHING and boards.shape[1] < 5:
-                found = _draw(one, two, suits, straight, size, lowest)
+                found = draw_class(one, two, suits, straight, size, lowest)
             out[b, columns[i]] = found
 
 
@@ -66,7 +67,7 @@ def _in_suit(one, two, suit):
 
 
 @njit(cache=True)
-def _made(one, two, counts, suits, straight, size):
+def made_class(one, two, counts, suits, straight, size):
     """Class of a hand without its draws."""
     high, low = max(one >> 2, two >> 2), min(one >> 2, two >> 2)
     with_high, with_low = counts[high] + 1, counts[low] + 1
@@ -114,7 +115,7 @@ def _made(one, two, counts, suits, straight, size):
 
 
 @njit(cache=True)
-def _draw(one, two, suits, straight, size, lowest):
+def draw_class(one, two, suits, straight, size, lowest):
     """Class of a hand's draws."""
     shown = suits[0] | suits[1] | suits[2] | suits[3]
     ranks = shown | 1 << (one >> 2) | 1 << (two >> 2)
@@ -129,3 +130,38 @@ def _draw(one, two, suits, straight, size, lowest):
     if outs > 1 or (outs == 1 and overcards):
         return STRONG_DRAW
     return WEAK_DRAW if outs == 1 or overcards else NOTHING
+
+
+@njit(cache=True, inline="always")
+def texture_of(tables, size, street, suits, values):
+    """The place of a board among the textures of its street, from 0.
+
+    `street` is 0 on the flop, 1 on the turn, 2 on the river; `suits` [4] int64 are the ranks of
+    each suit, `values` the sum of the cards' values. On the flop the place is wetness × 3 +
+    volatility, later wetness alone.
+    """
+    shown, suited = suits[0] | suits[1] | suits[2] | suits[3], 0.0
+    for suit in range(4):
+        suited += tables.suited[street, size[suits[suit]]]
+    wetness = tables.closeness[street, shown] + suited + values / (4.0 * (street + 3))
+    place = 0
+    for border in tables.wetness_borders[street]:
+        place += wetness >= border
+    if street > 0:
+        return place
+    volatility = tables.flop_base[shown] + suited
+    place *= 3
+    for border in tables.volatility_borders:
+        place += volatility >= border
+    return place
+
+
+@njit(cache=True, parallel=True)
+def board_textures(tables, size, boards, out):
+    """Writes into `out` [B] int64 the textures of `boards` [B, 3, 4 or 5] uint8, from 0."""
+    for b in prange(len(boards)):
+        suits, values = np.zeros(4, np.int64), 0
+        for card in boards[b]:
+            suits[card & 3] |= 1 << (card >> 2)
+            values += (card >> 2) + 2
+        out[b] = texture_of(tables, size, boards.shape[1] - 3, suits, values)

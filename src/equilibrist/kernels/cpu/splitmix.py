@@ -1,0 +1,45 @@
+"""SplitMix64: random words that a counter gives, so that any thread can draw those of any hand.
+
+The words of hand n under a key are `mix(state)`, where the state begins at `mix(key + n · GOLDEN)`
+and grows by GOLDEN a word. Source: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
+Generators" (2014).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
+
+
+@njit(cache=True, inline="always")
+def mix(word):
+    """The word of a state."""
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@njit(cache=True, inline="always")
+def fraction(word):
+    """A word as a number in [0, 1), 53 bits of it."""
+    return (word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@njit(cache=True, inline="always")
+def below(word, most):
+    """A word as a whole number from 0 to `most` − 1, both uint64; biased by under most / 2**32."""
+    return ((word >> _HALF) * most) >> _HALF
+
+
+@njit(cache=True, inline="always")
+def draw_card(state, gone):
+    """A card whose bit is not in `gone` uint64, all alike; then the state, and `gone` with it."""
+    while True:
+        state += GOLDEN
+        card = below(mix(state), np.uint64(52))
+        bit = np.uint64(1) << card
+        if gone & bit == np.uint64(0):
+            return np.int64(card), state, gone | bit

@@ -1,0 +1,188 @@
+"""EctomynX at the table: swaps by the rule, bets by levels drawn from weights.
+
+On every street the player draws a slot from the weights of its state when it first acts there, and
+keeps to it. Bets of any size are read by their level; where they lead to a history that players of
+levels never come to, the nearest one is looked up, and the highest level of a line means all chips,
+whatever the pot has become.
+
+Source: EctomynX, "Pokerbots Strategy Report", I and III.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.abstraction.bet_levels import CALL as CALLS
+from equilibrist.abstraction.bet_levels import FOLD as FOLDS
+from equilibrist.abstraction.bet_levels import MOST_LEVEL, Spot, bet_level, decide
+from equilibrist.abstraction.betting_lines import (
+    BB,
+    BIG_BLIND,
+    BU,
+    SMALL_BLIND,
+    STACK,
+    Line,
+    Mark,
+    all_lines,
+    nearest_line,
+)
+from equilibrist.abstraction.swapping import card_to_swap, swap_tables
+from equilibrist.abstraction.textures import texture_tables
+from equilibrist.cards.card import Cards
+from equilibrist.cards.hand import class_table, hand_index
+from equilibrist.errors import InvalidValueError
+from equilibrist.games.action import CALL, FOLD, KEEP, Action, raise_to
+from equilibrist.games.betting import Betting
+from equilibrist.games.rules import GameRules
+from equilibrist.players.player import Player, View
+from equilibrist.solving.fixed_strategy import load_training
+from equilibrist.strategies.level_weights import line_block, report_start
+
+
+class LevelPlayer(Player):
+    """Plays weights [2, W]; without any, those that the report starts from."""
+
+    _key: tuple[int, str, Cards] | None = None  # hand and street of the level drawn
+
+    def __init__(
+        self,
+        rules: GameRules,
+        weights: NDArray[np.float64] | None = None,
+        name: str = "ectomynx",
+    ) -> None:
+        check_rules(rules)
+        self.name = name
+        self.weights = (
+            np.array([report_start(BB), report_start(BU)]) if weights is None else weights
+        )
+        self.reset(0)
+
+    def act(self, view: View) -> Action:
+        """Swap, keep, or bet as far as the level of the street goes."""
+        betting = view.betting
+        if betting.is_discarding:
+            card = card_to_swap(view.hole, view.board)
+            return KEEP if card is None else Action("d", card=card)
+        key = view.state.hand_number, betting.text.rpartition("/")[0], view.hole
+        if key != self._key:
+            self._key = key
+            self._level, self._checks = self._draw(view)
+        spot = spot_of(betting, view.player)
+        is_first = not any(action.kind in "cr" for action in betting.history[-1])
+        wish = CALLS if self._checks and is_first else decide(self._level, spot)
+        if wish == FOLDS:
+            return FOLD if betting.can_fold else CALL
+        if wish == CALLS:
+            return CALL
+        amount = max(betting.opening + spot.raise_to, betting.min_raise_to)
+        return raise_to(min(amount, betting.max_raise_to))
+
+    def _draw(self, view: View) -> tuple[int, bool]:
+        """The level of the street, and whether it begins with a check."""
+        number = nearest_line(history_of(view.betting))
+        line = all_lines()[number]
+        row = line_block(self.weights[view.player], number)[_state(view.hole, view.board)]
+        first, end = 0, line.num_slots
+        if view.player == BU and line.street > 0:
+            first = line.num_levels * faces_bet(view.betting)
+            end = first + line.num_levels
+        slots = range(first, end)
+        slot = self._random.choices(slots, row[first:end].tolist())[0]
+        level = slot % line.num_levels
+        checks = view.player == BB and slot >= line.num_levels
+        return _meant(line, level), checks
+
+    def reset(self, seed: int) -> None:
+        """Forget the street and draw from a seed."""
+        self._random = random.Random(seed)
+        self._key = None
+        self._level, self._checks = 0, False
+
+
+def make_level_player(rules: GameRules, folder: str) -> LevelPlayer:
+    """EctomynX with the weights that training wrote into a folder; "" for the report's first."""
+    check_rules(rules)
+    return LevelPlayer(rules, load_training(Path(folder)).weights if folder else None)
+
+
+def check_rules(rules: GameRules) -> None:
+    """Raise `InvalidValueError` unless this is the game that levels are for."""
+    is_dealt = rules.num_board_cards == (0, 3, 1, 1) and rules.discards == (
+        False,
+        True,
+        True,
+        False,
+    )
+    stacks, blinds = (STACK, STACK), (BIG_BLIND, SMALL_BLIND)
+    if not is_dealt or rules.is_limit or rules.stacks != stacks or rules.blinds != blinds:
+        raise InvalidValueError(
+            f"ectomynx plays discard-holdem with stacks of {STACK} and blinds of {SMALL_BLIND} and "
+            f"{BIG_BLIND}, not {rules.name} with stacks {rules.stacks} and blinds {rules.blinds}",
+            value=rules.name,
+        )
+
+
+def spot_of(betting: Betting, player: int) -> Spot:
+    """The betting as a player of levels sees it.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.games.notation import parse_betting
+        >>> spot_of(parse_betting(get_game("discard-holdem"), "r6c/kkr14"), BU)
+        Spot(pot=12, bet=8, own=0, behind=194, num_bets=1, can_raise=True)
+    """
+    before = betting.opening
+    return Spot(
+        pot=2 * before,
+        bet=max(betting.spent) - before,
+        own=betting.spent[player] - before,
+        behind=STACK - betting.spent[player],
+        num_bets=betting.num_raises + (betting.round == 0),
+        can_raise=betting.can_raise,
+    )
+
+
+def history_of(betting: Betting) -> tuple[Mark, ...]:
+    """What is remembered of the streets before the present one.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.games.notation import parse_betting
+        >>> history_of(parse_betting(get_game("discard-holdem"), "r6c/kkr14c/kk"))
+        (Mark(is_led=False, level=2), Mark(is_led=True, level=1))
+    """
+    marks, before, reached = [], 0, BIG_BLIND
+    for street, actions in enumerate(betting.history[:-1]):
+        bets = [action for action in actions if action.kind in "cr"]
+        pot, is_led = 2 * before, False
+        for place, action in enumerate(bets):
+            reached = max(reached, action.amount)
+            if place == 0 and street > 0 and action.kind == "r":
+                is_led = bet_level(action.amount - before, pot) > 0
+        marks.append(Mark(is_led, bet_level(reached - before, pot)))
+        before = reached
+    return tuple(marks)
+
+
+def faces_bet(betting: Betting) -> bool:
+    """Whether the street's first action, BB's, was a bet, and not so small that it is a check."""
+    spot = spot_of(betting, BU)
+    return bet_level(spot.bet, spot.pot) > 0
+
+
+def _meant(line: Line, level: int) -> int:
+    """A level of a line at a table where pots may be others."""
+    return MOST_LEVEL if level == line.num_levels - 1 else level
+
+
+def _state(hole: Cards, board: Cards) -> int:
+    """The state of a hand: a class before the flop, then strength and textures."""
+    from equilibrist.kernels.cpu.fixed_strategy import hand_state
+
+    if not board:
+        return int(class_table()[hand_index(*hole)])
+    return int(hand_state(swap_tables(), texture_tables(), *hole, np.array(board)))

@@ -1,0 +1,261 @@
+"""Fixed-strategy iteration: EctomynX's training of levels.
+
+A cycle plays N hands with both strategies fixed. The profit of a hand goes to its last choice, and
+times 0.8 to the one before, and so on to the first; at each choice all levels between the one
+played and the one meant take it. Then every weight is multiplied by
+
+    exp(rate · profit per visit)
+
+and the weights of a group are made to sum to 1 again. Weights start as the report prints them, or
+at random. What it calls strategy cleaning, weights below a threshold becoming zero, was an idea for
+later and is off unless asked for.
+
+Hands are counted through all cycles and draw their random words by their number; profits are whole
+numbers of 1/125 chip. So a run is the same with any number of threads, and one that was killed goes
+on to the same weights.
+
+Source: EctomynX, "Pokerbots Strategy Report", IV; cleaning: V. Its "normalizing constant", our
+`rate`, is not printed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.abstraction.betting_lines import BB, BU
+from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.strategies.level_game import level_game
+from equilibrist.strategies.level_weights import (
+    normalise,
+    num_weights,
+    random_start,
+    report_start,
+)
+
+KIND = "level training"
+VERSION = 1
+
+_BLOCK = 1 << 22  # hands between two calls of `watch`
+_MOST_LANES = 16  # copies of the sums, one a thread
+_MATCH_DEALS = 1 << 20
+_SAVE_SHARE = 20  # a checkpoint is due after twenty times the seconds that the last one took
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FixedStrategy:
+    """How to train: hyper-parameters only."""
+
+    hands: int = 10**9  # of a cycle
+    rate: float = 0.05  # a chip of profit per visit multiplies a weight by exp(rate)
+    start: str = "report"  # or "random"
+    cleaning: float = 0.0  # weights below this become zero after a cycle
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.start not in ("report", "random"):
+            raise InvalidValueError(
+                f"weights start from report or random, not {self.start!r}", value=self.start
+            )
+        if self.hands < 1 or not 0 <= self.cleaning < 1:
+            raise InvalidValueError(
+                f"a cycle has at least one hand and cleaning is from 0 to 1, "
+                f"not {self.hands} and {self.cleaning}",
+                value=(self.hands, self.cleaning),
+            )
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """What a finished cycle did."""
+
+    number: int  # from 1
+    mean_change: float  # of a weight
+    win_rate: float  # against the strategy before, chips a hand
+    standard_error: float
+
+
+@dataclass(eq=False)
+class Training:
+    """A run: weights, and what the hands of the unfinished cycle have won."""
+
+    weights: Floats  # [2, W] by seat
+    sums: Ints  # [2, W, 2] profits in 1/125 chip and visits
+    hands_done: int = 0  # of the unfinished cycle
+    cycles: list[Cycle] = field(default_factory=list)
+
+    @classmethod
+    def begin(cls, settings: FixedStrategy) -> Training:
+        """The run before the first hand."""
+        if settings.start == "report":
+            seats = [report_start(seat) for seat in (BB, BU)]
+        else:
+            seats = [random_start(seat, settings.seed) for seat in (BB, BU)]
+        return cls(np.array(seats), np.zeros((2, num_weights(), 2), np.int64))
+
+
+Watch: TypeAlias = Callable[[Training], None]
+
+
+def train(
+    settings: FixedStrategy,
+    cycles: int,
+    *,
+    out: Path | None = None,
+    resume: bool = False,
+    watch: Watch | None = None,
+) -> Training:
+    """Train for so many cycles in all; `watch` is called after every block of hands.
+
+    With a folder the run is written to it now and then, and at every cycle's end; `resume` goes on
+    with what is there.
+    """
+    run = load_training(out, settings) if out and resume else Training.begin(settings)
+    keeper = _Keeper(out, settings)
+    while len(run.cycles) < cycles:
+        while run.hands_done < settings.hands:
+            play_block(settings, run)
+            if watch is not None:
+                watch(run)
+            keeper.save(run, is_due=run.hands_done == settings.hands)
+        finish_cycle(settings, run)
+        keeper.save(run, is_due=True)
+    return run
+
+
+def play_block(settings: FixedStrategy, run: Training) -> None:
+    """Play the next hands of a cycle."""
+    import numba
+
+    from equilibrist.kernels.cpu.fixed_strategy import play_cycle
+
+    count = min(_BLOCK, settings.hands - run.hands_done)
+    first = len(run.cycles) * settings.hands + run.hands_done
+    lanes = min(numba.get_num_threads(), _MOST_LANES)
+    # The first lane adds to the sums themselves.
+    sums = run.sums[None] if lanes == 1 else np.zeros((lanes, *run.sums.shape), np.int64)
+    play_cycle(*level_game(), *run.weights, _key(settings, 0), first, first + count, sums)
+    if lanes > 1:
+        run.sums += sums.sum(axis=0)
+    run.hands_done += count
+
+
+def finish_cycle(settings: FixedStrategy, run: Training) -> None:
+    """Update all weights by what was won, and play the new strategy against the old one."""
+    before = run.weights.copy()
+    run.weights = updated(before, run.sums, settings.rate, settings.cleaning)
+    number = len(run.cycles) + 1
+    won, error = head_to_head(run.weights, before, seed=settings.seed, stream=number)
+    change = float(np.abs(run.weights - before).mean())
+    run.cycles.append(Cycle(number, change, won, error))
+    run.sums[:] = 0
+    run.hands_done = 0
+
+
+def updated(weights: Floats, sums: Ints, rate: float, cleaning: float = 0.0) -> Floats:
+    """Weights [2, W] after a cycle whose profits and visits were `sums` [2, W, 2].
+
+    Slots that no hand was about keep their weight, as far as their group lets them.
+    """
+    from equilibrist.kernels.cpu.fixed_strategy import PROFIT, UNIT, VISITS
+
+    visits = np.maximum(sums[..., VISITS], 1)
+    weights = weights * np.exp(rate * sums[..., PROFIT] / (UNIT * visits))
+    for seat in (BB, BU):
+        normalise(weights[seat], seat)
+        if cleaning:
+            weights[seat][weights[seat] < cleaning] = 0
+            normalise(weights[seat], seat)
+    return weights
+
+
+def head_to_head(
+    first: Floats, second: Floats, *, deals: int = _MATCH_DEALS, seed: int = 0, stream: int = 0
+) -> tuple[float, float]:
+    """Chips a hand that weights [2, W] win from others, and the standard error, in duplicate."""
+    from equilibrist.kernels.cpu.fixed_strategy import play_match
+
+    sums = np.zeros((_MOST_LANES, 2), np.int64)
+    key = _key(FixedStrategy(seed=seed), 1 + stream)
+    play_match(*level_game(), *first, *second, key, 0, deals, sums)
+    total, squares = sums.sum(axis=0).tolist()
+    mean = total / deals
+    spread = max(squares / deals - mean**2, 0.0) / max(deals - 1, 1)
+    return mean / 2, float(np.sqrt(spread)) / 2
+
+
+def _key(settings: FixedStrategy, stream: int) -> np.uint64:
+    """The word that a run's hands, or a match's, are drawn under."""
+    words = np.random.SeedSequence([settings.seed, stream]).generate_state(1, np.uint64)
+    return np.uint64(words[0])
+
+
+# --- on disk --------------------------------------------------------------------------------------
+
+
+class _Keeper:
+    """Writes a run when it is due."""
+
+    def __init__(self, out: Path | None, settings: FixedStrategy) -> None:
+        self.out, self.settings = out, settings
+        self._written, self._took = time.perf_counter(), 1.0
+
+    def save(self, run: Training, *, is_due: bool) -> None:
+        start = time.perf_counter()
+        if self.out is None or not (is_due or start - self._written > _SAVE_SHARE * self._took):
+            return
+        save_training(self.out, self.settings, run)
+        self._written = time.perf_counter()
+        self._took = self._written - start
+
+
+def save_training(out: Path, settings: FixedStrategy, run: Training) -> None:
+    """Write a run; the folder holds the old one or the new one, never half."""
+    cycles = np.array([list(asdict(cycle).values()) for cycle in run.cycles]).reshape(-1, 4)
+    write_artefact(
+        out,
+        KIND,
+        {"weights": run.weights, "sums": run.sums, "cycles": cycles},
+        configuration={"version": VERSION, **asdict(settings)},
+        info={"hands_done": run.hands_done},
+        seed=settings.seed,
+    )
+
+
+def load_training(folder: Path, settings: FixedStrategy | None = None) -> Training:
+    """The run in a folder; `StorageError` unless it is of this version and these settings."""
+    stored = open_artefact(folder, KIND, in_memory=True)
+    stored.verify()
+    weights = stored.arrays["weights"]
+    _check_same(folder, stored.configuration, settings)
+    if weights.shape != (2, num_weights()):
+        raise StorageError(
+            f"{folder} holds weights of shape {weights.shape}, not {(2, num_weights())} as the "
+            "game with stacks of 200 has",
+            value=str(folder),
+        )
+    cycles = [Cycle(int(number), *rest) for number, *rest in stored.arrays["cycles"].tolist()]
+    sums = np.array(stored.arrays["sums"])
+    return Training(np.array(weights), sums, int(stored.info["hands_done"]), cycles)
+
+
+def _check_same(
+    folder: Path, configuration: Mapping[str, Any], settings: FixedStrategy | None
+) -> None:
+    wanted = {"version": VERSION, **(asdict(settings) if settings else {})}
+    for name, value in wanted.items():
+        if configuration.get(name) != value:
+            raise StorageError(
+                f"{folder} was trained with {name} {configuration.get(name)}, not {value}",
+                value=str(folder),
+            )
