@@ -84,8 +84,8 @@ def _lined_up(size, like):
 def _copy_tile(matrix, is_turned, row, begin, end, tile):
     """Rows of a matrix from one on, and some columns of them, [BLOCK, WIDE]."""
     if is_turned:
-        for t in range(row, min(row + BLOCK, matrix.shape[1])):
-            for s in range(begin, end):
+        for s in range(begin, end):
+            for t in range(row, min(row + BLOCK, matrix.shape[1])):
                 tile[(t - row) * WIDE + s - begin] = matrix[s, t]
     else:
         for t in range(row, min(row + BLOCK, matrix.shape[0])):
