@@ -25,16 +25,19 @@ from equilibrist.games.catalog import get_game
 from equilibrist.play.batch import TableMatch
 from equilibrist.players.catalog import make_player
 from equilibrist.solving.best_response import evaluate
-from equilibrist.strategies.bots import HOME, SOLUTION, STRATEGY, get_bot
+from equilibrist.strategies.bots import Bot, get_bot
 from equilibrist.strategies.compact import SURE, CompactStrategy
 from equilibrist.strategies.strategy import Solution, game_of
 
 RULES = get_game("holdem-limit")
 
 
-def change(folder: Path) -> float:
+def change(bot: Bot) -> float:
     """How much rounding changes the exploitability, mbb/g."""
-    solution, found = Solution.load(folder / SOLUTION), CompactStrategy.open(folder / STRATEGY)
+    solution, found = (
+        Solution.load(bot.folder / bot.solution),
+        CompactStrategy.open(bot.folder / bot.strategy),
+    )
     game = game_of(solution)
     first, second = (game.realize(p, found.chances[p] / np.float64(SURE)) for p in (0, 1))
     chips = evaluate(game, (first, second)).exploitability - solution.certificate.exploitability
@@ -62,18 +65,19 @@ def main() -> None:
     parser.add_argument("--bot", default="smallbot-quick")
     parser.add_argument("--hands", type=int, default=1_000_000)
     given = parser.parse_args()
-    folder = HOME / get_bot(given.bot).name
-    if not (folder / STRATEGY).exists():
+    bot = get_bot(given.bot)
+    folder, forms = bot.folder, (bot.solution, bot.strategy)
+    if not (folder / bot.strategy).exists():
         train(given.bot)
 
-    rounding = change(folder)
+    rounding = change(bot)
     assert rounding < 0.05, rounding
-    won = [sit_down(folder / part).play(given.hands, seed=1)[0] for part in (SOLUTION, STRATEGY)]
+    won = [sit_down(folder / part).play(given.hands, seed=1)[0] for part in forms]
     assert (won[0] != won[1]).mean() < 1e-3
 
     report = Report(f"{given.bot}: its solution and its strategy", header="")
     report.figure("exploitability changed by rounding", rounding, "mbb/g")
-    for part in (SOLUTION, STRATEGY):
+    for part in forms:
         size = sum(path.stat().st_size for path in (folder / part).iterdir())
         report.figure(f"{part}: size", size / 1e6, "MB")
         player = functools.partial(make_player, f"solution:{folder / part}", RULES)

@@ -73,6 +73,13 @@ def test_training_goes_on_where_it_was(bots, answer):
     assert once["best_response"] == further["best_response"]
 
 
+def test_the_range_of_skill_goes_on_to_a_new_target(bots, answer):
+    answer("train", "tiny")
+    first = answer("train", "skilled")
+    assert answer("train", "skilled")["iterations"] == first["iterations"]
+    assert answer("train", "skilled", "--to", 20)["mbb/g"] <= 20 < first["mbb/g"]
+
+
 def test_unfinished_counts_are_finished(bots, answer):
     answer("train", "tiny")
     whole = open_artefact(bots / "tiny/counts")
@@ -182,9 +189,9 @@ def test_counts_of_other_deals_are_refused(bots, run, answer, monkeypatch):
     monkeypatch.setitem(BOTS, "tiny", replace(TINY, boards=80))
     answer("train", "tiny")
     cases = {
-        ("train", "tiny", "--seed", 1): "tiny is made of a sample of 80 boards with seed 1",
-        ("train", "tiny", "--force"): "tiny is made of a sample of 160 boards with seed 0",
-        ("train", "tiny"): "tiny is made of all deals",
+        ("train", "tiny", "--seed", 1): "not of a sample of 80 boards with seed 1",
+        ("train", "tiny", "--force"): "not of a sample of 160 boards with seed 0",
+        ("train", "tiny"): "not of all deals",
     }
     for (arguments, words), boards in zip(cases.items(), (80, 160, None), strict=True):
         monkeypatch.setitem(BOTS, "tiny", replace(TINY, boards=boards))
@@ -192,7 +199,7 @@ def test_counts_of_other_deals_are_refused(bots, run, answer, monkeypatch):
         assert failed.returncode == 2
         assert "bots/tiny/counts holds counts of a sample of 80 boards with seed 0" in failed.stderr
         assert words in failed.stderr
-        assert "remove bots/tiny/counts and bots/tiny/solution" in failed.stderr
+        assert "remove it and the solutions beside it" in failed.stderr
     shutil.rmtree(bots / "tiny/counts")
     shutil.rmtree(bots / "tiny/solution")
     assert answer("train", "tiny")["boards"] is None

@@ -49,7 +49,8 @@ def test_outcomes_by_the_turn_are_near_the_printed_ones(example: ectomynx.Exampl
         if example.name not in POINTS:
             continue
         for printed, chance in zip(paper, ours, strict=True):
-            assert abs(100 * chance - (printed or 0)) < (POINTS[example.name] if swaps else 3.5)
+            if printed is not None:
+                assert abs(100 * chance - printed) < (POINTS[example.name] if swaps else 3.5)
 
 
 def test_outcomes_of_a_flush_draw_counted_by_hand() -> None:

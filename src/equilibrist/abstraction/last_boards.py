@@ -80,13 +80,13 @@ def count_boards(
 ) -> Matrices:
     """Counts of the deals of some links; `so_far` are counts that `watch` was shown.
 
-    Boards are counted in blocks if somebody watches, otherwise all at once.
+    Boards are counted in blocks if somebody watches or did, otherwise all at once.
     """
     shape = first.num_buckets[-1], other.num_buckets[-1]
     parts = 2 if other is first else 3
     matrices, done = so_far or ([np.zeros(shape) for _ in range(parts)], 0)
     count = _pairs(first, links) if other is first else _row_groups(first, other, links)
-    blocks = 1 if watch is None else NUM_BLOCKS
+    blocks = 1 if watch is None and so_far is None else NUM_BLOCKS
     ends = np.linspace(0, len(first.streets[-1].boards), blocks + 1).astype(np.int64)
     for number, (begin, end) in enumerate(itertools.pairwise(ends.tolist())):
         if number < done:

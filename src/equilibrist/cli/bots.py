@@ -44,11 +44,10 @@ def train(
     from equilibrist.abstraction.buckets import KIND
     from equilibrist.cli import runs
     from equilibrist.cli.progress import Budget, shown
-    from equilibrist.evaluation.statistics import unit_chips
     from equilibrist.games.catalog import load_game
     from equilibrist.models import truncated
     from equilibrist.solving import training
-    from equilibrist.solving.solve import check_budget, solve
+    from equilibrist.solving.solve import check_budget
     from equilibrist.storage.artefact import check_target
     from equilibrist.strategies import compact, strategy
     from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, get_bot
@@ -78,23 +77,22 @@ def train(
         _say("counting deals")
     training.count_deals(plan, folder, buckets, seed=seed, tell=Remaining("counting deals"))
     tell = Remaining("playing out what the first phase leaves")
-    game, solver, store, earlier = training.prepare(plan, folder, seed=seed, tell=tell)
-    target = plan.target * unit_chips(rules)["mbb/g"]
+    prepared = training.prepare(plan, folder, seed=seed, tell=tell)
+    game, solver, *_ = prepared
+    target = training.target_chips(plan, game)
     budget = Budget(None, target, seconds, plan.looks)
     with shown(game.name, "Ctrl-C stops and saves", plain=json) as view:
         view.begin(solver.name, budget)
-        run = solve(
-            game, solver, **budget._asdict(), seed=seed, run=earlier, watch=view, save=store.save
+        run = training.run(
+            plan, folder, prepared, target=target, seconds=seconds, seed=seed, watch=view
         )
-    if plan.last_round is None:
-        training.keep_strategy(plan, folder)
     data = {"bot": bot, "boards": plan.boards} | runs.result(
         game, solver, run, folder / plan.solution
     )
     where = (
         f"solution:{folder / plan.strategy}"
         if plan.last_round is None
-        else f"gs2:from={folder / plan.solution}"
+        else f"{bot}:from={folder / plan.solution}"
     )
     name = bot if out is None else where
     text = (
@@ -139,10 +137,12 @@ def _row(bot: Bot, folder: Path) -> dict[str, Any]:
     from equilibrist.errors import StorageError
     from equilibrist.games.catalog import load_game
     from equilibrist.storage.manifest import MANIFEST
+    from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS
     from equilibrist.strategies.description import BucketDescription
     from equilibrist.strategies.strategy import Solution
 
     trained = (folder / bot.solution / MANIFEST).exists()
+    parts = BUCKETS, COUNTS, ENDS, bot.solution, bot.strategy
     row: dict[str, Any] = {
         "name": bot.name,
         "description": bot.description,
@@ -152,13 +152,13 @@ def _row(bot: Bot, folder: Path) -> dict[str, Any]:
         "max_raises": bot.max_raises,
         "minutes": bot.minutes,
         "trained": trained,
-        "state": "trained" if trained else "begun" if folder.exists() else "not trained",
+        "state": _state(bot, folder, trained),
     }
     if trained:
         found = Solution.load(folder / bot.solution)
         row |= {
             "folder": str(folder),
-            "bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
+            "bytes": sum(_size(folder / part) for part in parts),
             "method": found.method,
             "iterations": found.iterations,
             "problem": None,
@@ -170,6 +170,22 @@ def _row(bot: Bot, folder: Path) -> dict[str, Any]:
         except StorageError as changed:
             row["problem"] = str(changed)
     return row
+
+
+def _state(bot: Bot, folder: Path, trained: bool) -> str:
+    """How far a bot is; of those that share a folder, one is begun by its being there."""
+    from equilibrist.strategies.bots import is_current
+
+    if trained:
+        return "trained"
+    if is_current(folder / bot.strategy, folder / bot.solution):
+        return "playable"
+    return "begun" if folder.exists() and not bot.family else "not trained"
+
+
+def _size(folder: Path) -> int:
+    """Bytes of a folder's files."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def _scope(bot: Bot) -> str:

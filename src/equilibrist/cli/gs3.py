@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from equilibrist.cli.options import emit
-from equilibrist.cli.paper_rows import Told, rows_text
-from equilibrist.errors import InvalidValueError
+from equilibrist.cli.paper_rows import Told, check_hands, rows_text
 
 if TYPE_CHECKING:
     from equilibrist.papers.rows import PaperRow
@@ -27,15 +26,11 @@ def reproduce_gs3(*, hands: int | None, quick: bool, seed: int, as_json: bool) -
     from equilibrist.errors import StorageError
     from equilibrist.games.catalog import load_game
     from equilibrist.papers import gs3
-    from equilibrist.strategies.bots import HOME, get_bot, solution_of
+    from equilibrist.strategies.bots import HOME, get_bot, solution_of, strategy_of
 
-    hands = hands or (_QUICK_HANDS if quick else _HANDS)
-    if hands < 4 or hands % 2:
-        raise InvalidValueError(
-            f"matches are of an even number of hands, every deal twice, not {hands}", value=hands
-        )
+    hands = check_hands(hands or (_QUICK_HANDS if quick else _HANDS))
     name = "gs3-small" if quick else "gs3"
-    solution_of(name)
+    strategy_of(name)
     without: tuple[str, ...] = ()
     try:
         solution_of("gs2")

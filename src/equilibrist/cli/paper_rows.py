@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from equilibrist.cli.options import table
+from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from equilibrist.papers.rows import PaperRow
@@ -25,10 +26,19 @@ def rows_text(rows: list[PaperRow], titles: dict[str, str]) -> str:
 def _line(row: PaperRow) -> tuple[str, ...]:
     decimals = 4 if row.unit == "sb/h" else 0
     paper = "" if row.paper is None else f"{row.paper:+.{decimals}f}"
-    missing = "no stand-in" if row.unit == "sb/h" else "not reached"
+    missing = "not played" if row.unit == "sb/h" else "not reached"
     ours = missing if row.ours is None else f"{row.ours:+.{decimals}f}"
     interval = "" if row.ci95 is None else f"{row.ci95[0]:+.4f} … {row.ci95[1]:+.4f}"
     return row.name, paper, ours, interval
+
+
+def check_hands(hands: int) -> int:
+    """The hands of a duplicate match, if they can be."""
+    if hands < 4 or hands % 2:
+        raise InvalidValueError(
+            f"matches are of an even number of hands, every deal twice, not {hands}", value=hands
+        )
+    return hands
 
 
 def say(text: str) -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from equilibrist.cli.options import Remaining, emit
-from equilibrist.cli.paper_rows import Told, rows_text, say
-from equilibrist.errors import InvalidValueError
+from equilibrist.cli.paper_rows import Told, check_hands, rows_text, say
 
 if TYPE_CHECKING:
     from equilibrist.abstraction.buckets import Abstraction
@@ -36,17 +35,13 @@ def reproduce_range_of_skill(
     from equilibrist.strategies.bots import get_bot, solution_of
     from equilibrist.strategies.strategy import Solution, game_of
 
-    hands = hands or (_QUICK_HANDS if quick else _HANDS)
-    if hands < 4 or hands % 2:
-        raise InvalidValueError(
-            f"matches are of an even number of hands, every deal twice, not {hands}", value=hands
-        )
+    hands = check_hands(hands or (_QUICK_HANDS if quick else _HANDS))
     name = "smallbot-quick" if quick else "smallbot"
     found = {name: Solution.load(solution_of(name), in_memory=True)}
     if not quick:
         stopped = get_bot("smallbot-stopped")
-        found[stopped.name] = _trained(stopped, seed)
-    columns, is_sample = _columns(found, quick, seed)
+        found[stopped.name] = _trained(stopped)
+    columns, is_sample = _columns(found, quick)
     rows = [
         row
         for bot, each in columns.items()
@@ -68,23 +63,18 @@ def reproduce_range_of_skill(
         runs.draw({by_rounds.method: by_rounds.trace}, game_of(by_rounds), plot)
 
 
-def _trained(bot: Bot, seed: int) -> Solution:
+def _trained(bot: Bot) -> Solution:
     """A bot whose buckets and counts are there, solved if it is not yet."""
     from equilibrist.solving import training
-    from equilibrist.solving.solve import solve
     from equilibrist.strategies.strategy import Solution
 
-    game, solver, store, earlier = training.prepare(bot, bot.folder, seed=seed)
-    assert game.rules is not None
-    target = bot.target * game.rules.big_blind / 1000
+    prepared = training.prepare(bot, bot.folder)
     say(f"solving {bot.name}")
-    solve(game, solver, target=target, every=bot.looks, seed=seed, run=earlier, save=store.save)
+    training.run(bot, bot.folder, prepared, target=training.target_chips(bot, prepared[0]))
     return Solution.load(bot.folder / bot.solution, in_memory=True)
 
 
-def _columns(
-    found: dict[str, Solution], quick: bool, seed: int
-) -> tuple[dict[str, list[Column]], bool]:
+def _columns(found: dict[str, Solution], quick: bool) -> tuple[dict[str, list[Column]], bool]:
     """Table 1 of strategies with the same buckets, and whether finer ones met in a sample only."""
     from equilibrist.abstraction.joint import Joint
     from equilibrist.papers import range_of_skill
@@ -98,7 +88,7 @@ def _columns(
     buckets = description.open_abstraction()
     counts, finer = finer_counts(
         buckets, description.hashes[0], range_of_skill.FINER, HOME / "range-of-skill",
-        boards=_QUICK_BOARDS if quick else None, seed=seed, say=say,
+        boards=_QUICK_BOARDS if quick else None, say=say,
         tell=Remaining("counting deals"),
     )  # fmt: skip
     cases: list[tuple[Joint, Abstraction | None]]

@@ -28,7 +28,7 @@ from equilibrist.models.treeplex import leaf_tables, player_rows, treeplex
 from equilibrist.models.truncated import Ending, expected_leaves
 
 _GAME_MENU = BetMenu()
-_LARGE = 10_000**2  # cells of a matrix beyond which it is kept in float32
+LARGE = 10_000**2  # cells of a matrix beyond which it is kept in float32
 _ROWS = 512  # of counts that are read at a time
 
 
@@ -110,7 +110,7 @@ def _pairs(counts: Joint, first: Abstraction, other: Abstraction, rounds: range)
     """J and W of some rounds; summed in float64, but kept in float32 where they are large."""
     shapes = list(zip(first.num_buckets, other.num_buckets, strict=True))
     sizes = [shapes[r][0] * shapes[r][1] for r in rounds]
-    flat = np.empty((2, sum(sizes)), np.float32 if max(sizes) > _LARGE else np.float64)
+    flat = np.empty((2, sum(sizes)), np.float32 if max(sizes) > LARGE else np.float64)
     last, total = len(shapes) - 1, counts.total
     above = np.zeros((2, *shapes[last - 1])) if last else None
     for rows in _blocks(shapes[last][0]):

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from equilibrist.evaluation.statistics import Estimate, unit_chips
+from equilibrist.evaluation.statistics import Estimate
 from equilibrist.games.catalog import load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.papers.rows import PaperRow, Tell, match_row
 from equilibrist.play.match import play_matches
 from equilibrist.players.catalog import make_player
 from equilibrist.solving import training
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Run
 from equilibrist.strategies.bots import BOTS, SOLUTION, Bot
 
 # Table 1: what GS3 wins, sb/h.
@@ -40,10 +40,11 @@ STATIC = {
 STAND_INS = {
     "Always Call": "always-call",
     "Always Raise": "always-raise",
-    "GS2": "gs2",
+    "GS2": "gs2:iterations=30",
     "Monash-BPP": "monash",
     "Teddy": "teddy",
 }
+TWO_PHASE_HANDS = 2_000  # at most, against a player who thinks for seconds
 # Table 2: the mean over all hands, and over the last tenth.
 VEXBOT = {"all hands": (0.142, 1.0), "the last tenth": (0.147, 0.1)}
 # From coarse to fine: what the experiment of the conclusion compares.
@@ -56,10 +57,11 @@ def static_rows(
     """Table 1 with the opponents there are; `without` are names of players to leave out."""
     for opponent, paper in STATIC.items():
         name, other = f"{bot} – {opponent}", STAND_INS.get(opponent)
-        if other is None or other in without:
+        if other is None or other.partition(":")[0] in without:
             yield PaperRow("1", name, paper, None)
         else:
-            yield match_row("1", name, paper, rules, (bot, other), hands, seed, tell)
+            most = min(hands, TWO_PHASE_HANDS) if ":" in other else hands
+            yield match_row("1", name, paper, rules, (bot, other), most, seed, tell)
 
 
 def vexbot_rows(
@@ -75,7 +77,12 @@ def vexbot_rows(
         rates = np.array([match.rate(share) for match in played]) / rules.raise_sizes[0]
         found = Estimate.of_sample(rates)
         yield PaperRow(
-            "2", f"{name}, {what}", paper, found.mean, ci95=found.ci95, hands=matches * hands
+            "2",
+            f"{name}, {what}",
+            paper,
+            found.mean,
+            ci95=found.ci95,
+            hands=matches * max(1, round(share * hands)),
         )
 
 
@@ -90,9 +97,9 @@ def finer_rows(
     made = [_sized(size, seconds) for size in SIZES]
     rules = load_game(made[0].game)
     for bot in made:
-        gap = _trained(bot, folder, seconds, seed, tell)
+        gap = _trained(bot, folder / bot.name, seconds, tell) / rules.raise_sizes[0]
         yield PaperRow("finer", f"{bot.name}, exploitability among its buckets", None, gap)
-    players = [f"solution:{folder / bot.name / SOLUTION}" for bot in made]
+    players = [f"solution:{folder / bot.name / bot.strategy}" for bot in made]
     for fine in range(1, len(made)):
         for coarse in range(fine):
             name = f"{made[fine].name} – {made[coarse].name}"
@@ -101,23 +108,26 @@ def finer_rows(
 
 
 def _sized(size: tuple[int, ...], seconds: float) -> Bot:
-    """GS3 with so many buckets, from a sample of boards."""
-    name = f"{'-'.join(map(str, size))} in {seconds:g} s"
-    return dataclasses.replace(BOTS["gs3-small"], name=name.replace(" ", "-"), buckets=size)
+    """GS3 with so many buckets, from a sample of boards, solved for so long."""
+    name = "-".join(map(str, size))
+    solution = f"{SOLUTION}-{seconds:g}s"
+    return dataclasses.replace(
+        BOTS["gs3-small"], name=name, buckets=size, solution=solution, looks=None
+    )
 
 
-def _trained(bot: Bot, folder: Path, seconds: float, seed: int, tell: Tell) -> float:
-    """Make a bot, solve it so long, and say how exploitable it is among its buckets, sb/h."""
-    rules, home = load_game(bot.game), folder / bot.name
+def _trained(bot: Bot, folder: Path, seconds: float, tell: Tell) -> float:
+    """Make a bot, solve it so long, and say how exploitable it is among its buckets, in chips."""
     tell(f"buckets of {bot.name}", 0.0)
-    buckets = training.make_buckets(rules, bot.recipe, bot.buckets, home, seed=seed)
+    buckets = training.make_buckets(load_game(bot.game), bot.recipe, bot.buckets, folder)
     tell(f"counting deals of {bot.name}", 0.0)
-    training.count_deals(bot, home, buckets, seed=seed)
-    game, solver, store, run = training.prepare(bot, home, seed=seed)
+    training.count_deals(bot, folder, buckets)
+    prepared = training.prepare(bot, folder)
 
-    def watch(run: object) -> None:
-        tell(f"solving {bot.name}", min(1.0, getattr(run, "seconds", 0.0) / seconds))
+    def watch(run: Run) -> None:
+        tell(f"solving {bot.name}", min(1.0, run.seconds / seconds))
 
+    run = prepared[-1]
     if run is None or run.seconds < seconds:
-        run = solve(game, solver, seconds=seconds, seed=seed, run=run, watch=watch, save=store.save)
-    return run.evaluation.exploitability / unit_chips(rules)["sb/h"]
+        run = training.run(bot, folder, prepared, seconds=seconds, watch=watch)
+    return run.evaluation.exploitability

@@ -16,13 +16,13 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.games.sizes import deals_seen
+from equilibrist.models.bucketed import LARGE
 from equilibrist.models.card_states import Symmetry, default_symmetry
 from equilibrist.models.treeplex import player_rows
 from equilibrist.storage.memory import available_bytes, gigabytes
 
 _VECTORS = 4  # of CFR, of both players' plans each: plan, behaviour, regret, average
 _PROOF = 3 * 8  # bytes of a number of a plan: an evaluation's vectors, in float64
-_MATRICES = 2  # of numbers for every pair of buckets: J and W
 _NANOSECONDS = 7.0  # per number of a plan and iteration, one core
 _FLOPS = 50e9  # of matrix products in a second, one core, float32
 _SHARES = 1000  # in which fewer buckets are looked for
@@ -122,8 +122,11 @@ def _sequences(rows: Sequence[int], states: Sequence[int]) -> int:
 
 def _bytes(sequences: int, itemsize: int, buckets: Sequence[int] = ()) -> int:
     """At the peak, which is at an evaluation."""
-    pairs = sum(number**2 for number in buckets)
-    return sequences * (_VECTORS * itemsize + _PROOF) + pairs * _MATRICES * itemsize
+    pairs = [number**2 for number in buckets]
+    # J and W: float32 where they are large, otherwise float64, and once more as the plans are.
+    large = max(pairs, default=0) > LARGE
+    cell = 2 * 4 if large else 2 * (8 if itemsize == 8 else 8 + itemsize)
+    return sequences * (_VECTORS * itemsize + _PROOF) + sum(pairs) * cell
 
 
 def _flops(betting: BettingTree, buckets: Sequence[int]) -> int:

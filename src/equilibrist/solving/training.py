@@ -1,4 +1,4 @@
-"""How a bot of the papers is made: buckets, counts, solution, strategy, one after the other.
+"""How a bot of the papers is made: buckets, counts, ends, solution, strategy, in this order.
 
 Each step goes on from what its folder holds, so a training that was killed is trained again with
 the same words, and one that is whole has nothing left to do.
@@ -28,7 +28,7 @@ from equilibrist.solving.forecast import Forecast, bucket_forecast
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.play_out import play_out
 from equilibrist.solving.range_of_skill import RangeOfSkill
-from equilibrist.solving.solve import Run
+from equilibrist.solving.solve import Run, solve
 from equilibrist.solving.solver import Solver
 from equilibrist.solving.store import Store
 from equilibrist.storage.artefact import open_artefact
@@ -43,7 +43,7 @@ _IDENTITY = 12  # digits of a hash in a folder's name
 
 
 class Needs(NamedTuple):
-    """What each step of a training takes; None where its folder has it already."""
+    """What each step of a training takes; None for buckets and counts that are there already."""
 
     buckets: BucketsForecast | None
     counts: CountsForecast | None
@@ -66,14 +66,16 @@ def needs(bot: Bot, rules: GameRules, folder: Path, threads: int) -> Needs:
         >>> [round(step.bytes / 1e6) for step in found]
         [1739, 753, 142]
     """
-    betting = BettingTree.build(rules, BetMenu.parse(None, None, bot.max_raises))
+    menu = BetMenu.parse(None, None, bot.max_raises)
+    betting = BettingTree.build(rules, menu, last_round=bot.last_round)
+    played = bot.buckets[: betting.last_round + 1]
     itemsize = np.dtype(bot.dtype).itemsize
     return Needs(
         None if _is_whole(folder / BUCKETS) else forecast(rules, bot.recipe, threads),
         None
         if _is_whole(folder / COUNTS)
         else counts_forecast(rules, bot.buckets[-1], bot.boards, threads),
-        bucket_forecast(betting, bot.buckets, itemsize, threads),
+        bucket_forecast(betting, played, itemsize, threads),
     )
 
 
@@ -160,7 +162,7 @@ def finer_counts(
     """
     finer = make_buckets(buckets.rules, buckets.recipe, numbers, folder, seed=seed, say=say)
     parents = {"first": identity, "second": open_artefact(folder / BUCKETS).hash}
-    out = folder / f"{COUNTS}-{identity[:_IDENTITY]}{'' if boards is None else '-sample'}"
+    out = folder / f"{COUNTS}-{identity[:_IDENTITY]}{'' if boards is None else f'-{boards}'}"
     found = _counted(out, parents, buckets, finer, boards=boards, seed=seed, tell=tell)
     return found, finer
 
@@ -176,8 +178,12 @@ def make_ends(
         "joint": open_artefact(folder / COUNTS).hash,
     }
     if (out / MANIFEST).exists():
-        if open_artefact(out, truncated.KIND).parents != parents:
+        there = open_artefact(out, truncated.KIND)
+        if there.parents != parents:
             raise StorageError(f"{out} is of other buckets or counts", value=str(out))
+        wanted = {"max_raises": bot.max_raises, "last_round": bot.last_round}
+        if any(there.configuration.get(name) != what for name, what in wanted.items()):
+            raise StorageError(f"{out} is of other raises or rounds", value=str(out))
         return out
     buckets, counts = Abstraction.open(folder / BUCKETS), joint.Joint.open(folder / COUNTS)
     found = play_out(buckets, counts, menu, bot.last_round, dtype=bot.dtype, tell=tell)
@@ -234,8 +240,39 @@ def prepare(
     game = description.build()
     solver = _method(bot, game)
     store = Store(folder / bot.solution, game, description, solver, seed, bot.dtype)
-    is_there = (folder / bot.solution / MANIFEST).exists()
-    return game, solver, store, store.resume() if is_there else None
+    if not (folder / bot.solution / MANIFEST).exists():
+        return game, solver, store, None
+    run = store.resume()
+    if isinstance(solver, RangeOfSkill):
+        run.state["finished"] = np.array(False)  # with the earlier target; the next is asked again
+    return game, solver, store, run
+
+
+def target_chips(bot: Bot, game: SequenceGame) -> float:
+    """The exploitability at which a bot is done, in chips."""
+    assert game.rules is not None
+    return bot.target * game.rules.big_blind / 1000
+
+
+def run(
+    bot: Bot,
+    folder: Path,
+    prepared: tuple[SequenceGame, Solver, Store, Run | None],
+    *,
+    target: float | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    watch: Callable[[Run], None] | None = None,
+) -> Run:
+    """Solve what `prepare` made, to a target in chips or for some seconds; keep the strategy."""
+    game, solver, store, earlier = prepared
+    found = solve(
+        game, solver, target=target, seconds=seconds, every=bot.looks, seed=seed, run=earlier,
+        watch=watch, save=store.save,
+    )  # fmt: skip
+    if bot.last_round is None:
+        keep_strategy(bot, folder)
+    return found
 
 
 def keep_strategy(bot: Bot, folder: Path) -> None:
@@ -243,7 +280,7 @@ def keep_strategy(bot: Bot, folder: Path) -> None:
     strategy, solution = folder / bot.strategy, folder / bot.solution
     if not is_current(strategy, solution):
         identity = open_artefact(solution).hash
-        CompactStrategy.of(Solution.load(solution, in_memory=True), identity).save(strategy)
+        CompactStrategy.of(Solution.load(solution), identity).save(strategy)
 
 
 def _method(bot: Bot, game: SequenceGame) -> Solver:
@@ -251,6 +288,5 @@ def _method(bot: Bot, game: SequenceGame) -> Solver:
     found = get_method(bot.method, bot.dtype)
     if not isinstance(found, RangeOfSkill):
         return found
-    assert game.rules is not None
-    epsilon = bot.target * game.rules.big_blind / 1000  # chips
+    epsilon = target_chips(bot, game)
     return replace(found, epsilon=epsilon, method="cfr+", accuracy=epsilon / 2, share=_SHARE)

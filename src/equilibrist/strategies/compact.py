@@ -55,7 +55,7 @@ class CompactStrategy:
         if not isinstance(game, BucketDescription):
             raise InvalidValueError(f"{game.name} is no game of buckets", value=game.name)
         buckets = game.open_abstraction()
-        betting = BettingTree.build(buckets.rules, game.menu)
+        betting = BettingTree.build(buckets.rules, game.menu, last_round=game.last_round)
         first, second = (
             rounded(bucket_tree(betting, player, buckets), plan)
             for player, plan in enumerate(solution.plans)

@@ -145,7 +145,7 @@ class BucketDescription:
 
     def check(self) -> None:
         """Raise `StorageError` where the folders are gone or hold something else."""
-        for place in (0, 1):
+        for place in range(len(self.hashes)):
             self._checked(place)
 
     def open_abstraction(self) -> Abstraction:
