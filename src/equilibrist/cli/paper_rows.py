@@ -26,8 +26,7 @@ def rows_text(rows: list[PaperRow], titles: dict[str, str]) -> str:
 def _line(row: PaperRow) -> tuple[str, ...]:
     decimals = 4 if row.unit == "sb/h" else 0
     paper = "" if row.paper is None else f"{row.paper:+.{decimals}f}"
-    missing = "not played" if row.unit == "sb/h" else "not reached"
-    ours = missing if row.ours is None else f"{row.ours:+.{decimals}f}"
+    ours = row.missing if row.ours is None else f"{row.ours:+.{decimals}f}"
     interval = "" if row.ci95 is None else f"{row.ci95[0]:+.4f} … {row.ci95[1]:+.4f}"
     return row.name, paper, ours, interval
 

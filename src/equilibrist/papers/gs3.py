@@ -57,8 +57,10 @@ def static_rows(
     """Table 1 with the opponents there are; `without` are names of players to leave out."""
     for opponent, paper in STATIC.items():
         name, other = f"{bot} – {opponent}", STAND_INS.get(opponent)
-        if other is None or other.partition(":")[0] in without:
+        if other is None:
             yield PaperRow("1", name, paper, None)
+        elif other.partition(":")[0] in without:
+            yield PaperRow("1", name, paper, None, missing="not trained")
         else:
             most = min(hands, TWO_PHASE_HANDS) if ":" in other else hands
             yield match_row("1", name, paper, rules, (bot, other), most, seed, tell)

@@ -148,7 +148,14 @@ def round_rows(trace: NDArray[np.float64], small_bet: float) -> Iterator[PaperRo
         yield PaperRow("rounds", f"ε after round {number:.0f}", None, float(exploitability))
     below = trace[trace[:, 2] / small_bet <= ROUNDS_TO, 0]
     reached = float(below[0]) if len(below) else None
-    yield PaperRow("rounds", f"rounds to {ROUNDS_TO:g} sb/h", float(ROUNDS), reached, "rounds")
+    yield PaperRow(
+        "rounds",
+        f"rounds to {ROUNDS_TO:g} sb/h",
+        float(ROUNDS),
+        reached,
+        "rounds",
+        missing="not reached",
+    )
 
 
 def differences(columns: dict[str, list[Column]]) -> list[str]:

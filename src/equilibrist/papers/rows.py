@@ -20,10 +20,11 @@ class PaperRow:
     table: str
     name: str
     paper: float | None  # None: the paper has none
-    ours: float | None  # None: there is no stand-in, or nothing is trained
+    ours: float | None  # None: `missing` says why
     unit: str = "sb/h"
     ci95: tuple[float, float] | None = None  # of ours; None: exact, or not known
     hands: int | None = None
+    missing: str = "no stand-in"
 
 
 def match_row(

@@ -64,7 +64,7 @@ def needs(bot: Bot, rules: GameRules, folder: Path, threads: int) -> Needs:
         >>> from equilibrist.strategies.bots import BOTS
         >>> found = needs(BOTS["smallbot"], get_game("holdem-limit"), Path("nowhere"), 2)
         >>> [round(step.bytes / 1e6) for step in found]
-        [1739, 753, 142]
+        [1739, 753, 148]
     """
     menu = BetMenu.parse(None, None, bot.max_raises)
     betting = BettingTree.build(rules, menu, last_round=bot.last_round)
