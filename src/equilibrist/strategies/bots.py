@@ -118,6 +118,7 @@ BOTS: Final = {
             target=1.0,
             minutes=6.0,
             family="smallbot",
+            paper=_RANGE_OF_SKILL,
         ),
         Bot(
             "smallbot-stopped",
@@ -128,6 +129,7 @@ BOTS: Final = {
             target=10.6,
             minutes=6.0,
             family="smallbot",
+            paper=_RANGE_OF_SKILL,
             solution="solution-stopped",
             looks=1,
         ),
@@ -141,6 +143,7 @@ BOTS: Final = {
             method="range-of-skill",
             minutes=240.0,
             family="smallbot",
+            paper=_RANGE_OF_SKILL,
             solution="solution-skill",
             looks=1,
         ),
@@ -164,7 +167,7 @@ BOTS: Final = {
             target=13.5,
             looks=25,
             boards=200_000,
-            minutes=30.0,
+            minutes=9.0,
             paper=_GS3,
         ),
     )
