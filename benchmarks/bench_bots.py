@@ -34,10 +34,8 @@ RULES = get_game("holdem-limit")
 
 def change(bot: Bot) -> float:
     """How much rounding changes the exploitability, mbb/g."""
-    solution, found = (
-        Solution.load(bot.folder / bot.solution),
-        CompactStrategy.open(bot.folder / bot.strategy),
-    )
+    solution = Solution.load(bot.folder / bot.solution)
+    found = CompactStrategy.open(bot.folder / bot.strategy)
     game = game_of(solution)
     first, second = (game.realize(p, found.chances[p] / np.float64(SURE)) for p in (0, 1))
     chips = evaluate(game, (first, second)).exploitability - solution.certificate.exploitability
