@@ -28,7 +28,7 @@ numbers: $(VENV)/installed       ## known counts of poker recomputed, Leduc solv
 	$(BIN)/python examples/known_numbers.py
 
 test: check                      ## checks, doctests, the fast suite, one pass with bounds checks
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q -n 2 -m "kernels and not slow" tests
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "kernels and not slow" tests
 	$(BIN)/python -m pytest -q -n 2
 
 check: $(VENV)/installed-dev     ## ruff, mypy, import-linter

@@ -1,9 +1,5 @@
 """Equities with discards from the command line."""
 
-import pytest
-
-pytestmark = pytest.mark.kernels
-
 
 def test_equity_with_discards_has_a_standard_error(answer):
     found = answer("equity", "AA", "KK", "--discards", "--samples", "50000", "--seed", "3")

@@ -123,7 +123,6 @@ def test_published_rows_of_the_cross_table_make_their_averages(name, average):
     assert np.mean(wins) == pytest.approx(average, abs=5e-4)
 
 
-@pytest.mark.kernels
 def test_matches_are_played_where_there_is_a_stand_in():
     said = []
     rows = list(
@@ -161,7 +160,6 @@ def test_differences_are_to_the_averages_of_the_published_seats():
 
 
 @pytest.mark.slow
-@pytest.mark.kernels
 def test_rounds_on_the_full_deck_prove_what_they_say_and_go_on_to_the_same():
     """SmallBot's game with 81 bucket sequences, eight rounds of the algorithm.
 

@@ -104,7 +104,6 @@ def test_a_strategy_plays_as_its_solution(folder):
     assert looks > 100
 
 
-@pytest.mark.kernels
 @pytest.mark.parametrize("options", ["", ",purify", ",threshold=0.2"])
 def test_compiled_matches_of_strategies_and_solutions_are_the_same(folder, options):
     """Hands have lots of their own, so only a lot between two roundings could tell them apart."""
@@ -119,7 +118,6 @@ def test_compiled_matches_of_strategies_and_solutions_are_the_same(folder, optio
     assert (chips[0] != chips[1]).mean() < 0.002
 
 
-@pytest.mark.kernels
 def test_a_purified_strategy_does_the_same_by_views_and_by_tables(folder):
     players = [
         make_player(text, RULES)
