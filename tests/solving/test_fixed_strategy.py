@@ -32,7 +32,6 @@ from equilibrist.strategies.level_weights import (
     report_start,
 )
 
-
 TINY = FixedStrategy(hands=3000, seed=4)
 
 
