@@ -52,8 +52,8 @@ def test_finer_buckets_are_made_once_and_meet(
 ) -> None:
     few = replace(BOTS["gs3-small"], game="royal-holdem", boards=800)
     monkeypatch.setitem(BOTS, few.name, few)
-    monkeypatch.setattr(gs3, "SIZES", ((1, 2, 4, 8), (2, 4, 8, 16)))
-    rows = list(gs3.finer_rows(tmp_path, 0.01, 20, 1, lambda what, share: None))
+    sizes = (1, 2, 4, 8), (2, 4, 8, 16)
+    rows = list(gs3.finer_rows(sizes, tmp_path, 0.01, 20, 1, lambda what, share: None))
     assert [row.hands for row in rows] == [None, None, 20]
-    again = list(gs3.finer_rows(tmp_path, 0.01, 20, 1, lambda what, share: None))
+    again = list(gs3.finer_rows(sizes, tmp_path, 0.01, 20, 1, lambda what, share: None))
     assert again == rows

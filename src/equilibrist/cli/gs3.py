@@ -38,11 +38,11 @@ def reproduce_gs3(*, hands: int | None, quick: bool, seed: int, as_json: bool) -
         without = ("gs2",)
     rules, told = load_game(get_bot(name).game), Told()
     matches, length = _QUICK_VEXBOT if quick else _VEXBOT
-    seconds = _QUICK_SECONDS if quick else _SECONDS
+    seconds, sizes = (_QUICK_SECONDS, gs3.SIZES[:2]) if quick else (_SECONDS, gs3.SIZES)
     rows: list[PaperRow] = [
         *gs3.static_rows(rules, name, hands, seed, told, without),
         *gs3.vexbot_rows(rules, name, matches, length, seed, told),
-        *gs3.finer_rows(HOME / "finer", seconds, hands, seed, told),
+        *gs3.finer_rows(sizes, HOME / "finer", seconds, hands, seed, told),
     ]
     notes = ["gs2 is not trained here: `equilibrist train gs2` fills its row"] if without else []
     text = "\n".join([rows_text(rows, _TITLES), *notes])

@@ -10,7 +10,7 @@ experiment its conclusion asks for: finer buckets against a smaller gap, at equa
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +44,7 @@ STAND_INS = {
     "Monash-BPP": "monash",
     "Teddy": "teddy",
 }
-TWO_PHASE_HANDS = 2_000  # at most, against a player who thinks for seconds
+TWO_PHASE_SHARE = 20  # of which one is played against a player who thinks at the table
 # Table 2: the mean over all hands, and over the last tenth.
 VEXBOT = {"all hands": (0.142, 1.0), "the last tenth": (0.147, 0.1)}
 # From coarse to fine: what the experiment of the conclusion compares.
@@ -62,8 +62,8 @@ def static_rows(
         elif other.partition(":")[0] in without:
             yield PaperRow("1", name, paper, None, missing="not trained")
         else:
-            most = min(hands, TWO_PHASE_HANDS) if ":" in other else hands
-            yield match_row("1", name, paper, rules, (bot, other), most, seed, tell)
+            played = hands if ":" not in other else max(4, hands // TWO_PHASE_SHARE // 2 * 2)
+            yield match_row("1", name, paper, rules, (bot, other), played, seed, tell)
 
 
 def vexbot_rows(
@@ -89,14 +89,19 @@ def vexbot_rows(
 
 
 def finer_rows(
-    folder: Path, seconds: float, hands: int, seed: int, tell: Tell
+    sizes: Sequence[tuple[int, ...]],
+    folder: Path,
+    seconds: float,
+    hands: int,
+    seed: int,
+    tell: Tell,
 ) -> Iterator[PaperRow]:
-    """Finer buckets against a smaller gap: bots of several sizes, solved equally long.
+    """Finer buckets against a smaller gap: bots of some sizes, solved equally long.
 
     Their exploitability among their own buckets, and what the finer of each two wins from the
     other in a duplicate match. Bots are kept in `folder` and used again if they are there.
     """
-    made = [_sized(size, seconds) for size in SIZES]
+    made = [_sized(size, seconds) for size in sizes]
     rules = load_game(made[0].game)
     for bot in made:
         gap = _trained(bot, folder / bot.name, seconds, tell) / rules.raise_sizes[0]
