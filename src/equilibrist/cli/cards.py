@@ -48,7 +48,7 @@ def equity(
     from equilibrist.cards import equity as library
     from equilibrist.cards.card import cards_name, parse_cards
     from equilibrist.cards.range import Range, parse_range
-    from equilibrist.cli.discards import print_discard_equity
+    from equilibrist.cli.discards import check_before_flop, print_discard_equity
     from equilibrist.errors import InvalidValueError
 
     if len(hands) != (1 if random else 2):
@@ -60,11 +60,7 @@ def equity(
     first = parse_range(hands[0])
     second = Range.random() if random else parse_range(hands[1])
     if discards:
-        if board or dead:
-            raise InvalidValueError(
-                "equities with discards are those before the flop: no --board and no --dead",
-                value=board or dead,
-            )
+        check_before_flop(board, dead)
         print_discard_equity(first, second, samples, threads, seed=seed, as_json=json)
         return
     board_cards, dead_cards = parse_cards(board), parse_cards(dead)

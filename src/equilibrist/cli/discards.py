@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from equilibrist.cli.options import Remaining, emit, prepare_kernels, table
+from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from equilibrist.cards.range import Range
@@ -15,6 +16,15 @@ if TYPE_CHECKING:
 _KERNELS = ("discards.play_swaps",)
 _ROW = 13  # classes of hands in a row of their table
 _FAR = 0.01  # equities further apart than this are listed
+
+
+def check_before_flop(board: str, dead: str) -> None:
+    """Complain of cards that equities with discards know nothing of."""
+    if board or dead:
+        raise InvalidValueError(
+            "equities with discards are those before the flop: no --board and no --dead",
+            value=board or dead,
+        )
 
 
 def print_discard_equity(

@@ -19,7 +19,7 @@ the table only shares the solution too.
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -73,29 +73,45 @@ _RANGE_OF_SKILL: Final = "Zinkevich, Bowling and Burch 2007"
 _GS2: Final = "Gilpin and Sandholm 2007"
 _GS3: Final = "Gilpin, Sandholm and Sørensen 2007"
 
+_SMALLBOT: Final = Bot(
+    "smallbot",
+    "Range of Skill's quintiles of strength: 5-25-125-625 buckets",
+    recipe="percentile",
+    buckets=(5, 25, 125, 625),
+    max_raises="2 3 3 3",
+    target=1.0,
+    minutes=6.0,
+    paper=_RANGE_OF_SKILL,
+)
+_BIGBOT: Final = replace(
+    _SMALLBOT,
+    name="bigbot",
+    description="SmallBot under the full rules: it calls a raise beyond its caps and forgets it",
+    family="smallbot",
+)
+_GS3_BOT: Final = Bot(
+    "gs3",
+    "GS3's potential-aware buckets 20-800-4800-28800, all deals counted",
+    recipe="potential-aware",
+    buckets=(20, 800, 4800, 28800),
+    max_raises="3 3 3 3",
+    target=13.5,
+    looks=25,
+    minutes=150.0,
+    paper=_GS3,
+)
+
 BOTS: Final = {
     bot.name: bot
     for bot in (
-        Bot(
-            "smallbot",
-            "Range of Skill's quintiles of strength: 5-25-125-625 buckets",
-            recipe="percentile",
-            buckets=(5, 25, 125, 625),
-            max_raises="2 3 3 3",
-            target=1.0,
-            minutes=6.0,
-            paper=_RANGE_OF_SKILL,
-        ),
-        Bot(
-            "smallbot-quick",
-            "The same from a sample of boards, less exact",
-            recipe="percentile",
-            buckets=(5, 25, 125, 625),
-            max_raises="2 3 3 3",
+        _SMALLBOT,
+        replace(
+            _SMALLBOT,
+            name="smallbot-quick",
+            description="The same from a sample of boards, less exact",
             target=5.0,
             boards=40_000,
             minutes=2.0,
-            paper=_RANGE_OF_SKILL,
         ),
         Bot(
             "gs2",
@@ -109,66 +125,33 @@ BOTS: Final = {
             last_round=2,
             paper=_GS2,
         ),
-        Bot(
-            "bigbot",
-            "SmallBot under the full rules: it calls a raise beyond its caps and forgets it",
-            recipe="percentile",
-            buckets=(5, 25, 125, 625),
-            max_raises="2 3 3 3",
-            target=1.0,
-            minutes=6.0,
-            family="smallbot",
-            paper=_RANGE_OF_SKILL,
-        ),
-        Bot(
-            "smallbot-stopped",
-            "SmallBot stopped at the exploitability of the paper's, 10.6 mbb/g",
-            recipe="percentile",
-            buckets=(5, 25, 125, 625),
-            max_raises="2 3 3 3",
+        _BIGBOT,
+        replace(
+            _BIGBOT,
+            name="smallbot-stopped",
+            description="SmallBot stopped at the exploitability of the paper's, 10.6 mbb/g",
             target=10.6,
-            minutes=6.0,
-            family="smallbot",
-            paper=_RANGE_OF_SKILL,
             solution="solution-stopped",
             looks=1,
         ),
-        Bot(
-            "smallbot-skill",
-            "SmallBot by the paper's own algorithm, the range of skill; slow",
-            recipe="percentile",
-            buckets=(5, 25, 125, 625),
-            max_raises="2 3 3 3",
+        replace(
+            _BIGBOT,
+            name="smallbot-skill",
+            description="SmallBot by the paper's own algorithm, the range of skill; slow",
             target=10.0,
             method="range-of-skill",
             minutes=240.0,
-            family="smallbot",
-            paper=_RANGE_OF_SKILL,
             solution="solution-skill",
             looks=1,
         ),
-        Bot(
-            "gs3",
-            "GS3's potential-aware buckets 20-800-4800-28800, all deals counted",
-            recipe="potential-aware",
-            buckets=(20, 800, 4800, 28800),
-            max_raises="3 3 3 3",
-            target=13.5,
-            looks=25,
-            minutes=270.0,
-            paper=_GS3,
-        ),
-        Bot(
-            "gs3-small",
-            "The same with 8-64-512-4096 buckets, from a sample of boards",
-            recipe="potential-aware",
+        _GS3_BOT,
+        replace(
+            _GS3_BOT,
+            name="gs3-small",
+            description="The same with 8-64-512-4096 buckets, from a sample of boards",
             buckets=(8, 64, 512, 4096),
-            max_raises="3 3 3 3",
-            target=13.5,
-            looks=25,
             boards=200_000,
             minutes=9.0,
-            paper=_GS3,
         ),
     )
 }
