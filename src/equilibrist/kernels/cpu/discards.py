@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from equilibrist.kernels.cpu.ranking import hand_value
+from equilibrist.kernels.cpu.ranking import value_with
 from equilibrist.kernels.cpu.sampling import find_place
 from equilibrist.kernels.cpu.splitmix import GOLDEN, draw_card, fraction, mix
 from equilibrist.kernels.cpu.swapping import swap_place
@@ -63,16 +63,8 @@ def _play(ranks, swaps, first, second, first_chances, second_chances, state):
         if k == 2 or k == 3:
             one, two, gone, state = swap_card(swaps, one, two, board, gone, state)
             three, four, gone, state = swap_card(swaps, three, four, board, gone, state)
-    ours = hand_value(
-        ranks,
-        key + ranks.card_key[one] + ranks.card_key[two],
-        board + ranks.card_mask[one] + ranks.card_mask[two],
-    )
-    theirs = hand_value(
-        ranks,
-        key + ranks.card_key[three] + ranks.card_key[four],
-        board + ranks.card_mask[three] + ranks.card_mask[four],
-    )
+    ours = value_with(ranks, key, board, one, two)
+    theirs = value_with(ranks, key, board, three, four)
     return 2 if ours > theirs else 1 if ours == theirs else 0
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit, prange
 
 from equilibrist.kernels.cpu.discards import swap_card
-from equilibrist.kernels.cpu.ranking import hand_value
+from equilibrist.kernels.cpu.ranking import value_with
 from equilibrist.kernels.cpu.splitmix import GOLDEN, draw_card, fraction, mix
 from equilibrist.kernels.cpu.texture import draw_class, made_class, texture_of
 from equilibrist.kernels.reference.texture import NOTHING
@@ -146,16 +146,8 @@ def play_hand(ranks, swaps, textures, lines, bb, bu, word, trace, counts, suits)
             return -stake, streets
         if line == BU_FOLDS:
             return stake, streets
-    ours = hand_value(
-        ranks,
-        key + ranks.card_key[one] + ranks.card_key[two],
-        board + ranks.card_mask[one] + ranks.card_mask[two],
-    )
-    theirs = hand_value(
-        ranks,
-        key + ranks.card_key[three] + ranks.card_key[four],
-        board + ranks.card_mask[three] + ranks.card_mask[four],
-    )
+    ours = value_with(ranks, key, board, one, two)
+    theirs = value_with(ranks, key, board, three, four)
     return (stake if ours > theirs else -stake if ours < theirs else 0), streets
 
 

@@ -91,3 +91,10 @@ def _count_values_below(tables, a, b, out):
                     k1, m1 = k2 + key[f], m2 + mask[f]
                     for g in range(f):
                         out[hand_value(tables, k1 + key[g], m1 + mask[g])] += 1
+
+
+@njit(cache=True, inline="always")
+def value_with(tables, key, board, one, two):
+    """Value of two hole cards with a board, given by the sums of its keys and masks."""
+    keys, masks = tables.card_key, tables.card_mask
+    return hand_value(tables, key + keys[one] + keys[two], board + masks[one] + masks[two])
