@@ -12,8 +12,10 @@ least that − μ_i D_i. The *excessive gap condition* on a pair of plans is
     E = −(F_0 + F_1) ≥ 0,   so   NashConv ≤ F_0 + F_1 + μ_0 D_0 + μ_1 D_1 ≤ μ_0 D_0 + μ_1 D_1.
 
 Start (Nesterov, lemma 5.1; Hoda et al., algorithm 1): from the centre c_1 of player 1's treeplex,
-z_0 = r_0 against c_1, then z_1 = r_1 against z_0. E ≥ 0 once μ_0 μ_1 is large enough; we double μ
-from a small value until it holds.
+z_0 = r_0 against c_1, then z_1 = r_1 against z_0. E ≥ 0 once μ_0 μ_1 is large enough. The least
+such μ = μ_0 = μ_1 falls with the game's size (2⁻⁴ of what is at stake on Kuhn, 2⁻¹⁷ on SmallBot),
+so we search it among powers of two: from a small one by steps of 16, then between the last two.
+Larger steps would go where rounding drowns E.
 
 Step (Nesterov, theorem 5.2): the player i whose μ_i D_i is larger (balancing) has its smoothing
 shrunk by 1 − τ; j is the other one:
@@ -44,6 +46,7 @@ bound are checked at every step: when rounding breaks them the run ends and says
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -71,7 +74,8 @@ _SMALLEST_STEP = 1e-12  # a smaller τ moves nothing
 _ROUNDING = 64  # multiples of the machine's precision that sums over a game may be off
 _NEARLY = 1000  # a bound below this × the tolerance is as good as rounding lets it be
 _CENTRE_FLOOR = 1e-12  # least probability of an action at a centre, about
-_MOST_DOUBLINGS = 80  # of the first smoothing
+_STRIDE = 4  # doublings of the first smoothing between two trials
+_MOST_DOUBLINGS = 80  # of it
 
 
 class Outcome(Enum):
@@ -169,7 +173,7 @@ class ExcessiveGap:
             state[f"offset{i}"] = np.zeros_like(uniform)
             state[f"response{i}"] = np.zeros_like(uniform)
         for i in (0, 1):
-            state[f"gradient{i}"] = game.gradient(i, state[f"plan{1 - i}"])
+            state[f"gradient{i}"] = np.zeros_like(state[f"plan{i}"])
             state[f"pull{i}"] = np.zeros_like(state[f"plan{1 - i}"])
         scale = _scale(game)
         state["tolerance"] = np.array(_ROUNDING * float(np.finfo(self.dtype).eps) * scale)
@@ -199,25 +203,20 @@ class ExcessiveGap:
             game.realize(i, centre, side.plan)
             side.prox.offset[:] = centre_offset(side.prox, centre)
             state["diameter"][i] = diameter(game, i, side.prox)
-        first, second = sides
         for i, side in enumerate(sides):
             game.gradient(i, sides[1 - i].plan, side.gradient)
         state["restart_below"][()] = self.restart_factor * _nash_conv(game, sides)
-        towards = first.gradient.copy()
-        for mu in float(state["first_mu"]) * 2.0 ** np.arange(-2, _MOST_DOUBLINGS):
-            state["mu"][:] = mu
-            first.plan[:] = smoothed_response(game, 0, first.prox, towards, mu)[1]
-            game.gradient(1, first.plan, second.gradient)
-            value, second.plan[:] = smoothed_response(game, 1, second.prox, second.gradient, mu)
-            second.response[:] = second.plan
-            game.gradient(0, second.plan, first.gradient)
-            state["value"][1] = value
-            state["value"][0], first.response[:] = smoothed_response(
-                game, 0, first.prox, first.gradient, mu
-            )
-            if excessive_gap(state) >= -state["tolerance"]:
-                break
-        state["first_mu"][()] = mu
+        towards = sides[0].gradient.copy()
+        least = float(state["first_mu"]) / 4
+
+        def has_gap(doublings: int) -> bool:
+            _first_pair(game, state, sides, towards, least * 2.0**doublings)
+            return excessive_gap(state) >= -state["tolerance"]
+
+        found = least_that(has_gap, _STRIDE, _MOST_DOUBLINGS)
+        if state["mu"][0] != least * 2.0**found:
+            has_gap(found)
+        state["first_mu"][()] = state["mu"][0]
         state["pulled"][:] = False
         state["tau"][()] = self.largest_step
         state["nash_conv"][()] = _nash_conv(game, sides)
@@ -249,6 +248,24 @@ class ExcessiveGap:
             self._start(game, state, sides)
 
 
+def least_that(holds: Callable[[int], bool], stride: int, most: int) -> int:
+    """The least number from 0 that passes a test, if all above it do; beyond `most` untested.
+
+    Example:
+        >>> tried = []
+        >>> least_that(lambda number: tried.append(number) or number >= 6, 4, 80), tried
+        (6, [0, 4, 8, 6, 5])
+    """
+    passed = 0
+    while passed <= most and not holds(passed):
+        passed += stride
+    failed = max(passed - stride, -1)
+    while passed - failed > 1:
+        number = (failed + passed) // 2
+        failed, passed = (failed, number) if holds(number) else (number, passed)
+    return passed
+
+
 def excessive_gap(state: State) -> float:
     """E = −(F_0 + F_1), in the game's unit."""
     return -float(state["value"].sum())
@@ -270,6 +287,23 @@ def _sides(game: SequenceGame, state: State) -> tuple[_Side, _Side]:
         return _Side(plan, gradient, response, pull, prox)
 
     return side(0), side(1)
+
+
+def _first_pair(
+    game: SequenceGame, state: State, sides: tuple[_Side, _Side], towards: Floats, mu: float
+) -> None:
+    """Player 0's smoothed response `towards` its gradient at the centre, player 1's to that."""
+    first, second = sides
+    state["mu"][:] = mu
+    first.plan[:] = smoothed_response(game, 0, first.prox, towards, mu)[1]
+    game.gradient(1, first.plan, second.gradient)
+    value, second.plan[:] = smoothed_response(game, 1, second.prox, second.gradient, mu)
+    second.response[:] = second.plan
+    game.gradient(0, second.plan, first.gradient)
+    state["value"][1] = value
+    state["value"][0], first.response[:] = smoothed_response(
+        game, 0, first.prox, first.gradient, mu
+    )
 
 
 def _inner_behaviour(game: SequenceGame, i: int, side: _Side) -> Floats:
