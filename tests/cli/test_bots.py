@@ -14,7 +14,7 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.solve import solve
 from equilibrist.solving.training import needs, prepare
 from equilibrist.storage.artefact import open_artefact
-from equilibrist.strategies.bots import BOTS, Bot, get_bot
+from equilibrist.strategies.bots import BOTS, Bot, GluedBot, get_bot
 from equilibrist.strategies.strategy import Solution, game_of
 
 TINY = Bot(
@@ -28,6 +28,10 @@ SKILLED = replace(
 )  # fmt: skip
 
 
+GLUED = GluedBot(
+    "glued", "Models of few buckets", recipe="strength-potential", buckets=(2, 2, 2, 2),
+    max_raises="1 1 1 1", target=10.0, game="royal-holdem", dtype="float64", opening="model",
+)  # fmt: skip
 TWO_PHASES = replace(TINY, name="two-phases", last_round=2, target=20.0)
 
 
@@ -36,6 +40,7 @@ def bots(monkeypatch, tmp_path):
     """A folder to train in, where more bots are known."""
     monkeypatch.setitem(BOTS, SKILLED.name, SKILLED)
     monkeypatch.setitem(BOTS, TWO_PHASES.name, TWO_PHASES)
+    monkeypatch.setitem(BOTS, GLUED.name, GLUED)
     monkeypatch.setitem(BOTS, TINY.name, TINY)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "bots"
@@ -316,3 +321,32 @@ def test_a_bot_of_two_phases_is_trained_and_goes_on_at_the_table(bots, answer, r
     refused = run("match", f"solution:{folder}", "uniform", "--game", "royal-holdem")
     assert refused.returncode == 2
     assert f"play it as gs2:from={folder}" in " ".join(refused.stderr.split())
+
+
+# --- bots of several models -----------------------------------------------------------------------
+
+
+def test_a_glued_bot_is_trained_model_by_model_listed_and_played(bots, answer):
+    trained = answer("train", "glued")
+    ways = ["preflop", "postflop-cc", "postflop-rc", "postflop-crc"]
+    assert [model["model"] for model in trained["models"]] == ways
+    assert all(model["mbb/g"] <= 10 for model in trained["models"])
+    row = next(row for row in answer("bots")["bots"] if row["name"] == "glued")
+    assert row["trained"]
+    assert row["mbb/g"] == pytest.approx(max(model["mbb/g"] for model in trained["models"]))
+    player = "solution:bots/glued/strategy"
+    match = answer("match", player, "always-raise", "--game", "royal-holdem", "--hands", 2000)
+    assert match["hands"] == 2000
+    again = answer("train", "glued")
+    assert [m["iterations"] for m in again["models"]] == [
+        m["iterations"] for m in trained["models"]
+    ]
+
+
+def test_an_opening_that_is_solved_better_has_its_models_solved_again(bots, answer):
+    answer("train", "glued")
+    before = Solution.load(bots / "glued/postflop-cc").game.priors
+    answer("train", "glued", "--to", "1")
+    after = Solution.load(bots / "glued/postflop-cc")
+    assert after.game.priors != before
+    assert after.certificate.exploitability <= 0.01

@@ -25,7 +25,7 @@ from equilibrist.solving.store import Store
 from equilibrist.storage.artefact import open_artefact
 from equilibrist.strategies import bots
 from equilibrist.strategies.bots import Bot, is_current, strategy_of
-from equilibrist.strategies.compact import SURE, CompactStrategy, rounded
+from equilibrist.strategies.compact import SURE, CompactStrategy
 from equilibrist.strategies.description import BucketDescription, GameDescription
 from equilibrist.strategies.strategy import Solution, game_of
 
@@ -68,14 +68,15 @@ def test_chances_of_a_decision_are_those_of_the_plan_and_sum_to_one(folder):
         assert np.abs(chances / SURE - behaviour).max() <= WORST + 1e-12
         for cells in decisions(game.trees[player]):
             assert (chances[cells].sum(axis=0) == SURE).all()
-    assert found.solution == open_artefact(folder / "solution").hash
+    assert found.solutions == {"solution": open_artefact(folder / "solution").hash}
 
 
 def test_where_a_plan_never_goes_all_actions_are_alike(folder):
-    game = game_of(Solution.load(folder / "solution"))
-    tree = game.trees[0]
-    found = rounded(tree, np.zeros(game.lengths[0])).astype(np.int64)
-    for cells in decisions(tree):
+    solution = Solution.load(folder / "solution")
+    game = game_of(solution)
+    nowhere = replace(solution, plans=(np.zeros(game.lengths[0]), solution.plans[1]))
+    found = CompactStrategy.of(nowhere, "").chances[0].astype(np.int64)
+    for cells in decisions(game.trees[0]):
         assert np.ptp(found[cells], axis=0).max() <= 1
 
 

@@ -33,6 +33,7 @@ from equilibrist.abstraction.last_boards import (
     last_street,
     links_of,
 )
+from equilibrist.abstraction.nesting import Nested
 from equilibrist.abstraction.streets import Streets
 from equilibrist.abstraction.tiles import can_be_tiled, count_tiles
 from equilibrist.errors import InvalidValueError, StorageError
@@ -80,8 +81,8 @@ class Joint:
         """The same counts with the players changed about."""
         return Joint(self.losses.T, self.ties.T, self.wins.T, self.distance, self.sample)
 
-    def check(self, first: Abstraction, other: Abstraction) -> None:
-        """Complain if these are not counts of two abstractions' last buckets."""
+    def check(self, first: Nested, other: Nested) -> None:
+        """Complain if these are not counts of two sides' last buckets."""
         if self.wins.shape != (first.num_buckets[-1], other.num_buckets[-1]):
             raise InvalidValueError(
                 f"counts of {self.wins.shape} buckets do not fit {first.num_buckets[-1]} and "

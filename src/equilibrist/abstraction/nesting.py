@@ -8,7 +8,7 @@ street has n classes, whether or not some hand is ever there, or the children th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numba
 import numpy as np
@@ -17,6 +17,23 @@ from numpy.typing import NDArray
 from equilibrist.abstraction.buckets import Abstraction, Intervals
 from equilibrist.abstraction.features import Ints
 from equilibrist.abstraction.streets import Streets
+from equilibrist.games.rules import GameRules
+
+
+class Nested(Protocol):
+    """Buckets in buckets, whatever is in them; `Abstraction` is one."""
+
+    @property
+    def rules(self) -> GameRules:
+        """Of the game whose rounds these are."""
+
+    @property
+    def parents(self) -> tuple[NDArray[np.int32], ...]:
+        """[K] of each round: bucket of the round before, or −1."""
+
+    @property
+    def num_buckets(self) -> tuple[int, ...]:
+        """Buckets of each round."""
 
 
 def nest(
@@ -60,7 +77,7 @@ def nest(
 
 
 def sums_over_children(
-    matrix: NDArray[np.float64], first: Abstraction, second: Abstraction, last: int = -1
+    matrix: NDArray[np.float64], first: Nested, second: Nested, last: int = -1
 ) -> list[NDArray[np.float64]]:
     """A matrix of both players' buckets of a round, [K, K'], and its sums for all rounds before.
 
@@ -73,7 +90,7 @@ def sums_over_children(
 
 
 def sum_over_children(
-    matrix: NDArray[np.float64], first: Abstraction, second: Abstraction, r: int
+    matrix: NDArray[np.float64], first: Nested, second: Nested, r: int
 ) -> NDArray[np.float64]:
     """A matrix of both players' buckets of round `r` summed to those of the round before."""
     above = column_sums(matrix, second.parents[r], second.num_buckets[r - 1])

@@ -21,7 +21,8 @@ from equilibrist.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from equilibrist.strategies.bots import Bot
+    from equilibrist.solving.training import Prepared
+    from equilibrist.strategies.bots import Bot, GluedBot
 
 _KERNELS = ("rollout.strengths", "joint.bucket_showdowns", "sequence_form.fold_up")
 
@@ -42,15 +43,13 @@ def train(
     """
     from equilibrist.abstraction import joint
     from equilibrist.abstraction.buckets import KIND
-    from equilibrist.cli import runs
-    from equilibrist.cli.progress import Budget, shown
     from equilibrist.games.catalog import load_game
     from equilibrist.models import truncated
     from equilibrist.solving import training
     from equilibrist.solving.solve import check_budget
     from equilibrist.storage.artefact import check_target
     from equilibrist.strategies import compact, strategy
-    from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, get_bot
+    from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, GluedBot, get_bot
 
     plan = get_bot(bot)
     plan = replace(plan, target=plan.target if to is None else to)
@@ -76,30 +75,65 @@ def train(
     if needs.counts is not None:
         _say("counting deals")
     training.count_deals(plan, folder, buckets, seed=seed, tell=Remaining("counting deals"))
-    tell = Remaining("playing out what the first phase leaves")
-    prepared = training.prepare(plan, folder, seed=seed, tell=tell)
-    game, solver, *_ = prepared
-    target = training.target_chips(plan, game)
-    budget = Budget(None, target, seconds, plan.looks)
-    with shown(game.name, "Ctrl-C stops and saves", plain=json) as view:
-        view.begin(solver.name, budget)
-        run = training.run(
-            plan, folder, prepared, target=target, seconds=seconds, seed=seed, watch=view
-        )
-    data = {"bot": bot, "boards": plan.boards} | runs.result(
-        game, solver, run, folder / plan.solution
-    )
     where = (
         f"solution:{folder / plan.strategy}"
         if plan.last_round is None
         else f"{bot}:from={folder / plan.solution}"
     )
     name = bot if out is None else where
-    text = (
-        f"{runs.result_text(game, solver, run)}\n{_scope(plan)}\n"
-        f"play against it: equilibrist play {name}"
+    data: dict[str, Any] = {"bot": bot, "boards": plan.boards}
+    if isinstance(plan, GluedBot):
+        solved = _train_models(plan, folder, seconds, seed, json)
+        data["models"] = [found for found, _ in solved]
+    else:
+        tell = Remaining("playing out what the first phase leaves")
+        prepared = training.prepare(plan, folder, seed=seed, tell=tell)
+        solved = [_train_one(plan, prepared, seconds, seed, json)]
+        training.keep_strategy(plan, folder)
+        data |= solved[0][0]
+    words = [text for _, text in solved]
+    emit(
+        data,
+        "\n".join([*words, _scope(plan), f"play against it: equilibrist play {name}"]),
+        as_json=json,
     )
-    emit(data, text, as_json=json)
+
+
+def _train_one(
+    bot: Bot, prepared: Prepared, seconds: float | None, seed: int, plain: bool
+) -> tuple[dict[str, Any], str]:
+    """Solve one game; what came of it, as JSON and in words."""
+    from equilibrist.cli import runs
+    from equilibrist.cli.progress import Budget, shown
+    from equilibrist.solving import training
+
+    game, solver, store, _ = prepared
+    target = training.target_chips(bot, game)
+    with shown(game.name, "Ctrl-C stops and saves", plain=plain) as view:
+        view.begin(solver.name, Budget(None, target, seconds, bot.looks))
+        run = training.run(bot, prepared, target=target, seconds=seconds, seed=seed, watch=view)
+    return runs.result(game, solver, run, store.out), runs.result_text(game, solver, run)
+
+
+def _train_models(
+    bot: GluedBot, folder: Path, seconds: float | None, seed: int, plain: bool
+) -> list[tuple[dict[str, Any], str]]:
+    """Solve the models of a glued bot one by one, each so long, and glue them."""
+    from equilibrist.solving import composing, training
+    from equilibrist.solving.solve import Outcome
+
+    found = []
+    for model in composing.models(bot, folder, _say):
+        _say(model.name)
+        out = folder / model.name
+        afresh = composing.has_other_beliefs(out, model.description)
+        prepared = training.begun(model.bot, out, model.description, seed, afresh=afresh)
+        result, text = _train_one(model.bot, prepared, seconds, seed, plain)
+        found.append(({"model": model.name} | result, f"{model.name}: {text}"))
+        if result["outcome"] == Outcome.INTERRUPTED.name.lower():
+            return found
+    composing.keep_glued(bot, folder, _say)
+    return found
 
 
 def bots(
@@ -136,13 +170,13 @@ def _row(bot: Bot, folder: Path) -> dict[str, Any]:
     from equilibrist.cli import runs
     from equilibrist.errors import StorageError
     from equilibrist.games.catalog import load_game
-    from equilibrist.storage.manifest import MANIFEST
     from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS
     from equilibrist.strategies.description import BucketDescription
     from equilibrist.strategies.strategy import Solution
 
-    trained = (folder / bot.solution / MANIFEST).exists()
-    parts = BUCKETS, COUNTS, ENDS, bot.solution, bot.strategy
+    solutions = _solutions(bot, folder)
+    trained = bool(solutions)
+    parts = BUCKETS, COUNTS, ENDS, *solutions, bot.strategy
     row: dict[str, Any] = {
         "name": bot.name,
         "description": bot.description,
@@ -155,21 +189,35 @@ def _row(bot: Bot, folder: Path) -> dict[str, Any]:
         "state": _state(bot, folder, trained),
     }
     if trained:
-        found = Solution.load(folder / bot.solution)
+        found = [Solution.load(folder / name) for name in solutions]
+        worst = max(found, key=lambda solution: solution.certificate.exploitability)
         row |= {
             "folder": str(folder),
             "bytes": sum(_size(folder / part) for part in parts),
-            "method": found.method,
-            "iterations": found.iterations,
+            "method": worst.method,
+            "iterations": worst.iterations,
             "problem": None,
-            **runs.thousandths(load_game(bot.game), found.certificate),
+            **runs.thousandths(load_game(bot.game), worst.certificate),
         }
         try:
-            if isinstance(found.game, BucketDescription):
-                found.game.check()
+            for solution in found:
+                if isinstance(solution.game, BucketDescription):
+                    solution.game.check()
         except StorageError as changed:
             row["problem"] = str(changed)
     return row
+
+
+def _solutions(bot: Bot, folder: Path) -> list[str]:
+    """Folders of a bot's solutions: one, or those of its models; none before it is trained."""
+    from equilibrist.storage.manifest import MANIFEST
+    from equilibrist.strategies.bots import GluedBot
+    from equilibrist.strategies.compact import CompactStrategy
+
+    names = [bot.solution]
+    if isinstance(bot, GluedBot) and (folder / bot.strategy / MANIFEST).exists():
+        names = list(CompactStrategy.open(folder / bot.strategy).solutions)
+    return names if all((folder / name / MANIFEST).exists() for name in names) else []
 
 
 def _state(bot: Bot, folder: Path, trained: bool) -> str:
@@ -190,8 +238,11 @@ def _size(folder: Path) -> int:
 
 def _scope(bot: Bot) -> str:
     """What the exploitability of a bot says, and what not."""
+    from equilibrist.strategies.bots import GluedBot
+
     deals = "all deals" if bot.boards is None else f"the deals of {bot.boards:,} sampled boards"
-    return f"exploitability is that within its own buckets over {deals}, not that in the real game"
+    where = "each model" if isinstance(bot, GluedBot) else "its own buckets"
+    return f"exploitability is that within {where} over {deals}, not that in the real game"
 
 
 def _say(text: str) -> None:

@@ -70,7 +70,8 @@ def _trained(bot: Bot) -> Solution:
 
     prepared = training.prepare(bot, bot.folder)
     say(f"solving {bot.name}")
-    training.run(bot, bot.folder, prepared, target=training.target_chips(bot, prepared[0]))
+    training.run(bot, prepared, target=training.target_chips(bot, prepared[0]))
+    training.keep_strategy(bot, bot.folder)
     return Solution.load(bot.folder / bot.solution, in_memory=True)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.joint import Joint
-from equilibrist.abstraction.nesting import column_sums, sums_over_children
+from equilibrist.abstraction.nesting import Nested, column_sums, sums_over_children
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
@@ -41,10 +41,10 @@ class BucketStates:
     state_parent: list[NDArray[np.int32]]
 
     @staticmethod
-    def of(abstraction: Abstraction, first_round: int, last_round: int) -> BucketStates:
+    def of(buckets: Nested, first_round: int, last_round: int) -> BucketStates:
         """The buckets of some rounds."""
         rounds = range(first_round, last_round + 1)
-        numbers, parents = abstraction.num_buckets, abstraction.parents
+        numbers, parents = buckets.num_buckets, buckets.parents
         return BucketStates(
             num_states=[np.array([numbers[r]]) for r in rounds],
             board_parent=[np.array([-1 if r == first_round else 0]) for r in rounds],
@@ -53,11 +53,11 @@ class BucketStates:
 
 
 def bucket_game(
-    first: Abstraction,
+    first: Nested,
     counts: Joint,
     menu: BetMenu = _GAME_MENU,
     *,
-    second: Abstraction | None = None,
+    second: Nested | None = None,
     first_round: int = 0,
     last_round: int | None = None,
     pot: int | None = None,
@@ -106,7 +106,7 @@ def bucket_game(
     )
 
 
-def _pairs(counts: Joint, first: Abstraction, other: Abstraction, rounds: range) -> PairTables:
+def _pairs(counts: Joint, first: Nested, other: Nested, rounds: range) -> PairTables:
     """J and W of some rounds; summed in float64, but kept in float32 where they are large."""
     shapes = list(zip(first.num_buckets, other.num_buckets, strict=True))
     sizes = [shapes[r][0] * shapes[r][1] for r in rounds]
@@ -136,7 +136,7 @@ def _blocks(number: int) -> Iterator[slice]:
     return (slice(i, min(i + _ROWS, number)) for i in range(0, number, _ROWS))
 
 
-def bucket_tree(betting: BettingTree, player: int, buckets: Abstraction) -> Treeplex:
+def bucket_tree(betting: BettingTree, player: int, buckets: Nested) -> Treeplex:
     """One player's side of a game of buckets."""
     own, most = betting.rules, buckets.rules.max_raises
     if len(own.max_raises) != len(most) or replace(own, max_raises=most) != buckets.rules:
@@ -148,7 +148,7 @@ def bucket_tree(betting: BettingTree, player: int, buckets: Abstraction) -> Tree
     return treeplex(player_rows(betting, player), states)
 
 
-def bucket_name(buckets: Abstraction, first_round: int = 0, last_round: int | None = None) -> str:
+def bucket_name(buckets: Nested, first_round: int = 0, last_round: int | None = None) -> str:
     """What a game of buckets is called."""
     last = buckets.rules.num_rounds - 1 if last_round is None else last_round
     numbers = buckets.num_buckets[first_round : last + 1]

@@ -20,9 +20,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.joint import Joint
-from equilibrist.abstraction.nesting import sum_over_children, sums_over_children
+from equilibrist.abstraction.nesting import Nested, sum_over_children, sums_over_children
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.kernels.reference.sequence_form import block
@@ -71,10 +70,10 @@ class Showdown:
     @staticmethod
     def of(
         counts: Joint,
-        first: Abstraction,
+        first: Nested,
         last_round: int,
         *,
-        second: Abstraction | None = None,
+        second: Nested | None = None,
         bet: float = 0.0,
     ) -> Showdown:
         """The showdown of the buckets of a round, over all that may still be dealt."""
@@ -124,8 +123,8 @@ class PlayedOut:
 def value_of_play(
     game: SequenceGame,
     plans: tuple[Floats, Floats],
-    first: Abstraction,
-    second: Abstraction | None = None,
+    first: Nested,
+    second: Nested | None = None,
 ) -> NDArray[np.float64]:
     """What player 0 wins in a game of later rounds, by both players' buckets of the round before.
 

@@ -136,5 +136,6 @@ def _trained(bot: Bot, folder: Path, seconds: float, tell: Tell) -> float:
 
     run = prepared[-1]
     if run is None or run.seconds < seconds:
-        run = training.run(bot, folder, prepared, seconds=seconds, watch=watch)
+        run = training.run(bot, prepared, seconds=seconds, watch=watch)
+        training.keep_strategy(bot, folder)
     return run.evaluation.exploitability

@@ -6,7 +6,6 @@ import itertools
 
 import numpy as np
 
-from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.cards.card import Cards
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree
@@ -18,8 +17,9 @@ from equilibrist.models.treeplex import player_rows
 from equilibrist.players.player import View
 from equilibrist.players.strategy_player import TreeStrategy
 from equilibrist.strategies.compact import SURE, CompactStrategy
+from equilibrist.strategies.composition import GluedBuckets
 from equilibrist.strategies.description import BucketDescription
-from equilibrist.strategies.seats import Seat, hand_numbers
+from equilibrist.strategies.seats import HandBuckets, Seat, hand_numbers
 from equilibrist.strategies.strategy import Solution
 
 
@@ -33,14 +33,14 @@ class BucketStrategy(TreeStrategy):
         self,
         tree: BettingTree,
         plans: tuple[Floats, Floats],
-        first: Abstraction,
-        second: Abstraction | None = None,
+        first: HandBuckets,
+        second: HandBuckets | None = None,
         *,
         sure: float | None = None,
     ) -> None:
         """The plans of both seats, uniform where they never go.
 
-        `second` is player 1's abstraction, `first` if not given. With `sure`, these are no plans
+        `second` are player 1's buckets, `first` if not given. With `sure`, these are no plans
         but behaviour in numbers of which `sure` stands for a chance of 1.
         """
         self.tree, self._buckets = tree, (first, second or first)
@@ -68,10 +68,11 @@ class BucketStrategy(TreeStrategy):
         game = found.game
         assert isinstance(game, BucketDescription)
         buckets = game.open_abstraction()
-        tree = BettingTree.build(buckets.rules, game.menu, last_round=game.last_round)
+        tree = game.betting(buckets.rules)
         if isinstance(found, Solution):
             return BucketStrategy(tree, found.plans, buckets)
-        return BucketStrategy(tree, found.chances, buckets, sure=SURE)
+        own = buckets if found.opening is None else GluedBuckets(found.opening, buckets)
+        return BucketStrategy(tree, found.chances, own, sure=SURE)
 
     def chances(self, node: int, view: View) -> Floats:
         """Chance of each child of a decision node, [A]."""

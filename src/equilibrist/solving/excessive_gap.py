@@ -211,7 +211,7 @@ class ExcessiveGap:
 
         def has_gap(doublings: int) -> bool:
             _first_pair(game, state, sides, towards, least * 2.0**doublings)
-            return excessive_gap(state) >= -state["tolerance"]
+            return excessive_gap(state) >= -float(state["tolerance"])
 
         found = least_that(has_gap, _STRIDE, _MOST_DOUBLINGS)
         if state["mu"][0] != least * 2.0**found:

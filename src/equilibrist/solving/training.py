@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from equilibrist.abstraction import joint, keeping
 from equilibrist.abstraction.buckets import UNFINISHED, Abstraction
 from equilibrist.abstraction.forecast import CountsForecast, counts_forecast, forecast
 from equilibrist.abstraction.forecast import Forecast as BucketsForecast
-from equilibrist.abstraction.recipes import build
+from equilibrist.abstraction.recipes import build, num_buckets
 from equilibrist.errors import StorageError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
@@ -33,13 +33,15 @@ from equilibrist.solving.solver import Solver
 from equilibrist.solving.store import Store
 from equilibrist.storage.artefact import open_artefact
 from equilibrist.storage.manifest import MANIFEST
-from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, Bot, is_current
+from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, Bot, GluedBot, is_current
 from equilibrist.strategies.compact import CompactStrategy
-from equilibrist.strategies.description import BucketDescription
+from equilibrist.strategies.description import BucketDescription, Description
 from equilibrist.strategies.strategy import Solution
 
 _SHARE = 0.1  # of what a response won that the next may be off
 _IDENTITY = 12  # digits of a hash in a folder's name
+# A game and the method for it, where its runs are kept, and the run that is there, if any.
+Prepared: TypeAlias = tuple[SequenceGame, Solver, Store, Run | None]
 
 
 class Needs(NamedTuple):
@@ -66,15 +68,16 @@ def needs(bot: Bot, rules: GameRules, folder: Path, threads: int) -> Needs:
         >>> [round(step.bytes / 1e6) for step in found]
         [1739, 753, 148]
     """
-    menu = BetMenu.parse(None, None, bot.max_raises)
-    betting = BettingTree.build(rules, menu, last_round=bot.last_round)
-    played = bot.buckets[: betting.last_round + 1]
+    menu, first = BetMenu.parse(None, None, bot.max_raises), int(isinstance(bot, GluedBot))
+    betting = BettingTree.build(rules, menu, first_round=first, last_round=bot.last_round)
+    buckets = num_buckets(bot.recipe, bot.buckets)
+    played = buckets[first : betting.last_round + 1]
     itemsize = np.dtype(bot.dtype).itemsize
     return Needs(
         None if _is_whole(folder / BUCKETS) else forecast(rules, bot.recipe, threads),
         None
         if _is_whole(folder / COUNTS)
-        else counts_forecast(rules, bot.buckets[-1], bot.boards, threads),
+        else counts_forecast(rules, buckets[-1], bot.boards, threads),
         bucket_forecast(betting, played, itemsize, threads),
     )
 
@@ -101,7 +104,11 @@ def make_buckets(
     is_there = (out / MANIFEST).exists()
     if _is_whole(out):
         found = Abstraction.open(out)
-        if (found.recipe, found.num_buckets, found.rules) != (recipe, tuple(numbers), rules):
+        if (found.recipe, found.num_buckets, found.rules) != (
+            recipe,
+            num_buckets(recipe, numbers),
+            rules,
+        ):
             raise StorageError(
                 f"{out} holds other buckets than {recipe} {'-'.join(map(str, numbers))}",
                 value=str(out),
@@ -227,7 +234,7 @@ def prepare(
     *,
     seed: int = 0,
     tell: Callable[[float], None] = lambda share: None,
-) -> tuple[SequenceGame, Solver, Store, Run | None]:
+) -> Prepared:
     """The bot's game and method, where its runs are kept, and the run that is there, if any.
 
     `tell` hears the share that is done of rounds that its model leaves out.
@@ -237,10 +244,20 @@ def prepare(
     description = BucketDescription.of(
         folder / BUCKETS, folder / COUNTS, menu, ends=ends, last_round=bot.last_round
     )
+    return begun(bot, folder / bot.solution, description, seed)
+
+
+def begun(
+    bot: Bot, out: Path, description: Description, seed: int, *, afresh: bool = False
+) -> Prepared:
+    """A game as it is described, to be solved by the bot's method into a folder.
+
+    A run that is there is gone on with, unless `afresh` says to forget it.
+    """
     game = description.build()
     solver = _method(bot, game)
-    store = Store(folder / bot.solution, game, description, solver, seed, bot.dtype)
-    if not (folder / bot.solution / MANIFEST).exists():
+    store = Store(out, game, description, solver, seed, bot.dtype)
+    if afresh or not (out / MANIFEST).exists():
         return game, solver, store, None
     run = store.resume()
     if isinstance(solver, RangeOfSkill):
@@ -256,29 +273,25 @@ def target_chips(bot: Bot, game: SequenceGame) -> float:
 
 def run(
     bot: Bot,
-    folder: Path,
-    prepared: tuple[SequenceGame, Solver, Store, Run | None],
+    prepared: Prepared,
     *,
     target: float | None = None,
     seconds: float | None = None,
     seed: int = 0,
     watch: Callable[[Run], None] | None = None,
 ) -> Run:
-    """Solve what `prepare` made, to a target in chips or for some seconds; keep the strategy."""
+    """Solve what `prepare` or `begun` gave, to a target in chips or for some seconds."""
     game, solver, store, earlier = prepared
-    found = solve(
+    return solve(
         game, solver, target=target, seconds=seconds, every=bot.looks, seed=seed, run=earlier,
         watch=watch, save=store.save,
     )  # fmt: skip
-    if bot.last_round is None:
-        keep_strategy(bot, folder)
-    return found
 
 
 def keep_strategy(bot: Bot, folder: Path) -> None:
-    """Write what of the solution it takes to play, unless it is there already."""
+    """Write what of the solution it takes to play, unless it is there, or it plays from that."""
     strategy, solution = folder / bot.strategy, folder / bot.solution
-    if not is_current(strategy, solution):
+    if bot.last_round is None and not is_current(strategy, solution):
         identity = open_artefact(solution).hash
         CompactStrategy.of(Solution.load(solution), identity).save(strategy)
 

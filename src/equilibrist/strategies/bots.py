@@ -12,6 +12,9 @@ from its solution, and has another artefact before it:
 
     ends       what hands are worth where the first phase leaves them
 
+A bot that is glued from models of different rounds has several solutions, `preflop` and one
+`postflop-…` for each of the others, and no single one.
+
 Bots of the same buckets share a folder, and so the first two; one that is another by its rules at
 the table only shares the solution too.
 """
@@ -44,7 +47,7 @@ class Bot:
     name: str
     description: str
     recipe: str  # of its buckets
-    buckets: tuple[int, ...]  # by round
+    buckets: tuple[int, ...]  # by round, as the recipe wants them
     max_raises: str  # that it knows, by round; it calls what goes beyond
     target: float  # exploitability in mbb/g at which it is done
     boards: int | None = None  # in the sample of its counts; None: all deals are counted
@@ -69,8 +72,17 @@ class Bot:
         return self.solution.replace(SOLUTION, STRATEGY)
 
 
+@dataclass(frozen=True)
+class GluedBot(Bot):
+    """A bot of an opening and later models (`strategies.composition`)."""
+
+    opening: str = "call"  # always; or of "selby", preflop hold'em; or of a "model" of three rounds
+    pots: tuple[int, ...] = ()  # small bets, of its later models; none: one a way to the flop
+
+
 _RANGE_OF_SKILL: Final = "Zinkevich, Bowling and Burch 2007"
 _GS2: Final = "Gilpin and Sandholm 2007"
+_PSOPTI: Final = "Billings et al. 2003"
 _GS3: Final = "Gilpin, Sandholm and Sørensen 2007"
 
 _SMALLBOT: Final = Bot(
@@ -99,6 +111,20 @@ _GS3_BOT: Final = Bot(
     looks=25,
     minutes=150.0,
     paper=_GS3,
+)
+
+_PSOPTI1: Final = GluedBot(
+    "psopti1",
+    "PsOpti1: Selby's preflop hold'em, then models of pots of 2, 4, 6 and 8 bets, 7 buckets",
+    recipe="strength-potential",
+    buckets=(1, 7, 7, 7),
+    max_raises="3 3 3 3",
+    target=1.0,
+    minutes=6.0,
+    dtype="float64",
+    paper=_PSOPTI,
+    opening="selby",
+    pots=(2, 4, 6, 8),
 )
 
 BOTS: Final = {
@@ -152,6 +178,25 @@ BOTS: Final = {
             buckets=(8, 64, 512, 4096),
             boards=200_000,
             minutes=9.0,
+        ),
+        replace(
+            _PSOPTI1,
+            name="psopti0",
+            description="PsOpti0: always calls before the flop, then a model of a pot of 2 bets",
+            family="psopti1",
+            solution="solution-call",
+            opening="call",
+            pots=(2,),
+        ),
+        _PSOPTI1,
+        replace(
+            _PSOPTI1,
+            name="psopti2",
+            description="PsOpti2: a model of three rounds, then one a way to the flop, 6 buckets",
+            buckets=(6, 6, 6, 6),
+            minutes=10.0,
+            opening="model",
+            pots=(),
         ),
     )
 }

@@ -7,10 +7,14 @@ off by 1.5 / 65,535 at most. SmallBot's exploitability changes by less than 0.00
 the solution's proof is one of the strategy; with eight bits it would change by 0.02 mbb/g.
 
 Nothing is computed when it is opened, and no counts are needed: the folder of the buckets is.
+
+A strategy may be glued from several solutions (`composition`); it then has columns of its own
+before the first board cards.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.errors import InvalidValueError
-from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.cpu.sequence_form import normalize
 from equilibrist.kernels.layout import Treeplex
 from equilibrist.kernels.reference.sequence_form import block, boards
@@ -28,6 +31,7 @@ from equilibrist.models.game import Floats
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
+from equilibrist.strategies.bots import SOLUTION
 from equilibrist.strategies.description import (
     BucketDescription,
     read_description,
@@ -37,6 +41,7 @@ from equilibrist.strategies.strategy import Solution
 
 KIND = "strategy"
 SURE: Final = 65_535  # a chance of 1
+_BUCKETS: Final = "abstraction"  # parents: this and solutions
 Chances = NDArray[np.uint16]
 
 
@@ -46,7 +51,8 @@ class CompactStrategy:
 
     game: BucketDescription
     chances: tuple[Chances, Chances]  # [L of each player], layout of the game's treeplexes
-    solution: str  # hash of the solution that was rounded
+    solutions: Mapping[str, str]  # hashes of what was rounded, by folder: one, unless it is glued
+    opening: NDArray[np.int16] | None = None  # [H] column of every hand in the first round
 
     @classmethod
     def of(cls, solution: Solution, identity: str) -> CompactStrategy:
@@ -55,21 +61,24 @@ class CompactStrategy:
         if not isinstance(game, BucketDescription):
             raise InvalidValueError(f"{game.name} is no game of buckets", value=game.name)
         buckets = game.open_abstraction()
-        betting = BettingTree.build(buckets.rules, game.menu, last_round=game.last_round)
+        betting = game.betting(buckets.rules)
         first, second = (
-            rounded(bucket_tree(betting, player, buckets), plan)
+            _of_plan(bucket_tree(betting, player, buckets), plan)
             for player, plan in enumerate(solution.plans)
         )
-        return cls(game, (first, second), identity)
+        return cls(game, (first, second), {SOLUTION: identity})
 
     def save(self, folder: str | Path) -> str:
         """Write the strategy, replacing one that is there; returns the artefact's hash."""
+        arrays: dict[str, NDArray[Any]] = {"chances0": self.chances[0], "chances1": self.chances[1]}
+        if self.opening is not None:
+            arrays["opening"] = self.opening
         return write_artefact(
             folder,
             KIND,
-            {f"chances{player}": chances for player, chances in enumerate(self.chances)},
+            arrays,
             configuration={"game": write_description(self.game, Path(folder))},
-            parents={"abstraction": self.game.hashes[0], "solution": self.solution},
+            parents={_BUCKETS: self.game.hashes[0], **self.solutions},
         )
 
     @classmethod
@@ -79,7 +88,7 @@ class CompactStrategy:
         try:
             game = read_description(artefact.configuration["game"], Path(folder))
             chances = artefact.arrays["chances0"], artefact.arrays["chances1"]
-            solution = artefact.parents["solution"]
+            solutions = {k: v for k, v in artefact.parents.items() if k != _BUCKETS}
         except (KeyError, TypeError) as error:
             raise damaged(
                 artefact.folder / MANIFEST, f"does not describe a strategy: {error}"
@@ -88,17 +97,22 @@ class CompactStrategy:
             np.dtype(np.uint16)
         }:
             raise damaged(artefact.folder / MANIFEST, "does not describe a strategy of buckets")
-        return cls(game, chances, solution)
+        return cls(game, chances, solutions, artefact.arrays.get("opening"))
 
 
-def rounded(tree: Treeplex, plan: Floats) -> Chances:
-    """The behaviour [L] of a plan [L] in 65,535ths, uniform where it never goes.
+def _of_plan(tree: Treeplex, plan: Floats) -> Chances:
+    """The behaviour of a plan [L], rounded; uniform where it never goes."""
+    behaviour = np.empty_like(plan)
+    normalize(tree, plan, behaviour)
+    return rounded(tree, behaviour)
+
+
+def rounded(tree: Treeplex, behaviour: Floats) -> Chances:
+    """Behaviour [L] in 65,535ths.
 
     What rounding leaves of a decision's 65,535 its most frequent action gets.
     """
-    behaviour = np.empty_like(plan)
-    normalize(tree, plan, behaviour)
-    out: NDArray[Any] = np.full(len(plan), SURE, np.uint16)
+    out: NDArray[Any] = np.full(len(behaviour), SURE, np.uint16)
     for r in range(len(tree.num_sequences)):
         decisions = range(int(tree.decision_start[r]), int(tree.decision_start[r + 1]))
         for board in boards(tree, r):

@@ -2,7 +2,8 @@
 
 An exact game is described by its rules, bet menu and symmetry. A game of buckets is described by
 the folders of its abstraction, of its counts and of its ends where it leaves rounds out, and by
-their hashes: whatever is found there later must be the same.
+their hashes: whatever is found there later must be the same. A model of some rounds says besides
+where it begins, with what pot and what beliefs, and how it ends.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from typing import Any
 
 from equilibrist.abstraction import joint
 from equilibrist.abstraction.buckets import KIND, Abstraction
+from equilibrist.abstraction.conditioning import LaterClasses, Priors, conditioned
+from equilibrist.abstraction.joint import Joint
+from equilibrist.abstraction.nesting import Nested
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.bet_menu import BetMenu, sizes_text
-from equilibrist.games.rules import parse_rules, rules_text
+from equilibrist.games.betting_tree import BettingTree
+from equilibrist.games.rules import GameRules, parse_rules, rules_text
 from equilibrist.models import truncated
 from equilibrist.models.bucketed import bucket_game, bucket_name
 from equilibrist.models.build import exact_game
@@ -91,6 +96,10 @@ class BucketDescription:
     max_raises: str | None
     ends: Path | None = None  # folder of what hands are worth where rounds are left out
     last_round: int | None = None  # that is kept; None: all are
+    bet: float = 0.0  # chips of each player that rounds left out at the end add, without ends
+    first_round: int = 0  # that is kept
+    pot: int | None = None  # chips when it opens; None: what the blinds or antes are
+    priors: Priors | None = None  # of first buckets, which are then forgotten
 
     @classmethod
     def of(
@@ -101,10 +110,15 @@ class BucketDescription:
         *,
         ends: Path | None = None,
         last_round: int | None = None,
+        bet: float = 0.0,
+        first_round: int = 0,
+        pot: int | None = None,
+        priors: Priors | None = None,
     ) -> BucketDescription:
         """The description of the game of two folders, whose counts must be of the abstraction.
 
-        With `ends` (`models.truncated.PlayedOut`) rounds after `last_round` are left out.
+        Rounds after `last_round` are left out: hands are worth there what `ends` say
+        (`models.truncated.PlayedOut`), or else their showdown after one `bet` more.
         """
         hashes: tuple[str, ...] = (
             open_artefact(abstraction, KIND).hash,
@@ -116,14 +130,19 @@ class BucketDescription:
             )
         if ends is not None:
             hashes = (*hashes, open_artefact(ends, truncated.KIND).hash)
+        buckets = _nested(Abstraction.open(abstraction), priors)
         return cls(
-            name=bucket_name(Abstraction.open(abstraction), 0, last_round),
+            name=bucket_name(buckets, first_round, last_round),
             abstraction=abstraction.absolute(),
             joint=counts.absolute(),
             hashes=hashes,
             **_menu_texts(menu),
             ends=None if ends is None else ends.absolute(),
             last_round=last_round,
+            bet=bet,
+            first_round=first_round,
+            pot=pot,
+            priors=priors,
         )
 
     @property
@@ -133,15 +152,37 @@ class BucketDescription:
 
     def build(self, backend: str = "cpu") -> SequenceGame:
         """The game described; `StorageError` where its folders are gone or hold something else."""
-        counts = joint.Joint.open(self._checked(1))
+        counts, buckets = Joint.open(self._checked(1)), self.open_abstraction()
+        if self.priors is not None:
+            counts = conditioned(buckets, counts, self.priors)
         return bucket_game(
-            self.open_abstraction(),
+            self.nested(buckets),
             counts,
             self.menu,
+            first_round=self.first_round,
             last_round=self.last_round,
-            ending=None if self.ends is None else truncated.PlayedOut.open(self._checked(2)),
+            pot=self.pot,
+            ending=self._ending(counts, buckets),
             backend=backend,
         )
+
+    def nested(self, buckets: Abstraction) -> Nested:
+        """The buckets of the game: those of its abstraction, or their later classes."""
+        return _nested(buckets, self.priors)
+
+    def betting(self, rules: GameRules) -> BettingTree:
+        """The betting tree of the game."""
+        return BettingTree.build(
+            rules, self.menu, first_round=self.first_round, last_round=self.last_round, pot=self.pot
+        )
+
+    def _ending(self, counts: Joint, buckets: Abstraction) -> truncated.Ending | None:
+        if self.last_round is None:
+            return None
+        if self.ends is not None:
+            return truncated.PlayedOut.open(self._checked(2))
+        nested = self.nested(buckets)
+        return truncated.Showdown.of(counts, nested, self.last_round, bet=self.bet)
 
     def check(self) -> None:
         """Raise `StorageError` where the folders are gone or hold something else."""
@@ -188,7 +229,11 @@ def read_description(text: dict[str, Any], folder: Path) -> Description:
         for name in _FOLDERS
         if text.get(name) is not None
     }
-    return BucketDescription(**text | folders | {"hashes": tuple(text["hashes"])})
+    found = BucketDescription(**text | folders | {"hashes": tuple(text["hashes"])})
+    if found.priors is None:
+        return found
+    first, second = found.priors
+    return dataclasses.replace(found, priors=(tuple(first), tuple(second)))
 
 
 def same_game(first: Description, second: Description) -> bool:
@@ -198,6 +243,10 @@ def same_game(first: Description, second: Description) -> bool:
             second, abstraction=first.abstraction, joint=first.joint, ends=first.ends
         )
     return first == second
+
+
+def _nested(buckets: Abstraction, priors: Priors | None) -> Nested:
+    return buckets if priors is None else LaterClasses.of(buckets)
 
 
 def _menu_texts(menu: BetMenu) -> dict[str, str | None]:

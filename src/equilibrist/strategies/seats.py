@@ -13,8 +13,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist.abstraction.nesting import Nested
 from equilibrist.abstraction.streets import Boards, Streets
-from equilibrist.cards.card import cards_name
+from equilibrist.cards.card import Cards, cards_name
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.layout import Treeplex
 from equilibrist.models.card_states import CardStates
@@ -29,6 +30,18 @@ class Columns(Protocol):
 
     def follow(self, hands: NDArray[np.int64], boards: Boards) -> NDArray[np.int32]:
         """Columns of N hands on every street of boards of their own: [R, N]."""
+        ...
+
+
+class HandBuckets(Columns, Nested, Protocol):
+    """Buckets that hands of cards can be looked up in; `Abstraction` is one."""
+
+    def bucket(self, hand: int, board: Cards = ()) -> int:
+        """Bucket of one hand on a board."""
+        ...
+
+    def buckets(self, board: Cards) -> NDArray[np.int32]:
+        """Bucket of every hand on a board: [H], −1 where the board blocks it."""
         ...
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from itertools import accumulate
+from operator import mul
 
 from equilibrist.abstraction.buckets import Abstraction, check_numbers
 from equilibrist.abstraction.features import Progress, Strengths
@@ -76,6 +78,16 @@ def build(
     from equilibrist.abstraction.recipes.potential_aware import potential_aware
 
     return potential_aware(strengths, numbers, seed=seed, progress=progress, keep=keep)
+
+
+def num_buckets(recipe: str, numbers: Sequence[int]) -> tuple[int, ...]:
+    """Buckets of each round of an abstraction that was asked for by `numbers`.
+
+    Example:
+        >>> num_buckets("percentile", [5, 25]), num_buckets("strength-potential", [6, 7])
+        ((5, 25), (6, 42))
+    """
+    return tuple(accumulate(numbers, mul)) if recipe == "strength-potential" else tuple(numbers)
 
 
 def check_request(recipe: str, rules: GameRules, numbers: Sequence[int] | None) -> None:

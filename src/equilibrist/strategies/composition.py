@@ -1,0 +1,184 @@
+"""One strategy glued from models of different rounds, as PsOpti's are (Billings et al. 2003).
+
+An *opening* is played in the first round. Where that round ends a *later* model goes on, which one
+depends on the betting so far, and from there on hands are its buckets. The sub-trees behind
+different betting have no information set in common, so any models fit together that know the same
+actions; how well depends on what each assumes of the others (`abstraction.conditioning`).
+
+The whole is a table like any other: chances of every action by the player's column, a column of the
+opening's own in the first round, and the sequence of later classes after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.abstraction.buckets import Abstraction
+from equilibrist.abstraction.conditioning import LaterClasses
+from equilibrist.abstraction.streets import Boards
+from equilibrist.cards.card import Cards
+from equilibrist.errors import InvalidValueError
+from equilibrist.games.betting_tree import BettingTree, NodeKind
+from equilibrist.games.rules import GameRules
+from equilibrist.kernels.layout import Treeplex
+from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.models.bucketed import bucket_tree
+from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.models.treeplex import player_rows
+
+
+class Part(NamedTuple):
+    """What one model plays: of both players, behaviour in a treeplex with one board a round."""
+
+    betting: BettingTree
+    trees: tuple[Treeplex, Treeplex]
+    behaviour: tuple[Floats, Floats]  # [L] each
+
+    @staticmethod
+    def of(game: SequenceGame, plans: tuple[Floats, Floats]) -> Part:
+        """The part that a solved model plays."""
+        assert game.betting is not None
+        first, second = (
+            game.behaviour(player, np.asarray(plan, np.float64))
+            for player, plan in enumerate(plans)
+        )
+        return Part(game.betting, game.trees, (first, second))
+
+
+@dataclass(frozen=True, eq=False)
+class GluedBuckets:
+    """Columns of a glued strategy: the opening's own, then sequences of later classes."""
+
+    opening: NDArray[np.int16]  # [H] column of every hand in the first round
+    abstraction: Abstraction
+
+    @property
+    def rules(self) -> GameRules:
+        """Of the game whose hands are looked up."""
+        return self.abstraction.rules
+
+    @property
+    def parents(self) -> tuple[NDArray[np.int32], ...]:
+        """[K] of each round; a later class has hands of all openings, so its parent means none."""
+        first = np.full(int(self.opening.max()) + 1, -1, np.int32)
+        return (first, *LaterClasses.of(self.abstraction).parents[1:])
+
+    @property
+    def num_buckets(self) -> tuple[int, ...]:
+        """Columns of each round."""
+        return tuple(len(parents) for parents in self.parents)
+
+    def bucket(self, hand: int, board: Cards = ()) -> int:
+        """Column of one hand on a board."""
+        if not board:
+            return int(self.opening[hand])
+        r = self.abstraction.streets.locate(board)[0]
+        return self.abstraction.bucket(hand, board) % self._period(r)
+
+    def buckets(self, board: Cards) -> NDArray[np.int32]:
+        """Column of every hand on a board: [H], −1 where the board blocks it."""
+        if not board:
+            return self.opening.astype(np.int32)
+        found = self.abstraction.buckets(board)
+        r = self.abstraction.streets.locate(board)[0]
+        return np.where(found >= 0, found % self._period(r), -1).astype(np.int32)
+
+    def follow(self, hands: NDArray[np.int64], boards: Boards) -> NDArray[np.int32]:
+        """Columns of N hands on every street of boards of their own: [R, N]."""
+        found = self.abstraction.follow(hands, boards)
+        found[0] = self.opening[hands]
+        for r in range(1, len(found)):
+            found[r] %= self._period(r)
+        return found
+
+    def _period(self, r: int) -> int:
+        """Buckets of a round under each of the first round."""
+        numbers = self.abstraction.num_buckets
+        return numbers[r] // numbers[0]
+
+
+def glue(
+    betting: BettingTree, columns: GluedBuckets, opening: Part, later: Mapping[int, Part]
+) -> tuple[Floats, Floats]:
+    """The behaviour of both players on a whole betting tree: [L] each.
+
+    `later` has the part that is played from every node where the second round opens. Parts must
+    know every action of the tree in their rounds: `InvalidValueError` names the betting where one
+    does not.
+    """
+    parts = {0: opening} | dict(later)
+    first, second = (_glue_player(betting, player, columns, parts) for player in (0, 1))
+    for node in openings(betting):
+        if node not in later:
+            raise _uncovered(betting, node)
+    return first, second
+
+
+def openings(betting: BettingTree) -> list[int]:
+    """The nodes where the second round opens.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> tree = BettingTree.build(get_game("leduc"))
+        >>> [tree.name(node) for node in openings(tree)]
+        ['cc/', 'rc/', 'crc/', 'rrc/', 'crrc/']
+    """
+    nodes = betting.nodes(NodeKind.DECISION, 1)
+    return nodes[betting.action_kind[nodes] == 0].tolist()
+
+
+def _glue_player(
+    betting: BettingTree, player: int, columns: GluedBuckets, parts: Mapping[int, Part]
+) -> Floats:
+    tree, rows = bucket_tree(betting, player, columns), player_rows(betting, player).row
+    out = np.ones(int(tree.block_start[-1]))
+    for start, part in parts.items():
+        own = player_rows(part.betting, player).row
+        for node, same in _walk(betting, part.betting, start):
+            if betting.player[node] != player:
+                continue
+            r = int(betting.round[node])
+            s = r - part.betting.first_round
+            to, source = betting.children(node), part.betting.children(same).start
+            at, begin = int(rows[to.start]), int(own[source])
+            behaviour = block(part.trees[player], s, s, part.behaviour[player])
+            target = block(tree, r, r, out)
+            if behaviour.shape[1] != target.shape[1]:
+                raise InvalidValueError(
+                    f"the model of round {r + 1} has {behaviour.shape[1]} columns, not "
+                    f"{target.shape[1]}: it is of other buckets",
+                    value=behaviour.shape[1],
+                )
+            target[at : at + len(to)] = behaviour[begin : begin + len(to)]
+    return out
+
+
+def _walk(betting: BettingTree, model: BettingTree, start: int) -> Iterator[tuple[int, int]]:
+    """Decisions of a tree from a node on, each with the model's own.
+
+    A model of the first round, whatever it knows of later ones, is followed through that alone.
+    """
+    last = model.last_round if model.first_round else 0
+    waiting = [(start, 0)]
+    while waiting:
+        node, same = waiting.pop()
+        to, of = betting.children(node), model.children(same)
+        if betting.kind[node] == NodeKind.DECISION:
+            if [betting.step(v) for v in to] != [model.step(v) for v in of]:
+                raise _uncovered(betting, node)
+            yield node, same
+        waiting += [pair for pair in zip(to, of, strict=False) if betting.round[pair[0]] <= last]
+
+
+def _uncovered(betting: BettingTree, node: int) -> InvalidValueError:
+    name = betting.name(node)
+    return InvalidValueError(
+        f"no model covers the betting {name!r} with all its actions; models must know the raises "
+        "of the whole game",
+        value=name,
+    )
