@@ -243,9 +243,7 @@ def verify(folder: Folder, json: Json = False, seed: Seed = 0, threads: Threads 
 def reproduce(
     paper: Annotated[
         str,
-        typer.Argument(
-            help="cfr-plus, range-of-skill, gs3, ectomynx or abstractions (others: not yet)."
-        ),
+        typer.Argument(help="psopti, gs3, range-of-skill, cfr-plus, ectomynx or abstractions."),
     ],
     plot: Plot = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small games or sizes only.")] = False,
@@ -263,11 +261,12 @@ def reproduce(
     from equilibrist.cli import runs
     from equilibrist.cli.abstraction import reproduce_abstractions
     from equilibrist.cli.gs3 import reproduce_gs3
+    from equilibrist.cli.psopti import reproduce_psopti
     from equilibrist.cli.range_of_skill import reproduce_range_of_skill
     from equilibrist.errors import UnknownNameError
     from equilibrist.papers import cfr_plus
 
-    papers = ("cfr-plus", "range-of-skill", "gs3", "ectomynx", "abstractions")
+    papers = ("psopti", "gs3", "range-of-skill", "cfr-plus", "ectomynx", "abstractions")
     if paper not in papers:
         raise UnknownNameError(
             f"no paper is called {paper!r}; there are {', '.join(papers)}", value=paper
@@ -281,6 +280,9 @@ def reproduce(
     prepare_kernels(threads, *_KERNELS)
     if paper == "range-of-skill":
         reproduce_range_of_skill(plot, hands, quick=quick, seed=seed, as_json=json)
+        return
+    if paper == "psopti":
+        reproduce_psopti(plot, hands, quick=quick, seed=seed, as_json=json)
         return
     if paper == "gs3":
         reproduce_gs3(hands=hands, quick=quick, seed=seed, as_json=json)

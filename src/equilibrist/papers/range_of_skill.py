@@ -20,11 +20,9 @@ from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.joint import Joint
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.rules import GameRules
-from equilibrist.models.bucketed import bucket_game
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.papers.rows import PaperRow, Tell, match_row
-from equilibrist.solving.best_response import best_response
-from equilibrist.strategies.more_raises import with_more_raises
+from equilibrist.solving.wide_response import wide_responses
 
 FINER = (10, 100, 1_000, 10_000)  # the finer buckets of Table 1
 # Won by the best response as dealer, as big blind and on average, sb/h, by (finer buckets?, all
@@ -89,28 +87,9 @@ def table_column(
     """
     assert game.betting is not None
     menu = BetMenu() if has_all_raises else game.betting.menu
-    won = [_response(game, plans[1 - seat], seat, buckets, counts, finer, menu) for seat in (0, 1)]
+    won = wide_responses(game, plans, buckets, counts, finer, menu)
     small_bet = buckets.rules.raise_sizes[0]
     return Column(finer is not None, has_all_raises, won[1] / small_bet, won[0] / small_bet)
-
-
-def _response(
-    game: SequenceGame,
-    plan: Floats,
-    seat: int,
-    buckets: Abstraction,
-    counts: Joint,
-    finer: Abstraction | None,
-    menu: BetMenu,
-) -> float:
-    """Chips that a best response in a seat wins from the other seat's plan."""
-    responder = finer or buckets
-    if seat == 1:
-        wide = bucket_game(buckets, counts, menu, second=responder)
-    else:
-        wide = bucket_game(responder, counts.turned(), menu, second=buckets)
-    behaviour = with_more_raises(game, wide, 1 - seat, plan)
-    return best_response(wide, seat, wide.realize(1 - seat, behaviour))[0]
 
 
 def column_rows(bot: str, column: Column, *, is_sample: bool = False) -> Iterator[PaperRow]:

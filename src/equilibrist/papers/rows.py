@@ -36,10 +36,13 @@ def match_row(
     hands: int,
     seed: int,
     tell: Tell,
+    *,
+    agreed_rounds: int = 0,
 ) -> PaperRow:
     """A duplicate match of two players of the catalogue, from the first one's side.
 
-    `hands` are all that are played, each deal twice. `tell` hears who plays.
+    `hands` are all that are played, each deal twice; in the first `agreed_rounds` both call. `tell`
+    hears who plays.
     """
 
     def watch(share: float) -> None:
@@ -47,6 +50,15 @@ def match_row(
 
     watch(0.0)
     pair = make_player(players[0], rules), make_player(players[1], rules)
-    match = play_match(rules, pair, hands, seed=seed, duplicate=True, runner="auto", watch=watch)
+    match = play_match(
+        rules,
+        pair,
+        hands,
+        seed=seed,
+        duplicate=True,
+        agreed_rounds=agreed_rounds,
+        runner="auto",
+        watch=watch,
+    )
     found = Estimate.of_sample(match.samples / rules.raise_sizes[0])
     return PaperRow(table, name, paper, found.mean, ci95=found.ci95, hands=match.num_hands)

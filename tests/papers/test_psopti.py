@@ -1,0 +1,133 @@
+"""PsOpti's claims, measured on a small deck, against what can be known without solving."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from equilibrist.abstraction.features import Strengths
+from equilibrist.abstraction.joint import joint
+from equilibrist.abstraction.recipes import build
+from equilibrist.abstraction.recipes.strength_potential import strength_potential
+from equilibrist.abstraction.streets import Streets
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.catalog import get_game
+from equilibrist.models.bucketed import bucket_game
+from equilibrist.models.truncated import Showdown
+from equilibrist.papers import psopti
+from equilibrist.solving.best_response import evaluate
+from equilibrist.solving.linear_program import LinearProgram
+from equilibrist.solving.wide_response import wide_responses
+
+RULES = get_game("royal-holdem")
+SMALL_BET = 10
+
+
+@pytest.fixture(scope="module")
+def strengths():
+    return Strengths.of(Streets.of(RULES))
+
+
+@pytest.fixture(scope="module")
+def three(strengths):
+    """Three buckets after the flop, one of draws, with their counts."""
+    buckets = strength_potential(strengths, (1, 3, 3, 3))
+    return buckets, joint(buckets)
+
+
+@pytest.fixture(scope="module")
+def model(three):
+    return psopti.postflop(*three)
+
+
+def test_models_are_solved_to_what_the_linear_program_finds(three, model):
+    exact = LinearProgram().solve(model.game)
+    assert exact.certificate.exploitability <= 1e-7
+    assert model.dealer == pytest.approx(-exact.value / SMALL_BET, abs=1e-3)
+    assert model.proof.exploitability / SMALL_BET <= 5e-4
+
+
+@pytest.mark.parametrize("num_rounds", [1, 2, 3])
+def test_models_of_the_first_rounds_agree_with_the_linear_program(num_rounds):
+    buckets = build("strength-potential", RULES, [2, 2, 2, 2])
+    counts = joint(buckets)
+    found = psopti.preflop(buckets, counts, num_rounds, bet=20.0)
+    last = num_rounds - 1
+    game = bucket_game(
+        buckets,
+        counts,
+        BetMenu.parse(None, None, "3 3 3 3"),
+        last_round=last,
+        ending=Showdown.of(counts, buckets, last, bet=20.0),
+    )
+    assert found.dealer == pytest.approx(-LinearProgram().solve(game).value / SMALL_BET, abs=1e-3)
+
+
+def test_a_response_with_the_same_raises_and_buckets_is_the_models_own(three, model):
+    own = wide_responses(model.game, model.plans, *three, None, model.game.betting.menu)
+    assert own == pytest.approx(evaluate(model.game, model.plans).best_response)
+
+
+def test_more_bets_and_finer_buckets_only_help_the_responder(three, strengths, model):
+    own = sum(evaluate(model.game, model.plans).best_response)
+    more = BetMenu.parse(None, None, "3 4 4 4")
+    assert sum(wide_responses(model.game, model.plans, *three, None, more)) >= own - 1e-9
+    finer = strength_potential(strengths, (1, 4, 4, 4))
+    met = joint(three[0], finer)
+    same = BetMenu.parse(None, None, "3 3 3 3")
+    # Four classes are no refinement of three, but far better to respond with than to be alike.
+    assert sum(wide_responses(model.game, model.plans, three[0], met, finer, same)) > own
+
+
+def test_the_claims_rows_name_what_they_measure(three):
+    rows = {row.name: row for row in psopti.bets_rows(*three)}
+    responses = [rows[f"{bets} bets a round: a best response with 4 wins"].ours for bets in (2, 4)]
+    assert responses[0] > responses[1]
+    assert responses[1] <= 5e-4
+    assert rows["2 bets a round: first bets differ from those with 4"].unit == "%"
+    changes = {row.name: row.ours for row in psopti.merged_rows(*three)}
+    assert changes["merged: first bets on the flop differ"] > 0
+
+
+def test_a_strategy_wins_nothing_from_itself_and_the_negative_from_another(three, strengths, model):
+    assert psopti.between(model, model, three[1]) == pytest.approx(0, abs=1e-12)
+    four = strength_potential(strengths, (1, 4, 4, 4))
+    other = psopti.postflop(four, joint(four))
+    won = psopti.between(model, other, joint(three[0], four))
+    lost = psopti.between(other, model, joint(four, three[0]))
+    assert won == pytest.approx(-lost, abs=1e-9)
+    # Neither wins more than the best response to the other does.
+    finer = BetMenu.parse(None, None, "3 3 3 3")
+    most = wide_responses(other.game, other.plans, four, joint(four, three[0]), three[0], finer)
+    assert won <= sum(most) / 2 / SMALL_BET + 1e-9
+
+
+def test_merged_rounds_forget_the_class_between_and_nothing_else(three):
+    buckets, counts = three
+    nested, summed = psopti.merged(buckets, counts)
+    assert nested.num_buckets == (1, 3, 9)
+    assert nested.rules.num_board_cards == (0, 3, 2)
+    assert nested.rules.raise_sizes == (10, 10, 20)
+    met = counts.met
+    for s, t in itertools.product(range(9), range(9)):
+        rows, columns = ([9 * (k // 3) + 3 * turn + k % 3 for turn in range(3)] for k in (s, t))
+        assert summed.met[s, t] == met[np.ix_(rows, columns)].sum()
+    assert summed.won.sum() == counts.won.sum()
+
+
+def test_the_share_of_draws_is_by_how_often_weak_hands_come_and_bet(model):
+    bets = np.array([[0.5, 0.0, 1.0], [0.1, 0.0, 1.0]])
+    told = replace(model)
+    told.__dict__["first_bets"] = bets
+    chances = np.array([0.5, 0.4, 0.1])
+    # Weak hands bet 0.3 of 0.5, draws all of 0.1.
+    assert psopti.bluff_share(told, chances) == pytest.approx(0.1 / 0.25)
+    assert psopti.bets_change(told, told, chances) == 0
+
+
+def test_first_bets_are_chances(three, model):
+    assert model.first_bets.shape == (2, 3)
+    assert ((model.first_bets >= 0) & (model.first_bets <= 1)).all()
+    chances = psopti.first_chances(*three)
+    assert chances.sum() == pytest.approx(1)
