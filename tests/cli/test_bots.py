@@ -286,7 +286,10 @@ def test_a_folder_that_cannot_be_is_named(bots, run, tmp_path):
         (("train", "smallbot", "--to", "0"), "target must be above zero"),
         (("train", "smallbot", "--seconds", "-1"), "seconds must be above zero"),
         (("reproduce", "range-of-skill"), "`equilibrist train smallbot` makes bots/smallbot"),
-        (("reproduce", "rang-of-skill"), "there are cfr-plus, range-of-skill"),
+        (("reproduce", "rang-of-skill"), "there are psopti, gs3, range-of-skill"),
+        (("reproduce", "psopti"), "`equilibrist train psopti1` makes bots/psopti1"),
+        (("reproduce", "gs3", "--plot", "a.png"), "gs3 has no use for --plot"),
+        (("reproduce", "cfr-plus", "--hands", 4), "cfr-plus has no use for --hands"),
         (("match", "smallbot", "uniform"), "`equilibrist train smallbot` makes bots/smallbot"),
     ],
 )

@@ -158,6 +158,11 @@ def test_lines_come_after_evaluations_and_not_too_often(capsys, monkeypatch):
         lines(run)
     said = capsys.readouterr().err.splitlines()
     assert [text.count("egt") for text in said] == [1, 1]  # not at 1 s, and nothing new at 5 s
+    clock[0], run.state["iteration"] = 100.0 + 70, np.array(7)
+    lines(run)  # nothing new, but a minute is over
+    said = capsys.readouterr().err
+    assert said.startswith("egt 7: exploitability ")
+    assert "at 5, " in said
 
 
 def on_a_terminal(*arguments: str) -> tuple[str, str]:

@@ -113,7 +113,7 @@ BAD = [
     (("compare", "kuhn", "--methods", "cfr+,magic"), "magic"),
     (("compare", "kuhn", "--methods", ""), "methods: cfr"),
     (("compare", "kuhn", "--seconds", "0"), "seconds must be above zero"),
-    (("reproduce", "psopti"), "psopti"),
+    (("reproduce", "psoptimal"), "psopti"),
 ]
 
 

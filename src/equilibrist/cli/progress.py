@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 64  # characters of the panel, on terminals that have them
 _PATIENCE = 2.0  # seconds between two plain lines
+_SILENCE = 60.0  # seconds after which one is said though nothing is proved yet
 _FRAMES = 4.0  # drawings of the panel a second
 _MOMENT = 0.1  # seconds that are not worth a word
 _FARTHEST = 100.0  # times the iterations so far: no trend is believed beyond
@@ -133,8 +134,9 @@ def line(name: str, now: Standing) -> str:
     if now.row is not None:
         found = now.row.evaluation
         first, second = found.best_response
+        at = "" if now.row.iteration == now.iteration else f" at {now.row.iteration:,}"
         parts.append(
-            f"exploitability {found.exploitability:.3e} {found.unit} ({first:.4g}, {second:.4g})"
+            f"exploitability {found.exploitability:.3e} {found.unit} ({first:.4g}, {second:.4g}){at}"
         )
     parts += [speed(now.rate), duration(now.seconds), now.left]
     return f"{name} {now.iteration:,}: {', '.join(part for part in parts if part)}"
@@ -212,7 +214,7 @@ def memory_in_use() -> int | None:
 
 
 class Lines:
-    """A line on stderr after an evaluation, unless one was there a moment ago."""
+    """A line on stderr after an evaluation, unless one was there a moment ago, and every minute."""
 
     def __init__(self) -> None:
         self.begin("", Budget())
@@ -222,12 +224,14 @@ class Lines:
         self.name = name
         self.budget = budget
         self.evaluations = 0
-        self.spoken = -np.inf
+        self.spoken = time.monotonic() - _PATIENCE
 
     def __call__(self, run: Run) -> None:
         """Take note of a run."""
         now = time.monotonic()
-        if len(run.trace) > self.evaluations and now - self.spoken >= _PATIENCE:
+        silence = now - self.spoken
+        is_new = len(run.trace) > self.evaluations
+        if (is_new and silence >= _PATIENCE) or silence >= _SILENCE:
             print(line(self.name, standing(run, self.budget)), file=sys.stderr, flush=True)
             self.spoken = now
         self.evaluations = len(run.trace)

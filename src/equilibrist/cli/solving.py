@@ -12,6 +12,8 @@ import typer
 from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels, table
 
 _KERNELS = ("sequence_form.gradient", "sequence_form.fold_up", "sequence_form.realize")
+_WITHOUT_PLOT = "gs3", "ectomynx"  # papers that draw nothing
+_NO_MATCHES = "cfr-plus", "ectomynx", "abstractions"
 
 Game: TypeAlias = Annotated[
     str, typer.Argument(help="A game of the catalogue, a .game file, or buckets (with --joint).")
@@ -263,7 +265,7 @@ def reproduce(
     from equilibrist.cli.gs3 import reproduce_gs3
     from equilibrist.cli.psopti import reproduce_psopti
     from equilibrist.cli.range_of_skill import reproduce_range_of_skill
-    from equilibrist.errors import UnknownNameError
+    from equilibrist.errors import InvalidValueError, UnknownNameError
     from equilibrist.papers import cfr_plus
 
     papers = ("psopti", "gs3", "range-of-skill", "cfr-plus", "ectomynx", "abstractions")
@@ -271,6 +273,9 @@ def reproduce(
         raise UnknownNameError(
             f"no paper is called {paper!r}; there are {', '.join(papers)}", value=paper
         )
+    for option, given, those in (("--plot", plot, _WITHOUT_PLOT), ("--hands", hands, _NO_MATCHES)):
+        if given is not None and paper in those:
+            raise InvalidValueError(f"reproduce {paper} has no use for {option}: leave it out")
     runs.check_plot(plot)
     if paper == "ectomynx":
         from equilibrist.cli.discards import reproduce_ectomynx

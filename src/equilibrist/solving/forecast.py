@@ -24,7 +24,7 @@ from equilibrist.storage.memory import available_bytes, gigabytes
 _VECTORS = 4  # of CFR, of both players' plans each: plan, behaviour, regret, average
 _PROOF = 3 * 8  # bytes of a number of a plan: an evaluation's vectors, in float64
 _NANOSECONDS = 7.0  # per number of a plan and iteration, one core
-_FLOPS = 50e9  # of matrix products in a second, one core, float32
+_FLOPS = 250e9  # of products in a second, one core, float32; zeros that are skipped count too
 _SHARES = 1000  # in which fewer buckets are looked for
 
 
