@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from equilibrist.abstraction.features import Strengths
-from equilibrist.abstraction.joint import joint
+from equilibrist.abstraction.joint import joint, sampled_joint
 from equilibrist.abstraction.recipes import build
 from equilibrist.abstraction.recipes.strength_potential import strength_potential
 from equilibrist.abstraction.streets import Streets
@@ -17,7 +17,9 @@ from equilibrist.models.bucketed import bucket_game
 from equilibrist.models.truncated import Showdown
 from equilibrist.papers import psopti
 from equilibrist.solving.best_response import evaluate
+from equilibrist.solving.cfr import CFR
 from equilibrist.solving.linear_program import LinearProgram
+from equilibrist.solving.solve import solve
 from equilibrist.solving.wide_response import wide_responses
 
 RULES = get_game("royal-holdem")
@@ -131,3 +133,16 @@ def test_first_bets_are_chances(three, model):
     assert ((model.first_bets >= 0) & (model.first_bets <= 1)).all()
     chances = psopti.first_chances(*three)
     assert chances.sum() == pytest.approx(1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [3, 4])
+def test_the_linear_program_and_cfr_agree_on_full_deck_models(number):
+    """Values to 1e-4 sb: about a minute with three buckets, some with four."""
+    strengths = Strengths.of(Streets.of(get_game("holdem-limit")))
+    buckets = strength_potential(strengths, (1, number, number, number))
+    model = psopti.postflop(buckets, sampled_joint(buckets, num_boards=2_000))
+    exact = LinearProgram("highs-ipm").solve(model.game)
+    finer = solve(model.game, CFR(), target=1e-4 * SMALL_BET, iterations=100_000)
+    assert exact.certificate.exploitability <= 1e-4 * SMALL_BET
+    assert finer.evaluation.value == pytest.approx(exact.value, abs=1e-4 * SMALL_BET)
