@@ -35,7 +35,7 @@ def test_rows_of_table_one_without_an_opponent_are_printed_unplayed() -> None:
     rules, told = get_game("holdem-limit"), []
     rows = list(
         gs3.static_rows(
-            rules, "always-call", 20, 1, lambda what, share: told.append(what), ("gs2",)
+            rules, "always-call", 20, 1, lambda what, share: told.append(what), ("gs2", "psopti2")
         )
     )
     assert [row.name.split(" – ")[1] for row in rows] == list(gs3.STATIC)

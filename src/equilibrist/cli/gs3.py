@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from equilibrist.cli.options import emit
-from equilibrist.cli.paper_rows import Told, check_hands, rows_text
+from equilibrist.cli.paper_rows import Told, check_hands, rows_text, untrained
 
 if TYPE_CHECKING:
     from equilibrist.papers.rows import PaperRow
@@ -23,19 +23,14 @@ _TITLES = {
 
 def reproduce_gs3(*, hands: int | None, quick: bool, seed: int, as_json: bool) -> None:
     """Both tables of the paper for the trained bot, and the experiment of its conclusion."""
-    from equilibrist.errors import StorageError
     from equilibrist.games.catalog import load_game
     from equilibrist.papers import gs3
-    from equilibrist.strategies.bots import HOME, get_bot, solution_of, strategy_of
+    from equilibrist.strategies.bots import HOME, get_bot, strategy_of
 
     hands = check_hands(hands or (_QUICK_HANDS if quick else _HANDS))
     name = "gs3-small" if quick else "gs3"
     strategy_of(name)
-    without: tuple[str, ...] = ()
-    try:
-        solution_of("gs2")
-    except StorageError:
-        without = ("gs2",)
+    without = untrained("gs2", "psopti2")
     rules, told = load_game(get_bot(name).game), Told()
     matches, length = _QUICK_VEXBOT if quick else _VEXBOT
     seconds, sizes = (_QUICK_SECONDS, gs3.SIZES[:2]) if quick else (_SECONDS, gs3.SIZES)
@@ -44,6 +39,6 @@ def reproduce_gs3(*, hands: int | None, quick: bool, seed: int, as_json: bool) -
         *gs3.vexbot_rows(rules, name, matches, length, seed, told),
         *gs3.finer_rows(sizes, HOME / "finer", seconds, hands, seed, told),
     ]
-    notes = ["gs2 is not trained here: `equilibrist train gs2` fills its row"] if without else []
+    notes = [f"`equilibrist train {other}` fills its row" for other in without]
     text = "\n".join([rows_text(rows, _TITLES), *notes])
     emit({"bot": name, "rows": [vars(row) for row in rows], "notes": notes}, text, as_json=as_json)

@@ -40,6 +40,20 @@ def check_hands(hands: int) -> int:
     return hands
 
 
+def untrained(*names: str) -> tuple[str, ...]:
+    """Those bots of some that nobody has trained here."""
+    from equilibrist.errors import StorageError
+    from equilibrist.strategies.bots import strategy_of
+
+    missing = []
+    for name in names:
+        try:
+            strategy_of(name)
+        except StorageError:
+            missing.append(name)
+    return tuple(missing)
+
+
 def say(text: str) -> None:
     """A line of progress."""
     print(f"{text} …", file=sys.stderr, flush=True)

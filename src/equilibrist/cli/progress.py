@@ -135,9 +135,8 @@ def line(name: str, now: Standing) -> str:
         found = now.row.evaluation
         first, second = found.best_response
         at = "" if now.row.iteration == now.iteration else f" at {now.row.iteration:,}"
-        parts.append(
-            f"exploitability {found.exploitability:.3e} {found.unit} ({first:.4g}, {second:.4g}){at}"
-        )
+        worth = f"{found.exploitability:.3e} {found.unit} ({first:.4g}, {second:.4g})"
+        parts.append(f"exploitability {worth}{at}")
     parts += [speed(now.rate), duration(now.seconds), now.left]
     return f"{name} {now.iteration:,}: {', '.join(part for part in parts if part)}"
 

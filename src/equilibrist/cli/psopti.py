@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from equilibrist.cli.options import emit
-from equilibrist.cli.paper_rows import Told, check_hands, rows_text, say
+from equilibrist.cli.paper_rows import Told, check_hands, rows_text, say, untrained
 
 if TYPE_CHECKING:
     from equilibrist.abstraction.buckets import Abstraction
@@ -35,7 +35,7 @@ def reproduce_psopti(
 
     hands = check_hands(hands or (_QUICK_HANDS if quick else _HANDS))
     boards, rules = _QUICK_BOARDS if quick else _BOARDS, load_game(get_bot("psopti1").game)
-    without, told = _untrained((*psopti.PLAYERS, *psopti.LATER)), Told()
+    without, told = untrained(*psopti.PLAYERS, *psopti.LATER), Told()
     first, second = _counted("psopti1"), _counted("psopti2")
     rows: list[PaperRow] = [*psopti.match_rows(rules, hands, seed, told, without)]
     say("solving models with two, three and four bets a round")
@@ -49,19 +49,6 @@ def reproduce_psopti(
     emit({"rows": [vars(row) for row in rows], "notes": notes}, text, as_json=as_json)
     if plot is not None:
         _draw(plot, hands, seed)
-
-
-def _untrained(names: tuple[str, ...]) -> list[str]:
-    from equilibrist.errors import StorageError
-    from equilibrist.strategies.bots import strategy_of
-
-    missing = []
-    for name in names:
-        try:
-            strategy_of(name)
-        except StorageError:
-            missing.append(name)
-    return missing
 
 
 def _counted(name: str) -> tuple[Abstraction, Joint]:

@@ -42,6 +42,7 @@ STAND_INS = {
     "Always Raise": "always-raise",
     "GS2": "gs2:iterations=30",
     "Monash-BPP": "monash",
+    "Sparbot": "psopti2",  # which it was made of
     "Teddy": "teddy",
 }
 TWO_PHASE_SHARE = 20  # of which one is played against a player who thinks at the table
