@@ -38,6 +38,7 @@ from equilibrist.abstraction.splitting import label, quantiles, spread
 from equilibrist.abstraction.streets import Streets
 from equilibrist.cards.card import Card, cards_name
 from equilibrist.errors import InvalidValueError
+from equilibrist.games.sizes import deals_seen
 
 Known = Sequence[Potential | None]
 
@@ -125,6 +126,13 @@ def _check(streets: Streets, numbers: Sequence[int], taper: float) -> None:
             f"bucket is divided, not {list(numbers)}",
             value=list(numbers),
         )
+    for r, (number, most) in enumerate(zip(numbers, deals_seen(rules)[1], strict=True)):
+        if number > most:
+            raise InvalidValueError(
+                f"{number:,} buckets in round {r + 1} are more than the {most:,} classes of hands "
+                f"that {rules.name} has there",
+                value=number,
+            )
     if not taper >= 1.0:
         raise InvalidValueError(
             f"a class is taper times as large as the next stronger one: 1 or more, not {taper}",
