@@ -236,7 +236,7 @@ def test_clusters_are_as_many_as_asked_and_none_is_empty() -> None:
         ({"low": 1.5}, "low is a chance"),
         ({"high": -0.1}, "high is a chance"),
         ({"numbers": (1, 1, 1, 5000)}, "cannot be cut into 5000"),
-        ({"numbers": (30, 1, 1, 1)}, "30 buckets in round 1 are more than the 25 classes"),
+        ({"numbers": (40, 1, 1, 1)}, "40 buckets in round 1 are more than the 36 classes"),
     ],
 )
 def test_impossible_buckets_are_refused_in_a_sentence(
