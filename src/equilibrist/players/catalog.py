@@ -247,10 +247,10 @@ _CATALOG: Final = {
         ),
         PlayerEntry(
             "ectomynx",
-            "Swaps by a rule and bets by levels; with its report's first weights, or trained ones",
+            "Swaps by a rule and bets by levels, with trained weights or its report's first",
             "discard-holdem",
             _make_ectomynx,
-            "[DIR]",
+            "[first|DIR]",
             ("fixed_strategy.hand_state",),
         ),
         *(_bot(bot) for bot in BOTS.values()),

@@ -34,12 +34,13 @@ from equilibrist.abstraction.swapping import card_to_swap, swap_tables
 from equilibrist.abstraction.textures import texture_tables
 from equilibrist.cards.card import Cards
 from equilibrist.cards.hand import class_table, hand_index
-from equilibrist.errors import InvalidValueError
+from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.action import CALL, FOLD, KEEP, Action, raise_to
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
 from equilibrist.players.player import Player, View
 from equilibrist.solving.fixed_strategy import load_training
+from equilibrist.strategies.bots import run_of
 from equilibrist.strategies.level_weights import line_block, report_start
 
 
@@ -103,10 +104,24 @@ class LevelPlayer(Player):
         self._level, self._checks = 0, False
 
 
+FIRST = "first"  # instead of a folder: the weights that the report starts from
+
+
 def make_level_player(rules: GameRules, folder: str) -> LevelPlayer:
-    """EctomynX with the weights that training wrote into a folder; "" for the report's first."""
+    """EctomynX with the weights that training wrote into a folder, "" for that of the bot.
+
+    `StorageError` says how to train it, or to play its first weights, where nothing is there.
+    """
     check_rules(rules)
-    return LevelPlayer(rules, load_training(Path(folder)).weights if folder else None)
+    if folder == FIRST:
+        return LevelPlayer(rules, name=f"ectomynx-{FIRST}")
+    try:
+        there = Path(folder) if folder else run_of("ectomynx")
+    except StorageError as missing:
+        raise StorageError(
+            f"{missing}; ectomynx:{FIRST} plays its report's first weights", value=missing.value
+        ) from None
+    return LevelPlayer(rules, load_training(there).weights)
 
 
 def check_rules(rules: GameRules) -> None:

@@ -115,7 +115,7 @@ def train(
     resume: bool = False,
     watch: Watch | None = None,
 ) -> Training:
-    """Train for so many cycles in all; `watch` is called after every block of hands.
+    """Train for so many cycles in all; `watch` is called after every block of hands and cycle.
 
     With a folder the run is written to it now and then, and at every cycle's end; `resume` goes on
     with what is there.
@@ -130,6 +130,8 @@ def train(
             keeper.save(run, is_due=run.hands_done == settings.hands)
         finish_cycle(settings, run)
         keeper.save(run, is_due=True)
+        if watch is not None:
+            watch(run)
     return run
 
 
@@ -256,6 +258,7 @@ def _check_same(
     for name, value in wanted.items():
         if configuration.get(name) != value:
             raise StorageError(
-                f"{folder} was trained with {name} {configuration.get(name)}, not {value}",
+                f"{folder} was trained with {name} {configuration.get(name)}, not {value}; ask for "
+                "the same, or train into another folder",
                 value=str(folder),
             )
