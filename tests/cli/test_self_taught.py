@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equilibrist.errors import StorageError
-from equilibrist.solving import fixed_strategy
+from equilibrist.solving import decision_training, fixed_strategy
 from equilibrist.solving.fixed_strategy import FixedStrategy, load_training, train
 
 SMALL = ("--hands", 20_000, "--cycles")
@@ -14,12 +14,13 @@ SMALL = ("--hands", 20_000, "--cycles")
 def home(monkeypatch, tmp_path):
     """A folder to train in, and short matches."""
     monkeypatch.setattr(fixed_strategy, "_MATCH_DEALS", 2000)
+    monkeypatch.setattr(decision_training, "_MATCH_DEALS", 2000)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "bots"
 
 
-def listed(answer):
-    return next(row for row in answer("bots")["bots"] if row["name"] == "ectomynx")
+def listed(answer, name="ectomynx"):
+    return next(row for row in answer("bots")["bots"] if row["name"] == name)
 
 
 def test_ectomynx_is_trained_listed_and_played(home, answer, run):
@@ -57,7 +58,7 @@ def test_progress_tells_speed_change_and_head_to_head(run):
     said = run("train", "ectomynx", *SMALL, 1).stderr
     assert "1 cycles of 20,000 hands, 20,000 to play, about " in said
     line = next(line for line in said.splitlines() if line.startswith("cycle 1: "))
-    for words in ("weights changed by", "mbb/g (95 %) from the strategy before", "hands/s"):
+    for words in ("chances changed by", "mbb/g (95 %) from the strategy before", "hands/s"):
         assert words in line
 
 
@@ -70,6 +71,25 @@ def test_weights_are_cleaned_only_if_asked(home, answer):
     assert not ((cleaned > 0) & (cleaned < 0.02)).any()
 
 
+def test_the_improved_bot_is_trained_listed_and_played(home, answer):
+    trained = answer("train", "ectomynx-frc", "--hands", 500, "--cycles", 1)
+    assert trained["hands"] == 500
+    whole = decision_training.train(decision_training.Decisions(hands=500), cycles=1)
+    found = decision_training.load_training(home / "ectomynx-frc")
+    np.testing.assert_array_equal(found.average, whole.average)
+    row = listed(answer, "ectomynx-frc")
+    assert (row["state"], row["cycles"], row["hands"]) == ("trained", 1, 500)
+    match = answer(
+        "match", "ectomynx-frc", "always-call", "--game", "discard-holdem", "--hands", 20
+    )
+    assert match["hands"] == 20
+    other = answer(
+        "train", "ectomynx-frc", "--hands", 500, "--cycles", 1, "--update", "exponential",
+        "--out", "other",
+    )  # fmt: skip
+    assert other["cycles"] != trained["cycles"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -77,6 +97,7 @@ def test_weights_are_cleaned_only_if_asked(home, answer):
         (("--cycles", 0), "--cycles is one or more, not 0"),
         (("--hands", 0), "a cycle has at least one hand"),
         (("--cleaning", 1), "cleaning is from 0 to 1"),
+        (("--update", "regret"), "--update is for ectomynx-frc"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(home, run, arguments, words):

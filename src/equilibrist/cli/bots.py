@@ -39,6 +39,7 @@ def train(
     cleaning: Annotated[
         float | None, typer.Option(help="ectomynx: weights below become none.")
     ] = None,
+    update: Annotated[str | None, typer.Option(help="ectomynx-frc: regret or exponential.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Try what seems too large.")] = False,
     json: Json = False,
     seed: Seed = 0,
@@ -53,7 +54,7 @@ def train(
     from equilibrist.cli import self_taught
     from equilibrist.strategies.bots import SELF_TAUGHT
 
-    wishes = self_taught.Wishes(cycles, hands, rate, cleaning)
+    wishes = self_taught.Wishes(cycles, hands, rate, cleaning, update)
     if bot in SELF_TAUGHT:
         _refuse(bot, {"--to": to, "--seconds": seconds}, "learns in cycles: --cycles, --hands")
         self_taught.train(SELF_TAUGHT[bot], out, wishes, json=json, seed=seed, threads=threads)
@@ -219,8 +220,8 @@ def _row(bot: Bot, folder: Path) -> dict[str, Any]:
 
 def _run_row(bot: SelfTaught, folder: Path) -> dict[str, Any]:
     """What is known of a bot that plays against itself, and of its run if there is one."""
+    from equilibrist.cli.self_taught import method_of
     from equilibrist.errors import StorageError
-    from equilibrist.solving.fixed_strategy import load_training
     from equilibrist.storage.artefact import open_artefact
     from equilibrist.storage.manifest import MANIFEST
 
@@ -245,7 +246,7 @@ def _run_row(bot: SelfTaught, folder: Path) -> dict[str, Any]:
             "problem": None,
         }
         try:
-            load_training(folder)
+            method_of(bot)[0].load_training(folder)
         except StorageError as error:
             row["problem"] = str(error)
     return row

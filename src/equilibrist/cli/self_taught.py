@@ -5,13 +5,17 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from equilibrist.cli.options import emit, most_threads, prepare_kernels
 
 if TYPE_CHECKING:
+    from equilibrist.solving.decision_training import Decisions, DecisionTraining
     from equilibrist.solving.fixed_strategy import Cycle, FixedStrategy, Training
     from equilibrist.strategies.bots import SelfTaught
+
+    Settings: TypeAlias = FixedStrategy | Decisions
+    Run: TypeAlias = Training | DecisionTraining
 
 _PATIENCE = 10.0  # seconds between two lines within a cycle
 _NORMAL_95 = 1.959964  # standard errors on either side of a 95 % interval
@@ -24,6 +28,18 @@ class Wishes(NamedTuple):
     hands: int | None = None
     rate: float | None = None
     cleaning: float | None = None
+    update: str | None = None
+
+
+def method_of(bot: SelfTaught) -> tuple[Any, Any, tuple[str, ...]]:
+    """The module that trains a bot, its settings, and the kernels that it runs."""
+    from equilibrist.solving import decision_training, fixed_strategy
+
+    if bot.method == "levels":
+        kernels = "fixed_strategy.play_cycle", "fixed_strategy.play_match"
+        return fixed_strategy, fixed_strategy.FixedStrategy, kernels
+    kernels = "decisions.walk_hands", "decisions.play_deals"
+    return decision_training, decision_training.Decisions, kernels
 
 
 def train(
@@ -39,17 +55,17 @@ def train(
     from equilibrist.cli.progress import duration
     from equilibrist.errors import InvalidValueError
     from equilibrist.games.catalog import load_game
-    from equilibrist.solving import fixed_strategy
     from equilibrist.storage.artefact import check_target
     from equilibrist.storage.manifest import MANIFEST
 
+    method, _, kernels = method_of(bot)
     settings, folder = _settings(bot, wishes, seed), out or bot.folder
     cycles = bot.cycles if wishes.cycles is None else wishes.cycles
     if cycles < 1:
         raise InvalidValueError(f"--cycles is one or more, not {cycles}", value=cycles)
-    check_target(folder, fixed_strategy.KIND)
+    check_target(folder, method.KIND)
     is_there = (folder / MANIFEST).exists()
-    earlier = fixed_strategy.load_training(folder, settings) if is_there else None
+    earlier = method.load_training(folder, settings) if is_there else None
     left = cycles * settings.hands - (_hands(settings, earlier) if earlier else 0)
     cores = threads or most_threads()
     print(
@@ -57,9 +73,9 @@ def train(
         f"{duration(left / bot.speed / cores)} with {cores} threads",
         file=sys.stderr,
     )
-    prepare_kernels(threads, *_KERNELS)
+    prepare_kernels(threads, *kernels)
     watch = _Watch(settings, cycles, load_game(bot.game).big_blind, earlier)
-    run = fixed_strategy.train(settings, cycles, out=folder, resume=is_there, watch=watch)
+    run = method.train(settings, cycles, out=folder, resume=is_there, watch=watch)
     rows = [_cycle_json(cycle, watch.big_blind) for cycle in run.cycles]
     data = {
         "bot": bot.name,
@@ -76,18 +92,22 @@ def train(
     emit(data, "\n".join(lines), as_json=json)
 
 
-_KERNELS = ("fixed_strategy.play_cycle", "fixed_strategy.play_match")
-
-
-def _settings(bot: SelfTaught, wishes: Wishes, seed: int) -> FixedStrategy:
-    from equilibrist.solving.fixed_strategy import FixedStrategy
+def _settings(bot: SelfTaught, wishes: Wishes, seed: int) -> Settings:
+    from equilibrist.errors import InvalidValueError
 
     given = {name: value for name, value in wishes._asdict().items() if value is not None}
     given.pop("cycles", None)
-    return FixedStrategy(**{"hands": bot.hands, "cleaning": bot.cleaning, "seed": seed} | given)
+    if bot.method == "levels" and "update" in given:
+        raise InvalidValueError(
+            f"{bot.name} has one update, the exponential; --update is for ectomynx-frc",
+            value=given["update"],
+        )
+    make = method_of(bot)[1]
+    found: Settings = make(**{"hands": bot.hands, "cleaning": bot.cleaning, "seed": seed} | given)
+    return found
 
 
-def _hands(settings: FixedStrategy, run: Training) -> int:
+def _hands(settings: Settings, run: Run) -> int:
     """Hands of a run so far."""
     return len(run.cycles) * settings.hands + run.hands_done
 
@@ -96,7 +116,7 @@ class _Watch:
     """Says on stderr how a training stands: after every cycle, and within long ones."""
 
     def __init__(
-        self, settings: FixedStrategy, cycles: int, big_blind: int, earlier: Training | None
+        self, settings: Settings, cycles: int, big_blind: int, earlier: Run | None
     ) -> None:
         self.settings, self.cycles, self.big_blind = settings, cycles, big_blind
         self._begun = _hands(settings, earlier) if earlier else 0
@@ -111,7 +131,7 @@ class _Watch:
         played = self._played - self._begun
         return played / self.seconds if played and self.seconds else None
 
-    def __call__(self, run: Training) -> None:
+    def __call__(self, run: Run) -> None:
         """Take note of a block of hands or a cycle."""
         from equilibrist.cli.progress import duration
 
@@ -148,7 +168,7 @@ def _cycle_json(cycle: Cycle, big_blind: int) -> dict[str, Any]:
 def _cycle_text(cycle: Cycle, big_blind: int) -> str:
     row = _cycle_json(cycle, big_blind)
     return (
-        f"cycle {cycle.number}: weights changed by {cycle.mean_change:.2g} on average, wins "
+        f"cycle {cycle.number}: chances changed by {cycle.mean_change:.2g} on average, wins "
         f"{row['win_rate']:.1f} ± {_NORMAL_95 * row['standard_error']:.1f} mbb/g (95 %) from the "
         "strategy before"
     )

@@ -86,7 +86,7 @@ class LevelPlayer(Player):
         """The level of the street, and whether it begins with a check."""
         number = nearest_line(history_of(view.betting))
         line = all_lines()[number]
-        row = line_block(self.weights[view.player], number)[_state(view.hole, view.board)]
+        row = line_block(self.weights[view.player], number)[state_of_hand(view.hole, view.board)]
         first, end = 0, line.num_slots
         if view.player == BU and line.street > 0:
             first = line.num_levels * faces_bet(view.betting)
@@ -124,8 +124,8 @@ def make_level_player(rules: GameRules, folder: str) -> LevelPlayer:
     return LevelPlayer(rules, load_training(there).weights)
 
 
-def check_rules(rules: GameRules) -> None:
-    """Raise `InvalidValueError` unless this is the game that levels are for."""
+def check_rules(rules: GameRules, name: str = "ectomynx") -> None:
+    """Raise `InvalidValueError` unless this is the game that a player of the name is for."""
     is_dealt = rules.num_board_cards == (0, 3, 1, 1) and rules.discards == (
         False,
         True,
@@ -135,7 +135,7 @@ def check_rules(rules: GameRules) -> None:
     stacks, blinds = (STACK, STACK), (BIG_BLIND, SMALL_BLIND)
     if not is_dealt or rules.is_limit or rules.stacks != stacks or rules.blinds != blinds:
         raise InvalidValueError(
-            f"ectomynx plays discard-holdem with stacks of {STACK} and blinds of {SMALL_BLIND} and "
+            f"{name} plays discard-holdem with stacks of {STACK} and blinds of {SMALL_BLIND} and "
             f"{BIG_BLIND}, not {rules.name} with stacks {rules.stacks} and blinds {rules.blinds}",
             value=rules.name,
         )
@@ -194,7 +194,7 @@ def _meant(line: Line, level: int) -> int:
     return MOST_LEVEL if level == line.num_levels - 1 else level
 
 
-def _state(hole: Cards, board: Cards) -> int:
+def state_of_hand(hole: Cards, board: Cards) -> int:
     """The state of a hand: a class before the flop, then strength and textures."""
     from equilibrist.kernels.cpu.fixed_strategy import hand_state
 

@@ -174,6 +174,7 @@ class SelfTaught:
     hands: int  # of a cycle, unless told
     cycles: int
     speed: float  # hands a second on one core, about
+    method: str = "levels"  # or "decisions", action by action
     cleaning: float = 0.0  # chances below are made none
     game: str = "discard-holdem"
     paper: str = "EctomynX, MIT Pokerbots 2017"
@@ -198,6 +199,15 @@ SELF_TAUGHT: Final = {
             hands=10**8,
             cycles=5,
             speed=8e5,
+        ),
+        SelfTaught(
+            "ectomynx-frc",
+            "The report's wishes: fold, call, raise and swap by regret on the same states",
+            hands=2 * 10**6,
+            cycles=10,
+            speed=3e4,
+            method="decisions",
+            cleaning=0.005,
         ),
     )
 }
