@@ -46,8 +46,13 @@ def bots(monkeypatch, tmp_path):
     return tmp_path / "bots"
 
 
+def listed(answer, name="tiny"):
+    """The row of a bot in the list."""
+    return next(row for row in answer("bots")["bots"] if row["name"] == name)
+
+
 def test_a_bot_is_trained_listed_and_played(bots, answer, run):
-    assert not answer("bots")["bots"][-1]["trained"]
+    assert not listed(answer)["trained"]
     trained = answer("train", "tiny")
     assert trained["mbb/g"] <= 1
     assert trained["outcome"] == "target_reached"
@@ -57,7 +62,7 @@ def test_a_bot_is_trained_listed_and_played(bots, answer, run):
     solution = Solution.load(bots / "tiny/solution")
     found = evaluate(game_of(solution), solution.plans)
     assert found.exploitability == pytest.approx(trained["exploitability"])
-    row = answer("bots")["bots"][-1]
+    row = listed(answer)
     assert row["trained"]
     assert row["mbb/g"] == pytest.approx(trained["mbb/g"])
     match = answer(
@@ -248,7 +253,7 @@ def test_buckets_that_changed_under_a_strategy_are_named_everywhere(bots, run, a
         assert failed.returncode == 2
         assert "bots/tiny/buckets has changed since" in failed.stderr
         assert "its hash is" in failed.stderr
-    assert "bots/tiny/buckets has changed since" in answer("bots")["bots"][-1]["problem"]
+    assert "bots/tiny/buckets has changed since" in listed(answer)["problem"]
     assert "tiny: " in run("bots").stdout.splitlines()[-1]
 
 
@@ -258,7 +263,7 @@ def test_counts_that_changed_under_a_strategy_are_named(bots, run, answer):
     found = Joint.open(bots / "tiny/counts")
     Joint(found.wins, found.ties + 1, found.losses).save(bots / "tiny/counts", counts.parents)
     assert "bots/tiny/counts has changed since" in run("exploit", "bots/tiny/solution").stderr
-    assert "bots/tiny/counts has changed since" in answer("bots")["bots"][-1]["problem"]
+    assert "bots/tiny/counts has changed since" in listed(answer)["problem"]
 
 
 def test_a_bot_is_listed_with_where_it_is_from(answer, run):
@@ -283,6 +288,8 @@ def test_a_folder_that_cannot_be_is_named(bots, run, tmp_path):
     ("arguments", "words"),
     [
         (("train", "smalbot"), "did you mean smallbot"),
+        (("train", "ectomnyx"), "did you mean ectomynx"),
+        (("train", "smallbot", "--hands", "3"), "smallbot is solved to a target: --to, --seconds"),
         (("train", "smallbot", "--to", "0"), "target must be above zero"),
         (("train", "smallbot", "--seconds", "-1"), "seconds must be above zero"),
         (("reproduce", "range-of-skill"), "`equilibrist train smallbot` makes bots/smallbot"),

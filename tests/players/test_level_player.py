@@ -7,7 +7,7 @@ import pytest
 
 from equilibrist.abstraction.betting_lines import BB, BU, all_lines, line_numbers
 from equilibrist.cards.card import parse_cards
-from equilibrist.errors import InvalidValueError
+from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.action import CALL, Action
 from equilibrist.games.catalog import get_game
 from equilibrist.games.notation import parse_state
@@ -17,7 +17,7 @@ from equilibrist.players.level_player import LevelPlayer, history_of, spot_of
 from equilibrist.players.player import View
 from equilibrist.players.static import Mix, Uniform
 from equilibrist.solving.fixed_strategy import FixedStrategy, Training, save_training
-from equilibrist.strategies.level_weights import line_block, num_weights
+from equilibrist.strategies.level_weights import line_block, num_weights, report_start
 
 GAME = get_game("discard-holdem")
 
@@ -88,14 +88,20 @@ def test_it_does_nothing_illegal_and_the_same_again(other) -> None:
     assert (first.chips == again.chips).all()
 
 
-def test_it_plays_what_was_trained(tmp_path) -> None:
+def test_it_plays_what_was_trained(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
     settings = FixedStrategy(hands=1, start="random", seed=8)
     run = Training.begin(settings)
-    save_training(tmp_path, settings, run)
-    player = make_player(f"ectomynx:{tmp_path}", GAME)
-    assert isinstance(player, LevelPlayer)
-    np.testing.assert_array_equal(player.weights, run.weights)
-    assert isinstance(make_player("ectomynx", GAME), LevelPlayer)
+    with pytest.raises(StorageError, match=r"`equilibrist train ectomynx`.*; ectomynx:first"):
+        make_player("ectomynx", GAME)
+    first = make_player("ectomynx:first", GAME)
+    assert isinstance(first, LevelPlayer)
+    np.testing.assert_array_equal(first.weights[BU], report_start(BU))
+    for folder, text in (("bots/ectomynx", "ectomynx"), ("mine", "ectomynx:mine")):
+        save_training(tmp_path / folder, settings, run)
+        player = make_player(text, GAME)
+        assert isinstance(player, LevelPlayer)
+        np.testing.assert_array_equal(player.weights, run.weights)
 
 
 def test_games_it_was_not_trained_for_are_refused() -> None:

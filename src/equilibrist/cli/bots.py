@@ -22,7 +22,7 @@ from equilibrist.cli.options import (
 
 if TYPE_CHECKING:
     from equilibrist.solving.training import Prepared
-    from equilibrist.strategies.bots import Bot, GluedBot
+    from equilibrist.strategies.bots import Bot, GluedBot, SelfTaught
 
 _KERNELS = ("rollout.strengths", "joint.bucket_showdowns", "sequence_form.fold_up")
 
@@ -32,6 +32,15 @@ def train(
     out: Annotated[Path | None, typer.Option(help="Its folder; bots/BOT unless told.")] = None,
     to: Annotated[float | None, typer.Option(help="Stop at this exploitability, mbb/g.")] = None,
     seconds: Annotated[float | None, typer.Option(help="Solve no longer than this.")] = None,
+    cycles: Annotated[int | None, typer.Option(help="ectomynx: cycles in all.")] = None,
+    hands: Annotated[int | None, typer.Option(help="ectomynx: hands of a cycle.")] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="ectomynx: a chip a visit is worth exp(RATE).")
+    ] = None,
+    cleaning: Annotated[
+        float | None, typer.Option(help="ectomynx: weights below become none.")
+    ] = None,
+    update: Annotated[str | None, typer.Option(help="ectomynx-frc: regret or exponential.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Try what seems too large.")] = False,
     json: Json = False,
     seed: Seed = 0,
@@ -39,8 +48,44 @@ def train(
 ) -> None:
     """Make a bot: its buckets, how they meet, its strategy. What is there already is kept.
 
+    Bots that play against themselves, as ectomynx does, learn in cycles of hands instead.
+
     Example: equilibrist train smallbot
     """
+    from equilibrist.cli import self_taught
+    from equilibrist.strategies.bots import SELF_TAUGHT
+
+    wishes = self_taught.Wishes(cycles, hands, rate, cleaning, update)
+    if bot in SELF_TAUGHT:
+        _refuse(bot, {"--to": to, "--seconds": seconds}, "learns in cycles: --cycles, --hands")
+        self_taught.train(SELF_TAUGHT[bot], out, wishes, json=json, seed=seed, threads=threads)
+        return
+    options = {f"--{name}": wish for name, wish in wishes._asdict().items()}
+    _refuse(bot, options, "is solved to a target: --to, --seconds")
+    _train(bot, out, to=to, seconds=seconds, force=force, json=json, seed=seed, threads=threads)
+
+
+def _refuse(bot: str, options: dict[str, Any], instead: str) -> None:
+    """Raise `InvalidValueError` for options that are given, but of other bots."""
+    from equilibrist.errors import InvalidValueError
+
+    for name, value in options.items():
+        if value is not None:
+            raise InvalidValueError(f"{bot} {instead}, not {name}", value=name)
+
+
+def _train(
+    bot: str,
+    out: Path | None,
+    *,
+    to: float | None,
+    seconds: float | None,
+    force: bool,
+    json: bool,
+    seed: int,
+    threads: int | None,
+) -> None:
+    """Make a bot of buckets."""
     from equilibrist.abstraction import joint
     from equilibrist.abstraction.buckets import KIND
     from equilibrist.games.catalog import load_game
@@ -146,15 +191,16 @@ def bots(
 
     Example: equilibrist bots
     """
-    from equilibrist.strategies.bots import BOTS
+    from equilibrist.strategies.bots import BOTS, SELF_TAUGHT
 
     rows = [_row(bot, home / bot.folder.name) for bot in BOTS.values()]
+    rows += [_run_row(bot, home / bot.folder.name) for bot in SELF_TAUGHT.values()]
     lines = [
         (
             row["name"],
             f"{row['bytes'] / 1e6:,.0f} MB" if row["trained"] else f"≈ {row['minutes']:g} min",
-            f"{row['mbb/g']:.4g} mbb/g" if row["trained"] else row["state"],
-            "all deals" if row["boards"] is None else f"{row['boards']:,} boards",
+            _proof(row) if row["trained"] else row["state"],
+            _scale(row),
             row["description"],
             row["paper"],
         )
@@ -218,6 +264,52 @@ def _solutions(bot: Bot, folder: Path) -> list[str]:
     if isinstance(bot, GluedBot) and (folder / bot.strategy / MANIFEST).exists():
         names = list(CompactStrategy.open(folder / bot.strategy).solutions)
     return names if all((folder / name / MANIFEST).exists() for name in names) else []
+
+
+def _run_row(bot: SelfTaught, folder: Path) -> dict[str, Any]:
+    """What is known of a bot that plays against itself, and of its run if there is one."""
+    from equilibrist.cli.self_taught import method_of
+    from equilibrist.errors import StorageError
+    from equilibrist.storage.artefact import open_artefact
+    from equilibrist.storage.manifest import MANIFEST
+
+    row: dict[str, Any] = {
+        "name": bot.name,
+        "description": bot.description,
+        "paper": bot.paper,
+        "cycles": bot.cycles,
+        "hands": bot.hands,
+        "minutes": bot.minutes,
+        "trained": (folder / MANIFEST).exists(),
+        "state": "not trained",
+    }
+    if row["trained"]:
+        stored = open_artefact(folder)
+        row |= {
+            "folder": str(folder),
+            "bytes": _size(folder),
+            "cycles": len(stored.arrays["cycles"]),
+            "hands": stored.configuration.get("hands"),
+            "state": "trained" if len(stored.arrays["cycles"]) else "begun",
+            "problem": None,
+        }
+        try:
+            method_of(bot)[0].load_training(folder)
+        except StorageError as error:
+            row["problem"] = str(error)
+    return row
+
+
+def _proof(row: dict[str, Any]) -> str:
+    """The exploitability of a trained bot, where it is known."""
+    return f"{row['mbb/g']:.4g} mbb/g" if "mbb/g" in row else "not known"
+
+
+def _scale(row: dict[str, Any]) -> str:
+    """What a bot was or will be made from."""
+    if "cycles" in row:
+        return f"{row['cycles']} × {row['hands']:,} hands"
+    return "all deals" if row["boards"] is None else f"{row['boards']:,} boards"
 
 
 def _state(bot: Bot, folder: Path, trained: bool) -> str:

@@ -73,6 +73,46 @@ class LevelGame(NamedTuple):
     lines: LineTables
 
 
+class DecisionTables(NamedTuple):
+    """Rows of a player that decides action by action (`abstraction/decision_lines.py`); Q lines.
+
+    A row is a decision in a state and has a place for each of three actions. Rows of betting are
+    [states, positions] from `bet_start` on, those of swaps [states, 2, seats] from `swap_start` on:
+    whether the swap rule would keep both cards is part of the state.
+    """
+
+    actor: NDArray[int64]  # [2, 10] who decides, before the flop and after it, by position
+    after_raise: NDArray[int64]  # [2, 10] the position after a raise, −1 where there is none
+    mark: NDArray[int64]  # [2, 10] how a street has ended that ends by a call
+    num_bets: NDArray[int64]  # [10] of the street
+    preflop_sizes: NDArray[int64]  # [5] of a raise by bets so far
+    next: NDArray[int64]  # [Q, 7] the line after a street, by how it ended; −1 where none follows
+    bet_start: NDArray[int64]  # [Q]
+    swap_start: NDArray[int64]  # [Q] −1 on streets without swaps
+
+
+class DecisionGame(NamedTuple):
+    """All that a hand of players that decide action by action needs."""
+
+    ranks: RankTables
+    swaps: SwapTables
+    textures: TextureTables
+    lines: DecisionTables
+
+
+class SwapDeal(NamedTuple):
+    """A deal with all hands that swaps can lead to: two seats, four streets.
+
+    A seat has one hand before the flop, three on it (keep, or swap either card) and nine later: 3 ·
+    that of the flop + the choice on the turn.
+    """
+
+    states: NDArray[int64]  # [2, 4, 9] of betting
+    swap_states: NDArray[int64]  # [2, 4, 3] of swaps, on flop and turn; 2 · state + rule keeps
+    values: NDArray[int64]  # [2, 9] at a showdown
+    tenths: NDArray[int64]  # [4] of the pot that bets and raises are, by street
+
+
 class DealTables(NamedTuple):
     """The case analysis of a deal pattern (`kernels/deal_tables.py`).
 

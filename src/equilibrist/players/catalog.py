@@ -172,6 +172,12 @@ def _make_ectomynx(rules: GameRules, options: str) -> Player:
     return make_level_player(rules, options)
 
 
+def _make_ectomynx_frc(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.decision_player import make_decision_player
+
+    return make_decision_player(rules, options)
+
+
 def _holdem(name: str, description: str, make: Callable[[GameRules, str], Player]) -> PlayerEntry:
     return PlayerEntry(name, description, _LIMIT_HOLDEM, make, kernels=_STRENGTH)
 
@@ -247,9 +253,17 @@ _CATALOG: Final = {
         ),
         PlayerEntry(
             "ectomynx",
-            "Swaps by a rule and bets by levels; with its report's first weights, or trained ones",
+            "Swaps by a rule and bets by levels, with trained weights or its report's first",
             "discard-holdem",
             _make_ectomynx,
+            "[first|DIR]",
+            ("fixed_strategy.hand_state",),
+        ),
+        PlayerEntry(
+            "ectomynx-frc",
+            "Folds, calls, raises and swaps by trained chances on ectomynx's states",
+            "discard-holdem",
+            _make_ectomynx_frc,
             "[DIR]",
             ("fixed_strategy.hand_state",),
         ),

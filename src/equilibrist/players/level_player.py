@@ -34,12 +34,13 @@ from equilibrist.abstraction.swapping import card_to_swap, swap_tables
 from equilibrist.abstraction.textures import texture_tables
 from equilibrist.cards.card import Cards
 from equilibrist.cards.hand import class_table, hand_index
-from equilibrist.errors import InvalidValueError
+from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.action import CALL, FOLD, KEEP, Action, raise_to
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
 from equilibrist.players.player import Player, View
 from equilibrist.solving.fixed_strategy import load_training
+from equilibrist.strategies.bots import run_of
 from equilibrist.strategies.level_weights import line_block, report_start
 
 
@@ -85,7 +86,7 @@ class LevelPlayer(Player):
         """The level of the street, and whether it begins with a check."""
         number = nearest_line(history_of(view.betting))
         line = all_lines()[number]
-        row = line_block(self.weights[view.player], number)[_state(view.hole, view.board)]
+        row = line_block(self.weights[view.player], number)[state_of_hand(view.hole, view.board)]
         first, end = 0, line.num_slots
         if view.player == BU and line.street > 0:
             first = line.num_levels * faces_bet(view.betting)
@@ -103,14 +104,28 @@ class LevelPlayer(Player):
         self._level, self._checks = 0, False
 
 
+FIRST = "first"  # instead of a folder: the weights that the report starts from
+
+
 def make_level_player(rules: GameRules, folder: str) -> LevelPlayer:
-    """EctomynX with the weights that training wrote into a folder; "" for the report's first."""
+    """EctomynX with the weights that training wrote into a folder, "" for that of the bot.
+
+    `StorageError` says how to train it, or to play its first weights, where nothing is there.
+    """
     check_rules(rules)
-    return LevelPlayer(rules, load_training(Path(folder)).weights if folder else None)
+    if folder == FIRST:
+        return LevelPlayer(rules, name=f"ectomynx-{FIRST}")
+    try:
+        there = Path(folder) if folder else run_of("ectomynx")
+    except StorageError as missing:
+        raise StorageError(
+            f"{missing}; ectomynx:{FIRST} plays its report's first weights", value=missing.value
+        ) from None
+    return LevelPlayer(rules, load_training(there).weights)
 
 
-def check_rules(rules: GameRules) -> None:
-    """Raise `InvalidValueError` unless this is the game that levels are for."""
+def check_rules(rules: GameRules, name: str = "ectomynx") -> None:
+    """Raise `InvalidValueError` unless this is the game that a player of the name is for."""
     is_dealt = rules.num_board_cards == (0, 3, 1, 1) and rules.discards == (
         False,
         True,
@@ -120,7 +135,7 @@ def check_rules(rules: GameRules) -> None:
     stacks, blinds = (STACK, STACK), (BIG_BLIND, SMALL_BLIND)
     if not is_dealt or rules.is_limit or rules.stacks != stacks or rules.blinds != blinds:
         raise InvalidValueError(
-            f"ectomynx plays discard-holdem with stacks of {STACK} and blinds of {SMALL_BLIND} and "
+            f"{name} plays discard-holdem with stacks of {STACK} and blinds of {SMALL_BLIND} and "
             f"{BIG_BLIND}, not {rules.name} with stacks {rules.stacks} and blinds {rules.blinds}",
             value=rules.name,
         )
@@ -179,7 +194,7 @@ def _meant(line: Line, level: int) -> int:
     return MOST_LEVEL if level == line.num_levels - 1 else level
 
 
-def _state(hole: Cards, board: Cards) -> int:
+def state_of_hand(hole: Cards, board: Cards) -> int:
     """The state of a hand: a class before the flop, then strength and textures."""
     from equilibrist.kernels.cpu.fixed_strategy import hand_state
 

@@ -21,7 +21,7 @@ Source: EctomynX, "Pokerbots Strategy Report", IV; cleaning: V. Its "normalizing
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -115,21 +115,23 @@ def train(
     resume: bool = False,
     watch: Watch | None = None,
 ) -> Training:
-    """Train for so many cycles in all; `watch` is called after every block of hands.
+    """Train for so many cycles in all; `watch` is called after every block of hands and cycle.
 
     With a folder the run is written to it now and then, and at every cycle's end; `resume` goes on
     with what is there.
     """
     run = load_training(out, settings) if out and resume else Training.begin(settings)
-    keeper = _Keeper(out, settings)
+    keep = Keeper(None if out is None else lambda: save_training(out, settings, run))
     while len(run.cycles) < cycles:
         while run.hands_done < settings.hands:
             play_block(settings, run)
             if watch is not None:
                 watch(run)
-            keeper.save(run, is_due=run.hands_done == settings.hands)
+            keep(is_due=run.hands_done == settings.hands)
         finish_cycle(settings, run)
-        keeper.save(run, is_due=True)
+        keep(is_due=True)
+        if watch is not None:
+            watch(run)
     return run
 
 
@@ -144,7 +146,7 @@ def play_block(settings: FixedStrategy, run: Training) -> None:
     lanes = min(numba.get_num_threads(), _MOST_LANES)
     # The first lane adds to the sums themselves.
     sums = run.sums[None] if lanes == 1 else np.zeros((lanes, *run.sums.shape), np.int64)
-    play_cycle(*level_game(), *run.weights, _key(settings, 0), first, first + count, sums)
+    play_cycle(*level_game(), *run.weights, key_of(settings.seed, 0), first, first + count, sums)
     if lanes > 1:
         run.sums += sums.sum(axis=0)
     run.hands_done += count
@@ -186,46 +188,50 @@ def head_to_head(
     from equilibrist.kernels.cpu.fixed_strategy import play_match
 
     sums = np.zeros((_MOST_LANES, 2), np.int64)
-    key = _key(FixedStrategy(seed=seed), 1 + stream)
-    play_match(*level_game(), *first, *second, key, 0, deals, sums)
+    play_match(*level_game(), *first, *second, key_of(seed, 1 + stream), 0, deals, sums)
+    return won_per_hand(sums, deals)
+
+
+def won_per_hand(sums: Ints, deals: int) -> tuple[float, float]:
+    """Mean and standard error a hand of `sums` [lanes, 2]: chips of deals of two hands, squares."""
     total, squares = sums.sum(axis=0).tolist()
     mean = total / deals
     spread = max(squares / deals - mean**2, 0.0) / max(deals - 1, 1)
     return mean / 2, float(np.sqrt(spread)) / 2
 
 
-def _key(settings: FixedStrategy, stream: int) -> np.uint64:
-    """The word that a run's hands, or a match's, are drawn under."""
-    words = np.random.SeedSequence([settings.seed, stream]).generate_state(1, np.uint64)
+def key_of(seed: int, stream: int) -> np.uint64:
+    """The word that a run's hands (stream 0), or those of the match after a cycle, draw under."""
+    words = np.random.SeedSequence([seed, stream]).generate_state(1, np.uint64)
     return np.uint64(words[0])
 
 
 # --- on disk --------------------------------------------------------------------------------------
 
 
-class _Keeper:
-    """Writes a run when it is due."""
+class Keeper:
+    """Writes a run by `save` when it is due: when a cycle ends, or a checkpoint costs little."""
 
-    def __init__(self, out: Path | None, settings: FixedStrategy) -> None:
-        self.out, self.settings = out, settings
+    def __init__(self, save: Callable[[], None] | None) -> None:
+        self._save = save
         self._written, self._took = time.perf_counter(), 1.0
 
-    def save(self, run: Training, *, is_due: bool) -> None:
+    def __call__(self, *, is_due: bool) -> None:
+        """Write, or leave it for now."""
         start = time.perf_counter()
-        if self.out is None or not (is_due or start - self._written > _SAVE_SHARE * self._took):
+        if self._save is None or not (is_due or start - self._written > _SAVE_SHARE * self._took):
             return
-        save_training(self.out, self.settings, run)
+        self._save()
         self._written = time.perf_counter()
         self._took = self._written - start
 
 
 def save_training(out: Path, settings: FixedStrategy, run: Training) -> None:
     """Write a run; the folder holds the old one or the new one, never half."""
-    cycles = np.array([list(asdict(cycle).values()) for cycle in run.cycles]).reshape(-1, 4)
     write_artefact(
         out,
         KIND,
-        {"weights": run.weights, "sums": run.sums, "cycles": cycles},
+        {"weights": run.weights, "sums": run.sums, "cycles": cycles_array(run.cycles)},
         configuration={"version": VERSION, **asdict(settings)},
         info={"hands_done": run.hands_done},
         seed=settings.seed,
@@ -237,25 +243,35 @@ def load_training(folder: Path, settings: FixedStrategy | None = None) -> Traini
     stored = open_artefact(folder, KIND, in_memory=True)
     stored.verify()
     weights = stored.arrays["weights"]
-    _check_same(folder, stored.configuration, settings)
+    wanted = {"version": VERSION, **(asdict(settings) if settings else {})}
+    check_same(folder, stored.configuration, wanted)
     if weights.shape != (2, num_weights()):
         raise StorageError(
             f"{folder} holds weights of shape {weights.shape}, not {(2, num_weights())} as the "
             "game with stacks of 200 has",
             value=str(folder),
         )
-    cycles = [Cycle(int(number), *rest) for number, *rest in stored.arrays["cycles"].tolist()]
+    cycles = cycles_of(stored.arrays["cycles"])
     sums = np.array(stored.arrays["sums"])
     return Training(np.array(weights), sums, int(stored.info["hands_done"]), cycles)
 
 
-def _check_same(
-    folder: Path, configuration: Mapping[str, Any], settings: FixedStrategy | None
-) -> None:
-    wanted = {"version": VERSION, **(asdict(settings) if settings else {})}
+def cycles_array(cycles: Sequence[Cycle]) -> Floats:
+    """Cycles as they are stored, [cycles, 4]."""
+    return np.array([list(asdict(cycle).values()) for cycle in cycles]).reshape(-1, 4)
+
+
+def cycles_of(rows: Floats) -> list[Cycle]:
+    """Cycles of stored rows."""
+    return [Cycle(int(number), *rest) for number, *rest in rows.tolist()]
+
+
+def check_same(folder: Path, configuration: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Raise `StorageError` unless a run was made as it is wanted."""
     for name, value in wanted.items():
         if configuration.get(name) != value:
             raise StorageError(
-                f"{folder} was trained with {name} {configuration.get(name)}, not {value}",
+                f"{folder} was trained with {name} {configuration.get(name)}, not {value}; ask for "
+                "the same, or train into another folder",
                 value=str(folder),
             )

@@ -17,6 +17,8 @@ A bot that is glued from models of different rounds has several solutions, `pref
 
 Bots of the same buckets share a folder, and so the first two; one that is another by its rules at
 the table only shares the solution too.
+
+A bot that learns by playing hands against itself is one artefact, its run (`SelfTaught`).
 """
 
 from __future__ import annotations
@@ -202,11 +204,66 @@ BOTS: Final = {
 }
 
 
+@dataclass(frozen=True)
+class SelfTaught:
+    """How a bot is made that plays hands against itself, in cycles, and changes after each.
+
+    Example:
+        >>> ectomynx = SELF_TAUGHT["ectomynx"]
+        >>> ectomynx.folder.name, ectomynx.cycles, ectomynx.hands
+        ('ectomynx', 5, 100000000)
+    """
+
+    name: str
+    description: str
+    hands: int  # of a cycle, unless told
+    cycles: int
+    speed: float  # hands a second on one core, about
+    method: str = "levels"  # or "decisions", action by action
+    cleaning: float = 0.0  # chances below are made none
+    game: str = "discard-holdem"
+    paper: str = "EctomynX, MIT Pokerbots 2017"
+
+    @property
+    def folder(self) -> Path:
+        """Where it is unless told."""
+        return HOME / self.name
+
+    @property
+    def minutes(self) -> float:
+        """That making it takes on two cores, about."""
+        return round(self.cycles * self.hands / self.speed / 2 / 60, 1)
+
+
+SELF_TAUGHT: Final = {
+    bot.name: bot
+    for bot in (
+        SelfTaught(
+            "ectomynx",
+            "Swaps by a rule and bets by levels; its report's first weights, then cycles of hands",
+            hands=10**8,
+            cycles=5,
+            speed=8e5,
+        ),
+        SelfTaught(
+            "ectomynx-frc",
+            "The report's wishes: fold, call, raise and swap by regret on the same states",
+            hands=2 * 10**6,
+            cycles=10,
+            speed=3e4,
+            method="decisions",
+            cleaning=0.005,
+        ),
+    )
+}
+
+
 def get_bot(name: str) -> Bot:
     """A bot by its name."""
     if name not in BOTS:
-        nearest = difflib.get_close_matches(name, BOTS, n=1, cutoff=0.3)
-        hint = f"did you mean {nearest[0]}" if nearest else f"bots: {', '.join(BOTS)}"
+        known = [*BOTS, *SELF_TAUGHT]
+        nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.3)
+        hint = f"did you mean {nearest[0]}" if nearest else f"bots: {', '.join(known)}"
         raise UnknownNameError(f"no bot is called {name[:40]!r}; {hint}", value=name)
     return BOTS[name]
 
@@ -222,6 +279,18 @@ def solution_of(name: str) -> Path:
             value=name,
         )
     return folder
+
+
+def run_of(name: str) -> Path:
+    """The folder of a self-taught bot's run; `StorageError` says how to train it."""
+    bot = SELF_TAUGHT[name]
+    if not (bot.folder / MANIFEST).exists():
+        raise StorageError(
+            f"{name} is not trained here: `equilibrist train {name}` makes {bot.folder} in about "
+            f"{bot.minutes:g} minutes",
+            value=name,
+        )
+    return bot.folder
 
 
 def strategy_of(name: str) -> Path:

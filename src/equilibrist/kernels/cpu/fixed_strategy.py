@@ -25,7 +25,7 @@ BB_FOLDS, BU_FOLDS, SHOWDOWN = -1, -2, -3  # what follows a street instead of a 
 UNIT = 125  # of profits, in parts of a chip
 PROFIT, VISITS = 0, 1
 _SHARES = (125, 100, 80, 64)  # of a chip, by choices made since
-_TEXTURES = (1, 12, 4, 5)  # that each street adds
+TEXTURES = (1, 12, 4, 5)  # that each street adds
 _CHOICES = np.uint64(0xD1B54A32D192ED03)  # sets the words of choices apart from those of cards
 
 
@@ -46,14 +46,14 @@ def choose(weights, start, stop, number):
 
 
 @njit(cache=True, inline="always")
-def _hand_class(one, two):
+def hand_class(one, two):
     """Class of hands before the flop, 0 … 168."""
     high, low = max(one >> 2, two >> 2), min(one >> 2, two >> 2)
     return 13 * high + low if one & 3 == two & 3 else 13 * low + high
 
 
 @njit(cache=True, inline="always")
-def _strength(tables, one, two, street, counts, suits):
+def strength_class(tables, one, two, street, counts, suits):
     """Class of strength, 0 … 13."""
     found = made_class(one, two, counts, suits, tables.straight, tables.size)
     if found == NOTHING and street < 3:
@@ -72,10 +72,10 @@ def hand_state(swaps, textures, one, two, board):
         suits[card & 3] |= 1 << (card >> 2)
         values += (card >> 2) + 2
         if k >= 2:
-            num_textures *= _TEXTURES[k - 1]
-            texture *= _TEXTURES[k - 1]
+            num_textures *= TEXTURES[k - 1]
+            texture *= TEXTURES[k - 1]
             texture += texture_of(textures, swaps.size, k - 2, suits, values)
-    return _strength(swaps, one, two, len(board) - 2, counts, suits) * num_textures + texture
+    return strength_class(swaps, one, two, len(board) - 2, counts, suits) * num_textures + texture
 
 
 @njit(cache=True, inline="always")
@@ -120,14 +120,14 @@ def play_hand(ranks, swaps, textures, lines, bb, bu, word, trace, counts, suits)
             continue
         # States, choices, and how the street ends.
         if street == 0:
-            state_bb, state_bu = _hand_class(one, two), _hand_class(three, four)
+            state_bb, state_bu = hand_class(one, two), hand_class(three, four)
         else:
-            num_textures *= _TEXTURES[street]
-            texture *= _TEXTURES[street]
+            num_textures *= TEXTURES[street]
+            texture *= TEXTURES[street]
             texture += texture_of(textures, swaps.size, street - 1, suits, values)
-            strength = _strength(swaps, one, two, street, counts, suits)
+            strength = strength_class(swaps, one, two, street, counts, suits)
             state_bb = strength * num_textures + texture
-            strength = _strength(swaps, three, four, street, counts, suits)
+            strength = strength_class(swaps, three, four, street, counts, suits)
             state_bu = strength * num_textures + texture
         levels, slots = lines.num_levels[line], lines.num_slots[line]
         start = lines.weight_start[line] + state_bb * slots

@@ -1,0 +1,472 @@
+"""Hands of players that decide action by action: walks of regret minimisation, and matches.
+
+A deal holds every card that can matter: nine hands a seat, whatever it swaps (`SwapDeal`). A *walk*
+is external sampling: it takes all actions of one seat and one of the other, and since the other
+does not see what is swapped, all hands of the seat walk together, as a row of numbers. Strategies
+are proportional to the scores of a row, or even where all are zero, so one walk serves every rule
+that keeps scores.
+
+Actions are drawn by the number of the hand and of the row, and sums are whole numbers: neither
+depends on the number of threads. Source: Lanctot et al., "Monte Carlo Sampling for Regret
+Minimization in Extensive Games" (2009).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from equilibrist.kernels.cpu.fixed_strategy import BB, BU, TEXTURES, hand_class, strength_class
+from equilibrist.kernels.cpu.ranking import value_with
+from equilibrist.kernels.cpu.splitmix import GOLDEN, draw_card, fraction, mix
+from equilibrist.kernels.cpu.swapping import swap_place
+from equilibrist.kernels.cpu.texture import texture_of
+from equilibrist.kernels.layout import SwapDeal
+
+STACK = 200
+FOLD, CALL, RAISE = 0, 1, 2  # a check is a call of nothing, a bet a raise
+KEEP_BOTH, SWAP_BY_RULE, SWAP_OTHER = 0, 1, 2
+NUM_ACTIONS = 3
+GAIN_UNIT = 1 << 10  # of regrets, in parts of a chip
+CHANCE_UNIT = 1 << 20  # of chances
+_OPENING, _LEAF = -1, -2  # instead of a position: swaps are to come, the hand is over
+_DEPTH = 32  # most decisions of a hand
+QUEUE = 4096  # most positions of a walk
+(LINE, STREET, POSITION, BEFORE, OWN_BB, OWN_BU, OTHER, FIRST, LAST, BELOW) = range(10)
+_HANDS = (1, 3, 9, 9)  # of a seat, by street
+_MOST_BETS = 4
+_TURN_TENTHS = (5, 7, 8, 10)  # as in `abstraction/decision_lines.py`
+_RIVER_TENTHS = (5, 6, 8, 9, 10)
+
+
+# --- cards ----------------------------------------------------------------------------------------
+
+
+@njit(cache=True, inline="always")
+def _rule(swaps, one, two, board):
+    """The card that the swap rule gives away, 0 or 1, and whether it keeps both.
+
+    Where it does, the card named is the lower one.
+    """
+    place = swap_place(swaps, one, two, board)
+    if place >= 0:
+        return place, 0
+    return (0 if one >> 2 <= two >> 2 else 1), 1
+
+
+@njit(cache=True, inline="always")
+def swapped(one, two, card, choice, place):
+    """A hand after a choice, where the rule would give away the card of a place."""
+    if choice == KEEP_BOTH:
+        return one, two
+    gone = place if choice == SWAP_BY_RULE else 1 - place
+    return (card, two) if gone == 0 else (one, card)
+
+
+@njit(cache=True, inline="always")
+def _tenths(street, texture):
+    """What part of the pot is bet on a board of a texture, from 0, of its street."""
+    if street == 1:
+        return 5 + texture // 3 + texture % 3
+    return _TURN_TENTHS[texture] if street == 2 else _RIVER_TENTHS[texture]
+
+
+@njit(cache=True)
+def deal_hand(ranks, swaps, textures, word, deal, hands, counts, suits):
+    """Writes into `deal` the deal of a word; `hands` [2, 9, 2], `counts` [13], `suits` [4] scratch.
+
+    Cards are drawn in this order: BB's two, BU's two, the flop, BB's and BU's replacements, the
+    turn, replacements again, the river.
+    """
+    state, gone = word, np.uint64(0)
+    counts[:], suits[:] = 0, 0
+    for seat in range(2):
+        for i in range(2):
+            hands[seat, 0, i], state, gone = draw_card(state, gone)
+        deal.states[seat, 0, 0] = hand_class(hands[seat, 0, 0], hands[seat, 0, 1])
+    key, board, values, texture, num_textures = ranks.start, np.uint64(0), 0, 0, 1
+    for street in range(1, 4):
+        for _ in range(3 if street == 1 else 1):
+            card, state, gone = draw_card(state, gone)
+            key += ranks.card_key[card]
+            board += ranks.card_mask[card]
+            counts[card >> 2] += 1
+            suits[card & 3] |= 1 << (card >> 2)
+            values += (card >> 2) + 2
+        added = texture_of(textures, swaps.size, street - 1, suits, values)
+        num_textures *= TEXTURES[street]
+        texture = texture * TEXTURES[street] + added
+        deal.tenths[street] = _tenths(street, added)
+        for seat in range(2):
+            if street < 3:
+                card, state, gone = draw_card(state, gone)
+                # From the last hand to the first: each makes three, in the places from its own on.
+                for h in range(_HANDS[street - 1] - 1, -1, -1):
+                    one, two = hands[seat, h, 0], hands[seat, h, 1]
+                    strength = strength_class(swaps, one, two, street, counts, suits)
+                    place, keeps = _rule(swaps, one, two, board)
+                    deal.swap_states[seat, street, h] = (
+                        2 * (strength * num_textures + texture) + keeps
+                    )
+                    for choice in range(NUM_ACTIONS):
+                        first, second = swapped(one, two, card, choice, place)
+                        hands[seat, 3 * h + choice, 0] = first
+                        hands[seat, 3 * h + choice, 1] = second
+            for h in range(_HANDS[street]):
+                one, two = hands[seat, h, 0], hands[seat, h, 1]
+                strength = strength_class(swaps, one, two, street, counts, suits)
+                deal.states[seat, street, h] = strength * num_textures + texture
+                if street == 3:
+                    deal.values[seat, h] = value_with(ranks, key, board, one, two)
+
+
+@njit(cache=True, inline="always")
+def _last_hand(deal, seat, street, hand):
+    """The hand at a showdown of one on a street, if the seat swaps by the rule from now on."""
+    for later in range(street + 1, 3):
+        hand = 3 * hand + 1 - deal.swap_states[seat, later, hand] % 2
+    return hand
+
+
+# --- decisions ------------------------------------------------------------------------------------
+
+
+@njit(cache=True, inline="always")
+def _bet_row(lines, deal, seat, street, line, position, hand):
+    return lines.bet_start[line] + deal.states[seat, street, hand] * 10 + position
+
+
+@njit(cache=True, inline="always")
+def _swap_row(lines, deal, seat, street, line, hand):
+    return lines.swap_start[line] + deal.swap_states[seat, street, hand] * 2 + seat
+
+
+@njit(cache=True, inline="always")
+def _chance(scores, row, first, last, action):
+    """Chance of an action of a row, those from `first` to `last` being legal."""
+    total = np.float32(0)
+    for a in range(first, last + 1):
+        total += scores[row, a]
+    if total > 0:
+        return np.float64(scores[row, action] / total)
+    return 1.0 / (last + 1 - first)
+
+
+@njit(cache=True, inline="always")
+def _draw(scores, row, first, last, word):
+    """An action of a row, drawn by the hand's word and the row."""
+    left = fraction(mix(word + np.uint64(row) * GOLDEN))
+    chosen = first
+    for action in range(first, last + 1):
+        chance = _chance(scores, row, first, last, action)
+        if chance > 0:
+            chosen = action
+            left -= chance
+            if left < 0:
+                break
+    return chosen
+
+
+@njit(cache=True, inline="always")
+def _least(street, pot, bet, own):
+    """The first action that is legal; a bet of at most a fifth of the pot is never folded to."""
+    return FOLD if own < bet and (street == 0 or 5 * bet > pot) else CALL
+
+
+@njit(cache=True, inline="always")
+def raise_to(lines, street, position, pot, bet, own, behind, tenths):
+    """What a bet or raise goes to, see `abstraction/decision_lines.py`."""
+    bets = lines.num_bets[position]
+    by_pot = bet + (tenths * (pot + 2 * bet) + 5) // 10
+    size = lines.preflop_sizes[bets] if street == 0 else by_pot
+    if 10 * (size - own) > 6 * behind or bets + 1 == _MOST_BETS:
+        return own + behind
+    return size
+
+
+@njit(cache=True, inline="always")
+def _note(chosen, scores, row, first, last):
+    """Adds the chances of a row's actions into `chosen`."""
+    for action in range(first, last + 1):
+        chance = _chance(scores, row, first, last, action)
+        chosen[row, action] += np.int64(np.rint(chance * CHANCE_UNIT))
+
+
+@njit(cache=True, inline="always")
+def _learn(scores, gains, visits, row, first, last, worths):
+    """What a row is worth by its scores, `worths` [3] being those of its actions.
+
+    Adds the regrets of the actions into `gains`.
+    """
+    mean = 0.0
+    for action in range(first, last + 1):
+        mean += _chance(scores, row, first, last, action) * worths[action]
+    for action in range(first, last + 1):
+        gains[row, action] += np.int64(np.rint((worths[action] - mean) * GAIN_UNIT))
+    visits[row] += 1
+    return mean
+
+
+@njit(cache=True, inline="always")
+def _put(queue, place, line, street, position, before, own_bb, own_bu, other):
+    """Writes where a walk goes on into the queue."""
+    queue[place, LINE], queue[place, STREET], queue[place, POSITION] = line, street, position
+    queue[place, BEFORE], queue[place, OTHER] = before, other
+    queue[place, OWN_BB], queue[place, OWN_BU] = own_bb, own_bu
+
+
+@njit(cache=True)
+def _go_down(lines, deal, scores, chosen, word, seat, queue, worth):
+    """Fills the queue and the worth of its leaves; returns its length."""
+    rival, length, i = 1 - seat, 1, 0
+    _put(queue, 0, 0, 0, 0, 0, 2, 1, 0)
+    while i < length:
+        line, street, position = queue[i, LINE], queue[i, STREET], queue[i, POSITION]
+        before, other = queue[i, BEFORE], queue[i, OTHER]
+        own_bb, own_bu, queue[i, BELOW] = queue[i, OWN_BB], queue[i, OWN_BU], length
+        here, late = i, 1 if street > 0 else 0
+        i += 1
+        if position == _LEAF:
+            continue
+        if position == _OPENING:
+            row = _swap_row(lines, deal, rival, street, line, other)
+            _note(chosen, scores, row, 0, 2)
+            other = 3 * other + _draw(scores, row, 0, 2, word)
+            _put(queue, length, line, street, 0, before, 0, 0, other)
+            length += 1
+            continue
+        actor, after = lines.actor[late, position], lines.after_raise[late, position]
+        bet, stack = max(own_bb, own_bu), STACK - before
+        own = own_bb if actor == BB else own_bu
+        first = _least(street, 2 * before, bet, own)
+        last = RAISE if after >= 0 and bet < stack else CALL
+        if actor != seat:
+            row = _bet_row(lines, deal, rival, street, line, position, other)
+            _note(chosen, scores, row, first, last)
+            first = last = _draw(scores, row, first, last, word)
+        queue[here, FIRST], queue[here, LAST] = first, last
+        for action in range(first, last + 1):
+            if action == FOLD:
+                lost = before + own
+                worth[length, :] = -lost if actor == seat else lost
+                queue[length, POSITION] = _LEAF
+            elif action == RAISE:
+                pot, tenths = 2 * before, deal.tenths[street]
+                size = raise_to(lines, street, position, pot, bet, own, stack - own, tenths)
+                bb, bu = (size, own_bu) if actor == BB else (own_bb, size)
+                _put(queue, length, line, street, after, before, bb, bu, other)
+            elif position == 0:
+                _put(queue, length, line, street, 1, before, bet, bet, other)
+            elif street == 3 or bet == stack:
+                theirs = deal.values[rival, _last_hand(deal, rival, street, other)]
+                for h in range(_HANDS[street]):
+                    ours = deal.values[seat, _last_hand(deal, seat, street, h)]
+                    worth[length, h] = (before + bet) * np.sign(ours - theirs)
+                queue[length, POSITION] = _LEAF
+            else:
+                follows = lines.next[line, lines.mark[late, position]]
+                opening = _OPENING if street < 2 else 0
+                _put(queue, length, follows, street + 1, opening, before + bet, 0, 0, other)
+            length += 1
+    return length
+
+
+@njit(cache=True)
+def _go_up(lines, deal, scores, gains, visits, seat, queue, worth, length):
+    """Fills in the worth of all positions to the seat's hands, and adds its regrets."""
+    worths = np.empty(NUM_ACTIONS)
+    for i in range(length - 1, -1, -1):
+        line, street, position = queue[i, LINE], queue[i, STREET], queue[i, POSITION]
+        below = queue[i, BELOW]
+        if position == _LEAF:
+            continue
+        if position == _OPENING:
+            for h in range(_HANDS[street - 1]):
+                worths[:] = worth[below, 3 * h : 3 * h + NUM_ACTIONS]
+                row = _swap_row(lines, deal, seat, street, line, h)
+                worth[i, h] = _learn(scores, gains, visits, row, 0, 2, worths)
+        elif lines.actor[1 if street > 0 else 0, position] != seat:
+            worth[i, :] = worth[below, :]
+        else:
+            first, last = queue[i, FIRST], queue[i, LAST]
+            for h in range(_HANDS[street]):
+                for action in range(first, last + 1):
+                    worths[action] = worth[below + action - first, h]
+                row = _bet_row(lines, deal, seat, street, line, position, h)
+                worth[i, h] = _learn(scores, gains, visits, row, first, last, worths)
+
+
+@njit(cache=True)
+def walk(lines, deal, scores, gains, chosen, visits, word, seat, queue, worth):
+    """One walk of a deal for a seat; returns what the deal is worth to it, in chips.
+
+    Adds regrets of the seat's rows into `gains` [R, 3] and `visits` [R], and the other's chances
+    where it decides into `chosen` [R, 3]. `queue` [Q, 10] int64 and `worth` [Q, 9] are scratch: the
+    queue is read forwards to come to all leaves and backwards to know what they are worth.
+    """
+    length = _go_down(lines, deal, scores, chosen, word, seat, queue, worth)
+    _go_up(lines, deal, scores, gains, visits, seat, queue, worth, length)
+    return worth[0, 0]
+
+
+@njit(cache=True)
+def _new_deal():
+    return SwapDeal(
+        np.zeros((2, 4, 9), np.int64),
+        np.zeros((2, 4, 3), np.int64),
+        np.zeros((2, 9), np.int64),
+        np.zeros(4, np.int64),
+    )
+
+
+@njit(cache=True, parallel=True)
+def walk_hands(ranks, swaps, textures, lines, scores, key, start, stop, gains, chosen, visits):
+    """Walks the hands numbered from `start` to `stop` under a key, once for each seat.
+
+    Strategies are by `scores` [R, 3] float32. Adds into `gains` [lanes, R, 3] regrets in
+    1/`GAIN_UNIT` chip, into `visits` [lanes, R] how often, and into `chosen` [lanes, R, 3] chances
+    in 1/`CHANCE_UNIT`, all int64.
+    """
+    lanes, count = gains.shape[0], stop - start
+    for lane in prange(lanes):
+        deal, hands = _new_deal(), np.empty((2, 9, 2), np.int64)
+        counts, suits = np.empty(13, np.int64), np.empty(4, np.int64)
+        queue, worth = np.empty((QUEUE, 10), np.int64), np.empty((QUEUE, 9))
+        for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
+            word = mix(key + np.uint64(n) * GOLDEN)
+            deal_hand(ranks, swaps, textures, word, deal, hands, counts, suits)
+            for seat in range(2):
+                choices = mix(word + np.uint64(seat + 1))
+                walk(
+                    lines, deal, scores, gains[lane], chosen[lane], visits[lane], choices, seat,
+                    queue, worth,
+                )  # fmt: skip
+
+
+# --- matches --------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def play_hand(lines, deal, bb, bu, word, trace):
+    """Plays a deal, seats by the scores `bb` and `bu` [R, 3]; returns BB's profit.
+
+    Writes into `trace` [32, 2] the row and action of each decision, and ends it with −1.
+    """
+    line, street, position, before, steps = 0, 0, 0, 0, 0
+    own, hand, trace[:] = np.array((2, 1)), np.zeros(2, np.int64), -1
+    while True:
+        late = 1 if street > 0 else 0
+        actor, after = lines.actor[late, position], lines.after_raise[late, position]
+        bet, stack = max(own[BB], own[BU]), STACK - before
+        first = _least(street, 2 * before, bet, own[actor])
+        last = RAISE if after >= 0 and bet < stack else CALL
+        row = _bet_row(lines, deal, actor, street, line, position, hand[actor])
+        action = _draw(bb if actor == BB else bu, row, first, last, word)
+        trace[steps, 0], trace[steps, 1] = row, action
+        steps += 1
+        if action == FOLD:
+            lost = before + own[actor]
+            return -lost if actor == BB else lost
+        if action == RAISE:
+            own[actor] = raise_to(
+                lines, street, position, 2 * before, bet, own[actor], stack - own[actor],
+                deal.tenths[street],
+            )  # fmt: skip
+            position = after
+            continue
+        own[actor] = bet
+        if position == 0:
+            position = 1
+            continue
+        # The street is over: a showdown, or the next one, swaps first.
+        before += bet
+        if street == 3 or before == STACK:
+            ours = deal.values[BB, _last_hand(deal, BB, street, hand[BB])]
+            theirs = deal.values[BU, _last_hand(deal, BU, street, hand[BU])]
+            return before * np.sign(ours - theirs)
+        line = lines.next[line, lines.mark[late, position]]
+        own[:], street, position = 0, street + 1, 0
+        if street < 3:
+            for seat in range(2):
+                row = _swap_row(lines, deal, seat, street, line, hand[seat])
+                action = _draw(bb if seat == BB else bu, row, 0, 2, word)
+                hand[seat] = 3 * hand[seat] + action
+                trace[steps, 0], trace[steps, 1] = row, action
+                steps += 1
+
+
+@njit(cache=True, parallel=True)
+def play_deals(ranks, swaps, textures, lines, first, second, key, start, stop, out):
+    """Plays deals twice, the strategies `first` and `second` [R, 3] changing seats.
+
+    Adds into `out` [lanes, 2] int64 chips that the first wins in both hands of a deal, and their
+    squares.
+    """
+    lanes, count = out.shape[0], stop - start
+    for lane in prange(lanes):
+        deal, hands = _new_deal(), np.empty((2, 9, 2), np.int64)
+        counts, suits = np.empty(13, np.int64), np.empty(4, np.int64)
+        trace = np.empty((_DEPTH, 2), np.int64)
+        total = squares = 0
+        for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
+            word = mix(key + np.uint64(n) * GOLDEN)
+            deal_hand(ranks, swaps, textures, word, deal, hands, counts, suits)
+            word = mix(word + np.uint64(1))  # of choices
+            won = play_hand(lines, deal, first, second, word, trace)
+            won -= play_hand(lines, deal, second, first, word, trace)
+            total += won
+            squares += won * won
+        out[lane, 0] += total
+        out[lane, 1] += squares
+
+
+# --- what walks change ----------------------------------------------------------------------------
+
+
+@njit(cache=True, parallel=True)
+def match_regrets(scores, average, gains, chosen, visits, weight):
+    """Ends a block of walks by regret matching+: scores are sums of regrets, none below zero.
+
+    Adds `gains` to `scores` and `weight` times `chosen` to `average`, both [R, 3] float32, and
+    clears the sums of all lanes.
+    """
+    for row in prange(len(scores)):
+        for action in range(NUM_ACTIONS):
+            gain = chance = 0
+            for lane in range(len(gains)):
+                gain += gains[lane, row, action]
+                chance += chosen[lane, row, action]
+            if gain != 0:
+                scores[row, action] = max(scores[row, action] + gain / GAIN_UNIT, 0.0)
+            if chance != 0:
+                average[row, action] += weight * chance / CHANCE_UNIT
+        gains[:, row], chosen[:, row], visits[:, row] = 0, 0, 0
+
+
+@njit(cache=True, parallel=True)
+def multiply_scores(scores, gains, chosen, visits, rate, cleaning):
+    """Ends a block by the report's rule: scores times exp(rate · gain per visit), summing to 1.
+
+    Those below `cleaning` become zero. Clears the sums of all lanes.
+    """
+    for row in prange(len(scores)):
+        count = 0
+        for lane in range(len(visits)):
+            count += visits[lane, row]
+        if count > 0:
+            total = np.float32(0)
+            for action in range(NUM_ACTIONS):
+                gain = 0
+                for lane in range(len(gains)):
+                    gain += gains[lane, row, action]
+                scores[row, action] *= np.exp(rate * gain / (GAIN_UNIT * count))
+                total += scores[row, action]
+            kept = np.float32(0)
+            for action in range(NUM_ACTIONS):
+                scores[row, action] /= total
+                if scores[row, action] < cleaning:
+                    scores[row, action] = 0
+                kept += scores[row, action]
+            for action in range(NUM_ACTIONS):
+                scores[row, action] /= kept
+        gains[:, row], chosen[:, row], visits[:, row] = 0, 0, 0

@@ -1,0 +1,137 @@
+"""Compiled hands of `ectomynx-frc` against its player at a table with the game's own rules."""
+
+import numpy as np
+import pytest
+
+from equilibrist.abstraction.betting_lines import BB, BU
+from equilibrist.games.catalog import get_game
+from equilibrist.games.state import Deal, HandState
+from equilibrist.kernels.cpu import decisions
+from equilibrist.players.decision_player import DecisionPlayer
+from equilibrist.players.player import View
+from equilibrist.strategies.decision_game import decision_game, num_rows
+
+pytestmark = pytest.mark.kernels
+
+GAME = get_game("discard-holdem")
+GOLDEN, WORD = 0x9E3779B97F4A7C15, 2**64
+COUNT = 250
+
+
+def mix(word: int) -> int:
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 % WORD
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EB % WORD
+    return word ^ (word >> 31)
+
+
+def cards_of(word: int) -> list[int]:
+    """The thirteen cards of a deal, in the order of `deal_hand`."""
+    cards: list[int] = []
+    while len(cards) < 13:
+        word = (word + GOLDEN) % WORD
+        card = (mix(word) >> 32) * 52 >> 32
+        if card not in cards:
+            cards.append(card)
+    return cards
+
+
+def nearly_pure(seed: int) -> np.ndarray:
+    """Scores [R, 3] of one action, and as good as never another; where it is not legal, a call."""
+    random = np.random.default_rng(seed)
+    scores = np.full((num_rows(), 3), 1e-24, np.float32)
+    scores[:, 1] = 1e-12
+    # Folding seldom, so that hands go on.
+    scores[np.arange(num_rows()), random.choice(3, num_rows(), p=(0.1, 0.5, 0.4))] = 1
+    return scores
+
+
+class Hands:
+    """Deals and scratch of the kernels."""
+
+    def __init__(self) -> None:
+        self.game = decision_game()
+        self.deal = decisions._new_deal()
+        self.trace = np.empty((32, 2), np.int64)
+        self.queue = np.empty((decisions.QUEUE, 10), np.int64)
+        self.worth = np.empty((decisions.QUEUE, 9))
+
+    def dealt(self, word: int):
+        scratch = np.empty((2, 9, 2), np.int64), np.empty(13, np.int64), np.empty(4, np.int64)
+        ranks, swaps, textures, _ = self.game
+        decisions.deal_hand(ranks, swaps, textures, np.uint64(word), self.deal, *scratch)
+        return self.deal
+
+    def played(self, bb, bu, word: int) -> int:
+        deal = self.dealt(word)
+        return decisions.play_hand(self.game.lines, deal, bb, bu, np.uint64(word), self.trace)
+
+
+def at_table(scores: np.ndarray, word: int) -> int:
+    """BB's profit by the game's own rules."""
+    cards = cards_of(word)
+    board = (*cards[4:7], cards[9], cards[12])
+    draws = (*cards[7:9], *cards[10:12])
+    deal = Deal((tuple(cards[:2]), tuple(cards[2:4])), board, draws)
+    players = [DecisionPlayer(GAME, scores) for _ in (BB, BU)]
+    state = HandState.start(GAME, deal)
+    while not state.is_over:
+        state = state.apply(players[state.actor].act(View.of(state, state.actor)))
+    return state.payoffs()[BB]
+
+
+def test_hands_end_as_at_the_table() -> None:
+    hands, scores = Hands(), nearly_pure(1)
+    streets = set()
+    for number in range(COUNT):
+        word = mix(number)
+        assert hands.played(scores, scores, word) == at_table(scores, word), number
+        streets.add(int((hands.trace[:, 0] >= 0).sum()))
+    assert max(streets) >= 10  # with swaps on two streets
+
+
+def test_a_walk_knows_what_every_deviation_is_worth() -> None:
+    """Of nearly pure strategies a walk is worth the hand, and regrets are what changing one action
+    of one row wins; rows that a walk meets with one hand are asked.
+    """
+    hands, scores = Hands(), nearly_pure(2)
+    rows = num_rows()
+    gains, chosen = np.zeros((2, rows, 3), np.int64)
+    visits = np.zeros(rows, np.int64)
+    asked = 0
+    for number in range(60):
+        word, seat = mix(1000 + number), number % 2
+        won = hands.played(scores, scores, word)
+        path = [(int(row), int(action)) for row, action in hands.trace if row >= 0]
+        found = decisions.walk(
+            hands.game.lines, hands.deal, scores, gains, chosen, visits, np.uint64(word), seat,
+            hands.queue, hands.worth,
+        )  # fmt: skip
+        assert found == pytest.approx(won if seat == BB else -won, abs=1e-6)
+        for row, action in path:
+            if visits[row] != 1:
+                continue
+            for other in np.flatnonzero(gains[row]):
+                changed = scores.copy()
+                changed[row] = 0
+                changed[row, other] = 1
+                both = (changed, scores) if seat == BB else (scores, changed)
+                gained = hands.played(*both, word) - won
+                gained = gained if seat == BB else -gained
+                assert gains[row, other] / decisions.GAIN_UNIT == pytest.approx(gained, abs=0.01)
+                asked += other != action
+        gains[:], visits[:] = 0, 0
+    assert asked > 60
+
+
+@pytest.mark.parametrize("lanes", [2, 3])
+def test_sums_do_not_depend_on_the_number_of_threads(lanes: int) -> None:
+    scores, rows = nearly_pure(3), num_rows()
+    found = []
+    for number in (1, lanes):
+        gains, chosen = np.zeros((2, number, rows, 3), np.int64)
+        visits = np.zeros((number, rows), np.int64)
+        decisions.walk_hands(*decision_game(), scores, np.uint64(9), 5, 205, gains, chosen, visits)
+        found.append([sums.sum(axis=0) for sums in (gains, chosen, visits)])
+    for one, many in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, many)
+        assert one.any()
