@@ -111,7 +111,7 @@ _GS3_BOT: Final = Bot(
     max_raises="3 3 3 3",
     target=13.5,
     looks=25,
-    minutes=150.0,
+    minutes=120.0,
     paper=_GS3,
 )
 
