@@ -72,6 +72,8 @@ def needs(bot: Bot, rules: GameRules, folder: Path, threads: int) -> Needs:
     betting = BettingTree.build(rules, menu, first_round=first, last_round=bot.last_round)
     buckets = num_buckets(bot.recipe, bot.buckets)
     played = buckets[first : betting.last_round + 1]
+    if first:  # later models forget the first buckets
+        played = tuple(number // buckets[0] for number in played)
     itemsize = np.dtype(bot.dtype).itemsize
     return Needs(
         None if _is_whole(folder / BUCKETS) else forecast(rules, bot.recipe, threads),
