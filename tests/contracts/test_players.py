@@ -12,7 +12,7 @@ from equilibrist.strategies.bots import BOTS, SELF_TAUGHT
 
 OPTIONS = {"mix": ":0.1,0.6,0.3"}
 STORED = {"solution", *BOTS}  # play what a folder holds (`tests/cli/test_bots.py`)
-OTHERS = {*SELF_TAUGHT}  # of another game (`tests/players/test_level_player.py`)
+OTHERS = {*SELF_TAUGHT, "lbr"}  # of another game (`tests/players/test_level_player.py`)
 LEFT_OUT = STORED | OTHERS
 TEXTS = [e.name + OPTIONS.get(e.name, "") for e in player_entries() if e.name not in LEFT_OUT]
 LIMIT = get_game("holdem-limit")

@@ -102,6 +102,22 @@ def test_only_cards_held_can_be_swapped(action: str) -> None:
     assert "STATE:0:cc/:2cKh|3d3h/4s5s6s" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("before", "action", "words"),
+    [
+        ("", "d2c", "comes where no card may be swapped"),  # before the flop
+        ("c c d2c k", "d7d", "comes where no card may be swapped"),  # twice, after both had a turn
+        ("c c d2c k c c d7d k c c", "dAc", "comes where no card may be swapped"),  # on the river
+        ("c c d2c", "d7d", "names no card of player 1"),  # twice in a row
+        ("c c", "d3d", "names no card of player 0"),  # out of turn
+    ],
+)
+def test_swaps_out_of_turn_are_said(before: str, action: str, words: str) -> None:
+    state = play("discard-holdem", DISCARDS, before)
+    with pytest.raises(IllegalActionError, match=f"^{action} {words} in STATE:0:.*; legal are"):
+        state.apply(parse_action(action))
+
+
 def test_a_hidden_hand_swaps_an_unnamed_card() -> None:
     state = play("discard-holdem", replace(DISCARDS, holes=((), DISCARDS.holes[1])), "c c")
     assert str(state.legal_actions()) == "k, d"

@@ -99,6 +99,14 @@ def test_what_has_no_weight_is_never_chosen() -> None:
         assert all(weights[place] > 0 for place in chosen)
 
 
+def test_what_has_no_weight_never_gets_any(monkeypatch) -> None:
+    monkeypatch.setattr(fixed_strategy, "_MATCH_DEALS", 1000)
+    begun = Training.begin(TINY).weights
+    trained = train(TINY, cycles=2).weights
+    assert not trained[begun == 0].any()
+    assert (trained != begun).any()
+
+
 def test_a_hand_made_by_a_swap_is_played_as_what_it_is() -> None:
     # V: "Flopping middle pair, …, then swapping to make a set, and checking the rest of the way".
     # Weights that bet threes and nothing else: on the turn and river a bet is a three, no less.

@@ -276,6 +276,8 @@ class Betting:
             if action.amount < self.min_raise_to:
                 return f"is below the smallest raise r{self.min_raise_to}"
             return f"is above the largest raise r{self.max_raise_to}"
+        if action.kind in ("d", "k") and not self.is_discarding:
+            return "comes where no card may be swapped"
         if self.is_discarding or action.kind not in ("f", "r"):
             return "is not legal"
         if action.kind == "f":

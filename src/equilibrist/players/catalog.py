@@ -178,6 +178,12 @@ def _make_ectomynx_frc(rules: GameRules, options: str) -> Player:
     return make_decision_player(rules, options)
 
 
+def _make_lbr(rules: GameRules, options: str) -> Player:
+    from equilibrist.players.local_best_response import LocalBestResponse
+
+    return LocalBestResponse(rules, make_player(options, rules))
+
+
 def _holdem(name: str, description: str, make: Callable[[GameRules, str], Player]) -> PlayerEntry:
     return PlayerEntry(name, description, _LIMIT_HOLDEM, make, kernels=_STRENGTH)
 
@@ -266,6 +272,14 @@ _CATALOG: Final = {
             _make_ectomynx_frc,
             "[DIR]",
             ("fixed_strategy.hand_state",),
+        ),
+        PlayerEntry(
+            "lbr",
+            "Local best response to another player, whose strategy it knows",
+            "discard-holdem",
+            _make_lbr,
+            "PLAYER",
+            ("texture.strength_classes", "swapping.swap_places", "ranking.rank_hands"),
         ),
         *(_bot(bot) for bot in BOTS.values()),
     )

@@ -24,6 +24,7 @@ from equilibrist.abstraction.betting_lines import BB, BU, STACK
 from equilibrist.abstraction.decision_lines import (
     FEWEST_TENTHS,
     MOST_BETS,
+    NUM_POSITIONS,
     RIVER_TENTHS,
     TURN_TENTHS,
     actor_of,
@@ -33,15 +34,21 @@ from equilibrist.abstraction.decision_lines import (
     mark_of,
     raise_to,
 )
-from equilibrist.abstraction.swapping import card_to_swap
+from equilibrist.abstraction.swapping import card_to_swap, swap_places
 from equilibrist.abstraction.textures import NUM_VOLATILITY_BINS, flop_textures, wetness_bins
 from equilibrist.cards.card import Card, Cards
 from equilibrist.games.action import CALL, FOLD, KEEP, Action
 from equilibrist.games.action import raise_to as raise_action
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
-from equilibrist.players.level_player import check_rules, spot_of, state_of_hand
+from equilibrist.players.level_player import (
+    check_rules,
+    spot_of,
+    state_of_hand,
+    states_of_hands,
+)
 from equilibrist.players.player import Mixture, Player, View
+from equilibrist.players.readable import BetChances, Hands
 from equilibrist.solving.decision_training import load_strategy
 from equilibrist.strategies.bots import run_of
 from equilibrist.strategies.decision_game import bet_row, by_rule, swap_row
@@ -69,7 +76,7 @@ class DecisionPlayer(Player):
         """Its actions, with chances above zero."""
         if view.betting.is_discarding and min(view.betting.stacks_left) == 0:
             return ((_by_rule(view), 1.0),)  # all-in: as in training, the rule
-        actions = _swaps(view) if view.betting.is_discarding else _bets(view)
+        actions = _swaps(view) if view.betting.is_discarding else _bets(view.betting, view.board)
         chances = self.chances[_row(view)].astype(float).tolist()
         found: dict[Action, float] = {}
         for action, chance in zip(actions, chances, strict=True):
@@ -77,6 +84,34 @@ class DecisionPlayer(Player):
                 found[action] = found.get(action, 0.0) + chance
         total = sum(found.values())
         return tuple((action, chance / total) for action, chance in found.items())
+
+    def bet_chances(self, betting: Betting, board: Cards, holes: Hands) -> BetChances:
+        """Actions of the actor with their chances [N], for hole cards [N, 2]."""
+        line, position = nearest_line(_marks(betting, board)), position_of(betting, board)
+        rows = bet_row(line, position, 0) + NUM_POSITIONS * states_of_hands(holes, board)
+        chances = self.chances[rows].astype(np.float64)
+        chances /= chances.sum(axis=1, keepdims=True)
+        found: dict[Action, NDArray[np.float64]] = {}
+        for action, column in zip(_bets(betting, board), chances.T, strict=True):
+            found[action] = found.get(action, np.zeros(len(holes))) + column
+        return tuple(found.items())
+
+    def swap_chances(self, betting: Betting, board: Cards, holes: Hands) -> NDArray[np.float64]:
+        """Chances [N, 3] to keep both cards, swap the first and swap the second."""
+        assert betting.actor is not None
+        places = swap_places(holes, np.tile(np.array(board, np.uint8), (len(holes), 1)))
+        if min(betting.stacks_left) == 0:
+            return np.eye(3)[places + 1]
+        keeps, ranks = places < 0, holes >> 2
+        rule = np.where(keeps, ranks[:, 0] > ranks[:, 1], places).astype(np.int64)
+        states = 2 * states_of_hands(holes, board) + keeps
+        start = swap_row(nearest_line(_marks(betting, board)), betting.actor, 0, keeps=False)
+        chances = self.chances[start + 2 * states].astype(np.float64)
+        chances /= chances.sum(axis=1, keepdims=True)
+        found, every = np.empty((len(holes), 3)), np.arange(len(holes))
+        found[:, 0] = chances[:, 0]
+        found[every, 1 + rule], found[every, 2 - rule] = chances[:, 1], chances[:, 2]
+        return found
 
     def reset(self, seed: int) -> None:
         """Draw from a seed; it has no memory."""
@@ -117,10 +152,10 @@ def rule_card(hole: Cards, board: Cards) -> Card:
     return min(hole, key=lambda held: held >> 2) if card is None else card
 
 
-def _bets(view: View) -> tuple[Action, Action, Action]:
+def _bets(betting: Betting, board: Cards) -> tuple[Action, Action, Action]:
     """Fold, call and raise; a call where there is nothing to fold to, or no raise."""
-    betting, board = view.betting, view.board
-    spot, position = spot_of(betting, view.player), position_of(betting, board)
+    assert betting.actor is not None
+    spot, position = spot_of(betting, betting.actor), position_of(betting, board)
     is_bet = betting.can_fold and not _is_small(betting.round, spot.pot, spot.bet)
     raised = CALL
     if betting.can_raise and after_raise(betting.round, position) >= 0:

@@ -30,8 +30,14 @@ from equilibrist.abstraction.betting_lines import (
     all_lines,
     nearest_line,
 )
-from equilibrist.abstraction.swapping import card_to_swap, swap_tables
-from equilibrist.abstraction.textures import texture_tables
+from equilibrist.abstraction.swapping import card_to_swap, swap_places, swap_tables
+from equilibrist.abstraction.textures import (
+    NUM_CLASSES,
+    flop_textures,
+    straight_tables,
+    texture_tables,
+    wetness_bins,
+)
 from equilibrist.cards.card import Cards
 from equilibrist.cards.hand import class_table, hand_index
 from equilibrist.errors import InvalidValueError, StorageError
@@ -39,9 +45,21 @@ from equilibrist.games.action import CALL, FOLD, KEEP, Action, raise_to
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
 from equilibrist.players.player import Player, View
+from equilibrist.players.readable import (
+    BetChances,
+    Hands,
+    before_each,
+    is_bet_of,
+    taken_at,
+)
 from equilibrist.solving.fixed_strategy import load_training
 from equilibrist.strategies.bots import run_of
-from equilibrist.strategies.level_weights import line_block, report_start
+from equilibrist.strategies.level_weights import (
+    line_block,
+    num_states,
+    report_start,
+    state_of,
+)
 
 
 class LevelPlayer(Player):
@@ -72,15 +90,39 @@ class LevelPlayer(Player):
         if key != self._key:
             self._key = key
             self._level, self._checks = self._draw(view)
-        spot = spot_of(betting, view.player)
-        is_first = not any(action.kind in "cr" for action in betting.history[-1])
-        wish = CALLS if self._checks and is_first else decide(self._level, spot)
-        if wish == FOLDS:
-            return FOLD if betting.can_fold else CALL
-        if wish == CALLS:
-            return CALL
-        amount = max(betting.opening + spot.raise_to, betting.min_raise_to)
-        return raise_to(min(amount, betting.max_raise_to))
+        return level_action(betting, self._level, checks=self._checks)
+
+    def bet_chances(self, betting: Betting, board: Cards, holes: Hands) -> BetChances:
+        """Actions of the actor with their chances [N], for hole cards [N, 2].
+
+        The level of the street is not seen, but some are ruled out by what was done on it.
+        """
+        assert betting.actor is not None
+        number = nearest_line(history_of(betting))
+        line, player = all_lines()[number], betting.actor
+        rows = line_block(self.weights[player], number)[states_of_hands(holes, board)]
+        own = [before for before in before_each(betting) if is_bet_of(before, player, betting)]
+        first, end = 0, line.num_slots
+        if player == BU and line.street > 0:
+            first = line.num_levels * faces_bet(own[0] if own else betting)
+            end = first + line.num_levels
+        found: dict[Action, NDArray[np.float64]] = {}
+        for slot in range(first, end):
+            level, checks = _plan(line, slot, player)
+            taken = [level_action(before, level, checks=checks) for before in own]
+            if taken == [taken_at(betting, before) for before in own]:
+                action = level_action(betting, level, checks=checks)
+                found[action] = found.get(action, np.zeros(len(holes))) + rows[:, slot]
+        total = np.sum(list(found.values()), axis=0) if found else np.zeros(len(holes))
+        if not (total > 0).any():
+            return ((CALL, np.ones(len(holes))),)
+        scale = np.where(total > 0, total, 1)
+        return tuple((action, chances / scale) for action, chances in found.items())
+
+    def swap_chances(self, betting: Betting, board: Cards, holes: Hands) -> NDArray[np.float64]:
+        """Chances [N, 3] to keep both cards, swap the first and swap the second."""
+        places = swap_places(holes, np.tile(np.array(board, np.uint8), (len(holes), 1)))
+        return np.eye(3)[places + 1]
 
     def _draw(self, view: View) -> tuple[int, bool]:
         """The level of the street, and whether it begins with a check."""
@@ -93,15 +135,32 @@ class LevelPlayer(Player):
             end = first + line.num_levels
         slots = range(first, end)
         slot = self._random.choices(slots, row[first:end].tolist())[0]
-        level = slot % line.num_levels
-        checks = view.player == BB and slot >= line.num_levels
-        return _meant(line, level), checks
+        return _plan(line, slot, view.player)
 
     def reset(self, seed: int) -> None:
         """Forget the street and draw from a seed."""
         self._random = random.Random(seed)
         self._key = None
         self._level, self._checks = 0, False
+
+
+def _plan(line: Line, slot: int, player: int) -> tuple[int, bool]:
+    """The level that a slot means, and whether it begins with a check."""
+    return _meant(line, slot % line.num_levels), player == BB and slot >= line.num_levels
+
+
+def level_action(betting: Betting, level: int, *, checks: bool = False) -> Action:
+    """What the actor does who plays to a level, and may begin the street with a check."""
+    assert betting.actor is not None
+    spot = spot_of(betting, betting.actor)
+    is_first = not any(action.kind in "cr" for action in betting.history[-1])
+    wish = CALLS if checks and is_first else decide(level, spot)
+    if wish == FOLDS:
+        return FOLD if betting.can_fold else CALL
+    if wish == CALLS:
+        return CALL
+    amount = max(betting.opening + spot.raise_to, betting.min_raise_to)
+    return raise_to(min(amount, betting.max_raise_to))
 
 
 FIRST = "first"  # instead of a folder: the weights that the report starts from
@@ -192,6 +251,22 @@ def faces_bet(betting: Betting) -> bool:
 def _meant(line: Line, level: int) -> int:
     """A level of a line at a table where pots may be others."""
     return MOST_LEVEL if level == line.num_levels - 1 else level
+
+
+def states_of_hands(holes: Hands, board: Cards) -> NDArray[np.int64]:
+    """The states [N] of hole cards [N, 2]; those that the board blocks have any."""
+    from equilibrist.kernels.cpu.texture import strength_classes
+
+    if not board:
+        low, high = np.sort(holes.astype(np.int64), axis=1).T
+        return class_table()[high * (high - 1) // 2 + low].astype(np.int64)
+    classes = np.empty((1, len(holes)), np.int8)
+    cards, columns = np.array([board], np.uint8), np.arange(len(holes))
+    strength_classes(cards, holes.astype(np.uint8), columns, *straight_tables(), 0, classes)
+    textures = [int(flop_textures([board[:3]])[0])]
+    textures += [int(wetness_bins([board[:size]])[0]) for size in range(4, len(board) + 1)]
+    width = num_states(len(board) - 2) // NUM_CLASSES
+    return np.maximum(classes[0], 0).astype(np.int64) * width + state_of(0, *textures)
 
 
 def state_of_hand(hole: Cards, board: Cards) -> int:
