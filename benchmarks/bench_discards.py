@@ -1,4 +1,4 @@
-"""How many hands with discards a second are dealt for equities and for training?
+"""How many hands with discards a second are dealt for equities and for training of both kinds?
 
 Correctness first: pairs never swap, so aces against kings must win what they win without discards;
 and sums of training must not depend on the number of lanes.
@@ -17,6 +17,7 @@ from equilibrist.abstraction.betting_lines import BB, BU
 from equilibrist.cards.equity import equity
 from equilibrist.evaluation.discard_equity import discard_equity
 from equilibrist.kernels.cpu.fixed_strategy import play_cycle
+from equilibrist.solving.decision_training import Decisions, DecisionTraining, Sums, walk_block
 from equilibrist.solving.fixed_strategy import FixedStrategy, Training, play_block
 from equilibrist.strategies.level_game import level_game
 from equilibrist.strategies.level_weights import num_weights, report_start
@@ -46,6 +47,10 @@ def main() -> None:
     run = Training.begin(settings)
     seconds = best_seconds(lambda: play_block(settings, run), repeats=2)
     report.figure("training, a block of 2^22 hands", (1 << 22) / seconds / 1e6, "M/s")
+    decisions = Decisions()
+    walked, sums = DecisionTraining.begin(decisions), Sums.empty()
+    seconds = best_seconds(lambda: walk_block(decisions, walked, sums), repeats=2)
+    report.figure("walks for both seats, a block of 2^15", decisions.block / seconds / 1e6, "M/s")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import pytest
 from equilibrist.abstraction.betting_lines import BB, BU
 from equilibrist.games.catalog import get_game
 from equilibrist.games.state import Deal, HandState
-from equilibrist.kernels.cpu import decisions
+from equilibrist.kernels.cpu import decision_matches, decisions, swap_deals
 from equilibrist.players.decision_player import DecisionPlayer
 from equilibrist.players.player import View
 from equilibrist.strategies.decision_game import decision_game, num_rows
@@ -50,7 +50,7 @@ class Hands:
 
     def __init__(self) -> None:
         self.game = decision_game()
-        self.deal = decisions._new_deal()
+        self.deal = swap_deals.new_deal()
         self.trace = np.empty((32, 2), np.int64)
         self.queue = np.empty((decisions.QUEUE, 10), np.int64)
         self.worth = np.empty((decisions.QUEUE, 9))
@@ -58,12 +58,14 @@ class Hands:
     def dealt(self, word: int):
         scratch = np.empty((2, 9, 2), np.int64), np.empty(13, np.int64), np.empty(4, np.int64)
         ranks, swaps, textures, _ = self.game
-        decisions.deal_hand(ranks, swaps, textures, np.uint64(word), self.deal, *scratch)
+        swap_deals.deal_hand(ranks, swaps, textures, np.uint64(word), self.deal, *scratch)
         return self.deal
 
     def played(self, bb, bu, word: int) -> int:
         deal = self.dealt(word)
-        return decisions.play_hand(self.game.lines, deal, bb, bu, np.uint64(word), self.trace)
+        return decision_matches.play_hand(
+            self.game.lines, deal, bb, bu, np.uint64(word), self.trace
+        )
 
 
 def at_table(scores: np.ndarray, word: int) -> int:

@@ -4,6 +4,7 @@ import contextlib
 import random
 import time
 
+import numpy as np
 import pytest
 
 from equilibrist.cards.card import parse_cards
@@ -17,8 +18,11 @@ from equilibrist.play.match import play_match
 from equilibrist.play.pokerbots import answer_text, ending, legal_words, read_answer
 from equilibrist.play.pokerbots_client import play_pokerbots
 from equilibrist.play.pokerbots_engine import check_engine, serve_pokerbots
+from equilibrist.players.decision_player import DecisionPlayer
+from equilibrist.players.level_player import LevelPlayer
 from equilibrist.players.player import View
 from equilibrist.players.static import Mix, Uniform
+from equilibrist.strategies.decision_game import num_rows
 
 SWAPS, NOLIMIT = get_game("discard-holdem"), get_game("holdem-nolimit")
 NAMES = ("Ann", "Bob")
@@ -84,6 +88,22 @@ def test_a_match_over_tcp_is_logged_as_in_process(serve, game):
             set(map(frozenset, r.view.state.holes)) for r in other.results
         ]
         assert [r.view.betting for r in one.results] == [r.view.betting for r in other.results]
+
+
+def test_ectomynx_plays_over_the_protocol_what_it_plays_in_process(serve, monkeypatch):
+    chances = np.random.default_rng(1).random((num_rows(), 3)).astype(np.float32)
+    players = LevelPlayer(SWAPS, name="Ann"), DecisionPlayer(SWAPS, chances, name="Bob")
+    seeds = {}
+    for player in players:
+        reset = player.reset
+        monkeypatch.setattr(
+            player, "reset", lambda seed, p=player, r=reset: (seeds.update({p: seed}), r(seed))
+        )
+    inside = play_match(SWAPS, players, 40, seed=3, keep_log=True)
+    clients = [seated(SWAPS, player, seeds[player]) for player in players]
+    _, log, warnings, _ = serve(SWAPS, clients, 40, seed=3)
+    assert log == list(log_lines(inside.logs[0]))
+    assert warnings == []
 
 
 def test_packets_of_a_hand_by_hand(serve):

@@ -83,7 +83,9 @@ def test_a_fold_shows_nothing_and_a_showdown_both_hands():
     assert View.of(opening.apply(CALL), 0).state.holes == ((51,), (43,))
 
 
-@pytest.mark.parametrize("name", ["always-fold", "always-call", "always-raise", "uniform"])
+@pytest.mark.parametrize(
+    "name", ["always-fold", "always-call", "always-raise", "always-shove", "uniform"]
+)
 @pytest.mark.parametrize("game", game_names())
 def test_static_players_only_do_what_is_legal(name, game):
     player = make_player(name, get_game(game))
@@ -114,6 +116,14 @@ def test_static_players_keep_their_cards():
     assert Mix(0, 0, 1).act(
         View.of(HandState.start(game, next(Dealer(game, seed=0))), 1)
     ) == Action("r", 4)
+
+
+def test_whoever_shoves_puts_in_all_chips_and_calls_all_of_the_others():
+    game = get_game("discard-holdem")
+    opening = HandState.start(game, next(Dealer(game, seed=0)))
+    shover = make_player("always-shove", game)
+    assert shover.act(View.of(opening, 1)) == Action("r", 200)
+    assert shover.act(View.of(opening.apply(Action("r", 200)), 0)) == CALL
 
 
 def test_a_mix_acts_as_often_as_it_says():

@@ -38,7 +38,7 @@ def method_of(bot: SelfTaught) -> tuple[Any, Any, tuple[str, ...]]:
     if bot.method == "levels":
         kernels = "fixed_strategy.play_cycle", "fixed_strategy.play_match"
         return fixed_strategy, fixed_strategy.FixedStrategy, kernels
-    kernels = "decisions.walk_hands", "decisions.play_deals"
+    kernels = "decisions.walk_hands", "decision_matches.play_deals"
     return decision_training, decision_training.Decisions, kernels
 
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from equilibrist.errors import InvalidValueError, ParseError, UnknownNameError
 from equilibrist.games.rules import GameRules
 from equilibrist.players.player import Player
-from equilibrist.players.static import Mix, Uniform
+from equilibrist.players.static import Mix, Shove, Uniform
 from equilibrist.strategies.bots import BOTS, Bot, strategy_of
 
 
@@ -218,6 +218,9 @@ _CATALOG: Final = {
         _always("always-fold", "Folds to every bet, checks otherwise", 1, 0, 0),
         _always("always-call", "Calls every bet, checks otherwise", 0, 1, 0),
         _always("always-raise", "Raises, and calls at the cap", 0, 0, 1),
+        PlayerEntry(
+            "always-shove", "Puts in all its chips", "every game", lambda rules, _: Shove()
+        ),
         PlayerEntry(
             "mix",
             "Folds, calls and raises with fixed chances",

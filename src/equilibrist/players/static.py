@@ -5,6 +5,7 @@
 | always fold | folds | checks, for a fold is legal only when facing a bet | folds |
 | always call | calls | checks | calls |
 | always raise | raises | bets | calls |
+| always shove | raises to all its chips | bets all its chips | calls |
 | mix of fold, call, raise | each with its chance | its folds are checks | its raises are calls |
 | uniform | all that is legal, equally | the same | the same |
 
@@ -90,6 +91,22 @@ def nearest_action(betting: Betting, kind: str) -> Action:
     if kind == "r" and betting.can_raise:
         return RAISE if betting.rules.is_limit else raise_to(betting.min_raise_to)
     return CALL
+
+
+class Shove(Player):
+    """Puts in all its chips; limit raises are as large as they are."""
+
+    name = "always-shove"
+
+    def act(self, view: View) -> Action:
+        """The largest raise, or a call."""
+        betting = view.betting
+        if betting.can_raise and not betting.rules.is_limit:
+            return raise_to(betting.max_raise_to)
+        return nearest_action(betting, "r")
+
+    def reset(self, seed: int) -> None:
+        """There is nothing to forget, and nothing is drawn."""
 
 
 class Uniform(Player):

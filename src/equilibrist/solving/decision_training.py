@@ -112,7 +112,7 @@ def train(
     """Train for so many cycles in all, as `fixed_strategy.train` does."""
     run = load_training(out, settings) if out and resume else DecisionTraining.begin(settings)
     keep = Keeper(None if out is None else lambda: save_training(out, settings, run))
-    sums = _Sums.empty()
+    sums = Sums.empty()
     while len(run.cycles) < cycles:
         while run.hands_done < settings.hands:
             walk_block(settings, run, sums)
@@ -127,7 +127,7 @@ def train(
 
 
 @dataclass(eq=False)
-class _Sums:
+class Sums:
     """What the walks of a block add up, a copy for each thread; zero between blocks."""
 
     gains: NDArray[np.int64]  # [lanes, R, 3]
@@ -135,7 +135,8 @@ class _Sums:
     visits: NDArray[np.int64]  # [lanes, R]
 
     @classmethod
-    def empty(cls) -> _Sums:
+    def empty(cls) -> Sums:
+        """Sums for as many threads as there are."""
         import numba
 
         lanes, rows = min(numba.get_num_threads(), _MOST_LANES), num_rows()
@@ -143,7 +144,7 @@ class _Sums:
         return cls(gains, chosen, np.zeros((lanes, rows), np.int64))
 
 
-def walk_block(settings: Decisions, run: DecisionTraining, sums: _Sums) -> None:
+def walk_block(settings: Decisions, run: DecisionTraining, sums: Sums) -> None:
     """Walk the next hands of a cycle and change the scores by them."""
     from equilibrist.kernels.cpu import decisions
 
@@ -187,7 +188,7 @@ def head_to_head(
     first: Floats, second: Floats, *, deals: int | None = None, seed: int = 0, stream: int = 0
 ) -> tuple[float, float]:
     """Chips a hand that chances [R, 3] win from others, and the standard error, in duplicate."""
-    from equilibrist.kernels.cpu.decisions import play_deals
+    from equilibrist.kernels.cpu.decision_matches import play_deals
 
     deals = deals or _MATCH_DEALS
     sums = np.zeros((_MOST_LANES, 2), np.int64)

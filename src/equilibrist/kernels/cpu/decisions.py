@@ -1,4 +1,4 @@
-"""Hands of players that decide action by action: walks of regret minimisation, and matches.
+"""Walks of regret minimisation for players that decide action by action.
 
 A deal holds every card that can matter: nine hands a seat, whatever it swaps (`SwapDeal`). A *walk*
 is external sampling: it takes all actions of one seat and one of the other, and since the other
@@ -16,128 +16,33 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from equilibrist.kernels.cpu.fixed_strategy import BB, BU, TEXTURES, hand_class, strength_class
-from equilibrist.kernels.cpu.ranking import value_with
-from equilibrist.kernels.cpu.splitmix import GOLDEN, draw_card, fraction, mix
-from equilibrist.kernels.cpu.swapping import swap_place
-from equilibrist.kernels.cpu.texture import texture_of
-from equilibrist.kernels.layout import SwapDeal
+from equilibrist.kernels.cpu.fixed_strategy import BB
+from equilibrist.kernels.cpu.splitmix import GOLDEN, fraction, mix
+from equilibrist.kernels.cpu.swap_deals import HANDS, deal_hand, last_hand, new_deal
 
 STACK = 200
 FOLD, CALL, RAISE = 0, 1, 2  # a check is a call of nothing, a bet a raise
-KEEP_BOTH, SWAP_BY_RULE, SWAP_OTHER = 0, 1, 2
 NUM_ACTIONS = 3
 GAIN_UNIT = 1 << 10  # of regrets, in parts of a chip
 CHANCE_UNIT = 1 << 20  # of chances
 _OPENING, _LEAF = -1, -2  # instead of a position: swaps are to come, the hand is over
-_DEPTH = 32  # most decisions of a hand
-QUEUE = 4096  # most positions of a walk
+QUEUE = 4096  # positions of a walk; five ends a street and twenty positions make 2,500
 (LINE, STREET, POSITION, BEFORE, OWN_BB, OWN_BU, OTHER, FIRST, LAST, BELOW) = range(10)
-_HANDS = (1, 3, 9, 9)  # of a seat, by street
 _MOST_BETS = 4
-_TURN_TENTHS = (5, 7, 8, 10)  # as in `abstraction/decision_lines.py`
-_RIVER_TENTHS = (5, 6, 8, 9, 10)
 
 
-# --- cards ----------------------------------------------------------------------------------------
-
-
-@njit(cache=True, inline="always")
-def _rule(swaps, one, two, board):
-    """The card that the swap rule gives away, 0 or 1, and whether it keeps both.
-
-    Where it does, the card named is the lower one.
-    """
-    place = swap_place(swaps, one, two, board)
-    if place >= 0:
-        return place, 0
-    return (0 if one >> 2 <= two >> 2 else 1), 1
+# --- rows -----------------------------------------------------------------------------------------
 
 
 @njit(cache=True, inline="always")
-def swapped(one, two, card, choice, place):
-    """A hand after a choice, where the rule would give away the card of a place."""
-    if choice == KEEP_BOTH:
-        return one, two
-    gone = place if choice == SWAP_BY_RULE else 1 - place
-    return (card, two) if gone == 0 else (one, card)
-
-
-@njit(cache=True, inline="always")
-def _tenths(street, texture):
-    """What part of the pot is bet on a board of a texture, from 0, of its street."""
-    if street == 1:
-        return 5 + texture // 3 + texture % 3
-    return _TURN_TENTHS[texture] if street == 2 else _RIVER_TENTHS[texture]
-
-
-@njit(cache=True)
-def deal_hand(ranks, swaps, textures, word, deal, hands, counts, suits):
-    """Writes into `deal` the deal of a word; `hands` [2, 9, 2], `counts` [13], `suits` [4] scratch.
-
-    Cards are drawn in this order: BB's two, BU's two, the flop, BB's and BU's replacements, the
-    turn, replacements again, the river.
-    """
-    state, gone = word, np.uint64(0)
-    counts[:], suits[:] = 0, 0
-    for seat in range(2):
-        for i in range(2):
-            hands[seat, 0, i], state, gone = draw_card(state, gone)
-        deal.states[seat, 0, 0] = hand_class(hands[seat, 0, 0], hands[seat, 0, 1])
-    key, board, values, texture, num_textures = ranks.start, np.uint64(0), 0, 0, 1
-    for street in range(1, 4):
-        for _ in range(3 if street == 1 else 1):
-            card, state, gone = draw_card(state, gone)
-            key += ranks.card_key[card]
-            board += ranks.card_mask[card]
-            counts[card >> 2] += 1
-            suits[card & 3] |= 1 << (card >> 2)
-            values += (card >> 2) + 2
-        added = texture_of(textures, swaps.size, street - 1, suits, values)
-        num_textures *= TEXTURES[street]
-        texture = texture * TEXTURES[street] + added
-        deal.tenths[street] = _tenths(street, added)
-        for seat in range(2):
-            if street < 3:
-                card, state, gone = draw_card(state, gone)
-                # From the last hand to the first: each makes three, in the places from its own on.
-                for h in range(_HANDS[street - 1] - 1, -1, -1):
-                    one, two = hands[seat, h, 0], hands[seat, h, 1]
-                    strength = strength_class(swaps, one, two, street, counts, suits)
-                    place, keeps = _rule(swaps, one, two, board)
-                    deal.swap_states[seat, street, h] = (
-                        2 * (strength * num_textures + texture) + keeps
-                    )
-                    for choice in range(NUM_ACTIONS):
-                        first, second = swapped(one, two, card, choice, place)
-                        hands[seat, 3 * h + choice, 0] = first
-                        hands[seat, 3 * h + choice, 1] = second
-            for h in range(_HANDS[street]):
-                one, two = hands[seat, h, 0], hands[seat, h, 1]
-                strength = strength_class(swaps, one, two, street, counts, suits)
-                deal.states[seat, street, h] = strength * num_textures + texture
-                if street == 3:
-                    deal.values[seat, h] = value_with(ranks, key, board, one, two)
-
-
-@njit(cache=True, inline="always")
-def _last_hand(deal, seat, street, hand):
-    """The hand at a showdown of one on a street, if the seat swaps by the rule from now on."""
-    for later in range(street + 1, 3):
-        hand = 3 * hand + 1 - deal.swap_states[seat, later, hand] % 2
-    return hand
-
-
-# --- decisions ------------------------------------------------------------------------------------
-
-
-@njit(cache=True, inline="always")
-def _bet_row(lines, deal, seat, street, line, position, hand):
+def bet_row(lines, deal, seat, street, line, position, hand):
+    """The row of a seat's hand at a position."""
     return lines.bet_start[line] + deal.states[seat, street, hand] * 10 + position
 
 
 @njit(cache=True, inline="always")
-def _swap_row(lines, deal, seat, street, line, hand):
+def swap_row(lines, deal, seat, street, line, hand):
+    """The row of a seat's hand before its swap."""
     return lines.swap_start[line] + deal.swap_states[seat, street, hand] * 2 + seat
 
 
@@ -153,7 +58,7 @@ def _chance(scores, row, first, last, action):
 
 
 @njit(cache=True, inline="always")
-def _draw(scores, row, first, last, word):
+def draw_action(scores, row, first, last, word):
     """An action of a row, drawn by the hand's word and the row."""
     left = fraction(mix(word + np.uint64(row) * GOLDEN))
     chosen = first
@@ -168,7 +73,7 @@ def _draw(scores, row, first, last, word):
 
 
 @njit(cache=True, inline="always")
-def _least(street, pot, bet, own):
+def least_action(street, pot, bet, own):
     """The first action that is legal; a bet of at most a fifth of the pot is never folded to."""
     return FOLD if own < bet and (street == 0 or 5 * bet > pot) else CALL
 
@@ -229,21 +134,21 @@ def _go_down(lines, deal, scores, chosen, word, seat, queue, worth):
         if position == _LEAF:
             continue
         if position == _OPENING:
-            row = _swap_row(lines, deal, rival, street, line, other)
+            row = swap_row(lines, deal, rival, street, line, other)
             _note(chosen, scores, row, 0, 2)
-            other = 3 * other + _draw(scores, row, 0, 2, word)
+            other = 3 * other + draw_action(scores, row, 0, 2, word)
             _put(queue, length, line, street, 0, before, 0, 0, other)
             length += 1
             continue
         actor, after = lines.actor[late, position], lines.after_raise[late, position]
         bet, stack = max(own_bb, own_bu), STACK - before
         own = own_bb if actor == BB else own_bu
-        first = _least(street, 2 * before, bet, own)
+        first = least_action(street, 2 * before, bet, own)
         last = RAISE if after >= 0 and bet < stack else CALL
         if actor != seat:
-            row = _bet_row(lines, deal, rival, street, line, position, other)
+            row = bet_row(lines, deal, rival, street, line, position, other)
             _note(chosen, scores, row, first, last)
-            first = last = _draw(scores, row, first, last, word)
+            first = last = draw_action(scores, row, first, last, word)
         queue[here, FIRST], queue[here, LAST] = first, last
         for action in range(first, last + 1):
             if action == FOLD:
@@ -258,9 +163,9 @@ def _go_down(lines, deal, scores, chosen, word, seat, queue, worth):
             elif position == 0:
                 _put(queue, length, line, street, 1, before, bet, bet, other)
             elif street == 3 or bet == stack:
-                theirs = deal.values[rival, _last_hand(deal, rival, street, other)]
-                for h in range(_HANDS[street]):
-                    ours = deal.values[seat, _last_hand(deal, seat, street, h)]
+                theirs = deal.values[rival, last_hand(deal, rival, street, other)]
+                for h in range(HANDS[street]):
+                    ours = deal.values[seat, last_hand(deal, seat, street, h)]
                     worth[length, h] = (before + bet) * np.sign(ours - theirs)
                 queue[length, POSITION] = _LEAF
             else:
@@ -281,18 +186,18 @@ def _go_up(lines, deal, scores, gains, visits, seat, queue, worth, length):
         if position == _LEAF:
             continue
         if position == _OPENING:
-            for h in range(_HANDS[street - 1]):
+            for h in range(HANDS[street - 1]):
                 worths[:] = worth[below, 3 * h : 3 * h + NUM_ACTIONS]
-                row = _swap_row(lines, deal, seat, street, line, h)
+                row = swap_row(lines, deal, seat, street, line, h)
                 worth[i, h] = _learn(scores, gains, visits, row, 0, 2, worths)
         elif lines.actor[1 if street > 0 else 0, position] != seat:
             worth[i, :] = worth[below, :]
         else:
             first, last = queue[i, FIRST], queue[i, LAST]
-            for h in range(_HANDS[street]):
+            for h in range(HANDS[street]):
                 for action in range(first, last + 1):
                     worths[action] = worth[below + action - first, h]
-                row = _bet_row(lines, deal, seat, street, line, position, h)
+                row = bet_row(lines, deal, seat, street, line, position, h)
                 worth[i, h] = _learn(scores, gains, visits, row, first, last, worths)
 
 
@@ -309,16 +214,6 @@ def walk(lines, deal, scores, gains, chosen, visits, word, seat, queue, worth):
     return worth[0, 0]
 
 
-@njit(cache=True)
-def _new_deal():
-    return SwapDeal(
-        np.zeros((2, 4, 9), np.int64),
-        np.zeros((2, 4, 3), np.int64),
-        np.zeros((2, 9), np.int64),
-        np.zeros(4, np.int64),
-    )
-
-
 @njit(cache=True, parallel=True)
 def walk_hands(ranks, swaps, textures, lines, scores, key, start, stop, gains, chosen, visits):
     """Walks the hands numbered from `start` to `stop` under a key, once for each seat.
@@ -329,7 +224,7 @@ def walk_hands(ranks, swaps, textures, lines, scores, key, start, stop, gains, c
     """
     lanes, count = gains.shape[0], stop - start
     for lane in prange(lanes):
-        deal, hands = _new_deal(), np.empty((2, 9, 2), np.int64)
+        deal, hands = new_deal(), np.empty((2, 9, 2), np.int64)
         counts, suits = np.empty(13, np.int64), np.empty(4, np.int64)
         queue, worth = np.empty((QUEUE, 10), np.int64), np.empty((QUEUE, 9))
         for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
@@ -341,83 +236,6 @@ def walk_hands(ranks, swaps, textures, lines, scores, key, start, stop, gains, c
                     lines, deal, scores, gains[lane], chosen[lane], visits[lane], choices, seat,
                     queue, worth,
                 )  # fmt: skip
-
-
-# --- matches --------------------------------------------------------------------------------------
-
-
-@njit(cache=True)
-def play_hand(lines, deal, bb, bu, word, trace):
-    """Plays a deal, seats by the scores `bb` and `bu` [R, 3]; returns BB's profit.
-
-    Writes into `trace` [32, 2] the row and action of each decision, and ends it with −1.
-    """
-    line, street, position, before, steps = 0, 0, 0, 0, 0
-    own, hand, trace[:] = np.array((2, 1)), np.zeros(2, np.int64), -1
-    while True:
-        late = 1 if street > 0 else 0
-        actor, after = lines.actor[late, position], lines.after_raise[late, position]
-        bet, stack = max(own[BB], own[BU]), STACK - before
-        first = _least(street, 2 * before, bet, own[actor])
-        last = RAISE if after >= 0 and bet < stack else CALL
-        row = _bet_row(lines, deal, actor, street, line, position, hand[actor])
-        action = _draw(bb if actor == BB else bu, row, first, last, word)
-        trace[steps, 0], trace[steps, 1] = row, action
-        steps += 1
-        if action == FOLD:
-            lost = before + own[actor]
-            return -lost if actor == BB else lost
-        if action == RAISE:
-            own[actor] = raise_to(
-                lines, street, position, 2 * before, bet, own[actor], stack - own[actor],
-                deal.tenths[street],
-            )  # fmt: skip
-            position = after
-            continue
-        own[actor] = bet
-        if position == 0:
-            position = 1
-            continue
-        # The street is over: a showdown, or the next one, swaps first.
-        before += bet
-        if street == 3 or before == STACK:
-            ours = deal.values[BB, _last_hand(deal, BB, street, hand[BB])]
-            theirs = deal.values[BU, _last_hand(deal, BU, street, hand[BU])]
-            return before * np.sign(ours - theirs)
-        line = lines.next[line, lines.mark[late, position]]
-        own[:], street, position = 0, street + 1, 0
-        if street < 3:
-            for seat in range(2):
-                row = _swap_row(lines, deal, seat, street, line, hand[seat])
-                action = _draw(bb if seat == BB else bu, row, 0, 2, word)
-                hand[seat] = 3 * hand[seat] + action
-                trace[steps, 0], trace[steps, 1] = row, action
-                steps += 1
-
-
-@njit(cache=True, parallel=True)
-def play_deals(ranks, swaps, textures, lines, first, second, key, start, stop, out):
-    """Plays deals twice, the strategies `first` and `second` [R, 3] changing seats.
-
-    Adds into `out` [lanes, 2] int64 chips that the first wins in both hands of a deal, and their
-    squares.
-    """
-    lanes, count = out.shape[0], stop - start
-    for lane in prange(lanes):
-        deal, hands = _new_deal(), np.empty((2, 9, 2), np.int64)
-        counts, suits = np.empty(13, np.int64), np.empty(4, np.int64)
-        trace = np.empty((_DEPTH, 2), np.int64)
-        total = squares = 0
-        for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
-            word = mix(key + np.uint64(n) * GOLDEN)
-            deal_hand(ranks, swaps, textures, word, deal, hands, counts, suits)
-            word = mix(word + np.uint64(1))  # of choices
-            won = play_hand(lines, deal, first, second, word, trace)
-            won -= play_hand(lines, deal, second, first, word, trace)
-            total += won
-            squares += won * won
-        out[lane, 0] += total
-        out[lane, 1] += squares
 
 
 # --- what walks change ----------------------------------------------------------------------------
