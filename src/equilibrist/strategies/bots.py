@@ -250,7 +250,7 @@ SELF_TAUGHT: Final = {
             "The report's wishes: fold, call, raise and swap by regret on the same states",
             hands=2 * 10**6,
             cycles=10,
-            speed=3e4,
+            speed=2.7e4,
             method="decisions",
             cleaning=0.005,
         ),
