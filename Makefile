@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo numbers test check bench proofs format clean
+.PHONY: help demo numbers test check bounds bench proofs format clean
 help:           ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -27,8 +27,7 @@ demo: $(VENV)/installed          ## the main job in minutes: a hold'em bot train
 numbers: $(VENV)/installed       ## known counts of poker recomputed, Leduc solved by four methods
 	$(BIN)/python examples/known_numbers.py
 
-test: check                      ## checks, doctests, the fast suite, one pass with bounds checks
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "kernels and not slow" tests
+test: check                      ## checks, doctests, the fast suite
 	$(BIN)/python -m pytest -q -n 2
 
 check: $(VENV)/installed-dev     ## ruff, mypy, import-linter
@@ -37,7 +36,10 @@ check: $(VENV)/installed-dev     ## ruff, mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-proofs: $(VENV)/installed-dev    ## the slow proofs: whole-deck enumerations
+bounds: $(VENV)/installed-dev    ## tests of kernels once more, every index checked
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "kernels and not slow" tests
+
+proofs: bounds                   ## that, and the slow proofs: whole-deck enumerations
 	$(BIN)/python -m pytest -q -m slow tests
 
 bench: $(VENV)/installed-dev     ## benchmarks: correctness first, then times beside a rival's
