@@ -74,8 +74,9 @@ def conditioned(buckets: Abstraction, counts: Joint, priors: Priors) -> Joint:
         >>> counts = joint(buckets)
         >>> conditioned(buckets, counts, ((1, 1, 1), (1, 1, 1))).total == counts.total
         True
-        >>> conditioned(buckets, counts, ((0, 0, 1), (1, 1, 0))).won.sum() > 0
-        True
+        >>> aces_and_kings = conditioned(buckets, counts, ((0, 1, 0), (1, 0, 0)))
+        >>> aces_and_kings.total, float(aces_and_kings.won.sum())  # won by the aces, less lost
+        (16.0, 8.0)
     """
     first = buckets.num_buckets[0]
     x, y = (np.asarray(weights, np.float64) for weights in priors)
