@@ -207,6 +207,9 @@ def buckets_rows(rules: GameRules, boards: int, seed: int, tell: Tell) -> Iterat
         if name == WITH_DRAWS:
             share = bluff_share(model, first_chances(own, counts))
             yield _share("buckets", f"{name}: share of draws in first bets with weak hands", share)
+            weakest, draws = model.first_bets.mean(axis=0)[[0, -1]].tolist()
+            yield _share("buckets", f"{name}: first bets with a draw", draws)
+            yield _share("buckets", f"{name}: first bets with the weakest class", weakest)
     met = sampled_joint(made[WITH_DRAWS], made[ALL_STRENGTH], num_boards=boards, seed=seed)
     won = between(found[WITH_DRAWS], found[ALL_STRENGTH], met)
     yield _row("buckets", f"{WITH_DRAWS} – {ALL_STRENGTH}", won)
@@ -225,14 +228,16 @@ def preflop_rows(buckets: Nested, counts: Joint) -> Iterator[PaperRow]:
     """One, two and three rounds, and one bet assumed in the round that is missing."""
     big_bet = buckets.rules.raise_sizes[-1]
     found = {
-        f"{rounds} rounds{', then a bet' if bet else ''}": preflop(buckets, counts, rounds, bet)
+        f"rounds 1 to {rounds}{', then a bet' if bet else ''}": preflop(
+            buckets, counts, rounds, bet
+        )
         for rounds, bet in ((1, 0), (2, 0), (3, 0), (3, big_bet))
     }
     chances = sums_over_children(counts.met / counts.total, buckets, buckets)[0].sum(axis=1)
     for name, model in found.items():
         yield _row("preflop", f"{name}: dealer wins", model.dealer)
-        change = bets_change(model, found["3 rounds"], chances)
-        yield _share("preflop", f"{name}: first raises differ from those of 3", change)
+        change = bets_change(model, found["rounds 1 to 3"], chances)
+        yield _share("preflop", f"{name}: first raises differ from those of 1 to 3", change)
 
 
 def between(one: Solved, other: Solved, counts: Joint) -> float:
