@@ -323,7 +323,10 @@ def test_a_bot_of_two_phases_is_trained_and_goes_on_at_the_table(bots, answer, r
     assert match["hands"] == 10
     lines = log.read_text().splitlines()
     assert lines
-    assert all(": 2 iterations in " in line for line in lines)
+    assert {("turn" in line, line.split(": ")[1].split()[0]) for line in lines} == {
+        (True, "2"),
+        (False, "200"),  # as much work
+    }
     # Time instead of iterations: what it has by then is played, and the log says so.
     late = f"gs2:1e-6,from={folder},log={log}"
     answer("match", late, "uniform", "--game", "royal-holdem", "--hands", 10)

@@ -131,8 +131,8 @@ def test_matches_are_legal_and_the_same_again_with_iterations(strategy, opponent
         logs.append([replace(decision, seconds=0.0) for decision in told])
     assert results[0] == results[1]
     assert logs[0] == logs[1]
-    assert {decision.iterations for decision in logs[0]} == {3}
-    assert {decision.place.split()[0] for decision in logs[0]} == {"turn", "river"}
+    done = {(decision.place.split()[0], decision.iterations) for decision in logs[0]}
+    assert done == {("turn", 3), ("river", 300)}  # as much work in each
 
 
 def test_when_the_time_is_over_it_plays_what_it_has_and_says_so(strategy):

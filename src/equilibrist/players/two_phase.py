@@ -8,7 +8,7 @@ its seconds, and goes on from what earlier ones of the round have found.
 
 The river is solved once more by itself, from the beliefs that the solution of the turn leads to: a
 river alone takes a hundredth of the time of a turn with all its rivers, so a decision there gets a
-hundred times the iterations.
+hundred times the iterations, by the clock or where their number is given.
 
 A hand whose weight is zero gets a small one, so that whoever did the unlikely still knows how to go
 on; where a player can have no hand at all, any is believed, and the log says so. A raise beyond the
@@ -38,13 +38,14 @@ from equilibrist.players.bucket_strategy import BucketStrategy
 from equilibrist.players.player import Mixture, Player, View
 from equilibrist.players.strategy_player import StrategyPlayer
 from equilibrist.players.translation import find_node, real_action
-from equilibrist.solving.at_table import Budget, TableSolution, warm_up
+from equilibrist.solving.at_table import ENOUGH, Budget, TableSolution, warm_up
 from equilibrist.strategies.bots import solution_of
 from equilibrist.strategies.description import BucketDescription
 from equilibrist.strategies.seats import hand_numbers
 from equilibrist.strategies.strategy import Solution
 
 _LEAST = 1e-4  # weight of a hand that is never held, as a share of the largest
+_RIVERS = 100  # iterations of a river alone that take as long as one of a turn with all its rivers
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ class TwoPhasePlayer(Player):
         node = find_node(solved.subgame.betting, view.betting)
         if node is None:
             return ((CALL, 1.0),)
-        is_late = solved.improve(self._budget, start)
+        is_late = solved.improve(self._budget_of(r), start)
         hand = int(hand_numbers(np.array([view.hole], np.uint8))[0])
         chances = solved.chances(view.player, node, 0, hand)
         tree = solved.subgame.betting
@@ -148,6 +149,13 @@ class TwoPhasePlayer(Player):
             for child, chance in zip(tree.children(node), chances.tolist(), strict=True)
             if chance
         )
+
+    def _budget_of(self, r: int) -> Budget:
+        """As much work in every round: the number of iterations given is of the first."""
+        given = self._budget.iterations
+        if r > self._begin:
+            given = max(given, min(ENOUGH, given * _RIVERS))
+        return replace(self._budget, iterations=given)
 
     def _solution(self, view: View, r: int, start: float) -> tuple[TableSolution, str]:
         """The subgame of round `r` of a hand, begun or known, and what is to be said of it."""
@@ -171,7 +179,7 @@ class TwoPhasePlayer(Player):
         else:
             solved, note = self._solution(view, r - 1, start)
             if not solved.iterations:  # nobody has asked in that round
-                solved.improve(self._budget, start)
+                solved.improve(self._budget_of(r - 1), start)
             tree = solved.subgame.betting
             node = int(tree.parent[_opening(tree, view.betting, r)])
             found = [solved.reach(player, node) for player in (0, 1)]
