@@ -23,11 +23,12 @@ def betting(max_raises, rules=HOLDEM):
     return BettingTree.build(rules, BetMenu.parse(None, None, max_raises))
 
 
-def test_a_bucket_game_takes_the_memory_that_was_foretold():
+@pytest.mark.parametrize("method", ["cfr+", "egt"])
+def test_a_bucket_game_takes_the_memory_that_was_foretold(method):
     rules = get_game("royal-holdem")
     buckets = build("percentile", rules, [2, 8, 32, 128])
     menu = BetMenu.parse(None, None, "3 3 3 3")
-    game, solver = bucket_game(buckets, joint(buckets), menu), get_method("cfr+", "float32")
+    game, solver = bucket_game(buckets, joint(buckets), menu), get_method(method, "float32")
     solve(game, solver, iterations=1)  # what is loaded and compiled is no part of it
     tracemalloc.start()
     try:
@@ -35,7 +36,8 @@ def test_a_bucket_game_takes_the_memory_that_was_foretold():
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    found = bucket_forecast(BettingTree.build(rules, menu), buckets.num_buckets)
+    tree = BettingTree.build(rules, menu)
+    found = bucket_forecast(tree, buckets.num_buckets, methods=[method])
     assert found.sequences == sum(game.lengths)
     assert found.bytes == pytest.approx(peak, rel=0.2)
 

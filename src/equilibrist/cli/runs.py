@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +50,10 @@ def build(
     max_raises: str | None,
     symmetry: str | None,
     dtype: str,
+    methods: Sequence[str],
     force: bool,
 ) -> tuple[SequenceGame, Description]:
-    """The model of a game, once its forecast fits this machine, and its description.
+    """The model of a game, once its forecast for methods fits this machine, and its description.
 
     `name` is that of a game, of a file of rules, or, with `joint`, of an abstraction's folder.
     """
@@ -64,7 +66,7 @@ def build(
         betting = BettingTree.build(buckets.rules, menu)
         itemsize = np.dtype(dtype).itemsize
         _say_needed(
-            bucket_forecast(betting, buckets.num_buckets, itemsize, most_threads()),
+            bucket_forecast(betting, buckets.num_buckets, itemsize, most_threads(), methods),
             found.name,
             force,
         )
@@ -81,7 +83,7 @@ def build(
     check_exact(rules)
     menu = _menu(rules, bets, raises, max_raises)
     betting = BettingTree.build(rules, menu)
-    needed = forecast(rules, betting, symmetry, np.dtype(dtype).itemsize)
+    needed = forecast(rules, betting, symmetry, np.dtype(dtype).itemsize, methods)
     _say_needed(needed, rules.name, force)
     game = exact_game(rules, menu, symmetry=symmetry)
     return game, GameDescription.of(game)

@@ -77,7 +77,9 @@ def solve(
     runs.check_plot(plot)
     runs.warn_precision(to, dtype)
     prepare_kernels(threads, *_KERNELS)
-    model, description = runs.build(game, joint, bets, raises, max_raises, symmetry, dtype, force)
+    model, description = runs.build(
+        game, joint, bets, raises, max_raises, symmetry, dtype, [method], force
+    )
     store = Store(out, model, description, solver, seed, dtype)
     earlier = store.resume() if resume else None
     hint = "Ctrl-C stops" if out is None else "Ctrl-C stops and saves"
@@ -204,11 +206,14 @@ def compare(
     from equilibrist.solving.solve import Outcome, check_budget
     from equilibrist.solving.solve import solve as run_solver
 
-    solvers = [get_method(name.strip(), dtype) for name in methods.split(",")]
+    names = [name.strip() for name in methods.split(",")]
+    solvers = [get_method(name, dtype) for name in names]
     check_budget(target=to, seconds=seconds)
     runs.check_plot(plot)
     prepare_kernels(threads, *_KERNELS)
-    model, _ = runs.build(game, joint, bets, raises, max_raises, symmetry, dtype, force=False)
+    model, _ = runs.build(
+        game, joint, bets, raises, max_raises, symmetry, dtype, names, force=False
+    )
     header = ("method", "iterations", "seconds", f"exploitability, {model.unit}", "value")
     traces, results = {}, []
     rows: list[tuple[object, ...]] = []

@@ -1,8 +1,8 @@
 """What a solve will cost, before anything is allocated.
 
-Memory is the vectors of CFR and of the best responses that prove it, and for buckets the matrices
-of who meets whom. What an evaluation takes was measured as peak of SmallBot's game, times by CFR+
-on Rhode Island and on SmallBot's game; they are rough.
+Memory is the vectors of a method or, if these are more, of CFR and of the best responses that prove
+it, and for buckets the matrices of who meets whom. What an evaluation takes was measured as peak of
+SmallBot's game, times by CFR+ on Rhode Island and on SmallBot's game; they are rough.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from equilibrist.models.treeplex import player_rows
 from equilibrist.storage.memory import available_bytes, gigabytes
 
 _VECTORS = 4  # of CFR, of both players' plans each: plan, behaviour, regret, average
+_STEP = {"egt": 14}  # vectors of a method that has more of them while it steps: old pair and new
 _PROOF = 3 * 8  # bytes of a number of a plan: an evaluation's vectors, in float64
 _NANOSECONDS = 7.0  # per number of a plan and iteration, one core
 _FLOPS = 250e9  # of products in a second, one core, float32; zeros that are skipped count too
@@ -60,9 +61,13 @@ class Forecast:
 
 
 def forecast(
-    rules: GameRules, betting: BettingTree, symmetry: Symmetry | None = None, itemsize: int = 8
+    rules: GameRules,
+    betting: BettingTree,
+    symmetry: Symmetry | None = None,
+    itemsize: int = 8,
+    methods: Sequence[str] = (),
 ) -> Forecast:
-    """Plan lengths times vectors, from counts alone.
+    """Plan lengths times vectors, from counts alone; of the method that has most, CFR's at least.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -75,13 +80,17 @@ def forecast(
     sequences = _sequences(_rows(betting), states[betting.first_round :])
     return Forecast(
         sequences=sequences,
-        bytes=_bytes(sequences, itemsize),
+        bytes=_bytes(sequences, itemsize, methods),
         seconds_per_iteration=sequences * _NANOSECONDS * 1e-9,
     )
 
 
 def bucket_forecast(
-    betting: BettingTree, buckets: Sequence[int], itemsize: int = 4, threads: int = 2
+    betting: BettingTree,
+    buckets: Sequence[int],
+    itemsize: int = 4,
+    threads: int = 2,
+    methods: Sequence[str] = (),
 ) -> Forecast:
     """The same for a game of buckets, so many by round.
 
@@ -96,13 +105,13 @@ def bucket_forecast(
     """
     numbers, rows, available = tuple(buckets), _rows(betting), available_bytes()
     sequences = _sequences(rows, numbers)
-    needed, fitting = _bytes(sequences, itemsize, numbers), numbers
+    needed, fitting = _bytes(sequences, itemsize, methods, numbers), numbers
     if needed > available:
         fewer = (
             tuple(max(1, number * share // _SHARES) for number in numbers)
             for share in reversed(range(1, _SHARES))
         )
-        sizes = ((few, _bytes(_sequences(rows, few), itemsize, few)) for few in fewer)
+        sizes = ((few, _bytes(_sequences(rows, few), itemsize, methods, few)) for few in fewer)
         fitting = next((few for few, size in sizes if size <= available), ())
     seconds = sequences * _NANOSECONDS * 1e-9
     seconds += _flops(betting, numbers) * itemsize / 4 / (_FLOPS * threads)
@@ -120,13 +129,16 @@ def _sequences(rows: Sequence[int], states: Sequence[int]) -> int:
     return sum(row * state for row, state in zip(rows, states, strict=True))
 
 
-def _bytes(sequences: int, itemsize: int, buckets: Sequence[int] = ()) -> int:
-    """At the peak, which is at an evaluation."""
+def _bytes(
+    sequences: int, itemsize: int, methods: Sequence[str], buckets: Sequence[int] = ()
+) -> int:
+    """At the peak, which is at an evaluation, or a step of many vectors."""
     pairs = [number**2 for number in buckets]
     # J and W: float32 where they are large, otherwise float64, and once more as the plans are.
     large = max(pairs, default=0) > LARGE
     cell = 2 * 4 if large else 2 * (8 if itemsize == 8 else 8 + itemsize)
-    return sequences * (_VECTORS * itemsize + _PROOF) + sum(pairs) * cell
+    number = max([_VECTORS * itemsize + _PROOF, *(_STEP.get(m, 0) * itemsize for m in methods)])
+    return sequences * number + sum(pairs) * cell
 
 
 def _flops(betting: BettingTree, buckets: Sequence[int]) -> int:
