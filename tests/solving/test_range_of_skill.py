@@ -176,9 +176,12 @@ def test_a_symmetric_matrix_game_needs_one_plan_for_both_seats():
     np.testing.assert_allclose(first, [1, 0.25, 0.5, 0.25], atol=1e-6)
 
 
-def test_regret_matching_gives_ranked_lists_too():
-    game, solver = exact_game(get_game("kuhn")), RangeOfSkill(0.02, "cfr+", 1e-3)
+@pytest.mark.parametrize("kept_as", ["float64", "float32"])
+def test_regret_matching_gives_ranked_lists_too(kept_as):
+    game = exact_game(get_game("kuhn"))
+    solver = RangeOfSkill(0.02, "cfr+", 1e-3, kept_as=kept_as)
     state = run(game, solver)
+    assert {state[name].dtype for name in ("strategies", "utilities")} == {np.dtype(kept_as)}
     assert evaluate(game, solver.plans(game, state)).exploitability <= 0.02
     assert solver.report(game, state).lower_bound(0.02) > 4
 

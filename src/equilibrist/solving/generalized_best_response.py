@@ -25,7 +25,7 @@ response in the paper's sense.
 
 Whatever the way, `value` is what the plan wins against the worst of the list and `bound` what the
 best response wins against the mixture. No plan guarantees more than `bound`, so `bound − value` is
-a proof of ε′.
+a proof of ε′, as far as the numbers of the list carry: products are made with these as they are.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ def generalized_best_response(
 
 def best_against(game: RestrictedGame, weights: Floats) -> tuple[float, Floats]:
     """What the best response to a mixture [K] of the list wins, and its plan [L]."""
-    values = game.gradient(game.responder, np.append(1.0, weights))
-    behaviour = game.uniform(game.responder)
+    values = game.gradient(game.responder, np.append(1.0, weights).astype(game.utilities.dtype))
+    behaviour = game.uniform(game.responder, values.dtype)
     best = game.fold_up(game.responder, BEST, values, behaviour)
     return best, game.realize(game.responder, behaviour)
 
@@ -135,7 +135,7 @@ def by_linear_program(game: RestrictedGame, accuracy: float) -> Response:
 
 def by_regret_matching(game: RestrictedGame, accuracy: float) -> Response:
     """CFR+ on the restricted game until the gap is at most `accuracy`."""
-    solver = CFR()
+    solver = CFR(dtype=game.utilities.dtype.name)
     state = solver.init(game)
     while True:
         solver.step(game, state, max(_FIRST_CHECK, int(state["iteration"]) // 4))
@@ -167,5 +167,6 @@ def restricted_matrix(game: RestrictedGame) -> SequenceMatrix:
 
 def _proved(game: RestrictedGame, plan: Floats, weights: Floats) -> Response:
     """A plan and a mixture with what they win at least and lose at most."""
+    plan = plan.astype(game.utilities.dtype)
     value = float((game.utilities @ plan).min())
     return Response(plan, weights, value, best_against(game, weights)[0])

@@ -60,6 +60,7 @@ class RangeOfSkill:
     method: str = "lp"  # of the generalized best responses: lp, half-oracle or cfr+
     accuracy: float = 1e-7  # ε′ of the generalized best responses, in the game's unit
     share: float = 0.0  # of the last gain, which ε′ may be where that is more
+    kept_as: str = "float64"  # numbers of the list; float32, where ε is large, is half the memory
     name: str = "range-of-skill"
 
     def __post_init__(self) -> None:
@@ -73,7 +74,7 @@ class RangeOfSkill:
     def init(self, game: SequenceGame, seed: int = 0) -> State:
         """Uniform play alone on the list; nothing is random."""
         symmetric = symmetrise(game).game
-        plan = symmetric.realize(0, symmetric.uniform(0))
+        plan = symmetric.realize(0, symmetric.uniform(0)).astype(self.kept_as)
         return {
             "iteration": np.array(0),
             "finished": np.array(False),
@@ -94,7 +95,12 @@ class RangeOfSkill:
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
         """The safest mixture of the list, as a plan for each seat."""
-        return symmetrise(game).split(state["weights"] @ state["strategies"])
+        symmetrised, strategies = symmetrise(game), state["strategies"]
+        mixed = state["weights"].astype(strategies.dtype) @ strategies
+        if mixed.dtype != np.float64:  # a plan again, not nearly
+            whole = symmetrised.game
+            mixed = whole.realize(0, whole.behaviour(0, mixed.astype(np.float64)))
+        return symmetrised.split(mixed)
 
     def report(self, game: SequenceGame, state: State) -> SkillReport:
         """The list, who beats whom, and what that says of the game."""

@@ -304,4 +304,11 @@ def _method(bot: Bot, game: SequenceGame) -> Solver:
     if not isinstance(found, RangeOfSkill):
         return found
     epsilon = target_chips(bot, game)
-    return replace(found, epsilon=epsilon, method="cfr+", accuracy=epsilon / 2, share=_SHARE)
+    return replace(
+        found,
+        epsilon=epsilon,
+        method="cfr+",
+        accuracy=epsilon / 2,
+        share=_SHARE,
+        kept_as=bot.dtype,
+    )
