@@ -40,7 +40,7 @@ STATIC = {
 STAND_INS = {
     "Always Call": "always-call",
     "Always Raise": "always-raise",
-    "GS2": "gs2:iterations=30",
+    "GS2": "gs2:iterations=10",
     "Monash-BPP": "monash",
     "Sparbot": "psopti2",  # which it was made of
     "Teddy": "teddy",
