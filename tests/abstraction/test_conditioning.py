@@ -47,7 +47,7 @@ def test_buckets_that_depend_on_their_parents_cannot_forget_them():
         LaterClasses.of(grown)
 
 
-@pytest.mark.parametrize("prior", [(0, 0, 0), (1, 1), (1, -1, 1)])
+@pytest.mark.parametrize("prior", [(0, 0, 0), (1, 1), (1, -1, 1), (1, np.inf, 1)])
 def test_priors_that_are_no_chances_are_refused(leduc, prior):
     with pytest.raises(InvalidValueError, match="prior is 3 chances"):
         conditioned(*leduc, ((1, 1, 1), prior))

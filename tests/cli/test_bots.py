@@ -8,13 +8,15 @@ import pytest
 
 from equilibrist.abstraction.joint import Joint, Progress, joint
 from equilibrist.abstraction.recipes import build
+from equilibrist.errors import StorageError
 from equilibrist.games.catalog import get_game
 from equilibrist.papers import range_of_skill
+from equilibrist.solving import composing
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.solve import solve
 from equilibrist.solving.training import needs, prepare
 from equilibrist.storage.artefact import open_artefact
-from equilibrist.strategies.bots import BOTS, Bot, GluedBot, get_bot
+from equilibrist.strategies.bots import BOTS, Bot, GluedBot, get_bot, strategy_of
 from equilibrist.strategies.strategy import Solution, game_of
 
 TINY = Bot(
@@ -354,6 +356,13 @@ def test_a_glued_bot_is_trained_model_by_model_listed_and_played(bots, answer):
     assert [m["iterations"] for m in again["models"]] == [
         m["iterations"] for m in trained["models"]
     ]
+    # A model that is solved anew leaves the glued strategy behind, until it is glued again.
+    model = Solution.load(bots / "glued/postflop-rc", in_memory=True)
+    replace(model, iterations=1).save(bots / "glued/postflop-rc")
+    with pytest.raises(StorageError, match="`equilibrist train glued` glues these"):
+        strategy_of("glued")
+    composing.keep_glued(get_bot("glued"), bots / "glued")
+    assert strategy_of("glued").name == "strategy"
 
 
 def test_an_opening_that_is_solved_better_has_its_models_solved_again(bots, answer):

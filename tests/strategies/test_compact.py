@@ -46,7 +46,8 @@ def folder(tmp_path_factory):
     store = Store(home / "solution", game, description, solver, 0, "float32")
     solve(game, solver, iterations=200, save=store.save)
     solution = Solution.load(home / "solution")
-    CompactStrategy.of(solution, open_artefact(home / "solution").hash).save(home / "strategy")
+    made_of = {"solution": open_artefact(home / "solution").hash}
+    CompactStrategy.of(solution, made_of).save(home / "strategy")
     return home
 
 
@@ -75,7 +76,7 @@ def test_where_a_plan_never_goes_all_actions_are_alike(folder):
     solution = Solution.load(folder / "solution")
     game = game_of(solution)
     nowhere = replace(solution, plans=(np.zeros(game.lengths[0]), solution.plans[1]))
-    found = CompactStrategy.of(nowhere, "").chances[0].astype(np.int64)
+    found = CompactStrategy.of(nowhere, {}).chances[0].astype(np.int64)
     for cells in decisions(game.trees[0]):
         assert np.ptp(found[cells], axis=0).max() <= 1
 
@@ -150,7 +151,7 @@ def test_a_bot_plays_its_strategy_unless_that_is_of_another_solution(folder, tmp
     assert strategy_of("tiny").name == "strategy"
     solution = Solution.load(home / "solution", in_memory=True)
     replace(solution, iterations=1, plans=solution.plans[::-1]).save(home / "solution")
-    assert not is_current(home / "strategy", home / "solution")
+    assert not is_current(home / "strategy")
     assert strategy_of("tiny").name == "solution"
     shutil.rmtree(home / "solution")
     assert strategy_of("tiny").name == "strategy"
@@ -165,7 +166,7 @@ def test_what_is_no_strategy_of_buckets_is_refused(folder, tmp_path):
     proof = evaluate(game, plans)
     found = Solution(GameDescription.of(game), plans, "none", 0, 0.0, proof, np.zeros((0, 3)))
     with pytest.raises(InvalidValueError, match="is no game of buckets"):
-        CompactStrategy.of(found, "")
+        CompactStrategy.of(found, {})
     with pytest.raises(StorageError, match="describes a solution, but a strategy is wanted"):
         CompactStrategy.open(folder / "solution")
     with pytest.raises(StorageError, match="describes a strategy, but a solution is wanted"):

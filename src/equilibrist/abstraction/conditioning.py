@@ -81,7 +81,8 @@ def conditioned(buckets: Abstraction, counts: Joint, priors: Priors) -> Joint:
     first = buckets.num_buckets[0]
     x, y = (np.asarray(weights, np.float64) for weights in priors)
     for player, weights in enumerate((x, y)):
-        if weights.shape != (first,) or not (weights >= 0).all() or not weights.any():
+        are_weights = (np.isfinite(weights) & (weights >= 0)).all()
+        if weights.shape != (first,) or not are_weights or not weights.any():
             raise InvalidValueError(
                 f"player {player}'s prior is {first} chances, one a bucket of the first round and "
                 "not all zero",
@@ -94,4 +95,7 @@ def conditioned(buckets: Abstraction, counts: Joint, priors: Priors) -> Joint:
 
     parts = (counts.wins, counts.ties, counts.losses)
     wins, ties, losses = (weighted(np.asarray(part, np.float64)) for part in parts)
-    return Joint(wins, ties, losses, counts.distance, counts.sample)
+    found = Joint(wins, ties, losses, counts.distance, counts.sample)
+    if not found.total:
+        raise InvalidValueError("the hands of the two priors never meet", value=priors)
+    return found

@@ -31,7 +31,9 @@ def train(
     bot: Annotated[str, typer.Argument(help="A bot of `equilibrist bots`.")],
     out: Annotated[Path | None, typer.Option(help="Its folder; bots/BOT unless told.")] = None,
     to: Annotated[float | None, typer.Option(help="Stop at this exploitability, mbb/g.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="Solve no longer than this.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="Solve no longer than this, each model where it has some.")
+    ] = None,
     cycles: Annotated[int | None, typer.Option(help="ectomynx: cycles in all.")] = None,
     hands: Annotated[int | None, typer.Option(help="ectomynx: hands of a cycle.")] = None,
     rate: Annotated[
@@ -94,7 +96,7 @@ def _train(
     from equilibrist.solving.solve import check_budget
     from equilibrist.storage.artefact import check_target
     from equilibrist.strategies import compact, strategy
-    from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, GluedBot, get_bot
+    from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, GluedBot, get_bot, is_current
 
     plan = get_bot(bot)
     plan = replace(plan, target=plan.target if to is None else to)
@@ -137,11 +139,9 @@ def _train(
         training.keep_strategy(plan, folder)
         data |= solved[0][0]
     words = [text for _, text in solved]
-    emit(
-        data,
-        "\n".join([*words, _scope(plan), f"play against it: equilibrist play {name}"]),
-        as_json=json,
-    )
+    is_glued = not isinstance(plan, GluedBot) or is_current(folder / plan.strategy)
+    ending = f"play against it: equilibrist play {name}" if is_glued else "the same command goes on"
+    emit(data, "\n".join([*words, _scope(plan), ending]), as_json=json)
 
 
 def _train_one(
@@ -284,17 +284,13 @@ def _run_row(bot: SelfTaught, folder: Path) -> dict[str, Any]:
         "state": "not trained",
     }
     if row["trained"]:
-        stored = open_artefact(folder)
-        row |= {
-            "folder": str(folder),
-            "bytes": _size(folder),
-            "cycles": len(stored.arrays["cycles"]),
-            "hands": stored.configuration.get("hands"),
-            "state": "trained" if len(stored.arrays["cycles"]) else "begun",
-            "problem": None,
-        }
+        row |= {"folder": str(folder), "bytes": _size(folder), "state": "begun", "problem": None}
         try:
             method_of(bot)[0].load_training(folder)
+            stored = open_artefact(folder)
+            cycles = len(stored.arrays["cycles"])
+            row |= {"cycles": cycles, "hands": stored.configuration["hands"]}
+            row["state"] = "trained" if cycles else "begun"
         except StorageError as error:
             row["problem"] = str(error)
     return row
@@ -318,7 +314,7 @@ def _state(bot: Bot, folder: Path, trained: bool) -> str:
 
     if trained:
         return "trained"
-    if is_current(folder / bot.strategy, folder / bot.solution):
+    if is_current(folder / bot.strategy):
         return "playable"
     return "begun" if folder.exists() and not bot.family else "not trained"
 

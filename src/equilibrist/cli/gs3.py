@@ -27,7 +27,7 @@ def reproduce_gs3(*, hands: int | None, quick: bool, seed: int, as_json: bool) -
     from equilibrist.papers import gs3
     from equilibrist.strategies.bots import HOME, get_bot, strategy_of
 
-    hands = check_hands(hands or (_QUICK_HANDS if quick else _HANDS))
+    hands = check_hands(hands, _QUICK_HANDS if quick else _HANDS)
     name = "gs3-small" if quick else "gs3"
     strategy_of(name)
     without = untrained("gs2", "psopti2")

@@ -31,8 +31,9 @@ def _line(row: PaperRow) -> tuple[str, ...]:
     return row.name, paper, ours, interval
 
 
-def check_hands(hands: int) -> int:
-    """The hands of a duplicate match, if they can be."""
+def check_hands(wish: int | None, usual: int) -> int:
+    """The hands of a duplicate match: the usual number, or the one wished for if it can be."""
+    hands = usual if wish is None else wish
     if hands < 4 or hands % 2:
         raise InvalidValueError(
             f"matches are of an even number of hands, every deal twice, not {hands}", value=hands

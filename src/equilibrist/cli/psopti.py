@@ -33,7 +33,7 @@ def reproduce_psopti(
     from equilibrist.papers import psopti
     from equilibrist.strategies.bots import get_bot
 
-    hands = check_hands(hands or (_QUICK_HANDS if quick else _HANDS))
+    hands = check_hands(hands, _QUICK_HANDS if quick else _HANDS)
     boards, rules = _QUICK_BOARDS if quick else _BOARDS, load_game(get_bot("psopti1").game)
     without, told = untrained(*psopti.PLAYERS, *psopti.LATER), Told()
     first, second = _counted("psopti1"), _counted("psopti2")

@@ -35,7 +35,7 @@ def reproduce_range_of_skill(
     from equilibrist.strategies.bots import get_bot, solution_of
     from equilibrist.strategies.strategy import Solution, game_of
 
-    hands = check_hands(hands or (_QUICK_HANDS if quick else _HANDS))
+    hands = check_hands(hands, _QUICK_HANDS if quick else _HANDS)
     name = "smallbot-quick" if quick else "smallbot"
     found = {name: Solution.load(solution_of(name), in_memory=True)}
     if not quick:

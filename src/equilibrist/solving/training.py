@@ -293,9 +293,9 @@ def run(
 def keep_strategy(bot: Bot, folder: Path) -> None:
     """Write what of the solution it takes to play, unless it is there, or it plays from that."""
     strategy, solution = folder / bot.strategy, folder / bot.solution
-    if bot.last_round is None and not is_current(strategy, solution):
-        identity = open_artefact(solution).hash
-        CompactStrategy.of(Solution.load(solution), identity).save(strategy)
+    if bot.last_round is None and not is_current(strategy):
+        made_of = {solution.name: open_artefact(solution).hash}
+        CompactStrategy.of(Solution.load(solution), made_of).save(strategy)
 
 
 def _method(bot: Bot, game: SequenceGame) -> Solver:

@@ -35,6 +35,7 @@ from equilibrist.storage.manifest import MANIFEST
 HOME: Final = Path("bots")  # where bots are unless told
 BUCKETS, COUNTS, ENDS = "buckets", "counts", "ends"
 SOLUTION, STRATEGY = "solution", "strategy"
+ABSTRACTION: Final = "abstraction"  # among a strategy's parents; the others are solutions
 
 
 @dataclass(frozen=True)
@@ -299,16 +300,26 @@ def strategy_of(name: str) -> Path:
     A strategy of another solution than the one that is there is left alone.
     """
     bot = get_bot(name)
-    strategy, solution = bot.folder / bot.strategy, bot.folder / bot.solution
-    if not is_current(strategy, solution):
-        return solution_of(name)
-    return strategy
+    strategy = bot.folder / bot.strategy
+    if is_current(strategy):
+        return strategy
+    if isinstance(bot, GluedBot) and (strategy / MANIFEST).exists():
+        raise StorageError(
+            f"{strategy} is glued from other solutions than are there now: `equilibrist train "
+            f"{name}` glues these",
+            value=name,
+        )
+    return solution_of(name)
 
 
-def is_current(strategy: Path, solution: Path) -> bool:
-    """Whether a strategy is there, and of the solution that is there, if one is."""
+def is_current(strategy: Path) -> bool:
+    """Whether a strategy is there, and of the solutions that are beside it, if they are."""
     if not (strategy / MANIFEST).exists():
         return False
-    if not (solution / MANIFEST).exists():
-        return True
-    return open_artefact(strategy).parents.get("solution") == open_artefact(solution).hash
+    made_of = open_artefact(strategy).parents
+    beside = {name: strategy.parent / name for name in made_of if name != ABSTRACTION}
+    return all(
+        open_artefact(folder).hash == made_of[name]
+        for name, folder in beside.items()
+        if (folder / MANIFEST).exists()
+    )

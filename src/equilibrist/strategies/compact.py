@@ -31,7 +31,7 @@ from equilibrist.models.game import Floats
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
-from equilibrist.strategies.bots import SOLUTION
+from equilibrist.strategies.bots import ABSTRACTION
 from equilibrist.strategies.description import (
     BucketDescription,
     read_description,
@@ -41,7 +41,6 @@ from equilibrist.strategies.strategy import Solution
 
 KIND = "strategy"
 SURE: Final = 65_535  # a chance of 1
-_BUCKETS: Final = "abstraction"  # parents: this and solutions
 Chances = NDArray[np.uint16]
 
 
@@ -55,8 +54,8 @@ class CompactStrategy:
     opening: NDArray[np.int16] | None = None  # [H] column of every hand in the first round
 
     @classmethod
-    def of(cls, solution: Solution, identity: str) -> CompactStrategy:
-        """The strategy of a solution whose hash is `identity`."""
+    def of(cls, solution: Solution, made_of: Mapping[str, str]) -> CompactStrategy:
+        """The strategy of a solution; `made_of` is its folder's name and its hash."""
         game = solution.game
         if not isinstance(game, BucketDescription):
             raise InvalidValueError(f"{game.name} is no game of buckets", value=game.name)
@@ -66,7 +65,7 @@ class CompactStrategy:
             _of_plan(bucket_tree(betting, player, buckets), plan)
             for player, plan in enumerate(solution.plans)
         )
-        return cls(game, (first, second), {SOLUTION: identity})
+        return cls(game, (first, second), made_of)
 
     def save(self, folder: str | Path) -> str:
         """Write the strategy, replacing one that is there; returns the artefact's hash."""
@@ -78,7 +77,7 @@ class CompactStrategy:
             KIND,
             arrays,
             configuration={"game": write_description(self.game, Path(folder))},
-            parents={_BUCKETS: self.game.hashes[0], **self.solutions},
+            parents={ABSTRACTION: self.game.hashes[0], **self.solutions},
         )
 
     @classmethod
@@ -88,7 +87,7 @@ class CompactStrategy:
         try:
             game = read_description(artefact.configuration["game"], Path(folder))
             chances = artefact.arrays["chances0"], artefact.arrays["chances1"]
-            solutions = {k: v for k, v in artefact.parents.items() if k != _BUCKETS}
+            solutions = {k: v for k, v in artefact.parents.items() if k != ABSTRACTION}
         except (KeyError, TypeError) as error:
             raise damaged(
                 artefact.folder / MANIFEST, f"does not describe a strategy: {error}"
