@@ -168,11 +168,11 @@ def test_first_bets_are_chances(three, model):
 def test_the_linear_program_and_cfr_agree_on_full_deck_models(number):
     """Values to 1e-4 sb, by an interior point without crossover.
 
-    One core takes a minute with three buckets and five with four; six have 30 million nonzeros in
-    all, about an hour and 5 GB by what fewer took, so they are left out where less is free.
+    One core takes two minutes with three buckets and five with four, classes included. Six have 18
+    million nonzeros over these boards: half an hour and 3.5 GB by what fewer took, unverified.
     """
-    if number == 6 and available_bytes() < 6 * 2**30:
-        pytest.skip("the program of six buckets wants 6 GiB")
+    if number == 6 and available_bytes() < 5 * 2**30:
+        pytest.skip("the program of six buckets wants 5 GiB")
     strengths = Strengths.of(Streets.of(get_game("holdem-limit")))
     buckets = strength_potential(strengths, (1, number, number, number))
     model = psopti.postflop(buckets, sampled_joint(buckets, num_boards=2_000))
