@@ -2,7 +2,8 @@
 
 The bot is opened from its solution, as every solution can be, and from its strategy of 16 bits,
 which is what it plays from. Correctness first: what is rounded must be as exploitable as what was
-proved, within 0.05 mbb/g, and must win the same from always-call.
+proved, within 0.05 mbb/g, and must win the same from always-call. A bot that is glued from models
+has a strategy alone. A decision is timed as a person at the table meets it, on views of hands.
 
 Run: python benchmarks/bench_bots.py [--bot smallbot] [--hands 1000000]; a bot that is not there
 is trained.
@@ -21,15 +22,19 @@ from harness import Report, best_seconds
 
 from equilibrist.cli.bots import train
 from equilibrist.evaluation.statistics import unit_chips
+from equilibrist.games.action import Action
 from equilibrist.games.catalog import get_game
 from equilibrist.play.batch import TableMatch
+from equilibrist.play.match import play_match
 from equilibrist.players.catalog import make_player
+from equilibrist.players.player import Player, View
 from equilibrist.solving.best_response import evaluate
-from equilibrist.strategies.bots import Bot, get_bot
+from equilibrist.strategies.bots import Bot, GluedBot, get_bot
 from equilibrist.strategies.compact import SURE, CompactStrategy
 from equilibrist.strategies.strategy import Solution, game_of
 
 RULES = get_game("holdem-limit")
+DECIDED = 2_000  # hands whose decisions are timed one by one
 
 
 def change(bot: Bot) -> float:
@@ -51,6 +56,35 @@ def sit_down(folder: Path) -> TableMatch:
     return match
 
 
+class Watched(Player):
+    """A player whose views are kept."""
+
+    def __init__(self, player: Player) -> None:
+        self.player, self.name, self.views = player, player.name, []
+
+    def act(self, view: View) -> Action:
+        """Act as the player does."""
+        self.views.append(view)
+        return self.player.act(view)
+
+    def reset(self, seed: int) -> None:
+        """Begin again."""
+        self.player.reset(seed)
+
+
+def decision_seconds(folder: Path) -> float:
+    """Of one decision, in the mean over all that a bot has in some hands with always-call."""
+    player = Watched(make_player(f"solution:{folder}", RULES))
+    pair = player, make_player("always-call", RULES)
+    play_match(RULES, pair, DECIDED, seed=1, runner="views")
+
+    def decide() -> None:
+        for view in player.views:
+            player.player.act(view)
+
+    return best_seconds(decide) / len(player.views)
+
+
 def in_its_own_process(folder: Path, hands: int) -> None:
     """A match as a command: Python begins, opens the bot, plays and ends."""
     words = ["match", f"solution:{folder}", "always-call", "--hands", str(hands)]
@@ -65,21 +99,24 @@ def main() -> None:
     given = parser.parse_args()
     bot = get_bot(given.bot)
     folder, forms = bot.folder, (bot.solution, bot.strategy)
+    if isinstance(bot, GluedBot):
+        forms = (bot.strategy,)
     if not (folder / bot.strategy).exists():
         train(given.bot)
 
-    rounding = change(bot)
-    assert rounding < 0.05, rounding
-    won = [sit_down(folder / part).play(given.hands, seed=1)[0] for part in forms]
-    assert (won[0] != won[1]).mean() < 1e-3
-
-    report = Report(f"{given.bot}: its solution and its strategy", header="")
-    report.figure("exploitability changed by rounding", rounding, "mbb/g")
+    report = Report(f"{given.bot}: what it plays from", header="")
+    if not isinstance(bot, GluedBot):
+        rounding = change(bot)
+        assert rounding < 0.05, rounding
+        won = [sit_down(folder / part).play(given.hands, seed=1)[0] for part in forms]
+        assert (won[0] != won[1]).mean() < 1e-3
+        report.figure("exploitability changed by rounding", rounding, "mbb/g")
     for part in forms:
         size = sum(path.stat().st_size for path in (folder / part).iterdir())
         report.figure(f"{part}: size", size / 1e6, "MB")
         player = functools.partial(make_player, f"solution:{folder / part}", RULES)
         report.figure(f"{part}: opened", best_seconds(player), "s")
+        report.figure(f"{part}: a decision", 1e3 * decision_seconds(folder / part), "ms")
         play = functools.partial(sit_down(folder / part).play, given.hands, seed=1)
         report.figure(f"{part}: against always-call", given.hands / best_seconds(play), "hands/s")
         command = functools.partial(in_its_own_process, folder / part, given.hands)

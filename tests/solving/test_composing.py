@@ -195,7 +195,7 @@ def test_a_way_that_is_never_played_is_believed_of_any_hand(folder, tmp_path):
         never[1][row * width : (row + 1) * width] = game.betting.step(child) == "f"
     plans = tuple(game.realize(player, chances) for player, chances in enumerate(never))
     told: list[str] = []
-    priors = composing._priors(game, plans, "rc", told.append)
+    priors = composing.beliefs(game, plans, "rc", told.append)
     assert priors[1] == (1, 1, 1)
     assert told == ["player 1 never plays rc: any hand is believed there"]
 

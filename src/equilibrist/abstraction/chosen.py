@@ -8,13 +8,43 @@ boards that continue some flops instead.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist.abstraction.buckets import Abstraction
+from equilibrist.abstraction.joint import Joint, joint
 from equilibrist.abstraction.streets import Streets
-from equilibrist.cards.card import Card
+from equilibrist.cards.card import Card, Cards, cards_name, parse_cards
 from equilibrist.errors import InvalidValueError
+
+
+def parse_starts(streets: Streets, text: str, seed: int = 0) -> list[Cards]:
+    """The boards of a text: `Td9d6h,AsKsQs`, or so many of the second round as it says, by lot.
+
+    Every class of boards up to suits is as likely and comes once at most; counts go by how often
+    each is dealt.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> holdem = Streets.of(get_game("holdem-limit"))
+        >>> parse_starts(holdem, "9d6hTd,AsKsQs") == [parse_cards("9d6hTd"), parse_cards("AsKsQs")]
+        True
+        >>> len(set(parse_starts(holdem, "20")))
+        20
+    """
+    if not text.strip().isdecimal():
+        return [parse_cards(board) for board in text.split(",")]
+    number, boards = int(text), streets[min(1, len(streets) - 1)].boards
+    if not 1 <= number <= len(boards):
+        raise InvalidValueError(
+            f"{streets.rules.name} has {len(boards):,} boards in its second round up to suits: "
+            f"draw 1 to {len(boards):,} of them, not {number:,}",
+            value=number,
+        )
+    drawn = np.random.default_rng(seed).choice(len(boards), number, replace=False)
+    return [tuple(board) for board in boards[np.sort(drawn)].tolist()]
 
 
 def chosen_boards(
@@ -46,3 +76,20 @@ def chosen_boards(
     for r in range(start + 1, len(streets) - 1):
         chosen.append(np.flatnonzero(np.isin(streets.parents(r), chosen[-1])))
     return tuple(chosen)
+
+
+def flop_counts(
+    first: Abstraction, starts: Sequence[Cards], second: Abstraction | None = None
+) -> Joint:
+    """All deals onto the boards that continue `starts`, counted.
+
+    Example:
+        >>> from equilibrist.abstraction.recipes import build
+        >>> from equilibrist.games.catalog import get_game
+        >>> buckets = build("percentile", get_game("rhode-island"), [3, 9, 27])
+        >>> found = flop_counts(buckets, [parse_cards("As"), parse_cards("Kd")])
+        >>> found.total == 8 * 51 * 50 * 49, found.flops  # aces and kings, a turn, two hands
+        (True, ('As', 'Kd'))
+    """
+    counts = joint(first, second, boards=chosen_boards(first.streets, starts)[-1])
+    return replace(counts, flops=tuple(cards_name(board) for board in starts))

@@ -54,6 +54,7 @@ class Joint:
     losses: Counts
     distance: float | None = None  # of a sample: estimated ½ ‖ΔJ‖₁, J scaled to sum 1; None: exact
     sample: tuple[int, int] | None = None  # its boards and its seed, where they are known
+    flops: tuple[str, ...] = ()  # whose boards alone are counted; none: all
 
     @property
     def met(self) -> NDArray[np.float64]:
@@ -79,7 +80,8 @@ class Joint:
 
     def turned(self) -> Joint:
         """The same counts with the players changed about."""
-        return Joint(self.losses.T, self.ties.T, self.wins.T, self.distance, self.sample)
+        parts = self.losses.T, self.ties.T, self.wins.T
+        return Joint(*parts, self.distance, self.sample, self.flops)
 
     def check(self, first: Nested, other: Nested) -> None:
         """Complain if these are not counts of two sides' last buckets."""
@@ -98,6 +100,8 @@ class Joint:
         settings: dict[str, Any] = {"distance": self.distance}
         if self.sample is not None:
             settings["sample"] = self.sample
+        if self.flops:
+            settings["flops"] = self.flops
         return write_artefact(folder, KIND, arrays, configuration=settings, parents=parents)
 
     @staticmethod
@@ -114,7 +118,8 @@ class Joint:
         losses = arrays["losses"] if "losses" in arrays else arrays["wins"].T
         boards, seed = artefact.configuration.get("sample", (None, None))
         sample = None if boards is None else (boards, seed)
-        return Joint(arrays["wins"], arrays["ties"], losses, distance, sample)
+        flops = tuple(artefact.configuration.get("flops", ()))
+        return Joint(arrays["wins"], arrays["ties"], losses, distance, sample, flops)
 
 
 @dataclass

@@ -10,7 +10,7 @@ kept. Hold'em's take five seconds to compute, no longer than 700 MB take to writ
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -27,7 +27,7 @@ Part: TypeAlias = tuple[NDArray[Any], ...]
 
 _STORED = "stored"  # in what is said of the artefact: arrays of whole parts
 _SHARE = 0.05  # of the time since the last that writing parts of parts may take
-_WORDS = {"buckets": "number of buckets"}
+_WORDS = {"buckets": "number of buckets", "flops": "choice of flops"}
 
 
 class Keep(Protocol):
@@ -74,10 +74,15 @@ def kept_series(
 
 
 def request(
-    rules: GameRules, recipe: str, numbers: list[int] | None, seed: int
+    rules: GameRules,
+    recipe: str,
+    numbers: list[int] | None,
+    seed: int,
+    flops: Sequence[str] = (),
 ) -> dict[str, object]:
     """What an abstraction was asked to be: parts of one are no use to another."""
-    return {"game": rules_text(rules), "recipe": recipe, "buckets": numbers, "seed": seed}
+    found = {"game": rules_text(rules), "recipe": recipe, "buckets": numbers, "seed": seed}
+    return found | ({"flops": list(flops)} if flops else {})
 
 
 @dataclass(eq=False)
@@ -100,8 +105,8 @@ class UnfinishedFolder:
         begun = artefact.configuration.get(UNFINISHED)
         if begun is None:
             raise StorageError(f"{folder} is complete: nothing is left to do", value=str(folder))
-        for what, value in wanted.items():
-            if begun.get(what) != value:
+        for what in begun | wanted:
+            if begun.get(what) != (value := wanted.get(what)):
                 raise InvalidValueError(
                     f"{folder} was begun with another {_WORDS.get(what, what)}; resume with the "
                     "same, or choose another folder",

@@ -139,6 +139,28 @@ def product(
     return found
 
 
+def product_counts(
+    network: Transitions, first: Abstraction, second: Abstraction | None = None
+) -> Joint:
+    """The product as counts of a game in which the past says nothing more; they sum to 1.
+
+    Of pairs that meet it is known only what they win in the mean: none tie.
+
+    Example:
+        >>> from equilibrist.abstraction.joint import joint
+        >>> from equilibrist.abstraction.recipes import build
+        >>> from equilibrist.games.catalog import get_game
+        >>> thirds = build("strength-potential", get_game("rhode-island"), [3, 3, 3])
+        >>> found = product_counts(transitions(thirds, joint(thirds)), thirds)
+        >>> found.wins.shape, round(found.total, 12)
+        ((27, 27), 1.0)
+    """
+    met = product(network, first, second)[-1]
+    rows, columns = network.classes
+    won = met * network.won[np.ix_(rows[-1], columns[-1])]
+    return Joint((met + won) / 2, np.zeros_like(met), (met - won) / 2)
+
+
 def compare(
     network: Transitions, first: Abstraction, counts: Joint, second: Abstraction | None = None
 ) -> Memory:

@@ -27,6 +27,10 @@ _KERNELS = ("rollout.link_boards", "rollout.strengths", "rollout.roll_sums")
 Folder: TypeAlias = Annotated[
     Path, typer.Argument(help="An abstraction that `abstract --out` wrote.")
 ]
+Flops: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="Of all deals those onto these flops, Td9d6h,AsKsQs, or onto so many drawn."),
+]
 
 
 def abstract(
@@ -40,6 +44,10 @@ def abstract(
     game: Annotated[str, typer.Option(help="A game of the catalogue or a .game file.")] = (
         "holdem-limit"
     ),
+    flops: Annotated[
+        str | None,
+        typer.Option(help="Cut strength-potential over these flops, Td9d6h,AsKsQs, or so many."),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the rounds in --out.")] = (
         False
     ),
@@ -54,14 +62,20 @@ def abstract(
     """
     from equilibrist.abstraction import keeping
     from equilibrist.abstraction.buckets import KIND
+    from equilibrist.abstraction.chosen import chosen_boards, parse_starts
     from equilibrist.abstraction.forecast import forecast
     from equilibrist.abstraction.recipes import build, check_request
+    from equilibrist.abstraction.streets import Streets
+    from equilibrist.cards.card import cards_name
     from equilibrist.games.catalog import load_game
 
     numbers = None if buckets is None else _numbers(buckets)
     rules = load_game(game)
-    check_request(recipe, rules, numbers)
-    wanted = keeping.request(rules, recipe, numbers, seed)
+    check_request(recipe, rules, numbers, chosen=flops is not None)
+    starts = [] if flops is None else parse_starts(Streets.of(rules), flops, seed)
+    if starts:
+        chosen_boards(Streets.of(rules), starts)  # complains about what are no flops
+    wanted = keeping.request(rules, recipe, numbers, seed, [cards_name(flop) for flop in starts])
     check_output(out, KIND, resume=resume)
     begun = keeping.UnfinishedFolder
     keep = begun.open(out, wanted) if resume else begun(out, wanted)
@@ -73,7 +87,7 @@ def abstract(
     start = time.perf_counter()
     with _keeping(out):
         found = build(
-            recipe, rules, numbers, seed=seed, keep=keep,
+            recipe, rules, numbers, seed=seed, flops=starts, keep=keep,
             progress=lambda text: print(f"{text} …", file=sys.stderr, flush=True),
         )  # fmt: skip
         seconds = time.perf_counter() - start
@@ -146,6 +160,7 @@ def joint(
     boards: Annotated[
         int | None, typer.Option(help="Count a sample of so many boards instead of all.")
     ] = None,
+    flops: Flops = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the counts in --out.")] = (
         False
     ),
@@ -159,6 +174,7 @@ def joint(
     """
     from equilibrist.abstraction import joint as library
     from equilibrist.abstraction.buckets import Abstraction
+    from equilibrist.abstraction.chosen import flop_counts, parse_starts
     from equilibrist.errors import InvalidValueError
     from equilibrist.storage.artefact import open_artefact
 
@@ -167,8 +183,11 @@ def joint(
     parents = {"first": open_artefact(folder).hash}
     if other is not None:
         parents["second"] = open_artefact(other).hash
-    if resume and boards is not None:
+    if resume and (boards is not None or flops is not None):
         raise InvalidValueError("only whole counts can be resumed, not those of a sample")
+    if boards is not None and flops is not None:
+        raise InvalidValueError("count a sample of --boards or all deals onto --flops, not both")
+    starts = [] if flops is None else parse_starts(first.streets, flops, seed)
     check_output(out, library.KIND, resume=resume)
     so_far = library.Progress.open(out, parents) if resume else None
     kernel = "joint.bucket_showdowns" if second is None else "row_groups.add_row_groups"
@@ -177,6 +196,8 @@ def joint(
     with _keeping(out):
         if boards is not None:
             found = library.sampled_joint(first, second, num_boards=boards, seed=seed)
+        elif starts:
+            found = flop_counts(first, starts, second)
         else:
             keeper = library.Keeper(out, parents, Remaining("counting deals"))
             found = library.joint(first, second, so_far=so_far, watch=keeper)
@@ -186,13 +207,16 @@ def joint(
         "game": first.rules.name,
         "buckets": list(found.wins.shape),
         "total": int(found.total),
-        "exact": found.distance is None,
+        "exact": found.distance is None and not found.flops,
         "distance": found.distance,
+        "flops": list(found.flops),
         "seconds": round(seconds, 3),
         "hash": identity,
         "out": str(out),
     }
     how = "exact" if found.distance is None else f"a sample, ½‖ΔJ‖₁ about {found.distance:.2%}"
+    if found.flops:
+        how = "all onto one flop" if len(found.flops) == 1 else f"all onto {len(found.flops)} flops"
     text = f"{found.total:,.0f} deals of {first.rules.name} counted in {seconds:.1f} s ({how})"
     emit(data, f"{text}, saved in {out}", as_json=json)
 

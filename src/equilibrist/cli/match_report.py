@@ -166,7 +166,10 @@ def write_histories(match: Match, folder: Path) -> str:
 
 
 def draw(played: tuple[Match, ...], names: tuple[str, str], path: Path) -> None:
-    """Winnings of the first player as the match went on, a line a match."""
+    """Winnings of the first player as the match went on, a line a match.
+
+    Shaded is where luck alone leaves nineteen matches of twenty between equals.
+    """
     import numpy as np
     from matplotlib.figure import Figure
 
@@ -174,10 +177,17 @@ def draw(played: tuple[Match, ...], names: tuple[str, str], path: Path) -> None:
     axes = figure.subplots()
     rules = played[0].rules
     bet = rules.raise_sizes[0] if rules.is_limit else rules.big_blind
-    for match in played:
-        won = np.concatenate([[0], match.chips.sum(axis=0).cumsum()]) / bet
-        axes.plot(np.arange(len(won)) * len(match.chips), won, linewidth=1)
+    deals = [match.chips.sum(axis=0) / bet for match in played]
+    hands = np.arange(max(map(len, deals)) + 1) * len(played[0].chips)
+    luck = 1.96 * np.concatenate(deals).std() * np.sqrt(np.arange(len(hands)))
+    axes.fill_between(hands, -luck, luck, color="grey", alpha=0.15, linewidth=0, label="luck, 95 %")
+    for won in deals:
+        axes.plot(hands[: len(won) + 1], np.concatenate([[0], won.cumsum()]), linewidth=1)
     axes.axhline(0, color="grey", linewidth=0.8)
+    axes.margins(x=0)
+    axes.grid(alpha=0.3)
+    axes.legend(loc="upper left", frameon=False)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set(
         xlabel="hands",
         ylabel="small bets won" if rules.is_limit else "big blinds won",

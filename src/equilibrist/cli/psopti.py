@@ -31,6 +31,7 @@ def reproduce_psopti(
     """The paper's matches with the bots that are trained, and its claims with our figures."""
     from equilibrist.games.catalog import load_game
     from equilibrist.papers import psopti
+    from equilibrist.papers.psopti_composed import composed_rows
     from equilibrist.strategies.bots import get_bot
 
     hands = check_hands(hands, _QUICK_HANDS if quick else _HANDS)
@@ -41,9 +42,13 @@ def reproduce_psopti(
     say("solving models with two, three and four bets a round")
     rows += [*psopti.bets_rows(*first), *psopti.merged_rows(*first)]
     say("solving models from the deal on")
-    rows += psopti.preflop_rows(*second)
+    models = psopti.preflop_models(*second)
+    rows += psopti.preflop_rows(*second, models)
+    if not quick:
+        rows += composed_rows(*second, models, told)
     rows += psopti.buckets_rows(rules, boards, seed, told)
     notes = [f"kinds of buckets are compared over a sample of {boards:,} boards"]
+    notes += ["players composed from preflop models are left out by --quick"] if quick else []
     notes += [f"`equilibrist train {name}` fills its rows" for name in without]
     text = "\n".join([rows_text(rows, _TITLES), "", *notes])
     emit({"rows": [vars(row) for row in rows], "notes": notes}, text, as_json=as_json)

@@ -6,7 +6,7 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,58 @@ _FLOAT32_SHOWS = 1e-6  # of the payoffs: what sums in float32 can resolve, about
 _LARGE = 2**30  # bytes from which a forecast is printed
 
 
+class Rounds(NamedTuple):
+    """The rounds of a model, and what is in the pot before and after them."""
+
+    first: int = 1  # counted from 1
+    last: int | None = None  # None: that of the game
+    pot: int | None = None  # chips; None: what the blinds or antes are
+    bet: float = 0.0  # chips of each player, where rounds are left out at the end
+
+    @staticmethod
+    def parse(text: str | None, pot: int | None, bet: float) -> Rounds:
+        """Of `2-4` or `1`; all rounds where nothing is said."""
+        first, dash, last = (text or "1-").partition("-")
+        last = last if dash else first
+        if not (first.isdecimal() and (last.isdecimal() or not text)):
+            raise InvalidValueError(
+                f"--rounds are the first and the last, such as 2-4, not {(text or '')[:40]!r}",
+                value=text,
+            )
+        return Rounds(int(first), int(last) if last else None, pot, bet)
+
+    def of(self, rules: GameRules) -> dict[str, Any]:
+        """What a description of a game of buckets says of them."""
+        last = self.last or rules.num_rounds
+        if not 1 <= self.first <= last <= rules.num_rounds:
+            raise InvalidValueError(
+                f"{rules.name} has rounds 1 to {rules.num_rounds}, so no model of rounds "
+                f"{self.first} to {last}",
+                value=last,
+            )
+        if self.pot is not None and self.first == 1:
+            raise InvalidValueError(
+                "round 1 opens with the blinds or antes in the pot: leave --pot out",
+                value=self.pot,
+            )
+        is_cut = last < rules.num_rounds
+        if not 0 <= self.bet < float("inf") or (self.bet and not is_cut):
+            raise InvalidValueError(
+                "--last-bet is of rounds left out at the end, 0 chips or more, not "
+                f"{self.bet:g} after round {last} of {rules.num_rounds}",
+                value=self.bet,
+            )
+        return {
+            "first_round": self.first - 1,
+            "last_round": last - 1 if is_cut else None,
+            "bet": self.bet,
+            "pot": self.pot,
+        }
+
+
+ALL_ROUNDS = Rounds()
+
+
 def build(
     name: str,
     joint: Path | None,
@@ -52,6 +104,7 @@ def build(
     dtype: str,
     methods: Sequence[str],
     force: bool,
+    rounds: Rounds = ALL_ROUNDS,
 ) -> tuple[SequenceGame, Description]:
     """The model of a game, once its forecast for methods fits this machine, and its description.
 
@@ -62,15 +115,19 @@ def build(
             raise InvalidValueError("buckets have no symmetry to choose", value=symmetry)
         buckets = Abstraction.open(name)
         menu = _menu(buckets.rules, bets, raises, max_raises)
-        found = BucketDescription.of(Path(name), joint, menu)
-        betting = BettingTree.build(buckets.rules, menu)
+        kept = rounds.of(buckets.rules)
+        found = BucketDescription.of(Path(name), joint, menu, **kept)
+        betting = found.betting(buckets.rules)
+        numbers = buckets.num_buckets[betting.first_round : betting.last_round + 1]
         itemsize = np.dtype(dtype).itemsize
-        _say_needed(
-            bucket_forecast(betting, buckets.num_buckets, itemsize, most_threads(), methods),
-            found.name,
-            force,
-        )
+        needed = bucket_forecast(betting, numbers, itemsize, most_threads(), methods)
+        _say_needed(needed, found.name, force)
         return found.build(), found
+    if rounds != ALL_ROUNDS:
+        raise InvalidValueError(
+            "some rounds alone are solved of buckets: give --joint with --rounds, --pot and "
+            "--last-bet"
+        )
     if (Path(name) / MANIFEST).exists():
         raise InvalidValueError(
             f"{name} holds buckets; add --joint, the folder of their counts", value=name

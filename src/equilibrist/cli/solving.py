@@ -44,6 +44,13 @@ def solve(
     seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
     every: Annotated[int | None, typer.Option(help="Best responses every so often.")] = None,
     joint: Joint = None,
+    rounds: Annotated[
+        str | None, typer.Option(help="Of buckets, these rounds alone: 2-4, or 1-3.")
+    ] = None,
+    pot: Annotated[int | None, typer.Option(help="Chips in the pot when the first opens.")] = None,
+    last_bet: Annotated[
+        float, typer.Option(help="Chips of each player that rounds left out at the end add.")
+    ] = 0.0,
     max_raises: MaxRaises = None,
     bets: Bets = None,
     raises: Raises = None,
@@ -78,7 +85,16 @@ def solve(
     runs.warn_precision(to, dtype)
     prepare_kernels(threads, *_KERNELS)
     model, description = runs.build(
-        game, joint, bets, raises, max_raises, symmetry, dtype, [method], force
+        game,
+        joint,
+        bets,
+        raises,
+        max_raises,
+        symmetry,
+        dtype,
+        [method],
+        force,
+        runs.Rounds.parse(rounds, pot, last_bet),
     )
     store = Store(out, model, description, solver, seed, dtype)
     earlier = store.resume() if resume else None

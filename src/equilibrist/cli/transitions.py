@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from equilibrist.cli.abstraction import Folder, check_output
+from equilibrist.cli.abstraction import Flops, Folder, check_output
 from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels, table
 
 _RECIPES = ("strength-potential", "percentile")  # whose siblings mean the same in every family
@@ -18,10 +19,11 @@ def transitions(
     counts: Annotated[Path | None, typer.Argument(help="Its counts, as `joint` wrote them.")] = (
         None
     ),
-    flops: Annotated[
-        str | None, typer.Option(help="Count all deals onto these instead: Td9d6h,AsKsQs.")
-    ] = None,
+    flops: Flops = None,
     out: Annotated[Path | None, typer.Option(help="Folder for P, T and w.")] = None,
+    product: Annotated[
+        Path | None, typer.Option(help="Folder for P·T₁·T₂ as counts, which `solve --joint` takes.")
+    ] = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -32,9 +34,9 @@ def transitions(
     """
     from equilibrist.abstraction import transitions as library
     from equilibrist.abstraction.buckets import Abstraction
-    from equilibrist.abstraction.chosen import chosen_boards
-    from equilibrist.abstraction.joint import Joint, joint
-    from equilibrist.cards.card import parse_cards
+    from equilibrist.abstraction.chosen import flop_counts, parse_starts
+    from equilibrist.abstraction.joint import KIND as COUNTS
+    from equilibrist.abstraction.joint import Joint
     from equilibrist.errors import InvalidValueError, StorageError
     from equilibrist.storage.artefact import open_artefact
 
@@ -47,8 +49,9 @@ def transitions(
         )
     if (counts is None) == (flops is None):
         raise InvalidValueError("give either counts that `equilibrist joint` wrote, or --flops")
-    if out is not None:
-        check_output(out, library.KIND, resume=False)
+    for target, kind in ((out, library.KIND), (product, COUNTS)):
+        if target is not None:
+            check_output(target, kind, resume=False)
     prepare_kernels(threads, "joint.bucket_showdowns")
     if counts is not None:
         artefact = open_artefact(counts)
@@ -56,12 +59,14 @@ def transitions(
             raise StorageError(f"{counts} counts other buckets than {folder}", value=str(counts))
         met, parents["counts"] = Joint.open(counts), artefact.hash
     else:
-        starts = [parse_cards(flop) for flop in (flops or "").split(",")]
-        met = joint(found, boards=chosen_boards(found.streets, starts)[-1])
+        met = flop_counts(found, parse_starts(found.streets, flops or "", seed))
     network = library.transitions(found, met)
     memory = library.compare(network, found, met)
     if out is not None:
         network.save(out, parents)
+    if product is not None:
+        counted = replace(library.product_counts(network, found), flops=met.flops)
+        counted.save(product, {"first": parents["buckets"]})
     sizes = [int(labels.max()) + 1 for labels in network.classes[0]]
     data = {
         "game": found.rules.name,
@@ -70,7 +75,9 @@ def transitions(
         "total": int(met.total),
         "distances": list(memory.distances),
         "showdown_distance": memory.showdown,
+        "flops": list(met.flops),
         "out": None if out is None else str(out),
+        "product": None if product is None else str(product),
     }
     rows = [
         (r + 1, size, number, f"{share:.4f}")

@@ -15,7 +15,7 @@ with a pot of two bets and uniform beliefs:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -129,10 +129,10 @@ class Solved:
         return np.array(found)
 
 
-def postflop(buckets: Nested, counts: Joint, bets: int = 3) -> Solved:
-    """The model of the rounds after the flop with a pot of two bets, solved."""
-    menu, pot = _menu(bets), POT * buckets.rules.raise_sizes[0]
-    return Solved.of(bucket_game(buckets, counts, menu, first_round=1, pot=pot), buckets)
+def postflop(buckets: Nested, counts: Joint, bets: int = 3, pot: int | None = None) -> Solved:
+    """The model of the rounds after the flop, solved; the pot is two bets or so many chips."""
+    menu, chips = _menu(bets), pot or POT * buckets.rules.raise_sizes[0]
+    return Solved.of(bucket_game(buckets, counts, menu, first_round=1, pot=chips), buckets)
 
 
 def preflop(buckets: Nested, counts: Joint, num_rounds: int, bet: float = 0.0) -> Solved:
@@ -224,19 +224,25 @@ def merged_rows(buckets: Nested, counts: Joint) -> Iterator[PaperRow]:
     yield _share("merged", "merged: first bets on the flop differ", change)
 
 
-def preflop_rows(buckets: Nested, counts: Joint) -> Iterator[PaperRow]:
-    """One, two and three rounds, and one bet assumed in the round that is missing."""
+def preflop_models(buckets: Nested, counts: Joint) -> dict[str, Solved]:
+    """One, two and three rounds, and one bet assumed in the round that is missing, by name."""
     big_bet = buckets.rules.raise_sizes[-1]
-    found = {
+    return {
         f"rounds 1 to {rounds}{', then a bet' if bet else ''}": preflop(
             buckets, counts, rounds, bet
         )
         for rounds, bet in ((1, 0), (2, 0), (3, 0), (3, big_bet))
     }
+
+
+def preflop_rows(
+    buckets: Nested, counts: Joint, models: Mapping[str, Solved]
+) -> Iterator[PaperRow]:
+    """What `preflop_models` are worth, and how their first raises differ."""
     chances = sums_over_children(counts.met / counts.total, buckets, buckets)[0].sum(axis=1)
-    for name, model in found.items():
+    for name, model in models.items():
         yield _row("preflop", f"{name}: dealer wins", model.dealer)
-        change = bets_change(model, found["rounds 1 to 3"], chances)
+        change = bets_change(model, models["rounds 1 to 3"], chances)
         yield _share("preflop", f"{name}: first raises differ from those of 1 to 3", change)
 
 

@@ -228,7 +228,14 @@ def _open(folder: str) -> TreeStrategy:
     solution = Solution.load(folder, in_memory=True)
     if isinstance(solution.game, GameDescription):
         return ExactStrategy(solution)
-    if solution.game.last_round is not None:
+    game = solution.game
+    if game.first_round or (game.last_round is not None and game.ends is None):
+        raise InvalidValueError(
+            f"{folder} is {game.name}: a model of some rounds is a part of a strategy, and plays "
+            "nothing by itself",
+            value=folder,
+        )
+    if game.last_round is not None:
         raise InvalidValueError(
             f"{folder} is the first phase of a strategy that goes on at the table: play it as "
             f"gs2:from={folder}",

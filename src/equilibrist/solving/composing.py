@@ -77,7 +77,7 @@ def models(bot: GluedBot, folder: Path, tell: Tell = print) -> Iterator[Model]:
     solved, betting = game_of(opening), _betting(bot, folder)
     for node in openings(betting):
         name, pot = betting.name(node)[:-1], int(betting.spent[node].sum())
-        priors = _priors(solved, opening.plans, name, tell)
+        priors = beliefs(solved, opening.plans, name, tell)
         model = _described(bot, folder, first_round=1, pot=pot, priors=priors)
         yield Model(_LATER + name, model, bot)
 
@@ -161,8 +161,14 @@ def _calls(betting: BettingTree, columns: GluedBuckets) -> Part:
     return Part(betting, (first, second), (behaviour[0], behaviour[1]))
 
 
-def _priors(game: SequenceGame, plans: tuple[Floats, Floats], name: str, tell: Tell) -> Priors:
-    """How often each player comes to the end of the first round with each bucket: x and y."""
+def beliefs(
+    game: SequenceGame, plans: tuple[Floats, Floats], name: str, tell: Tell = print
+) -> Priors:
+    """How often each player comes to an end of the first round, `name`, with each bucket: x and y.
+
+    Plans of a bucket `game` say so; `tell` hears where one never goes there, so that any hand is
+    believed.
+    """
     assert game.betting is not None
     node = game.betting.parse(name)
     found = []

@@ -38,6 +38,7 @@ from equilibrist.abstraction.splitting import label, quantiles, spread
 from equilibrist.abstraction.streets import Streets
 from equilibrist.cards.card import Card, cards_name
 from equilibrist.errors import InvalidValueError
+from equilibrist.games.rules import GameRules
 from equilibrist.games.sizes import deals_seen
 
 Known = Sequence[Potential | None]
@@ -118,8 +119,8 @@ def strength_potential_clusters(
 # --- what both share ------------------------------------------------------------------------------
 
 
-def _check(streets: Streets, numbers: Sequence[int], taper: float) -> None:
-    rules = streets.rules
+def check_parts(rules: GameRules, numbers: Sequence[int]) -> None:
+    """Complain about numbers of classes that the rounds of a game cannot have."""
     if len(numbers) != rules.num_rounds or min(numbers) < 1:
         raise InvalidValueError(
             f"{rules.name} has {rules.num_rounds} rounds: say for each into how many buckets every "
@@ -133,6 +134,10 @@ def _check(streets: Streets, numbers: Sequence[int], taper: float) -> None:
                 f"that {rules.name} has there",
                 value=number,
             )
+
+
+def _check(streets: Streets, numbers: Sequence[int], taper: float) -> None:
+    check_parts(streets.rules, numbers)
     if not taper >= 1.0:
         raise InvalidValueError(
             f"a class is taper times as large as the next stronger one: 1 or more, not {taper}",
