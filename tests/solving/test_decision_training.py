@@ -72,6 +72,13 @@ def test_the_reports_update_multiplies_by_profit_per_visit_and_cleans() -> None:
     assert scores[1].tolist() == pytest.approx([0.2, 0.3, 0.5])
 
 
+def test_large_rates_give_the_best_action_all_and_no_nan() -> None:
+    scores = np.array([[0.5, 0.5, 0]], np.float32)
+    gains = np.array([[[-1, 2, 9]]]) * decisions.GAIN_UNIT  # a score of zero does not count
+    decisions.multiply_scores(scores, gains, np.zeros_like(gains), np.ones((1, 1), int), 1e6, 0.005)
+    assert scores.tolist() == [[0, 1, 0]]
+
+
 def test_what_no_walk_met_is_called_and_small_chances_are_cleaned() -> None:
     run = DecisionTraining.begin(TINY)
     run.average[0] = (400, 599, 1)
@@ -112,6 +119,16 @@ def test_other_settings_and_versions_are_refused(tmp_path, monkeypatch) -> None:
         Decisions(update="hedge")
     with pytest.raises(InvalidValueError, match="at least one hand"):
         Decisions(hands=0)
+    with pytest.raises(InvalidValueError, match="a rate is above zero"):
+        Decisions(rate=float("nan"))
+
+
+def test_arrays_of_other_shapes_are_refused(tmp_path) -> None:
+    run = DecisionTraining.begin(TINY)
+    run.average = run.average[:10]
+    save_training(tmp_path, TINY, run)
+    with pytest.raises(StorageError, match=r"holds average of shape \(10, "):
+        load_training(tmp_path)
 
 
 KILLED = """

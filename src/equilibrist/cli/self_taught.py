@@ -104,6 +104,11 @@ def _settings(bot: SelfTaught, wishes: Wishes, seed: int) -> Settings:
         )
     make = method_of(bot)[1]
     found: Settings = make(**{"hands": bot.hands, "cleaning": bot.cleaning, "seed": seed} | given)
+    if "rate" in given and getattr(found, "update", "") == "regret":
+        raise InvalidValueError(
+            "regrets are added as they are; --rate is for --update exponential",
+            value=given["rate"],
+        )
     return found
 
 
@@ -139,7 +144,8 @@ class _Watch:
         self.seconds, self._played = now - self._start, _hands(self.settings, run)
         if len(run.cycles) > self._told:
             self._told = len(run.cycles)
-            self._say(f"{_cycle_text(run.cycles[-1], self.big_blind)}; {self.speed:,.0f} hands/s")
+            speed = f"; {self.speed:,.0f} hands/s" if self.speed else ""  # none but before a kill
+            self._say(_cycle_text(run.cycles[-1], self.big_blind) + speed)
         elif now - self._spoken > _PATIENCE and self.speed:
             left = self.cycles * self.settings.hands - self._played
             self._say(

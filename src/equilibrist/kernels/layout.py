@@ -61,7 +61,7 @@ class LineTables(NamedTuple):
     leads: NDArray[bool_]  # whether BB bets with a slot
     next: NDArray[int64]  # [E] the line that follows, or one of the negative endings
     stake: NDArray[int64]  # [E] chips that the loser of the hand has put in, if it ends
-    played: NDArray[int64]  # [E, 2] levels played by BB and BU
+    played: NDArray[int64]  # [E, 2] levels played by BB and BU, −1 for who has not acted
 
 
 class LevelGame(NamedTuple):

@@ -33,6 +33,7 @@ from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.solving.fixed_strategy import (
     Cycle,
     Keeper,
+    check_rate,
     check_same,
     cycles_array,
     cycles_of,
@@ -74,6 +75,7 @@ class Decisions:
                 f"not {self.hands}, {self.block} and {self.cleaning}",
                 value=(self.hands, self.block, self.cleaning),
             )
+        check_rate(self.rate)
 
 
 @dataclass(eq=False)
@@ -219,12 +221,13 @@ def load_training(folder: Path, settings: Decisions | None = None) -> DecisionTr
     wanted = {"version": VERSION, **(asdict(settings) if settings else {})}
     check_same(folder, stored.configuration, wanted)
     scores, average, before = (stored.arrays[name] for name in ("scores", "average", "before"))
-    if scores.shape != (num_rows(), 3):
-        raise StorageError(
-            f"{folder} holds {len(scores):,} rows, not {num_rows():,} as the game with stacks of "
-            "200 has",
-            value=str(folder),
-        )
+    for name, array in (("scores", scores), ("average", average), ("before", before)):
+        if array.shape != by_rule().shape:
+            raise StorageError(
+                f"{folder} holds {name} of shape {array.shape}, not {by_rule().shape} as the game "
+                "with stacks of 200 has",
+                value=str(folder),
+            )
     hands_done, blocks = int(stored.info["hands_done"]), int(stored.info["blocks"])
     cycles = cycles_of(stored.arrays["cycles"])
     return DecisionTraining(scores, average, before, hands_done, blocks, cycles)

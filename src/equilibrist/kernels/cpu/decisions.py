@@ -272,12 +272,19 @@ def multiply_scores(scores, gains, chosen, visits, rate, cleaning):
         for lane in range(len(visits)):
             count += visits[lane, row]
         if count > 0:
-            total = np.float32(0)
+            # Exponents from the largest down: the same once scores sum to 1, and none overflows.
+            exponents, largest = np.empty(NUM_ACTIONS), -np.inf
             for action in range(NUM_ACTIONS):
                 gain = 0
                 for lane in range(len(gains)):
                     gain += gains[lane, row, action]
-                scores[row, action] *= np.exp(rate * gain / (GAIN_UNIT * count))
+                exponents[action] = rate * gain / (GAIN_UNIT * count)
+                if scores[row, action] > 0:
+                    largest = max(largest, exponents[action])
+            total = np.float32(0)
+            for action in range(NUM_ACTIONS):
+                if scores[row, action] > 0:
+                    scores[row, action] *= np.exp(exponents[action] - largest)
                 total += scores[row, action]
             kept = np.float32(0)
             for action in range(NUM_ACTIONS):
