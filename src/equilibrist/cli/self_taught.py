@@ -57,6 +57,7 @@ def train(
     from equilibrist.games.catalog import load_game
     from equilibrist.storage.artefact import check_target
     from equilibrist.storage.manifest import MANIFEST
+    from equilibrist.storage.memory import gigabytes
 
     method, _, kernels = method_of(bot)
     settings, folder = _settings(bot, wishes, seed), out or bot.folder
@@ -70,7 +71,8 @@ def train(
     cores = threads or most_threads()
     print(
         f"{bot.name}: {cycles} cycles of {settings.hands:,} hands, {max(left, 0):,} to play, about "
-        f"{duration(left / bot.speed / cores)} with {cores} threads",
+        f"{duration(left / bot.speed / cores)} with {cores} threads and "
+        f"{gigabytes(method.needed_bytes(cores))} of memory",
         file=sys.stderr,
     )
     prepare_kernels(threads, *kernels)

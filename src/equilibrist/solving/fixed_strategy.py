@@ -146,6 +146,16 @@ def train(
     return run
 
 
+def needed_bytes(threads: int) -> int:
+    """Memory of a training, about: weights and what they become, and the sums of each thread.
+
+    Example:
+        >>> round(needed_bytes(2) / 1e9, 1)
+        0.3
+    """
+    return 2 * 8 * num_weights() * (4 + 2 * (1 + min(threads, _MOST_LANES)))
+
+
 def play_block(settings: FixedStrategy, run: Training) -> None:
     """Play the next hands of a cycle."""
     import numba
