@@ -82,7 +82,7 @@ def test_a_rate_for_regrets_is_refused(home, run):
 def test_progress_tells_speed_change_and_head_to_head(run):
     said = run("train", "ectomynx", *SMALL, 1).stderr
     assert "1 cycles of 20,000 hands, 20,000 to play, about " in said
-    assert " GB of memory" in said.splitlines()[0]
+    assert "iB of memory" in said.splitlines()[0]
     line = next(line for line in said.splitlines() if line.startswith("cycle 1: "))
     for words in ("chances changed by", "mbb/g (95 %) from the strategy before", "hands/s"):
         assert words in line
