@@ -39,7 +39,7 @@ def test_the_level_recorded_is_the_level_played() -> None:
 @pytest.mark.parametrize(
     ("bb", "bu", "folder", "amounts", "played"),
     [
-        (3, 0, BU, (2, 1), (0, 0)),  # BU folds at once: nobody has agreed to anything
+        (3, 0, BU, (2, 1), (-1, 0)),  # BU folds at once: BB has not acted
         (0, 1, None, (2, 2), (1, 1)),  # a limp is checked even by who would fold
         (2, 1, BU, (6, 2), (2, 1)),  # raised after a limp
         (1, 2, BB, (2, 6), (0, 2)),

@@ -5,7 +5,13 @@ import pytest
 
 from equilibrist.errors import StorageError
 from equilibrist.solving import decision_training, fixed_strategy
-from equilibrist.solving.fixed_strategy import FixedStrategy, load_training, train
+from equilibrist.solving.fixed_strategy import (
+    FixedStrategy,
+    Training,
+    load_training,
+    save_training,
+    train,
+)
 
 SMALL = ("--hands", 20_000, "--cycles")
 
@@ -54,9 +60,29 @@ def test_training_goes_on_where_it_was(home, answer):
     assert answer("train", "ectomynx", *SMALL, 2)["hands_per_second"] is None  # nothing was left
 
 
+def test_a_run_killed_before_its_cycle_ended_goes_on(home, answer):
+    # All hands are played and kept; the match that ends the cycle is not.
+    settings = FixedStrategy(hands=20_000)
+    run = Training.begin(settings)
+    fixed_strategy.play_block(settings, run)
+    save_training(home / "ectomynx", settings, run)
+    again = answer("train", "ectomynx", *SMALL, 1)
+    assert again["hands_per_second"] is None
+    whole = train(settings, cycles=1)
+    np.testing.assert_array_equal(load_training(home / "ectomynx").weights, whole.weights)
+
+
+def test_a_rate_for_regrets_is_refused(home, run):
+    failed = run("train", "ectomynx-frc", "--rate", 0.1)
+    assert failed.returncode == 2
+    assert "--rate is for --update exponential" in " ".join(failed.stderr.split())
+    assert not home.exists()
+
+
 def test_progress_tells_speed_change_and_head_to_head(run):
     said = run("train", "ectomynx", *SMALL, 1).stderr
     assert "1 cycles of 20,000 hands, 20,000 to play, about " in said
+    assert "iB of memory" in said.splitlines()[0]
     line = next(line for line in said.splitlines() if line.startswith("cycle 1: "))
     for words in ("chances changed by", "mbb/g (95 %) from the strategy before", "hands/s"):
         assert words in line
@@ -98,6 +124,8 @@ def test_the_improved_bot_is_trained_listed_and_played(home, answer):
         (("--hands", 0), "a cycle has at least one hand"),
         (("--cleaning", 1), "cleaning is from 0 to 1"),
         (("--update", "regret"), "--update is for ectomynx-frc"),
+        (("--rate", "nan"), "a rate is above zero and finite, not nan"),
+        (("--force",), "learns in cycles: --cycles, --hands, not --force"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(home, run, arguments, words):
@@ -112,13 +140,13 @@ def test_a_run_of_other_settings_or_version_is_refused(home, run, answer, monkey
     failed = run("train", "ectomynx", "--hands", 10_000)
     assert failed.returncode == 2
     assert "bots/ectomynx was trained with hands 20000, not 10000" in failed.stderr
-    monkeypatch.setattr(fixed_strategy, "VERSION", 2)
-    with pytest.raises(StorageError, match="trained with version 1, not 2"):
+    monkeypatch.setattr(fixed_strategy, "VERSION", 3)
+    with pytest.raises(StorageError, match="trained with version 2, not 3"):
         load_training(home / "ectomynx")
-    assert "version 1, not 2" in listed(answer)["problem"]
+    assert "version 2, not 3" in listed(answer)["problem"]
     refused = run("match", "ectomynx", "always-call", "--game", "discard-holdem")
     assert refused.returncode == 2
-    assert "trained with version 1, not 2" in refused.stderr
+    assert "trained with version 2, not 3" in refused.stderr
 
 
 def test_stacks_that_it_was_not_trained_for_are_refused(home, answer, run, tmp_path):

@@ -4,12 +4,16 @@ import numpy as np
 import pytest
 
 from equilibrist.abstraction.betting_lines import BB, BU
+from equilibrist.abstraction.decision_lines import SHOVES, actor_of, decision_lines
+from equilibrist.cards.card import parse_cards
+from equilibrist.games.action import CALL, FOLD
 from equilibrist.games.catalog import get_game
+from equilibrist.games.notation import parse_betting
 from equilibrist.games.state import Deal, HandState
 from equilibrist.kernels.cpu import decision_matches, decisions, swap_deals
 from equilibrist.players.decision_player import DecisionPlayer
 from equilibrist.players.player import View
-from equilibrist.strategies.decision_game import decision_game, num_rows
+from equilibrist.strategies.decision_game import bet_row, decision_game, even, num_rows
 
 pytestmark = pytest.mark.kernels
 
@@ -36,12 +40,12 @@ def cards_of(word: int) -> list[int]:
 
 
 def nearly_pure(seed: int) -> np.ndarray:
-    """Scores [R, 3] of one action, and as good as never another; where it is not legal, a call."""
+    """Scores [R, 4] of one action, and as good as never another; where it is not legal, a call."""
     random = np.random.default_rng(seed)
-    scores = np.full((num_rows(), 3), 1e-24, np.float32)
+    scores = np.full((num_rows(), 4), 1e-24, np.float32)
     scores[:, 1] = 1e-12
-    # Folding seldom, so that hands go on.
-    scores[np.arange(num_rows()), random.choice(3, num_rows(), p=(0.1, 0.5, 0.4))] = 1
+    # Folding seldom and all chips seldom, so that hands go on; a swap may be any.
+    scores[np.arange(num_rows()), random.choice(4, num_rows(), p=(0.1, 0.45, 0.1, 0.35))] = 1
     return scores
 
 
@@ -57,8 +61,7 @@ class Hands:
 
     def dealt(self, word: int):
         scratch = np.empty((2, 9, 2), np.int64), np.empty(13, np.int64), np.empty(4, np.int64)
-        ranks, swaps, textures, _ = self.game
-        swap_deals.deal_hand(ranks, swaps, textures, np.uint64(word), self.deal, *scratch)
+        swap_deals.deal_hand(*self.game, np.uint64(word), self.deal, *scratch)
         return self.deal
 
     def played(self, bb, bu, word: int) -> int:
@@ -68,13 +71,13 @@ class Hands:
         )
 
 
-def at_table(scores: np.ndarray, word: int) -> int:
+def at_table(scores: tuple[np.ndarray, np.ndarray], word: int) -> int:
     """BB's profit by the game's own rules."""
     cards = cards_of(word)
     board = (*cards[4:7], cards[9], cards[12])
     draws = (*cards[7:9], *cards[10:12])
     deal = Deal((tuple(cards[:2]), tuple(cards[2:4])), board, draws)
-    players = [DecisionPlayer(GAME, scores) for _ in (BB, BU)]
+    players = [DecisionPlayer(GAME, chances) for chances in scores]
     state = HandState.start(GAME, deal)
     while not state.is_over:
         state = state.apply(players[state.actor].act(View.of(state, state.actor)))
@@ -86,9 +89,55 @@ def test_hands_end_as_at_the_table() -> None:
     streets = set()
     for number in range(COUNT):
         word = mix(number)
-        assert hands.played(scores, scores, word) == at_table(scores, word), number
+        assert hands.played(scores, scores, word) == at_table((scores, scores), word), number
         streets.add(int((hands.trace[:, 0] >= 0).sum()))
     assert max(streets) >= 10  # with swaps on two streets
+
+
+def alike(*chances: float) -> np.ndarray:
+    return np.tile(np.array(chances, np.float32), (num_rows(), 1))
+
+
+def test_a_row_that_only_raises_calls_all_chips() -> None:
+    # Where no legal action of a row has a chance, it calls: compiled, at the table and when asked.
+    raiser, shover, hands = alike(0, 0, 0, 1), alike(0, 0, 1, 0), Hands()
+    for number in range(10):
+        for pair in ((raiser, shover), (shover, raiser)):
+            won = hands.played(*pair, mix(number))
+            assert won == at_table(pair, mix(number))
+            assert abs(won) in (0, 200)
+    betting = parse_betting(GAME, "r200")
+    holes = np.array([parse_cards("7c2d")], np.uint8)
+    found = dict(DecisionPlayer(GAME, raiser).bet_chances(betting, (), holes))
+    assert {action: chance[0] for action, chance in found.items()} == {FOLD: 0, CALL: 1}
+
+
+def test_chances_of_what_is_illegal_go_to_the_others_alike() -> None:
+    mixed, shover, hands = alike(0.165, 0.648, 0.087, 0.1), alike(0, 0, 1, 0), Hands()
+    folds = sum(hands.played(mixed, shover, mix(number)) == -2 for number in range(4000))
+    holes = np.array([parse_cards("7c2d")], np.uint8)
+    chances = dict(DecisionPlayer(GAME, mixed).bet_chances(parse_betting(GAME, "r200"), (), holes))
+    assert chances[FOLD][0] == pytest.approx(0.165 / 0.813)
+    assert folds / 4000 == pytest.approx(0.165 / 0.813, abs=4 * 0.4 / 4000**0.5)
+
+
+@pytest.mark.parametrize("seat", [BB, BU])
+def test_both_seats_learn_at_every_position_that_faces_all_chips(seat: int) -> None:
+    hands, scores = Hands(), even()
+    gains, chosen = np.zeros((2, num_rows(), 4), np.int64)
+    visits = np.zeros(num_rows(), np.int64)
+    for number in range(300):
+        hands.dealt(mix(number))
+        decisions.walk(
+            hands.game.lines, hands.deal, scores, gains, chosen, visits, np.uint64(number), seat,
+            hands.queue, hands.worth,
+        )  # fmt: skip
+    for number, line in enumerate(decision_lines()[:5]):  # before the flop and on it
+        for position in line.positions:
+            if position >= SHOVES and actor_of(line.street, position) == seat:
+                rows = [bet_row(number, position, state) for state in range(168)]
+                assert visits[rows].any(), (line, position)
+                assert not gains[rows, 2:].any()
 
 
 def test_a_walk_knows_what_every_deviation_is_worth() -> None:
@@ -97,7 +146,7 @@ def test_a_walk_knows_what_every_deviation_is_worth() -> None:
     """
     hands, scores = Hands(), nearly_pure(2)
     rows = num_rows()
-    gains, chosen = np.zeros((2, rows, 3), np.int64)
+    gains, chosen = np.zeros((2, rows, 4), np.int64)
     visits = np.zeros(rows, np.int64)
     asked = 0
     for number in range(60):
@@ -130,7 +179,7 @@ def test_sums_do_not_depend_on_the_number_of_threads(lanes: int) -> None:
     scores, rows = nearly_pure(3), num_rows()
     found = []
     for number in (1, lanes):
-        gains, chosen = np.zeros((2, number, rows, 3), np.int64)
+        gains, chosen = np.zeros((2, number, rows, 4), np.int64)
         visits = np.zeros((number, rows), np.int64)
         decisions.walk_hands(*decision_game(), scores, np.uint64(9), 5, 205, gains, chosen, visits)
         found.append([sums.sum(axis=0) for sums in (gains, chosen, visits)])

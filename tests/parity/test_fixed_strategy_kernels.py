@@ -109,7 +109,9 @@ def play(weights: tuple[np.ndarray, np.ndarray], number: int) -> tuple[int, list
         meant, played = slot % levels, end.played
         first = starts[BB] + slot - meant
         trace += [
-            (first + min(meant, played[BB]), first + max(meant, played[BB]) + 1),
+            (first + min(meant, played[BB]), first + max(meant, played[BB]) + 1)
+            if played[BB] >= 0
+            else (first, first),  # BU folded first
             (bu_start + min(level, played[BU]), bu_start + max(level, played[BU]) + 1),
         ]
         if end.folder is not None:

@@ -91,7 +91,7 @@ def test_a_match_over_tcp_is_logged_as_in_process(serve, game):
 
 
 def test_ectomynx_plays_over_the_protocol_what_it_plays_in_process(serve, monkeypatch):
-    chances = np.random.default_rng(1).random((num_rows(), 3)).astype(np.float32)
+    chances = np.random.default_rng(1).random((num_rows(), 4)).astype(np.float32)
     players = LevelPlayer(SWAPS, name="Ann"), DecisionPlayer(SWAPS, chances, name="Bob")
     seeds = {}
     for player in players:

@@ -32,7 +32,7 @@ def view(line: str) -> View:
 
 
 def always(action: int) -> np.ndarray:
-    chances = np.zeros((num_rows(), 3), np.float32)
+    chances = np.zeros((num_rows(), 4), np.float32)
     chances[:, action] = 1
     return chances
 
@@ -42,20 +42,28 @@ def always(action: int) -> np.ndarray:
     [
         ("", 0),
         ("c", 1),
-        ("r6", 6),
-        ("r15", 6),  # nearer to 6 than to 46, of those that BB faces
-        ("r60", 8),
+        ("r6", 5),
+        ("r15", 5),  # nearer to 6 than to 46, of those that BB faces
+        ("r60", 7),
+        ("r100", 8),  # nearer to all chips than to 46
         ("r200", 8),
         ("cr6", 2),
-        ("r6r18", 7),
+        ("cr200", 9),
+        ("r6r18", 6),
+        ("r6r200", 8 + 5),
+        ("r6r18r200", 8 + 6),
         ("r6c/kk", 0),
         ("r6c/kkc", 1),
         ("r6c/kkr8", 1),  # 2 into 12 is a check
         ("r6c/kkr13", 2),
         ("r6c/kkr13r31", 3),
-        ("r6c/kkcr13", 6),
-        ("r6c/kkcr200", 8),  # a shove is what would be the third bet
-        ("r6c/kkcr13r31", 7),
+        ("r6c/kkcr13", 5),
+        ("r6c/kkr200", 8),
+        ("r6c/kkcr200", 9),
+        ("r6c/kkr8r200", 9),  # all chips over what is a check
+        ("r6c/kkr13r200", 8 + 2),
+        ("r6c/kkr150r200", 8 + 1),  # all chips over what was read as all chips
+        ("r6c/kkcr13r31", 6),
     ],
 )
 def test_bets_are_read_as_the_nearest_position(betting: str, position: int) -> None:
@@ -64,7 +72,7 @@ def test_bets_are_read_as_the_nearest_position(betting: str, position: int) -> N
 
 def test_bets_are_larger_on_wet_boards() -> None:
     # V: 1.0 · pot where wetness and volatility are highest, 0.6 on 962: low wetness, some change.
-    raiser = DecisionPlayer(GAME, always(2))
+    raiser = DecisionPlayer(GAME, always(3))
     amounts = [
         raiser.act(view(f"MATCHSTATE:0:0:r6c/kk:Ah9s|/{board}")).amount - 6
         for board in ("QsJsTs", "9c6h2d")
@@ -74,7 +82,7 @@ def test_bets_are_larger_on_wet_boards() -> None:
 
 def test_a_small_bet_into_a_large_pot_is_never_folded_to() -> None:
     seen = view("MATCHSTATE:1:0:r192c/kkcc/kkcc/r200:|Th9h/2c3d4s/7d/Kc")
-    for action in range(3):
+    for action in range(4):
         assert DecisionPlayer(GAME, always(action)).act(seen) == CALL
 
 
@@ -89,19 +97,22 @@ def test_swaps_are_decisions() -> None:
 
 
 def test_its_mixture_is_what_it_plays() -> None:
-    chances = np.tile(np.array([0.2, 0.3, 0.5], np.float32), (num_rows(), 1))
+    chances = np.tile(np.array([0.2, 0.3, 0.1, 0.4], np.float32), (num_rows(), 1))
     player = DecisionPlayer(GAME, chances)
     assert dict(player.mixture(view("MATCHSTATE:1:0::|Th9h"))) == pytest.approx(
-        {Action("f"): 0.2, CALL: 0.3, raise_to(6): 0.5}
+        {Action("f"): 0.2, CALL: 0.3, raise_to(200): 0.1, raise_to(6): 0.4}
     )
     assert dict(player.mixture(view("MATCHSTATE:0:0:c:Th9h|"))) == pytest.approx(
-        {CALL: 0.5, raise_to(6): 0.5}
+        {CALL: 3 / 8, raise_to(200): 1 / 8, raise_to(6): 4 / 8}
     )
+    # A raise would be over 60 % of the chips behind: all, or none.
+    late = "MATCHSTATE:0:0:r80c/kk:Th9h|/2c3d4s"
+    assert dict(player.mixture(view(late))) == pytest.approx({CALL: 3 / 4, raise_to(200): 1 / 4})
 
 
 @pytest.mark.parametrize("other", [Uniform(), Mix(0, 1, 0), Mix(0, 0, 1), Mix(0.2, 0.4, 0.4)])
 def test_it_does_nothing_illegal_and_the_same_again(other) -> None:
-    chances = np.random.default_rng(1).random((num_rows(), 3)).astype(np.float32)
+    chances = np.random.default_rng(1).random((num_rows(), 4)).astype(np.float32)
     players = DecisionPlayer(GAME, chances), other
     first, again = (play_match(GAME, players, 60, seed=3) for _ in range(2))
     assert (first.chips == again.chips).all()

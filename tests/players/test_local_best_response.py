@@ -1,5 +1,6 @@
 """Local best response: the ranges it keeps, what it does where the answer is plain, and bounds."""
 
+import itertools
 from collections import Counter
 
 import numpy as np
@@ -45,7 +46,7 @@ def even(*chances: float) -> np.ndarray:
 @pytest.mark.parametrize("spot", SPOTS)
 @pytest.mark.parametrize("hand", ["Jh5c", "QcQd", "9c8c"])
 def test_chances_of_hands_are_what_its_player_mixes(spot: str, hand: str) -> None:
-    chances = np.random.default_rng(1).random((num_rows(), 3)).astype(np.float32)
+    chances = np.random.default_rng(1).random((num_rows(), 4)).astype(np.float32)
     player, seen = DecisionPlayer(GAME, chances), view(spot.format(hand))
     holes = np.array([parse_cards(hand), parse_cards("KcKd")], np.uint8)
     found = player.bet_chances(seen.betting, seen.board, holes)
@@ -57,7 +58,7 @@ def test_chances_of_hands_are_what_its_player_mixes(spot: str, hand: str) -> Non
 
 @pytest.mark.parametrize("hand", ["Jh5c", "QcQd", "9c8c", "Th4h"])
 def test_chances_of_swaps_are_what_its_player_mixes(hand: str) -> None:
-    chances = np.random.default_rng(1).random((num_rows(), 3)).astype(np.float32)
+    chances = np.random.default_rng(1).random((num_rows(), 4)).astype(np.float32)
     for line in ("MATCHSTATE:0:0:r6c/:{}|/3d3hTs", "MATCHSTATE:1:0:r6c/kkcr14c/k:|{}/3d3hTs/Ac"):
         player, seen = DecisionPlayer(GAME, chances), view(line.format(hand))
         holes = np.array([parse_cards(hand)], np.uint8)
@@ -114,9 +115,21 @@ def test_a_swap_leaves_the_other_card_and_any_new_one() -> None:
     rows[parse_class("72o")] = (0, 1, 0, 0, 0, 0)
     response = LocalBestResponse(GAME, LevelPlayer(GAME, weights))
     found = response.hands_of_other(view("MATCHSTATE:0:0:cc/kd:AhKd|/JdTh4s"))
-    sevens = (hand_table() >> 2 == parse_cards("7c")[0] >> 2).any(axis=1)
-    assert found[sevens].sum() == pytest.approx(1)
-    assert (found > 0).sum() == 4 * (52 - 5 - 4) + 6
+    # Every 72 offsuit, with every card that neither is seen nor the deuce it gave away.
+    seen, expected = {*parse_cards("AhKd"), *parse_cards("JdTh4s")}, np.zeros(len(hand_table()))
+    for seven, deuce in itertools.product(parse_cards("7c7d7h7s"), parse_cards("2c2d2h2s")):
+        if seven % 4 != deuce % 4:
+            for card in set(range(52)) - seen - {seven, deuce}:
+                expected[hand_index(seven, card)] += 1
+    np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-15)
+
+
+def test_cards_that_it_gave_away_do_not_come_again() -> None:
+    # Kings full against queens: only the ace of spades could split the pot, and it is ours no more.
+    seen = view("MATCHSTATE:0:0:r6c/dkcc/kk:AsKh~AsKd|/AhAdAc/Ks")
+    theirs = np.tile(np.array(parse_cards("QcQd"), np.uint8), (2000, 1))
+    response = LocalBestResponse(GAME, LevelPlayer(GAME))
+    assert (response._play_out(seen, theirs) == 1).all()
 
 
 RIVER = "MATCHSTATE:0:0:r6c/kkcc/kkcc/{}:{}|/AsKsQs/Js/2d"
@@ -125,11 +138,11 @@ RIVER = "MATCHSTATE:0:0:r6c/kkcc/kkcc/{}:{}|/AsKsQs/Js/2d"
 @pytest.mark.parametrize(
     ("chances", "hand", "betting", "action"),
     [
-        ((0, 1, 0), "Ts9d", "", "r200"),  # the nuts against one who calls
-        ((0, 1, 0), "Ts9d", "cr12", "r200"),
-        ((0, 1, 0), "3c4d", "", "c"),  # nothing, against one who calls
-        ((0, 1, 0), "3c4d", "cr12", "f"),
-        ((1, 0, 0), "3c4d", "", "r12"),  # nothing, against one who folds: any raise will do
+        ((0, 1, 0, 0), "Ts9d", "", "r200"),  # the nuts against one who calls
+        ((0, 1, 0, 0), "Ts9d", "cr12", "r200"),
+        ((0, 1, 0, 0), "3c4d", "", "c"),  # nothing, against one who calls
+        ((0, 1, 0, 0), "3c4d", "cr12", "f"),
+        ((1, 0, 0, 0), "3c4d", "", "r12"),  # nothing, against one who folds: any raise will do
     ],
 )
 def test_what_it_does_where_the_answer_is_plain(chances, hand, betting, action) -> None:
@@ -137,7 +150,7 @@ def test_what_it_does_where_the_answer_is_plain(chances, hand, betting, action) 
     assert action_name(response.act(view(RIVER.format(betting, hand)))) == action
 
 
-@pytest.mark.parametrize("chances", [(1, 0, 0), (0, 1, 0)])
+@pytest.mark.parametrize("chances", [(1, 0, 0, 0), (0, 1, 0, 0)])
 def test_it_bluffs_whoever_folds_and_beats_whoever_calls(chances) -> None:
     other = DecisionPlayer(GAME, even(*chances))
     match = play_match(GAME, (LocalBestResponse(GAME, other), other), 150, seed=1)

@@ -33,6 +33,7 @@ from equilibrist.strategies.level_weights import (
 )
 
 TINY = FixedStrategy(hands=3000, seed=4)
+EMPTY = np.zeros((2, num_weights(), 2), np.int64)
 
 
 def pure(seat: int, slots: dict[tuple[Mark, ...], int]) -> np.ndarray:
@@ -67,6 +68,29 @@ def test_profits_go_back_with_the_printed_shares() -> None:
             "flop": profit[start:].sum() / 125 / visits[start:].sum(),
         }
         assert per_visit == pytest.approx({"preflop": 4.8 * sign, "flop": 6.0 * sign})
+
+
+@pytest.mark.parametrize("meant", [0, 3])
+def test_who_has_not_acted_learns_nothing(meant: int) -> None:
+    # BU folds first: BB wins a chip whatever it meant, and has decided nothing.
+    run = Training(np.array([pure(BB, {(): meant}), pure(BU, {})]), np.zeros_like(EMPTY))
+    fixed_strategy.play_block(FixedStrategy(hands=500), run)
+    assert not run.sums[BB].any()
+    assert run.sums[BU].sum(axis=0).tolist() == [-125 * 500, 500]
+
+
+@pytest.mark.parametrize("rate", [100.0, 1e6])
+def test_large_rates_choose_what_won_most(rate: float) -> None:
+    weights, sums = np.array([report_start(BB), report_start(BU)]), EMPTY.copy()
+    weights[:, :6] = (0, 0.5, 0.3, 0.2, 0, 0)
+    sums[BB, :6] = [(125 * won, 1) for won in (9, 1, 8, 7, 9, 9)]  # weights of zero do not count
+    assert updated(weights, sums, rate)[BB, :6] == pytest.approx([0, 0, 1, 0, 0, 0], abs=1e-40)
+
+
+@pytest.mark.parametrize("rate", [0.0, -1.0, float("nan"), float("inf")])
+def test_rates_that_do_not_learn_are_refused(rate: float) -> None:
+    with pytest.raises(InvalidValueError, match="a rate is above zero and finite, not"):
+        FixedStrategy(rate=rate)
 
 
 def test_weights_are_multiplied_and_sum_to_one_again() -> None:
@@ -181,8 +205,8 @@ def test_other_settings_and_versions_are_refused(tmp_path, monkeypatch) -> None:
     save_training(tmp_path, TINY, Training.begin(TINY))
     with pytest.raises(StorageError, match="trained with seed 4, not 5"):
         load_training(tmp_path, FixedStrategy(hands=3000, seed=5))
-    monkeypatch.setattr(fixed_strategy, "VERSION", 2)
-    with pytest.raises(StorageError, match="trained with version 1, not 2"):
+    monkeypatch.setattr(fixed_strategy, "VERSION", 3)
+    with pytest.raises(StorageError, match="trained with version 2, not 3"):
         load_training(tmp_path)
     with pytest.raises(InvalidValueError, match="start from report or random"):
         FixedStrategy(start="zero")

@@ -43,7 +43,7 @@ class StreetEnd(NamedTuple):
 
     folder: int | None  # who folded, None if nobody
     amounts: tuple[int, int]  # put in by BB and BU
-    played: tuple[int, int]  # levels played to by BB and BU
+    played: tuple[int, int]  # levels played to by BB and BU, −1 for who has not acted
     is_led: bool  # after the flop: whether BB bet first, above level 0
 
     @property
@@ -70,7 +70,8 @@ def play_street(pot: int, behind: int, bb_slot: int, bu_levels: tuple[int, int])
         StreetEnd(folder=None, amounts=(24, 24), played=(2, 2), is_led=True)
     """
     own = [BIG_BLIND, SMALL_BLIND] if pot == 0 else [0, 0]
-    agreed = [0, 0]  # the last amount that each chose to put in; blinds are not chosen
+    # The last amount that each chose to put in: blinds are not chosen, and a fold chooses nothing.
+    agreed: list[int | None] = [None, None]
     top = highest_level(pot, behind)
     leads = pot > 0 and bb_slot <= top
     levels = [bb_slot if pot == 0 or leads else bb_slot - top - 1, bu_levels[0]]
@@ -88,16 +89,20 @@ def play_street(pot: int, behind: int, bb_slot: int, bu_levels: tuple[int, int])
         elif action == CALL:
             own[actor] = spot.bet
         has_acted += 1
-        if action != FOLD:
-            agreed[actor] = own[actor]
+        agreed[actor] = (agreed[actor] or 0) if action == FOLD else own[actor]
         if has_acted == 1 and actor == BB:
             is_led = bet_level(own[BB], pot) > 0
             levels[BU] = bu_levels[is_led]
         if action == FOLD or (action == CALL and has_acted > 1):
-            played = (bet_level(agreed[BB], pot), bet_level(agreed[BU], pot))
+            played = (_played(agreed[BB], pot), _played(agreed[BU], pot))
             folder = actor if action == FOLD else None
             return StreetEnd(folder, (own[BB], own[BU]), played, is_led)
         actor = other
+
+
+def _played(agreed: int | None, pot: int) -> int:
+    """The level of an amount, −1 where there is none."""
+    return -1 if agreed is None else bet_level(agreed, pot)
 
 
 def highest_level(pot: int, behind: int) -> int:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from equilibrist.abstraction.textures import straight_tables
 from equilibrist.cards.card import Card, Cards, check_distinct
 from equilibrist.errors import CardError
+from equilibrist.games.action import KEEP, Action
 from equilibrist.kernels.layout import SwapTables
 from equilibrist.kernels.reference import swapping as reference
 
@@ -32,6 +33,19 @@ def card_to_swap(hole: Cards, board: Cards) -> Card | None:
     _check_sizes(len(hole), len(board))
     place = reference.swap_place(hole, board)
     return None if place == reference.KEEP else hole[place]
+
+
+def swap_by_rule(hole: Cards, board: Cards) -> Action:
+    """What the rule does with hole cards, as an action.
+
+    Example:
+        >>> from equilibrist.cards.card import parse_cards
+        >>> from equilibrist.games.action import action_name
+        >>> action_name(swap_by_rule(parse_cards("AcAh"), parse_cards("2c3d9s")))
+        'k'
+    """
+    card = card_to_swap(hole, board)
+    return KEEP if card is None else Action("d", card=card)
 
 
 def swap_places(holes: ArrayLike, boards: ArrayLike) -> NDArray[np.int8]:

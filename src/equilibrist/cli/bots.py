@@ -59,7 +59,8 @@ def train(
 
     wishes = self_taught.Wishes(cycles, hands, rate, cleaning, update)
     if bot in SELF_TAUGHT:
-        _refuse(bot, {"--to": to, "--seconds": seconds}, "learns in cycles: --cycles, --hands")
+        options = {"--to": to, "--seconds": seconds, "--force": force or None}
+        _refuse(bot, options, "learns in cycles: --cycles, --hands")
         self_taught.train(SELF_TAUGHT[bot], out, wishes, json=json, seed=seed, threads=threads)
         return
     options = {f"--{name}": wish for name, wish in wishes._asdict().items()}

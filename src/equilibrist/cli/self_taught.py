@@ -57,6 +57,7 @@ def train(
     from equilibrist.games.catalog import load_game
     from equilibrist.storage.artefact import check_target
     from equilibrist.storage.manifest import MANIFEST
+    from equilibrist.storage.memory import gigabytes
 
     method, _, kernels = method_of(bot)
     settings, folder = _settings(bot, wishes, seed), out or bot.folder
@@ -70,7 +71,8 @@ def train(
     cores = threads or most_threads()
     print(
         f"{bot.name}: {cycles} cycles of {settings.hands:,} hands, {max(left, 0):,} to play, about "
-        f"{duration(left / bot.speed / cores)} with {cores} threads",
+        f"{duration(left / bot.speed / cores)} with {cores} threads and "
+        f"{gigabytes(method.needed_bytes(cores))} of memory",
         file=sys.stderr,
     )
     prepare_kernels(threads, *kernels)
@@ -104,6 +106,11 @@ def _settings(bot: SelfTaught, wishes: Wishes, seed: int) -> Settings:
         )
     make = method_of(bot)[1]
     found: Settings = make(**{"hands": bot.hands, "cleaning": bot.cleaning, "seed": seed} | given)
+    if "rate" in given and getattr(found, "update", "") == "regret":
+        raise InvalidValueError(
+            "regrets are added as they are; --rate is for --update exponential",
+            value=given["rate"],
+        )
     return found
 
 
@@ -139,7 +146,8 @@ class _Watch:
         self.seconds, self._played = now - self._start, _hands(self.settings, run)
         if len(run.cycles) > self._told:
             self._told = len(run.cycles)
-            self._say(f"{_cycle_text(run.cycles[-1], self.big_blind)}; {self.speed:,.0f} hands/s")
+            speed = f"; {self.speed:,.0f} hands/s" if self.speed else ""  # none but before a kill
+            self._say(_cycle_text(run.cycles[-1], self.big_blind) + speed)
         elif now - self._spoken > _PATIENCE and self.speed:
             left = self.cycles * self.settings.hands - self._played
             self._say(

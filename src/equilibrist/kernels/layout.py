@@ -61,7 +61,7 @@ class LineTables(NamedTuple):
     leads: NDArray[bool_]  # whether BB bets with a slot
     next: NDArray[int64]  # [E] the line that follows, or one of the negative endings
     stake: NDArray[int64]  # [E] chips that the loser of the hand has put in, if it ends
-    played: NDArray[int64]  # [E, 2] levels played by BB and BU
+    played: NDArray[int64]  # [E, 2] levels played by BB and BU, −1 for who has not acted
 
 
 class LevelGame(NamedTuple):
@@ -76,16 +76,20 @@ class LevelGame(NamedTuple):
 class DecisionTables(NamedTuple):
     """Rows of a player that decides action by action (`abstraction/decision_lines.py`); Q lines.
 
-    A row is a decision in a state and has a place for each of three actions. Rows of betting are
-    [states, positions] from `bet_start` on, those of swaps [states, 2, seats] from `swap_start` on:
-    whether the swap rule would keep both cards is part of the state.
+    A row is a decision in a state and has a place for each of four actions. Rows of betting are
+    [states, positions of the line] from `bet_start` on, those of swaps [states, 2, seats] from
+    `swap_start` on: whether the swap rule would keep both cards is part of the state.
     """
 
-    actor: NDArray[int64]  # [2, 10] who decides, before the flop and after it, by position
-    after_raise: NDArray[int64]  # [2, 10] the position after a raise, −1 where there is none
-    mark: NDArray[int64]  # [2, 10] how a street has ended that ends by a call
-    num_bets: NDArray[int64]  # [10] of the street
-    preflop_sizes: NDArray[int64]  # [5] of a raise by bets so far
+    stack: int64  # chips of each
+    actor: NDArray[int64]  # [2, 16] who decides, before the flop and after it, by position
+    after_raise: NDArray[int64]  # [2, 16] the position after a raise, −1 where there is none
+    after_shove: NDArray[int64]  # [16] that after all chips, −1 where they are in
+    mark: NDArray[int64]  # [2, 16] how a street has ended that ends by a call
+    preflop_sizes: NDArray[int64]  # [16] of a raise by position
+    tenths: NDArray[int64]  # [4, 12] of the pot that is bet, by street and texture that it adds
+    num_positions: NDArray[int64]  # [Q]
+    place: NDArray[int64]  # [Q, 16] of a position among those of its line, −1 where it has it not
     next: NDArray[int64]  # [Q, 7] the line after a street, by how it ended; −1 where none follows
     bet_start: NDArray[int64]  # [Q]
     swap_start: NDArray[int64]  # [Q] −1 on streets without swaps

@@ -30,7 +30,7 @@ from equilibrist.abstraction.betting_lines import (
     all_lines,
     nearest_line,
 )
-from equilibrist.abstraction.swapping import card_to_swap, swap_places, swap_tables
+from equilibrist.abstraction.swapping import swap_by_rule, swap_places, swap_tables
 from equilibrist.abstraction.textures import (
     NUM_CLASSES,
     flop_textures,
@@ -41,7 +41,7 @@ from equilibrist.abstraction.textures import (
 from equilibrist.cards.card import Cards
 from equilibrist.cards.hand import class_table, hand_index
 from equilibrist.errors import InvalidValueError, StorageError
-from equilibrist.games.action import CALL, FOLD, KEEP, Action, raise_to
+from equilibrist.games.action import CALL, FOLD, Action, raise_to
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
 from equilibrist.players.player import Player, View
@@ -84,8 +84,7 @@ class LevelPlayer(Player):
         """Swap, keep, or bet as far as the level of the street goes."""
         betting = view.betting
         if betting.is_discarding:
-            card = card_to_swap(view.hole, view.board)
-            return KEEP if card is None else Action("d", card=card)
+            return swap_by_rule(view.hole, view.board)
         key = view.state.hand_number, betting.text.rpartition("/")[0], view.hole
         if key != self._key:
             self._key = key

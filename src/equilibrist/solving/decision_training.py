@@ -6,7 +6,9 @@ two rules:
 
     regret        regret matching+: scores are sums of regrets, none below zero; what is played in
                   the end is the average strategy, in which block t counts t times
-    exponential   the report's: scores times exp(rate · profit per visit); played as they end
+    exponential   after the report's: scores times exp(rate · regret per visit), without its factor
+                  0.8; where all actions are legal at all visits a regret is as good as the profit,
+                  from which it differs by the same for all; played as they end
 
 Strategy cleaning, chances below a threshold becoming none, was the report's wish and is on.
 
@@ -33,6 +35,7 @@ from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.solving.fixed_strategy import (
     Cycle,
     Keeper,
+    check_rate,
     check_same,
     cycles_array,
     cycles_of,
@@ -40,10 +43,16 @@ from equilibrist.solving.fixed_strategy import (
     won_per_hand,
 )
 from equilibrist.storage.artefact import open_artefact, write_artefact
-from equilibrist.strategies.decision_game import by_rule, decision_game, num_rows
+from equilibrist.strategies.decision_game import (
+    NUM_ACTIONS,
+    by_rule,
+    decision_game,
+    even,
+    num_rows,
+)
 
 KIND = "decision training"
-VERSION = 1
+VERSION = 2
 
 _MOST_LANES = 8  # copies of the sums, one a thread
 _MATCH_DEALS = 1 << 18
@@ -68,21 +77,22 @@ class Decisions:
                 f"strategies are updated by regret or exponential, not {self.update!r}",
                 value=self.update,
             )
-        if min(self.hands, self.block) < 1 or not 0 <= self.cleaning < 1 / 3:
+        if min(self.hands, self.block) < 1 or not 0 <= self.cleaning < 1 / NUM_ACTIONS:
             raise InvalidValueError(
-                f"a cycle and a block have at least one hand and cleaning is from 0 to a third, "
+                f"a cycle and a block have at least one hand and cleaning is from 0 to a quarter, "
                 f"not {self.hands}, {self.block} and {self.cleaning}",
                 value=(self.hands, self.block, self.cleaning),
             )
+        check_rate(self.rate)
 
 
 @dataclass(eq=False)
 class DecisionTraining:
     """A run: scores and averages, and the strategy that the last cycle ended with."""
 
-    scores: Floats  # [R, 3]
-    average: Floats  # [R, 3] sums of chances, later blocks counting more
-    before: Floats  # [R, 3]
+    scores: Floats  # [R, 4]
+    average: Floats  # [R, 4] sums of chances, later blocks counting more
+    before: Floats  # [R, 4]
     hands_done: int = 0  # of the unfinished cycle
     blocks: int = 0  # of all cycles
     cycles: list[Cycle] = field(default_factory=list)
@@ -90,9 +100,9 @@ class DecisionTraining:
     @classmethod
     def begin(cls, settings: Decisions) -> DecisionTraining:
         """The run before the first hand: calls everything, swaps by the rule; or is even."""
-        scores, average = np.zeros((2, num_rows(), 3), np.float32)
+        scores, average = np.zeros((2, num_rows(), NUM_ACTIONS), np.float32)
         if settings.update == "exponential":
-            scores[:] = 1 / 3
+            scores = even()
         run = cls(scores, average, average)
         run.before = strategy_of_run(settings, run)
         return run
@@ -130,8 +140,8 @@ def train(
 class Sums:
     """What the walks of a block add up, a copy for each thread; zero between blocks."""
 
-    gains: NDArray[np.int64]  # [lanes, R, 3]
-    chosen: NDArray[np.int64]  # [lanes, R, 3]
+    gains: NDArray[np.int64]  # [lanes, R, 4]
+    chosen: NDArray[np.int64]  # [lanes, R, 4]
     visits: NDArray[np.int64]  # [lanes, R]
 
     @classmethod
@@ -140,8 +150,19 @@ class Sums:
         import numba
 
         lanes, rows = min(numba.get_num_threads(), _MOST_LANES), num_rows()
-        gains, chosen = np.zeros((2, lanes, rows, 3), np.int64)
+        gains, chosen = np.zeros((2, lanes, rows, NUM_ACTIONS), np.int64)
         return cls(gains, chosen, np.zeros((lanes, rows), np.int64))
+
+
+def needed_bytes(threads: int) -> int:
+    """Memory of a training, about: four strategies, and the sums of each thread.
+
+    Example:
+        >>> round(needed_bytes(2) / 1e9, 1)
+        0.8
+    """
+    sums = 8 * (2 * NUM_ACTIONS + 1) * min(threads, _MOST_LANES)
+    return num_rows() * (sums + 4 * 4 * NUM_ACTIONS)
 
 
 def walk_block(settings: Decisions, run: DecisionTraining, sums: Sums) -> None:
@@ -176,10 +197,15 @@ def finish_cycle(settings: Decisions, run: DecisionTraining) -> None:
 
 
 def strategy_of_run(settings: Decisions, run: DecisionTraining) -> Floats:
-    """Chances [R, 3] that a run has come to, cleaned; rows that no walk met call, swap by rule."""
-    found = run.average if settings.update == "regret" else run.scores
-    total = found.sum(axis=1, keepdims=True)
-    chances = np.where(total > 0, found / np.where(total > 0, total, 1), by_rule())
+    """Chances [R, 4] that a run has come to, cleaned.
+
+    Rows that the other's play never led to have scores, but no average: they play by their scores.
+    Rows that no walk met call, or swap by the rule.
+    """
+    chances = by_rule().copy()
+    for found in (run.scores, run.average):
+        total = found.sum(axis=1, keepdims=True)
+        np.divide(found, total, out=chances, where=total > 0)
     chances[chances < settings.cleaning] = 0
     return np.asarray(chances / chances.sum(axis=1, keepdims=True), np.float32)
 
@@ -187,7 +213,7 @@ def strategy_of_run(settings: Decisions, run: DecisionTraining) -> Floats:
 def head_to_head(
     first: Floats, second: Floats, *, deals: int | None = None, seed: int = 0, stream: int = 0
 ) -> tuple[float, float]:
-    """Chips a hand that chances [R, 3] win from others, and the standard error, in duplicate."""
+    """Chips a hand that chances [R, 4] win from others, and the standard error, in duplicate."""
     from equilibrist.kernels.cpu.decision_matches import play_deals
 
     deals = deals or _MATCH_DEALS
@@ -219,19 +245,20 @@ def load_training(folder: Path, settings: Decisions | None = None) -> DecisionTr
     wanted = {"version": VERSION, **(asdict(settings) if settings else {})}
     check_same(folder, stored.configuration, wanted)
     scores, average, before = (stored.arrays[name] for name in ("scores", "average", "before"))
-    if scores.shape != (num_rows(), 3):
-        raise StorageError(
-            f"{folder} holds {len(scores):,} rows, not {num_rows():,} as the game with stacks of "
-            "200 has",
-            value=str(folder),
-        )
+    for name, array in (("scores", scores), ("average", average), ("before", before)):
+        if array.shape != by_rule().shape:
+            raise StorageError(
+                f"{folder} holds {name} of shape {array.shape}, not {by_rule().shape} as the game "
+                "with stacks of 200 has",
+                value=str(folder),
+            )
     hands_done, blocks = int(stored.info["hands_done"]), int(stored.info["blocks"])
     cycles = cycles_of(stored.arrays["cycles"])
     return DecisionTraining(scores, average, before, hands_done, blocks, cycles)
 
 
 def load_strategy(folder: Path) -> Floats:
-    """The chances [R, 3] of the run in a folder."""
+    """The chances [R, 4] of the run in a folder."""
     run = load_training(folder)
     names = Decisions.__dataclass_fields__
     stored = open_artefact(folder, KIND).configuration

@@ -2,7 +2,8 @@
 
 A cycle plays N hands with both strategies fixed. The profit of a hand goes to its last choice, and
 times 0.8 to the one before, and so on to the first; at each choice all levels between the one
-played and the one meant take it. Then every weight is multiplied by
+played and the one meant take it alike. Who has not acted, because the other folded first, has made
+no choice and learns nothing. Then every weight is multiplied by
 
     exp(rate · profit per visit)
 
@@ -15,11 +16,13 @@ numbers of 1/125 chip. So a run is the same with any number of threads, and one 
 on to the same weights.
 
 Source: EctomynX, "Pokerbots Strategy Report", IV; cleaning: V. Its "normalizing constant", our
-`rate`, is not printed.
+`rate`, is not printed. It updates the levels in between "to varying degrees", which are not printed
+either, and is silent about who has not acted: both are decided here.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -34,6 +37,7 @@ from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.strategies.level_game import level_game
 from equilibrist.strategies.level_weights import (
+    from_largest,
     normalise,
     num_weights,
     random_start,
@@ -41,7 +45,7 @@ from equilibrist.strategies.level_weights import (
 )
 
 KIND = "level training"
-VERSION = 1
+VERSION = 2
 
 _BLOCK = 1 << 22  # hands between two calls of `watch`
 _MOST_LANES = 16  # copies of the sums, one a thread
@@ -73,6 +77,13 @@ class FixedStrategy:
                 f"not {self.hands} and {self.cleaning}",
                 value=(self.hands, self.cleaning),
             )
+        check_rate(self.rate)
+
+
+def check_rate(rate: float) -> None:
+    """Raise `InvalidValueError` unless a rate is one that learns."""
+    if not (math.isfinite(rate) and rate > 0):
+        raise InvalidValueError(f"a rate is above zero and finite, not {rate}", value=rate)
 
 
 @dataclass(frozen=True)
@@ -135,6 +146,16 @@ def train(
     return run
 
 
+def needed_bytes(threads: int) -> int:
+    """Memory of a training, about: weights and what they become, and the sums of each thread.
+
+    Example:
+        >>> round(needed_bytes(2) / 1e9, 1)
+        0.3
+    """
+    return 2 * 8 * num_weights() * (4 + 2 * (1 + min(threads, _MOST_LANES)))
+
+
 def play_block(settings: FixedStrategy, run: Training) -> None:
     """Play the next hands of a cycle."""
     import numba
@@ -172,8 +193,12 @@ def updated(weights: Floats, sums: Ints, rate: float, cleaning: float = 0.0) -> 
     from equilibrist.kernels.cpu.fixed_strategy import PROFIT, UNIT, VISITS
 
     visits = np.maximum(sums[..., VISITS], 1)
-    weights = weights * np.exp(rate * sums[..., PROFIT] / (UNIT * visits))
+    exponents = rate * sums[..., PROFIT] / (UNIT * visits)
+    exponents[weights == 0] = -np.inf
+    weights = weights.copy()
     for seat in (BB, BU):
+        from_largest(exponents[seat], seat)
+        weights[seat] *= np.exp(exponents[seat])
         normalise(weights[seat], seat)
         if cleaning:
             weights[seat][weights[seat] < cleaning] = 0

@@ -98,6 +98,19 @@ def normalise(weights: Floats, seat: int) -> None:
             block[:, group] = np.where(total > 0, part / np.where(total > 0, total, 1), even)
 
 
+def from_largest(exponents: Floats, seat: int) -> None:
+    """Subtract the largest of every group from its exponents, in place: none is above zero then.
+
+    Weights times their exponentials are the same once they are normalised, and none overflows.
+    Those of weights that are zero are −∞.
+    """
+    for number, line in enumerate(all_lines()):
+        block = line_block(exponents, number)
+        for group in groups(line, seat):
+            largest = block[:, group].max(axis=1, keepdims=True)
+            block[:, group] -= np.where(np.isfinite(largest), largest, 0)
+
+
 def report_start(seat: int) -> Floats:
     """The weights that the report starts from: [num_weights]."""
     weights = np.empty(num_weights())

@@ -13,9 +13,10 @@ from equilibrist.kernels.cpu.decisions import (
     CALL,
     FOLD,
     RAISE,
-    STACK,
+    SHOVE,
     bet_row,
     draw_action,
+    last_action,
     least_action,
     raise_to,
     swap_row,
@@ -27,9 +28,18 @@ from equilibrist.kernels.cpu.swap_deals import deal_hand, last_hand, new_deal
 _DEPTH = 32  # most decisions of a hand
 
 
+@njit(cache=True, inline="always")
+def _play_action(chances, row, first, last, word):
+    """An action of a row among the legal ones by their chances; a call where they have none."""
+    for action in range(first, last + 1):
+        if chances[row, action] > 0:
+            return draw_action(chances, row, first, last, word)
+    return CALL
+
+
 @njit(cache=True)
 def play_hand(lines, deal, bb, bu, word, trace):
-    """Plays a deal, seats by the scores `bb` and `bu` [R, 3]; returns BB's profit.
+    """Plays a deal, seats by the chances `bb` and `bu` [R, 4]; returns BB's profit.
 
     Writes into `trace` [32, 2] the row and action of each decision, and ends it with −1.
     """
@@ -37,23 +47,26 @@ def play_hand(lines, deal, bb, bu, word, trace):
     own, hand, trace[:] = np.array((2, 1)), np.zeros(2, np.int64), -1
     while True:
         late = 1 if street > 0 else 0
-        actor, after = lines.actor[late, position], lines.after_raise[late, position]
-        bet, stack = max(own[BB], own[BU]), STACK - before
+        actor = lines.actor[late, position]
+        bet, stack = max(own[BB], own[BU]), lines.stack - before
+        size = raise_to(
+            lines, street, position, 2 * before, bet, own[actor], stack - own[actor],
+            deal.tenths[street],
+        )  # fmt: skip
         first = least_action(street, 2 * before, bet, own[actor])
-        last = RAISE if after >= 0 and bet < stack else CALL
+        last = last_action(bet, size, stack)
         row = bet_row(lines, deal, actor, street, line, position, hand[actor])
-        action = draw_action(bb if actor == BB else bu, row, first, last, word)
+        action = _play_action(bb if actor == BB else bu, row, first, last, word)
         trace[steps, 0], trace[steps, 1] = row, action
         steps += 1
         if action == FOLD:
             lost = before + own[actor]
             return -lost if actor == BB else lost
         if action == RAISE:
-            own[actor] = raise_to(
-                lines, street, position, 2 * before, bet, own[actor], stack - own[actor],
-                deal.tenths[street],
-            )  # fmt: skip
-            position = after
+            own[actor], position = size, lines.after_raise[late, position]
+            continue
+        if action == SHOVE:
+            own[actor], position = stack, lines.after_shove[position]
             continue
         own[actor] = bet
         if position == 0:
@@ -61,7 +74,7 @@ def play_hand(lines, deal, bb, bu, word, trace):
             continue
         # The street is over: a showdown, or the next one, swaps first.
         before += bet
-        if street == 3 or before == STACK:
+        if street == 3 or before == lines.stack:
             ours = deal.values[BB, last_hand(deal, BB, street, hand[BB])]
             theirs = deal.values[BU, last_hand(deal, BU, street, hand[BU])]
             return before * np.sign(ours - theirs)
@@ -70,7 +83,7 @@ def play_hand(lines, deal, bb, bu, word, trace):
         if street < 3:
             for seat in range(2):
                 row = swap_row(lines, deal, seat, street, line, hand[seat])
-                action = draw_action(bb if seat == BB else bu, row, 0, 2, word)
+                action = _play_action(bb if seat == BB else bu, row, 0, 2, word)
                 hand[seat] = 3 * hand[seat] + action
                 trace[steps, 0], trace[steps, 1] = row, action
                 steps += 1
@@ -78,7 +91,7 @@ def play_hand(lines, deal, bb, bu, word, trace):
 
 @njit(cache=True, parallel=True)
 def play_deals(ranks, swaps, textures, lines, first, second, key, start, stop, out):
-    """Plays deals twice, the strategies `first` and `second` [R, 3] changing seats.
+    """Plays deals twice, the strategies `first` and `second` [R, 4] changing seats.
 
     Adds into `out` [lanes, 2] int64 chips that the first wins in both hands of a deal, and their
     squares.
@@ -91,7 +104,7 @@ def play_deals(ranks, swaps, textures, lines, first, second, key, start, stop, o
         total = squares = 0
         for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
             word = mix(key + np.uint64(n) * GOLDEN)
-            deal_hand(ranks, swaps, textures, word, deal, hands, counts, suits)
+            deal_hand(ranks, swaps, textures, lines, word, deal, hands, counts, suits)
             word = mix(word + np.uint64(1))  # of choices
             won = play_hand(lines, deal, first, second, word, trace)
             won -= play_hand(lines, deal, second, first, word, trace)

@@ -20,15 +20,14 @@ from equilibrist.kernels.cpu.fixed_strategy import BB
 from equilibrist.kernels.cpu.splitmix import GOLDEN, fraction, mix
 from equilibrist.kernels.cpu.swap_deals import HANDS, deal_hand, last_hand, new_deal
 
-STACK = 200
-FOLD, CALL, RAISE = 0, 1, 2  # a check is a call of nothing, a bet a raise
-NUM_ACTIONS = 3
+NUM_ACTIONS = 4
+FOLD, CALL, SHOVE, RAISE = range(NUM_ACTIONS)  # a check is a call of nothing, a bet a raise
+_LAST_SWAP = 2
 GAIN_UNIT = 1 << 10  # of regrets, in parts of a chip
 CHANCE_UNIT = 1 << 20  # of chances
 _OPENING, _LEAF = -1, -2  # instead of a position: swaps are to come, the hand is over
-QUEUE = 4096  # positions of a walk; five ends a street and twenty positions make 2,500
+QUEUE = 4096  # positions of a walk
 (LINE, STREET, POSITION, BEFORE, OWN_BB, OWN_BU, OTHER, FIRST, LAST, BELOW) = range(10)
-_MOST_BETS = 4
 
 
 # --- rows -----------------------------------------------------------------------------------------
@@ -37,7 +36,8 @@ _MOST_BETS = 4
 @njit(cache=True, inline="always")
 def bet_row(lines, deal, seat, street, line, position, hand):
     """The row of a seat's hand at a position."""
-    return lines.bet_start[line] + deal.states[seat, street, hand] * 10 + position
+    state, width = deal.states[seat, street, hand], lines.num_positions[line]
+    return lines.bet_start[line] + state * width + lines.place[line, position]
 
 
 @njit(cache=True, inline="always")
@@ -79,14 +79,18 @@ def least_action(street, pot, bet, own):
 
 
 @njit(cache=True, inline="always")
+def last_action(bet, size, stack):
+    """The last action that is legal, where a raise goes to `size`: none once all chips are in."""
+    return CALL if bet == stack else RAISE if size < stack else SHOVE
+
+
+@njit(cache=True, inline="always")
 def raise_to(lines, street, position, pot, bet, own, behind, tenths):
-    """What a bet or raise goes to, see `abstraction/decision_lines.py`."""
-    bets = lines.num_bets[position]
+    """What a bet or raise goes to, all where none is less: see `abstraction/decision_lines.py`."""
     by_pot = bet + (tenths * (pot + 2 * bet) + 5) // 10
-    size = lines.preflop_sizes[bets] if street == 0 else by_pot
-    if 10 * (size - own) > 6 * behind or bets + 1 == _MOST_BETS:
-        return own + behind
-    return size
+    size = lines.preflop_sizes[position] if street == 0 else by_pot
+    has_raise = lines.after_raise[1 if street > 0 else 0, position] >= 0
+    return size if has_raise and 10 * (size - own) <= 6 * behind else own + behind
 
 
 @njit(cache=True, inline="always")
@@ -99,7 +103,7 @@ def _note(chosen, scores, row, first, last):
 
 @njit(cache=True, inline="always")
 def _learn(scores, gains, visits, row, first, last, worths):
-    """What a row is worth by its scores, `worths` [3] being those of its actions.
+    """What a row is worth by its scores, `worths` [4] being those of its actions.
 
     Adds the regrets of the actions into `gains`.
     """
@@ -135,16 +139,16 @@ def _go_down(lines, deal, scores, chosen, word, seat, queue, worth):
             continue
         if position == _OPENING:
             row = swap_row(lines, deal, rival, street, line, other)
-            _note(chosen, scores, row, 0, 2)
-            other = 3 * other + draw_action(scores, row, 0, 2, word)
+            _note(chosen, scores, row, 0, _LAST_SWAP)
+            other = 3 * other + draw_action(scores, row, 0, _LAST_SWAP, word)
             _put(queue, length, line, street, 0, before, 0, 0, other)
             length += 1
             continue
-        actor, after = lines.actor[late, position], lines.after_raise[late, position]
-        bet, stack = max(own_bb, own_bu), STACK - before
+        actor, pot, tenths = lines.actor[late, position], 2 * before, deal.tenths[street]
+        bet, stack = max(own_bb, own_bu), lines.stack - before
         own = own_bb if actor == BB else own_bu
-        first = least_action(street, 2 * before, bet, own)
-        last = RAISE if after >= 0 and bet < stack else CALL
+        size = raise_to(lines, street, position, pot, bet, own, stack - own, tenths)
+        first, last = least_action(street, pot, bet, own), last_action(bet, size, stack)
         if actor != seat:
             row = bet_row(lines, deal, rival, street, line, position, other)
             _note(chosen, scores, row, first, last)
@@ -155,10 +159,11 @@ def _go_down(lines, deal, scores, chosen, word, seat, queue, worth):
                 lost = before + own
                 worth[length, :] = -lost if actor == seat else lost
                 queue[length, POSITION] = _LEAF
-            elif action == RAISE:
-                pot, tenths = 2 * before, deal.tenths[street]
-                size = raise_to(lines, street, position, pot, bet, own, stack - own, tenths)
-                bb, bu = (size, own_bu) if actor == BB else (own_bb, size)
+            elif action >= SHOVE:
+                after, to = lines.after_shove[position], stack
+                if action == RAISE:
+                    after, to = lines.after_raise[late, position], size
+                bb, bu = (to, own_bu) if actor == BB else (own_bb, to)
                 _put(queue, length, line, street, after, before, bb, bu, other)
             elif position == 0:
                 _put(queue, length, line, street, 1, before, bet, bet, other)
@@ -187,9 +192,9 @@ def _go_up(lines, deal, scores, gains, visits, seat, queue, worth, length):
             continue
         if position == _OPENING:
             for h in range(HANDS[street - 1]):
-                worths[:] = worth[below, 3 * h : 3 * h + NUM_ACTIONS]
+                worths[:3] = worth[below, 3 * h : 3 * h + 3]
                 row = swap_row(lines, deal, seat, street, line, h)
-                worth[i, h] = _learn(scores, gains, visits, row, 0, 2, worths)
+                worth[i, h] = _learn(scores, gains, visits, row, 0, _LAST_SWAP, worths)
         elif lines.actor[1 if street > 0 else 0, position] != seat:
             worth[i, :] = worth[below, :]
         else:
@@ -218,8 +223,8 @@ def walk(lines, deal, scores, gains, chosen, visits, word, seat, queue, worth):
 def walk_hands(ranks, swaps, textures, lines, scores, key, start, stop, gains, chosen, visits):
     """Walks the hands numbered from `start` to `stop` under a key, once for each seat.
 
-    Strategies are by `scores` [R, 3] float32. Adds into `gains` [lanes, R, 3] regrets in
-    1/`GAIN_UNIT` chip, into `visits` [lanes, R] how often, and into `chosen` [lanes, R, 3] chances
+    Strategies are by `scores` [R, 4] float32. Adds into `gains` [lanes, R, 4] regrets in
+    1/`GAIN_UNIT` chip, into `visits` [lanes, R] how often, and into `chosen` [lanes, R, 4] chances
     in 1/`CHANCE_UNIT`, all int64.
     """
     lanes, count = gains.shape[0], stop - start
@@ -229,7 +234,7 @@ def walk_hands(ranks, swaps, textures, lines, scores, key, start, stop, gains, c
         queue, worth = np.empty((QUEUE, 10), np.int64), np.empty((QUEUE, 9))
         for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
             word = mix(key + np.uint64(n) * GOLDEN)
-            deal_hand(ranks, swaps, textures, word, deal, hands, counts, suits)
+            deal_hand(ranks, swaps, textures, lines, word, deal, hands, counts, suits)
             for seat in range(2):
                 choices = mix(word + np.uint64(seat + 1))
                 walk(
@@ -245,7 +250,7 @@ def walk_hands(ranks, swaps, textures, lines, scores, key, start, stop, gains, c
 def match_regrets(scores, average, gains, chosen, visits, weight):
     """Ends a block of walks by regret matching+: scores are sums of regrets, none below zero.
 
-    Adds `gains` to `scores` and `weight` times `chosen` to `average`, both [R, 3] float32, and
+    Adds `gains` to `scores` and `weight` times `chosen` to `average`, both [R, 4] float32, and
     clears the sums of all lanes.
     """
     for row in prange(len(scores)):
@@ -272,12 +277,19 @@ def multiply_scores(scores, gains, chosen, visits, rate, cleaning):
         for lane in range(len(visits)):
             count += visits[lane, row]
         if count > 0:
-            total = np.float32(0)
+            # Exponents from the largest down: the same once scores sum to 1, and none overflows.
+            exponents, largest = np.empty(NUM_ACTIONS), -np.inf
             for action in range(NUM_ACTIONS):
                 gain = 0
                 for lane in range(len(gains)):
                     gain += gains[lane, row, action]
-                scores[row, action] *= np.exp(rate * gain / (GAIN_UNIT * count))
+                exponents[action] = rate * gain / (GAIN_UNIT * count)
+                if scores[row, action] > 0:
+                    largest = max(largest, exponents[action])
+            total = np.float32(0)
+            for action in range(NUM_ACTIONS):
+                if scores[row, action] > 0:
+                    scores[row, action] *= np.exp(exponents[action] - largest)
                 total += scores[row, action]
             kept = np.float32(0)
             for action in range(NUM_ACTIONS):

@@ -80,10 +80,12 @@ def hand_state(swaps, textures, one, two, board):
 
 @njit(cache=True, inline="always")
 def _note(trace, street, seat, start, meant, played):
-    """Writes which slots a choice is about: those between the level played and the one meant."""
-    low = min(meant, played)
-    trace[street, seat, 0] = start + low
-    trace[street, seat, 1] = start + max(meant, played) + 1
+    """Writes which slots a choice is about: those between the level played and the one meant.
+
+    None where nothing was played: the street ended before the seat acted.
+    """
+    trace[street, seat, 0] = start + min(meant, played) if played >= 0 else start
+    trace[street, seat, 1] = start + max(meant, played) + 1 if played >= 0 else start
 
 
 @njit(cache=True)

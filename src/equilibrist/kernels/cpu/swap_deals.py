@@ -18,8 +18,6 @@ from equilibrist.kernels.layout import SwapDeal
 
 KEEP_BOTH, SWAP_BY_RULE, SWAP_OTHER = 0, 1, 2
 HANDS = (1, 3, 9, 9)  # of a seat, by street
-_TURN_TENTHS = (5, 7, 8, 10)  # as in `abstraction/decision_lines.py`
-_RIVER_TENTHS = (5, 6, 8, 9, 10)
 
 
 @njit(cache=True)
@@ -54,16 +52,8 @@ def swapped(one, two, card, choice, place):
     return (card, two) if gone == 0 else (one, card)
 
 
-@njit(cache=True, inline="always")
-def _tenths(street, texture):
-    """What part of the pot is bet on a board of a texture, from 0, of its street."""
-    if street == 1:
-        return 5 + texture // 3 + texture % 3
-    return _TURN_TENTHS[texture] if street == 2 else _RIVER_TENTHS[texture]
-
-
 @njit(cache=True)
-def deal_hand(ranks, swaps, textures, word, deal, hands, counts, suits):
+def deal_hand(ranks, swaps, textures, lines, word, deal, hands, counts, suits):
     """Writes into `deal` the deal of a word; `hands` [2, 9, 2], `counts` [13], `suits` [4] scratch.
 
     Cards are drawn in this order: BB's two, BU's two, the flop, BB's and BU's replacements, the
@@ -87,7 +77,7 @@ def deal_hand(ranks, swaps, textures, word, deal, hands, counts, suits):
         added = texture_of(textures, swaps.size, street - 1, suits, values)
         num_textures *= TEXTURES[street]
         texture = texture * TEXTURES[street] + added
-        deal.tenths[street] = _tenths(street, added)
+        deal.tenths[street] = lines.tenths[street, added]
         for seat in range(2):
             if street < 3:
                 card, state, gone = draw_card(state, gone)
