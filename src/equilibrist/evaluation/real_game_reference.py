@@ -1,4 +1,4 @@
-"""The best response in the real game as one recursion over its public tree: slow, and plainly right.
+"""The best response in the real game as one recursion over its public tree: slow, but plain.
 
 A public node is a node of the betting tree on a board. There the responder's value of every hand is
 computed at once, from the *reach* of the opponent's hands (Johanson et al. 2011, "Accelerating best
@@ -65,7 +65,7 @@ class PublicTree:
             return self._dealt(tree.children(node)[0], board, reach)
         if tree.player[node] == self.seat:
             return np.max([self.values(child, board, reach) for child in tree.children(node)], 0)
-        chances = self.strategy.probabilities(node, board)[:, self._numbers]
+        chances = self.strategy.probabilities(node, board)[:, self.numbers]
         return np.sum(
             [
                 self.values(child, board, reach * chance)
@@ -88,7 +88,7 @@ class PublicTree:
     @cached_property
     def hands(self) -> NDArray[np.int64]:
         """The hands of the deck: [N, 1 or 2]."""
-        return self._all_hands[self._numbers]
+        return self._all_hands[self.numbers]
 
     @cached_property
     def meetings(self) -> Floats:
@@ -110,7 +110,7 @@ class PublicTree:
         return showdowns(self.hands, values)
 
     @cached_property
-    def _numbers(self) -> NDArray[np.int64]:
+    def numbers(self) -> NDArray[np.int64]:
         """Hands of the deck in the one order of all hands: [N]."""
         deck = self.strategy.tree.rules.deck.cards
         return np.flatnonzero(np.isin(self._all_hands, deck).all(axis=1))

@@ -5,7 +5,7 @@ is played there by its own rules: a hand plays as its bucket, and a raise beyond
 and forgotten (`strategies.more_raises`). Whatever it was computed from, it answers
 `probabilities(node, board)`, and a best response needs nothing else.
 
-A best response is fast where much betting looks alike to the strategy. `Seat` tells so of strategies
+A best response is fast where much betting looks alike to the strategy. `Seat` tells so of those
 whose columns know no boards: for each node where the strategy *believes* to be, and its chance of
 getting there as a row by column, times a scale that no card changes.
 """
