@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from equilibrist.cli.real_game import known_response
 from equilibrist.evaluation import real_game_run as runs
 from equilibrist.evaluation.expectation import fixed_mix
 from equilibrist.evaluation.real_game_names import open_named
@@ -16,7 +17,8 @@ from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import rules_text
 from equilibrist.models.build import exact_game
 from equilibrist.solving.best_response import evaluate
-from equilibrist.storage.artefact import open_artefact
+from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.strategies.bots import BOTS
 
 pytestmark = pytest.mark.kernels
 
@@ -24,6 +26,7 @@ MIX = "mix:0.1,0.6,0.3"
 # Writes after every flop, and is killed just after the third.
 KILLED = """
 import os, signal
+from equilibrist.cli.real_game import known_response
 from equilibrist.evaluation import real_game_run as runs
 runs._SOON, runs._SHARE = -1.0, 1e9
 save, done = runs.save, []
@@ -124,3 +127,17 @@ def test_wrong_input_is_told_in_one_sentence(run, game, tmp_path):
     result = run("exploit", tmp_path / "response", "--flops", "9")
     assert result.returncode == 2
     assert "--flops is for --real-game" in result.stderr
+
+
+def test_bots_tell_the_certificate_of_what_they_play(tmp_path):
+    def solution(number):
+        arrays = {"plan": np.full(3, float(number))}
+        return write_artefact(tmp_path / "solution", "solution", arrays, configuration={})
+
+    info = {"exploitability": 400.0, "unit": "mbb/g", "flops": 1755, "estimate": False}
+    identity = {"identity": solution(1)}
+    done = {"done": np.ones(1755, np.uint8)}
+    write_artefact(tmp_path / "real-game", runs.KIND, done, configuration=identity, info=info)
+    assert known_response(BOTS["smallbot"], tmp_path)["real_game"] == 400.0
+    solution(2)  # trained on: the certificate is another's
+    assert known_response(BOTS["smallbot"], tmp_path) == {}

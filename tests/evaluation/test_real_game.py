@@ -10,6 +10,7 @@ from equilibrist.abstraction.joint import joint
 from equilibrist.abstraction.recipes import build
 from equilibrist.cards.card import parse_cards
 from equilibrist.cards.hand import class_table, hand_table
+from equilibrist.cards.ranking import rank_hands
 from equilibrist.evaluation.expectation import fixed_mix
 from equilibrist.evaluation.real_game import Flops, Response
 from equilibrist.evaluation.real_game_reference import PublicTree
@@ -18,6 +19,7 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.kernels.cpu.sequence_form import normalize
+from equilibrist.kernels.reference.real_game import meetings
 from equilibrist.models.bucketed import bucket_game, bucket_tree, lift
 from equilibrist.models.build import exact_game
 from equilibrist.solving.best_response import best_response, evaluate
@@ -163,3 +165,24 @@ def test_a_river_of_the_full_deck_is_worth_what_the_plain_recursion_says(seat):
         expected = free * walk.values(node, river, reach)
         pot = 2 * response.positions[2].spent[position] * reach.sum()
         assert np.abs(values[position] - expected).max() < 2e-6 * pot
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_who_always_calls_loses_a_bet_a_round_to_every_favourite(seat):
+    # Nobody ever raises the responder, who bets with all hands that win more often than they lose.
+    strategy = FixedMix(BettingTree.build(get_game("holdem-limit")), (0.0, 1.0, 0.0))
+    response, turn = Response(strategy, seat), parse_cards("2c7d9sTs")
+    hands = np.flatnonzero(~np.isin(hand_table(), turn).any(axis=1))
+    cards = hand_table()[hands].astype(np.int64)
+    met, ahead, bets = meetings(cards), np.zeros(len(hands)), np.zeros(len(hands))
+    for river in set(range(52)) - set(turn):
+        free = ~(cards == river).any(axis=1)
+        shown = np.hstack([cards, np.tile((*turn, river), (len(cards), 1))])[free]
+        strength = rank_hands(shown.astype(np.uint8)).astype(np.int64)
+        won = (np.sign(strength[:, None] - strength) * met[np.ix_(free, free)]).sum(axis=1)
+        ahead[free] += won / 44
+        bets[free] += 20 * np.maximum(won, 0) / 44
+    positions = response.positions[1]
+    for spent, values in zip(positions.spent, response.values(turn), strict=True):
+        expected = spent * ahead + 20 * np.maximum(ahead, 0) + bets
+        assert values[hands] == pytest.approx(expected, rel=2e-7, abs=1e-3)

@@ -156,7 +156,8 @@ def _lanes(
 ) -> LastRound:
     chances = np.vstack([seat.rows[-1], np.zeros(seat.rows[-1].shape[1])])  # row −1: never
     largest = chances.max(axis=1)
-    units = (2**30 - 2 * num_hands) / (num_hands * np.where(largest > 0, largest, 1))
+    # The largest chance is a whole number of units, so that what is sure stays exact.
+    units = ((2**30 - 2 * num_hands) // num_hands) / np.where(largest > 0, largest, 1)
     first = np.vstack([seat.rows[0], np.ones(seat.rows[0].shape[1])])  # row −1: no opening
     table = aligned((len(blocks), len(rows), chances.shape[1], SIXTEEN), np.float32)
     factor = aligned((len(blocks), first.shape[1], SIXTEEN), np.float32)
