@@ -102,6 +102,14 @@ def test_verify_computes_flops_of_a_certificate_again(answer, run, game, tmp_pat
     assert "worth something else than the certificate says" in result.stderr
 
 
+def test_other_limit_games_are_walked_plainly(answer):
+    found = answer("exploit", MIX, "--real-game", "--game", "leduc")
+    model = exact_game(get_game("leduc"))
+    proof = evaluate(model, fixed_mix(model, (0.1, 0.6, 0.3)))
+    assert found["best_response"] == pytest.approx(proof.best_response)
+    assert found["unit"] == "chips"
+
+
 def test_some_flops_are_an_estimate(answer, game):
     found = answer("exploit", "always-call", "--real-game", "--game", game, "--flops", 7)
     assert found["estimate"]
@@ -114,7 +122,8 @@ def test_wrong_input_is_told_in_one_sentence(run, game, tmp_path):
     cases = {
         ("always-cal",): "always-cal is no strategy: name a bot",
         ("mix:1,1,1",): "mix:1,1,1 is no mix; write the chances",
-        ("always-call", "--game", "leduc"): "leduc is no limit hold'em",
+        ("always-call", "--game", "leduc", "--flops", "9"): "leduc has no flops to keep",
+        ("always-call", "--game", "holdem-nolimit"): "holdem-nolimit is no limit game",
         ("always-call", "--flops", "100000"): "--flops is",
         (MIX[:-1] + "4", "--out", tmp_path): "is no mix",
         ("always-fold", "--out", tmp_path / "response"): "holds a response to mix:0.1,0.6,0.3",

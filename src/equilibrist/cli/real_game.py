@@ -28,7 +28,9 @@ def exploit_real(
     threads: int | None,
 ) -> None:
     """What best responses win from a strategy in limit hold'em itself, in both seats."""
+    from equilibrist.errors import InvalidValueError
     from equilibrist.evaluation import real_game_run as runs
+    from equilibrist.evaluation.real_game import is_holdem
     from equilibrist.evaluation.real_game_names import open_named
     from equilibrist.games.catalog import load_game
     from equilibrist.storage.artefact import check_target
@@ -36,6 +38,13 @@ def exploit_real(
 
     named = open_named(text, None if game is None else load_game(game))
     many = threads or most_threads()
+    rules = named.strategy.tree.rules
+    if not is_holdem(rules):
+        if flops is not None or out is not None:
+            raise InvalidValueError(f"{rules.name} has no flops to keep: leave out --flops, --out")
+        found = runs.plainly_exploited(named)
+        emit(_fields(text, rules.name, found), _figures(text, rules.name, found), as_json=json)
+        return
     folder = certificate_folder(BOTS[text], BOTS[text].folder) if text in BOTS else None
     folder = out or folder
     if folder is not None:
@@ -67,13 +76,7 @@ def exploit_real(
 
 def _result(run: Run, found: Exploited, folder: Path | None) -> dict[str, Any]:
     return {
-        "strategy": run.name,
-        "game": run.rules.name,
-        "real_game": True,
-        "exploitability": found.exploitability,
-        "nash_conv": sum(found.best_response),
-        "best_response": list(found.best_response),
-        "unit": found.unit,
+        **_fields(run.name, run.rules.name, found),
         "flops": int(run.is_done.sum()),
         "all_flops": len(run.flops.boards),
         "estimate": not run.is_whole,
@@ -82,19 +85,35 @@ def _result(run: Run, found: Exploited, folder: Path | None) -> dict[str, Any]:
     }
 
 
-def _words(run: Run, found: Exploited) -> str:
+def _fields(strategy: str, game: str, found: Exploited) -> dict[str, Any]:
+    return {
+        "strategy": strategy,
+        "game": game,
+        "real_game": True,
+        "exploitability": found.exploitability,
+        "nash_conv": sum(found.best_response),
+        "best_response": list(found.best_response),
+        "unit": found.unit,
+    }
+
+
+def _figures(strategy: str, game: str, found: Exploited) -> str:
     first, second = found.best_response
+    return (
+        f"{strategy} in {game} itself: exploitability {found.exploitability:.4f} {found.unit} "
+        f"(best responses {first:.4f} as player 0, {second:.4f} as player 1)"
+    )
+
+
+def _words(run: Run, found: Exploited) -> str:
     done, number = int(run.is_done.sum()), len(run.flops.boards)
     scope = (
         f"exact, all {number:,} flops"
         if run.is_whole
         else f"a local estimate from {done:,} of {number:,} flops, no bound"
     )
-    return (
-        f"{run.name} in {run.rules.name} itself: exploitability {found.exploitability:.4f} "
-        f"{found.unit} (best responses {first:.4f} as player 0, {second:.4f} as player 1); "
-        f"{scope}, {_time(run.seconds)}"
-    )
+    figures = _figures(run.name, run.rules.name, found)
+    return f"{figures}; {scope}, {_time(run.seconds)}"
 
 
 def verify_real(stored: Artefact, flops: int, seed: int) -> tuple[dict[str, Any], str]:

@@ -60,14 +60,25 @@ class Flops:
         return Flops(boards, indexer.multiplicities().astype(np.int64))
 
 
+def is_holdem(rules: GameRules) -> bool:
+    """Whether a game has the cards and the bets of limit hold'em, of whatever deck.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> is_holdem(get_game("royal-holdem")), is_holdem(get_game("leduc"))
+        (True, False)
+    """
+    return (
+        rules.is_limit
+        and not rules.stacks
+        and (rules.num_hole_cards, rules.num_board_cards) == (2, (0, 3, 1, 1))
+        and min(rules.max_raises) > 0
+    )
+
+
 def check_game(rules: GameRules) -> None:
-    """Refuse games that have not the cards and the bets of limit hold'em."""
-    if (
-        not rules.is_limit
-        or rules.num_hole_cards != 2
-        or rules.num_board_cards != (0, 3, 1, 1)
-        or min(rules.max_raises) < 1
-    ):
+    """Refuse games that are no limit hold'em."""
+    if not is_holdem(rules):
         raise InvalidValueError(
             f"{rules.name} is no limit hold'em: real-game best responses take two hole cards, "
             "flop, turn and river, and at least one raise a round",
@@ -81,8 +92,8 @@ class Response:
     Example:
         >>> from equilibrist.games.betting_tree import BettingTree
         >>> from equilibrist.games.catalog import get_game
-        >>> calls = FixedMix(BettingTree.build(get_game("holdem-limit")), (0.0, 1.0, 0.0))
-        >>> [len(positions.nodes) for positions in Response(calls, 1).positions]
+        >>> blind = FixedMix(BettingTree.build(get_game("holdem-limit")), (0.1, 0.6, 0.3))
+        >>> [len(positions.nodes) for positions in Response(blind, 1).positions]
         [4, 8, 16]
     """
 

@@ -52,6 +52,11 @@ def open_named(text: str, rules: GameRules | None = None) -> Named:
     mix = MIXES.get(text) or (_parse_mix(text) if text.startswith("mix:") else None)
     if mix is not None:
         rules = rules or get_game("holdem-limit")
+        if not rules.is_limit:
+            raise InvalidValueError(
+                f"{rules.name} is no limit game; best responses in the real game know no other",
+                value=rules.name,
+            )
         strategy = FixedMix(BettingTree.build(rules), mix)
         return Named(text, strategy, f"{mix} {rules_text(rules)}")
     folder = strategy_of(text) if text in BOTS else Path(text)

@@ -7,7 +7,7 @@ the chips in the pot, not on how they came there. So the 567 ways to the river o
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,24 +37,18 @@ class Positions:
 def find_positions(seat: Seat) -> list[Positions]:
     """The positions of every round but the first, from the second on."""
     tree, found = seat.tree, []
-    openings = [[v for v in _openings(tree, r) if seat.row[tree.parent[v]] >= 0]
-                for r in range(1, tree.rules.num_rounds)]  # fmt: skip
-    numbers = [_numbers(seat, nodes) for nodes in openings]
-    for i, nodes in enumerate(openings):
-        number = numbers[i]
-        first = {position: node for node, position in reversed(number.items())}
-        kept = [first[position] for position in range(len(first))]
-        most = tree.rules.max_raises[i + 1]
-        ends = np.array([round_ends(tree, node) for node in kept], np.int64)
-        ends = ends.reshape(len(kept), 2 * most + 1)
-        following = np.full(ends.shape, -1)
-        if i + 1 < len(openings):
-            for place, end in np.ndenumerate(ends):
-                following[place] = numbers[i + 1].get(int(tree.first_child[end]), -1)
-        spent = tree.spent[kept].max(axis=1).astype(np.float64)
-        found.append(Positions(kept, ends, spent, seat.row[ends], seat.scale[ends], following))
-        assert len(nodes) == len(number)
-    return found
+    position = np.full(len(tree) + 1, -1, np.int64)  # of each opening; the last stands for none
+    for r in reversed(range(1, tree.rules.num_rounds)):
+        number = _numbers(seat, r)
+        first = {own: node for node, own in reversed(number.items())}
+        nodes = [first[own] for own in range(len(first))]
+        ends = np.array([round_ends(tree, node) for node in nodes], np.int64)
+        ends = ends.reshape(len(nodes), 2 * tree.rules.max_raises[r] + 1)
+        spent = tree.spent[nodes].max(axis=1).astype(np.float64)
+        following = position[tree.first_child[ends]]
+        found.append(Positions(nodes, ends, spent, seat.row[ends], seat.scale[ends], following))
+        position[list(number)] = list(number.values())
+    return found[::-1]
 
 
 def round_ends(tree: BettingTree, node: int) -> list[int]:
@@ -80,16 +74,15 @@ def round_ends(tree: BettingTree, node: int) -> list[int]:
     return found
 
 
-def _openings(tree: BettingTree, r: int) -> list[int]:
-    nodes = np.flatnonzero((tree.round == r) & (tree.action_kind == 0))
-    return [int(node) for node in nodes]
-
-
-def _numbers(seat: Seat, nodes: list[int]) -> dict[int, int]:
-    """Position of each opening."""
-    known: dict[Hashable, int] = {}
-    keys = [(int(seat.belief[node]), int(seat.tree.spent[node].max())) for node in nodes]
-    return {node: known.setdefault(key, len(known)) for node, key in zip(nodes, keys, strict=True)}
+def _numbers(seat: Seat, r: int) -> dict[int, int]:
+    """Position of each opening of a round that the opponent may get to."""
+    known: dict[tuple[int, int], int] = {}
+    found = {}
+    for node in np.flatnonzero((seat.tree.round == r) & (seat.tree.action_kind == 0)).tolist():
+        if seat.row[seat.tree.parent[node]] >= 0:
+            key = int(seat.belief[node]), int(seat.tree.spent[node].max())
+            found[node] = known.setdefault(key, len(known))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +149,12 @@ def _lanes(
 ) -> LastRound:
     chances = np.vstack([seat.rows[-1], np.zeros(seat.rows[-1].shape[1])])  # row −1: never
     largest = chances.max(axis=1)
-    # The largest chance is a whole number of units, so that what is sure stays exact.
-    units = ((2**30 - 2 * num_hands) // num_hands) / np.where(largest > 0, largest, 1)
+    # Units of the largest chance: as many as fit, but a power of two where no other chance is met,
+    # so that what is sure stays exact, also in float32.
+    finest = min(2**23, (2**30 - 2 * num_hands) // num_hands)
+    is_sure = ((chances == 0) | (chances == largest[:, None])).all(axis=1)
+    most = np.where(is_sure, 2.0 ** int(math.log2(finest)), finest)
+    units = most / np.where(largest > 0, largest, 1)
     first = np.vstack([seat.rows[0], np.ones(seat.rows[0].shape[1])])  # row −1: no opening
     table = aligned((len(blocks), len(rows), chances.shape[1], SIXTEEN), np.float32)
     factor = aligned((len(blocks), first.shape[1], SIXTEEN), np.float32)

@@ -8,6 +8,7 @@ folder to the same numbers: flops do not depend on each other, and are added up 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -21,6 +22,7 @@ from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.evaluation.real_game import Flops, Response, check_game
 from equilibrist.evaluation.real_game_names import Named
+from equilibrist.evaluation.real_game_reference import reference_response
 from equilibrist.evaluation.statistics import chips_of_unit
 from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.models.game import Floats
@@ -30,6 +32,7 @@ from equilibrist.storage.manifest import MANIFEST
 KIND = "real-game response"
 _SHARE = 0.05  # of the time that writing may take
 _SOON = 10.0  # seconds between two writes at least
+_MOST_BOARDS = 3_000  # of a game that is no hold'em
 Tell = Callable[["Run"], None]
 
 
@@ -93,6 +96,28 @@ def exploited(run: Run, responses: tuple[Response, Response]) -> Exploited:
         for response, values in zip(responses, run.values, strict=True)
     ]
     return Exploited((won[0], won[1]), unit)
+
+
+def plainly_exploited(named: Named) -> Exploited:
+    """The same in other limit games with few boards, by the plain recursion.
+
+    Example:
+        >>> from equilibrist.evaluation.real_game_names import open_named
+        >>> from equilibrist.games.catalog import get_game
+        >>> plainly_exploited(open_named("always-fold", get_game("leduc")))
+        Exploited(best_response=(1.0, 1.0), unit='chips')
+    """
+    rules = named.strategy.tree.rules
+    boards = math.prod(math.comb(len(rules.deck), many) for many in rules.num_board_cards)
+    if boards > _MOST_BOARDS:
+        raise InvalidValueError(
+            f"{rules.name} has up to {boards:,} boards and is no limit hold'em, too many for the "
+            f"plain best response, which takes {_MOST_BOARDS:,}",
+            value=boards,
+        )
+    unit, chips = chips_of_unit(rules, None)
+    first, second = (reference_response(named.strategy, seat) / chips for seat in (0, 1))
+    return Exploited((first, second), unit)
 
 
 def responses_to(named: Named) -> tuple[Response, Response]:

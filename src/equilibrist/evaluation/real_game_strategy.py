@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from equilibrist.cards.card import Cards, cards_name
 from equilibrist.cards.hand import NUM_HANDS
+from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.expectation import mixed_chances
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.cpu.sequence_form import realize
@@ -164,7 +165,13 @@ class Table:
 
     def seat(self, player: int) -> Seat:
         """One seat of a strategy of buckets: rows are those of its plan."""
-        own, buckets = self.trees[player], getattr(self.columns, "buckets", None)
+        if not isinstance(self.columns, BucketColumns):
+            raise InvalidValueError(
+                f"{self.tree.rules.name} has exact hands here: best responses are those of its "
+                "exact model",
+                value=self.tree.rules.name,
+            )
+        own, buckets = self.trees[player], self.columns.buckets
         chances = self.behaviour[player].copy()
         is_glued, num_rounds = isinstance(buckets, GluedBuckets), len(own.num_sequences)
         opening = block(own, 0, 0, chances).copy()
