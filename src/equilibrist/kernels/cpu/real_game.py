@@ -65,7 +65,7 @@ class Space(NamedTuple):
     sums: NDArray[np.int32]  # [52, 16]
     state: NDArray[np.int32]  # [52, 16]
     below: NDArray[np.int32]  # [n, 16]
-    found: NDArray[np.int32]  # [n, D, 2, 16]
+    found: NDArray[np.int32]  # [D, n, 2, 16]
     ends: NDArray[np.float32]  # [E, 2, 16]
 
 
@@ -136,10 +136,10 @@ def respond_last(hands, columns, first, weight, sequences, bet, levels, is_first
             for d in range(num_rows):
                 _sweep(
                     hands.cards[i], hands.hand[i], columns[i], group, first, sequences.first,
-                    factor, sequences.table, (b * num_rows + d) * row_size, d, num_rows, space,
+                    factor, sequences.table, (b * num_rows + d) * row_size, d, space,
                 )  # fmt: skip
             for h in range(_U(hands.hand.shape[1])):
-                _read_ends(space, h, num_rows, sequences.end, sequences.unit, b)
+                _read_ends(space, h, _U(hands.hand.shape[1]), sequences.end, sequences.unit, b)
                 place = _U(hands.hand[i, h]) * _W
                 for case in range(_U(sequences.case[b]), _U(sequences.case[b + _U(1)])):
                     spent = load(sequences.chips, case * _W, sixteen(np.float32(0)))
@@ -150,9 +150,7 @@ def respond_last(hands, columns, first, weight, sequences, bet, levels, is_first
 
 
 @njit(cache=True, _nrt=False, nogil=True)
-def _sweep(
-    cards, hand, column, group, first, factor, factor_at, table, table_at, d, num_rows, space
-):
+def _sweep(cards, hand, column, group, first, factor, factor_at, table, table_at, d, space):
     """One end of sixteen sequences: how often each hand wins and meets, twice, into `found`."""
     nothing, zero = sixteen(np.int32(0)), sixteen(np.float32(0))
     half = sixteen(np.float32(0.5))
@@ -195,17 +193,17 @@ def _sweep(
             # Hands that share a card leave by inclusion and exclusion.
             met = total - load(space.sums, a, nothing) - load(space.sums, b, nothing)
             met = met + load(space.reach, h * _W, nothing)
-            place = (h * num_rows + d) * _TWO
+            place = (d * _U(cards.shape[0]) + h) * _TWO
             store(space.found, place, won)
             store(space.found, place + _W, met)
 
 
 @njit(cache=True, _nrt=False, inline="always")
-def _read_ends(space, h, num_rows, end, unit, b):
+def _read_ends(space, h, num_hands, end, unit, b):
     """Writes into `ends` what one hand wins a chip and how often it meets, of every end."""
     nothing, zero = sixteen(np.int32(0)), sixteen(np.float32(0))
     for e in range(_U(len(end))):
-        place = (h * num_rows + _U(end[e])) * _TWO
+        place = (_U(end[e]) * num_hands + h) * _TWO
         units = load(unit, (b * _U(len(end)) + e) * _W, zero)
         won = convert(load(space.found, place, nothing), zero) * units
         met = convert(load(space.found, place + _W, nothing), zero) * units
