@@ -215,6 +215,7 @@ def bots(
 def _row(bot: Bot, folder: Path) -> dict[str, Any]:
     """What is known of a bot, and of its training if there is one."""
     from equilibrist.cli import runs
+    from equilibrist.cli.real_game import known_response
     from equilibrist.errors import StorageError
     from equilibrist.games.catalog import load_game
     from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS
@@ -245,6 +246,7 @@ def _row(bot: Bot, folder: Path) -> dict[str, Any]:
             "iterations": worst.iterations,
             "problem": None,
             **runs.thousandths(load_game(bot.game), worst.certificate),
+            **known_response(bot, folder),
         }
         try:
             for solution in found:
@@ -298,8 +300,12 @@ def _run_row(bot: SelfTaught, folder: Path) -> dict[str, Any]:
 
 
 def _proof(row: dict[str, Any]) -> str:
-    """The exploitability of a trained bot, where it is known."""
-    return f"{row['mbb/g']:.4g} mbb/g" if "mbb/g" in row else "not known"
+    """The exploitability of a trained bot, where it is known, and that in the real game."""
+    own = f"{row['mbb/g']:.4g} mbb/g" if "mbb/g" in row else "not known"
+    if "real_game" not in row:
+        return own
+    about = "about " if row["real_game_estimate"] else ""
+    return f"{own}, real game {about}{row['real_game']:.4g}"
 
 
 def _scale(row: dict[str, Any]) -> str:

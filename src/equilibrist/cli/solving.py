@@ -115,11 +115,48 @@ def solve(
         runs.draw({method: run.trace_array()}, model, plot)
 
 
-def exploit(folder: Folder, json: Json = False, seed: Seed = 0, threads: Threads = None) -> None:
-    """Recompute the best responses of a solution from its arrays alone.
+def exploit(
+    strategy: Annotated[
+        str, typer.Argument(help="A solution; with --real-game, a bot, a mix or a folder.")
+    ],
+    real_game: Annotated[
+        bool, typer.Option("--real-game", help="In limit hold'em itself, not in its buckets.")
+    ] = False,
+    game: Annotated[
+        str | None, typer.Option(help="The real game of a mix; holdem-limit unless told.")
+    ] = None,
+    flops: Annotated[
+        int | None, typer.Option(help="Estimate from so many flops of the real game.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the flops of the real game as they are done.")
+    ] = None,
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Recompute the best responses of a solution from its arrays alone, or find them in hold'em.
+
+    With --real-game, a bot, a folder or a mix such as always-call is met in limit hold'em with all
+    its cards and raises; a run that was stopped goes on where it was.
 
     Example: equilibrist exploit leduc-solution
     """
+    from equilibrist.errors import InvalidValueError
+
+    if real_game:
+        from equilibrist.cli.real_game import exploit_real
+
+        exploit_real(strategy, game, flops, out, json=json, seed=seed, threads=threads)
+        return
+    for option, given in (("--game", game), ("--flops", flops), ("--out", out)):
+        if given is not None:
+            raise InvalidValueError(f"{option} is for --real-game: add that, or leave it out")
+    _exploit_model(Path(strategy), json, threads)
+
+
+def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
+    """The best responses of a solution in its own game."""
     from equilibrist.cli import runs
     from equilibrist.solving.best_response import evaluate
     from equilibrist.strategies.strategy import Solution, game_of, plan_error
@@ -249,18 +286,29 @@ def compare(
         runs.draw(traces, model, plot)
 
 
-def verify(folder: Folder, json: Json = False, seed: Seed = 0, threads: Threads = None) -> None:
-    """Check the checksums of every array of an artefact.
+def verify(
+    folder: Folder,
+    flops: Annotated[int, typer.Option(min=1, help="Of a real-game response, computed again.")] = 2,
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Check the checksums of every array of an artefact, and flops of a real-game response.
 
     Example: equilibrist verify leduc-solution
     """
+    from equilibrist.cli.real_game import verify_real
     from equilibrist.storage.artefact import open_artefact
 
     artefact = open_artefact(folder)
     artefact.verify()
     data = {"kind": artefact.kind, "arrays": sorted(artefact.arrays), "hash": artefact.hash}
     names = ", ".join(sorted(artefact.arrays))
-    emit(data, f"{folder}: a whole {artefact.kind}, every checksum right ({names})", as_json=json)
+    text = f"{folder}: a whole {artefact.kind}, every checksum right ({names})"
+    if artefact.kind == "real-game response":
+        more, words = verify_real(artefact, flops, seed)
+        data, text = data | more, f"{text}\n{words}"
+    emit(data, text, as_json=json)
 
 
 def reproduce(

@@ -1,0 +1,78 @@
+"""How long does the exact best response in limit hold'em take, a flop and altogether?
+
+Correctness first: with twenty cards instead of 52, a flop's values must be those of the plain
+recursion. Then flops of every kind, both seats, for a mix that sees no cards and for bots that are
+trained here (`equilibrist train smallbot`); the whole run is projected from the rivers they have.
+
+Run: python benchmarks/bench_real_game.py [--flops 40] [--strategies mix:0.1,0.6,0.3 smallbot]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+from harness import Report
+
+from equilibrist.cards.isomorphism import DealIndexer
+from equilibrist.errors import StorageError
+from equilibrist.evaluation.real_game import Response
+from equilibrist.evaluation.real_game_names import open_named
+from equilibrist.evaluation.real_game_reference import PublicTree
+from equilibrist.evaluation.real_game_run import begun, go_on, responses_to, stratified
+from equilibrist.games.catalog import get_game
+
+
+def check() -> None:
+    """A turn of royal hold'em by both programs."""
+    named = open_named("mix:0.1,0.6,0.3", get_game("royal-holdem"))
+    turn = (51, 46, 41, 36)
+    for seat in (0, 1):
+        response, plain = Response(named.strategy, seat), PublicTree(named.strategy, seat)
+        free = ~np.isin(plain.hands, turn).any(axis=1)
+        node = response.positions[1].nodes[0]
+        expected = free * plain.values(node, turn, free.astype(float))
+        found = response.values(turn)[0, plain.numbers]
+        assert np.allclose(found, expected, rtol=1e-5, atol=1e-4)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Best responses in the real game.")
+    parser.add_argument("--flops", type=int, default=40)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--strategies", nargs="*", default=["mix:0.1,0.6,0.3", "smallbot"])
+    options = parser.parse_args()
+    check()
+    report = Report(f"real-game best responses, {options.threads} threads", "")
+    for text in options.strategies:
+        try:
+            named = open_named(text)
+        except StorageError as missing:
+            print(missing)
+            continue
+        responses = responses_to(named)
+        run = begun(named, responses, None)
+        chosen = stratified(run.flops, options.flops)
+        for response in responses:
+            response.turn_values((0, 5, 10, 15))  # compiles
+        start = time.perf_counter()
+        go_on(run, responses, chosen, threads=options.threads)
+        seconds = time.perf_counter() - start
+        rivers = DealIndexer((3, 1, 1))
+        sizes = np.bincount(_flop_of_rivers(rivers), minlength=len(run.flops.boards))
+        whole = seconds * rivers.size / sizes[chosen].sum()
+        report.figure(f"{text}: a flop, both seats", seconds / len(chosen), "s")
+        report.figure(f"{text}: all flops, projected", whole / 60, "minutes")
+
+
+def _flop_of_rivers(rivers: DealIndexer) -> np.ndarray:
+    """The flop of each class of rivers, children being contiguous."""
+    starts = [rivers.children(flop, 0).start for flop in range(rivers.sizes[0])]
+    turns = np.repeat(np.arange(len(starts)), np.diff([*starts, rivers.sizes[1]]))
+    firsts = [rivers.children(turn, 1).start for turn in range(rivers.sizes[1])]
+    return np.repeat(turns, np.diff([*firsts, rivers.sizes[2]]))
+
+
+if __name__ == "__main__":
+    main()

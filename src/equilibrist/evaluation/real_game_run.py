@@ -1,0 +1,317 @@
+"""A whole best response: flop by flop, kept on the disk as it goes, and checked by its parts.
+
+The folder of a run is an artefact: of every flop that is done, what the responder wins there from
+each position, by class of hands. That is the certificate: everything else follows from it within a
+second, and any flop can be computed again and compared. A run that was killed goes on from its
+folder to the same numbers: flops do not depend on each other, and are added up in their order.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.cards.isomorphism import DealIndexer
+from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.evaluation.real_game import Flops, Response, check_game
+from equilibrist.evaluation.real_game_names import Named
+from equilibrist.evaluation.real_game_reference import reference_response
+from equilibrist.evaluation.statistics import chips_of_unit
+from equilibrist.games.rules import GameRules, rules_text
+from equilibrist.models.game import Floats
+from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.manifest import MANIFEST
+
+KIND = "real-game response"
+_SHARE = 0.05  # of the time that writing may take
+_SOON = 10.0  # seconds between two writes at least
+_MOST_BOARDS = 3_000  # of a game that is no hold'em
+Tell = Callable[["Run"], None]
+
+
+@dataclass(eq=False)
+class Run:
+    """The flops of a best response in both seats, filled in as they are done; F flops."""
+
+    name: str
+    identity: str  # of the strategy
+    rules: GameRules
+    flops: Flops
+    is_done: NDArray[np.bool_]  # [F]
+    values: tuple[Floats, Floats]  # by seat of the responder: [F, P, 169], see `flop_values`
+    seconds: float = 0.0  # that the flops took
+
+    @property
+    def weight(self) -> Floats:
+        """Raw flops that each one that is done stands for: [F]; 0 for the others.
+
+        Where some are left out, each counts for its stratum's share (`stratified`).
+        """
+        many = self.flops.multiplicity.astype(np.float64)
+        if self.is_done.all():
+            return many
+        kinds = _kinds(self.flops)
+        weight = np.where(self.is_done, many, 0.0)
+        for kind in np.unique(kinds):
+            own = kinds == kind
+            if weight[own].any():
+                weight[own] *= many[own].sum() / weight[own].sum()
+        return weight * many.sum() / weight.sum()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all flops are done; else values are estimates."""
+        return bool(self.is_done.all())
+
+
+@dataclass(frozen=True)
+class Exploited:
+    """What best responses win from a strategy, in a unit a hand."""
+
+    best_response: tuple[float, float]  # as player 0 and as player 1
+    unit: str
+
+    @property
+    def exploitability(self) -> float:
+        """The mean of both seats."""
+        return sum(self.best_response) / 2
+
+
+def exploited(run: Run, responses: tuple[Response, Response]) -> Exploited:
+    """What the flops of a run amount to.
+
+    With some flops only, the estimate lets the responder know that no others come: it is neither
+    a lower nor an upper bound.
+    """
+    unit, chips = chips_of_unit(run.rules, None)
+    won = [
+        response.win(np.tensordot(run.weight, values, 1)) / chips
+        for response, values in zip(responses, run.values, strict=True)
+    ]
+    return Exploited((won[0], won[1]), unit)
+
+
+def plainly_exploited(named: Named) -> Exploited:
+    """The same in other limit games with few boards, by the plain recursion.
+
+    Example:
+        >>> from equilibrist.evaluation.real_game_names import open_named
+        >>> from equilibrist.games.catalog import get_game
+        >>> plainly_exploited(open_named("always-fold", get_game("leduc")))
+        Exploited(best_response=(1.0, 1.0), unit='chips')
+    """
+    rules = named.strategy.tree.rules
+    boards = math.prod(math.comb(len(rules.deck), many) for many in rules.num_board_cards)
+    if boards > _MOST_BOARDS:
+        raise InvalidValueError(
+            f"{rules.name} has up to {boards:,} boards and is no limit hold'em, too many for the "
+            f"plain best response, which takes {_MOST_BOARDS:,}",
+            value=boards,
+        )
+    unit, chips = chips_of_unit(rules, None)
+    first, second = (reference_response(named.strategy, seat) / chips for seat in (0, 1))
+    return Exploited((first, second), unit)
+
+
+def responses_to(named: Named) -> tuple[Response, Response]:
+    """The best responses in both seats."""
+    check_game(named.strategy.tree.rules)
+    return Response(named.strategy, 0), Response(named.strategy, 1)
+
+
+def begun(named: Named, responses: tuple[Response, Response], folder: Path | None) -> Run:
+    """A run with nothing done, or the one that a folder holds.
+
+    Raises `StorageError` where that is a run of another strategy.
+    """
+    rules = named.strategy.tree.rules
+    flops = Flops.of(rules)
+    if folder is not None and (folder / MANIFEST).exists():
+        return _load(named, flops, folder)
+    first, second = (
+        np.zeros((len(flops.boards), len(response.positions[0].nodes), 169))
+        for response in responses
+    )
+    is_done = np.zeros(len(flops.boards), np.bool_)
+    return Run(named.name, named.identity, rules, flops, is_done, (first, second))
+
+
+def _load(named: Named, flops: Flops, folder: Path) -> Run:
+    stored = open_artefact(folder, KIND, in_memory=True)
+    if stored.configuration["identity"] != named.identity:
+        raise StorageError(
+            f"{folder} holds a response to {stored.configuration['strategy']}, another strategy "
+            f"than {named.name} now is; choose another folder with --out",
+            value=str(folder),
+        )
+    arrays = stored.arrays
+    return Run(
+        named.name,
+        named.identity,
+        named.strategy.tree.rules,
+        flops,
+        np.array(arrays["done"], np.bool_),
+        (arrays["values0"], arrays["values1"]),
+        stored.timings["seconds"],
+    )
+
+
+def save(run: Run, folder: Path, found: Exploited | None = None) -> str:
+    """Write a run, replacing an earlier state of it, and what it amounts to if that is known."""
+    result = {} if found is None else {"exploitability": found.exploitability, "unit": found.unit}
+    return write_artefact(
+        folder,
+        KIND,
+        {
+            "done": run.is_done.astype(np.uint8),
+            "values0": run.values[0],
+            "values1": run.values[1],
+        },
+        configuration={
+            "strategy": run.name,
+            "identity": run.identity,
+            "game": rules_text(run.rules),
+            "name": run.rules.name,
+        },
+        info={"flops": int(run.is_done.sum()), "estimate": not run.is_whole, **result},
+        timings={"seconds": run.seconds},
+    )
+
+
+def go_on(
+    run: Run,
+    responses: tuple[Response, Response],
+    chosen: NDArray[np.int64],
+    *,
+    threads: int = 1,
+    folder: Path | None = None,
+    tell: Tell | None = None,
+) -> None:
+    """Do the chosen flops that are not done, so many at a time, and write them as they come."""
+    left = [int(f) for f in chosen if not run.is_done[f]]
+    start = written = time.perf_counter()
+    before, cost = run.seconds, 0.0
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            for f, found in _computed(pool, run, responses, left, threads):
+                for values, own in zip(run.values, found, strict=True):
+                    values[f] = own
+                now = time.perf_counter()
+                run.is_done[f], run.seconds = True, before + now - start
+                if folder is not None and now - written > max(_SOON, cost / _SHARE):
+                    save(run, folder)
+                    written = time.perf_counter()
+                    cost = written - now
+                if tell is not None:
+                    tell(run)
+    finally:
+        if folder is not None and left:
+            save(run, folder)
+
+
+def _computed(
+    pool: ThreadPoolExecutor,
+    run: Run,
+    responses: tuple[Response, Response],
+    left: list[int],
+    threads: int,
+) -> Iterator[tuple[int, list[Floats]]]:
+    """Flops and their values in both seats, as they are ready; few wait at a time."""
+    waiting: dict[Future[list[Floats]], int] = {}
+    upcoming = iter(left)
+    while True:
+        for f in upcoming:
+            board = tuple(run.flops.boards[f].tolist())
+            waiting[pool.submit(flop_values, responses, board)] = f
+            if len(waiting) >= threads:
+                break
+        if not waiting:
+            return
+        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield waiting.pop(future), future.result()
+
+
+def flop_values(responses: tuple[Response, Response], board: tuple[int, ...]) -> list[Floats]:
+    """What both responses win on a flop: [P, 169] each."""
+    return [response.flop_values(board) for response in responses]
+
+
+def check(run: Run, responses: tuple[Response, Response], number: int, seed: int = 0) -> list[int]:
+    """Flops of a sample of those that are done whose values are not what they are found to be."""
+    done = np.flatnonzero(run.is_done)
+    if not len(done):
+        raise InvalidValueError(f"the response to {run.name} has no flop yet", value=run.name)
+    sample = np.random.default_rng(seed).choice(done, min(number, len(done)), replace=False)
+    wrong = []
+    for f in sample.tolist():
+        found = flop_values(responses, tuple(run.flops.boards[f].tolist()))
+        if not all(
+            np.allclose(values[f], own, rtol=1e-9, atol=1e-9)
+            for values, own in zip(run.values, found, strict=True)
+        ):
+            wrong.append(f)
+    return wrong
+
+
+def stratified(flops: Flops, number: int | None, seed: int = 0) -> NDArray[np.int64]:
+    """So many flops of every kind in proportion; all of them unless told.
+
+    Kinds are told by suits and paired ranks: rainbow, two suits or one; none, two or three alike.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> flops = Flops.of(get_game("holdem-limit"))
+        >>> len(stratified(flops, 40)), len(stratified(flops, None))
+        (40, 1755)
+    """
+    total = len(flops.boards)
+    if number is None:
+        return np.arange(total)
+    kinds = _kinds(flops)
+    if not len(np.unique(kinds)) <= number <= total:
+        raise InvalidValueError(
+            f"--flops is {len(np.unique(kinds))}, one of each kind, to {total}, not {number}",
+            value=number,
+        )
+    names = np.unique(kinds)
+    share = np.array([flops.multiplicity[kinds == kind].sum() for kind in names])
+    sizes = np.array([(kinds == kind).sum() for kind in names])
+    counts = np.ones(len(names), np.int64)
+    while counts.sum() < number:  # the next goes to the kind that lacks most
+        lack = number * share / share.sum() - counts
+        counts[np.argmax(np.where(counts < sizes, lack, -np.inf))] += 1
+    rng = np.random.default_rng(seed)
+    chosen = [
+        rng.choice(np.flatnonzero(kinds == kind), count, replace=False)
+        for kind, count in zip(names, counts, strict=True)
+    ]
+    return np.sort(np.concatenate(chosen))
+
+
+def _kinds(flops: Flops) -> NDArray[np.int64]:
+    """Different suits and ranks of each flop, as one number: [F]."""
+    suits = [len(set((board & 3).tolist())) for board in flops.boards]
+    ranks = [len(set((board >> 2).tolist())) for board in flops.boards]
+    return 4 * np.array(suits) + np.array(ranks)
+
+
+def forecast(
+    responses: tuple[Response, Response], run: Run, chosen: NDArray[np.int64], threads: int
+) -> float:
+    """Seconds that the chosen flops will take, about: those of some rivers, times all of them."""
+    left = [int(f) for f in chosen if not run.is_done[f]]
+    rivers = DealIndexer((3, 1, 1), run.rules.deck).size * len(left) / len(run.flops.boards)
+    turn = (*run.flops.boards[-1].tolist(), run.rules.deck.cards[0])
+    for response in responses:  # compiles what is not compiled
+        response.turn_values(turn)
+    start = time.perf_counter()
+    many = sum(response.turn_values(turn) for response in responses) / 2
+    return (time.perf_counter() - start) / max(many, 1) * rivers / threads

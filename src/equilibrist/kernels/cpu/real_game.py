@@ -1,0 +1,312 @@
+"""Best responses to all betting of a round at once, on the boards of the real game.
+
+`respond_last` takes the boards of the last round that follow one board. The opponent's sequences of
+actions are the lanes of vectors, sixteen at a time, and all lanes walk one list of the board's
+hands, from the worst to the best: hand, cards and column are the same for all of them. Of every
+sequence and every *end* of the round (a way that it can end in a showdown) the walk finds, for each
+hand of the responder, how often it meets the opponent's hands and how often it wins, less losses.
+That is enough: whoever folds gives up what the ends do not have (`_fold`).
+
+Chances are whole numbers of units that are chosen for each sequence and end such that no sum of 32
+bits can overflow. So sums are exact, in any order; what is rounded is each chance, once, by less
+than 10⁻⁶ of the largest.
+
+The *ends* of a round with a cap of m raises are numbered: 0 both check; k = 1 … m the first player
+bets and the k-th raise is called; m + k the first player checks, and so on.
+
+v1: all ends of sixteen sequences walked together. v2: one end after the other, the total in a
+register, and equal hands in no order, so that neighbours seldom wait for the sums of a card that
+they share.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from equilibrist.kernels.cpu.lanes import as_wide, load, spread, store
+from equilibrist.kernels.cpu.ranking import value_with
+from equilibrist.kernels.cpu.real_game_lanes import SIXTEEN, convert, larger, minus_half, sixteen
+
+HANDS = 1328  # columns of arrays of hands: 1326, and two that nobody holds
+_W = np.uint64(SIXTEEN)
+_TWO = np.uint64(2 * SIXTEEN)
+_EIGHT = np.uint64(8)
+_U = np.uint64
+
+
+class SortedHands(NamedTuple):
+    """The hands of N boards, n on each, from worst to best; equal hands in no order."""
+
+    hand: NDArray[np.int16]  # [N, n] in the one order
+    cards: NDArray[np.uint8]  # [N, n, 2]
+    group: NDArray[np.int16]  # [N, n + 1] where equal hands begin, then n
+    num_groups: NDArray[np.int64]  # [N]
+
+
+class Sequences(NamedTuple):
+    """The opponent's sequences before the last round: B blocks of sixteen, D different ends."""
+
+    table: NDArray[np.float32]  # [B, D, K, 16] chances by column, in units
+    first: NDArray[np.float32]  # [B, K1, 16] chances by column of the first round that multiply
+    unit: NDArray[np.float32]  # [B, E, 16] half a unit, times what all hands have in common
+    end: NDArray[np.int64]  # [E] which of the different ends each one is
+    chips: NDArray[np.float32]  # [C, 16] that each player has put in, for each case of a block
+    case: NDArray[np.int64]  # [B + 1] cases of each block
+
+
+class Space(NamedTuple):
+    """Room to work in, for n hands on a board; flat."""
+
+    reach: NDArray[np.int32]  # [n, 16]
+    sums: NDArray[np.int32]  # [52, 16]
+    state: NDArray[np.int32]  # [52, 16]
+    below: NDArray[np.int32]  # [n, 16]
+    found: NDArray[np.int32]  # [D, n, 2, 16]
+    ends: NDArray[np.float32]  # [E, 2, 16]
+
+
+def aligned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Zeros that begin where a line of the cache does.
+
+    Example:
+        >>> aligned((3, 5), np.float32).ctypes.data % 64
+        0
+    """
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    room = np.zeros(size + 64, np.uint8)
+    start = -room.ctypes.data % 64
+    return room[start : start + size].view(dtype).reshape(shape)
+
+
+@njit(cache=True, nogil=True)
+def sort_hands(tables, board, last, absent, hand_cards, out):
+    """Writes the hands of the boards that `last` [N] cards make of `board`: see `SortedHands`.
+
+    `absent` are the masks of cards that are not in the deck.
+    """
+    key, mask = tables.start, np.uint64(0)
+    for card in board:
+        key += tables.card_key[card]
+        mask += tables.card_mask[card]
+    n = out.hand.shape[1]
+    keys = np.empty(n, np.int64)
+    for i in range(len(last)):
+        dealt = last[i]
+        all_keys, all_masks = key + tables.card_key[dealt], mask + tables.card_mask[dealt]
+        seen = all_masks | absent
+        at = 0
+        for h in range(len(hand_cards)):
+            low, high = hand_cards[h, 0], hand_cards[h, 1]
+            if seen & (tables.card_mask[low] | tables.card_mask[high]):
+                continue
+            value = np.int64(value_with(tables, all_keys, all_masks, low, high))
+            keys[at] = value << 32 | (h * 40503 & 0xFFFF) << 16 | h
+            at += 1
+        keys.sort()
+        groups = 0
+        for j in range(n):
+            h = keys[j] & 0xFFFF
+            out.hand[i, j] = h
+            out.cards[i, j, 0], out.cards[i, j, 1] = hand_cards[h, 0], hand_cards[h, 1]
+            if j == 0 or keys[j] >> 32 != keys[j - 1] >> 32:
+                out.group[i, groups] = j
+                groups += 1
+        out.group[i, groups] = n
+        out.num_groups[i] = groups
+
+
+@njit(cache=True, _nrt=False, nogil=True)
+def respond_last(hands, columns, first, weight, sequences, bet, levels, is_first, space, out):
+    """Adds into `out` [C, H, 16] what the responder's hands win on boards of the last round.
+
+    `columns` [N, n] are those of the sorted hands, `first` [H] those of the first round, `weight`
+    [N] counts boards; `levels` is a tuple of as many numbers as raises are allowed; `is_first` says
+    whether the responder is the first to act.
+    """
+    num_rows = _U(sequences.table.shape[1])
+    row_size = _U(sequences.table.shape[2]) * _W
+    for b in range(_U(sequences.table.shape[0])):
+        factor = b * _U(sequences.first.shape[1]) * _W
+        for i in range(hands.hand.shape[0]):
+            group = hands.group[i, : hands.num_groups[i] + 1]
+            for d in range(num_rows):
+                _sweep(
+                    hands.cards[i], hands.hand[i], columns[i], group, first, sequences.first,
+                    factor, sequences.table, (b * num_rows + d) * row_size, d, space,
+                )  # fmt: skip
+            for h in range(_U(hands.hand.shape[1])):
+                _read_ends(space, h, _U(hands.hand.shape[1]), sequences.end, sequences.unit, b)
+                place = _U(hands.hand[i, h]) * _W
+                for case in range(_U(sequences.case[b]), _U(sequences.case[b + _U(1)])):
+                    spent = load(sequences.chips, case * _W, sixteen(np.float32(0)))
+                    value = _last_value(space.ends, spent, bet, levels, is_first)
+                    at = case * _U(out.shape[1]) * _W + place
+                    more = sixteen(weight[i]) * convert(value, sixteen(0.0))
+                    store(out, at, load(out, at, sixteen(0.0)) + more)
+
+
+@njit(cache=True, _nrt=False, nogil=True)
+def _sweep(cards, hand, column, group, first, factor, factor_at, table, table_at, d, space):
+    """One end of sixteen sequences: how often each hand wins and meets, twice, into `found`."""
+    nothing, zero = sixteen(np.int32(0)), sixteen(np.float32(0))
+    half = sixteen(np.float32(0.5))
+    for card in range(_U(52)):
+        store(space.sums, card * _W, nothing)
+    total = nothing
+    for h in range(_U(cards.shape[0])):
+        a, b = _U(cards[h, 0]) * _W, _U(cards[h, 1]) * _W
+        chance = load(factor, factor_at + _U(first[hand[h]]) * _W, zero)
+        chance = chance * load(table, table_at + _U(column[h]) * _W, zero)
+        x = convert(chance + half, nothing)
+        x = x + x
+        total = total + x
+        at_a, at_b = load(space.sums, a, nothing) + x, load(space.sums, b, nothing) + x
+        store(space.reach, h * _W, x)
+        store(space.sums, a, at_a)
+        store(space.sums, b, at_b)
+    # From here on sums begin at minus half of all, so that they count the hands below less those
+    # above; a hand's value is the mean of before and after its equals.
+    for card in range(_U(52)):
+        store(space.state, card * _W, minus_half(load(space.sums, card * _W, nothing)))
+    now = minus_half(total)
+    for g in range(_U(group.shape[0] - 1)):
+        begin, end = _U(group[g]), _U(group[g + _U(1)])
+        for h in range(begin, end):
+            a, b = _U(cards[h, 0]) * _W, _U(cards[h, 1]) * _W
+            below = now - load(space.state, a, nothing) - load(space.state, b, nothing)
+            store(space.below, (h - begin) * _W, below)
+        for h in range(begin, end):
+            a, b = _U(cards[h, 0]) * _W, _U(cards[h, 1]) * _W
+            x = load(space.reach, h * _W, nothing)
+            now = now + x
+            at_a, at_b = load(space.state, a, nothing) + x, load(space.state, b, nothing) + x
+            store(space.state, a, at_a)
+            store(space.state, b, at_b)
+        for h in range(begin, end):
+            a, b = _U(cards[h, 0]) * _W, _U(cards[h, 1]) * _W
+            won = now - load(space.state, a, nothing) - load(space.state, b, nothing)
+            won = won + load(space.below, (h - begin) * _W, nothing)
+            # Hands that share a card leave by inclusion and exclusion.
+            met = total - load(space.sums, a, nothing) - load(space.sums, b, nothing)
+            met = met + load(space.reach, h * _W, nothing)
+            place = (d * _U(cards.shape[0]) + h) * _TWO
+            store(space.found, place, won)
+            store(space.found, place + _W, met)
+
+
+@njit(cache=True, _nrt=False, inline="always")
+def _read_ends(space, h, num_hands, end, unit, b):
+    """Writes into `ends` what one hand wins a chip and how often it meets, of every end."""
+    nothing, zero = sixteen(np.int32(0)), sixteen(np.float32(0))
+    for e in range(_U(len(end))):
+        place = (_U(end[e]) * num_hands + h) * _TWO
+        units = load(unit, (b * _U(len(end)) + e) * _W, zero)
+        won = convert(load(space.found, place, nothing), zero) * units
+        met = convert(load(space.found, place + _W, nothing), zero) * units
+        store(space.ends, e * _TWO, won)
+        store(space.ends, e * _TWO + _W, met)
+
+
+@njit(cache=True, _nrt=False, inline="always")
+def _last_value(ends, spent, bet, levels, is_first):
+    """Value of a hand in the last round, where the stakes of showdowns are the chips spent."""
+    more = sixteen(np.float32(bet))
+    return _fold(ends, spent, more, spent, more, levels, is_first, sixteen(np.float32(0)), _W)
+
+
+@njit(cache=True, _nrt=False, nogil=True)
+def respond_round(values, met, following, row, scale, spent, bet, levels, is_first, ends, out):
+    """Writes into `out` [P, H] what hands win from each position of a round that is not the last.
+
+    `values` [P', H] are those of the positions of the next round, one for each end: `following`
+    [P, E]. `met` [Q, H] is how often hands meet the opponent's by its `row` [P, E], −1 where it
+    never gets; `scale` [P, E] multiplies both. `spent` [P] are chips that each player has put in.
+    """
+    zero = spread(0.0)
+    one = as_wide(1.0, zero)
+    more = as_wide(bet, zero)
+    num_hands = _U(out.shape[1])
+    for p in range(out.shape[0]):
+        chips = as_wide(spent[p], zero)
+        for h in range(_U(0), num_hands, _EIGHT):
+            for e in range(_U(row.shape[1])):
+                value, often = zero, zero
+                if row[p, e] >= 0:
+                    share = as_wide(scale[p, e], zero)
+                    value = share * load(values, _U(following[p, e]) * num_hands + h, zero)
+                    often = share * load(met, _U(row[p, e]) * num_hands + h, zero)
+                store(ends, e * _U(16), value)
+                store(ends, e * _U(16) + _EIGHT, often)
+            value = _fold(ends, chips, more, one, zero, levels, is_first, zero, _EIGHT)
+            store(out, _U(p) * num_hands + h, value)
+
+
+@njit(cache=True, _nrt=False, inline="always")
+def _fold(ends, spent, bet, stake, more, levels, is_first, zero, width):
+    """Value of a round for a responder that plays it best.
+
+    Of each end, `ends` has its value and how often the opponent gets there; the value is a number
+    of stakes, which begin at `stake` and grow by `more` a raise. Both players have `spent`.
+    """
+    passed, checked = load(ends, _U(0), zero) * stake, load(ends, width, zero)
+    m = len(levels)
+    if is_first:  # check, then the opponent may bet; or bet
+        behind = _raised(ends, spent, bet, stake, more, levels, m, True, checked, zero, width)
+        opened = load(ends, _U(m + 1) * (width + width) + width, zero)
+        ahead = _raised(
+            ends, spent, bet, stake, more, levels, 0, False, checked + opened, zero, width
+        )
+        return larger(passed + behind, ahead)
+    behind = _raised(ends, spent, bet, stake, more, levels, m, False, checked, zero, width)
+    ahead = _raised(ends, spent, bet, stake, more, levels, 0, True, checked, zero, width)
+    return larger(passed, behind) + ahead
+
+
+@njit(cache=True, _nrt=False, inline="always")
+def _raised(ends, spent, bet, stake, more, levels, offset, is_mine, before, zero, width):
+    """Value where a bet was made, which the responder faces if it `is_mine`.
+
+    `before` is how often the opponent was there when the bet was made. Ends `offset` + k have k
+    bets. The responder folds, calls or raises as is best; the opponent folds what neither calls
+    nor raises.
+    """
+    m = len(levels)
+    value, above = zero, zero
+    turn = is_mine == (m % 2 == 1)  # whether the last raise is the responder's to face
+    for _ in range(m):
+        spent, stake = spent + bet, stake + more
+    for j in range(m):
+        k = m - j
+        place = _U(offset + k) * (width + width)
+        called, met = load(ends, place, zero) * stake, load(ends, place + width, zero)
+        spent, stake = spent - bet, stake - more
+        if turn:
+            best = larger(called, zero - spent * met)
+            value = best if j == 0 else larger(best, value)
+        else:
+            there = before if k == 1 else load(ends, place - width, zero)
+            value = called + value + spent * (there - met - above)
+        above = met
+        turn = not turn
+    return value
+
+
+@njit(cache=True, _nrt=False, nogil=True)
+def meet(reach, hand_cards, sums, out):
+    """Writes into `out` [Q, H] how often each hand meets hands of `reach` [Q, H]; `sums` [52]."""
+    for q in range(reach.shape[0]):
+        total = 0.0
+        for card in range(52):
+            sums[card] = 0.0
+        for h in range(hand_cards.shape[0]):
+            x = reach[q, h]
+            total += x
+            sums[hand_cards[h, 0]] += x
+            sums[hand_cards[h, 1]] += x
+        for h in range(hand_cards.shape[0]):
+            shared = sums[hand_cards[h, 0]] + sums[hand_cards[h, 1]]
+            out[q, h] = total - shared + reach[q, h]

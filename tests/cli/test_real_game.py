@@ -1,0 +1,152 @@
+"""`exploit --real-game`: results, certificates, killed runs and wrong input."""
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from equilibrist.cli.real_game import known_response
+from equilibrist.evaluation import real_game_run as runs
+from equilibrist.evaluation.expectation import fixed_mix
+from equilibrist.evaluation.real_game_names import open_named
+from equilibrist.games.catalog import get_game, load_game
+from equilibrist.games.rules import rules_text
+from equilibrist.models.build import exact_game
+from equilibrist.solving.best_response import evaluate
+from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.strategies.bots import BOTS
+
+pytestmark = pytest.mark.kernels
+
+MIX = "mix:0.1,0.6,0.3"
+# Writes after every flop, and is killed just after the third.
+KILLED = """
+import os, signal
+from equilibrist.cli.real_game import known_response
+from equilibrist.evaluation import real_game_run as runs
+runs._SOON, runs._SHARE = -1.0, 1e9
+save, done = runs.save, []
+def save_and_die(*arguments):
+    save(*arguments)
+    done.append(1)
+    if len(done) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+runs.save = save_and_die
+from equilibrist.cli import main
+main()
+"""
+
+
+@pytest.fixture
+def game(tmp_path):
+    """Limit hold'em with the nine cards from queen to ace of three suits."""
+    rules = replace(get_game("holdem-limit"), num_ranks=3, num_suits=3, max_raises=(1, 1, 1, 1))
+    path = tmp_path / "nine.game"
+    path.write_text(rules_text(rules))
+    return path
+
+
+def test_a_whole_run_says_what_the_exact_model_says(answer, game, tmp_path):
+    out = tmp_path / "response"
+    found = answer("exploit", MIX, "--real-game", "--game", game, "--out", out)
+    model = exact_game(load_game(game))
+    proof = evaluate(model, fixed_mix(model, (0.1, 0.6, 0.3)))
+    assert found["unit"] == "mbb/g"
+    assert found["best_response"] == pytest.approx(
+        [100 * chips for chips in proof.best_response], rel=1e-6
+    )
+    assert found["exploitability"] == pytest.approx(100 * proof.exploitability, rel=1e-6)
+    assert (found["estimate"], found["flops"]) == (False, found["all_flops"])
+    # It is all there: nothing is computed again.
+    again = answer("exploit", MIX, "--real-game", "--game", game, "--out", out)
+    assert again == found
+
+
+def test_a_run_that_was_killed_goes_on_to_the_same_numbers(answer, game, tmp_path):
+    options = ["--real-game", "--game", str(game), "--json"]
+    command = [sys.executable, "-c", KILLED, "exploit", MIX, *options]
+    process = subprocess.run(
+        [*command, "--out", str(tmp_path / "killed")], capture_output=True, env=os.environ
+    )
+    assert process.returncode == -signal.SIGKILL
+    assert open_artefact(tmp_path / "killed").info["flops"] == 3
+    whole, killed = (
+        answer("exploit", MIX, *options[:-1], "--out", tmp_path / name)
+        for name in ("whole", "killed")
+    )
+    assert killed["best_response"] == whole["best_response"]
+    for name in ("done", "values0", "values1"):
+        np.testing.assert_array_equal(
+            *(open_artefact(tmp_path / folder).arrays[name] for folder in ("whole", "killed"))
+        )
+
+
+def test_verify_computes_flops_of_a_certificate_again(answer, run, game, tmp_path):
+    out = tmp_path / "response"
+    found = answer("exploit", MIX, "--real-game", "--game", game, "--out", out)
+    checked = answer("verify", out, "--flops", 3)
+    assert checked["checked_flops"] == 3
+    assert checked["exploitability"] == found["exploitability"]
+    # A certificate whose checksums are right but whose values are not.
+    named = open_named(MIX, load_game(game))
+    responses = runs.responses_to(named)
+    forged = runs.begun(named, responses, out)
+    forged.values[0][:, 0, 168] += 0.1
+    runs.save(forged, out)
+    result = run("verify", out)
+    assert result.returncode != 0
+    assert "worth something else than the certificate says" in result.stderr
+
+
+def test_other_limit_games_are_walked_plainly(answer):
+    found = answer("exploit", MIX, "--real-game", "--game", "leduc")
+    model = exact_game(get_game("leduc"))
+    proof = evaluate(model, fixed_mix(model, (0.1, 0.6, 0.3)))
+    assert found["best_response"] == pytest.approx(proof.best_response)
+    assert found["unit"] == "chips"
+
+
+def test_some_flops_are_an_estimate(answer, game):
+    found = answer("exploit", "always-call", "--real-game", "--game", game, "--flops", 7)
+    assert found["estimate"]
+    assert found["flops"] == 7
+
+
+def test_wrong_input_is_told_in_one_sentence(run, game, tmp_path):
+    real = ("--real-game", "--game", game)
+    run("exploit", MIX, *real, "--out", tmp_path / "response")
+    cases = {
+        ("always-cal",): "always-cal is no strategy: name a bot",
+        ("mix:1,1,1",): "mix:1,1,1 is no mix; write the chances",
+        ("always-call", "--game", "leduc", "--flops", "9"): "leduc has no flops to keep",
+        ("always-call", "--game", "holdem-nolimit"): "holdem-nolimit is no limit game",
+        ("always-call", "--flops", "100000"): "--flops is",
+        (MIX[:-1] + "4", "--out", tmp_path): "is no mix",
+        ("always-fold", "--out", tmp_path / "response"): "holds a response to mix:0.1,0.6,0.3",
+    }
+    for arguments, message in cases.items():
+        options = [] if "--game" in arguments else ["--game", game]
+        result = run("exploit", *arguments, "--real-game", *options)
+        assert result.returncode == 2
+        assert message in result.stderr
+    result = run("exploit", tmp_path / "response", "--flops", "9")
+    assert result.returncode == 2
+    assert "--flops is for --real-game" in result.stderr
+
+
+def test_bots_tell_the_certificate_of_what_they_play(tmp_path):
+    def solution(number):
+        arrays = {"plan": np.full(3, float(number))}
+        return write_artefact(tmp_path / "solution", "solution", arrays, configuration={})
+
+    info = {"exploitability": 400.0, "unit": "mbb/g", "flops": 1755, "estimate": False}
+    identity = {"identity": solution(1)}
+    done = {"done": np.ones(1755, np.uint8)}
+    write_artefact(tmp_path / "real-game", runs.KIND, done, configuration=identity, info=info)
+    assert known_response(BOTS["smallbot"], tmp_path)["real_game"] == 400.0
+    solution(2)  # trained on: the certificate is another's
+    assert known_response(BOTS["smallbot"], tmp_path) == {}

@@ -1,0 +1,27 @@
+"""Exploitability in limit hold'em itself that the literature gives; whole runs, minutes each."""
+
+import numpy as np
+import pytest
+
+from equilibrist.evaluation.real_game_names import open_named
+from equilibrist.evaluation.real_game_run import begun, exploited, go_on, responses_to
+
+
+def best_responses(text):
+    named = open_named(text)
+    responses = responses_to(named)
+    run = begun(named, responses, None)
+    go_on(run, responses, np.arange(len(run.flops.boards)), threads=2)
+    return exploited(run, responses).best_response
+
+
+@pytest.mark.slow
+def test_always_fold():
+    # 750 mbb/g: the small blind of one seat, the big blind of the other.
+    assert best_responses("always-fold") == pytest.approx((500.0, 1000.0), abs=1e-6)
+
+
+@pytest.mark.slow
+def test_always_call():
+    # Johanson et al. 2011, Table 2 has 1163.48; both seats alike.
+    assert best_responses("always-call") == pytest.approx((1163.4757, 1163.4757), abs=5e-5)
