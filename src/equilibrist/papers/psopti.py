@@ -9,8 +9,8 @@ with a pot of two bets and uniform beliefs:
   knows fewer, and how far its first bets are from those of the model with four;
 - one bucket for draws is better than all for strength, and most bluffs are taken from it;
 - turn and river merged into one round change the strategy;
-- beliefs from a preflop model are better than none: psopti2 against psopti1, which differ in opening
-  and buckets too.
+- beliefs from a preflop model are better than none: psopti2 against psopti1, which differ in
+  opening and buckets too.
 """
 
 from __future__ import annotations
