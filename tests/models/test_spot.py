@@ -174,12 +174,21 @@ def test_nothing_is_shown_before_the_last_street():
     assert spot.betting.kind[spot.betting.parse("r110c//")] == NodeKind.SHOWDOWN
 
 
+def test_names_of_nodes_count_the_chips_of_the_street():
+    spot = royal(bets="50%", raises="a")
+    assert spot.actions(0) == ("c", "r20")
+    assert spot.actions(spot.find("r20c/")) == ("c", "r40")  # half of the pot of 80
+    assert spot.actions(spot.find("r20c/r40")) == ("f", "c", "r70")  # 90 less the 20 of the turn
+    names = spot.names
+    assert [spot.find(name) for name in names] == list(range(len(names)))
+
+
 # --- locks ----------------------------------------------------------------------------------------
 
 
 def test_a_locked_decision_is_played_as_told_and_answered():
     """Who always calls a river bet is bet into with better hands only, and never bluffed."""
-    spot = royal(RIVER, bets="a", raises="a", locks=("r110: c=1",))
+    spot = royal(RIVER, bets="a", raises="a", locks=("r90: c=1",))
     found = spot.build()
     run = solve(found.game, CFR(), target=1e-3, iterations=20_000)
     free = solve(royal(RIVER, bets="a", raises="a").build().game, CFR(), target=1e-3)
@@ -194,12 +203,12 @@ def test_a_locked_decision_is_played_as_told_and_answered():
 @pytest.mark.parametrize(
     ("lock", "complaint"),
     [
-        ("r999: c=1", "leads nowhere"),
+        ("r999: c=1", "c, r20, r90 can follow"),
         ("c", "says nothing; write c: "),
-        ("c: f=1", "none of the actions c, r40, r110"),
-        ("c: r40=0.5", "leave out one action at most"),
-        ("c: r40=0.7; r110=0.7", "more often than always"),
-        ("c: r40=2; r110=0", "number from 0 to 1"),
+        ("c: f=1", "none of the actions c, r20, r90"),
+        ("c: r20=0.5", "leave out one action at most"),
+        ("c: r20=0.7; r90=0.7", "more often than always"),
+        ("c: r20=2; r90=0", "number from 0 to 1"),
     ],
 )
 def test_a_lock_that_cannot_be_read_is_refused(lock, complaint):

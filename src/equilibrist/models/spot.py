@@ -7,11 +7,15 @@ A `Spot` is text and numbers only, so that it can be kept in a file, and builds 
 (`subgame.py`). The first round of its bet menus is the street of its board. Out of position is
 player 0, the big blind; in position is player 1.
 
+A node's name is the betting since the board of the spot: `c` a check or call, `f` a fold, `r120`
+a bet or raise to 120 chips *of the street*, `/` where a card is dealt: `cr120c/` is the next street
+after a check, a bet of 120 and a call.
+
 Decisions may be locked, one text each, `NODE: ACTION=HOW OFTEN; …`:
 
-    c: r120=0.3             after a check, bet 120 chips with three of ten hands of each kind
+    c: r120=0.3             after a check, bet 120 chips three times of ten, whatever the hand
     c: r120=QQ+,AK:0.5      with these hands, and never with others
-    r60: f=22-55; c=*:0     more than one action; the one left out takes the rest
+    r120: f=22-55; r300=AA  more than one action; the one left out takes the rest
 """
 
 from __future__ import annotations
@@ -190,7 +194,45 @@ class Spot:
     @functools.cached_property
     def parsed_locks(self) -> tuple[Lock, ...]:
         """The locks, their chances by hand."""
-        return tuple(parse_lock(text, self.betting) for text in self.locks)
+        return tuple(parse_lock(text, self) for text in self.locks)
+
+    @functools.cached_property
+    def names(self) -> list[str]:
+        """The name of every node."""
+        betting, names = self.betting, [""]
+        opening = betting.spent.max(axis=1)  # chips of each player when the node's street opened
+        for node in range(1, len(betting)):
+            parent, action = int(betting.parent[node]), betting.action(node)
+            if action is None:
+                names.append(names[parent] + "/")
+                continue
+            opening[node] = opening[parent]
+            chips = action.amount - opening[node] if action.amount else ""
+            names.append(f"{names[parent]}{action.kind}{chips}")
+        return names
+
+    def find(self, name: str) -> int:
+        """The node of a name; `RecordError` says where the name leaves the tree."""
+        if name in self._nodes:
+            return self._nodes[name]
+        known = next(name[:end] for end in range(len(name), -1, -1) if name[:end] in self._nodes)
+        follow = ", ".join(self.actions(self._nodes[known])) or "nothing"
+        raise RecordError(
+            f"{name[:80]!r} is no node of this spot: {follow} can follow {known!r}",
+            value=name,
+            position=len(known),
+        )
+
+    @functools.cached_property
+    def _nodes(self) -> dict[str, int]:
+        return {name: node for node, name in enumerate(self.names)}
+
+    def actions(self, node: int) -> tuple[str, ...]:
+        """What can follow a node, as in names."""
+        return tuple(
+            self.names[child].removeprefix(self.names[node])
+            for child in self.betting.children(node)
+        )
 
     @property
     def states(self) -> CardStates:
@@ -215,13 +257,13 @@ class Spot:
         )
 
 
-def parse_lock(text: str, betting: BettingTree) -> Lock:
+def parse_lock(text: str, spot: Spot) -> Lock:
     """A lock from its text; the grammar stands on the module."""
     name, colon, rest = text.partition(":")
-    node = betting.parse(name.strip())
-    if betting.kind[node] != NodeKind.DECISION:
+    node = spot.find(name.strip())
+    names = spot.actions(node)
+    if spot.betting.kind[node] != NodeKind.DECISION:
         raise RecordError(f"nobody acts at {name.strip()!r}, so nothing is locked", value=name)
-    names = [betting.step(child) for child in betting.children(node)]
     if not colon or not rest.strip():
         raise RecordError(
             f"the lock {text!r} says nothing; write {name.strip()}: {names[-1]}=0.5, or a range",
@@ -236,7 +278,7 @@ def parse_lock(text: str, betting: BettingTree) -> Lock:
                 value=action,
             )
         chances[names.index(action)] = _weights(how_often)
-    return Lock(betting.name(node), _with_rest(chances, names, text))
+    return Lock(spot.betting.name(node), _with_rest(chances, names, text))
 
 
 def _weights(text: str) -> NDArray[np.float64]:
@@ -250,7 +292,9 @@ def _weights(text: str) -> NDArray[np.float64]:
     return np.full(1326, number)
 
 
-def _with_rest(chances: NDArray[np.float64], names: list[str], text: str) -> NDArray[np.float64]:
+def _with_rest(
+    chances: NDArray[np.float64], names: Sequence[str], text: str
+) -> NDArray[np.float64]:
     """Chances [A, 1326] of which the row left out takes the rest."""
     missing = np.flatnonzero(np.isnan(chances[:, 0]))
     total = np.nansum(chances, axis=0)
