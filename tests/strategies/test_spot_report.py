@@ -12,6 +12,7 @@ from equilibrist.cards.range import Range
 from equilibrist.cards.ranking import rank_hands
 from equilibrist.errors import EquilibristError
 from equilibrist.games.catalog import get_game
+from equilibrist.kernels.reference.sequence_form import block
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import subgame
 from equilibrist.solving.best_response import evaluate
@@ -139,26 +140,50 @@ def test_runouts_that_differ_by_suits_have_the_same_answers_in_other_suits():
     assert any(one.hands != other.hands)
 
 
-@pytest.mark.parametrize("node", ["cc/", "r20c/"])
-def test_suits_are_swapped_back_on_every_runout(node):
-    """The same spot with every suit by itself says the same on each board with each hand.
-
-    Only of a few iterations: ties that rounding breaks grow apart.
-    """
-    spot = royal(TURN)
+def told_apart(answers):
+    """The same plans with every suit by itself: each board and hand by the swap that knows it."""
+    spot, merged = answers.spot, answers.subgame
     weights = tuple(own.weights for own in spot.ranges)
     apart = subgame(
         spot.game, spot.cards, weights, spot.menu, pot=40, symmetry="cards", only_held=True
     )
-    merged, raw = solved(spot, None, 5), solved(spot, apart, 5)
+    swap = np.arange(52)
+    swap[0::4], swap[1::4] = np.arange(1, 52, 4), np.arange(0, 52, 4)
+    swapped = np.array([renamed(hand, swap) for hand in range(1326)])
+    plans = []
+    for player in (0, 1):
+        tree, raw = merged.game.trees[player], apart.game.trees[player]
+        plan = np.zeros(apart.game.lengths[player])
+        for r in (0, 1):
+            stored = [set(board) for board in merged.states.boards[r].tolist()]
+            for b, board in enumerate(apart.states.boards[r].tolist()):
+                is_stored = set(board) in stored
+                at = stored.index(set(board) if is_stored else {int(swap[c]) for c in board})
+                hands = np.flatnonzero(apart.states.state_of_hand[r][b] >= 0)
+                others = hands if is_stored else swapped[hands]
+                from_block = block(tree, r, int(tree.board_start[r]) + at, answers.plans[player])
+                into = block(raw, r, int(raw.board_start[r]) + b, plan)
+                columns = apart.states.state_of_hand[r][b][hands]
+                into[:, columns] = from_block[:, merged.states.state_of_hand[r][at][others]]
+        plans.append(plan)
+    return Answers(spot, apart, tuple(plans))
+
+
+@pytest.mark.parametrize("node", ["cc/", "r20c/"])
+def test_suits_are_swapped_back_on_every_runout(node):
+    merged = solved(royal(TURN))
+    raw = told_apart(merged)
+    exact = [evaluate(found.subgame.game, found.plans) for found in (merged, raw)]
+    assert exact[0].value == pytest.approx(exact[1].value, abs=1e-9)
+    assert exact[0].best_response == pytest.approx(exact[1].best_response, abs=1e-9)
     pairs = list(zip(merged.runouts(node), raw.runouts(node), strict=True))
     assert len(pairs) == 16
     for one, other in pairs:
         assert (one.board, one.actions) == (other.board, other.actions)
         np.testing.assert_array_equal(one.hands, other.hands)
-        np.testing.assert_allclose(one.weight, other.weight, atol=1e-6)
-        np.testing.assert_allclose(one.chances, other.chances, atol=1e-5)
-        np.testing.assert_allclose(one.values, other.values, atol=1e-4)
+        np.testing.assert_allclose(one.weight, other.weight, atol=1e-12)
+        np.testing.assert_allclose(one.chances, other.chances, atol=1e-9)
+        np.testing.assert_allclose(one.values, other.values, atol=1e-6)
         np.testing.assert_allclose(one.equity, other.equity, atol=1e-9)
 
 
