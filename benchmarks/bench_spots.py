@@ -67,7 +67,7 @@ def solved(name: str, bits: int) -> None:
     game, solver = spot.build().game, TableCFR(bits=bits)
     solver.step(game, solver.init(game), 1)
     start = time.perf_counter()
-    run = solve(game, solver, target=0.003 * spot.pot)
+    run = solve(game, solver, target=0.003 * spot.pot, every=20)
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     print(seconds, int(run.state["iteration"]), peak)

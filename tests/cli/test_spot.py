@@ -63,7 +63,7 @@ def test_nodes_runouts_tables_and_pictures(answer, run, turn, tmp_path):
     out = tmp_path / "solved"
     answer("spot", *turn, "--iterations", "50", "--method", "dcfr", "--out", out)
     node = answer("spot", out, "--node", "cr20c/", "--runout", "Jd")["node"]
-    assert node["board"] == "QhKsAsThJd" or node["board"].endswith("Jd")
+    assert node["board"] == "AsKsQhThJd"
     assert node["pot"] == 80
     rivers = answer("spot", out, "--node", "cr20c", "--runouts")["runouts"]
     assert len(rivers) == 16
@@ -114,16 +114,8 @@ def assert_same(first, second):
 def test_a_run_killed_at_random_ends_with_the_same_tables(answer, turn, tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     answer("spot", *turn, "--iterations", "20000", "--out", whole)
-    command = [
-        sys.executable,
-        "-m",
-        "equilibrist",
-        "spot",
-        *map(str, turn),
-        "--iterations",
-        "20000",
-    ]
-    command += ["--out", str(killed)]
+    command = [sys.executable, "-c", "from equilibrist.cli import main; main()", "spot"]
+    command += [*map(str, turn), "--iterations", "20000", "--out", str(killed)]
     for attempt in range(3):
         resume = ["--resume"] if (killed / "manifest.json").exists() else []
         process = subprocess.Popen(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _KERNELS = ("table_sweeps.sweeps", "table_sweeps.root_value", "isomorphism.index_hands")
 _USUAL_TARGET = "0.3%"
+_EVERY = 20  # iterations between two proofs, each of which takes about as long as two of them
 
 
 def spot(
@@ -220,7 +221,7 @@ def _solve(
         if out is not None:
             SolvedSpot(given, by, run).save(out)
 
-    limits = Budget(iterations, target, seconds)
+    limits = Budget(iterations, target, seconds, _EVERY)
     hint = "Ctrl-C stops" if out is None else "Ctrl-C pauses and saves"
     with shown(f"spot on {given.board}", hint, plain=plain, pot=given.pot) as view:
         view.begin(by.name, limits)

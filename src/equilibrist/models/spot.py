@@ -108,7 +108,8 @@ class Spot:
             stacks=None if stack is None else (pot // 2 + stack,) * 2,
             blinds=rules.blinds if rules.is_limit else (blind, blind),
         )
-        cards = _in_deals(rules, parse_cards(board))
+        cards = parse_cards(board)
+        _in_deals(rules, cards)
         ranges = parse_range(oop).without(cards), parse_range(ip).without(cards)
         spot = cls(
             rules=rules_text(rules),
@@ -141,8 +142,8 @@ class Spot:
 
     @property
     def cards(self) -> tuple[Card, ...]:
-        """The board."""
-        return parse_cards(self.board)
+        """The board, the cards of each deal in ascending order."""
+        return _in_deals(self.game, parse_cards(self.board))
 
     @property
     def first_round(self) -> int:

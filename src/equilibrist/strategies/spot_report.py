@@ -114,7 +114,7 @@ class Answers:
         share = own[hands] * met[hands]
         return NodeReport(
             node=spot.names[v],
-            board=cards_name(cards),
+            board=spot.board + cards_name(cards[len(spot.cards) :]),
             player=player,
             pot=int(betting.spent[v].sum()),
             to_call=int(betting.spent[v].max() - betting.spent[v, player]),
