@@ -52,7 +52,7 @@ def main() -> None:
         seconds = best_seconds(lambda: solver.step(game, state, iterations))  # noqa: B023
         report.figure(f"{name}: iterations", iterations / seconds, "/s")
         size = sum(array.nbytes for array in state.values())
-        size += sum(array.nbytes for array in (*game.given, *game.pairs, *game.trees[0]))
+        size += sum(array.nbytes for array in (*game.pairs, *game.trees[0]))
         report.figure(f"{name}: arrays", size / 1e6, "MB")
 
 

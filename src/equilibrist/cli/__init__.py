@@ -24,6 +24,7 @@ from equilibrist.cli import (
     network,
     sitting,
     solving,
+    spot,
     transitions,
 )
 from equilibrist.errors import EquilibristError
@@ -52,6 +53,7 @@ for command in (
     solving.compare,
     solving.verify,
     solving.reproduce,
+    spot.spot,
     abstraction.abstract,
     abstraction.buckets,
     abstraction.joint,

@@ -17,6 +17,7 @@ import numpy as np
 
 from equilibrist.solving.solve import Row, Run, next_look
 from equilibrist.storage.memory import gigabytes
+from equilibrist.strategies.evaluation import Evaluation
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -123,7 +124,12 @@ def iterations_to(target: float, trace: list[Row], every: int | None = None) -> 
 # --- words ----------------------------------------------------------------------------------------
 
 
-def line(name: str, now: Standing) -> str:
+def share_of_pot(found: Evaluation, pot: int | None) -> str:
+    """Exploitability in per cent of a pot, where there is one, to be added to that in chips."""
+    return "" if pot is None else f" ({100 * found.exploitability / pot:.3g} % of the pot)"
+
+
+def line(name: str, now: Standing, pot: int | None = None) -> str:
     """A run in one line.
 
     Example:
@@ -135,14 +141,14 @@ def line(name: str, now: Standing) -> str:
         found = now.row.evaluation
         first, second = found.best_response
         at = "" if now.row.iteration == now.iteration else f" at {now.row.iteration:,}"
-        worth = f"{found.exploitability:.3e} {found.unit} ({first:.4g}, {second:.4g})"
-        parts.append(f"exploitability {worth}{at}")
+        worth = f"{found.exploitability:.3e} {found.unit}{share_of_pot(found, pot)}"
+        parts.append(f"exploitability {worth} ({first:.4g}, {second:.4g}){at}")
     parts += [speed(now.rate), duration(now.seconds), now.left]
     return f"{name} {now.iteration:,}: {', '.join(part for part in parts if part)}"
 
 
 def details(
-    now: Standing, budget: Budget, elapsed: float, memory: int | None
+    now: Standing, budget: Budget, elapsed: float, memory: int | None, pot: int | None = None
 ) -> list[tuple[str, str]]:
     """A run in rows of a label and a text; `elapsed` seconds by the clock, `memory` in bytes."""
     iteration = f"{now.iteration:,}"
@@ -151,7 +157,7 @@ def details(
     exploitability = responses = "not yet known"
     if now.row is not None:
         found = now.row.evaluation
-        exploitability = f"{found.exploitability:.3e} {found.unit}"
+        exploitability = f"{found.exploitability:.3e} {found.unit}{share_of_pot(found, pot)}"
         first, second = found.best_response
         responses = f"{first:.4g} and {second:.4g} {found.unit}"
         if now.row.iteration != now.iteration:
@@ -215,7 +221,8 @@ def memory_in_use() -> int | None:
 class Lines:
     """A line on stderr after an evaluation, unless one was there a moment ago, and every minute."""
 
-    def __init__(self) -> None:
+    def __init__(self, pot: int | None = None) -> None:
+        self.pot = pot
         self.begin("", Budget())
 
     def begin(self, name: str, budget: Budget, above: str = "") -> None:
@@ -231,7 +238,8 @@ class Lines:
         silence = now - self.spoken
         is_new = len(run.trace) > self.evaluations
         if (is_new and silence >= _PATIENCE) or silence >= _SILENCE:
-            print(line(self.name, standing(run, self.budget)), file=sys.stderr, flush=True)
+            text = line(self.name, standing(run, self.budget), self.pot)
+            print(text, file=sys.stderr, flush=True)
             self.spoken = now
         self.evaluations = len(run.trace)
 
@@ -239,7 +247,8 @@ class Lines:
 class Screen:
     """A panel about the present run, below what earlier ones came to."""
 
-    def __init__(self, game: str, hint: str) -> None:
+    def __init__(self, game: str, hint: str, pot: int | None = None) -> None:
+        self.pot = pot
         self.game = game
         self.hint = hint
         self.begin("", Budget())
@@ -267,7 +276,7 @@ class Screen:
         rows = [("time", f"{duration(elapsed)}, preparing")]
         if self.run is not None:
             now = standing(self.run, self.budget)
-            rows = details(now, self.budget, elapsed, memory_in_use())
+            rows = details(now, self.budget, elapsed, memory_in_use(), self.pot)
         grid = Table.grid(padding=(0, 2))
         for label, text in rows:
             grid.add_row(Text(label, style="dim"), Text(text))
@@ -277,15 +286,15 @@ class Screen:
 
 
 @contextlib.contextmanager
-def shown(game: str, hint: str, *, plain: bool) -> Iterator[Lines | Screen]:
+def shown(game: str, hint: str, *, plain: bool, pot: int | None = None) -> Iterator[Lines | Screen]:
     """Shows the runs that it is told of: on a terminal as a panel, otherwise by lines."""
     if plain or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield Lines()
+        yield Lines(pot)
         return
     from rich.console import Console
     from rich.live import Live
 
-    screen, console = Screen(game, hint), Console(stderr=True)
+    screen, console = Screen(game, hint, pot), Console(stderr=True)
     with Live(
         get_renderable=screen.render, console=console, refresh_per_second=_FRAMES, transient=True
     ):

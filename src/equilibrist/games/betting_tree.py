@@ -4,7 +4,8 @@ Nodes are numbered round by round and, within a round, breadth first, so parents
 children, the children of a node are contiguous, and so are the nodes of a round. The tree has no
 cards: a `ROUND_END` is where the next board cards are dealt, its only child opens the next round.
 Where a round opens and nobody can act (all are all-in, but a later round has discards), the opening
-is a `ROUND_END` too.
+is a `ROUND_END` too. A tree that *runs out* has such openings after every all-in, so that all its
+showdowns are in the last round, with the whole board.
 
 A node's name is its betting since the root, ACPC's text: `cr` is a check and a raise, `crc` the end
 of that round, `crc/` the opening of the next; no-limit raises say the chips of the whole hand.
@@ -73,6 +74,7 @@ class BettingTree:
         first_round: int = 0,
         last_round: int | None = None,
         pot: int | None = None,
+        runs_out: bool = False,
         most_nodes: int = MOST_NODES,
     ) -> BettingTree:
         """The tree of rounds `first_round` … `last_round`, from a pot of so many chips.
@@ -96,7 +98,7 @@ class BettingTree:
         rows = _Rows(most_nodes)
         level = [(-1, Betting.start(rules, first_round, pot))]
         for r in range(first_round, last + 1):
-            level = _grow_round(rows, level, menu, r, is_last=r == last)
+            level = _grow_round(rows, level, menu, r, is_last=r == last, runs_out=runs_out)
         return cls(rules, menu, first_round, last, *rows.arrays())
 
     def __len__(self) -> int:
@@ -245,7 +247,13 @@ class _Rows:
 
 
 def _grow_round(
-    rows: _Rows, roots: list[tuple[int, Betting]], menu: BetMenu, r: int, *, is_last: bool
+    rows: _Rows,
+    roots: list[tuple[int, Betting]],
+    menu: BetMenu,
+    r: int,
+    *,
+    is_last: bool,
+    runs_out: bool,
 ) -> list[tuple[int, Betting]]:
     """Add all nodes of round `r` below its opening states; returns those of the next round."""
     openings: list[tuple[int, Betting]] = []
@@ -253,6 +261,8 @@ def _grow_round(
 
     def add(parent: int, action: Action | None, betting: Betting) -> None:
         kind = _kind(betting, r)
+        if kind is NodeKind.SHOWDOWN and runs_out and not is_last:
+            kind = NodeKind.ROUND_END
         node = rows.add(parent, action, betting, kind, r)
         if kind is NodeKind.DECISION:
             queue.append((node, betting))

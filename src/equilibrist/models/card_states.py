@@ -68,10 +68,12 @@ def card_states(
     *,
     first_round: int = 0,
     board: Sequence[Card] | None = None,
+    held: NDArray[np.bool_] | None = None,
 ) -> CardStates:
     """Boards and states of a game with one or two hole cards.
 
-    With a `board`, those of `first_round` on, which has this board only.
+    With a `board`, those of `first_round` on, which has this board only. With `held` [H], hands
+    that nobody holds have no state; it does not tell hands apart that the symmetry makes one.
     """
     symmetry = symmetry or default_symmetry(rules)
     if rules.num_hole_cards > 2:
@@ -83,13 +85,15 @@ def card_states(
         raise InvalidValueError(
             f"suits matter in {rules.name}: its states cannot be ranks alone", value=symmetry
         )
-    hands = hand_table() if rules.num_hole_cards == 2 else np.arange(52, dtype=np.uint8)[:, None]
+    hands = _hands(rules)
     boards, multiplicity, board_parent = _boards(rules, symmetry, first_round, board)
     num_states: list[NDArray[np.int64]] = []
     state_of_hand: list[NDArray[np.int32]] = []
     state_parent: list[NDArray[np.int32]] = []
     for r, round_boards in enumerate(boards):
         states = _states(rules, symmetry, hands, first_round + r, round_boards)
+        if held is not None:
+            states = _numbered_anew(np.where(held, states, -1))
         counts = states.max(axis=1).astype(np.int64) + 1
         parents = [
             _parent_states(states[b], counts[b], None if r == 0 else state_of_hand[r - 1][parent])
@@ -101,6 +105,18 @@ def card_states(
     return CardStates(
         symmetry, hands, boards, multiplicity, board_parent, num_states, state_of_hand, state_parent
     )
+
+
+def board_states(
+    rules: GameRules, symmetry: Symmetry, r: int, board: Sequence[Card]
+) -> NDArray[np.int32]:
+    """State of every hand on one board of round `r`, −1 where it cannot be held: [H]."""
+    return _states(rules, symmetry, _hands(rules), r, np.array([board], np.uint8))[0]
+
+
+def _hands(rules: GameRules) -> NDArray[np.uint8]:
+    """All hands of the 52-card deck, one order: [H, hole cards]."""
+    return hand_table() if rules.num_hole_cards == 2 else np.arange(52, dtype=np.uint8)[:, None]
 
 
 def _boards(
@@ -192,6 +208,14 @@ def _states(
             keys = np.hstack([hands[free] >> 2, (hands[free, :1] & 3 == hands[free, -1:] & 3)])
             keys = keys if suited else keys[:, :1]
             states[b, free] = np.unique(keys, axis=0, return_inverse=True)[1]
+    return states
+
+
+def _numbered_anew(states: NDArray[np.int32]) -> NDArray[np.int32]:
+    """States [boards, H] of which some have gone, numbered without gaps on each board."""
+    for board in states:
+        kept = board >= 0
+        board[kept] = np.unique(board[kept], return_inverse=True)[1]
     return states
 
 

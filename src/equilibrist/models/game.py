@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ __all__ = [
     "SOFTMAX",
     "Floats",
     "Game",
+    "Given",
     "SequenceGame",
     "sweeps_by_steps",
 ]
@@ -95,6 +96,13 @@ class Game(Protocol):
         """CFR iterations."""
 
 
+class Given(NamedTuple):
+    """Behaviour that is given, and where it stands among the L numbers of a player."""
+
+    places: NDArray[np.int64]  # [N]
+    chances: NDArray[np.float64]  # [N]
+
+
 @dataclass(frozen=True, eq=False)
 class SequenceGame:
     """A two-player zero-sum game in sequence form.
@@ -112,7 +120,7 @@ class SequenceGame:
     betting: BettingTree | None = None  # the public part, where there is one
     states: CardStates | None = None  # the cards, where they are exact
     expected: tuple[ExpectedLeaves, ...] = ()  # where rounds are left out at the end
-    given: tuple[Floats, Floats] | None = None  # first numbers of behaviour, if locked
+    given: tuple[Given, Given] | None = None  # behaviour at locked decisions
     backend: str = "cpu"  # or "reference"
 
     @property
@@ -142,7 +150,7 @@ class SequenceGame:
         """
         chances = self.behaviour(player, np.zeros(self.lengths[player], dtype))
         if self.given is not None:
-            chances[: len(self.given[player])] = self.given[player]
+            chances[self.given[player].places] = self.given[player].chances
         return chances
 
     def realize(self, player: int, behaviour: Floats, out: Floats | None = None) -> Floats:

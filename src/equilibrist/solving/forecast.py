@@ -18,6 +18,7 @@ from equilibrist.games.rules import GameRules
 from equilibrist.games.sizes import deals_seen
 from equilibrist.models.bucketed import LARGE
 from equilibrist.models.card_states import Symmetry, default_symmetry
+from equilibrist.models.spot import Spot
 from equilibrist.models.treeplex import player_rows
 from equilibrist.storage.memory import available_bytes, gigabytes
 
@@ -26,6 +27,8 @@ _STEP = {"egt": 14}  # vectors of a method that has more of them while it steps:
 _PROOF = 3 * 8  # bytes of a number of a plan: an evaluation's vectors, in float64
 _NANOSECONDS = 7.0  # per number of a plan and iteration, one core
 _FLOPS = 250e9  # of products in a second, one core, float32; zeros that are skipped count too
+_SPOT_NANOSECONDS = {16: 5.0, 32: 4.0}  # per action of an information set, likewise, by bits
+_HAND_BYTES = 60  # of a hand on a board: its cards, value and place in the order
 _SHARES = 1000  # in which fewer buckets are looked for
 
 
@@ -57,6 +60,40 @@ class Forecast:
         return (
             f"{self.sequences:,} sequences, {gigabytes(self.bytes)}, about "
             f"{self.seconds_per_iteration:.3g} s an iteration"
+        )
+
+
+@dataclass(frozen=True)
+class SpotForecast:
+    """Size of a spot, and what solving it needs."""
+
+    actions: int  # over the information sets of both players
+    bytes: int
+    fewer_bits: int  # bytes with numbers of 16 bits
+    seconds_per_iteration: float  # by one thread
+
+    def check(self, name: str) -> None:
+        """Raise `InvalidValueError` if this machine's memory cannot hold it."""
+        available = available_bytes()
+        if self.bytes <= available:
+            return
+        smaller = "fewer bet sizes, fewer raises (--max-raises) or a later street"
+        if self.fewer_bits <= available and self.fewer_bits < self.bytes:
+            advice = (
+                f"--bits 16 needs {gigabytes(self.fewer_bits)} and would fit, or take {smaller}"
+            )
+        else:
+            advice = f"take {smaller}"
+        raise InvalidValueError(
+            f"{name} needs {gigabytes(self.bytes)} and {gigabytes(available)} are free; {advice}; "
+            "--force tries",
+            value=self.bytes,
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{self.actions:,} actions of information sets, {gigabytes(self.bytes)}, about "
+            f"{self.seconds_per_iteration:.2g} s an iteration and thread"
         )
 
 
@@ -116,6 +153,28 @@ def bucket_forecast(
     seconds = sequences * _NANOSECONDS * 1e-9
     seconds += _flops(betting, numbers) * itemsize / 4 / (_FLOPS * threads)
     return Forecast(sequences, needed, seconds, numbers, fitting)
+
+
+def spot_forecast(spot: Spot, bits: int = 32) -> SpotForecast:
+    """What `TableCFR` on a spot needs; boards and hands are counted, not guessed.
+
+    Example:
+        >>> spot = Spot.of("Td9d6hQc", "random", "random", pot=200, stack=900, bets="60%,a")
+        >>> found = spot_forecast(spot)
+        >>> found.actions, found.fewer_bits < found.bytes
+        (4604496, True)
+    """
+    states = [int(number.sum()) for number in spot.states.num_states]
+    rows = [player_rows(spot.betting, player) for player in (0, 1)]
+    entries = sum(int(np.diff(own.entry_start)[-1]) for own in rows)
+    sequences = [int(sum(own.num_sequences[r] for own in rows)) for r in range(len(states))]
+    trunk = _sequences(sequences[:-1], states[:-1])
+    actions = (sequences[-1] - entries) * states[-1]
+    # Two tables; the trunk has plans too; besides the values of entries, and what hands are.
+    rest = 5 * 4 * trunk + 4 * entries * states[-1] + _HAND_BYTES * sum(states)
+    size, least = (rest + 2 * actions * number // 8 for number in (bits, 16))
+    seconds = (trunk + actions) * _SPOT_NANOSECONDS[bits] * 1e-9
+    return SpotForecast(trunk + actions, size, least, seconds)
 
 
 def _rows(betting: BettingTree) -> list[int]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from equilibrist.errors import InvalidValueError
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import evaluate
-from equilibrist.solving.solver import Solver, State
+from equilibrist.solving.solver import Evaluates, Solver, State
 from equilibrist.strategies.evaluation import Evaluation
 
 _LONGEST_CHUNK = 1.0  # seconds between two looks at the clock and at Ctrl-C
@@ -180,7 +180,10 @@ def _advance(
 
 def _look(game: SequenceGame, solver: Solver, run: Run) -> Row:
     """The plans so far, evaluated; locked decisions are those of the state, if it has them."""
-    state, plans = run.state, solver.plans(game, run.state)
+    state = run.state
+    if isinstance(solver, Evaluates):
+        return Row(int(state["iteration"]), run.seconds, solver.evaluate(game, state))
+    plans = solver.plans(game, state)
     locked = (state["behaviour0"], state["behaviour1"]) if "behaviour0" in state else None
     return Row(int(state["iteration"]), run.seconds, evaluate(game, plans, locked))
 

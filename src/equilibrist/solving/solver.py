@@ -14,11 +14,12 @@ Names that mean the same in every state:
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from numpy.typing import NDArray
 
 from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.strategies.evaluation import Evaluation
 
 State: TypeAlias = dict[str, NDArray[Any]]
 
@@ -38,3 +39,11 @@ class Solver(Protocol):
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
         """The realization plans found so far, one a player."""
+
+
+@runtime_checkable
+class Evaluates(Protocol):
+    """A solver that computes best responses itself: its plans are too long to be written out."""
+
+    def evaluate(self, game: SequenceGame, state: State) -> Evaluation:
+        """The value of the plans found so far, and both best responses."""

@@ -95,15 +95,18 @@ def _decide(
 
 
 def find_board(
-    rules: GameRules, states: CardStates, r: int, text: str
+    rules: GameRules, states: CardStates, r: int, text: str, first_round: int = 0
 ) -> tuple[int, tuple[int, ...], NDArray[np.uint8]]:
-    """The board of round `r` that stands for some cards, those cards, and a renaming.
+    """The board that stands for some cards, those cards, and a renaming.
+
+    Rounds `r` count from `first_round`.
 
     The renaming [52] maps the cards of the stored board, and of hands on it, to the cards asked
     for. Without a text the only board of the round is meant.
     """
     boards = states.boards[r]
-    deals = [num_cards for num_cards in rules.num_board_cards[: r + 1] if num_cards]
+    dealt = rules.num_board_cards[: first_round + r + 1]
+    deals = [num_cards for num_cards in dealt if num_cards]
     identity = np.arange(52, dtype=np.uint8)
     if not text.strip() and len(boards) == 1:
         return 0, tuple(boards[0].tolist()), identity

@@ -192,8 +192,8 @@ def realize_boards(tree, r, begin, end, behaviour, plan):
 def gradient_boards(own, other, leaves, pairs, player, r, begin, end, plan, out, sums):
     """Writes the value of the boards' rows given the opponent's plan: the leaves of the round."""
     for board in range(begin, end):
-        start = own.block_start[board]
-        gradient_board(own, other, leaves, pairs, player, r, board, plan, out, start, sums)
+        start, theirs = own.block_start[board], other.block_start[board]
+        gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, out, start, sums)
 
 
 @njit(cache=True, _nrt=False)
@@ -207,10 +207,13 @@ def fold_boards(tree, rule, r, begin, end, values, behaviour, table, factors):
 
 
 @njit(cache=True, _nrt=False, fastmath={"reassoc", "contract"})
-def gradient_last(own, other, leaves, pairs, player, board, plan, out, sums):
-    """Writes the values of a board of the last round into `out`, where nothing else is."""
+def gradient_last(own, other, leaves, pairs, player, board, plan, theirs, out, sums):
+    """Writes the values of a board of the last round into `out`, where nothing else is.
+
+    The opponent's block is in `plan` from `theirs` on.
+    """
     r = len(own.num_sequences) - 1
-    gradient_board(own, other, leaves, pairs, player, r, board, plan, out, 0, sums)
+    gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, out, 0, sums)
 
 
 @njit(cache=True, _nrt=False)

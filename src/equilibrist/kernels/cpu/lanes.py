@@ -83,12 +83,14 @@ def as_wide(context, number, zero):
 
 @intrinsic
 def load(context, array, index, zero):
-    """Numbers of an array from an index on, as wide as `zero` and of its type."""
+    """Numbers of an array from an index on, as wide as `zero` and of its type; also of integers."""
 
     def write(context, builder, signature, arguments):
         place = _place(context, builder, array, arguments[0], arguments[1], zero)
         found = builder.load(place, align=array.dtype.bitwidth // 8)
         wide = context.get_value_type(zero)
+        if isinstance(array.dtype, types.Integer):
+            return builder.sitofp(found, wide)
         return found if found.type == wide else builder.fpext(found, wide)
 
     return zero(array, index, zero), write
@@ -96,11 +98,14 @@ def load(context, array, index, zero):
 
 @intrinsic
 def store(context, array, index, value):
-    """Numbers of an array from an index on become those of `value`."""
+    """Numbers of an array from an index on become those of `value`; integers, without fractions."""
 
     def write(context, builder, signature, arguments):
         place = _place(context, builder, array, arguments[0], arguments[1], value)
-        builder.store(arguments[2], place, align=array.dtype.bitwidth // 8)
+        numbers = arguments[2]
+        if isinstance(array.dtype, types.Integer):
+            numbers = builder.fptosi(numbers, place.type.pointee)
+        builder.store(numbers, place, align=array.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(array, index, value), write

@@ -26,13 +26,14 @@ def leaf_space(num_states, dtype):
 
 
 @njit(cache=True, inline="always")
-def gradient_board(own, other, leaves, pairs, player, r, board, plan, out, start, sums):
+def gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, out, start, sums):
     """Writes the value of each row of a board given the opponent's plan: all its leaves.
 
-    The board's block of values is written into `out` from `start` on.
+    The opponent's block is in `plan` from `theirs` on; the board's block of values is written into
+    `out` from `start` on.
     """
     states, length = own.num_states[board], own.block_start[board + 1] - own.block_start[board]
-    theirs, their_states = other.block_start[board], other.num_states[board]
+    their_states = other.num_states[board]
     for i in range(np.uint64(start), np.uint64(start + length)):
         out[i] = 0.0
     sign = 1.0 if player == 0 else -1.0

@@ -163,7 +163,8 @@ def _sweep_parallel(player, own, other, leaves, pairs, ours, theirs, factors, ow
             _descend(other, last, board, board + 1, theirs, owed)
         sums = leaf_space(own.num_states[board], values.dtype)
         block = np.empty(own.block_start[board + 1] - own.block_start[board], values.dtype)
-        gradient_last(own, other, leaves, pairs, player, board, theirs[0], block, sums)
+        start = other.block_start[board]
+        gradient_last(own, other, leaves, pairs, player, board, theirs[0], start, block, sums)
         fold_last(own, REGRET, board, block, values, ours[1], ours[2], factors)
     for back in range(last):
         r = last - 1 - back

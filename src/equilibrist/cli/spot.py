@@ -1,0 +1,232 @@
+"""`equilibrist spot`: the exact solution of a hold'em hand from a flop, turn or river on."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels
+from equilibrist.errors import InvalidValueError, StorageError
+
+if TYPE_CHECKING:
+    from equilibrist.models.spot import Spot
+    from equilibrist.models.subgame import Subgame
+    from equilibrist.solving.spot_store import SolvedSpot
+
+_KERNELS = ("table_sweeps.sweeps", "table_sweeps.root_value", "isomorphism.index_hands")
+_USUAL_TARGET = "0.3%"
+_EVERY = 20  # iterations between two proofs, each of which takes about as long as two of them
+
+
+def spot(
+    folder: Annotated[
+        Path | None, typer.Argument(help="A spot that `spot --out` wrote: open it, or go on.")
+    ] = None,
+    board: Annotated[str, typer.Option(help="Three, four or five cards: Td9d6hQc.")] = "",
+    oop: Annotated[str, typer.Option(help="Range out of position: QQ+,AKs,T9s:0.5 …")] = "",
+    ip: Annotated[str, typer.Option(help="Range in position.")] = "",
+    pot: Annotated[int, typer.Option(help="Chips in the pot.")] = 0,
+    stack: Annotated[int | None, typer.Option(help="Chips behind, each.")] = None,
+    bets: Annotated[
+        str | None, typer.Option(help='Bets by street, and seat: "60%,a / 75% | 100%,a".')
+    ] = None,
+    raises: Annotated[
+        str | None, typer.Option(help='Raises: "2.5x,a"; as the bets unless told.')
+    ] = None,
+    max_raises: Annotated[
+        str | None, typer.Option(help='Raise caps by street, bets counted: "3 2".')
+    ] = None,
+    blind: Annotated[int, typer.Option(help="The smallest bet, chips.")] = 1,
+    limit: Annotated[
+        bool, typer.Option("--limit", help="Limit hold'em: bets of 10 and 20.")
+    ] = False,
+    game: Annotated[
+        str | None, typer.Option(help="Another hold'em of the catalogue, or a .game file.")
+    ] = None,
+    lock: Annotated[
+        list[str] | None,
+        typer.Option(help='Fix a decision, such as "c: r120=QQ+,AK:0.5" or "r120: f=0.4; c=0.6".'),
+    ] = None,
+    method: Annotated[str, typer.Option(help="cfr+, dcfr or cfr.")] = "cfr+",
+    to: Annotated[
+        str | None, typer.Option(help="Stop at this exploitability: 0.3% of the pot, or chips.")
+    ] = None,
+    iterations: Annotated[int | None, typer.Option(help="Stop after so many iterations.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
+    bits: Annotated[int, typer.Option(help="Of a number: 32; 16 halves memory.")] = 32,
+    out: Annotated[Path | None, typer.Option(help="Folder for the solution.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Try what seems too large.")] = False,
+    node: Annotated[
+        str, typer.Option(help="Show this node: betting so far, such as cr120c/.")
+    ] = "",
+    runout: Annotated[str, typer.Option(help="Cards dealt since the board, for --node.")] = "",
+    hands: Annotated[str, typer.Option(help="List these hands at the node: AKs, random, …")] = "",
+    runouts: Annotated[
+        bool, typer.Option("--runouts", help="Report each next card after --node.")
+    ] = False,
+    to_csv: Annotated[
+        Path | None, typer.Option("--csv", help="Write the hands of the node into this file.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the node's 13 × 13 grid into this PNG file.")
+    ] = None,
+    palette: Annotated[str, typer.Option(help="usual or colour-blind.")] = "usual",
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Solve a spot exactly, save it, and ask what to do with each hand.
+
+    Examples: equilibrist spot --board Td9d6hQc --oop "QQ+,AK,T9s" --ip "88-22,AQ,JTs" --pot 200
+    --stack 900 --bets "60%,a" --raises 2.5x --to 0.3% --out turn ·
+    equilibrist spot turn --node cr120 --hands AK --csv node.csv ·
+    equilibrist spot turn --node cc --runouts ·
+    equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked
+    """
+    from equilibrist.cli import runs, spot_text
+    from equilibrist.cli.grid import PALETTES, draw_grid
+    from equilibrist.games.catalog import get_game, load_game
+    from equilibrist.models.spot import Spot
+    from equilibrist.solving.spot_store import SolvedSpot, solver
+
+    if palette not in PALETTES:
+        raise InvalidValueError(f"palettes are {', '.join(PALETTES)}, not {palette!r}")
+    runs.check_plot(plot)
+    has_budget = not (to is None and iterations is None and seconds is None)
+    by = solver(method, bits)
+    done: SolvedSpot | None = None
+    built: Subgame | None = None
+    if folder is not None:
+        if board or oop or ip:
+            raise InvalidValueError(f"{folder} says which spot it is: leave out board and ranges")
+        done = SolvedSpot.open(folder, to_go_on=has_budget and not lock)
+        given, by = done.spot, done.solver
+        if lock:
+            given, done = _with_locks(given, lock), None
+        elif has_budget:
+            out = out or folder
+    else:
+        _check_given(board, oop, ip, pot)
+        rules = get_game("holdem-limit") if limit else load_game(game) if game else None
+        given = Spot.of(
+            board, oop, ip, pot=pot, stack=stack, blind=blind, game=rules, bets=bets,
+            raises=raises, max_raises=max_raises, locks=tuple(lock or ()),
+        )  # fmt: skip
+        if resume:
+            done = _opened(out, given, by)
+    prepare_kernels(threads, *_KERNELS)
+    if done is None or has_budget or resume:
+        target = _target(to if has_budget else _USUAL_TARGET, given.pot)
+        if out is not None and done is None:
+            _check_out(out)
+        done, built = _solve(given, by, done, (iterations, target, seconds), out, force, json)
+    answers = done.answers(built)
+    data, text = spot_text.result(done, out or folder), spot_text.result_text(done)
+    if runouts:
+        reports = answers.runouts(node, runout)
+        data["runouts"] = [spot_text.report_data(report) for report in reports]
+        text += f"\n\n{spot_text.runouts_text(reports)}"
+    else:
+        report = answers.at(node, runout)
+        data["node"] = spot_text.report_data(report, hands)
+        text += f"\n\n{spot_text.report_text(report, hands, palette)}"
+        if to_csv is not None:
+            spot_text.write_csv(report, to_csv)
+        if plot is not None:
+            draw_grid(report, plot, palette)
+    emit(data, text, as_json=json)
+
+
+# --- what is asked --------------------------------------------------------------------------------
+
+
+def _check_given(board: str, oop: str, ip: str, pot: int) -> None:
+    for name, value in (("--board", board), ("--oop", oop), ("--ip", ip), ("--pot", pot)):
+        if not value:
+            raise InvalidValueError(
+                f"{name} is missing; a spot is --board, --oop, --ip, --pot, --stack and --bets, "
+                "or the folder of a solved one"
+            )
+
+
+def _target(text: str | None, pot: int) -> float | None:
+    """Chips of exploitability from `0.3%` of the pot, or from chips."""
+    if text is None:
+        return None
+    try:
+        number = float(text.strip().removesuffix("%"))
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise InvalidValueError(f"--to is such as 0.3% of the pot, or chips, not {text!r}")
+    return number * pot / 100 if text.strip().endswith("%") else number
+
+
+def _with_locks(given: Spot, locks: list[str]) -> Spot:
+    import dataclasses
+
+    spot = dataclasses.replace(given, locks=(*given.locks, *locks))
+    _ = spot.parsed_locks
+    return spot
+
+
+def _opened(out: Path | None, given: Spot, by: Any) -> SolvedSpot:
+    from equilibrist.solving.spot_store import SolvedSpot
+
+    if out is None:
+        raise InvalidValueError("--resume needs --out, the folder of the run to go on with")
+    found = SolvedSpot.open(out, to_go_on=True)
+    found.check_same(given, by, out)
+    return found
+
+
+def _check_out(out: Path) -> None:
+    from equilibrist.solving.spot_store import KIND
+    from equilibrist.storage.artefact import check_target
+    from equilibrist.storage.manifest import MANIFEST
+
+    check_target(out, KIND)
+    if (out / MANIFEST).exists():
+        raise StorageError(
+            f"{out} holds a {KIND}; give another folder, or --resume to go on with it",
+            value=str(out),
+        )
+
+
+def _solve(
+    given: Spot, by: Any, done: SolvedSpot | None, budget: tuple[Any, Any, Any], out: Path | None,
+    force: bool, plain: bool,
+) -> tuple[SolvedSpot, Subgame]:  # fmt: skip
+    from equilibrist.cli import spot_text
+    from equilibrist.cli.progress import Budget, shown
+    from equilibrist.solving.forecast import spot_forecast
+    from equilibrist.solving.solve import Run, check_budget, solve
+    from equilibrist.solving.spot_store import SolvedSpot
+
+    iterations, target, seconds = budget
+    check_budget(iterations, target, seconds)
+    needed = spot_forecast(given, by.bits)
+    if not force:
+        needed.check(f"the spot on {given.board}")
+    for seat, own in zip(spot_text.SEATS, given.ranges, strict=True):
+        print(f"{seat}: {own.describe()}", file=sys.stderr)
+    print(f"{needed}", file=sys.stderr, flush=True)
+    built = given.build()
+
+    def save(run: Run) -> None:
+        if out is not None:
+            SolvedSpot(given, by, run).save(out)
+
+    limits = Budget(iterations, target, seconds, _EVERY)
+    hint = "Ctrl-C stops" if out is None else "Ctrl-C pauses and saves"
+    with shown(f"spot on {given.board}", hint, plain=plain, pot=given.pot) as view:
+        view.begin(by.name, limits)
+        run = solve(
+            built.game, by, **limits._asdict(), run=None if done is None else done.run,
+            watch=view, save=save,
+        )  # fmt: skip
+    return SolvedSpot(given, by, run), built

@@ -1,0 +1,172 @@
+"""A solved spot and its nodes as text, JSON and CSV."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from equilibrist.cards.hand import hand_name
+from equilibrist.cards.range import parse_range
+from equilibrist.cli.grid import action_words, grid_text
+from equilibrist.cli.options import table
+from equilibrist.errors import StorageError
+from equilibrist.solving.spot_store import SolvedSpot
+from equilibrist.strategies.spot_report import NodeReport
+
+SEATS = ("out of position", "in position")
+
+
+def result(done: SolvedSpot, out: Path | None) -> dict[str, Any]:
+    """The JSON of a solved spot; chips of the pot that a seat expects."""
+    spot, run = done.spot, done.run
+    found = run.evaluation
+    return {
+        "board": spot.board,
+        "pot": spot.pot,
+        "stack": spot.stack,
+        "oop": spot.oop,
+        "ip": spot.ip,
+        "menu": str(spot.menu),
+        "locks": list(spot.locks),
+        "method": done.solver.name,
+        "bits": done.solver.bits,
+        "value": found.value + spot.pot / 2,
+        "exploitability": found.exploitability,
+        "unit": found.unit,
+        "percent_of_pot": 100 * found.exploitability / spot.pot,
+        "best_response": [value + spot.pot / 2 for value in found.best_response],
+        "iterations": int(run.state["iteration"]),
+        "seconds": round(run.seconds, 6),
+        "outcome": run.outcome.name.lower(),
+        "out": None if out is None else str(out),
+    }
+
+
+def result_text(done: SolvedSpot) -> str:
+    """A solved spot in a sentence, and its locks."""
+    spot, run = done.spot, done.run
+    found = run.evaluation
+    behind = "" if spot.stack is None else f", {spot.stack} behind"
+    locks = "".join(f"\nlocked {text}" for text in spot.locks)
+    return (
+        f"{spot.board}, pot {spot.pot}{behind}; {done.solver.name}, "
+        f"{int(run.state['iteration']):,} iterations in {run.seconds:.2f} s: exploitability "
+        f"{found.exploitability:.4g} chips ({100 * found.exploitability / spot.pot:.3g} % of the "
+        f"pot); out of position expects {found.value + spot.pot / 2:.4g}, in position "
+        f"{spot.pot / 2 - found.value:.4g} of {spot.pot} chips{locks}"
+    )
+
+
+def _chosen(report: NodeReport, hands: str) -> list[int]:
+    """Places of the hands of a range among those of a report."""
+    if not hands.strip():
+        return []
+    weights = parse_range(hands).weights
+    return [place for place, hand in enumerate(report.hands) if weights[hand] > 0]
+
+
+def report_data(report: NodeReport, hands: str = "") -> dict[str, Any]:
+    """The JSON of a node, with all hands or those of a range."""
+    places = _chosen(report, hands or "random")
+    return {
+        "node": report.node,
+        "board": report.board,
+        "player": ("oop", "ip")[report.player],
+        "pot": report.pot,
+        "actions": list(report.actions),
+        "frequencies": report.frequencies.tolist(),
+        "equity": report.mean_equity,
+        "value": report.mean_value,
+        "hands": [
+            {
+                "hand": hand_name(int(report.hands[place])),
+                "weight": float(report.weight[place]),
+                "equity": float(report.equity[place]),
+                "value": float(report.value[place]),
+                "probabilities": report.chances[place].tolist(),
+                "values": report.values[place].tolist(),
+            }
+            for place in places
+        ],
+    }
+
+
+def report_text(report: NodeReport, hands: str, palette: str) -> str:
+    """A node: its actions, its grid, and some of its hands."""
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    words = action_words(report)
+    means = [
+        _mean(report.share * chance, value)
+        for chance, value in zip(report.chances.T, report.values.T, strict=True)
+    ]
+    rows = [
+        (word, name, f"{100 * often:.1f} %", mean)
+        for word, name, often, mean in zip(
+            words, report.actions, report.frequencies, means, strict=True
+        )
+    ]
+    lines = [
+        f"{SEATS[report.player]} acts at {report.node or 'the beginning'!r} on {report.board}, "
+        f"pot {report.pot}: equity {100 * report.mean_equity:.2f} %, "
+        f"expects {report.mean_value:.4g} chips",
+        table(rows, header=("action", "node", "how often", "chips")),
+        "",
+        grid_text(report, colour=colour, palette=palette),
+    ]
+    places = _chosen(report, hands)
+    if places:
+        of_hands = [
+            (
+                hand_name(int(report.hands[place])),
+                f"{report.weight[place]:.3f}",
+                f"{100 * report.equity[place]:.1f} %",
+                f"{report.value[place]:.4g}",
+                *(f"{100 * chance:.1f} %" for chance in report.chances[place]),
+            )
+            for place in places
+        ]
+        lines += ["", table(of_hands, header=("hand", "weight", "equity", "chips", *words))]
+    return "\n".join(lines)
+
+
+def _mean(weight: Any, value: Any) -> str:
+    return f"{float(weight @ value) / float(weight.sum()):.4g}" if weight.sum() > 0 else "—"
+
+
+def runouts_text(reports: list[NodeReport]) -> str:
+    """A line for each next card."""
+    header = ("card", "equity", "chips", *action_words(reports[0]))
+    rows = [
+        (
+            report.board[-2:],
+            f"{100 * report.mean_equity:.1f} %",
+            f"{report.mean_value:.4g}",
+            *(f"{100 * often:.1f} %" for often in report.frequencies),
+        )
+        for report in reports
+    ]
+    return f"{SEATS[reports[0].player]} at {reports[0].node!r}\n{table(rows, header=header)}"
+
+
+def write_csv(report: NodeReport, path: Path) -> None:
+    """Write the hands of a node, one a line."""
+    names = report.actions
+    header = ["hand", "weight", "equity", "value"]
+    header += [f"chance {name}" for name in names] + [f"value {name}" for name in names]
+    try:
+        with path.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(header)
+            for place, hand in enumerate(report.hands):
+                numbers = (
+                    report.weight[place], report.equity[place], report.value[place],
+                    *report.chances[place], *report.values[place],
+                )  # fmt: skip
+                writer.writerow([hand_name(int(hand)), *(f"{number:.9g}" for number in numbers)])
+    except OSError as error:
+        raise StorageError(
+            f"cannot write {path}: {error.strerror or error}", value=str(path)
+        ) from None

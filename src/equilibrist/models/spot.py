@@ -1,0 +1,336 @@
+"""A spot: the rest of a hold'em hand from a flop, turn or river, as players write it down.
+
+    board Td9d6hQc, out of position QQ+,AK, in position 88-22,T9s, pot 200, 900 chips behind,
+    bets 60%,a, raises 2.5x
+
+A `Spot` is text and numbers only, so that it can be kept in a file, and builds its game again
+(`subgame.py`). The first round of its bet menus is the street of its board. Out of position is
+player 0, the big blind; in position is player 1.
+
+A node's name is the betting since the board of the spot: `c` a check or call, `f` a fold, `r120`
+a bet or raise to 120 chips *of the street*, `/` where a card is dealt: `cr120c/` is the next street
+after a check, a bet of 120 and a call.
+
+Decisions may be locked, one text each, `NODE: ACTION=HOW OFTEN; …`:
+
+    c: r120=0.3             after a check, bet 120 chips three times of ten, whatever the hand
+    c: r120=QQ+,AK:0.5      with these hands, and never with others
+    r120: f=22-55; r300=AA  more than one action; the one left out takes the rest
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.cards.card import Card, cards_name, parse_cards
+from equilibrist.cards.range import Range, parse_range
+from equilibrist.errors import BetMenuError, InvalidValueError, RecordError
+from equilibrist.games.bet_menu import BetMenu, parse_sizes
+from equilibrist.games.betting_tree import BettingTree, NodeKind
+from equilibrist.games.catalog import get_game
+from equilibrist.games.rules import GameRules, parse_rules, rules_text
+from equilibrist.models.build import check_exact
+from equilibrist.models.card_states import CardStates
+from equilibrist.models.subgame import Lock, Subgame, range_states, round_of, subgame
+
+MOST_NODES = 200_000  # seconds to build
+SEATS = ("oop", "ip")
+_T = TypeVar("_T")
+_Ranges: TypeAlias = tuple[Range, Range]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spot:
+    """All it takes to build a spot's game; amounts are chips.
+
+    Example:
+        >>> spot = Spot.of("Td9d6hQc", "QQ+,AK", "88-22,T9s", pot=200, stack=900, bets="60%,a")
+        >>> [spot.betting.step(child) for child in spot.betting.children(0)]  # chips of the hand
+        ['c', 'r220', 'r1000']
+    """
+
+    rules: str  # an ACPC game definition; its stacks are those of the spot
+    board: str
+    oop: str  # range of player 0
+    ip: str
+    pot: int
+    bets: str | None = None  # the bet menu's three texts, from the board's street on
+    raises: str | None = None
+    max_raises: str | None = None
+    locks: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        board: str,
+        oop: str,
+        ip: str,
+        *,
+        pot: int,
+        stack: int | None = None,
+        blind: int = 1,
+        game: GameRules | None = None,
+        bets: str | None = None,
+        raises: str | None = None,
+        max_raises: str | None = None,
+        locks: Sequence[str] = (),
+    ) -> Spot:
+        """A spot of no-limit hold'em, or of another game, `stack` chips behind at its beginning.
+
+        In no-limit games `blind` is the smallest bet. Raises an error for what is no spot.
+        """
+        rules = get_game("holdem-nolimit") if game is None else game
+        check_exact(rules)
+        _check_hold_em(rules)
+        if pot < 2 or pot % 2:
+            raise InvalidValueError(
+                f"a pot is an even number of chips above zero, half of it from each, not {pot}; "
+                "count in smaller chips",
+                value=pot,
+            )
+        if stack is None and not rules.is_limit:
+            raise InvalidValueError("a no-limit spot needs its stack, the chips behind")
+        if stack is not None and stack < 0:
+            raise InvalidValueError(f"a stack is 0 or more chips, not {stack}", value=stack)
+        if not 1 <= blind <= pot // 2:
+            raise InvalidValueError(
+                f"the smallest bet is 1 to {pot // 2} chips, not {blind}", value=blind
+            )
+        rules = dataclasses.replace(
+            rules,
+            stacks=None if stack is None else (pot // 2 + stack,) * 2,
+            blinds=rules.blinds if rules.is_limit else (blind, blind),
+        )
+        cards = parse_cards(board)
+        _in_deals(rules, cards)
+        ranges = parse_range(oop).without(cards), parse_range(ip).without(cards)
+        spot = cls(
+            rules=rules_text(rules),
+            board=cards_name(cards),
+            oop=str(ranges[0]),
+            ip=str(ranges[1]),
+            pot=pot,
+            bets=bets,
+            raises=raises,
+            max_raises=max_raises,
+            locks=tuple(locks),
+        )
+        spot._check()
+        return spot
+
+    def _check(self) -> None:
+        decisions = self.betting.nodes(NodeKind.DECISION)
+        if not len(decisions) or self.betting.num_children[decisions].max() < 2:
+            raise BetMenuError(
+                f"nobody can bet on {self.board} with {self.menu}; give chips behind and a size "
+                "for a first bet, such as 60%,a",
+                value=self.bets,
+            )
+        _ = self.parsed_locks
+
+    @functools.cached_property
+    def game(self) -> GameRules:
+        """The rules, with the stacks of the spot."""
+        return parse_rules(self.rules, "spot")
+
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        """The board, the cards of each deal in ascending order."""
+        return _in_deals(self.game, parse_cards(self.board))
+
+    @property
+    def first_round(self) -> int:
+        """The round of the game whose board is dealt."""
+        return round_of(self.game, self.cards)
+
+    @functools.cached_property
+    def ranges(self) -> _Ranges:
+        """Of player 0 and player 1."""
+        return parse_range(self.oop), parse_range(self.ip)
+
+    @property
+    def stack(self) -> int | None:
+        """Chips behind at the beginning; None where nobody runs out of them."""
+        return None if self.game.stacks is None else self.game.stacks[0] - self.pot // 2
+
+    @property
+    def menu(self) -> BetMenu:
+        """The bet menu by the rounds of the game."""
+        caps = BetMenu.parse(None, None, self.max_raises).max_raises
+        return BetMenu(
+            max_raises=self._from_first(caps),
+            bets=self._from_first(None if self.bets is None else parse_sizes(self.bets)),
+            raises=self._from_first(None if self.raises is None else parse_sizes(self.raises)),
+        )
+
+    def _from_first(self, of_rounds: tuple[_T, ...] | None) -> tuple[_T, ...] | None:
+        """What holds from the first round on, by the rounds of the game."""
+        left = self.game.num_rounds - self.first_round
+        if of_rounds is not None and len(of_rounds) > left:
+            raise BetMenuError(
+                f"a menu of {len(of_rounds)} streets for the {left} from {self.board} on",
+                value=len(of_rounds),
+            )
+        return None if of_rounds is None else (of_rounds[0],) * self.first_round + of_rounds
+
+    @functools.cached_property
+    def betting(self) -> BettingTree:
+        """The betting tree of the streets that are left."""
+        return BettingTree.build(
+            self.game,
+            self.menu,
+            first_round=self.first_round,
+            pot=self.pot,
+            runs_out=True,
+            most_nodes=MOST_NODES,
+        )
+
+    @functools.cached_property
+    def parsed_locks(self) -> tuple[Lock, ...]:
+        """The locks, their chances by hand."""
+        return tuple(parse_lock(text, self) for text in self.locks)
+
+    @functools.cached_property
+    def names(self) -> list[str]:
+        """The name of every node."""
+        betting, names = self.betting, [""]
+        opening = betting.spent.max(axis=1)  # chips of each player when the node's street opened
+        for node in range(1, len(betting)):
+            parent, action = int(betting.parent[node]), betting.action(node)
+            if action is None:
+                names.append(names[parent] + "/")
+                continue
+            opening[node] = opening[parent]
+            chips = action.amount - opening[node] if action.amount else ""
+            names.append(f"{names[parent]}{action.kind}{chips}")
+        return names
+
+    def find(self, name: str) -> int:
+        """The node of a name; `RecordError` says where the name leaves the tree."""
+        if name in self._nodes:
+            return self._nodes[name]
+        known = next(name[:end] for end in range(len(name), -1, -1) if name[:end] in self._nodes)
+        follow = ", ".join(self.actions(self._nodes[known])) or "nothing"
+        raise RecordError(
+            f"{name[:80]!r} is no node of this spot: {follow} can follow {known!r}",
+            value=name,
+            position=len(known),
+        )
+
+    @functools.cached_property
+    def _nodes(self) -> dict[str, int]:
+        return {name: node for node, name in enumerate(self.names)}
+
+    def actions(self, node: int) -> tuple[str, ...]:
+        """What can follow a node, as in names."""
+        return tuple(
+            self.names[child].removeprefix(self.names[node])
+            for child in self.betting.children(node)
+        )
+
+    @property
+    def states(self) -> CardStates:
+        """The boards and hands of the game, found without building it."""
+        weights = [own.weights for own in self.ranges]
+        chances = [row for lock in self.parsed_locks for row in lock.chances]
+        held = np.logical_or(*weights)
+        return range_states(self.game, self.cards, [*weights, *chances], held=held)
+
+    def build(self, backend: str = "cpu") -> Subgame:
+        """The game; `InvalidValueError` where no hands of the ranges can meet."""
+        return subgame(
+            self.game,
+            self.cards,
+            (self.ranges[0].weights, self.ranges[1].weights),
+            self.menu,
+            pot=self.pot,
+            only_held=True,
+            locks=self.parsed_locks,
+            most_nodes=MOST_NODES,
+            backend=backend,
+        )
+
+
+def parse_lock(text: str, spot: Spot) -> Lock:
+    """A lock from its text; the grammar stands on the module."""
+    name, colon, rest = text.partition(":")
+    node = spot.find(name.strip())
+    names = spot.actions(node)
+    if spot.betting.kind[node] != NodeKind.DECISION:
+        raise RecordError(f"nobody acts at {name.strip()!r}, so nothing is locked", value=name)
+    if not colon or not rest.strip():
+        raise RecordError(
+            f"the lock {text!r} says nothing; write {name.strip()}: {names[-1]}=0.5, or a range",
+            value=text,
+        )
+    chances = np.full((len(names), 1326), np.nan)
+    for part in rest.split(";"):
+        action, equals, how_often = (word.strip() for word in part.partition("="))
+        if not equals or action not in names:
+            raise RecordError(
+                f"{action!r} in the lock {text!r} is none of the actions {', '.join(names)}",
+                value=action,
+            )
+        chances[names.index(action)] = _weights(how_often)
+    return Lock(spot.betting.name(node), _with_rest(chances, names, text))
+
+
+def _weights(text: str) -> NDArray[np.float64]:
+    """Weights of a range [1326], or one number for all hands."""
+    try:
+        number = float(text)
+    except ValueError:
+        return parse_range(text).weights
+    if not 0 <= number <= 1:
+        raise InvalidValueError(f"how often is a number from 0 to 1, not {text}", value=number)
+    return np.full(1326, number)
+
+
+def _with_rest(
+    chances: NDArray[np.float64], names: Sequence[str], text: str
+) -> NDArray[np.float64]:
+    """Chances [A, 1326] of which the row left out takes the rest."""
+    missing = np.flatnonzero(np.isnan(chances[:, 0]))
+    total = np.nansum(chances, axis=0)
+    if len(missing) == 1:
+        chances[missing[0]] = 1 - total
+    if len(missing) > 1 or chances.min() < -1e-9 or not np.allclose(chances.sum(axis=0), 1):
+        raise RecordError(
+            f"the lock {text!r} leaves open how often each of {', '.join(names)} is taken; leave "
+            "out one action at most, and let no hand act more often than always",
+            value=text,
+        )
+    return np.maximum(chances, 0)
+
+
+def _check_hold_em(rules: GameRules) -> None:
+    if rules.num_hole_cards != 2 or rules.rollout_cards or rules.num_board_cards[:1] != (0,):
+        raise InvalidValueError(
+            f"spots are of hold'em with betting on every street, not of {rules.name}",
+            value=rules.name,
+        )
+
+
+def _in_deals(rules: GameRules, cards: Sequence[Card]) -> tuple[Card, ...]:
+    """A board with the cards of each deal in ascending order, checked."""
+    if not cards or len(cards) not in np.cumsum(rules.num_board_cards):
+        counts = ", ".join(map(str, np.cumsum(rules.num_board_cards)[1:]))
+        raise InvalidValueError(
+            f"a spot begins on a board of {counts} cards, not of {len(cards)}", value=len(cards)
+        )
+    for card in cards:
+        if card not in rules.deck:
+            raise InvalidValueError(
+                f"{cards_name([card])} is not in the deck of {rules.name}", value=cards_name([card])
+            )
+    found: list[Card] = []
+    for num_cards in rules.num_board_cards:
+        found += sorted(cards[len(found) : len(found) + num_cards])
+    return tuple(found)

@@ -1,0 +1,215 @@
+"""What a solved spot says at a node: how often, for how much, and how likely to win, by hand.
+
+Chips count from the node on: what was put in before is gone, so a fold is worth 0 and, at the
+beginning, what both players expect adds up to the pot. All answers are in the suits that are asked
+for, whichever of the boards that differ by suits was solved.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.cards.card import Cards, cards_name, check_distinct, parse_cards
+from equilibrist.cards.hand import class_table, hand_table
+from equilibrist.errors import InvalidValueError
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.betting_tree import NodeKind
+from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.models.game import EXPECTATION, Floats
+from equilibrist.models.spot import Spot
+from equilibrist.models.subgame import Subgame, compatible, subgame
+from equilibrist.strategies.behaviour_table import find_board
+
+_NO_BETS = BetMenu(max_raises=(0,))
+
+
+@dataclass(frozen=True, eq=False)
+class NodeReport:
+    """A decision: N hands that the player who acts may hold × A actions; amounts are chips."""
+
+    node: str
+    board: str
+    player: int  # 0 out of position, 1 in position
+    pot: int
+    to_call: int
+    actions: tuple[str, ...]  # c, f, or r and the chips of the street
+    hands: NDArray[np.int64]  # [N] by their number
+    weight: NDArray[np.float64]  # [N] how often the player has the hand and plays it to here
+    share: NDArray[
+        np.float64
+    ]  # [N] the same times the opponent's hands that it can meet; sums to 1
+    chances: NDArray[np.float64]  # [N, A] how often each action is taken
+    values: NDArray[np.float64]  # [N, A] what each is worth
+    equity: NDArray[np.float64]  # [N] how likely to win against the opponent's hands, ties half
+
+    @property
+    def value(self) -> NDArray[np.float64]:
+        """What each hand is worth: [N]."""
+        return np.asarray((self.chances * self.values).sum(axis=1))
+
+    @property
+    def frequencies(self) -> NDArray[np.float64]:
+        """How often each action is taken by all hands together: [A]."""
+        return self.share @ self.chances
+
+    @property
+    def mean_value(self) -> float:
+        """What the player expects."""
+        return float(self.share @ self.value)
+
+    @property
+    def mean_equity(self) -> float:
+        """How likely the player is to win."""
+        return float(self.share @ self.equity)
+
+    def by_class(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean weight [169] and how often each action is taken [169, A], by class of hands."""
+        classes = class_table()[self.hands]
+        num_hands = np.bincount(class_table(), minlength=169)
+        weight = np.bincount(classes, self.weight, 169)
+        taken = [np.bincount(classes, self.weight * c, 169) for c in self.chances.T]
+        often = np.stack(taken, axis=1) / np.where(weight > 0, weight, 1)[:, None]
+        return weight / num_hands, often
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """A spot, its game and a pair of plans, to be asked about nodes."""
+
+    spot: Spot
+    subgame: Subgame
+    plans: tuple[Floats, Floats]  # [L of each player]
+
+    def at(self, node: str = "", runout: str = "") -> NodeReport:
+        """What the player who acts at a node does; `runout` are the cards dealt since the spot."""
+        spot, betting = self.spot, self.spot.betting
+        v = spot.find(node)
+        if betting.kind[v] != NodeKind.DECISION:
+            raise InvalidValueError(self._no_decision(v), value=node)
+        player, r = int(betting.player[v]), int(betting.round[v]) - betting.first_round
+        cards, b, states = self._board(r, runout)
+        own, other = (self._row(p, r, b, int(self.subgame.rows[p].row[v]), states, self.plans[p])
+                      for p in (player, 1 - player))  # fmt: skip
+        met = compatible(hand_table(), other)
+        met = np.where(met > 1e-12 * max(other.sum(), 1e-300), met, 0)
+        hands = np.flatnonzero((own > 0) & (met > 0))
+        children = self.subgame.rows[player].row[list(betting.children(v))]
+        # A state's value is the sum over its hands, times the chance of the board and of each pair.
+        place = int(self.subgame.game.trees[player].board_start[r]) + b
+        pairs = self.subgame.game.pairs
+        size = pairs.state_size[int(pairs.state_start[place]) + states[hands]]
+        scale = size * float(pairs.weight[place]) * met[hands]
+        values = [
+            self._row(player, r, b, int(row), states, self._values(player))[hands] / scale
+            for row in children
+        ]
+        taken = np.stack([self._row(player, r, b, int(row), states, self.plans[player])[hands]
+                          for row in children], axis=1)  # fmt: skip
+        total = taken.sum(axis=1, keepdims=True)
+        weights = (own, other) if player == 0 else (other, own)
+        share = own[hands] * met[hands]
+        return NodeReport(
+            node=spot.names[v],
+            board=spot.board + cards_name(cards[len(spot.cards) :]),
+            player=player,
+            pot=int(betting.spent[v].sum()),
+            to_call=int(betting.spent[v].max() - betting.spent[v, player]),
+            actions=spot.actions(v),
+            hands=hands,
+            weight=own[hands],
+            share=share / share.sum() if share.any() else share,
+            chances=np.where(total > 0, taken / np.where(total > 0, total, 1), 1 / len(children)),
+            values=np.stack(values, axis=1) + betting.spent[v, player],
+            equity=equities(spot, cards, weights, player)[hands],
+        )
+
+    def runouts(self, node: str = "", runout: str = "") -> list[NodeReport]:
+        """What the first player to act does after a node and each next card."""
+        spot, betting = self.spot, self.spot.betting
+        v = spot.find(node.removesuffix("/"))
+        opening = next(iter(betting.children(v)), None)
+        if betting.kind[v] != NodeKind.ROUND_END or opening is None:
+            raise InvalidValueError(
+                f"no card is dealt after {spot.names[v]!r}; "
+                f"one is after {self._first_end()!r}, such as that",
+                value=node,
+            )
+        cards, _, _ = self._board(int(betting.round[v]) - betting.first_round, runout)
+        left = [card for card in reversed(spot.game.deck.cards) if card not in cards]
+        dealt = cards[len(spot.cards) :]
+        return [self.at(spot.names[opening], cards_name((*dealt, card))) for card in left]
+
+    def _board(self, r: int, runout: str) -> tuple[Cards, int, NDArray[np.int32]]:
+        """Cards on the table in round `r`, the board that stands for them, states of all hands."""
+        spot, states = self.spot, self.subgame.states
+        dealt = parse_cards(runout)
+        check_distinct(spot.cards, dealt)
+        wanted = states.boards[r].shape[1] - len(spot.cards)
+        if len(dealt) != wanted:
+            raise InvalidValueError(
+                f"{wanted} cards are dealt after {spot.board} when this node is reached, not "
+                f"{len(dealt)}; give them with --runout",
+                value=runout,
+            )
+        text = cards_name((*spot.cards, *dealt))
+        b, cards, renaming = find_board(spot.game, states, r, text, spot.first_round)
+        stored = np.sort(np.argsort(renaming)[hand_table()], axis=1)
+        hands = stored[:, 1] * (stored[:, 1] - 1) // 2 + stored[:, 0]
+        return cards, b, states.state_of_hand[r][b][hands]
+
+    def _row(
+        self, player: int, r: int, b: int, row: int, states: NDArray[np.int32], numbers: Floats
+    ) -> NDArray[np.float64]:
+        """Numbers of a row for every hand, 0 where it cannot be held: [1326]."""
+        tree = self.subgame.game.trees[player]
+        own = block(tree, r, int(tree.board_start[r]) + b, numbers)[row]
+        return np.where(states >= 0, own[states], 0).astype(np.float64)
+
+    def _values(self, player: int) -> Floats:
+        """What each row of a player is worth with everything below it: [L]."""
+        if player not in self._kept_values:
+            game = self.subgame.game
+            values = game.gradient(player, self.plans[1 - player])
+            game.fold_up(player, EXPECTATION, values, game.behaviour(player, self.plans[player]))
+            self._kept_values[player] = values
+        return self._kept_values[player]
+
+    @functools.cached_property
+    def _kept_values(self) -> dict[int, Floats]:
+        return {}
+
+    def _no_decision(self, v: int) -> str:
+        name = self.spot.names[v]
+        if self.spot.betting.kind[v] == NodeKind.ROUND_END:
+            return f"a card is dealt after {name!r}: ask for {name + '/'!r} with its --runout"
+        return f"the hand is over after {name!r}, so nobody acts there"
+
+    def _first_end(self) -> str:
+        ends = self.spot.betting.nodes(NodeKind.ROUND_END)
+        return self.spot.names[int(ends[0])] if len(ends) else "no node of a river"
+
+
+def equities(
+    spot: Spot, board: Cards, weights: tuple[NDArray[np.float64], ...], player: int
+) -> NDArray[np.float64]:
+    """How likely each hand of a player is to win on a board if nobody bets, ties half: [1326].
+
+    `weights` [1326] are those of both players' hands; 0 where a hand meets none.
+    """
+    first, second = (own / max(own.max(), 1e-300) for own in weights)
+    met = compatible(hand_table(), second if player == 0 else first)
+    rules = replace(spot.game, stacks=(2**30, 2**30))
+    found = subgame(rules, board, (first, second), _NO_BETS, pot=2, only_held=True)
+    game, states = found.game, found.states.state_of_hand[0][0]
+    plan = game.realize(1 - player, game.uniform(1 - player))
+    values = game.gradient(player, plan)
+    game.fold_up(player, EXPECTATION, values, game.uniform(player))
+    held = block(game.trees[player], 0, 0, values)[1]
+    size = game.pairs.state_size[: len(held)]
+    sign = np.where(states >= 0, (held / size)[states], 0) / float(game.pairs.weight[0])
+    can_meet = (states >= 0) & (met > 1e-12)
+    return np.where(can_meet, (sign / np.where(can_meet, met, 1) + 1) / 2, 0)

@@ -1,0 +1,186 @@
+"""`equilibrist spot`: solving, opening, asking, locking, resuming, complaining."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from equilibrist.errors import InvalidValueError
+from equilibrist.models.spot import Spot
+from equilibrist.solving.forecast import spot_forecast
+from equilibrist.storage.artefact import open_artefact
+
+GAME = """GAMEDEF
+nolimit
+numPlayers = 2
+numRounds = 4
+stack = 20000 20000
+blind = 100 50
+firstPlayer = 2 1 1 1
+numSuits = 4
+numRanks = 5
+numHoleCards = 2
+numBoardCards = 0 3 1 1
+END GAMEDEF
+"""
+
+
+@pytest.fixture
+def turn(tmp_path):
+    """Options of a small turn spot, of the cards from ten to ace."""
+    path = tmp_path / "royal.game"
+    path.write_text(GAME)
+    return [
+        "--game", path, "--board", "AsKsQhTh", "--oop", "JJ,AK,KQs:0.5,QTo",
+        "--ip", "AQ,QQ,JTo:0.75,KJs", "--pot", "40", "--stack", "90", "--bets", "50%,a",
+        "--raises", "a",
+    ]  # fmt: skip
+
+
+def test_a_spot_is_solved_to_a_share_of_the_pot_and_opened_again(answer, turn, tmp_path):
+    out = tmp_path / "solved"
+    solved = answer("spot", *turn, "--to", "0.3%", "--out", out)
+    assert solved["unit"] == "chips"
+    assert solved["exploitability"] <= 0.003 * 40
+    assert solved["percent_of_pot"] == pytest.approx(100 * solved["exploitability"] / 40)
+    assert solved["outcome"] == "target_reached"
+    assert 0 < solved["value"] < 40
+    opened = answer("spot", out)
+    assert opened["exploitability"] == solved["exploitability"]
+    assert opened["node"] == solved["node"]
+    assert opened["node"]["player"] == "oop"
+    assert opened["node"]["actions"] == ["c", "r20", "r90"]
+    assert sum(opened["node"]["frequencies"]) == pytest.approx(1)
+    assert opened["node"]["value"] == pytest.approx(solved["value"], abs=1e-3)
+
+
+def test_nodes_runouts_tables_and_pictures(answer, run, turn, tmp_path):
+    out = tmp_path / "solved"
+    answer("spot", *turn, "--iterations", "50", "--method", "dcfr", "--out", out)
+    node = answer("spot", out, "--node", "cr20c/", "--runout", "Jd")["node"]
+    assert node["board"] == "AsKsQhThJd"
+    assert node["pot"] == 80
+    rivers = answer("spot", out, "--node", "cr20c", "--runouts")["runouts"]
+    assert len(rivers) == 16
+    same = next(river for river in rivers if river["board"].endswith("Jd"))
+    assert same["frequencies"] == node["frequencies"]
+    table, picture = tmp_path / "node.csv", tmp_path / "node.png"
+    shown = run("spot", out, "--node", "c", "--hands", "QQ", "--csv", table, "--plot", picture)
+    assert shown.returncode == 0, shown.stderr
+    assert "in position acts at 'c'" in shown.stdout
+    assert shown.stdout.count("QdQc") == 1
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    with table.open() as file:
+        rows = list(csv.DictReader(file))
+    data = answer("spot", out, "--node", "c")["node"]
+    assert [row["hand"] for row in rows] == [hand["hand"] for hand in data["hands"]]
+    assert float(rows[0]["value r90"]) == pytest.approx(data["hands"][0]["values"][-1], rel=1e-6)
+
+
+def test_a_locked_node_is_solved_again_and_exploited(answer, turn, tmp_path):
+    out, locked = tmp_path / "free", tmp_path / "locked"
+    free = answer("spot", *turn, "--to", "0.2%", "--out", out)
+    told = answer("spot", out, "--lock", "r90: c=1", "--to", "0.2%", "--out", locked)
+    assert told["locks"] == ["r90: c=1"]
+    assert told["value"] > free["value"]
+    node = answer("spot", locked, "--node", "r90")["node"]
+    assert node["actions"] == ["f", "c"]
+    assert node["frequencies"] == pytest.approx([0, 1], abs=1e-5)
+
+
+def test_a_run_goes_on_where_it_stopped(answer, turn, tmp_path):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    answer("spot", *turn, "--iterations", "60", "--out", whole)
+    answer("spot", *turn, "--iterations", "25", "--out", parts)
+    answer("spot", *turn, "--iterations", "40", "--out", parts, "--resume")
+    answer("spot", parts, "--iterations", "60")
+    assert_same(whole, parts)
+
+
+def assert_same(first, second):
+    one, other = open_artefact(first), open_artefact(second)
+    assert one.info["iterations"] == other.info["iterations"]
+    for name, array in one.arrays.items():
+        if name != "trace":
+            np.testing.assert_array_equal(array, other.arrays[name])
+
+
+@pytest.mark.slow
+def test_a_run_killed_at_random_ends_with_the_same_tables(answer, turn, tmp_path):
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    answer("spot", *turn, "--iterations", "20000", "--out", whole)
+    command = [sys.executable, "-c", "from equilibrist.cli import main; main()", "spot"]
+    command += [*map(str, turn), "--iterations", "20000", "--out", str(killed)]
+    for attempt in range(3):
+        resume = ["--resume"] if (killed / "manifest.json").exists() else []
+        process = subprocess.Popen(
+            [*command, *resume], env=os.environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        written = mtime(killed)
+        while process.poll() is None and mtime(killed) == written:
+            time.sleep(0.01)
+        time.sleep(0.05 * attempt)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    answer("spot", *turn, "--iterations", "20000", "--out", killed, "--resume")
+    assert_same(whole, killed)
+
+
+def mtime(folder):
+    path = folder / "manifest.json"
+    return path.stat().st_mtime_ns if path.exists() else None
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"--oop": "AhAd", "--ip": "AhAd"}, "no hands of the ranges can meet"),
+        ({"--board": "AsKsQhAs"}, "As"),
+        ({"--board": "AsKs"}, "begins on a board of 3, 4, 5 cards"),
+        ({"--bets": "2.5x"}, "nobody can bet on"),
+        ({"--bets": "50"}, "is not a bet size"),
+        ({"--pot": "0"}, "--pot is missing"),
+        ({"--pot": "41"}, "an even number of chips"),
+        ({"--to": "soon"}, "such as 0.3% of the pot"),
+        ({"--bits": "8"}, "16 or 32 bits"),
+        ({"--method": "lp"}, "cfr+, dcfr, cfr"),
+        ({"--lock": "c: f=1"}, "none of the actions"),
+        ({"--node": "x"}, "no node of this spot"),
+    ],
+)
+def test_bad_input_is_one_sentence(run, turn, changes, complaint):
+    options = dict(zip(turn[::2], turn[1::2], strict=True)) | {"--iterations": "1"} | changes
+    result = run("spot", *(word for pair in options.items() for word in pair))
+    assert result.returncode == 2
+    assert complaint in result.stderr.splitlines()[-1]
+    assert result.stdout == ""
+
+
+def test_what_does_not_fit_says_what_would(run, turn, monkeypatch):
+    monkeypatch.setattr("equilibrist.solving.forecast.available_bytes", lambda: 10_000)
+    result = run("spot", *turn)
+    assert result.returncode == 2
+    assert "fewer bet sizes, fewer raises (--max-raises) or a later street" in result.stderr
+    spot = Spot.of("Td9d6hQc", "QQ+", "AK", pot=20, stack=90, bets="a")
+    sizes = [spot_forecast(spot, bits).bytes for bits in (16, 32)]
+    monkeypatch.setattr("equilibrist.solving.forecast.available_bytes", lambda: sum(sizes) // 2)
+    with pytest.raises(InvalidValueError, match=r"--bits 16 needs .* and would fit, or take fewer"):
+        spot_forecast(spot).check("the spot")
+    spot_forecast(spot, 16).check("the spot")
+
+
+def test_a_folder_with_a_solution_is_not_overwritten_nor_taken_for_another(run, turn, tmp_path):
+    out = tmp_path / "solved"
+    assert run("spot", *turn, "--iterations", "1", "--out", out).returncode == 0
+    again = run("spot", *turn, "--iterations", "1", "--out", out)
+    assert again.returncode == 2
+    assert "holds a spot" in again.stderr
+    other = [*turn[:-1], "2.5x"]
+    resumed = run("spot", *other, "--iterations", "2", "--out", out, "--resume")
+    assert resumed.returncode == 2
+    assert "begun with another spot" in resumed.stderr

@@ -1,0 +1,258 @@
+"""Spots against every deal by itself, linear programs, and the rules of betting."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from equilibrist.cards.hand import hand_table
+from equilibrist.cards.range import parse_range
+from equilibrist.cards.ranking import rank_hands
+from equilibrist.errors import EquilibristError
+from equilibrist.games.betting import Betting
+from equilibrist.games.betting_tree import NodeKind
+from equilibrist.games.catalog import get_game
+from equilibrist.models.spot import Spot
+from equilibrist.models.subgame import subgame
+from equilibrist.solving.best_response import evaluate
+from equilibrist.solving.cfr import CFR
+from equilibrist.solving.linear_program import LinearProgram
+from equilibrist.solving.solve import solve
+
+ROYAL = replace(get_game("holdem-nolimit"), name="royal-nolimit", num_ranks=5)
+TURN, RIVER = "AsKsQhTd", "AsKsQhTdTc"
+OOP, IP = "AJs,KQo:0.25,JJ,TcJc:0.5,AhQh", "AQ,KTs:0.75,QJs,AcAd"
+
+
+def royal(board=TURN, oop=OOP, ip=IP, **options):
+    options = {"pot": 40, "stack": 90, "bets": "50%,a", "raises": "2.5x,a"} | options
+    return Spot.of(board, oop, ip, game=ROYAL, **options)
+
+
+def uniform_value(game):
+    plans = tuple(game.realize(player, game.uniform(player)) for player in (0, 1))
+    return evaluate(game, plans).value
+
+
+def tree_value(betting, menu, sign):
+    """What player 0 wins under uniform play where the showdown's sign is known, by the rules."""
+    if betting.is_over:
+        return betting.payoffs([sign, 0] if betting.is_showdown else None)[0]
+    legal = betting.legal_actions()
+    raises = () if legal.raise_to is None else menu.raise_actions(betting)
+    actions = (*legal.actions, *raises)
+    return sum(tree_value(betting.apply(a), menu, sign) for a in actions) / len(actions)
+
+
+def brute_value(spot):
+    """The same in the mean over every deal that the ranges allow."""
+    start = Betting.start(spot.game, spot.first_round, spot.pot)
+    of_sign = {sign: tree_value(start, spot.menu, sign) for sign in (-1, 0, 1)}
+    hands, (first, second) = hand_table(), (own.weights for own in spot.ranges)
+    board, total, won = spot.cards, 0.0, 0.0
+    for i, j in itertools.product(np.flatnonzero(first), np.flatnonzero(second)):
+        held = {*hands[i].tolist(), *hands[j].tolist(), *board}
+        if len(held) < 4 + len(board) or not held <= set(spot.game.deck.cards):
+            continue
+        left = [card for card in spot.game.deck.cards if card not in held]
+        for runout in itertools.combinations(left, 5 - len(board)):
+            shown = [[*hands[h].tolist(), *board, *runout] for h in (i, j)]
+            ranks = rank_hands(np.array(shown, np.uint8), "standard").astype(int)
+            # All runouts of a pair are as likely as those of another.
+            weight = first[i] * second[j]
+            won += weight * of_sign[int(np.sign(ranks[0] - ranks[1]))]
+            total += weight
+    return won / total
+
+
+@pytest.mark.parametrize("board", ["AsKsQh", TURN, RIVER])
+def test_uniform_play_with_all_ins_is_worth_what_every_deal_by_itself_is(board):
+    spot = royal(board, stack=30, bets="a", raises="a")
+    assert len(spot.betting.nodes(NodeKind.SHOWDOWN)) == sum(
+        spot.betting.counts(NodeKind.SHOWDOWN)[-1:]
+    )
+    assert uniform_value(spot.build().game) == pytest.approx(brute_value(spot), abs=1e-9)
+
+
+def test_uniform_play_with_many_sizes_is_worth_what_every_deal_by_itself_is():
+    spot = royal(bets="33%,100% | 75%,a / e,a", raises="2.5x,a")
+    assert uniform_value(spot.build().game) == pytest.approx(brute_value(spot), abs=1e-9)
+
+
+def test_symmetric_ranges_make_boards_one_and_change_nothing():
+    spot = royal("AsKsQhTh", oop="JJ,AK,KQs:0.5", ip="AQ,QQ,JTo", bets="a", raises="a")
+    merged = spot.build()
+    assert merged.states.symmetry == "suits"
+    assert len(merged.states.boards[1]) < 16
+    assert uniform_value(merged.game) == pytest.approx(brute_value(spot), abs=1e-9)
+
+
+def test_ranges_with_one_of_two_like_hands_keep_suits_apart():
+    """AcJc is one of the hands that a swap of clubs and diamonds exchanges, AdJd the other."""
+    spot = royal("AsKsQhTh", oop="AcJc,JJ,KcQc", ip="random")
+    assert spot.states.symmetry == "cards"
+    assert uniform_value(spot.build().game) == pytest.approx(brute_value(spot), abs=1e-9)
+
+
+def test_hands_in_neither_range_have_no_state_and_are_not_missed():
+    spot = royal()
+    few = spot.build()
+    weights = tuple(own.weights for own in spot.ranges)
+    all_hands = subgame(spot.game, spot.cards, weights, spot.menu, pot=spot.pot)
+    assert few.states.num_states[0][0] < all_hands.states.num_states[0][0] / 2
+    assert uniform_value(few.game) == pytest.approx(uniform_value(all_hands.game), abs=1e-9)
+
+
+@pytest.mark.parametrize(("board", "bets"), [(RIVER, "50%,a"), (TURN, "a")])
+def test_cfr_plus_and_the_linear_program_agree(board, bets):
+    game = royal(board, bets=bets, raises="a").build().game
+    exact = LinearProgram().solve(game)
+    run = solve(game, CFR(), target=0.02, iterations=20_000)
+    assert run.outcome.name == "TARGET_REACHED"
+    assert run.evaluation.value == pytest.approx(exact.value, abs=0.04)
+
+
+def test_who_alone_may_bet_wins_the_same_in_either_seat():
+    """Only raises have a factor, so 2.5x is no first bet: with `a | 2.5x` seat 0 alone bets."""
+    values = []
+    for bets, ranges in (("a | 2.5x", (OOP, IP)), ("2.5x | a", (IP, OOP))):
+        game = royal(RIVER, *ranges, bets=bets, raises="2.5x").build().game
+        values.append(solve(game, CFR(), target=1e-4, iterations=50_000).evaluation.value)
+    assert values[0] > 1
+    assert values[0] == pytest.approx(-values[1], abs=1e-3)
+
+
+# --- bugs that keep coming back in solvers --------------------------------------------------------
+
+
+def steps(spot, name):
+    betting = spot.betting
+    return [betting.step(child) for child in betting.children(betting.parse(name))]
+
+
+def test_a_raise_is_at_least_the_last_raise_and_a_short_all_in_is_legal():
+    spot = royal(pot=40, stack=90, bets="20c", raises="1c,a")
+    # 20 each are in: a bet of 20 is a total of 40; a raise of one chip becomes one of 20, to 60.
+    assert steps(spot, "") == ["c", "r40"]
+    assert steps(spot, "r40") == ["f", "c", "r60", "r110"]
+    short = royal(pot=40, stack=30, bets="20c", raises="1c")
+    assert steps(short, "r40") == ["f", "c", "r50"]  # all-in for ten more, less than a full raise
+
+
+def test_a_share_of_the_pot_is_taken_after_calling():
+    spot = royal(pot=40, stack=900, bets="50%", raises="50%")
+    # Half of 40 is 20, to 40. Calling makes a pot of 80; half of it more is a total of 80.
+    assert steps(spot, "") == ["c", "r40"]
+    assert steps(spot, "r40") == ["f", "c", "r80"]
+
+
+def test_menus_begin_with_the_street_of_the_board_and_tell_seats_apart():
+    spot = royal(bets="50% | 100% / a", raises="a")
+    assert steps(spot, "") == ["c", "r40"]
+    assert steps(spot, "c") == ["c", "r60"]
+    assert steps(spot, "cc/") == ["c", "r110"]
+
+
+def test_blocked_combinations_leave_the_ranges():
+    spot = royal(oop="AA,KK", ip="QQ")
+    assert parse_range(spot.oop).num_combos == 3 + 3
+    assert parse_range(spot.ip).num_combos == 3
+
+
+def test_partial_weights_do_not_vanish():
+    spot = royal(oop="AJs:0.5,KQo", ip="QQ")
+    game = spot.build()
+    of_hand = game.states.state_of_hand[0][0]
+    weights = game.game.uniform(0)[game.states.num_states[0][0] + of_hand[of_hand >= 0]]
+    assert set(np.unique(weights)) == {0.0, 0.5, 1.0}
+
+
+def test_nothing_is_shown_before_the_last_street():
+    spot = royal("AsKsQh", bets="a", raises="a")
+    assert spot.betting.counts(NodeKind.SHOWDOWN)[:-1] == [0, 0]
+    assert spot.betting.kind[spot.betting.parse("r110c//")] == NodeKind.SHOWDOWN
+
+
+def test_names_of_nodes_count_the_chips_of_the_street():
+    spot = royal(bets="50%", raises="a")
+    assert spot.actions(0) == ("c", "r20")
+    assert spot.actions(spot.find("r20c/")) == ("c", "r40")  # half of the pot of 80
+    assert spot.actions(spot.find("r20c/r40")) == ("f", "c", "r70")  # 90 less the 20 of the turn
+    names = spot.names
+    assert [spot.find(name) for name in names] == list(range(len(names)))
+
+
+# --- locks ----------------------------------------------------------------------------------------
+
+
+def test_a_locked_decision_is_played_as_told_and_answered():
+    """Who always calls a river bet is bet into with better hands only, and never bluffed."""
+    spot = royal(RIVER, bets="a", raises="a", locks=("r90: c=1",))
+    found = spot.build()
+    run = solve(found.game, CFR(), target=1e-3, iterations=20_000)
+    free = solve(royal(RIVER, bets="a", raises="a").build().game, CFR(), target=1e-3)
+    assert run.evaluation.value > free.evaluation.value + 0.1
+    decision = found.rows[1].decision[found.betting.parse("r110")]
+    assert found.game.trees[1].locked[decision]
+    # The linear program of the game in which folding is worth nothing to choose says the same.
+    exact = LinearProgram().solve(found.game)
+    assert run.evaluation.value == pytest.approx(exact.value, abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("lock", "complaint"),
+    [
+        ("r999: c=1", "c, r20, r90 can follow"),
+        ("c", "says nothing; write c: "),
+        ("c: f=1", "none of the actions c, r20, r90"),
+        ("c: r20=0.5", "leave out one action at most"),
+        ("c: r20=0.7; r90=0.7", "more often than always"),
+        ("c: r20=2; r90=0", "number from 0 to 1"),
+    ],
+)
+def test_a_lock_that_cannot_be_read_is_refused(lock, complaint):
+    with pytest.raises(EquilibristError, match=complaint):
+        royal(RIVER, locks=(lock,))
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"board": "AsKs"}, "begins on a board of 3, 4, 5 cards, not of 2"),
+        ({"board": "AsKsQhAs"}, "As.* (twice|repeat|again)"),
+        ({"board": "AsKsQh2c"}, "2c is not in the deck"),
+        ({"pot": 41}, "an even number of chips above zero.*not 41"),
+        ({"stack": None}, "needs its stack"),
+        ({"stack": 0}, "nobody can bet on"),
+        ({"bets": "2.5x"}, "nobody can bet on"),
+        ({"bets": "50% / 60% / 70%"}, "a menu of 3 streets for the 2 from"),
+        ({"blind": 50}, "the smallest bet is 1 to 20 chips, not 50"),
+        ({"oop": "AsKs"}, "no hand of the range"),
+    ],
+)
+def test_what_is_no_spot_is_refused(changes, complaint):
+    with pytest.raises(EquilibristError, match=complaint):
+        royal(**changes)
+
+
+def test_menus_with_too_many_nodes_are_refused(monkeypatch):
+    monkeypatch.setattr("equilibrist.models.spot.MOST_NODES", 1000)
+    with pytest.raises(EquilibristError, match="more than 1,000 nodes; allow fewer bet sizes"):
+        royal(bets="9%,8%,7%,6%,5%", raises="3x,4x,5x", stack=10**6)
+
+
+def test_ranges_that_leave_no_pair_of_hands_are_refused():
+    with pytest.raises(EquilibristError, match="no hands of the ranges can meet"):
+        royal(oop="AhAd", ip="AhAd").build()
+    with pytest.raises(EquilibristError, match="spots are of hold'em"):
+        Spot.of("Ks", "random", "random", pot=4, game=get_game("leduc"))
+
+
+def test_limit_spots_have_the_bets_of_the_game():
+    spot = Spot.of("Td9d6hQc", "QQ+", "AK", pot=40, game=get_game("holdem-limit"))
+    assert steps(spot, "") == ["c", "r"]
+    assert spot.betting.spent[spot.betting.parse("r")].tolist() == [40, 20]
