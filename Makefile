@@ -28,7 +28,7 @@ numbers: $(VENV)/installed       ## known counts of poker recomputed, Leduc solv
 	$(BIN)/python examples/known_numbers.py
 
 test: check                      ## checks, doctests, the fast suite
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --durations 30
 
 check: $(VENV)/installed-dev     ## ruff, mypy, import-linter
 	$(BIN)/ruff check .

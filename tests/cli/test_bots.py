@@ -358,7 +358,9 @@ def test_a_glued_bot_is_trained_model_by_model_listed_and_played(bots, answer):
     ]
     # A model that is solved anew leaves the glued strategy behind, until it is glued again.
     model = Solution.load(bots / "glued/postflop-rc", in_memory=True)
-    replace(model, iterations=1).save(bots / "glued/postflop-rc")
+    first = model.plans[0].copy()
+    first[-1] += 1e-9
+    replace(model, plans=(first, model.plans[1])).save(bots / "glued/postflop-rc")
     with pytest.raises(StorageError, match="`equilibrist train glued` glues these"):
         strategy_of("glued")
     composing.keep_glued(get_bot("glued"), bots / "glued")
