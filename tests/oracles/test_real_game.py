@@ -24,4 +24,6 @@ def test_always_fold():
 @pytest.mark.slow
 def test_always_call():
     # Johanson et al. 2011, Table 2 has 1163.48; both seats alike.
-    assert best_responses("always-call") == pytest.approx((1163.4757, 1163.4757), abs=5e-5)
+    # Also the sum over rounds of bet × E[(2 · equity − 1)⁺], by whole numbers over all boards.
+    exact = 1163.4757621174726
+    assert best_responses("always-call") == pytest.approx((exact, exact), rel=1e-12)
