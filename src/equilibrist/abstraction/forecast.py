@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 from equilibrist.abstraction.streets import board_pattern
 from equilibrist.cards.isomorphism import DealIndexer
-from equilibrist.errors import InvalidValueError
 from equilibrist.games.rules import GameRules
-from equilibrist.storage.memory import available_bytes, gigabytes
+from equilibrist.storage.memory import available_bytes, check_fits, gigabytes
 
 
 class _Cost(NamedTuple):
@@ -56,14 +55,9 @@ class CountsForecast:
 
     def check(self, name: str) -> None:
         """Raise `InvalidValueError` if this machine's memory cannot hold it."""
-        available = available_bytes()
-        if self.bytes > available:
-            raise InvalidValueError(
-                f"counts of {self.buckets:,} last buckets of {name} need {gigabytes(self.bytes)} "
-                f"and {gigabytes(available)} are free; {self.fitting:,} buckets would fit; --force "
-                "tries",
-                value=self.bytes,
-            )
+        what = f"counts of {self.buckets:,} last buckets of {name} need"
+        advice = f"{self.fitting:,} buckets would fit; --force tries"
+        check_fits(what, self.bytes, available_bytes(), advice)
 
     def __str__(self) -> str:
         return f"{gigabytes(self.bytes)}, about {self.seconds:.0f} s"
@@ -81,14 +75,10 @@ class Forecast:
 
     def check(self, name: str) -> None:
         """Raise `InvalidValueError` if this machine's memory cannot hold it."""
-        available = available_bytes()
-        if self.bytes > available:
-            raise InvalidValueError(
-                f"{self.recipe} buckets of {name} need {gigabytes(self.bytes)} and "
-                f"{gigabytes(available)} are free; percentile needs "
-                f"{gigabytes(self.bytes_of_percentile)}, a smaller deck less; --force tries",
-                value=self.bytes,
-            )
+        least = gigabytes(self.bytes_of_percentile)
+        advice = f"percentile needs {least}, a smaller deck less; --force tries"
+        what = f"{self.recipe} buckets of {name} need"
+        check_fits(what, self.bytes, available_bytes(), advice)
 
     def __str__(self) -> str:
         hands = " + ".join(f"{number:,}" for number in self.hands)

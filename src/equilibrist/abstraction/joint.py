@@ -38,7 +38,7 @@ from equilibrist.abstraction.streets import Streets
 from equilibrist.abstraction.tiles import can_be_tiled, count_tiles
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.storage.artefact import open_artefact, write_artefact
-from equilibrist.storage.memory import available_bytes, gigabytes
+from equilibrist.storage.memory import available_bytes, check_fits
 
 KIND = "joint"
 _PARTS = "wins", "ties", "losses"
@@ -295,10 +295,6 @@ def _check_same_game(first: Abstraction, other: Abstraction) -> None:
 def _check_memory(first: Abstraction, other: Abstraction, bytes_of_cell: int) -> None:
     """Refuse matrices that do not fit before they are made."""
     shape = first.num_buckets[-1], other.num_buckets[-1]
-    needed, available = shape[0] * shape[1] * bytes_of_cell, available_bytes()
-    if needed > available:
-        raise InvalidValueError(
-            f"counts of {shape[0]:,} by {shape[1]:,} buckets need {gigabytes(needed)} and "
-            f"{gigabytes(available)} are free; take fewer buckets in the last round",
-            value=shape,
-        )
+    what = f"counts of {shape[0]:,} by {shape[1]:,} buckets need"
+    needed, advice = shape[0] * shape[1] * bytes_of_cell, "take fewer buckets in the last round"
+    check_fits(what, needed, available_bytes(), advice)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.games.sizes import deals_seen
@@ -20,7 +19,7 @@ from equilibrist.models.bucketed import LARGE
 from equilibrist.models.card_states import Symmetry, default_symmetry
 from equilibrist.models.spot import Spot
 from equilibrist.models.treeplex import player_rows
-from equilibrist.storage.memory import available_bytes, gigabytes
+from equilibrist.storage.memory import available_bytes, check_fits, gigabytes
 
 _VECTORS = 4  # of CFR, of both players' plans each: plan, behaviour, regret, average
 _STEP = {"egt": 14}  # vectors of a method that has more of them while it steps: old pair and new
@@ -44,17 +43,10 @@ class Forecast:
 
     def check(self, name: str) -> None:
         """Raise `InvalidValueError` if this machine's memory cannot hold it."""
-        available = available_bytes()
-        if self.bytes <= available:
-            return
         advice = "take fewer raises (--max-raises), float32, or a game with fewer cards"
         if self.buckets:
             advice = f"{'-'.join(map(str, self.fitting)) or 'no number of'} buckets would fit"
-        raise InvalidValueError(
-            f"{name} needs {gigabytes(self.bytes)} and {gigabytes(available)} are free; {advice}; "
-            "--force tries",
-            value=self.bytes,
-        )
+        check_fits(f"{name} needs", self.bytes, available_bytes(), f"{advice}; --force tries")
 
     def __str__(self) -> str:
         return (
@@ -75,8 +67,6 @@ class SpotForecast:
     def check(self, name: str) -> None:
         """Raise `InvalidValueError` if this machine's memory cannot hold it."""
         available = available_bytes()
-        if self.bytes <= available:
-            return
         smaller = "fewer bet sizes, fewer raises (--max-raises) or a later street"
         if self.fewer_bits <= available and self.fewer_bits < self.bytes:
             advice = (
@@ -84,11 +74,7 @@ class SpotForecast:
             )
         else:
             advice = f"take {smaller}"
-        raise InvalidValueError(
-            f"{name} needs {gigabytes(self.bytes)} and {gigabytes(available)} are free; {advice}; "
-            "--force tries",
-            value=self.bytes,
-        )
+        check_fits(f"{name} needs", self.bytes, available, f"{advice}; --force tries")
 
     def __str__(self) -> str:
         return (

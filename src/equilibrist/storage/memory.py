@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from equilibrist.errors import InvalidValueError
+
 
 def gigabytes(number: float) -> str:
     """Bytes for people.
@@ -13,6 +15,21 @@ def gigabytes(number: float) -> str:
         ('3.0 GiB', '5.0 MiB')
     """
     return f"{number / 2**30:,.1f} GiB" if number >= 2**30 else f"{number / 2**20:,.1f} MiB"
+
+
+def check_fits(what: str, needed: int, available: int, advice: str) -> None:
+    """Raise `InvalidValueError` for what needs more bytes than are free; it says what would do.
+
+    Example:
+        >>> check_fits("the table needs", 2**31, 2**30, "take fewer cards")
+        Traceback (most recent call last):
+        equilibrist.errors.InvalidValueError: the table needs 2.0 GiB and 1.0 GiB are free; take ...
+    """
+    if needed > available:
+        raise InvalidValueError(
+            f"{what} {gigabytes(needed)} and {gigabytes(available)} are free; {advice}",
+            value=needed,
+        )
 
 
 def available_bytes() -> int:
