@@ -168,7 +168,7 @@ def usual_looks(solver: Solver) -> int | None:
     return 1 if isinstance(solver, DoubleOracle | RangeOfSkill) else None
 
 
-def check_output(out: Path | None, resume: bool) -> None:
+def check_output(out: Path | None, resume: bool, kind: str = KIND) -> None:
     """Refuse to overwrite, and to resume what is not there."""
     if resume and out is None:
         raise InvalidValueError("--resume needs --out, the folder of the run to go on with")
@@ -177,10 +177,10 @@ def check_output(out: Path | None, resume: bool) -> None:
     is_there = (out / MANIFEST).exists()
     if resume and not is_there:
         raise StorageError(f"{out} holds no run to resume", value=str(out))
-    check_target(out, KIND)  # leftovers of a run killed before its first checkpoint will do
+    check_target(out, kind)  # leftovers of a run killed before its first checkpoint will do
     if is_there and not resume:
         raise StorageError(
-            f"{out} holds a {KIND}; give another folder, or --resume to go on with it",
+            f"{out} holds a {kind}; give another folder, or --resume to go on with it",
             value=str(out),
         )
 

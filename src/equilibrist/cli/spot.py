@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels
-from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from equilibrist.models.spot import Spot
@@ -91,7 +91,7 @@ def spot(
     from equilibrist.cli.grid import PALETTES, draw_grid
     from equilibrist.games.catalog import get_game, load_game
     from equilibrist.models.spot import Spot
-    from equilibrist.solving.spot_store import SolvedSpot, solver
+    from equilibrist.solving.spot_store import KIND, SolvedSpot, solver
 
     if palette not in PALETTES:
         raise InvalidValueError(f"palettes are {', '.join(PALETTES)}, not {palette!r}")
@@ -117,12 +117,15 @@ def spot(
             raises=raises, max_raises=max_raises, locks=tuple(lock or ()),
         )  # fmt: skip
         if resume:
-            done = _opened(out, given, by)
+            runs.check_output(out, True, KIND)
+            assert out is not None
+            done = SolvedSpot.open(out, to_go_on=True)
+            done.check_same(given, by, out)
     prepare_kernels(threads, *_KERNELS)
     if done is None or has_budget or resume:
         target = _target(to if has_budget else _USUAL_TARGET, given.pot)
-        if out is not None and done is None:
-            _check_out(out)
+        if done is None:
+            runs.check_output(out, False, KIND)
         done, built = _solve(given, by, done, (iterations, target, seconds), out, force, json)
     answers = done.answers(built)
     data, text = spot_text.result(done, out or folder), spot_text.result_text(done)
@@ -172,29 +175,6 @@ def _with_locks(given: Spot, locks: list[str]) -> Spot:
     spot = dataclasses.replace(given, locks=(*given.locks, *locks))
     _ = spot.parsed_locks
     return spot
-
-
-def _opened(out: Path | None, given: Spot, by: Any) -> SolvedSpot:
-    from equilibrist.solving.spot_store import SolvedSpot
-
-    if out is None:
-        raise InvalidValueError("--resume needs --out, the folder of the run to go on with")
-    found = SolvedSpot.open(out, to_go_on=True)
-    found.check_same(given, by, out)
-    return found
-
-
-def _check_out(out: Path) -> None:
-    from equilibrist.solving.spot_store import KIND
-    from equilibrist.storage.artefact import check_target
-    from equilibrist.storage.manifest import MANIFEST
-
-    check_target(out, KIND)
-    if (out / MANIFEST).exists():
-        raise StorageError(
-            f"{out} holds a {KIND}; give another folder, or --resume to go on with it",
-            value=str(out),
-        )
 
 
 def _solve(
