@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equilibrist.cli.real_game import known_response
+from equilibrist.cli.real_game import known_response, known_responses
 from equilibrist.evaluation import real_game_run as runs
 from equilibrist.evaluation.expectation import fixed_mix
 from equilibrist.evaluation.real_game_names import open_named
@@ -26,7 +26,6 @@ MIX = "mix:0.1,0.6,0.3"
 # Writes after every flop, and is killed just after the third.
 KILLED = """
 import os, signal
-from equilibrist.cli.real_game import known_response
 from equilibrist.evaluation import real_game_run as runs
 runs._SOON, runs._SHARE = -1.0, 1e9
 save, done = runs.save, []
@@ -138,7 +137,7 @@ def test_wrong_input_is_told_in_one_sentence(run, game, tmp_path):
     assert "--flops is for --real-game" in result.stderr
 
 
-def test_bots_tell_the_certificate_of_what_they_play(tmp_path):
+def test_bots_tell_the_certificate_of_what_they_play(tmp_path, monkeypatch):
     def solution(number):
         arrays = {"plan": np.full(3, float(number))}
         return write_artefact(tmp_path / "solution", "solution", arrays, configuration={})
@@ -148,5 +147,9 @@ def test_bots_tell_the_certificate_of_what_they_play(tmp_path):
     done = {"done": np.ones(1755, np.uint8)}
     write_artefact(tmp_path / "real-game", runs.KIND, done, configuration=identity, info=info)
     assert known_response(BOTS["smallbot"], tmp_path)["real_game"] == 400.0
+    monkeypatch.setattr("equilibrist.strategies.bots.HOME", tmp_path.parent)
+    monkeypatch.setitem(BOTS, "smallbot", replace(BOTS["smallbot"], family=tmp_path.name))
+    assert [row["name"] for row in known_responses()] == ["smallbot"]
     solution(2)  # trained on: the certificate is another's
     assert known_response(BOTS["smallbot"], tmp_path) == {}
+    assert known_responses() == []

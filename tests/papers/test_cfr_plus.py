@@ -76,7 +76,8 @@ def test_a_violated_bound_stops_the_reproduction(monkeypatch):
 
 
 @pytest.fixture
-def printed(capsys, monkeypatch):
+def printed(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # where no bot is trained
     monkeypatch.setattr(cfr_plus, "GAMES", {"kuhn": 40, "leduc": 20, "rhode-island": 10**9})
 
     def printed(*options: str) -> str:
@@ -95,9 +96,13 @@ def test_the_command_prints_the_paper_beside_ours_and_draws(printed, tmp_path):
     picture = tmp_path / "cfr-plus.png"
     lines = printed("--plot", str(picture)).splitlines()
     assert lines[0].split()[:4] == ["what", "paper", "ours", "unit"]
-    assert [line.split()[0] for line in lines[1:-2]] == 4 * ["kuhn:"] + 4 * ["leduc:"]
-    assert "0.986  not yet    mbb/g" in lines[-2]
-    assert "1,579  not yet    iterations" in lines[-1]
+    assert [line.split()[0] for line in lines[1:9]] == 4 * ["kuhn:"] + 4 * ["leduc:"]
+    assert "0.986  not yet    mbb/g" in lines[9]
+    assert "1,579  not yet    iterations" in lines[10]
+    assert [line.split()[0] for line in lines[13:-1]] == [
+        "Rockhopper", "Polaris", "GGValuta", "Polaris", "Hyperborean", "Cepheus",
+    ]  # fmt: skip
+    assert lines[-1] == "none of ours is here yet: equilibrist exploit smallbot --real-game"
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 

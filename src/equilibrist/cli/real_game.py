@@ -173,6 +173,18 @@ def known_response(bot: Bot, folder: Path) -> dict[str, Any]:
     }
 
 
+def known_responses() -> list[dict[str, Any]]:
+    """The bots that are trained here and were met in the real game, as fields of their rows."""
+    from equilibrist.strategies.bots import BOTS
+
+    found: dict[Path, dict[str, Any]] = {}
+    for bot in BOTS.values():
+        fields = known_response(bot, bot.folder)
+        if fields:  # bots that share a solution share what is known of it
+            found.setdefault(certificate_folder(bot, bot.folder), {"name": bot.name, **fields})
+    return list(found.values())
+
+
 def _time(seconds: float) -> str:
     """A time that people can read.
 

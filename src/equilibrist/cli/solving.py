@@ -379,6 +379,32 @@ def reproduce(
         for row in rows
     ]
     header = ("what", "paper", "ours", "unit", "iterations", "Σ regret ≤ bound (7)")
-    emit(data, table(lines, header=header), as_json=json)
+    words = [table(lines, header=header), *_least_exploitable(data)]
+    emit(data, "\n".join(words), as_json=json)
     if plot is not None:
         runs.draw_curves(curves, plot)
+
+
+def _least_exploitable(data: dict[str, Any]) -> list[str]:
+    """Figure S1 with our bots among the programs; adds its rows to `data`."""
+    from equilibrist.cli.real_game import known_responses
+    from equilibrist.papers.cfr_plus import MEASURED
+
+    known = known_responses()
+    rows: list[dict[str, Any]] = [
+        {"name": name, "ours": False, "real_game": won} for name, won in MEASURED.items()
+    ]
+    rows += [{"ours": True, **row} for row in known if row["real_game_unit"] == "mbb/g"]
+    rows.sort(key=lambda row: row["real_game"], reverse=True)
+    data["figure_s1"] = rows
+    lines = [
+        (
+            row["name"],
+            f"{row['real_game']:.4g}" if not row["ours"] else f"{row['real_game']:.2f}",
+            "" if not row["ours"] else "ours, an estimate" if row["real_game_estimate"] else "ours",
+        )
+        for row in rows
+    ]
+    header = ("what best responses win in limit hold'em itself (Figure S1)", "mbb/g", "")
+    hint = "none of ours is here yet: equilibrist exploit smallbot --real-game"
+    return ["", table(lines, header=header), *([] if known else [hint])]
