@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from equilibrist.cards.hand import hand_table
-from equilibrist.cards.range import parse_range
 from equilibrist.cards.ranking import rank_hands
 from equilibrist.errors import EquilibristError
 from equilibrist.games.betting import Betting
@@ -156,8 +155,8 @@ def test_menus_begin_with_the_street_of_the_board_and_tell_seats_apart():
 
 def test_blocked_combinations_leave_the_ranges():
     spot = royal(oop="AA,KK", ip="QQ")
-    assert parse_range(spot.oop).num_combos == 3 + 3
-    assert parse_range(spot.ip).num_combos == 3
+    assert [own.num_combos for own in spot.ranges] == [3 + 3, 3]
+    assert (spot.oop, spot.ip) == ("KK+", "QQ")  # as they were given
 
 
 def test_partial_weights_do_not_vanish():

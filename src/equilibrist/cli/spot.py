@@ -192,8 +192,8 @@ def _solve(
     needed = spot_forecast(given, by.bits)
     if not force:
         needed.check(f"the spot on {given.board}")
-    for seat, own in zip(spot_text.SEATS, given.ranges, strict=True):
-        print(f"{seat}: {own.describe()}", file=sys.stderr)
+    for seat, text, own in zip(spot_text.SEATS, (given.oop, given.ip), given.ranges, strict=True):
+        print(f"{seat}: {text}, {own.num_combos:g} hands", file=sys.stderr)
     print(f"{needed}", file=sys.stderr, flush=True)
     built = given.build()
 

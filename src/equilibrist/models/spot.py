@@ -110,12 +110,11 @@ class Spot:
         )
         cards = parse_cards(board)
         _in_deals(rules, cards)
-        ranges = parse_range(oop).without(cards), parse_range(ip).without(cards)
         spot = cls(
             rules=rules_text(rules),
             board=cards_name(cards),
-            oop=str(ranges[0]),
-            ip=str(ranges[1]),
+            oop=str(parse_range(oop)),
+            ip=str(parse_range(ip)),
             pot=pot,
             bets=bets,
             raises=raises,
@@ -133,7 +132,7 @@ class Spot:
                 "for a first bet, such as 60%,a",
                 value=self.bets,
             )
-        _ = self.parsed_locks
+        _ = self.ranges, self.parsed_locks
 
     @functools.cached_property
     def game(self) -> GameRules:
@@ -152,8 +151,9 @@ class Spot:
 
     @functools.cached_property
     def ranges(self) -> _Ranges:
-        """Of player 0 and player 1."""
-        return parse_range(self.oop), parse_range(self.ip)
+        """Of player 0 and player 1, without hands that the board blocks."""
+        cards = parse_cards(self.board)
+        return parse_range(self.oop).without(cards), parse_range(self.ip).without(cards)
 
     @property
     def stack(self) -> int | None:
