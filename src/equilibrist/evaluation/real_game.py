@@ -142,10 +142,10 @@ class Response:
         out = aligned((len(positions.nodes), HANDS), np.float64)
         met, row = self._met(r, board), self._rows[r - 1][1]
         bet = float(self.rules.raise_sizes[r])
-        levels, first = (0,) * self.rules.max_raises[r], self.rules.first_players[r] == self.seat
+        raises, first = self.rules.max_raises[r], self.rules.first_players[r] == self.seat
         ends = aligned((positions.ends.shape[1] * 16,), np.float64)
         kernel.respond_round(
-            following, met, positions.following, row, positions.scale, positions.spent, bet, levels,
+            following, met, positions.following, row, positions.scale, positions.spent, bet, raises,
             first, ends, out,
         )  # fmt: skip
         out *= _live(self.rules, board)
@@ -174,10 +174,9 @@ class Response:
         sequences = self._last.sequences
         out = aligned((len(sequences.chips), HANDS, SIXTEEN), np.float64)
         bet = float(self.rules.raise_sizes[last])
-        levels = (0,) * self.rules.max_raises[last]
-        first = self.rules.first_players[last] == self.seat
+        raises, first = self.rules.max_raises[last], self.rules.first_players[last] == self.seat
         kernel.respond_last(
-            hands, columns, self._first_columns, weight, sequences, bet, levels, first,
+            hands, columns, self._first_columns, weight, sequences, bet, raises, first,
             self._space(sequences), out,
         )  # fmt: skip
         return np.ascontiguousarray(out[self._last.case, :, self._last.lane])

@@ -35,6 +35,7 @@ HANDS = 1328  # columns of arrays of hands: 1326, and two that nobody holds
 _W = np.uint64(SIXTEEN)
 _TWO = np.uint64(2 * SIXTEEN)
 _EIGHT = np.uint64(8)
+_USUAL = 4  # raises in a round of limit hold'em: a loop that the compiler unrolls
 _U = np.uint64
 
 
@@ -120,13 +121,14 @@ def sort_hands(tables, board, last, absent, hand_cards, out):
 
 
 @njit(cache=True, _nrt=False, nogil=True)
-def respond_last(hands, columns, first, weight, sequences, bet, levels, is_first, space, out):
+def respond_last(hands, columns, first, weight, sequences, bet, raises, is_first, space, out):
     """Adds into `out` [C, H, 16] what the responder's hands win on boards of the last round.
 
     `columns` [N, n] are those of the sorted hands, `first` [H] those of the first round, `weight`
-    [N] counts boards; `levels` is a tuple of as many numbers as raises are allowed; `is_first` says
-    whether the responder is the first to act.
+    [N] counts boards; so many `raises` are allowed; `is_first` says whether the responder is the
+    first to act.
     """
+    zero, more = sixteen(np.float32(0)), sixteen(np.float32(bet))
     num_rows = _U(sequences.table.shape[1])
     row_size = _U(sequences.table.shape[2]) * _W
     for b in range(_U(sequences.table.shape[0])):
@@ -142,11 +144,14 @@ def respond_last(hands, columns, first, weight, sequences, bet, levels, is_first
                 _read_ends(space, h, _U(hands.hand.shape[1]), sequences.end, sequences.unit, b)
                 place = _U(hands.hand[i, h]) * _W
                 for case in range(_U(sequences.case[b]), _U(sequences.case[b + _U(1)])):
-                    spent = load(sequences.chips, case * _W, sixteen(np.float32(0)))
-                    value = _last_value(space.ends, spent, bet, levels, is_first)
+                    spent = load(sequences.chips, case * _W, zero)
+                    if raises == _USUAL:
+                        value = _fold(space.ends, spent, more, True, _USUAL, is_first, zero, _W)
+                    else:
+                        value = _fold(space.ends, spent, more, True, raises, is_first, zero, _W)
                     at = case * _U(out.shape[1]) * _W + place
-                    more = sixteen(weight[i]) * convert(value, sixteen(0.0))
-                    store(out, at, load(out, at, sixteen(0.0)) + more)
+                    value = sixteen(weight[i]) * convert(value, sixteen(0.0))
+                    store(out, at, load(out, at, sixteen(0.0)) + value)
 
 
 @njit(cache=True, _nrt=False, nogil=True)
@@ -211,15 +216,8 @@ def _read_ends(space, h, num_hands, end, unit, b):
         store(space.ends, e * _TWO + _W, met)
 
 
-@njit(cache=True, _nrt=False, inline="always")
-def _last_value(ends, spent, bet, levels, is_first):
-    """Value of a hand in the last round, where the stakes of showdowns are the chips spent."""
-    more = sixteen(np.float32(bet))
-    return _fold(ends, spent, more, spent, more, levels, is_first, sixteen(np.float32(0)), _W)
-
-
 @njit(cache=True, _nrt=False, nogil=True)
-def respond_round(values, met, following, row, scale, spent, bet, levels, is_first, ends, out):
+def respond_round(values, met, following, row, scale, spent, bet, raises, is_first, ends, out):
     """Writes into `out` [P, H] what hands win from each position of a round that is not the last.
 
     `values` [P', H] are those of the positions of the next round, one for each end: `following`
@@ -227,7 +225,6 @@ def respond_round(values, met, following, row, scale, spent, bet, levels, is_fir
     never gets; `scale` [P, E] multiplies both. `spent` [P] are chips that each player has put in.
     """
     zero = spread(0.0)
-    one = as_wide(1.0, zero)
     more = as_wide(bet, zero)
     num_hands = _U(out.shape[1])
     for p in range(out.shape[0]):
@@ -241,58 +238,46 @@ def respond_round(values, met, following, row, scale, spent, bet, levels, is_fir
                     often = share * load(met, _U(row[p, e]) * num_hands + h, zero)
                 store(ends, e * _U(16), value)
                 store(ends, e * _U(16) + _EIGHT, often)
-            value = _fold(ends, chips, more, one, zero, levels, is_first, zero, _EIGHT)
+            value = _fold(ends, chips, more, False, raises, is_first, zero, _EIGHT)
             store(out, _U(p) * num_hands + h, value)
 
 
 @njit(cache=True, _nrt=False, inline="always")
-def _fold(ends, spent, bet, stake, more, levels, is_first, zero, width):
-    """Value of a round for a responder that plays it best.
+def _fold(ends, spent, bet, is_last, raises, is_first, zero, width):
+    """Value of a round for a responder that plays it best; both players have `spent` before it.
 
-    Of each end, `ends` has its value and how often the opponent gets there; the value is a number
-    of stakes, which begin at `stake` and grow by `more` a raise. Both players have `spent`.
+    Of each end, `ends` has its value and how often the opponent gets there; in the last round the
+    value is a share of the chips that each player has put in by then. The responder folds, calls
+    or raises as is best; the opponent folds what neither calls nor raises.
     """
-    passed, checked = load(ends, _U(0), zero) * stake, load(ends, width, zero)
-    m = len(levels)
+    two = width + width
+    passed, there = load(ends, _U(0), zero), load(ends, width, zero)
+    if is_last:
+        passed = passed * spent
+    if is_first:
+        there = there + load(ends, _U(raises + 1) * two + width, zero)
+    for _ in range(raises):
+        spent = spent + bet
+    # Two lines of raises, the last one first: the one that the responder faces, and the one that
+    # the opponent faces. A raise earlier it is the other way round.
+    faced, given = (raises, 0) if is_first == (raises % 2 == 1) else (0, raises)
+    worth, other, above = zero, zero, zero
+    for k in range(raises, 0, -1):
+        mine, theirs = _U(faced + k) * two, _U(given + k) * two
+        called, met = load(ends, mine, zero), load(ends, mine + width, zero)
+        shown, kept = load(ends, theirs, zero), load(ends, theirs + width, zero)
+        before = there if k == 1 else load(ends, theirs - width, zero)
+        if is_last:
+            called, shown = called * spent, shown * spent
+        spent = spent - bet
+        best = larger(called, zero - spent * met)
+        best = best if k == raises else larger(best, worth)
+        worth = shown + other + spent * (before - kept - above)
+        other, above = best, met
+        faced, given = given, faced
     if is_first:  # check, then the opponent may bet; or bet
-        behind = _raised(ends, spent, bet, stake, more, levels, m, True, checked, zero, width)
-        opened = load(ends, _U(m + 1) * (width + width) + width, zero)
-        ahead = _raised(
-            ends, spent, bet, stake, more, levels, 0, False, checked + opened, zero, width
-        )
-        return larger(passed + behind, ahead)
-    behind = _raised(ends, spent, bet, stake, more, levels, m, False, checked, zero, width)
-    ahead = _raised(ends, spent, bet, stake, more, levels, 0, True, checked, zero, width)
-    return larger(passed, behind) + ahead
-
-
-@njit(cache=True, _nrt=False, inline="always")
-def _raised(ends, spent, bet, stake, more, levels, offset, is_mine, before, zero, width):
-    """Value where a bet was made, which the responder faces if it `is_mine`.
-
-    `before` is how often the opponent was there when the bet was made. Ends `offset` + k have k
-    bets. The responder folds, calls or raises as is best; the opponent folds what neither calls
-    nor raises.
-    """
-    m = len(levels)
-    value, above = zero, zero
-    turn = is_mine == (m % 2 == 1)  # whether the last raise is the responder's to face
-    for _ in range(m):
-        spent, stake = spent + bet, stake + more
-    for j in range(m):
-        k = m - j
-        place = _U(offset + k) * (width + width)
-        called, met = load(ends, place, zero) * stake, load(ends, place + width, zero)
-        spent, stake = spent - bet, stake - more
-        if turn:
-            best = larger(called, zero - spent * met)
-            value = best if j == 0 else larger(best, value)
-        else:
-            there = before if k == 1 else load(ends, place - width, zero)
-            value = called + value + spent * (there - met - above)
-        above = met
-        turn = not turn
-    return value
+        return larger(passed + other, worth)
+    return larger(passed, worth) + other
 
 
 @njit(cache=True, _nrt=False, nogil=True)
