@@ -83,7 +83,8 @@ def _rise(player, own, other, leaves, pairs, r, boards, ours, plan, factors, val
     begin, end = boards
     _, behaviour, regret, _ = ours
     gradient_boards(own, other, leaves, pairs, player, r, begin, end, plan, values, sums)
-    fold_boards(own, REGRET, r, begin, end, values, behaviour, regret, factors)
+    rule = np.int64(REGRET)  # the literal would be compiled beside `fold_up`'s rules
+    fold_boards(own, rule, r, begin, end, values, behaviour, regret, factors)
 
 
 @njit(cache=True, inline="always")
