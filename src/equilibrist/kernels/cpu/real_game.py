@@ -16,7 +16,7 @@ bets and the k-th raise is called; m + k the first player checks, and so on.
 
 v1: all ends of sixteen sequences walked together. v2: one end after the other, the total in a
 register, and equal hands in no order, so that neighbours seldom wait for the sums of a card that
-they share.
+they share. v3: the cap is a number, one compilation for all; 2 % slower.
 """
 
 from __future__ import annotations
