@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 from numba import njit
 
-from equilibrist.kernels.cpu.lanes import as_wide, choose, load, spread, spread_half, store, turn
+from equilibrist.kernels.cpu.lanes import (
+    add_turned,
+    as_wide,
+    choose,
+    load,
+    spread,
+    spread_half,
+    spread_line,
+    store,
+    turn,
+    width_of,
+)
 
 WIDTHS = {
     8: njit(lambda number: spread(number)),
@@ -57,18 +68,52 @@ def test_numbers_are_widened_when_read():
     np.testing.assert_array_equal(out, [0, *narrow[2:].astype(np.float64), 0])
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_rows_become_columns(dtype):
+@pytest.mark.parametrize(("dtype", "width"), [(np.float32, 16), (np.float64, 8)])
+def test_a_line_of_the_cache_is_64_bytes(dtype, width):
     @njit
-    def transpose(source, starts, out):
-        places = (
-            starts[0], starts[1], starts[2], starts[3], starts[4], starts[5], starts[6], starts[7]
-        )  # fmt: skip
-        turn(source, places, out, np.uint64(5))
+    def fill(out):
+        number = spread_line(out.dtype.type(3))
+        store(out, np.uint64(1), number)
+        return width_of(number)
+
+    out = np.zeros(20, dtype)
+    assert fill(out) == width
+    np.testing.assert_array_equal(out, [0] + [3] * width + [0] * (19 - width))
+
+
+@njit
+def eight_places(starts):
+    return starts[0], starts[1], starts[2], starts[3], starts[4], starts[5], starts[6], starts[7]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [8, 16])
+def test_rows_become_columns(dtype, width):
+    @njit
+    def transpose(source, starts, out, width):
+        turn(source, eight_places(starts), out, np.uint64(5), width)
 
     source = np.arange(200, dtype=dtype)
     starts = np.array([0, 50, 3, 3, 120, 192, 70, 11], np.uint64)
-    out = np.zeros(80, dtype)
-    transpose(source, starts, out)
+    out = np.zeros(160, dtype)
+    transpose(source, starts, out, np.uint64(width))
+    expected = np.zeros(160, dtype)
     rows = source[starts.astype(np.int64)[:, None] + np.arange(8)]
-    np.testing.assert_array_equal(out, [0] * 5 + rows.T.ravel().tolist() + [0] * 11)
+    expected[5 : 5 + 8 * width].reshape(8, width)[:, :8] = rows.T
+    np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [8, 16])
+def test_columns_are_added_to_rows_also_twice_to_one(dtype, width):
+    @njit
+    def add(source, out, starts, width):
+        add_turned(source, np.uint64(5), width, out, eight_places(starts))
+
+    source, out = np.arange(160, dtype=dtype), np.arange(200, dtype=dtype)
+    starts = np.array([0, 50, 30, 30, 120, 192, 70, 11], np.uint64)
+    expected = out.copy()
+    for i, start in enumerate(starts.astype(np.int64)):
+        expected[start : start + 8] += source[5 + i + width * np.arange(8)]
+    add(source, out, starts, np.uint64(width))
+    np.testing.assert_array_equal(out, expected)

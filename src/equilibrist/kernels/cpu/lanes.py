@@ -7,8 +7,9 @@ only the cards tell. These few functions say in LLVM's words what is eight numbe
     store(plan, k, total)
 
 `zero` says how wide: `spread(0.0)`, then eight neighbours are read, added, compared and written at
-once; `spread_half(0.0)`, four; or a plain 0.0, then one. So one function serves whole blocks of
-eight and what is left over. Arrays are contiguous; indices are unsigned and unchecked.
+once; `spread_half(0.0)`, four; `spread_line(0.0)`, those of 64 bytes; or a plain 0.0, then one. So
+one function serves whole blocks of eight and what is left over. Arrays are contiguous; indices are
+unsigned and unchecked.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from numba.extending import intrinsic, overload, register_model
 
 LANES = 8
 WIDE = 128  # what `spread_wide` makes
+LINE = 64  # bytes of a line of the cache, and of the widest register
 
 
 class Lanes(types.Type):
@@ -44,19 +46,35 @@ class _LanesModel(models.PrimitiveModel):
 @intrinsic
 def spread(context, number):
     """Eight times the same number."""
-    return _repeat(number, LANES)
+    return repeat(number, LANES)
 
 
 @intrinsic
 def spread_half(context, number):
     """Four times the same number."""
-    return _repeat(number, LANES // 2)
+    return repeat(number, LANES // 2)
 
 
 @intrinsic
 def spread_wide(context, number):
     """Many times the same number: as many registers as it takes."""
-    return _repeat(number, WIDE)
+    return repeat(number, WIDE)
+
+
+@intrinsic
+def spread_line(context, number):
+    """A number as often as a line of the cache holds it: sixteen of 32 bits, eight of 64."""
+    return repeat(number, 8 * LINE // number.bitwidth)
+
+
+@intrinsic
+def width_of(context, value):
+    """How many numbers wide."""
+
+    def write(context, builder, signature, arguments):
+        return context.get_constant(types.uint64, value.count)
+
+    return types.uint64(value), write
 
 
 @intrinsic
@@ -124,29 +142,54 @@ def choose(context, value, positive, otherwise):
 
 
 @intrinsic
-def turn(context, source, places, into, at):
-    """into[at + 8 j + i] = source[places[i] + j]: eight rows of eight become columns."""
+def turn(context, source, places, into, at, width):
+    """into[at + width j + i] = source[places[i] + j]: eight rows of eight become columns."""
 
     def write(context, builder, signature, arguments):
-        origin, begins, target, first = arguments
+        origin, begins, target, first, step = arguments
         lanes = Lanes(source.dtype)
         rows = [
             builder.load(_place(context, builder, source, origin, begin, lanes), align=4)
             for begin in cgutils.unpack_tuple(builder, begins)
         ]
-        for width in (4, 2, 1):  # halves, quarters and neighbours change places
-            for i in (i for i in range(LANES) if not i & width):
-                low, high = rows[i], rows[i + width]
-                left = [j if not j & width else LANES + j - width for j in range(LANES)]
-                right = [j + width if not j & width else LANES + j for j in range(LANES)]
-                rows[i] = _shuffle(builder, low, high, left)
-                rows[i + width] = _shuffle(builder, low, high, right)
-        for j, row in enumerate(rows):
-            index = builder.add(first, first.type(j * LANES))
+        for j, row in enumerate(_transposed(builder, rows)):
+            index = builder.add(first, builder.mul(step, step.type(j)))
             builder.store(row, _place(context, builder, into, target, index, lanes), align=4)
         return context.get_dummy_value()
 
-    return types.void(source, places, into, at), write
+    return types.void(source, places, into, at, width), write
+
+
+@intrinsic
+def add_turned(context, source, at, width, into, places):
+    """into[places[i] + j] += source[at + width j + i]: `turn` back, one row after the other."""
+
+    def write(context, builder, signature, arguments):
+        origin, first, step, target, begins = arguments
+        lanes, rows = Lanes(source.dtype), []
+        for j in range(LANES):
+            index = builder.add(first, builder.mul(step, step.type(j)))
+            place = _place(context, builder, source, origin, index, lanes)
+            rows.append(builder.load(place, align=4))
+        columns = _transposed(builder, rows)
+        for begin, column in zip(cgutils.unpack_tuple(builder, begins), columns, strict=True):
+            place = _place(context, builder, into, target, begin, lanes)
+            builder.store(builder.fadd(builder.load(place, align=4), column), place, align=4)
+        return context.get_dummy_value()
+
+    return types.void(source, at, width, into, places), write
+
+
+def _transposed(builder, rows):
+    """Eight rows of eight, turned: halves, quarters and neighbours change places."""
+    for width in (4, 2, 1):
+        for i in (i for i in range(LANES) if not i & width):
+            low, high = rows[i], rows[i + width]
+            left = [j if not j & width else LANES + j - width for j in range(LANES)]
+            right = [j + width if not j & width else LANES + j for j in range(LANES)]
+            rows[i] = _shuffle(builder, low, high, left)
+            rows[i + width] = _shuffle(builder, low, high, right)
+    return rows
 
 
 def _place(context, builder, kind, array, index, width):
@@ -158,7 +201,9 @@ def _place(context, builder, kind, array, index, width):
     return builder.bitcast(place, lanes.as_pointer())
 
 
-def _repeat(number, count):
+def repeat(number, count):
+    """How an intrinsic makes a number that often."""
+
     def write(context, builder, signature, arguments):
         return _spread(builder, arguments[0], count)
 

@@ -3,7 +3,8 @@
 One loop over leaves, four kinds of pairs: matrices, one-card hands by states, and two-card hands
 folding or shown. Of sorted hands several leaves are summed side by side, because the sum over hands
 in order of value is a chain of additions: four of one card, where the compiler finds the vectors,
-eight of two cards by `lanes.py`. Lanes beyond the last leaf repeat it and come to nothing.
+of two cards as many as fill a line of the cache, by `lanes.py`: 16 in float32, 8 in float64. Lanes
+beyond the last leaf repeat it and come to nothing.
 
 Sums are of the plan's type; those of float32 are exact to about 1e-6 of all the weight.
 """
@@ -13,7 +14,17 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from equilibrist.kernels.cpu.lanes import LANES, load, spread, store, turn
+from equilibrist.kernels.cpu.lanes import (
+    LANES,
+    LINE,
+    add_turned,
+    as_wide,
+    load,
+    spread_line,
+    store,
+    turn,
+    width_of,
+)
 
 NO_CARD = 52  # the second card of a one-card hand
 FEW_LANES = 4  # leaves of one-card hands that are summed side by side
@@ -21,8 +32,10 @@ FEW_LANES = 4  # leaves of one-card hands that are summed side by side
 
 @njit(cache=True, inline="always")
 def leaf_space(num_states, dtype):
-    """What `gradient_board` writes into on boards of so many states."""
-    return np.empty(LANES * (3 * num_states + NO_CARD + 1), dtype)
+    """What `gradient_board` writes into on boards of so many states; begins a line of the cache."""
+    num_rows = 2 * num_states + NO_CARD + 3
+    space = np.empty(num_rows * LINE // np.empty(0, dtype).itemsize, dtype)
+    return space[(-space.ctypes.data % LINE) // space.itemsize :]
 
 
 @njit(cache=True, inline="always")
@@ -39,7 +52,8 @@ def gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, ou
     sign = 1.0 if player == 0 else -1.0
     if pairs.is_sorted and not pairs.is_single:
         spots = (player, r, start, states, theirs, their_states)
-        for leaf in range(0, _count(leaves, r)[1], LANES):
+        wide = np.int64(width_of(spread_line(plan.dtype.type(0))))
+        for leaf in range(0, _count(leaves, r)[1], wide):
             _sorted_leaves(pairs, leaves, board, leaf, spots, plan, out, sums)
         return
     begin, end = leaves.fold_start[r], leaves.fold_start[r + 1]
@@ -151,151 +165,161 @@ def _single_showdown(pairs, board, stakes, plan, yours, out, mine, sums):
 
 @njit(cache=True, inline="always")
 def _sorted_leaves(pairs, leaves, board, leaf, spots, plan, out, sums):
-    """Up to eight leaves of two-card hands, from `leaf` on: those of a round, folds before others.
+    """Leaves of two-card hands that fill a vector, from `leaf` on: a round's folds before others.
 
     All their weight is a sum, and so is that of the hands with each card: what hands with our two
-    cards weigh is taken away, which takes our own hand away twice. `sums` holds rows of eight: one
-    for each card; what the states add up to, in order of value; each state's weight; its value.
+    cards weigh is taken away, which takes our own hand away twice. `sums` holds rows of leaves: one
+    for each card; chips; 1 where hands are shown; the weight of each state, which its value
+    replaces; and room for the states of one value.
     """
-    num_states, eight, totals = np.uint64(spots[3]), np.uint64(LANES), np.uint64(LANES * NO_CARD)
-    weights = totals + (num_states + np.uint64(1)) * eight
-    values = weights + num_states * eight
-    places = (totals, weights, values)
-    num_folds, num_leaves = _count(leaves, spots[1])
-    is_shown = min(leaf + LANES, num_leaves) > num_folds
-    zero = spread(plan.dtype.type(0))
-    _gather(leaves, leaf, spots, plan, sums, weights)
-    total = _add_up(pairs, board, num_states, sums, places, zero)
-    for card in range(np.uint64(0), totals, eight):
-        store(sums, card, zero)
-    if is_shown:
-        _show(pairs, board, num_states, sums, places, total, zero)
+    num_states, kind, zero = np.uint64(spots[3]), plan.dtype.type, spread_line(plan.dtype.type(0))
+    wide, (num_folds, num_leaves) = width_of(zero), _count(leaves, spots[1])
+    chips, shown, weights = _row(NO_CARD, zero), _row(NO_CARD + 1, zero), _row(NO_CARD + 2, zero)
+    for lane in range(wide):
+        at = leaf + np.int64(lane)
+        stake = pairs.weight[board] * _stake(leaves, min(at, num_leaves - 1), spots)
+        sums[chips + lane] = kind(stake if at < num_leaves else 0.0)
+        sums[shown + lane] = kind(1 if at >= num_folds else 0)
+    stakes = load(sums, chips, zero)
+    _gather(leaves, leaf, spots, plan, sums, weights, wide)
+    total = _weigh_all(pairs, board, sums, weights, zero)
+    if min(leaf + np.int64(wide), num_leaves) <= num_folds:
+        _fold(pairs, board, num_states, sums, weights, total, stakes, zero)
     else:
-        begin, end = np.uint64(pairs.hand_start[board]), np.uint64(pairs.hand_start[board + 1])
-        _weigh(pairs, begin, end, sums, weights, zero)
-    if leaf < num_folds:
-        _fold(pairs, board, num_states, sums, weights, total, zero)
-    if is_shown:
-        for fold in range(np.uint64(max(num_folds - leaf, 0))):
-            for s in range(num_states):
-                sums[values + s * eight + fold] = sums[weights + s * eight + fold]
-    _scatter(pairs, leaves, board, leaf, spots, sums, values if is_shown else weights, out)
+        is_shown = load(sums, shown, zero)
+        _show(pairs, board, num_states, sums, weights, total, stakes, is_shown, zero)
+    _scatter(leaves, leaf, spots, sums, weights, wide, out)
 
 
 @njit(cache=True, inline="always")
-def _fold(pairs, board, num_states, sums, weights, total, zero):
-    """Turns weights into values at a fold: the rest of all weight, and the own weight once more."""
-    first, eight = np.uint64(pairs.state_start[board]), np.uint64(LANES)
-    for k in range(first, first + num_states):
-        place = weights + np.uint64(pairs.state_order[k]) * eight
-        value = load(sums, place, zero) + total - _blocked(pairs, k, sums, zero)
-        store(sums, place, value)
+def _row(number, zero):
+    """Where a row of the work space begins."""
+    return np.uint64(number) * width_of(zero)
 
 
 @njit(cache=True, inline="always")
-def _show(pairs, board, num_states, sums, places, total, zero):
-    """Writes values at a showdown: what is below less what is above, (below) + (up to) − (all).
-
-    Hands come into the sums of cards in order of value, all of one value together.
-    """
-    totals, weights, values = places
-    first, eight = np.uint64(pairs.state_start[board]), np.uint64(LANES)
-    hand, last_hand = np.uint64(pairs.hand_start[board]), np.uint64(pairs.hand_start[board + 1])
-    begin = first
-    while begin < first + num_states:
-        end = first + np.uint64(pairs.state_below[begin, 1])
-        around = load(sums, totals + (begin - first) * eight, zero) - total
-        around = around + load(sums, totals + (end - first) * eight, zero)
-        for k in range(begin, end):
-            place = values + np.uint64(pairs.state_order[k]) * eight
-            store(sums, place, around - _blocked(pairs, k, sums, zero))
-        next_hand = last_hand - np.uint64(pairs.hand_others[hand, 1])
-        _weigh(pairs, hand, next_hand, sums, weights, zero)
-        for k in range(begin, end):
-            place = values + np.uint64(pairs.state_order[k]) * eight
-            store(sums, place, load(sums, place, zero) - _blocked(pairs, k, sums, zero))
-        begin, hand = end, next_hand
-    for k in range(first, first + num_states):
-        place = values + np.uint64(pairs.state_order[k]) * eight
-        store(sums, place, load(sums, place, zero) + _blocked(pairs, k, sums, zero))
+def _weigh_all(pairs, board, sums, weights, zero):
+    """All weight, after writing what the hands with each card weigh; a hand has two cards."""
+    wide, total = width_of(zero), zero
+    for card in range(np.uint64(0), _row(NO_CARD, zero), wide):
+        store(sums, card, zero)
+    for h in range(np.uint64(pairs.hand_start[board]), np.uint64(pairs.hand_start[board + 1])):
+        weight = load(sums, weights + _row(pairs.hand_state[h], zero), zero)
+        _add_to_cards(pairs, h, sums, weight, zero)
+    for card in range(np.uint64(0), _row(NO_CARD, zero), wide):
+        total = total + load(sums, card, zero)
+    return total * as_wide(sums.dtype.type(0.5), zero)
 
 
 @njit(cache=True, inline="always")
-def _add_up(pairs, board, num_states, sums, places, zero):
-    """All weight, after writing what the first k states in order of value weigh, for every k."""
-    totals, weights, _ = places
-    first, eight, total = np.uint64(pairs.state_start[board]), np.uint64(LANES), zero
-    for k in range(num_states):
-        store(sums, totals + k * eight, total)
-        state = np.uint64(pairs.state_order[first + k])
-        size = sums.dtype.type(pairs.state_size[first + state])
-        total = total + load(sums, weights + state * eight, zero) * spread(size)
-    store(sums, totals + num_states * eight, total)
-    return total
-
-
-@njit(cache=True, inline="always")
-def _weigh(pairs, begin, end, sums, weights, zero):
-    """Adds the weights of some hands to the sums of their cards."""
-    eight = np.uint64(LANES)
-    for h in range(begin, end):
-        weight = load(sums, weights + np.uint64(pairs.hand_state[h]) * eight, zero)
-        a, b = np.uint64(pairs.hand_cards[h, 0]) * eight, np.uint64(pairs.hand_cards[h, 1]) * eight
-        store(sums, a, load(sums, a, zero) + weight)
-        store(sums, b, load(sums, b, zero) + weight)
+def _add_to_cards(pairs, h, sums, weight, zero):
+    """Adds a weight to the sums of both cards of a hand."""
+    a, b = _row(pairs.hand_cards[h, 0], zero), _row(pairs.hand_cards[h, 1], zero)
+    of_a, of_b = load(sums, a, zero) + weight, load(sums, b, zero) + weight
+    store(sums, a, of_a)
+    store(sums, b, of_b)
 
 
 @njit(cache=True, inline="always")
 def _blocked(pairs, k, sums, zero):
     """What the hands with either card of a state weigh; states in order of value."""
-    eight = np.uint64(LANES)
-    a, b = np.uint64(pairs.state_cards[k, 0]) * eight, np.uint64(pairs.state_cards[k, 1]) * eight
+    a, b = _row(pairs.state_cards[k, 0], zero), _row(pairs.state_cards[k, 1], zero)
     return load(sums, a, zero) + load(sums, b, zero)
 
 
 @njit(cache=True, inline="always")
-def _gather(leaves, leaf, spots, plan, sums, weights):
-    """Writes the opponent's rows of eight leaves side by side."""
-    y0, y1 = _place(leaves, leaf, spots, False), _place(leaves, leaf + 1, spots, False)
-    y2, y3 = _place(leaves, leaf + 2, spots, False), _place(leaves, leaf + 3, spots, False)
-    y4, y5 = _place(leaves, leaf + 4, spots, False), _place(leaves, leaf + 5, spots, False)
-    y6, y7 = _place(leaves, leaf + 6, spots, False), _place(leaves, leaf + 7, spots, False)
-    rows = (y0, y1, y2, y3, y4, y5, y6, y7)
-    eight, num_states = np.uint64(LANES), np.uint64(spots[3])
-    if num_states >= eight:
-        for begin in range(np.uint64(0), num_states, eight):
-            last = num_states - eight  # the last block writes some states once more
-            s = begin if begin < last else last
-            places = (y0 + s, y1 + s, y2 + s, y3 + s, y4 + s, y5 + s, y6 + s, y7 + s)
-            turn(plan, places, sums, weights + s * eight)
-    else:
-        for lane in range(LANES):
-            for s in range(num_states):
-                sums[weights + s * eight + np.uint64(lane)] = plan[rows[lane] + s]
+def _fold(pairs, board, num_states, sums, weights, total, stakes, zero):
+    """Turns weights into values at folds: the rest of all weight, and the own weight once more."""
+    first = np.uint64(pairs.state_start[board])
+    for k in range(first, first + num_states):
+        state = np.uint64(pairs.state_order[k])
+        size = as_wide(sums.dtype.type(pairs.state_size[first + state]), zero)
+        place = weights + _row(state, zero)
+        value = load(sums, place, zero) + total - _blocked(pairs, k, sums, zero)
+        store(sums, place, value * stakes * size)
 
 
 @njit(cache=True, inline="always")
-def _scatter(pairs, leaves, board, leaf, spots, sums, values, out):
-    """Adds the values of eight leaves to our rows, times chips, and hands of a state."""
-    first, num_states = np.uint64(pairs.state_start[board]), np.uint64(spots[3])
-    eight, zero = np.uint64(LANES), spread(out.dtype.type(0))
+def _show(pairs, board, num_states, sums, weights, total, stakes, shown, zero):
+    """Turns weights into values at showdowns, 1 in `shown`, and at the folds beside them, 0.
+
+    Sums begin at minus half of all, and hands come in by order of value: so they are half of what
+    is below less what is above, before all hands of one value come in and after it. At a fold they
+    begin at half of all and stay, and the own weight counts once more.
+    """
+    half = as_wide(sums.dtype.type(0.5), zero) - shown
+    folded = as_wide(sums.dtype.type(1), zero) - shown
+    for card in range(np.uint64(0), _row(NO_CARD, zero), width_of(zero)):
+        store(sums, card, load(sums, card, zero) * half)
+    first, room = np.uint64(pairs.state_start[board]), weights + _row(num_states, zero)
+    hand, last_hand = np.uint64(pairs.hand_start[board]), np.uint64(pairs.hand_start[board + 1])
+    begin, now = first, total * half
+    while begin < first + num_states:
+        end = first + np.uint64(pairs.state_below[begin, 1])
+        for k in range(begin, end):
+            store(sums, room + _row(k - begin, zero), now - _blocked(pairs, k, sums, zero))
+        next_hand = last_hand - np.uint64(pairs.hand_others[hand, 1])
+        for h in range(hand, next_hand):
+            place = weights + _row(pairs.hand_state[h], zero)
+            weight = load(sums, place, zero) * shown
+            now = now + weight
+            _add_to_cards(pairs, h, sums, weight, zero)
+        for k in range(begin, end):
+            state = np.uint64(pairs.state_order[k])
+            size = as_wide(sums.dtype.type(pairs.state_size[first + state]), zero)
+            place = weights + _row(state, zero)
+            value = now - _blocked(pairs, k, sums, zero)
+            value = value + load(sums, room + _row(k - begin, zero), zero)
+            value = value + folded * load(sums, place, zero)
+            store(sums, place, value * stakes * size)
+        begin, hand = end, next_hand
+
+
+@njit(cache=True, inline="always")
+def _gather(leaves, leaf, spots, plan, sums, weights, wide):
+    """Writes the opponent's rows of leaves side by side."""
+    eight, num_states = np.uint64(LANES), np.uint64(spots[3])
     whole = num_states - num_states % eight
-    for s in range(np.uint64(0), whole, eight):
-        a = values + s * eight
-        b, c, d = a + eight, a + np.uint64(2) * eight, a + np.uint64(3) * eight
-        half = np.uint64(4) * eight
-        turn(sums, (a, b, c, d, a + half, b + half, c + half, d + half), sums, a)
-    for lane in range(min(LANES, _count(leaves, spots[1])[1] - leaf)):
-        row = _place(leaves, leaf + lane, spots, True)
-        stake = out.dtype.type(pairs.weight[board] * _stake(leaves, leaf + lane, spots))
-        chips = spread(stake)
-        at = values + np.uint64(lane) * eight
+    for lane in range(np.uint64(0), wide, eight):
+        rows = _rows(leaves, leaf + np.int64(lane), spots, False)
         for s in range(np.uint64(0), whole, eight):
-            value = load(sums, at + s * eight, zero) * load(pairs.state_size, first + s, zero)
-            store(out, row + s, load(out, row + s, zero) + chips * value)
+            turn(plan, _from(rows, s), sums, weights + s * wide + lane, wide)
+    for lane in range(wide):
+        row = _place(leaves, leaf + np.int64(lane), spots, False)
         for s in range(whole, num_states):
-            size = out.dtype.type(pairs.state_size[first + s])
-            out[row + s] += stake * size * sums[values + s * eight + np.uint64(lane)]
+            sums[weights + s * wide + lane] = plan[row + s]
+
+
+@njit(cache=True, inline="always")
+def _scatter(leaves, leaf, spots, sums, values, wide, out):
+    """Adds the values of leaves to our rows, of which some may be the same."""
+    eight, num_states = np.uint64(LANES), np.uint64(spots[3])
+    whole = num_states - num_states % eight
+    for lane in range(np.uint64(0), wide, eight):
+        rows = _rows(leaves, leaf + np.int64(lane), spots, True)
+        for s in range(np.uint64(0), whole, eight):
+            add_turned(sums, values + s * wide + lane, wide, out, _from(rows, s))
+    for lane in range(wide):
+        row = _place(leaves, leaf + np.int64(lane), spots, True)
+        for s in range(whole, num_states):
+            out[row + s] += sums[values + s * wide + lane]
+
+
+@njit(cache=True, inline="always")
+def _rows(leaves, leaf, spots, is_mine):
+    """Where the rows of eight leaves begin."""
+    a, b = _place(leaves, leaf, spots, is_mine), _place(leaves, leaf + 1, spots, is_mine)
+    c, d = _place(leaves, leaf + 2, spots, is_mine), _place(leaves, leaf + 3, spots, is_mine)
+    e, f = _place(leaves, leaf + 4, spots, is_mine), _place(leaves, leaf + 5, spots, is_mine)
+    g, h = _place(leaves, leaf + 6, spots, is_mine), _place(leaves, leaf + 7, spots, is_mine)
+    return a, b, c, d, e, f, g, h
+
+
+@njit(cache=True, inline="always")
+def _from(rows, s):
+    """Where a state stands in eight rows."""
+    a, b, c, d, e, f, g, h = rows
+    return a + s, b + s, c + s, d + s, e + s, f + s, g + s, h + s
 
 
 @njit(cache=True, inline="always")

@@ -6,7 +6,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from equilibrist.kernels.cpu.lanes import Lanes
+from equilibrist.kernels.cpu.lanes import repeat
 
 SIXTEEN = 16
 
@@ -14,14 +14,7 @@ SIXTEEN = 16
 @intrinsic
 def sixteen(context, number):
     """Sixteen times the same number."""
-
-    def write(context, builder, signature, arguments):
-        none = ir.Constant(ir.VectorType(arguments[0].type, SIXTEEN), ir.Undefined)
-        alone = builder.insert_element(none, arguments[0], ir.Constant(ir.IntType(32), 0))
-        everywhere = ir.Constant(ir.VectorType(ir.IntType(32), SIXTEEN), [0] * SIXTEEN)
-        return builder.shuffle_vector(alone, alone, everywhere)
-
-    return Lanes(number, SIXTEEN)(number), write
+    return repeat(number, SIXTEEN)
 
 
 @intrinsic

@@ -197,12 +197,13 @@ def _gather_ends(tree, board, ends, values):
     r = len(tree.num_sequences) - 1
     start, states = tree.block_start[board], tree.num_states[board]
     for child in range(tree.child_start[board], tree.child_start[board + 1]):
-        width, first = tree.num_states[child], tree.state_start[child]
-        below = np.int64(entries(tree) * states_before(tree, child))
+        width, first = np.uint64(tree.num_states[child]), np.uint64(tree.state_start[child])
+        below = entries(tree) * states_before(tree, child)
         for e in range(tree.entry_start[r + 1] - tree.entry_start[r]):
-            up = start + tree.entry_parent[tree.entry_start[r] + e] * states
+            up = np.uint64(start + tree.entry_parent[tree.entry_start[r] + e] * states)
             for s in range(width):
-                values[up + tree.state_parent[first + s]] += ends[below + e * width + s]
+                values[up + np.uint64(tree.state_parent[first + s])] += ends[below + s]
+            below += width
 
 
 @njit(cache=True, parallel=True)
