@@ -16,10 +16,16 @@ from typing import Any
 
 from numba.core import event, ir
 
+_PARTS = {"parent", "localvars", "loc", "redefined", "var_redefinitions"}  # of a scope
+
 
 def compile_faster() -> None:
-    """Copy scopes without their variables, and let the garbage wait until a kernel is compiled."""
-    ir.Scope.__deepcopy__ = _copied
+    """Copy scopes without their variables, and let the garbage wait until a kernel is compiled.
+
+    A Numba whose scopes are made of other things is left alone.
+    """
+    if set(vars(ir.Scope(None, ir.unknown_loc))) == _PARTS:
+        ir.Scope.__deepcopy__ = _copied
     event.register("numba:compile", _NoCollection())
 
 

@@ -106,7 +106,7 @@ def _play_last(
     raise NotImplementedError
 
 
-@overload(_play_last)
+@overload(_play_last, inline="always")
 def _play_last_by_type(
     player, rule, own, other, leaves, pairs, ours, trunk, theirs, average, weight, factors, ends
 ):
@@ -236,6 +236,7 @@ def sweeps(trees, leaves, pairs, first, second, schedule, values, ends):
     [longest trunk] and `ends` [most entries × states] are work space.
     """
     one, two = trees
+    rule = np.int64(REGRET)  # the literal would be compiled beside `root_value`'s rules
     rows = schedule.astype(values.dtype)
     for step in range(len(rows)):
         factors, weight = rows[step, :3], rows[step, 3]
@@ -246,11 +247,11 @@ def sweeps(trees, leaves, pairs, first, second, schedule, values, ends):
             for i in range(len(theirs[3])):
                 theirs[3][i] += weight * theirs[0][i]
             _play_last(
-                player, REGRET, own, other, leaves, pairs, ours[4], theirs[0], theirs[4],
+                player, rule, own, other, leaves, pairs, ours[4], theirs[0], theirs[4],
                 theirs[5], weight, factors, ends,
             )  # fmt: skip
             _fold_trunk(
-                player, REGRET, own, other, leaves, pairs, theirs[0], behaviour, regret, factors,
+                player, rule, own, other, leaves, pairs, theirs[0], behaviour, regret, factors,
                 ends, values,
             )  # fmt: skip
             realize_trunk(own, behaviour, plan)
