@@ -169,7 +169,7 @@ def test_the_linear_program_and_cfr_agree_on_full_deck_models(number):
     """Values to 1e-4 sb, by an interior point without crossover.
 
     One core takes two minutes with three buckets and five with four, classes included. Six have 18
-    million nonzeros over these boards: half an hour and 3.5 GB by what fewer took, unverified.
+    million nonzeros over these boards: over half an hour and 3.8 GB; it was never seen to end.
     """
     if number == 6 and available_bytes() < 5 * 2**30:
         pytest.skip("the program of six buckets wants 5 GiB")
