@@ -334,6 +334,7 @@ def reproduce(
     from equilibrist.cli.gs3 import reproduce_gs3
     from equilibrist.cli.psopti import reproduce_psopti
     from equilibrist.cli.range_of_skill import reproduce_range_of_skill
+    from equilibrist.cli.real_game import known_responses
     from equilibrist.errors import InvalidValueError, UnknownNameError
     from equilibrist.papers import cfr_plus
 
@@ -364,9 +365,11 @@ def reproduce(
     if paper == "abstractions":
         reproduce_abstractions(plot, quick=quick, seed=seed, as_json=json)
         return
+    known = known_responses()  # first: one that cannot be read is told before the games are solved
     games = {k: v for k, v in cfr_plus.GAMES.items() if not quick or k != "rhode-island"}
     rows, curves = cfr_plus.reproduce(games, lambda text: print(text, "…", file=sys.stderr))
-    data: dict[str, Any] = {"rows": [vars(row) for row in rows]}
+    figure = cfr_plus.figure_s1(known)
+    data: dict[str, Any] = {"rows": [vars(row) for row in rows], "figure_s1": figure}
     lines = [
         (
             row.name,
@@ -379,32 +382,22 @@ def reproduce(
         for row in rows
     ]
     header = ("what", "paper", "ours", "unit", "iterations", "Σ regret ≤ bound (7)")
-    words = [table(lines, header=header), *_least_exploitable(data)]
-    emit(data, "\n".join(words), as_json=json)
+    emit(data, f"{table(lines, header=header)}\n\n{_figure_text(figure)}", as_json=json)
     if plot is not None:
         runs.draw_curves(curves, plot)
 
 
-def _least_exploitable(data: dict[str, Any]) -> list[str]:
-    """Figure S1 with our bots among the programs; adds its rows to `data`."""
-    from equilibrist.cli.real_game import known_responses
-    from equilibrist.papers.cfr_plus import MEASURED
-
-    known = known_responses()
-    rows: list[dict[str, Any]] = [
-        {"name": name, "ours": False, "real_game": won} for name, won in MEASURED.items()
-    ]
-    rows += [{"ours": True, **row} for row in known if row["real_game_unit"] == "mbb/g"]
-    rows.sort(key=lambda row: row["real_game"], reverse=True)
-    data["figure_s1"] = rows
+def _figure_text(rows: list[dict[str, Any]]) -> str:
+    """Figure S1 of Cepheus' supplement, our bots among its programs."""
     lines = [
         (
             row["name"],
-            f"{row['real_game']:.4g}" if not row["ours"] else f"{row['real_game']:.2f}",
+            f"{row['real_game']:.5g}",
             "" if not row["ours"] else "ours, an estimate" if row["real_game_estimate"] else "ours",
         )
         for row in rows
     ]
-    header = ("what best responses win in limit hold'em itself (Figure S1)", "mbb/g", "")
-    hint = "none of ours is here yet: equilibrist exploit smallbot --real-game"
-    return ["", table(lines, header=header), *([] if known else [hint])]
+    text = table(lines, header=("best responses in limit hold'em win (Figure S1)", "mbb/g", ""))
+    if any(row["ours"] for row in rows):
+        return text
+    return f"{text}\nnone of ours is here yet: equilibrist exploit smallbot --real-game"

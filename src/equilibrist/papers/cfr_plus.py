@@ -9,8 +9,9 @@ printed as not yet reached. Programs that were measured in limit hold'em itself 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +83,19 @@ def reproduce(
         PaperRow("limit hold'em: iterations to it", 1_579, None, "iterations"),
     ]
     return rows, curves
+
+
+def figure_s1(known: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The measured programs and our bots as `known` in the real game, the most exploitable first.
+
+    Example:
+        >>> ours = {"name": "smallbot", "real_game": 360.9}
+        >>> [row["name"] for row in figure_s1([ours])][:2]
+        ['smallbot', 'Rockhopper 2010']
+    """
+    rows = [{"name": name, "real_game": won, "ours": False} for name, won in MEASURED.items()]
+    rows += [{**row, "ours": True} for row in known]
+    return sorted(rows, key=lambda row: -row["real_game"])
 
 
 def _run(game: SequenceGame, solver: CFR, most: int) -> Iterator[tuple[PaperRow, Curve]]:
