@@ -195,7 +195,7 @@ def _run_highs(method: LinearProgram, program: _Program) -> tuple[str, Floats, F
     highs = highspy.Highs()
     is_simplex = method.method == "highs-simplex"
     polish = program.num_inequalities + program.num_positive <= CROSSOVER_SEQUENCES
-    inner = float(np.clip(method.tolerance / 100, 1e-10, 1e-7))
+    inner = float(np.clip(method.tolerance / 100, 1e-10, 1e-6))
     options: dict[str, Any] = {
         "output_flag": False,
         "solver": "simplex" if is_simplex else "ipm",
