@@ -21,7 +21,8 @@ the program of `linear_program.py` for a treeplex against a simplex; the prices 
 safest mixture.
 
 And CFR+ on the restricted game, for games whose programs are too large: an ε′-generalized best
-response in the paper's sense.
+response in the paper's sense. Lists grow by one plan at a time and their answers change little, so
+it may begin where it ended on the shorter list, with a part of the regrets it had there.
 
 Whatever the way, `value` is what the plan wins against the worst of the list and `bound` what the
 best response wins against the mixture. No plan guarantees more than `bound`, so `bound − value` is
@@ -31,7 +32,7 @@ a proof of ε′, as far as the numbers of the list carry: products are made wit
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
@@ -44,9 +45,13 @@ from equilibrist.solving.cfr import CFR
 from equilibrist.solving.double_oracle import is_listed
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.matrix_lp import distribution, solve_matrix
+from equilibrist.solving.solver import State
 
+CARRIED = ("regret0", "regret1", "behaviour0", "behaviour1")  # of a state of CFR+
 _FIRST_CHECK = 10  # iterations of CFR+ before the first look at the gap; later ones grow
 _MOST_ITERATIONS = 1_000_000
+_MEMORY = 0.3  # share of earlier regrets that CFR+ begins with on a longer list
+_NO_REGRET = 1e-20  # what is less is forgotten, before float32 cannot divide by it
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +62,7 @@ class Response:
     weights: Floats  # [K] the safest mixture of the list
     value: float  # what the plan wins against the worst of the list
     bound: float  # what the best response wins against the mixture
+    carried: State = field(default_factory=dict)  # by CFR+: where to begin on a longer list
 
     @property
     def gap(self) -> float:
@@ -65,12 +71,16 @@ class Response:
 
 
 def generalized_best_response(
-    game: RestrictedGame, method: str = "lp", accuracy: float = 1e-7
+    game: RestrictedGame,
+    method: str = "lp",
+    accuracy: float = 1e-7,
+    carried: State | None = None,
 ) -> Response:
     """The responder's best plan against the worst mixture of the list.
 
     `method` is lp, half-oracle or cfr+; `accuracy` is ε′, the largest gap allowed, in the game's
-    unit. Raises `SolverError` where it is not reached.
+    unit. `carried` is that of the response to the beginning of the list, if CFR+ is to go on from
+    there. Raises `SolverError` where the accuracy is not reached.
 
     Example:
         >>> from equilibrist.models.build import matrix_game
@@ -87,7 +97,10 @@ def generalized_best_response(
         )
     if not accuracy > 0:
         raise InvalidValueError(f"accuracy is above zero, not {accuracy}", value=accuracy)
-    response = METHODS[method](game, accuracy)
+    if method == "cfr+":
+        response = by_regret_matching(game, accuracy, carried)
+    else:
+        response = METHODS[method](game, accuracy)
     if not response.gap <= accuracy:
         raise SolverError(
             f"the generalized best response by {method} leaves a gap of {response.gap:.3g} "
@@ -133,16 +146,30 @@ def by_linear_program(game: RestrictedGame, accuracy: float) -> Response:
     return _proved(game, plan, distribution(plans[game.player][1:]))
 
 
-def by_regret_matching(game: RestrictedGame, accuracy: float) -> Response:
+def by_regret_matching(
+    game: RestrictedGame, accuracy: float, carried: State | None = None
+) -> Response:
     """CFR+ on the restricted game until the gap is at most `accuracy`."""
     solver = CFR(dtype=game.utilities.dtype.name)
     state = solver.init(game)
+    if carried:
+        _carry(game, state, carried)
     while True:
         solver.step(game, state, max(_FIRST_CHECK, int(state["iteration"]) // 4))
         plans = solver.plans(game, state)
         response = _proved(game, plans[game.responder], distribution(plans[game.player][1:]))
         if response.gap <= accuracy or state["iteration"] >= _MOST_ITERATIONS:
-            return response
+            return replace(response, carried={name: state[name] for name in CARRIED})
+
+
+def _carry(game: RestrictedGame, state: State, carried: State) -> None:
+    """Begin CFR+ where it ended on a shorter list; plans that are new on it are not played yet."""
+    for player in (0, 1):
+        regret, known = carried[f"regret{player}"], len(carried[f"regret{player}"])
+        behaviour = state[f"behaviour{player}"]
+        behaviour[:known], behaviour[known:] = carried[f"behaviour{player}"], 0.0
+        state[f"regret{player}"][:known] = np.where(regret > _NO_REGRET, _MEMORY * regret, 0.0)
+        game.realize(player, behaviour, state[f"plan{player}"])
 
 
 METHODS: dict[str, Callable[[RestrictedGame, float], Response]] = {
