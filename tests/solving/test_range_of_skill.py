@@ -69,6 +69,24 @@ def test_regret_matching_finds_nearly_the_same_response():
     assert near.bound >= exact.bound - 1e-9
 
 
+@pytest.mark.parametrize("share", [1.0, 1e-38])
+def test_regret_matching_goes_on_from_a_shorter_list(share):
+    # Regrets that faded over many lists are nearly nothing: they must not be divided by.
+    game = exact_game(get_game("leduc"))
+    plans = random_plans(game, 1, 6, 0).astype(np.float32)
+    utilities = np.stack([game.gradient(0, plan) for plan in plans])
+    shorter = RestrictedGame(game, 1, plans[:5], utilities[:5])
+    carried = generalized_best_response(shorter, "cfr+", 1e-3).carried
+    carried = {name: numbers.copy() for name, numbers in carried.items()}
+    carried["regret0"] *= np.float32(share)
+    near = generalized_best_response(
+        RestrictedGame(game, 1, plans, utilities), "cfr+", 1e-3, carried
+    )
+    exact = generalized_best_response(RestrictedGame(game, 1, random_plans(game, 1, 6, 0)), "lp")
+    assert near.value == pytest.approx(exact.value, abs=1.1e-3)
+    assert np.isfinite(near.plan).all()
+
+
 def test_against_every_pure_strategy_the_response_is_an_equilibrium():
     game = matrix_game(ROCK_PAPER_SCISSORS)
     for method in ("lp", "half-oracle"):

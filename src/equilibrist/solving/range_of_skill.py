@@ -36,6 +36,8 @@ from equilibrist.models.restricted import RestrictedGame, Symmetrised, symmetris
 from equilibrist.solving.generalized_best_response import CARRIED, generalized_best_response
 from equilibrist.solving.solver import State
 
+_RESPONSE = "response."  # in names of a state: of the last answer, not of the game's players
+
 
 @dataclass(frozen=True)
 class RangeOfSkill:
@@ -45,8 +47,8 @@ class RangeOfSkill:
     their utility vectors; `gains` [T], ε₁ = ∞ (nobody was there to be beaten), ε₂, …; `weights`
     [T], the safest mixture of the list; `exploitability` (), what the best response wins against it
     in the game's unit; `finished`, that it is no more than ε. The last strategy on the list has
-    weight 0 until it has been answered. By CFR+ also `regret0`, `behaviour0` and so on, where its
-    last answer ended and the next begins. Locked decisions are played uniformly.
+    weight 0 until it has been answered. By CFR+ also `response.regret0` and so on, where its last
+    answer ended and the next begins. Locked decisions are played uniformly.
 
     Example:
         >>> game = number_game(5)
@@ -123,14 +125,14 @@ class RangeOfSkill:
         restricted = RestrictedGame(symmetric, 1, state["strategies"], state["utilities"])
         last = float(state["gains"][-1])
         accuracy = max(self.accuracy, self.share * last) if np.isfinite(last) else self.accuracy
-        carried = {name: state[name] for name in CARRIED if name in state}
+        carried = {name: state[_RESPONSE + name] for name in CARRIED if _RESPONSE + name in state}
         response = generalized_best_response(restricted, self.method, accuracy, carried)
         changed: State = {
             "iteration": np.array(state["iteration"] + 1),
             "finished": np.array(response.bound <= self.epsilon),
             "weights": response.weights,
             "exploitability": np.array(response.bound),
-            **response.carried,
+            **{_RESPONSE + name: numbers for name, numbers in response.carried.items()},
         }
         if not changed["finished"]:
             grown = restricted.extend(response.plan)
