@@ -55,6 +55,7 @@ VARIANTS = {method: get_method(method) for method in method_names()} | {
     "pcs, float32": PublicChanceSampling(gamma=0.7, dtype="float32"),
     "cfr+, float32": get_method("cfr+", "float32"),
     "range-of-skill, half-oracle": RangeOfSkill(method="half-oracle"),
+    "range-of-skill, cfr+": RangeOfSkill(0.05, "cfr+", 0.02),
 }
 each_variant = pytest.mark.parametrize("solver", VARIANTS.values(), ids=VARIANTS)
 
