@@ -57,6 +57,9 @@ def test_a_spot_is_solved_to_a_share_of_the_pot_and_opened_again(answer, turn, t
     assert opened["node"]["actions"] == ["c", "r20", "r90"]
     assert sum(opened["node"]["frequencies"]) == pytest.approx(1)
     assert opened["node"]["value"] == pytest.approx(solved["value"], abs=1e-3)
+    proved = answer("exploit", out)
+    assert proved["matches"]
+    assert proved["exploitability"] == pytest.approx(solved["exploitability"])
 
 
 def test_nodes_runouts_tables_and_pictures(answer, run, turn, tmp_path):

@@ -20,7 +20,9 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR_VARIANTS
 from equilibrist.solving.forecast import spot_forecast
 from equilibrist.solving.solve import solve
+from equilibrist.solving.table_boards import TableBoards
 from equilibrist.solving.table_cfr import TableCFR
+from equilibrist.strategies.spot_report import WholePlans
 
 ROYAL = replace(get_game("holdem-nolimit"), name="royal-nolimit", num_ranks=5)
 
@@ -169,3 +171,23 @@ def test_the_forecast_counts_what_is_kept(bits):
     assert last < needed.actions <= last + trunk
     tables = [array.nbytes for name, array in state.items() if "scale" not in name]
     assert sum(tables) < needed.bytes < 2 * sum(tables)
+
+
+@pytest.mark.parametrize("bits", [32, 16])
+@pytest.mark.parametrize("name", ["flop", "river", "locked"])
+def test_boards_asked_one_by_one_say_what_whole_plans_say(name, bits):
+    game, solver = GAMES[name](), TableCFR(bits=bits)
+    state = solver.init(game)
+    solver.step(game, state, 30)
+    for array in state.values():
+        array.flags.writeable = False  # as those that are read from the disk
+    whole = WholePlans(game, solver.plans(game, state))
+    single = TableBoards(game, solver, state)
+    for player, tree in enumerate(game.trees):
+        for board in range(len(tree.num_states)):
+            plan, values = whole.plan(player, board), whole.values(player, board)
+            np.testing.assert_allclose(single.plan(player, board), plan, atol=1e-6)
+            rounding = 1e-5 * np.abs(values).max()
+            # Whole plans forget what is locked where they never go; tables know.
+            found = np.where((plan > 0) | (name != "locked"), single.values(player, board), values)
+            np.testing.assert_allclose(found, values, atol=rounding)

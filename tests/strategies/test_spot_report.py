@@ -17,7 +17,7 @@ from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import subgame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
-from equilibrist.strategies.spot_report import Answers
+from equilibrist.strategies.spot_report import Answers, WholePlans
 
 ROYAL = replace(get_game("holdem-nolimit"), name="royal-nolimit", num_ranks=5)
 TURN, RIVER = "AsKsQhTh", "AsKsQhTdTc"
@@ -32,7 +32,7 @@ def solved(spot, found=None, iterations=200):
     found = found or spot.build()
     state = CFR().init(found.game)
     CFR().step(found.game, state, iterations)
-    return Answers(spot, found, CFR().plans(found.game, state))
+    return Answers(spot, found, WholePlans(found.game, CFR().plans(found.game, state)))
 
 
 def walk(answers, reports, node, hands, sign):
@@ -83,7 +83,7 @@ def test_a_hand_is_worth_what_walking_every_deal_by_the_reported_chances_gives(r
 def test_what_both_expect_is_the_pot_and_a_fold_is_worth_nothing(river):
     spot, game = river.spot, river.subgame.game
     first = river.at()
-    found = evaluate(game, river.plans)
+    found = evaluate(game, river.boards.plans)
     assert first.mean_value == pytest.approx(found.value + spot.pot / 2, abs=1e-6)
     assert first.share.sum() == pytest.approx(1)
     answered = river.at("r20")
@@ -161,19 +161,19 @@ def told_apart(answers):
                 at = stored.index(set(board) if is_stored else {int(swap[c]) for c in board})
                 hands = np.flatnonzero(apart.states.state_of_hand[r][b] >= 0)
                 others = hands if is_stored else swapped[hands]
-                from_block = block(tree, r, int(tree.board_start[r]) + at, answers.plans[player])
+                from_block = answers.boards.plan(player, int(tree.board_start[r]) + at)
                 into = block(raw, r, int(raw.board_start[r]) + b, plan)
                 columns = apart.states.state_of_hand[r][b][hands]
                 into[:, columns] = from_block[:, merged.states.state_of_hand[r][at][others]]
         plans.append(plan)
-    return Answers(spot, apart, tuple(plans))
+    return Answers(spot, apart, WholePlans(apart.game, tuple(plans)))
 
 
 @pytest.mark.parametrize("node", ["cc/", "r20c/"])
 def test_suits_are_swapped_back_on_every_runout(node):
     merged = solved(royal(TURN))
     raw = told_apart(merged)
-    exact = [evaluate(found.subgame.game, found.plans) for found in (merged, raw)]
+    exact = [evaluate(found.subgame.game, found.boards.plans) for found in (merged, raw)]
     assert exact[0].value == pytest.approx(exact[1].value, abs=1e-9)
     assert exact[0].best_response == pytest.approx(exact[1].best_response, abs=1e-9)
     pairs = list(zip(merged.runouts(node), raw.runouts(node), strict=True))

@@ -117,7 +117,7 @@ def solve(
 
 def exploit(
     strategy: Annotated[
-        str, typer.Argument(help="A solution; with --real-game, a bot, a mix or a folder.")
+        str, typer.Argument(help="A solution or spot; with --real-game, a bot, a mix or a folder.")
     ],
     real_game: Annotated[
         bool, typer.Option("--real-game", help="In limit hold'em itself, not in its buckets.")
@@ -135,7 +135,7 @@ def exploit(
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Recompute the best responses of a solution from its arrays alone, or find them in hold'em.
+    """Recompute the best responses of a solution or spot from its arrays, or find them in hold'em.
 
     With --real-game, a bot, a folder or a mix such as always-call is met in limit hold'em with all
     its cards and raises; a run that was stopped goes on where it was.
@@ -156,24 +156,33 @@ def exploit(
 
 
 def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
-    """The best responses of a solution in its own game."""
+    """The best responses of a solution or a solved spot in its own game."""
     from equilibrist.cli import runs
     from equilibrist.solving.best_response import evaluate
+    from equilibrist.solving.spot_store import KIND, SolvedSpot
+    from equilibrist.storage.artefact import open_artefact
     from equilibrist.strategies.strategy import Solution, game_of, plan_error
 
     prepare_kernels(threads, *_KERNELS)
-    solution = Solution.load(folder, in_memory=True, verify=True)
-    model = game_of(solution)
-    start = time.perf_counter()
-    found = evaluate(model, solution.plans)
+    if open_artefact(folder).kind == KIND:
+        spot = SolvedSpot.open(folder, to_go_on=True)
+        model, stated = spot.spot.build().game, spot.run.evaluation
+        method, iterations, error = spot.solver.name, int(spot.run.state["iteration"]), 0.0
+        start = time.perf_counter()
+        found = spot.solver.evaluate(model, spot.run.state)
+    else:
+        solution = Solution.load(folder, in_memory=True, verify=True)
+        model, stated = game_of(solution), solution.certificate
+        method, iterations = solution.method, solution.iterations
+        error = max(plan_error(model, player, solution.plans[player]) for player in (0, 1))
+        start = time.perf_counter()
+        found = evaluate(model, solution.plans)
     seconds = time.perf_counter() - start
-    stated = solution.certificate
-    error = max(plan_error(model, player, solution.plans[player]) for player in (0, 1))
     matches = error < 1e-5 and runs.agree(found, stated)
     data = {
         "game": model.name,
-        "method": solution.method,
-        "iterations": solution.iterations,
+        "method": method,
+        "iterations": iterations,
         "value": found.value,
         "exploitability": found.exploitability,
         "nash_conv": found.nash_conv,
@@ -187,7 +196,7 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
     }
     verdict = "matches" if matches else "DOES NOT match"
     text = (
-        f"{model.name} by {solution.method}: exploitability {runs.amount(model, found)}, "
+        f"{model.name} by {method}: exploitability {runs.amount(model, found)}, "
         f"best responses {found.best_response[0]:.6g} and "
         f"{found.best_response[1]:.6g}, value {found.value:.9g}; this {verdict} the certificate"
     )

@@ -43,13 +43,11 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
     state_start, orders, sizes, examples, belows = [0], [], [], [], []
     last = len(states.boards) - 1
     first_round = rules.num_rounds - len(states.boards)
+    shown = _shown_values(rules, states)
     for r in range(len(states.boards)):
-        for b, board in enumerate(states.boards[r]):
+        for b in range(len(states.boards[r])):
             held = np.flatnonzero(states.state_of_hand[r][b] >= 0)
-            values = np.zeros(len(held), np.int32)
-            if r == last:
-                shown = np.hstack([states.hands[held], np.tile(board, (len(held), 1))])
-                values = rank_hands(shown, rules.ranking).astype(np.int32)
+            values = shown[b] if r == last else np.zeros(len(held), np.int32)
             order = np.argsort(values, kind="stable")
             held = held[order]
             hand_start.append(hand_start[-1] + len(held))
@@ -82,6 +80,17 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
         state_below=np.concatenate(belows).astype(np.int32),
         weight=np.array(weight, np.float64),
     )
+
+
+def _shown_values(rules: GameRules, states: CardStates) -> list[NDArray[np.int32]]:
+    """Values of the hands on each board of the last round; ranked together, on all threads."""
+    held = [np.flatnonzero(own >= 0) for own in states.state_of_hand[-1]]
+    hands = [
+        np.hstack([states.hands[own], np.tile(board, (len(own), 1))])
+        for own, board in zip(held, states.boards[-1], strict=True)
+    ]
+    values = rank_hands(np.concatenate(hands), rules.ranking).astype(np.int32)
+    return np.split(values, np.cumsum([len(own) for own in held])[:-1])
 
 
 def _others(values: NDArray[np.integer]) -> NDArray[np.intp]:

@@ -10,12 +10,11 @@ import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from equilibrist.errors import InvalidValueError
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame
 from equilibrist.solving.solve import Row, Run
+from equilibrist.solving.table_boards import TableBoards
 from equilibrist.solving.table_cfr import TABLE_METHODS, TableCFR
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
@@ -101,9 +100,7 @@ class SolvedSpot:
     def answers(self, found: Subgame | None = None) -> Answers:
         """What it says at nodes."""
         found = self.spot.build() if found is None else found
-        kept = {name: array for name, array in self.run.state.items() if "regret" not in name}
-        state = {name: np.array(array) for name, array in kept.items()}
-        return Answers(self.spot, found, self.solver.plans(found.game, state))
+        return Answers(self.spot, found, TableBoards(found.game, self.solver, self.run.state))
 
 
 def solver(method: str, bits: int) -> TableCFR:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.kernels.cpu import table_sweeps as kernels
+from equilibrist.kernels.cpu.tables import MOST
 from equilibrist.kernels.layout import Treeplex
 from equilibrist.models.game import BEST, EXPECTATION, Floats, SequenceGame
 from equilibrist.solving.cfr import CFR, CFR_VARIANTS
@@ -67,7 +68,7 @@ class TableCFR:
                         kernels.pack_last(tree, table, numbers, scales)
                     state[f"last_{part}{player}"] = numbers
                     state[f"last_{part}_scale{player}"] = scales
-            plan, behaviour = self._trunk(game, state, "regret", player)
+            plan, behaviour = self.trunk(game, state, "regret", player)
             state[f"trunk_plan{player}"], state[f"trunk_behaviour{player}"] = plan, behaviour
         return state
 
@@ -91,23 +92,39 @@ class TableCFR:
 
         Sums are in float32 but for the last, so exact to about 1e-6 of the stakes.
         """
-        sides = [
-            (*self._trunk(game, state, "average", p), self._last(state, "average", p))
-            for p in (0, 1)
-        ]
-        values, ends = self._space(game)
+        sides = self._averages(game, state)
 
         def worth(player: int, rule: int) -> float:
-            own, other = game.trees[player], game.trees[1 - player]
-            plan, behaviour, last = sides[player]
-            found = kernels.root_value(
-                player, rule, own, other, game.leaves, game.pairs, (plan, behaviour.copy(), last),
-                sides[1 - player], values, ends,
-            )  # fmt: skip
-            return float(found)
+            return self._worth(game, sides, player, rule)[0]
 
         first = game.first_player
         return Evaluation(worth(first, EXPECTATION), (worth(0, BEST), worth(1, BEST)), game.unit)
+
+    def trunk_values(self, game: SequenceGame, state: State, player: int) -> Floats:
+        """What a player's rows of the trunk are worth if both play their averages: [trunk]."""
+        return self._worth(game, self._averages(game, state), player, EXPECTATION)[1]
+
+    def _averages(self, game: SequenceGame, state: State) -> list[tuple[Floats, Floats, Table]]:
+        """By player: plan and behaviour of the trunk, and the table of the last round."""
+        last = [self._last(state, "average", player) for player in (0, 1)]
+        return [(*self.trunk(game, state, "average", p), last[p]) for p in (0, 1)]
+
+    def _worth(
+        self,
+        game: SequenceGame,
+        sides: list[tuple[Floats, Floats, Table]],
+        player: int,
+        rule: int,
+    ) -> tuple[float, Floats]:
+        """What a player wins by a rule, and what its rows of the trunk are worth then."""
+        own, other = game.trees[player], game.trees[1 - player]
+        plan, behaviour, last = sides[player]
+        values, ends = self._space(game)
+        found = kernels.root_value(
+            player, rule, own, other, game.leaves, game.pairs, (plan, behaviour.copy(), last),
+            sides[1 - player], values, ends,
+        )  # fmt: skip
+        return float(found), values
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
         """The average plans [L], in float32; uniform before the first step."""
@@ -115,7 +132,7 @@ class TableCFR:
 
     def _plan(self, game: SequenceGame, state: State, player: int) -> Floats:
         tree = game.trees[player]
-        trunk, _ = self._trunk(game, state, "average", player)
+        trunk, _ = self.trunk(game, state, "average", player)
         numbers, scales = self._last(state, "average", player)
         if self.bits == 16:
             table = np.empty(len(numbers), np.float32)
@@ -126,11 +143,11 @@ class TableCFR:
         kernels.realize_last(tree, trunk, numbers, plan)
         return plan
 
-    def _trunk(
+    def trunk(
         self, game: SequenceGame, state: State, part: str, player: int
     ) -> tuple[Floats, Floats]:
         """Plan and behaviour before the last round, by a table matched."""
-        tree, table = game.trees[player], state[f"{part}{player}"]
+        tree, table = game.trees[player], _in_memory(state[f"{part}{player}"])
         behaviour, plan = np.empty_like(table), np.empty_like(table)
         kernels.match_trunk(tree, table, behaviour)
         kernels.realize_trunk(tree, behaviour, plan)
@@ -138,8 +155,9 @@ class TableCFR:
 
     def _last(self, state: State, part: str, player: int) -> Table:
         """A table of the last round: numbers and scales, of which floats have none."""
-        numbers = state[f"last_{part}{player}"]
-        return numbers, state.get(f"last_{part}_scale{player}", np.zeros(0, np.float32))
+        numbers = _in_memory(state[f"last_{part}{player}"])
+        scales = state.get(f"last_{part}_scale{player}", np.zeros(0, np.float32))
+        return numbers, _in_memory(scales)
 
     def _space(self, game: SequenceGame) -> tuple[Floats, Floats]:
         """Work space: values of the longest trunk, and of the most entries of the last round."""
@@ -152,6 +170,24 @@ class TableCFR:
 
 
 TABLE_METHODS = {name: TableCFR(CFR_VARIANTS[name]) for name in ("cfr+", "dcfr", "cfr")}
+
+
+def table_block(tree: Treeplex, board: int, state: State, player: int) -> Floats:
+    """The average of the rows of actions of a board of the last round: [Q − E, S]."""
+    states, first = int(tree.num_states[board]), int(tree.board_start[-2])
+    rows = int(tree.num_sequences[-1] - (tree.entry_start[-1] - tree.entry_start[-2]))
+    start = rows * int(tree.state_start[board] - tree.state_start[first])
+    numbers = state[f"last_average{player}"][start : start + rows * states].reshape(rows, states)
+    scales = state.get(f"last_average_scale{player}")
+    if scales is None:
+        return np.array(numbers)
+    own = scales[(board - first) * rows : (board - first + 1) * rows]
+    return numbers * (own[:, None] / np.float32(MOST))
+
+
+def _in_memory(array: NDArray[Any]) -> NDArray[Any]:
+    """An array that kernels may write to; those on the disk are copied."""
+    return array if array.flags.writeable else np.array(array)
 
 
 def _lengths(tree: Treeplex) -> tuple[int, int, int]:

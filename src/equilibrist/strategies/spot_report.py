@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import NodeKind
 from equilibrist.kernels.reference.sequence_form import block
-from equilibrist.models.game import EXPECTATION, Floats
+from equilibrist.models.game import EXPECTATION, Floats, SequenceGame
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame, compatible, subgame
 from equilibrist.strategies.behaviour_table import find_board
@@ -76,13 +77,53 @@ class NodeReport:
         return weight / num_hands, often
 
 
+class Boards(Protocol):
+    """Strategies of both players, board by board of their game; Q rows × S states."""
+
+    def plan(self, player: int, board: int) -> Floats:
+        """How often each row is played: [Q, S]."""
+
+    def values(self, player: int, board: int) -> Floats:
+        """What each row is worth with everything below it: [Q, S]."""
+
+
+@dataclass(frozen=True, eq=False)
+class WholePlans:
+    """Plans that are in memory as a whole."""
+
+    game: SequenceGame
+    plans: tuple[Floats, Floats]  # [L of each player]
+
+    def plan(self, player: int, board: int) -> Floats:
+        """The board's block of the plan."""
+        return self._block(player, board, self.plans[player])
+
+    def values(self, player: int, board: int) -> Floats:
+        """The board's block of the values of all rows."""
+        if player not in self._kept_values:
+            game = self.game
+            values = game.gradient(player, self.plans[1 - player])
+            game.fold_up(player, EXPECTATION, values, game.behaviour(player, self.plans[player]))
+            self._kept_values[player] = values
+        return self._block(player, board, self._kept_values[player])
+
+    def _block(self, player: int, board: int, numbers: Floats) -> Floats:
+        tree = self.game.trees[player]
+        r = int(np.searchsorted(tree.board_start, board, side="right")) - 1
+        return block(tree, r, board, numbers)
+
+    @functools.cached_property
+    def _kept_values(self) -> dict[int, Floats]:
+        return {}
+
+
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """A spot, its game and a pair of plans, to be asked about nodes."""
+    """A spot, its game and strategies of both players, to be asked about nodes."""
 
     spot: Spot
     subgame: Subgame
-    plans: tuple[Floats, Floats]  # [L of each player]
+    boards: Boards
 
     def at(self, node: str = "", runout: str = "") -> NodeReport:
         """What the player who acts at a node does; `runout` are the cards dealt since the spot."""
@@ -92,23 +133,21 @@ class Answers:
             raise InvalidValueError(self._no_decision(v), value=node)
         player, r = int(betting.player[v]), int(betting.round[v]) - betting.first_round
         cards, b, states = self._board(r, runout)
-        own, other = (self._row(p, r, b, int(self.subgame.rows[p].row[v]), states, self.plans[p])
-                      for p in (player, 1 - player))  # fmt: skip
+        place = int(self.subgame.game.trees[player].board_start[r]) + b
+        own_plan, rows = self.boards.plan(player, place), self.subgame.rows
+        own = _by_hand(own_plan[rows[player].row[v]], states)
+        other = _by_hand(self.boards.plan(1 - player, place)[rows[1 - player].row[v]], states)
         met = compatible(hand_table(), other)
         met = np.where(met > 1e-12 * max(other.sum(), 1e-300), met, 0)
         hands = np.flatnonzero((own > 0) & (met > 0))
-        children = self.subgame.rows[player].row[list(betting.children(v))]
+        children = rows[player].row[list(betting.children(v))]
         # A state's value is the sum over its hands, times the chance of the board and of each pair.
-        place = int(self.subgame.game.trees[player].board_start[r]) + b
         pairs = self.subgame.game.pairs
         size = pairs.state_size[int(pairs.state_start[place]) + states[hands]]
         scale = size * float(pairs.weight[place]) * met[hands]
-        values = [
-            self._row(player, r, b, int(row), states, self._values(player))[hands] / scale
-            for row in children
-        ]
-        taken = np.stack([self._row(player, r, b, int(row), states, self.plans[player])[hands]
-                          for row in children], axis=1)  # fmt: skip
+        worth = self.boards.values(player, place)
+        values = [_by_hand(worth[row], states)[hands] / scale for row in children]
+        taken = np.stack([_by_hand(own_plan[row], states)[hands] for row in children], axis=1)
         total = taken.sum(axis=1, keepdims=True)
         weights = (own, other) if player == 0 else (other, own)
         share = own[hands] * met[hands]
@@ -161,27 +200,6 @@ class Answers:
         hands = stored[:, 1] * (stored[:, 1] - 1) // 2 + stored[:, 0]
         return cards, b, states.state_of_hand[r][b][hands]
 
-    def _row(
-        self, player: int, r: int, b: int, row: int, states: NDArray[np.int32], numbers: Floats
-    ) -> NDArray[np.float64]:
-        """Numbers of a row for every hand, 0 where it cannot be held: [1326]."""
-        tree = self.subgame.game.trees[player]
-        own = block(tree, r, int(tree.board_start[r]) + b, numbers)[row]
-        return np.where(states >= 0, own[states], 0).astype(np.float64)
-
-    def _values(self, player: int) -> Floats:
-        """What each row of a player is worth with everything below it: [L]."""
-        if player not in self._kept_values:
-            game = self.subgame.game
-            values = game.gradient(player, self.plans[1 - player])
-            game.fold_up(player, EXPECTATION, values, game.behaviour(player, self.plans[player]))
-            self._kept_values[player] = values
-        return self._kept_values[player]
-
-    @functools.cached_property
-    def _kept_values(self) -> dict[int, Floats]:
-        return {}
-
     def _no_decision(self, v: int) -> str:
         name = self.spot.names[v]
         if self.spot.betting.kind[v] == NodeKind.ROUND_END:
@@ -191,6 +209,11 @@ class Answers:
     def _first_end(self) -> str:
         ends = self.spot.betting.nodes(NodeKind.ROUND_END)
         return self.spot.names[int(ends[0])] if len(ends) else "no node of a river"
+
+
+def _by_hand(row: Floats, states: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Numbers of a row for every hand, 0 where it cannot be held: [1326]."""
+    return np.where(states >= 0, row[states], 0).astype(np.float64)
 
 
 def equities(
