@@ -24,11 +24,22 @@ def rows_text(rows: list[PaperRow], titles: dict[str, str]) -> str:
 
 
 def _line(row: PaperRow) -> tuple[str, ...]:
-    decimals = 4 if row.unit == "sb/h" else 0
-    paper = "" if row.paper is None else f"{row.paper:+.{decimals}f}"
-    ours = row.missing if row.ours is None else f"{row.ours:+.{decimals}f}"
+    paper = "" if row.paper is None else _amount(row.paper, row.unit)
+    ours = row.missing if row.ours is None else _amount(row.ours, row.unit)
     interval = "" if row.ci95 is None else f"{row.ci95[0]:+.4f} … {row.ci95[1]:+.4f}"
     return row.name, paper, ours, interval
+
+
+def _amount(number: float, unit: str) -> str:
+    """A number of a row; small bets a hand are what the tables' titles speak of.
+
+    Example:
+        >>> _amount(0.0808, "sb/h"), _amount(10.4, "%"), _amount(298, "rounds")
+        ('+0.0808', '10.4 %', '298 rounds')
+    """
+    if unit == "sb/h":
+        return f"{number:+.4f}"
+    return f"{number:.1f} %" if unit == "%" else f"{number:.0f} {unit}"
 
 
 def check_hands(wish: int | None, usual: int) -> int:
