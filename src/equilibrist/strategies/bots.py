@@ -169,7 +169,7 @@ BOTS: Final = {
             description="SmallBot by the paper's own algorithm, the range of skill; slow",
             target=10.0,
             method="range-of-skill",
-            minutes=240.0,
+            minutes=90.0,
             solution="solution-skill",
             looks=1,
         ),
