@@ -175,7 +175,7 @@ TABLE_METHODS = {name: TableCFR(CFR_VARIANTS[name]) for name in ("cfr+", "dcfr",
 def table_block(tree: Treeplex, board: int, state: State, player: int) -> Floats:
     """The average of the rows of actions of a board of the last round: [Q − E, S]."""
     states, first = int(tree.num_states[board]), int(tree.board_start[-2])
-    rows = int(tree.num_sequences[-1] - (tree.entry_start[-1] - tree.entry_start[-2]))
+    rows = _num_last_rows(tree)
     start = rows * int(tree.state_start[board] - tree.state_start[first])
     numbers = state[f"last_average{player}"][start : start + rows * states].reshape(rows, states)
     scales = state.get(f"last_average_scale{player}")
@@ -192,13 +192,18 @@ def _in_memory(array: NDArray[Any]) -> NDArray[Any]:
 
 def _lengths(tree: Treeplex) -> tuple[int, int, int]:
     """Numbers of the trunk, of a table of the last round, and rows of such a table."""
-    actions = int(tree.num_sequences[-1] - (tree.entry_start[-1] - tree.entry_start[-2]))
+    actions = _num_last_rows(tree)
     boards = int(tree.board_start[-1] - tree.board_start[-2])
     return (
         int(tree.block_start[tree.board_start[-2]]),
         actions * _num_last_states(tree),
         (actions * boards),
     )
+
+
+def _num_last_rows(tree: Treeplex) -> int:
+    """Rows of actions of a board of the last round."""
+    return int(tree.num_sequences[-1] - (tree.entry_start[-1] - tree.entry_start[-2]))
 
 
 def _num_last_states(tree: Treeplex) -> int:
