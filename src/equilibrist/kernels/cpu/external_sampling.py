@@ -9,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from equilibrist.kernels.cpu.lanes import positive_part
 from equilibrist.kernels.cpu.leaves import NO_CARD
 from equilibrist.kernels.cpu.sampling import find_place, sample_path, uniform
+from equilibrist.kernels.reference.sequence_form import SMALLEST
 
 
 @njit(cache=True, _nrt=False)
@@ -98,10 +100,10 @@ def _match_regrets(behaviour, regret, at, width, size, worth, first, mean, weigh
     for a in range(size):
         i = at + a * width
         regret[i] += weight * (worth[first + a] - mean)
-        total += max(regret[i], 0.0)
+        total += positive_part(regret[i])
     for a in range(size):
         i = at + a * width
-        behaviour[i] = max(regret[i], 0.0) / total if total > 0 else 1.0 / size
+        behaviour[i] = positive_part(regret[i]) / total if total >= SMALLEST else 1.0 / size
 
 
 @njit(cache=True, inline="always")
@@ -169,7 +171,7 @@ def walk(player, tables, cells, widths, signs, ours, theirs, weight, rng, scratc
     return scratch[2][0]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def external(trees, pairs, chance, tables, first, second, weights, rng):
     """Iterations of external sampling, one a number of `weights` [steps], in place.
 
@@ -195,7 +197,7 @@ def external(trees, pairs, chance, tables, first, second, weights, rng):
                 walk(player, tables, cells, widths, signs, second, first, weight, rng, scratch)
 
 
-@njit(cache=True, _nrt=False)
+@njit(cache=True, _nrt=False, nogil=True)
 def normalise(tree, average, behaviour):
     """Writes into `behaviour` [L] the probabilities in proportion to `average` [L].
 
@@ -210,7 +212,9 @@ def normalise(tree, average, behaviour):
                 for s in range(0 if tree.locked[d] else states):
                     total = 0.0
                     for a in range(size):
-                        total += average[at + s + a * states]
+                        total += positive_part(average[at + s + a * states])
+                    is_counted = total >= SMALLEST
                     for a in range(size):
                         i = at + s + a * states
-                        behaviour[i] = average[i] / total if total > 0 else 1.0 / size
+                        share = positive_part(average[i]) / total if is_counted else 1.0 / size
+                        behaviour[i] = share
