@@ -17,9 +17,9 @@ import numpy as np
 from numba import njit, prange
 
 from equilibrist.kernels.cpu.fixed_strategy import BB
-from equilibrist.kernels.cpu.lanes import positive_part
 from equilibrist.kernels.cpu.splitmix import GOLDEN, fraction, mix
 from equilibrist.kernels.cpu.swap_deals import HANDS, deal_hand, last_hand, new_deal
+from equilibrist.kernels.reference.sequence_form import LARGEST
 
 NUM_ACTIONS = 4
 FOLD, CALL, SHOVE, RAISE = range(NUM_ACTIONS)  # a check is a call of nothing, a bet a raise
@@ -52,9 +52,9 @@ def _chance(scores, row, first, last, action):
     """Chance of an action of a row, those from `first` to `last` being legal."""
     total = np.float32(0)
     for a in range(first, last + 1):
-        total += positive_part(scores[row, a])
-    if total > 0:
-        return np.float64(positive_part(scores[row, action]) / total)
+        total += scores[row, a]
+    if 0 < total <= LARGEST:
+        return np.float64(scores[row, action] / total)
     return 1.0 / (last + 1 - first)
 
 
@@ -291,7 +291,6 @@ def multiply_scores(scores, gains, chosen, visits, rate, cleaning):
             for action in range(NUM_ACTIONS):
                 if scores[row, action] > 0:
                     scores[row, action] *= np.exp(exponents[action] - largest)
-                scores[row, action] = positive_part(scores[row, action])
                 total += scores[row, action]
             if total == 0:
                 total = np.float32(1)  # scores that are all zero stay so

@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from equilibrist.kernels.cpu.lanes import positive_part
 from equilibrist.kernels.cpu.leaves import NO_CARD
 from equilibrist.kernels.cpu.sampling import find_place, sample_path, uniform
-from equilibrist.kernels.reference.sequence_form import SMALLEST
+from equilibrist.kernels.reference.sequence_form import LARGEST, SMALLEST
 
 
 @njit(cache=True, _nrt=False)
@@ -100,10 +99,11 @@ def _match_regrets(behaviour, regret, at, width, size, worth, first, mean, weigh
     for a in range(size):
         i = at + a * width
         regret[i] += weight * (worth[first + a] - mean)
-        total += positive_part(regret[i])
+        total += max(regret[i], 0.0)
+    is_counted = SMALLEST <= total <= LARGEST
     for a in range(size):
         i = at + a * width
-        behaviour[i] = positive_part(regret[i]) / total if total >= SMALLEST else 1.0 / size
+        behaviour[i] = max(regret[i], 0.0) / total if is_counted else 1.0 / size
 
 
 @njit(cache=True, inline="always")
@@ -212,9 +212,8 @@ def normalise(tree, average, behaviour):
                 for s in range(0 if tree.locked[d] else states):
                     total = 0.0
                     for a in range(size):
-                        total += positive_part(average[at + s + a * states])
-                    is_counted = total >= SMALLEST
+                        total += max(average[at + s + a * states], 0.0)
+                    is_counted = SMALLEST <= total <= LARGEST
                     for a in range(size):
                         i = at + s + a * states
-                        share = positive_part(average[i]) / total if is_counted else 1.0 / size
-                        behaviour[i] = share
+                        behaviour[i] = max(average[i], 0.0) / total if is_counted else 1.0 / size

@@ -19,9 +19,8 @@ from equilibrist.kernels.cpu.board import (
     realize_boards,
     renew_boards,
 )
-from equilibrist.kernels.cpu.lanes import positive_part
 from equilibrist.kernels.cpu.leaves import leaf_space
-from equilibrist.kernels.reference.sequence_form import REGRET, SMALLEST
+from equilibrist.kernels.reference.sequence_form import LARGEST, REGRET, SMALLEST
 
 # --- one thread -----------------------------------------------------------------------------------
 
@@ -114,11 +113,11 @@ def normalize(tree, plan, behaviour):
                 for s in range(states):
                     total = 0.0
                     for a in range(size):
-                        total += positive_part(plan[first + a * states + s])
-                    reached = total >= SMALLEST and plan[up + s] > 0
+                        total += max(plan[first + a * states + s], 0.0)
+                    reached = SMALLEST <= total <= LARGEST and plan[up + s] > 0
                     for a in range(size):
                         i = first + a * states + s
-                        behaviour[i] = positive_part(plan[i]) / total if reached else 1.0 / size
+                        behaviour[i] = max(plan[i], 0.0) / total if reached else 1.0 / size
 
 
 # --- all threads ----------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from equilibrist.kernels.cpu.board import (
     gradient_last,
     realize_boards,
 )
-from equilibrist.kernels.cpu.lanes import LANES, positive_part
+from equilibrist.kernels.cpu.lanes import LANES
 from equilibrist.kernels.cpu.leaves import leaf_space
 from equilibrist.kernels.cpu.tables import (
     entries,
@@ -34,7 +34,7 @@ from equilibrist.kernels.cpu.tables import (
     table_start,
     unpack,
 )
-from equilibrist.kernels.reference.sequence_form import REGRET, SMALLEST
+from equilibrist.kernels.reference.sequence_form import LARGEST, REGRET, SMALLEST
 
 # --- all boards of the last round -----------------------------------------------------------------
 
@@ -178,10 +178,10 @@ def match_trunk(tree, table, behaviour):
                 for s in range(first, first + states):
                     total = 0.0
                     for a in range(size):
-                        total += positive_part(table[s + a * states])
+                        total += max(table[s + a * states], 0.0)
+                    is_counted = SMALLEST <= total <= LARGEST
                     for a in range(size):
-                        number = positive_part(table[s + a * states])
-                        is_counted = total >= SMALLEST
+                        number = max(table[s + a * states], 0.0)
                         behaviour[s + a * states] = number / total if is_counted else 1.0 / size
 
 
