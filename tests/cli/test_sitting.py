@@ -32,15 +32,15 @@ def test_a_piped_sitting_tells_hands_and_the_running_result(sit):
     assert "you             5♦ 5♣" in result.stdout
     assert "you win 10: two pair, eights and fives against pair, eights" in result.stdout
     assert "you +10 chips in 1 hand against always-call" in result.stdout
-    assert "± " in result.stdout.splitlines()[-3]
+    assert "± " in result.stdout.splitlines()[-4]
     assert "nothing was saved" in result.stdout
 
 
 def test_hidden_cards_are_not_printed_unless_revealed(sit):
     keys = "a" + "fa" * 9
-    hidden = sit(keys, "always-raise", "--hands", 10).stdout
+    hidden = sit(keys, "always-raise", "--hands", 10, "--seed", 0).stdout
     assert "9♥ Q♦" not in hidden
-    shown = sit(keys, "always-raise", "--hands", 10, "--reveal").stdout
+    shown = sit(keys, "always-raise", "--hands", 10, "--seed", 0, "--reveal").stdout
     assert "always-raise had 9♥ Q♦" in shown
     assert "preflop: raises to 20 100%; it raises to 20" in shown
 
@@ -56,7 +56,7 @@ def test_hands_are_saved_and_resumed(sit, answer, tmp_path):
     assert "hand 1, " not in result.stdout
     data = answer("log", path)
     assert (data["hands"], data["finished"], data["players"][0]) == (3, True, "you")
-    assert "in 3 hands" in result.stdout.splitlines()[-3]
+    assert "in 3 hands" in result.stdout.splitlines()[-4]
 
 
 def test_leaving_in_the_middle_of_a_hand_folds_and_keeps_it(sit, tmp_path):

@@ -137,8 +137,8 @@ def test_an_answer_is_taken_once(serve):
                 wire.send(f"{line}:r")
 
     raises = seated(LIMIT, Mix(0, 0, 1))
-    one = serve(LIMIT, [raises, seated(LIMIT, calls())], 10)
-    two = serve(LIMIT, [twice, seated(LIMIT, calls())], 10)
+    one = serve(LIMIT, [raises, seated(LIMIT, calls())], 10, seed=0)
+    two = serve(LIMIT, [twice, seated(LIMIT, calls())], 10, seed=0)
     assert one[1] == two[1]
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_players
+from equilibrist.cli.options import Json, SecretSeed, Threads, emit, prepare_players
+from equilibrist.cli.outputs import Force
+from equilibrist.cli.signals import noted_signals
 from equilibrist.cli.winnings import winnings
 from equilibrist.errors import InvalidValueError, StorageError
 
@@ -39,57 +43,102 @@ def play(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the hands of --out.")
     ] = False,
+    force: Force = False,
     json: Json = False,
-    seed: Seed = 0,
+    seed: SecretSeed = None,
     threads: Threads = None,
 ) -> None:
     """Play against a player in this terminal.
 
     A fold, S check or call, D bet or raise, F next hand, Q leave; in no-limit Z X C V B N choose a
-    size. Input may be piped: its characters are the keys.
+    size. Input may be piped: its characters are the keys. The cards come from a secret seed, which
+    is printed at the end.
 
     Example: equilibrist play poki --out evening.log
     """
     from equilibrist.games.catalog import load_game
-    from equilibrist.play.sitting import Person, Sitting, check_file, resumed
+    from equilibrist.games.dealing import secret_seed
+    from equilibrist.play.sitting import Sitting, check_form, resumed
     from equilibrist.players.catalog import make_player
 
     rules = load_game(game)
-    _check(out, resume)
+    is_begun = _check(out, resume, force)
     if out is not None:
-        check_file(rules, out)
+        check_form(rules, out)
     prepare_players(threads, player)
     seated = make_player(player, rules)
-    if resume and out is not None and out.exists():
+    if is_begun and out is not None:
         sitting = resumed(rules, seated, out, seed)
     else:
-        sitting = Sitting(rules, seated, seed)
+        sitting = Sitting(rules, seated, secret_seed() if seed is None else seed)
+    with noted_signals(_interrupt) as signals:
+        try:
+            _sit(sitting, hands, out, is_begun or force, sys.stderr if json else sys.stdout, reveal)
+            _report(sitting, out, json)
+        except (KeyboardInterrupt, OSError):  # a terminal that is gone cannot be written to
+            if signals.first in (None, signal.SIGINT):
+                raise
+    if signals.first != signal.SIGINT:  # which leaves the table, as Q does
+        signals.exit_if_come()
+
+
+def _sit(
+    sitting: Sitting,
+    hands: int | None,
+    out: Path | None,
+    replace: bool,
+    screen: TextIO,
+    reveal: bool,
+) -> None:
+    """Play hand after hand and save each."""
+    from equilibrist.play.sitting import Person
+
     before = len(sitting.hands)
-    screen = sys.stderr if json else sys.stdout
     with _keyboard() as keys:
         table = _Terminal(sitting, keys, screen, reveal)
         person = Person(table.ask)
         while not person.has_left and (hands is None or len(sitting.hands) - before < hands):
             record = sitting.play(person)
             if out is not None:
-                sitting.save(out)
+                sitting.save(out, replace=replace)
+                replace = True
             table.show_end(record)
             is_last = hands is not None and len(sitting.hands) - before == hands
             person.has_left |= not is_last and not table.wants_more()
-    told = winnings(sitting.chips, rules, ("you", seated.name))
-    data = {"game": rules.name, "player": seated.name, "chips": sum(sitting.chips)}
-    data |= {"seed": sitting.seed, "out": str(out) if out else None}
+
+
+def _report(sitting: Sitting, out: Path | None, json: bool) -> None:
+    told = winnings(sitting.chips, sitting.rules, ("you", sitting.player.name))
+    data: dict[str, Any] = {"game": sitting.rules.name, "player": sitting.player.name}
+    data |= {"chips": sum(sitting.chips), "seed": sitting.seed, "out": str(out) if out else None}
     kept = f"the hands are in {out}" if out else "nothing was saved: --out FILE keeps the hands"
-    emit(data | told, f"{_money(sitting)}\n{told['verdict']}\n{kept}", as_json=json)
+    text = f"{_money(sitting)}\n{told['verdict']}\n{kept}\nseed {sitting.seed}"
+    emit(data | told, text, as_json=json)
 
 
-def _check(out: Path | None, resume: bool) -> None:
-    if resume and out is None:
-        raise InvalidValueError("--resume goes on with the hands of --out FILE; name the file")
-    if out is not None and out.exists() and not resume:
+def _interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def _check(out: Path | None, resume: bool, force: bool) -> bool:
+    """Raise where nobody can play, or nothing be saved; whether there are hands to go on with."""
+    from equilibrist.storage.output_file import check_output, is_taken
+
+    if sys.stdin is None:
+        raise InvalidValueError("there are no keys: stdin is closed; use a terminal or a pipe")
+    if resume and force:
+        raise InvalidValueError("--resume goes on with a file and --force replaces it; give one")
+    if out is None:
+        if resume:
+            raise InvalidValueError("--resume goes on with the hands of --out FILE; name the file")
+        return False
+    if is_taken(out) and not resume and not force:
         raise StorageError(
-            f"{out} exists; --resume goes on with it, or choose another name", value=str(out)
+            f"{out} exists; --resume goes on with it, --force replaces it, or choose another name",
+            value=str(out),
         )
+    check_output(out, replace=resume or force)
+    return resume and is_taken(out)
 
 
 class _Keys:
@@ -103,21 +152,34 @@ class _Keys:
         """The next key, empty at the end; arrows and their like are no keys of ours."""
         while not self._waiting:
             if self.terminal is None:
-                character = sys.stdin.read(1)
+                character = _character()
                 if not character:
                     return ""
                 self._waiting += character.strip()
                 continue
-            burst = os.read(self.terminal, 64)
+            try:
+                burst = os.read(self.terminal, 64)
+            except OSError:  # the terminal is gone
+                return ""
             if not burst or burst == b"\x04":
                 return ""
             self._waiting += _ESCAPES.sub(b"", burst).decode(errors="ignore").strip()
         return self._waiting.pop(0)
 
 
+def _character() -> str:
+    """The next character of stdin, empty at the end or where it cannot be read."""
+    try:
+        return sys.stdin.read(1)
+    except OSError:
+        return ""
+
+
 @contextlib.contextmanager
 def _keyboard() -> Iterator[_Keys]:
     if not sys.stdin.isatty():
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(errors="replace")  # what is no text is no key either
         yield _Keys(None)
         return
     import termios
@@ -129,7 +191,8 @@ def _keyboard() -> Iterator[_Keys]:
         tty.setcbreak(number)
         yield _Keys(number)
     finally:
-        termios.tcsetattr(number, termios.TCSADRAIN, before)
+        with contextlib.suppress(termios.error):  # the terminal is gone
+            termios.tcsetattr(number, termios.TCSADRAIN, before)
 
 
 class _Terminal:

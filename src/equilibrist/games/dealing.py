@@ -50,8 +50,8 @@ def secret_seed() -> int:
 class Dealer:
     """An endless iterator of deals, the same for the same rules and seed.
 
-    Seeds up to 2³² − 1 give the deals of the ACPC, larger ones, up to 2¹²⁸ − 1, deals that cannot be
-    predicted from others.
+    Seeds up to 2³² − 1 give the deals of the ACPC; larger ones, up to 2¹²⁸ − 1, give deals that
+    cannot be predicted from others.
 
     Example:
         >>> from equilibrist.cards.card import cards_name

@@ -10,8 +10,8 @@ A log has one line a hand (`games.records`), with values and names in *player* o
 seats every hand, so the names rotate. The last line, `SCORE:<totals>:<names>`, is in *seat* order:
 seat 0 is player 0 of hand 0. A match that broke off has no SCORE. Lines that open with `#` or `;`
 are comments; the dealer writes the match's name, game file, number of hands and seed into the
-first, then its time limits in milliseconds. Beyond ACPC, a seed that is a secret while the match goes
-on is written as `?` and filled in at its end.
+first, then its time limits in milliseconds. Beyond ACPC, a seed that is a secret while the match
+goes on is written as `?` and filled in at its end.
 
 Source: the ACPC dealer, protocol 2.0.0.
 """

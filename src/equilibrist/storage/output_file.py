@@ -62,9 +62,7 @@ class OutputFile:
     written, so that nothing is lost, unless `keeps_part` is false.
     """
 
-    def __init__(
-        self, path: str | Path, *, replace: bool = False, keeps_part: bool = True
-    ) -> None:
+    def __init__(self, path: str | Path, *, replace: bool = False, keeps_part: bool = True) -> None:
         self.path = Path(path)
         self.replace, self.keeps_part = replace, keeps_part
         with _errors(path):
