@@ -42,7 +42,7 @@ class Wire:
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.should_stop = should_stop
         self.address = "somebody"
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, IndexError):  # a socket without a network has none
             self.address = str(link.getpeername()[0])
         self._link = link
         self._held = bytearray()
