@@ -134,7 +134,7 @@ def test_names_may_be_as_long_as_the_system_takes_them(tmp_path):
     write_output(longest, "text", replace=False)
     assert longest.read_text() == "text"
     for name in ("x" * 252 + ".log", "ü" * 200, "x" * 100_000):
-        with pytest.raises(StorageError, match="cannot write .*: File name too long"):
+        with pytest.raises(StorageError, match=r"cannot write .*: File name too long"):
             check_output(tmp_path / name)
         with pytest.raises(StorageError, match="File name too long"):
             is_taken(tmp_path / name)

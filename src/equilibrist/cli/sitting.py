@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -71,40 +71,33 @@ def play(
         sitting = resumed(rules, seated, out, seed)
     else:
         sitting = Sitting(rules, seated, secret_seed() if seed is None else seed)
-    with noted_signals(_interrupt) as signals:
+    with _keyboard() as keys, noted_signals(keys.interrupt, keys.restore) as signals:
+        table = _Terminal(sitting, keys, sys.stderr if json else sys.stdout, reveal)
         try:
-            _sit(sitting, hands, out, is_begun or force, sys.stderr if json else sys.stdout, reveal)
+            _sit(table, hands, out, replace=is_begun or force)
             _report(sitting, out, json)
-        except (KeyboardInterrupt, OSError):  # a terminal that is gone cannot be written to
-            if signals.first in (None, signal.SIGINT):
+        except OSError:  # such as a terminal that is gone
+            if not signals.has_come():
                 raise
     if signals.first != signal.SIGINT:  # which leaves the table, as Q does
         signals.exit_if_come()
 
 
-def _sit(
-    sitting: Sitting,
-    hands: int | None,
-    out: Path | None,
-    replace: bool,
-    screen: TextIO,
-    reveal: bool,
-) -> None:
+def _sit(table: _Terminal, hands: int | None, out: Path | None, *, replace: bool) -> None:
     """Play hand after hand and save each."""
     from equilibrist.play.sitting import Person
 
+    sitting, person = table.sitting, Person(table.ask)
     before = len(sitting.hands)
-    with _keyboard() as keys:
-        table = _Terminal(sitting, keys, screen, reveal)
-        person = Person(table.ask)
-        while not person.has_left and (hands is None or len(sitting.hands) - before < hands):
-            record = sitting.play(person)
-            if out is not None:
-                sitting.save(out, replace=replace)
-                replace = True
-            table.show_end(record)
-            is_last = hands is not None and len(sitting.hands) - before == hands
-            person.has_left |= not is_last and not table.wants_more()
+    while not person.has_left and (hands is None or len(sitting.hands) - before < hands):
+        record = sitting.play(person)
+        if out is not None:
+            sitting.save(out, replace=replace)
+            replace = True
+        table.show_end(record)
+        is_last = hands is not None and len(sitting.hands) - before == hands
+        if not is_last and not person.has_left:
+            person.has_left = not table.wants_more()
 
 
 def _report(sitting: Sitting, out: Path | None, json: bool) -> None:
@@ -114,10 +107,6 @@ def _report(sitting: Sitting, out: Path | None, json: bool) -> None:
     kept = f"the hands are in {out}" if out else "nothing was saved: --out FILE keeps the hands"
     text = f"{_money(sitting)}\n{told['verdict']}\n{kept}\nseed {sitting.seed}"
     emit(data | told, text, as_json=json)
-
-
-def _interrupt() -> None:
-    raise KeyboardInterrupt
 
 
 def _check(out: Path | None, resume: bool, force: bool) -> bool:
@@ -142,14 +131,39 @@ def _check(out: Path | None, resume: bool, force: bool) -> bool:
 
 
 class _Keys:
-    """Keys one by one: of a terminal as they are pressed, else the characters of stdin."""
+    """Keys one by one: of a terminal as they are pressed, else the characters of stdin.
 
-    def __init__(self, terminal: int | None) -> None:
+    A signal is the end of them, and acts when the next key is waited for.
+    """
+
+    def __init__(
+        self, terminal: int | None = None, restore: Callable[[], None] = lambda: None
+    ) -> None:
         self.terminal = terminal
+        self.restore = restore  # makes of the terminal what it was
         self._waiting: list[str] = []
+        self._is_reading = False
+        self._has_ended = False
+
+    def interrupt(self) -> None:
+        """End the keys, as the handler of a signal."""
+        self._has_ended = True
+        if self._is_reading:
+            raise KeyboardInterrupt
+        with contextlib.suppress(OSError):
+            os.write(2, b"leaving after this move; a second signal ends at once\n")
 
     def read(self) -> str:
         """The next key, empty at the end; arrows and their like are no keys of ours."""
+        self._is_reading = True
+        try:
+            return "" if self._has_ended else self._next()
+        except KeyboardInterrupt:
+            return ""
+        finally:
+            self._is_reading = False
+
+    def _next(self) -> str:
         while not self._waiting:
             if self.terminal is None:
                 character = _character()
@@ -180,19 +194,23 @@ def _keyboard() -> Iterator[_Keys]:
     if not sys.stdin.isatty():
         if isinstance(sys.stdin, io.TextIOWrapper):
             sys.stdin.reconfigure(errors="replace")  # what is no text is no key either
-        yield _Keys(None)
+        yield _Keys()
         return
     import termios
     import tty
 
     number = sys.stdin.fileno()
     before = termios.tcgetattr(number)
-    try:
-        tty.setcbreak(number)
-        yield _Keys(number)
-    finally:
+
+    def restore() -> None:
         with contextlib.suppress(termios.error):  # the terminal is gone
             termios.tcsetattr(number, termios.TCSADRAIN, before)
+
+    try:
+        tty.setcbreak(number)
+        yield _Keys(number, restore)
+    finally:
+        restore()
 
 
 class _Terminal:
@@ -248,10 +266,7 @@ class _Terminal:
     def _key(self) -> str:
         from equilibrist.play.sitting import Leave
 
-        try:
-            key = self.keys.read().lower()
-        except KeyboardInterrupt:
-            raise Leave from None
+        key = self.keys.read().lower()
         if key in ("", "q"):
             raise Leave
         return key

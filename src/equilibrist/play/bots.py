@@ -102,5 +102,5 @@ def stopped_at_exit(
 def _wait_for(bots: list[Bot], seconds: float) -> None:
     """Wait until all bots have ended, or time is up."""
     deadline = time.monotonic() + seconds
-    while any(bot.is_alive for bot in bots) and time.monotonic() < deadline:
-        time.sleep(_GLANCE)
+    while any([bot.is_alive for bot in bots]) and time.monotonic() < deadline:  # noqa: C419
+        time.sleep(_GLANCE)  # looking at a process that has ended also buries it: look at each

@@ -3,8 +3,9 @@
 Answers carry no state, so a line counts as the answer to the GETACTION it follows: whatever came
 before is forgotten when the question is sent. Illegal answers are checks or folds. A client has a
 time bank for the whole match, which also runs while it keeps the engine from sending; who spends
-it, hangs up, or sends without end ends the match, and the log (ACPC's, as for every match) holds all
-whole hands. Values that clients PUT after the last hand are read and not kept, for some seconds.
+it, hangs up, or sends without end ends the match, and the log (ACPC's, as for every match) holds
+all whole hands. Values that clients PUT after the last hand are read and not kept, for some
+seconds.
 """
 
 from __future__ import annotations
