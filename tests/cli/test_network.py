@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import pytest
 
+from equilibrist.cli.network import _names
 from equilibrist.games.catalog import get_game
 from equilibrist.games.match_log import log_lines, read_log
 from equilibrist.games.notation import parse_state
@@ -260,6 +261,11 @@ def test_a_player_over_tcp_draws_numbers_that_nobody_can_guess(run):
             thread.join()
     assert seeds[0] != seeds[1]
     assert min(seeds) > 2**100
+
+
+def test_names_that_an_ascii_locale_could_not_read_are_logged_as_they_are():
+    typed = "Zoë,Bob".encode().decode("ascii", "surrogateescape")  # as Python has it there
+    assert _names(typed) == _names("Zoë,Bob") == ("Zoë", "Bob")
 
 
 @pytest.mark.parametrize(

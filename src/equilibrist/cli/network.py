@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import signal
 import sys
 import time
@@ -224,6 +225,7 @@ def _is_acpc(protocol: str) -> bool:
 
 
 def _names(text: str) -> tuple[str, str]:
+    text = os.fsencode(text).decode(errors="replace")  # what an ASCII locale could not read
     names = text.split(",")
     if len(names) != 2:
         raise ParseError(f"--names is two names apart by a comma, not {text!r}", value=text)

@@ -69,7 +69,8 @@ class OutputFile:
             self._place = Path(os.path.realpath(path))
             self._is_direct = False
             self._check_place()
-            self.part = self._place if self._is_direct else _part_of(self._place)
+            named = self._place if self.path.is_symlink() else self.path
+            self.part = named if self._is_direct else _part_of(named)
             self._file: int | None = (
                 os.open(self._place, os.O_WRONLY) if self._is_direct else self._open_part()
             )
