@@ -80,6 +80,13 @@ def test_sizes_are_chips_of_the_street_and_shares_of_the_pot_after_calling():
     assert buttons(view, "v")[0] == "[A] fold  [S] call 300  [D] raise to 1,500  [Q] leave"
 
 
+def test_no_line_of_keys_is_wider_than_a_terminal():
+    betting = view_of(NOLIMIT, "MATCHSTATE:0:0:r18825:4s9c|")
+    lines = buttons(betting)
+    assert max(map(len, lines)) < 80
+    assert sum(line.count("[") for line in lines) == 4 + 6
+
+
 def test_typed_sizes():
     view = view_of(NOLIMIT, "MATCHSTATE:1:0::|9hQd")
     size = ""
