@@ -255,3 +255,11 @@ def test_limit_spots_have_the_bets_of_the_game():
     spot = Spot.of("Td9d6hQc", "QQ+", "AK", pot=40, game=get_game("holdem-limit"))
     assert steps(spot, "") == ["c", "r"]
     assert spot.betting.spent[spot.betting.parse("r")].tolist() == [40, 20]
+
+
+def test_raise_caps_above_the_games_are_refused_and_stored_ones_mean_the_games():
+    limit = {"pot": 40, "game": get_game("holdem-limit")}
+    spot = Spot.of("Td9d6h", "QQ+", "AK", **limit, max_raises="4")  # three before the flop
+    with pytest.raises(EquilibristError, match="5 raises in round 2 is above the 4"):
+        Spot.of("Td9d6h", "QQ+", "AK", **limit, max_raises="5")
+    assert len(replace(spot, max_raises="5").betting) == len(spot.betting)

@@ -18,6 +18,7 @@ from equilibrist.cli.match_report import (
     write_logs,
 )
 from equilibrist.cli.options import (
+    GivenSeed,
     Json,
     Seed,
     Threads,
@@ -26,6 +27,7 @@ from equilibrist.cli.options import (
     table,
     watching,
 )
+from equilibrist.cli.picture import check_plot
 from equilibrist.errors import InvalidValueError, StorageError
 
 if TYPE_CHECKING:
@@ -141,12 +143,12 @@ def tournament(
     csv: Annotated[Path | None, typer.Option(help="Write the cross table into this file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw it into this PNG file.")] = None,
     json: Json = False,
-    seed: Seed = 0,
+    seed: GivenSeed = None,
     threads: Threads = None,
 ) -> None:
     """Let everybody play everybody: a cross table, bankrolls and an instant runoff.
 
-    The seed is the file's, or --seed where the file gives none.
+    The seed is --seed if given, else the file's, else 0.
 
     Example: equilibrist tournament cup.toml --csv table.csv
     """
@@ -157,9 +159,10 @@ def tournament(
     from equilibrist.play.tournament import play_tournament, read_tournament
 
     plan = read_tournament(file)
-    plan = replace(plan, seed=plan.seed or seed)
-    for path in (csv, plot):
-        _check_folder(path)
+    if seed is not None:
+        plan = replace(plan, seed=seed)
+    _check_folder(csv)
+    check_plot(plot)
     rules = load_game(plan.game)
     prepare_players(threads, *plan.players, tables=rules.is_limit)
     found = play_tournament(plan, watching(f"{len(plan.players)} players"))
@@ -191,8 +194,9 @@ def tournament(
 def _check_outputs(log: Path | None, phh: Path | None, plot: Path | None, matches: int) -> None:
     if matches > 1 and (log is not None or phh is not None):
         raise InvalidValueError("logs are of one match; leave --matches or --log out")
-    for path in (log, phh, plot):
+    for path in (log, phh):
         _check_folder(path)
+    check_plot(plot)
     if phh is not None and phh.exists() and not phh.is_dir():
         raise StorageError(f"{phh} is a file; --phh names a folder", value=str(phh))
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, TypeAlias
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
 
 import typer
+from typer.core import TyperCommand
 
-from equilibrist.errors import InvalidValueError
+from equilibrist.errors import InvalidValueError, StorageError
 
 _PATIENCE = 2.0  # seconds that work may take before the command line says how long it will be
 
@@ -20,6 +23,10 @@ Json: TypeAlias = Annotated[
 ]
 Seed: TypeAlias = Annotated[
     int, typer.Option(min=0, max=2**32 - 1, help="Seed of whatever is random; most is not.")
+]
+
+GivenSeed: TypeAlias = Annotated[
+    int | None, typer.Option(min=0, max=2**32 - 1, help="Random seed; default: that of the file.")
 ]
 
 
@@ -93,6 +100,39 @@ def prepare_players(threads: int | None, *players: str, tables: bool = False) ->
     kernels = player_kernels(*players, tables=tables)
     if kernels:
         prepare_kernels(threads, *kernels)
+
+
+class CheckedCommand(TyperCommand):
+    """A command whose files and folders have names that the system can take."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Check the names, then run the command."""
+        for value in ctx.params.values():
+            if isinstance(value, Path):
+                check_name(value)
+        return super().invoke(ctx)
+
+
+def check_name(path: Path) -> None:
+    """Raise `StorageError` for a path that no file or folder can have, such as one too long."""
+    try:
+        os.lstat(path)
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValueError) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+            reason = getattr(error, "strerror", None) or str(error)
+            raise StorageError(
+                f"no file or folder can be called {shorten(str(path))}: {reason}", value=str(path)
+            ) from None
+
+
+def shorten(text: str) -> str:
+    """A text of at most some 60 characters, cut in its middle.
+
+    Example:
+        >>> shorten("a" * 100)
+        'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa … aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'
+    """
+    return text if len(text) <= 63 else f"{text[:30]} … {text[-30:]}"
 
 
 class Remaining:

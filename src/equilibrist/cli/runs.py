@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,8 @@ from numpy.typing import NDArray
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.cli.games import _menu
 from equilibrist.cli.options import most_threads
+from equilibrist.cli.picture import check_plot as check_plot
+from equilibrist.cli.picture import save_picture
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.evaluation.statistics import unit_chips
 from equilibrist.games.betting_tree import BettingTree
@@ -185,18 +186,6 @@ def check_output(out: Path | None, resume: bool, kind: str = KIND) -> None:
         )
 
 
-def check_plot(path: Path | None) -> None:
-    """Refuse a picture that could not be drawn, before anything is computed for it."""
-    if path is None:
-        return
-    if importlib.util.find_spec("matplotlib") is None:
-        raise InvalidValueError(
-            "plots need matplotlib: pip install 'equilibrist[plot]'", value=str(path)
-        )
-    if not path.absolute().parent.is_dir():
-        raise StorageError(f"cannot draw {path}: there is no such folder", value=str(path))
-
-
 def result(game: SequenceGame, solver: Solver, run: Run, out: Path | None) -> dict[str, Any]:
     """The JSON of a run."""
     found = run.evaluation
@@ -292,8 +281,6 @@ def _draw(
         axis.grid(alpha=0.3, which="both")
         axis.legend()
     try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise StorageError(f"cannot draw {path}: {error}", value=str(path)) from None
+        save_picture(figure, path)
     finally:
         pyplot.close(figure)

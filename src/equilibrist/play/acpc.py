@@ -35,6 +35,7 @@ from equilibrist.players.player import Player, Result, View
 
 VERSION = "VERSION:2.0.0"
 COMMENTS = ("#", ";")
+_MOST_DIGITS = 11  # of a raise that is read; one more than the largest stack has
 
 _VERSION = re.compile(r"VERSION:([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})")
 _ACTION = re.compile(r":(?:([fck])|d([2-9TJQKA][cdhs])|r(?:[ \t]*([+-]?[0-9]+))?)")
@@ -105,7 +106,11 @@ def _wish(state: HandState, said: str) -> Action | None:
         return Action("d", card=parse_card(card))
     if state.rules.is_limit:
         return RAISE
-    return None if amount is None else Action("r", int(amount))
+    if amount is None:
+        return None
+    # More digits than any stack has are any size above it: Python reads at most 4,300 of them.
+    sign, digits = amount[0] if amount[0] in "+-" else "", amount.lstrip("+-0")[:_MOST_DIGITS]
+    return Action("r", int(f"{sign}{digits or 0}"))
 
 
 # --- a player at the other end --------------------------------------------------------------------
