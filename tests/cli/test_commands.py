@@ -245,6 +245,19 @@ def test_what_no_command_foresees_is_one_sentence(run, monkeypatch, error, words
     assert words in result.stderr
 
 
+def test_a_limit_on_memory_that_nothing_can_be_loaded_in_is_one_sentence():
+    program = f"ulimit -v 400000; {sys.executable} -c 'from equilibrist.cli import main; main()'"
+    result = subprocess.run(
+        ["bash", "-c", f"{program} solve leduc --iterations 10"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.count("\n") == 1
+    assert "(ulimit -v) is 390 MiB, and the compiled libraries need" in result.stderr
+
+
 def test_a_library_that_is_broken_is_a_traceback(monkeypatch):
     # Nothing that the user did, and nothing that a sentence of ours would explain.
     def fail(*_):

@@ -231,11 +231,22 @@ def test_a_lock_that_cannot_be_read_is_refused(lock, complaint):
         ({"bets": "50% / 60% / 70%"}, "a menu of 3 streets for the 2 from"),
         ({"blind": 50}, "the smallest bet is 1 to 20 chips, not 50"),
         ({"oop": "AsKs"}, "no hand of the range"),
+        ({"pot": 10**5000 + 1}, "not a huge number"),
+        ({"pot": 10**5000}, "not a huge number"),
+        ({"stack": -(10**5000)}, "not a huge number"),
+        ({"stack": 10**5000}, "not a huge number"),
+        ({"blind": 10**5000}, "not a huge number"),
     ],
 )
 def test_what_is_no_spot_is_refused(changes, complaint):
     with pytest.raises(EquilibristError, match=complaint):
         royal(**changes)
+
+
+@pytest.mark.parametrize("name", ["c" * 100_000, "cr20" * 30_000, "r" + "9" * 100_000])
+def test_names_of_a_hundred_thousand_characters_are_refused(name):
+    with pytest.raises(EquilibristError, match=r"is no node of this spot: .* can follow"):
+        royal(RIVER).find(name)
 
 
 def test_menus_with_too_many_nodes_are_refused(monkeypatch):

@@ -133,9 +133,10 @@ def _complain_of_memory(error: Exception) -> int:
     told = str(error)
     if isinstance(error, ImportError) and not any(sign in told for sign in _NO_MEMORY):
         raise error
+    why = f" ({told})" if isinstance(error, MemoryError) and told else ""
     _complain(
-        "there is not enough memory; close other programs, allow this one more (ulimit -v), or ask "
-        "for something smaller"
+        f"there is not enough memory{why}; close other programs, allow this one more, or ask for "
+        "something smaller"
     )
     return 1
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
-from equilibrist.cli.games import _menu
+from equilibrist.cli.games import _menu, parse_rounds
 from equilibrist.cli.options import most_threads
 from equilibrist.cli.picture import check_plot as check_plot
 from equilibrist.cli.picture import save_picture
@@ -54,14 +54,9 @@ class Rounds(NamedTuple):
     @staticmethod
     def parse(text: str | None, pot: int | None, bet: float) -> Rounds:
         """Of `2-4` or `1`; all rounds where nothing is said."""
-        first, dash, last = (text or "1-").partition("-")
-        last = last if dash else first
-        if not (first.isdecimal() and (last.isdecimal() or not text)):
-            raise InvalidValueError(
-                f"--rounds are the first and the last, such as 2-4, not {(text or '')[:40]!r}",
-                value=text,
-            )
-        return Rounds(int(first), int(last) if last else None, pot, bet)
+        if text is None:
+            return Rounds(pot=pot, bet=bet)
+        return Rounds(*parse_rounds(text), pot, bet)
 
     def of(self, rules: GameRules) -> dict[str, Any]:
         """What a description of a game of buckets says of them."""
