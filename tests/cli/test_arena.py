@@ -1,6 +1,7 @@
 """`players`, `match` and `tournament` as their users meet them."""
 
 import errno
+import importlib.util
 import os
 from pathlib import Path
 
@@ -172,6 +173,39 @@ def _full(*_, **__):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+def test_a_given_seed_replaces_that_of_the_file_and_zero_is_a_seed(answer, tmp_path):
+    plan = 'game = "leduc"\nplayers = ["uniform", "always-call"]\nhands = 20\n'
+    files = {name: tmp_path / f"{name}.toml" for name in ("none", "zero", "five")}
+    files["none"].write_text(plan)
+    files["zero"].write_text(plan + "seed = 0\n")
+    files["five"].write_text(plan + "seed = 5\n")
+    found = {name: answer("tournament", file) for name, file in files.items()}
+    assert [data["seed"] for data in found.values()] == [0, 0, 5]
+    assert found["none"] == found["zero"]
+    assert found["zero"]["table"] != found["five"]["table"]
+    assert answer("tournament", files["five"], "--seed", 0) == found["zero"]
+    assert answer("tournament", files["zero"], "--seed", 5) == found["five"]
+
+
+@pytest.mark.parametrize("command", ["match uniform always-call --hands 2", "tournament cup.toml"])
+def test_a_picture_that_cannot_be_drawn_is_refused_before_the_match(
+    run, monkeypatch, tmp_path, command
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cup.toml").write_text('game = "none"\nplayers = ["a", "b"]\nhands = 2\n')
+    for name, words in (
+        ("no/such.png", "there is no such folder"),
+        ("picture.txt", "pictures are "),
+        ("x" * 300 + ".png", "File name too long"),
+    ):
+        result = run(*command.split(), "--plot", name)
+        assert (result.returncode, result.stdout) == (2, "")
+        assert words in result.stderr
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert "plots need matplotlib" in run(*command.split(), "--plot", "a.png").stderr
+    assert not list(tmp_path.glob("*.png"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -189,6 +223,9 @@ def _full(*_, **__):
         (("match", "aadapti", "uniform", "--until-sure"), "aadapti learns"),
         (("match", "uniform", "poki", "--until-sure", "--matches", "2"), "leave --matches"),
         (("tournament", "none.toml"), "cannot read"),
+        (("match", "lbr:" * 20_000, "uniform", "--game", "discard-holdem"), "not to lbr"),
+        (("match", "uniform", "uniform", "--hands", "9" * 5000), "--hands"),
+        (("match", "uniform", "uniform", "--hands", "9" * 4000), "a huge number"),
     ],
 )
 def test_wrong_input_is_one_sentence(run, arguments, words):

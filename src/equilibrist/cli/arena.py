@@ -22,6 +22,7 @@ from equilibrist.cli.match_report import (
     write_logs,
 )
 from equilibrist.cli.options import (
+    GivenSeed,
     Json,
     Seed,
     Threads,
@@ -31,6 +32,7 @@ from equilibrist.cli.options import (
     watching,
 )
 from equilibrist.cli.outputs import Force, check_file
+from equilibrist.cli.picture import check_plot
 from equilibrist.errors import InvalidValueError, StorageError
 
 if TYPE_CHECKING:
@@ -149,12 +151,12 @@ def tournament(
     csv: Annotated[Path | None, typer.Option(help="Write the cross table into this file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw it into this PNG file.")] = None,
     json: Json = False,
-    seed: Seed = 0,
+    seed: GivenSeed = None,
     threads: Threads = None,
 ) -> None:
     """Let everybody play everybody: a cross table, bankrolls and an instant runoff.
 
-    The seed is the file's, or --seed where the file gives none.
+    The seed is --seed if given, else the file's, else 0.
 
     Example: equilibrist tournament cup.toml --csv table.csv
     """
@@ -165,9 +167,10 @@ def tournament(
     from equilibrist.play.tournament import play_tournament, read_tournament
 
     plan = read_tournament(file)
-    plan = replace(plan, seed=plan.seed or seed)
-    for path in (csv, plot):
-        _check_folder(path)
+    if seed is not None:
+        plan = replace(plan, seed=seed)
+    _check_folder(csv)
+    check_plot(plot)
     rules = load_game(plan.game)
     prepare_players(threads, *plan.players, tables=rules.is_limit)
     found = play_tournament(plan, watching(f"{len(plan.players)} players"))
@@ -219,8 +222,8 @@ def _check_outputs(
     if log is not None:
         for path in log_paths(log, duplicate):
             check_file(path, force)
-    for folder in (phh, plot):
-        _check_folder(folder)
+    _check_folder(phh)
+    check_plot(plot)
     if phh is not None:
         check_histories(phh, force)
 

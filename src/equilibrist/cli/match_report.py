@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from equilibrist.cli.picture import save_picture
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -32,7 +34,7 @@ def describe(
 
     rules, many = played[0].rules, len(played) > 1
     unit, chips = chips_of_unit(rules, None)
-    samples = np.array([match.rate() for match in played]) if many else played[0].samples
+    samples = np.array([match.rate() for match in played]) if many else played[0].results.rates
     mean, found = float(samples.mean() / chips), _estimate(samples / chips)
     data: dict[str, Any] = {
         "game": rules.name,
@@ -277,4 +279,4 @@ def draw(played: tuple[Match, ...], names: tuple[str, str], path: Path) -> None:
         ylabel="small bets won" if rules.is_limit else "big blinds won",
         title=f"{names[0]} against {names[1]}, {rules.name}",
     )
-    figure.savefig(path, dpi=120)
+    save_picture(figure, path)

@@ -233,13 +233,16 @@ def _names(text: str) -> tuple[str, str]:
 
 
 def _ports(text: str) -> list[int]:
+    from equilibrist.cards.numbers import parse_whole
+
     words = text.split(",")
-    if len(words) > 2 or not all(w.isdecimal() and int(w) <= _MOST_PORT for w in words):
+    ports = [number for word in words if (number := parse_whole(word, _MOST_PORT)) is not None]
+    if len(words) > 2 or len(ports) < len(words):
         raise ParseError(
             f"--port is one port or two apart by a comma, 0 to {_MOST_PORT}, not {text[:40]!r}",
             value=text,
         )
-    return [int(word) for word in words]
+    return ports
 
 
 def _log_file(path: Path, force: bool) -> OutputFile:

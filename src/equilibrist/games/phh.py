@@ -39,14 +39,13 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from equilibrist.errors import InvalidValueError, RecordError
-from equilibrist.games.files import read_text
+from equilibrist.games.files import parse_toml, read_text
 from equilibrist.games.phh_actions import action_texts, play_actions
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import UNLIMITED_RAISES, UNLIMITED_STACK, GameRules
@@ -167,10 +166,7 @@ def parse_phh(text: str, rules: GameRules | None = None) -> HandRecord:
         >>> record.rules.blinds, record.payoffs, str(record.state)
         ((2, 1), (-2, 2), 'STATE:0:r6f:|AsAh')
     """
-    try:
-        entries = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RecordError(f"the history is not TOML: {error}", value=text[:200]) from None
+    entries = parse_toml(text, "the history", RecordError)
     if rules is None:
         rules = _rules(entries)
     else:

@@ -37,6 +37,7 @@ VERSION = "VERSION:2.0.0"
 COMMENTS = ("#", ";")
 GREETING = 60.0  # seconds that a client may take to say its version
 PATIENCE = 3600.0  # seconds that a client waits for a line: the other player may be slow, or late
+_MOST_DIGITS = 11  # of a raise that is read; one more than the largest stack has
 
 _VERSION = re.compile(r"VERSION:([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})")
 _ACTION = re.compile(r":(?:([fck])|d([2-9TJQKA][cdhs])|r(?:[ \t]*([+-]?[0-9]+))?)")
@@ -124,7 +125,11 @@ def _wish(state: HandState, said: str) -> Action | None:
         return Action("d", card=parse_card(card))
     if state.rules.is_limit:
         return RAISE
-    return None if amount is None else Action("r", int(amount))
+    if amount is None:
+        return None
+    # More digits than any stack has are any size above it: Python reads at most 4,300 of them.
+    sign, digits = amount[0] if amount[0] in "+-" else "", amount.lstrip("+-0")[:_MOST_DIGITS]
+    return Action("r", int(f"{sign}{digits or 0}"))
 
 
 # --- a player at the other end --------------------------------------------------------------------

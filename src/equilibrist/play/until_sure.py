@@ -67,6 +67,6 @@ def play_until_sure(
             watch=look,
         )
         parts.append(part)
-        test.add(part.samples)
+        test.add(part.results.rates)
     chips = np.concatenate([part.chips for part in parts], axis=1)
     return Match(rules, parts[0].names, seed, chips, runner=parts[0].runner), test
