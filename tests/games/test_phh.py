@@ -260,7 +260,7 @@ finishing_stacks = [19700, 20300]
         ("hand = 7", "_max_raises = 3", "describe no game"),
         ("hand = 7", "_game = 3", "describe no game"),
         ("hand = 7", "hand = [[[", "not TOML"),
-        ("hand = 7", "hand = " + "[" * 5000, "not TOML"),
+        ("hand = 7", "hand = " + "[" * 5000, "nested too deeply"),
         ("[19700, 20300]", "[19800, 20200]", r"finishing_stacks is \[19700, 20300\]"),
         ("AhKh", "AhKhQh", "action 1 'd dh p1 AhKhQh': p1 has 2 cards"),
         ("AhKh", "AhXh", "action 1 .*'Xh' .*is not a card"),

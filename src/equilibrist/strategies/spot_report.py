@@ -160,7 +160,7 @@ class Answers:
             hands=hands,
             weight=own[hands],
             share=share / share.sum() if share.any() else share,
-            chances=regret_matching(taken.T).T,
+            chances=np.asarray(regret_matching(taken.T).T, np.float64),
             values=np.stack(values, axis=1) + betting.spent[v, player],
             equity=equities(spot, cards, weights, player)[hands],
         )
