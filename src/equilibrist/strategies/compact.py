@@ -31,6 +31,7 @@ from equilibrist.models.game import Floats
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 from equilibrist.strategies.bots import ABSTRACTION
 from equilibrist.strategies.description import (
     BucketDescription,
@@ -40,6 +41,11 @@ from equilibrist.strategies.description import (
 from equilibrist.strategies.strategy import Solution
 
 KIND = "strategy"
+_ARRAYS = {
+    "chances0": ArrayRule("uint16", (None,)),
+    "chances1": ArrayRule("uint16", (None,)),
+    "opening": ArrayRule("int16", (None,), low=-1, is_optional=True),
+}
 SURE: Final = 65_535  # a chance of 1
 Chances = NDArray[np.uint16]
 
@@ -82,20 +88,14 @@ class CompactStrategy:
 
     @classmethod
     def open(cls, folder: str | Path) -> CompactStrategy:
-        """Open a stored strategy; its arrays are read-only maps."""
+        """Open a stored strategy, its checksums compared; its arrays are read-only maps."""
         artefact = open_artefact(folder, KIND)
-        try:
-            game = read_description(artefact.configuration["game"], Path(folder))
-            chances = artefact.arrays["chances0"], artefact.arrays["chances1"]
-            solutions = {k: v for k, v in artefact.parents.items() if k != ABSTRACTION}
-        except (KeyError, TypeError) as error:
-            raise damaged(
-                artefact.folder / MANIFEST, f"does not describe a strategy: {error}"
-            ) from None
-        if not isinstance(game, BucketDescription) or {c.dtype for c in chances} != {
-            np.dtype(np.uint16)
-        }:
+        game = read_description(Fields.configuration(artefact).part("game"), Path(folder))
+        if not isinstance(game, BucketDescription):
             raise damaged(artefact.folder / MANIFEST, "does not describe a strategy of buckets")
+        check_arrays(artefact, _ARRAYS)
+        chances = artefact.arrays["chances0"], artefact.arrays["chances1"]
+        solutions = {k: v for k, v in artefact.parents.items() if k != ABSTRACTION}
         return cls(game, chances, solutions, artefact.arrays.get("opening"))
 
 
