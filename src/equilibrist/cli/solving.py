@@ -160,18 +160,19 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
     from equilibrist.cli import runs
     from equilibrist.solving.best_response import evaluate
     from equilibrist.solving.spot_store import KIND, SolvedSpot
-    from equilibrist.storage.artefact import open_artefact
+    from equilibrist.storage.artefact import read_identity
     from equilibrist.strategies.strategy import Solution, game_of, plan_error
 
     prepare_kernels(threads, *_KERNELS)
-    if open_artefact(folder).kind == KIND:
+    if read_identity(folder).kind == KIND:
         spot = SolvedSpot.open(folder, to_go_on=True)
-        model, stated = spot.spot.build().game, spot.run.evaluation
+        assert spot.subgame is not None
+        model, stated = spot.subgame.game, spot.run.evaluation
         method, iterations, error = spot.solver.name, int(spot.run.state["iteration"]), 0.0
         start = time.perf_counter()
         found = spot.solver.evaluate(model, spot.run.state)
     else:
-        solution = Solution.load(folder, in_memory=True, verify=True)
+        solution = Solution.load(folder, in_memory=True)
         model, stated = game_of(solution), solution.certificate
         method, iterations = solution.method, solution.iterations
         error = max(plan_error(model, player, solution.plans[player]) for player in (0, 1))

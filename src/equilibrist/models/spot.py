@@ -121,10 +121,12 @@ class Spot:
             max_raises=max_raises,
             locks=tuple(locks),
         )
-        spot._check()
-        return spot
+        return spot.checked()
 
-    def _check(self) -> None:
+    def checked(self) -> Spot:
+        """The spot itself; an error for texts that describe none."""
+        check_exact(self.game)
+        _check_hold_em(self.game)
         decisions = self.betting.nodes(NodeKind.DECISION)
         if not len(decisions) or self.betting.num_children[decisions].max() < 2:
             raise BetMenuError(
@@ -133,6 +135,7 @@ class Spot:
                 value=self.bets,
             )
         _ = self.ranges, self.parsed_locks
+        return self
 
     @functools.cached_property
     def game(self) -> GameRules:

@@ -166,6 +166,14 @@ class Fields:
         """A list of short texts."""
         return tuple(value for value in self._list(name, is_text, "short texts"))
 
+    def list_of_lines(self, name: str, most: int = 100_000) -> tuple[str, ...]:
+        """A list of texts of several lines."""
+
+        def is_right(value: object) -> bool:
+            return isinstance(value, str) and len(value) <= most
+
+        return tuple(self._list(name, is_right, "texts"))
+
     def wholes(self, name: str, low: int = 0, high: int = _MOST_WHOLE) -> tuple[int, ...]:
         """A list of whole numbers from `low` to `high`."""
 

@@ -45,7 +45,7 @@ TRACE_COLUMNS = (
     "value",
 )
 # Of the state: what is not known before the first iteration is infinite.
-_MAY_BE_INFINITE = tuple(STATE + name for name in ("gains", "exploitability", "nash_conv"))
+MAY_BE_INFINITE = tuple(STATE + name for name in ("gains", "exploitability", "nash_conv"))
 _PLAN = ArrayRule(("float64", "float32"), (None,))
 _ARRAYS = {"plan0": _PLAN, "plan1": _PLAN, "trace": ArrayRule("float64", (None, None))}
 
@@ -137,7 +137,7 @@ class Solution:
             parents=self._parents,
             seed=self.seed,
             timings={"seconds": self.seconds},
-            may_be_infinite=_MAY_BE_INFINITE,
+            may_be_infinite=MAY_BE_INFINITE,
         )
 
     @property
