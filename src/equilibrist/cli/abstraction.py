@@ -18,6 +18,7 @@ from equilibrist.cli.options import (
     Threads,
     emit,
     most_threads,
+    owning,
     prepare_kernels,
     table,
 )
@@ -33,6 +34,7 @@ Flops: TypeAlias = Annotated[
 ]
 
 
+@owning("out")
 def abstract(
     recipe: Annotated[
         str, typer.Argument(help="percentile, expectation, potential-aware, … (see docs).")
@@ -151,6 +153,7 @@ def buckets(
     emit(data, table(rows, header=("round", "board", "bucket", "of")), as_json=json)
 
 
+@owning("out")
 def joint(
     folder: Folder,
     out: Annotated[Path, typer.Option(help="Folder for the counts.")],

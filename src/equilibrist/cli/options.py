@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import inspect
 import json
 import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, TypeAlias
+from typing import Annotated, ParamSpec, TypeAlias
 
 import typer
 
 from equilibrist.errors import InvalidValueError
 
+P = ParamSpec("P")
 _PATIENCE = 2.0  # seconds that work may take before the command line says how long it will be
 
 Json: TypeAlias = Annotated[
@@ -45,6 +49,25 @@ Threads: TypeAlias = Annotated[
     int | None,
     typer.Option(callback=_check_threads, help="Threads to compute with; all cores unless told."),
 ]
+
+
+def owning(*names: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """A command that owns the folders of these arguments to its end; None owns nothing."""
+
+    def decorate(command: Callable[P, None]) -> Callable[P, None]:
+        @functools.wraps(command)
+        def run(*args: P.args, **kwargs: P.kwargs) -> None:
+            from equilibrist.storage.ownership import owned
+
+            given = inspect.signature(command).bind(*args, **kwargs).arguments
+            with contextlib.ExitStack() as stack:
+                for name in names:
+                    stack.enter_context(owned(given.get(name)))
+                command(*args, **kwargs)
+
+        return run
+
+    return decorate
 
 
 def emit(data: Mapping[str, object], text: str, *, as_json: bool) -> None:

@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from equilibrist.cli.abstraction import Flops, Folder, check_output
-from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels, table
+from equilibrist.cli.options import Json, Seed, Threads, emit, owning, prepare_kernels, table
 
 _RECIPES = ("strength-potential", "percentile")  # whose siblings mean the same in every family
 
 
+@owning("out", "product")
 def transitions(
     folder: Folder,
     counts: Annotated[Path | None, typer.Argument(help="Its counts, as `joint` wrote them.")] = (

@@ -58,13 +58,13 @@ def check_state(artefact: Identity, method: str, first: State) -> None:
         for name, entry in artefact.files.items()
         if name.startswith(STATE) and entry.shape
     }
-    wrong = []
+    fits = not growing or 0 not in lengths.values()
     if method == "double-oracle":  # a basis has one line more than there are plans
-        wrong = [p for p in (0, 1) if lengths[f"basis{p}"] != lengths[f"plans{p}"] + 1]
-    elif method == "range-of-skill" and "response.regret0" in lengths:
+        fits &= all(lengths[f"basis{p}"] == lengths[f"plans{p}"] + 1 for p in (0, 1))
+    elif method == "range-of-skill" and any(name in lengths for name in _ANSWER):
         most = first["strategies"].shape[1], lengths["strategies"] + 1
-        wrong = [p for p in (0, 1) if not 0 < lengths.get(f"response.regret{p}", 0) <= most[p]]
-    if wrong or 0 in lengths.values():
+        fits &= all(name in lengths and lengths[name] <= most[int(name[-1])] for name in _ANSWER)
+    if not fits:
         raise damaged(artefact.folder / MANIFEST, f"has a state that does not fit {method}")
 
 

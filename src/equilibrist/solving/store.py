@@ -13,6 +13,7 @@ from equilibrist.solving.solver import Solver
 from equilibrist.solving.state_schema import check_state
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Artefact, open_artefact
+from equilibrist.storage.schema import ArrayRule, check_arrays
 from equilibrist.strategies.description import Description, same_game
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.strategy import KIND, TRACE_COLUMNS, Solution
@@ -73,6 +74,11 @@ class Store:
                     "another folder",
                     value=what,
                 )
+        plans = {
+            f"plan{player}": ArrayRule("float64", (length,))
+            for player, length in enumerate(self.game.lengths)
+        }
+        check_arrays(artefact, plans, only="plan")
         check_state(artefact, self.solver.name, self.solver.init(self.game, self.seed))
         rows = read_trace(artefact, solution.certificate.unit)
         return Run(dict(solution.state), rows, solution.seconds)

@@ -358,6 +358,8 @@ def _generation(folder: Path) -> str | None:
 
 def _make_folders(folder: Path) -> tuple[Path, ...]:
     """Create a folder and its parents; returns those that did not exist, deepest first."""
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
     missing = []
     for path in (folder, *folder.parents):
         if path.exists():

@@ -105,7 +105,7 @@ class Fields:
     def __init__(self, path: Path, name: str, values: object) -> None:
         self._path, self._name = path, name
         if not isinstance(values, Mapping):
-            raise damaged(path, f"has a {name} that is no JSON object")
+            raise damaged(path, f"has {name} that is no JSON object")
         self._values = values
 
     @classmethod
