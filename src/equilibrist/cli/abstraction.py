@@ -18,6 +18,7 @@ from equilibrist.cli.options import (
     Threads,
     emit,
     most_threads,
+    owning,
     prepare_kernels,
     table,
 )
@@ -35,6 +36,7 @@ Flops: TypeAlias = Annotated[
 ]
 
 
+@owning("out")
 def abstract(
     recipe: Annotated[
         str, typer.Argument(help="percentile, expectation, potential-aware, … (see docs).")
@@ -154,6 +156,7 @@ def buckets(
     emit(data, table(rows, header=("round", "board", "bucket", "of")), as_json=json)
 
 
+@owning("out")
 def joint(
     folder: Folder,
     out: Annotated[Path, typer.Option(help="Folder for the counts.")],
@@ -179,13 +182,13 @@ def joint(
     from equilibrist.abstraction.buckets import Abstraction
     from equilibrist.abstraction.chosen import flop_counts, parse_starts
     from equilibrist.errors import InvalidValueError
-    from equilibrist.storage.artefact import open_artefact
+    from equilibrist.storage.artefact import read_identity
 
     first = Abstraction.open(folder)
     second = None if other is None else Abstraction.open(other)
-    parents = {"first": open_artefact(folder).hash}
+    parents = {"first": read_identity(folder).hash}
     if other is not None:
-        parents["second"] = open_artefact(other).hash
+        parents["second"] = read_identity(other).hash
     if resume and (boards is not None or flops is not None):
         raise InvalidValueError("only whole counts can be resumed, not those of a sample")
     if boards is not None and flops is not None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import functools
+import inspect
 import json
 import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, ParamSpec, TypeAlias
 
 import typer
 from typer.core import TyperCommand
@@ -18,6 +21,7 @@ from equilibrist.errors import InvalidValueError, StorageError
 
 # Address space that NumPy, Numba and the compiler take: 700 MB measured on two cores.
 _LEAST_MEMORY, _MEMORY_PER_CORE = 2**30, 2**26  # bytes
+P = ParamSpec("P")
 _PATIENCE = 2.0  # seconds that work may take before the command line says how long it will be
 
 Json: TypeAlias = Annotated[
@@ -70,6 +74,25 @@ SecretSeed: TypeAlias = Annotated[
         help="Random seed; default: a secret one, printed at the end.",
     ),
 ]
+
+
+def owning(*names: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """A command that owns the folders of these arguments to its end; None owns nothing."""
+
+    def decorate(command: Callable[P, None]) -> Callable[P, None]:
+        @functools.wraps(command)
+        def run(*args: P.args, **kwargs: P.kwargs) -> None:
+            from equilibrist.storage.ownership import owned
+
+            given = inspect.signature(command).bind(*args, **kwargs).arguments
+            with contextlib.ExitStack() as stack:
+                for name in names:
+                    stack.enter_context(owned(given.get(name)))
+                command(*args, **kwargs)
+
+        return run
+
+    return decorate
 
 
 def emit(data: Mapping[str, object], text: str, *, as_json: bool) -> None:

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels, table
 
+if TYPE_CHECKING:
+    from equilibrist.storage.artefact import Artefact
+
 _KERNELS = ("sequence_form.gradient", "sequence_form.fold_up", "sequence_form.realize")
 _WITHOUT_PLOT = "gs3", "ectomynx"  # papers that draw nothing
 _NO_MATCHES = "cfr-plus", "ectomynx", "abstractions"
+# What opens a kind of artefact and checks it by its schema; real-game responses have `verify_real`.
+_OPENERS = {
+    "abstraction": "abstraction.buckets:Abstraction.open",
+    "joint": "abstraction.joint:Joint.open",
+    "ends": "models.truncated:PlayedOut.open",
+    "solution": "strategies.strategy:Solution.load",
+    "strategy": "strategies.compact:CompactStrategy.open",
+    "spot": "solving.spot_store:SolvedSpot.open",
+    "level training": "solving.fixed_strategy:load_training",
+    "decision training": "solving.decision_training:load_training",
+}
 
 Game: TypeAlias = Annotated[
     str, typer.Argument(help="A game of the catalogue, a .game file, or buckets (with --joint).")
@@ -160,18 +175,19 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
     from equilibrist.cli import runs
     from equilibrist.solving.best_response import evaluate
     from equilibrist.solving.spot_store import KIND, SolvedSpot
-    from equilibrist.storage.artefact import open_artefact
+    from equilibrist.storage.artefact import read_identity
     from equilibrist.strategies.strategy import Solution, game_of, plan_error
 
     prepare_kernels(threads, *_KERNELS)
-    if open_artefact(folder).kind == KIND:
+    if read_identity(folder).kind == KIND:
         spot = SolvedSpot.open(folder, to_go_on=True)
-        model, stated = spot.spot.build().game, spot.run.evaluation
+        assert spot.subgame is not None
+        model, stated = spot.subgame.game, spot.run.evaluation
         method, iterations, error = spot.solver.name, int(spot.run.state["iteration"]), 0.0
         start = time.perf_counter()
         found = spot.solver.evaluate(model, spot.run.state)
     else:
-        solution = Solution.load(folder, in_memory=True, verify=True)
+        solution = Solution.load(folder, in_memory=True)
         model, stated = game_of(solution), solution.certificate
         method, iterations = solution.method, solution.iterations
         error = max(plan_error(model, player, solution.plans[player]) for player in (0, 1))
@@ -302,22 +318,45 @@ def verify(
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Check the checksums of every array of an artefact, and flops of a real-game response.
+    """Compare the checksum of every array of an artefact, and check flops of a real-game response.
+
+    Checksums find damage, not forgery: whoever made the folder may have made it up. What a solution
+    states of itself is computed again by `exploit`.
 
     Example: equilibrist verify leduc-solution
     """
     from equilibrist.cli.real_game import verify_real
     from equilibrist.storage.artefact import open_artefact
 
-    artefact = open_artefact(folder)
-    artefact.verify()
-    data = {"kind": artefact.kind, "arrays": sorted(artefact.arrays), "hash": artefact.hash}
+    artefact = open_artefact(folder)  # reads every array
+    fits = _fits_its_kind(artefact)
+    data = {
+        "kind": artefact.kind,
+        "arrays": sorted(artefact.arrays),
+        "hash": artefact.hash,
+        "checked": ["checksums", *(["schema"] if fits else [])],
+    }
     names = ", ".join(sorted(artefact.arrays))
     text = f"{folder}: a whole {artefact.kind}, every checksum right ({names})"
+    text += ", every array of the right form and range" if fits else ""
+    text += "; checksums find damage, not forgery"
     if artefact.kind == "real-game response":
         more, words = verify_real(artefact, flops, seed)
         data, text = data | more, f"{text}\n{words}"
     emit(data, text, as_json=json)
+
+
+def _fits_its_kind(artefact: Artefact) -> bool:
+    """Open an artefact as its kind is opened, which checks it; False where no command opens it."""
+    opener = _OPENERS.get(artefact.kind)
+    if opener is None or {"unfinished", "done"} & artefact.configuration.keys():
+        return False
+    module, _, name = opener.partition(":")
+    found: Any = importlib.import_module(f"equilibrist.{module}")
+    for part in name.split("."):
+        found = getattr(found, part)
+    found(artefact.folder)
+    return True
 
 
 def reproduce(

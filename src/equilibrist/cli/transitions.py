@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from equilibrist.cli.abstraction import Flops, Folder, check_output
-from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels, table
+from equilibrist.cli.options import Json, Seed, Threads, emit, owning, prepare_kernels, table
 
 _RECIPES = ("strength-potential", "percentile")  # whose siblings mean the same in every family
 
 
+@owning("out", "product")
 def transitions(
     folder: Folder,
     counts: Annotated[Path | None, typer.Argument(help="Its counts, as `joint` wrote them.")] = (
@@ -38,9 +39,9 @@ def transitions(
     from equilibrist.abstraction.joint import KIND as COUNTS
     from equilibrist.abstraction.joint import Joint
     from equilibrist.errors import InvalidValueError, StorageError
-    from equilibrist.storage.artefact import open_artefact
+    from equilibrist.storage.artefact import read_identity
 
-    found, parents = Abstraction.open(folder), {"buckets": open_artefact(folder).hash}
+    found, parents = Abstraction.open(folder), {"buckets": read_identity(folder).hash}
     if found.recipe not in _RECIPES:
         raise InvalidValueError(
             f"buckets of {found.recipe} mean nothing without their parents; transitions are of "
@@ -54,7 +55,7 @@ def transitions(
             check_output(target, kind, resume=False)
     prepare_kernels(threads, "joint.bucket_showdowns")
     if counts is not None:
-        artefact = open_artefact(counts)
+        artefact = read_identity(counts)
         if artefact.parents != {"first": parents["buckets"]}:
             raise StorageError(f"{counts} counts other buckets than {folder}", value=str(counts))
         met, parents["counts"] = Joint.open(counts), artefact.hash

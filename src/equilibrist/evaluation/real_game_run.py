@@ -28,6 +28,7 @@ from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.models.game import Floats
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
 KIND = "real-game response"
 _SHARE = 0.05  # of the time that writing may take
@@ -134,7 +135,7 @@ def begun(named: Named, responses: tuple[Response, Response], folder: Path | Non
     rules = named.strategy.tree.rules
     flops = Flops.of(rules)
     if folder is not None and (folder / MANIFEST).exists():
-        return _load(named, flops, folder)
+        return _load(named, flops, responses, folder)
     first, second = (
         np.zeros((len(flops.boards), len(response.positions[0].nodes), 169))
         for response in responses
@@ -143,14 +144,25 @@ def begun(named: Named, responses: tuple[Response, Response], folder: Path | Non
     return Run(named.name, named.identity, rules, flops, is_done, (first, second))
 
 
-def _load(named: Named, flops: Flops, folder: Path) -> Run:
+def _load(named: Named, flops: Flops, responses: tuple[Response, Response], folder: Path) -> Run:
+    """The run in a folder, its checksums compared: whatever is written next is signed anew."""
     stored = open_artefact(folder, KIND, in_memory=True)
-    if stored.configuration["identity"] != named.identity:
+    fields, number = Fields.configuration(stored), len(flops.boards)
+    if fields.lines("identity") != named.identity:
         raise StorageError(
-            f"{folder} holds a response to {stored.configuration['strategy']}, another strategy "
+            f"{folder} holds a response to {fields.text('strategy')}, another strategy "
             f"than {named.name} now is; choose another folder with --out",
             value=str(folder),
         )
+    shapes = [(number, len(response.positions[0].nodes), 169) for response in responses]
+    check_arrays(
+        stored,
+        {
+            "done": ArrayRule("uint8", (number,), high=1),
+            "values0": ArrayRule("float64", shapes[0]),
+            "values1": ArrayRule("float64", shapes[1]),
+        },
+    )
     arrays = stored.arrays
     return Run(
         named.name,
@@ -159,7 +171,7 @@ def _load(named: Named, flops: Flops, folder: Path) -> Run:
         flops,
         np.array(arrays["done"], np.bool_),
         (arrays["values0"], arrays["values1"]),
-        stored.timings["seconds"],
+        Fields.timings(stored).number("seconds", 0),
     )
 
 

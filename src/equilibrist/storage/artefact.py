@@ -5,11 +5,10 @@ The manifest says what the artefact is (kind, configuration, parents, seed), how
 point: a write puts arrays under new names (`regret-000017.npy`, 17 the generation), waits until
 they are on the disk, replaces `manifest.json` by rename, and only then removes the old arrays. A
 process killed at any instruction leaves the old artefact or the new one; array files it leaves
-besides are removed by the next write. Files of other names are left alone. Readers need no lock:
-the maps of removed files stay valid.
+besides are named in `lock`, and the next write removes them. All other files are left alone.
+Readers need no lock: the maps of removed files stay valid.
 
-`lock` keeps two writers apart. It stays in the folder, which is how the leftovers of a first
-write that never ended are told from somebody else's files.
+`lock` keeps two writers apart (`ownership`). It stays in the folder.
 """
 
 from __future__ import annotations
@@ -17,17 +16,13 @@ from __future__ import annotations
 import contextlib
 import datetime
 import errno
-import fcntl
-import hashlib
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
-
-import numpy as np
 
 from equilibrist import __version__
 from equilibrist.errors import StorageError
@@ -35,36 +30,38 @@ from equilibrist.storage.array_file import (
     FILE_NAME,
     AnyArray,
     ArrayFile,
+    BlockwiseArray,
     check_array,
+    check_finite,
     damaged,
-    digest_file,
+    load_array,
     map_array,
+    verify_file,
     write_array,
 )
 from equilibrist.storage.manifest import (
     FIELDS,
     FORMAT,
-    LOCK,
-    LOCK_TEXT,
     MANIFEST,
     VERSION,
     digest,
     files_of,
     identity,
-    is_begun,
     plain_json,
+    plain_text,
     read_manifest,
     stored_files,
 )
+from equilibrist.storage.ownership import LOCK, Writing, locked_for_writing, read_lock
 
 _NEW_MANIFEST = "manifest.json.new"
 _EFFECTIVE = os.access in os.supports_effective_ids  # ask for whom the process acts, if it can
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, eq=False)
-class Artefact:
-    """An opened artefact; `arrays` are read-only maps, or copies if asked for."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Identity:
+    """What a manifest says of an artefact; its arrays are neither opened nor checked."""
 
     folder: Path
     kind: str
@@ -76,46 +73,57 @@ class Artefact:
     written: str  # date and time, UTC
     timings: dict[str, float]  # seconds
     generation: int  # counts the writes into the folder, from 1
-    arrays: Mapping[str, AnyArray]
     files: Mapping[str, ArrayFile]  # of each array
     hash: str  # of content and configuration, not of names and times: what children refer to
-    _maps: Mapping[str, AnyArray]  # bytes of the whole files
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Artefact(Identity):
+    """An opened artefact; `arrays` are read-only maps, or copies if asked for."""
+
+    arrays: Mapping[str, AnyArray]  # whole, their checksums compared
+    large: Mapping[str, BlockwiseArray]  # checked as they are read; empty unless asked for
 
     def verify(self) -> None:
-        """Read every array and compare checksums; `StorageError` names the first wrong file.
+        """Read every array again and compare checksums; `StorageError` names the first wrong file.
 
-        An artefact that was replaced after it was opened is checked as it was opened.
+        Of an artefact that was replaced after it was opened, nothing is left to check.
         """
         for name, entry in self.files.items():
-            path = self.folder / entry.file
             try:
-                sha256 = digest_file(path)
-            except FileNotFoundError:
+                verify_file(self.folder, entry)
+            except StorageError:
                 if stored_files(self.folder).get(name) == entry:
-                    raise damaged(path, "is missing") from None
-                sha256 = hashlib.sha256(self._maps[name].data).hexdigest()
-            except OSError as error:
-                raise damaged(path, f"cannot be read: {error.strerror or error}") from None
-            if sha256 != entry.sha256:
-                raise damaged(path, "was altered: its checksum is not the manifest's")
+                    raise
+
+
+def read_identity(folder: str | Path, kind: str | None = None) -> Identity:
+    """What the manifest of an artefact says; cheap, since no array is opened.
+
+    Raises `StorageError`, naming the file, for anything that is not the manifest of a `kind`.
+    """
+    folder = Path(folder)
+    return Identity(**_fields(folder, _read_kind(folder, kind)))
 
 
 def open_artefact(
-    folder: str | Path, kind: str | None = None, *, in_memory: bool = False
+    folder: str | Path,
+    kind: str | None = None,
+    *,
+    in_memory: bool = False,
+    blockwise: bool = False,
 ) -> Artefact:
-    """Open an artefact; sizes and headers are checked, checksums only by `Artefact.verify`.
+    """Open an artefact and compare the checksums of its arrays, which reads them all.
 
-    Raises `StorageError`, naming the file, for anything that is not a whole artefact of `kind`.
+    `blockwise` leaves large arrays unread: they are found in `Artefact.large`, and their blocks are
+    checked as they are read. Raises `StorageError`, naming the file, for anything that is not a
+    whole artefact of `kind`.
     """
     folder = Path(folder)
     while True:
-        manifest = read_manifest(folder)
-        if kind is not None and manifest["kind"] != kind:
-            raise damaged(
-                folder / MANIFEST, f"describes {_a(manifest['kind'])}, but {_a(kind)} is wanted"
-            )
+        manifest = _read_kind(folder, kind)
         try:
-            return _open_arrays(folder, manifest, in_memory)
+            return _open_arrays(folder, manifest, in_memory, blockwise)
         except StorageError:
             # A writer may have replaced the artefact since: then the new one is the answer.
             if read_manifest(folder)["sha256"] == manifest["sha256"]:
@@ -133,16 +141,22 @@ def write_artefact(
     parents: Mapping[str, str] = _EMPTY,
     timings: Mapping[str, float] = _EMPTY,
     keep: Collection[str] = (),
+    may_be_infinite: Collection[str] = (),
 ) -> str:
     """Write an artefact, replacing one of the same kind at once and whole; returns its hash.
 
     Arrays that are there and are to `keep` stay and are not written again. Raises
     `InvalidValueError` for what no artefact can hold (NaN in JSON, arrays of objects), and
-    `StorageError` where the folder is something else, in use or cannot be written; in either case
-    an artefact that was there is still there.
+    `StorageError` where an array holds NaN, or infinity unless it `may_be_infinite`, or where the
+    folder is something else, in use or cannot be written; in any case an artefact that was there is
+    still there.
     """
     folder = Path(folder)
     checked = {name: check_array(name, array) for name, array in arrays.items()}
+    for name, array in checked.items():
+        check_finite(
+            f"{name} of the {kind} for {folder}", array, may_be_infinite=name in may_be_infinite
+        )
     manifest = _stamped(
         kind=kind,
         configuration=configuration,
@@ -153,10 +167,9 @@ def write_artefact(
     )
     try:
         check_target(folder, kind)
-        folder.mkdir(parents=True, exist_ok=True)
-        with _locked(folder):
+        with locked_for_writing(folder) as writing:
             check_target(folder, kind)  # again, now that nobody else writes
-            return _replace(folder, manifest, checked, keep)
+            return _replace(folder, manifest, checked, keep, writing)
     except OSError as error:
         _cannot_write(folder, error)
 
@@ -169,23 +182,29 @@ def _stamped(**fields: Any) -> dict[str, Any]:
 
 
 def _replace(
-    folder: Path, manifest: dict[str, Any], arrays: dict[str, AnyArray], keep: Collection[str]
+    folder: Path,
+    manifest: dict[str, Any],
+    arrays: dict[str, AnyArray],
+    keep: Collection[str],
+    writing: Writing,
 ) -> str:
     """Write arrays under new names, then the manifest, then remove what it does not name."""
-    old = read_manifest(folder) if (folder / MANIFEST).exists() else None
+    old = read_manifest(folder) if os.path.lexists(folder / MANIFEST) else None
     there = {} if old is None else files_of(folder, old)
-    kept = {entry.file for entry in there.values()}
-    _sweep(folder, kept)
-    generation = 1 if old is None else old["generation"] + 1
+    old_files = {entry.file for entry in there.values()}
+    _sweep(folder, writing.files - old_files)
+    generation = _free_generation(folder, arrays, 1 if old is None else old["generation"] + 1)
+    new_files = {name: _file_name(name, generation) for name in arrays}
+    ours = old_files.union(new_files.values())
+    writing.announce(ours)
     try:
         files = {name: entry for name, entry in there.items() if name in keep} | {
-            name: write_array(folder, f"{name}-{generation:06d}.npy", array)
-            for name, array in arrays.items()
+            name: write_array(folder, new_files[name], array) for name, array in arrays.items()
         }
         manifest["generation"] = generation
         manifest["arrays"] = {name: entry.to_json() for name, entry in files.items()}
         manifest["sha256"] = digest(manifest)
-        with open(folder / _NEW_MANIFEST, "w", encoding="utf-8") as stream:
+        with open(folder / _NEW_MANIFEST, "x", encoding="utf-8") as stream:
             stream.write(json.dumps(manifest, indent=1) + "\n")
             stream.flush()
             os.fsync(stream.fileno())
@@ -198,18 +217,30 @@ def _replace(
         # Whichever manifest is there now, its arrays stay, and so do the old ones.
         with contextlib.suppress(OSError, StorageError):
             now = {entry.file for entry in stored_files(folder).values()}
-            _sweep(folder, kept | now)
+            _sweep(folder, ours - old_files - now)
         raise
     with contextlib.suppress(OSError):  # the new artefact is there; the next write sweeps again
-        _sweep(folder, {entry.file for entry in files.values()})
+        stays = {entry.file for entry in files.values()}
+        _sweep(folder, ours - stays)
+        writing.conclude(stays)
     return identity(manifest)
 
 
-def _sweep(folder: Path, kept: set[str]) -> None:
-    """Remove array files and manifests of writes that did not end, except those to keep."""
-    for path in folder.iterdir():
-        if path.name == _NEW_MANIFEST or (FILE_NAME.fullmatch(path.name) and path.name not in kept):
-            path.unlink(missing_ok=True)
+def _file_name(name: str, generation: int) -> str:
+    return f"{name}-{generation:06d}.npy"
+
+
+def _free_generation(folder: Path, arrays: Mapping[str, AnyArray], generation: int) -> int:
+    """The next generation whose file names are free: files that we did not write stay."""
+    while any(os.path.lexists(folder / _file_name(name, generation)) for name in arrays):
+        generation += 1
+    return generation
+
+
+def _sweep(folder: Path, names: Collection[str]) -> None:
+    """Remove files of ours, and a manifest whose write did not end."""
+    for name in (_NEW_MANIFEST, *filter(FILE_NAME.fullmatch, names)):
+        (folder / name).unlink(missing_ok=True)
 
 
 def check_target(folder: Path, kind: str) -> None:
@@ -218,11 +249,11 @@ def check_target(folder: Path, kind: str) -> None:
     if nearest.is_dir() and not os.access(nearest, os.W_OK | os.X_OK, effective_ids=_EFFECTIVE):
         denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
         _cannot_write(folder, denied)
-    if (folder / MANIFEST).exists():
+    if os.path.lexists(folder / MANIFEST):
         found = read_manifest(folder)["kind"]
         if found != kind:
             raise StorageError(
-                f"{folder} holds {_a(found)}; {_a(kind)} will not "
+                f"{folder} holds {_a(plain_text(found))}; {_a(kind)} will not "
                 "overwrite it, choose another folder",
                 value=str(folder),
             )
@@ -233,54 +264,59 @@ def check_target(folder: Path, kind: str) -> None:
         return
     except OSError as error:
         _cannot_write(folder, error)
-    foreign = {name for name in names - {LOCK, _NEW_MANIFEST} if not FILE_NAME.fullmatch(name)}
-    if foreign or (names and not is_begun(folder)):
+    foreign = names - {LOCK, _NEW_MANIFEST} - _leftovers(folder, names)
+    if foreign or (names and read_lock(folder) is None):
         raise StorageError(
-            f"{folder} exists and is no artefact (it holds {min(foreign or names)}); "
+            f"{folder} exists and is no artefact (it holds {plain_text(min(foreign or names))}); "
             "choose another folder",
             value=str(folder),
         )
 
 
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep other writers out of the folder; the lock goes with the process that holds it."""
-    path = folder / LOCK
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            owner = os.pread(descriptor, 200, 0).decode(errors="replace").split()[-1:]
-            raise StorageError(
-                f"process {''.join(owner) or 'unknown'} is writing {folder}; "
-                "wait until it ends or choose another folder",
-                value=str(path),
-            ) from None
-        except OSError as error:
-            if error.errno not in (errno.ENOLCK, errno.ENOTSUP):  # a disk without locks
-                raise
-        # One write of a fixed length: a crash never leaves half a text.
-        os.pwrite(descriptor, f"{LOCK_TEXT}{os.getpid():>10}\n".encode(), 0)
-        os.fsync(descriptor)
-        yield
-    finally:
-        os.close(descriptor)
+def _leftovers(folder: Path, names: Collection[str]) -> set[str]:
+    """Names of files that a first write which never ended has left in a folder."""
+    lock = read_lock(folder)
+    if lock is None:
+        return set()
+    if lock.is_exact:
+        return {name for name in names if name in lock.names}
+    return {name for name in names if FILE_NAME.fullmatch(name)}  # as earlier versions named them
 
 
-def _open_arrays(folder: Path, manifest: dict[str, Any], in_memory: bool) -> Artefact:
-    files = files_of(folder, manifest)
-    maps = {name: map_array(folder, entry) for name, entry in files.items()}
-    arrays = {name: np.array(array) if in_memory else array for name, (array, _) in maps.items()}
+def _read_kind(folder: Path, kind: str | None) -> dict[str, Any]:
+    """The manifest of an artefact of a kind, or of any."""
+    manifest = read_manifest(folder)
+    if kind is not None and manifest["kind"] != kind:
+        raise damaged(
+            folder / MANIFEST,
+            f"describes {_a(plain_text(manifest['kind']))}, but {_a(kind)} is wanted",
+        )
+    return manifest
+
+
+def _fields(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
     fields = {field: manifest[field] for field in FIELDS if field != "arrays"}
-    return Artefact(
-        folder=folder,
-        arrays=MappingProxyType(arrays),
-        files=MappingProxyType(files),
-        hash=identity(manifest),
-        _maps={name: whole for name, (_, whole) in maps.items()},
-        **fields,
-    )
+    files = MappingProxyType(files_of(folder, manifest))
+    return fields | {"folder": folder, "files": files, "hash": identity(manifest)}
+
+
+def _open_arrays(
+    folder: Path, manifest: dict[str, Any], in_memory: bool, blockwise: bool
+) -> Artefact:
+    fields = _fields(folder, manifest)
+    arrays: dict[str, AnyArray] = {}
+    large: dict[str, BlockwiseArray] = {}
+    for name, entry in fields["files"].items():
+        found = (
+            load_array(folder, entry)
+            if in_memory
+            else map_array(folder, entry, is_blockwise=blockwise)
+        )
+        if isinstance(found, BlockwiseArray):
+            large[name] = found
+        else:
+            arrays[name] = found
+    return Artefact(**fields, arrays=MappingProxyType(arrays), large=MappingProxyType(large))
 
 
 def _sync_folder(folder: Path) -> None:
