@@ -27,6 +27,7 @@ from equilibrist.cli import (
     spot,
     transitions,
 )
+from equilibrist.cli.interrupts import stoppable
 from equilibrist.errors import EquilibristError
 
 _LONGEST_COMPLAINT = 1000  # characters
@@ -44,23 +45,26 @@ app.command()(games.tree)
 app.command()(cards.equity)
 app.command()(cards.rank)
 app.command()(cards.index)
-for command in (
+for long_command in (
     bots.train,
-    bots.bots,
     solving.solve,
     solving.exploit,
-    solving.show,
     solving.compare,
     solving.verify,
     solving.reproduce,
     spot.spot,
     abstraction.abstract,
-    abstraction.buckets,
     abstraction.joint,
     transitions.transitions,
-    arena.players,
     arena.match,
     arena.tournament,
+):
+    app.command()(stoppable(long_command))
+for command in (
+    bots.bots,
+    solving.show,
+    abstraction.buckets,
+    arena.players,
     network.dealer,
     network.connect,
     history.log,

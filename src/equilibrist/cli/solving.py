@@ -68,12 +68,14 @@ def solve(
     Example: equilibrist solve leduc --method cfr+ --iterations 1000 --out leduc-solution
     """
     from equilibrist.cli import runs, skill
+    from equilibrist.cli.interrupts import how_to_go_on, leave
     from equilibrist.cli.progress import Budget, shown
     from equilibrist.solving.methods import get_method
     from equilibrist.solving.range_of_skill import RangeOfSkill
-    from equilibrist.solving.solve import check_budget
+    from equilibrist.solving.solve import Outcome, check_budget
     from equilibrist.solving.solve import solve as run_solver
     from equilibrist.solving.store import Store
+    from equilibrist.storage import stopping
 
     solver = get_method(method, dtype)
     if iterations is None and to is None and seconds is None:
@@ -96,6 +98,7 @@ def solve(
         force,
         runs.Rounds.parse(rounds, pot, last_bet),
     )
+    stopping.check()
     store = Store(out, model, description, solver, seed, dtype)
     earlier = store.resume() if resume else None
     hint = "Ctrl-C stops" if out is None else "Ctrl-C stops and saves"
@@ -104,6 +107,9 @@ def solve(
         run = run_solver(
             model, solver, **budget._asdict(), seed=seed, run=earlier, watch=view, save=store.save
         )
+    is_stopped, done = run.outcome is Outcome.INTERRUPTED, int(run.state["iteration"])
+    if is_stopped and not done:
+        leave(how_to_go_on(out, done))
     data, text = runs.result(model, solver, run, out), runs.result_text(model, solver, run)
     if isinstance(solver, RangeOfSkill):
         report = solver.report(model, run.state)
@@ -113,6 +119,8 @@ def solve(
     emit(data, text, as_json=json)
     if plot is not None:
         runs.draw({method: run.trace_array()}, model, plot)
+    if is_stopped:
+        leave(how_to_go_on(out, done))
 
 
 def exploit(
@@ -263,10 +271,12 @@ def compare(
     Example: equilibrist compare leduc --methods cfr+,egt,lp --seconds 5 --plot leduc.png
     """
     from equilibrist.cli import runs
+    from equilibrist.cli.interrupts import leave
     from equilibrist.cli.progress import Budget, shown
     from equilibrist.solving.methods import get_method
     from equilibrist.solving.solve import Outcome, check_budget
     from equilibrist.solving.solve import solve as run_solver
+    from equilibrist.storage import stopping
 
     names = [name.strip() for name in methods.split(",")]
     solvers = [get_method(name, dtype) for name in names]
@@ -276,8 +286,9 @@ def compare(
     model, _ = runs.build(
         game, joint, bets, raises, max_raises, symmetry, dtype, names, force=False
     )
+    stopping.check()
     header = ("method", "iterations", "seconds", f"exploitability, {model.unit}", "value")
-    traces, results = {}, []
+    is_stopped, traces, results = False, {}, []
     rows: list[tuple[object, ...]] = []
     with shown(model.name, "Ctrl-C stops", plain=json) as view:
         for solver in solvers:
@@ -287,12 +298,15 @@ def compare(
             traces[solver.name] = run.trace_array()
             results.append(runs.result(model, solver, run, None))
             rows.append(runs.compare_row(solver, run))
-            if run.outcome is Outcome.INTERRUPTED:
+            is_stopped = run.outcome is Outcome.INTERRUPTED
+            if is_stopped:
                 break
     text = f"{model.name}: {model.num_infosets:,} information sets\n{table(rows, header=header)}"
     emit({"game": model.name, "rows": results}, text, as_json=json)
     if plot is not None:
         runs.draw(traces, model, plot)
+    if is_stopped:
+        leave(f"stopped at {solver.name}; methods after it did not run")
 
 
 def verify(

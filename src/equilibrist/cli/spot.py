@@ -89,8 +89,10 @@ def spot(
     """
     from equilibrist.cli import runs, spot_text
     from equilibrist.cli.grid import PALETTES, draw_grid
+    from equilibrist.cli.interrupts import how_to_go_on, leave
     from equilibrist.games.catalog import get_game, load_game
     from equilibrist.models.spot import Spot
+    from equilibrist.solving.solve import Outcome
     from equilibrist.solving.spot_store import KIND, SolvedSpot, solver
 
     if palette not in PALETTES:
@@ -127,6 +129,10 @@ def spot(
         if done is None:
             runs.check_output(out, False, KIND)
         done, built = _solve(given, by, done, (iterations, target, seconds), out, force, json)
+    is_stopped = done.run.outcome is Outcome.INTERRUPTED
+    iteration = int(done.run.state["iteration"])
+    if is_stopped and not iteration:
+        leave(how_to_go_on(out, iteration))
     answers = done.answers(built)
     data, text = spot_text.result(done, out or folder), spot_text.result_text(done)
     if runouts:
@@ -142,6 +148,8 @@ def spot(
         if plot is not None:
             draw_grid(report, plot, palette)
     emit(data, text, as_json=json)
+    if is_stopped:
+        leave(how_to_go_on(out, iteration))
 
 
 # --- what is asked --------------------------------------------------------------------------------
@@ -186,6 +194,7 @@ def _solve(
     from equilibrist.solving.forecast import spot_forecast
     from equilibrist.solving.solve import Run, check_budget, solve
     from equilibrist.solving.spot_store import SolvedSpot
+    from equilibrist.storage import stopping
 
     iterations, target, seconds = budget
     check_budget(iterations, target, seconds)
@@ -195,7 +204,9 @@ def _solve(
     for seat, text, own in zip(spot_text.SEATS, (given.oop, given.ip), given.ranges, strict=True):
         print(f"{seat}: {text}, {own.num_combos:g} hands", file=sys.stderr)
     print(f"{needed}", file=sys.stderr, flush=True)
+    stopping.check()
     built = given.build()
+    stopping.check()
 
     def save(run: Run) -> None:
         if out is not None:
