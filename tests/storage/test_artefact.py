@@ -19,6 +19,7 @@ from equilibrist import __version__
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.storage.manifest import digest
+from equilibrist.storage.ownership import LockText
 
 ARRAYS = {
     "regret": np.arange(6.0).reshape(2, 3),
@@ -264,16 +265,31 @@ def test_readers_see_the_old_or_the_new_while_a_writer_replaces(tmp_path):
     assert generation_of(tmp_path) == 29
 
 
-def test_leftovers_of_a_crashed_write_are_removed_and_other_files_are_not(tmp_path):
+def test_files_that_only_look_like_ours_stay(tmp_path):
     write(tmp_path)
-    (tmp_path / "x-000002.npy").write_bytes(b"half")
+    for name in ("x-000002.npy", "results-123456.npy", "plot.png"):
+        (tmp_path / name).write_bytes(b"mine")
     (tmp_path / "manifest.json.new").write_text("{")
-    (tmp_path / "plot.png").write_bytes(b"png")
-    assert generation_of(tmp_path) == 1
     write(tmp_path, 2)
-    names = ["lock", "manifest.json", "plot.png", "x-000002.npy", "y-000002.npy"]
-    assert sorted(os.listdir(tmp_path)) == names
     assert generation_of(tmp_path) == 2
+    mine = {"x-000002.npy", "results-123456.npy", "plot.png"}
+    assert set(os.listdir(tmp_path)) == mine | {
+        "lock", "manifest.json", "x-000003.npy", "y-000003.npy"
+    }  # fmt: skip
+    assert {(tmp_path / name).read_bytes() for name in mine} == {b"mine"}
+
+
+def test_leftovers_named_in_the_lock_are_removed_and_nothing_outside_is(tmp_path):
+    folder = tmp_path / "a"
+    write(folder)
+    secret = tmp_path / "secret-000001.npy"
+    for path in (folder / "x-000007.npy", secret):
+        path.write_bytes(b"half")
+    names = frozenset({"x-000007.npy", "../secret-000001.npy"})
+    (folder / "lock").write_bytes(LockText(1, 1.0, names=names).encode())
+    write(folder, 2)
+    assert len(os.listdir(folder)) == 4
+    assert secret.exists()
 
 
 # Damage
@@ -545,7 +561,8 @@ def test_arrays_are_added_without_writing_the_others_again(tmp_path):
     assert sorted(open_artefact(tmp_path).arrays) == ["x", "y"]
 
 
-def test_two_writers_at_once_are_refused(tmp_path):
+def test_two_writers_at_once_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("equilibrist.storage.ownership._WAIT_SECONDS", 0.1)
     write(tmp_path)
     script = (
         "import fcntl, os, sys, time; d = os.open(sys.argv[1], os.O_RDWR);"

@@ -5,11 +5,10 @@ The manifest says what the artefact is (kind, configuration, parents, seed), how
 point: a write puts arrays under new names (`regret-000017.npy`, 17 the generation), waits until
 they are on the disk, replaces `manifest.json` by rename, and only then removes the old arrays. A
 process killed at any instruction leaves the old artefact or the new one; array files it leaves
-besides are removed by the next write. Files of other names are left alone. Readers need no lock:
-the maps of removed files stay valid.
+besides are named in `lock`, and the next write removes them. All other files are left alone.
+Readers need no lock: the maps of removed files stay valid.
 
-`lock` keeps two writers apart. It stays in the folder, which is how the leftovers of a first
-write that never ended are told from somebody else's files.
+`lock` keeps two writers apart (`ownership`). It stays in the folder.
 """
 
 from __future__ import annotations
@@ -17,11 +16,10 @@ from __future__ import annotations
 import contextlib
 import datetime
 import errno
-import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -44,18 +42,16 @@ from equilibrist.storage.array_file import (
 from equilibrist.storage.manifest import (
     FIELDS,
     FORMAT,
-    LOCK,
-    LOCK_TEXT,
     MANIFEST,
     VERSION,
     digest,
     files_of,
     identity,
-    is_begun,
     plain_json,
     read_manifest,
     stored_files,
 )
+from equilibrist.storage.ownership import LOCK, Writing, locked_for_writing, read_lock
 
 _NEW_MANIFEST = "manifest.json.new"
 _EFFECTIVE = os.access in os.supports_effective_ids  # ask for whom the process acts, if it can
@@ -153,10 +149,9 @@ def write_artefact(
     )
     try:
         check_target(folder, kind)
-        folder.mkdir(parents=True, exist_ok=True)
-        with _locked(folder):
+        with locked_for_writing(folder) as writing:
             check_target(folder, kind)  # again, now that nobody else writes
-            return _replace(folder, manifest, checked, keep)
+            return _replace(folder, manifest, checked, keep, writing)
     except OSError as error:
         _cannot_write(folder, error)
 
@@ -169,23 +164,29 @@ def _stamped(**fields: Any) -> dict[str, Any]:
 
 
 def _replace(
-    folder: Path, manifest: dict[str, Any], arrays: dict[str, AnyArray], keep: Collection[str]
+    folder: Path,
+    manifest: dict[str, Any],
+    arrays: dict[str, AnyArray],
+    keep: Collection[str],
+    writing: Writing,
 ) -> str:
     """Write arrays under new names, then the manifest, then remove what it does not name."""
-    old = read_manifest(folder) if (folder / MANIFEST).exists() else None
+    old = read_manifest(folder) if os.path.lexists(folder / MANIFEST) else None
     there = {} if old is None else files_of(folder, old)
-    kept = {entry.file for entry in there.values()}
-    _sweep(folder, kept)
-    generation = 1 if old is None else old["generation"] + 1
+    old_files = {entry.file for entry in there.values()}
+    _sweep(folder, writing.files - old_files)
+    generation = _free_generation(folder, arrays, 1 if old is None else old["generation"] + 1)
+    new_files = {name: _file_name(name, generation) for name in arrays}
+    ours = old_files.union(new_files.values())
+    writing.announce(ours)
     try:
         files = {name: entry for name, entry in there.items() if name in keep} | {
-            name: write_array(folder, f"{name}-{generation:06d}.npy", array)
-            for name, array in arrays.items()
+            name: write_array(folder, new_files[name], array) for name, array in arrays.items()
         }
         manifest["generation"] = generation
         manifest["arrays"] = {name: entry.to_json() for name, entry in files.items()}
         manifest["sha256"] = digest(manifest)
-        with open(folder / _NEW_MANIFEST, "w", encoding="utf-8") as stream:
+        with open(folder / _NEW_MANIFEST, "x", encoding="utf-8") as stream:
             stream.write(json.dumps(manifest, indent=1) + "\n")
             stream.flush()
             os.fsync(stream.fileno())
@@ -198,18 +199,30 @@ def _replace(
         # Whichever manifest is there now, its arrays stay, and so do the old ones.
         with contextlib.suppress(OSError, StorageError):
             now = {entry.file for entry in stored_files(folder).values()}
-            _sweep(folder, kept | now)
+            _sweep(folder, ours - old_files - now)
         raise
     with contextlib.suppress(OSError):  # the new artefact is there; the next write sweeps again
-        _sweep(folder, {entry.file for entry in files.values()})
+        stays = {entry.file for entry in files.values()}
+        _sweep(folder, ours - stays)
+        writing.conclude(stays)
     return identity(manifest)
 
 
-def _sweep(folder: Path, kept: set[str]) -> None:
-    """Remove array files and manifests of writes that did not end, except those to keep."""
-    for path in folder.iterdir():
-        if path.name == _NEW_MANIFEST or (FILE_NAME.fullmatch(path.name) and path.name not in kept):
-            path.unlink(missing_ok=True)
+def _file_name(name: str, generation: int) -> str:
+    return f"{name}-{generation:06d}.npy"
+
+
+def _free_generation(folder: Path, arrays: Mapping[str, AnyArray], generation: int) -> int:
+    """The next generation whose file names are free: files that we did not write stay."""
+    while any(os.path.lexists(folder / _file_name(name, generation)) for name in arrays):
+        generation += 1
+    return generation
+
+
+def _sweep(folder: Path, names: Collection[str]) -> None:
+    """Remove files of ours, and a manifest whose write did not end."""
+    for name in (_NEW_MANIFEST, *filter(FILE_NAME.fullmatch, names)):
+        (folder / name).unlink(missing_ok=True)
 
 
 def check_target(folder: Path, kind: str) -> None:
@@ -218,7 +231,7 @@ def check_target(folder: Path, kind: str) -> None:
     if nearest.is_dir() and not os.access(nearest, os.W_OK | os.X_OK, effective_ids=_EFFECTIVE):
         denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
         _cannot_write(folder, denied)
-    if (folder / MANIFEST).exists():
+    if os.path.lexists(folder / MANIFEST):
         found = read_manifest(folder)["kind"]
         if found != kind:
             raise StorageError(
@@ -233,8 +246,8 @@ def check_target(folder: Path, kind: str) -> None:
         return
     except OSError as error:
         _cannot_write(folder, error)
-    foreign = {name for name in names - {LOCK, _NEW_MANIFEST} if not FILE_NAME.fullmatch(name)}
-    if foreign or (names and not is_begun(folder)):
+    foreign = names - {LOCK, _NEW_MANIFEST} - _leftovers(folder, names)
+    if foreign or (names and read_lock(folder) is None):
         raise StorageError(
             f"{folder} exists and is no artefact (it holds {min(foreign or names)}); "
             "choose another folder",
@@ -242,30 +255,14 @@ def check_target(folder: Path, kind: str) -> None:
         )
 
 
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep other writers out of the folder; the lock goes with the process that holds it."""
-    path = folder / LOCK
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            owner = os.pread(descriptor, 200, 0).decode(errors="replace").split()[-1:]
-            raise StorageError(
-                f"process {''.join(owner) or 'unknown'} is writing {folder}; "
-                "wait until it ends or choose another folder",
-                value=str(path),
-            ) from None
-        except OSError as error:
-            if error.errno not in (errno.ENOLCK, errno.ENOTSUP):  # a disk without locks
-                raise
-        # One write of a fixed length: a crash never leaves half a text.
-        os.pwrite(descriptor, f"{LOCK_TEXT}{os.getpid():>10}\n".encode(), 0)
-        os.fsync(descriptor)
-        yield
-    finally:
-        os.close(descriptor)
+def _leftovers(folder: Path, names: Collection[str]) -> set[str]:
+    """Names of files that a first write which never ended has left in a folder."""
+    lock = read_lock(folder)
+    if lock is None:
+        return set()
+    if lock.is_exact:
+        return {name for name in names if name in lock.names}
+    return {name for name in names if FILE_NAME.fullmatch(name)}  # as earlier versions named them
 
 
 def _open_arrays(folder: Path, manifest: dict[str, Any], in_memory: bool) -> Artefact:

@@ -12,12 +12,12 @@ import numpy as np
 
 from equilibrist.errors import InvalidValueError
 from equilibrist.storage.array_file import ArrayFile, damaged
+from equilibrist.storage.ownership import MANIFEST as MANIFEST
+from equilibrist.storage.ownership import MOST_MANIFEST_BYTES, read_lock
+from equilibrist.storage.regular_file import read_regular
 
 FORMAT = "equilibrist-artefact"
 VERSION = 1
-MANIFEST = "manifest.json"
-LOCK = "lock"  # held by a writer; tells a folder of ours that has no manifest yet
-LOCK_TEXT = "equilibrist artefact, last written by process "
 # What makes an artefact what it is; the rest says how it came to be.
 _IDENTITY = ("kind", "version", "configuration", "seed", "parents")
 FIELDS: dict[str, type | tuple[type, ...]] = {
@@ -38,9 +38,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of an artefact, whole and unaltered."""
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_bytes(), parse_constant=_no_constant)
+        manifest = json.loads(read_regular(path, MOST_MANIFEST_BYTES), parse_constant=_no_constant)
     except (FileNotFoundError, NotADirectoryError):
-        if is_begun(folder):
+        if read_lock(folder) is not None:
             raise damaged(folder, "is half-written: it has no manifest.json yet") from None
         raise damaged(folder, "is no artefact: it has no manifest.json") from None
     except OSError as error:
@@ -75,15 +75,6 @@ def stored_files(folder: Path) -> dict[str, ArrayFile]:
     if not (folder / MANIFEST).exists():
         return {}
     return files_of(folder, read_manifest(folder))
-
-
-def is_begun(folder: Path) -> bool:
-    """Whether some artefact was ever begun in the folder: its lock is ours, or still empty."""
-    try:
-        text = (folder / LOCK).read_bytes()
-        return text.startswith(LOCK_TEXT.encode()) or not text
-    except OSError:
-        return False
 
 
 def plain_json(content: dict[str, Any]) -> dict[str, Any]:
