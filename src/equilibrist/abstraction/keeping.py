@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from equilibrist.abstraction.buckets import KIND, UNFINISHED
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.rules import GameRules, rules_text
+from equilibrist.storage import stopping
 from equilibrist.storage.artefact import open_artefact, write_artefact
 
 Part: TypeAlias = tuple[NDArray[Any], ...]
@@ -46,13 +47,15 @@ class Keep(Protocol):
 def kept(keep: Keep | None, name: str, work: Callable[[], Part], *, whole: bool = True) -> Part:
     """A part as it was kept, or else as `work` makes it, from now on kept.
 
-    What is not `whole` is on the way to a larger part.
+    What is not `whole` is on the way to a larger part. Raises `Stopped` between parts if asked to.
     """
+    stopping.check()
     found = None if keep is None else keep.load(name)
     if found is None:
         found = work()
         if keep is not None:
             (keep.store if whole else keep.add)(name, found)
+        stopping.check()
     return found
 
 
@@ -61,7 +64,7 @@ def kept_series(
 ) -> Iterator[Part]:
     """Parts on the way to a larger one, in order: those that are kept, then those of `work`.
 
-    `work` makes all parts from a number on.
+    `work` makes all parts from a number on. Raises `Stopped` between parts if asked to.
     """
     done = 0
     while keep is not None and (found := keep.load(f"{name}{done}")) is not None:
@@ -70,6 +73,7 @@ def kept_series(
     for number, part in enumerate(work(done), start=done):
         if keep is not None:
             keep.add(f"{name}{number}", part)
+        stopping.check()
         yield part
 
 
@@ -135,10 +139,10 @@ class UnfinishedFolder:
         self._write(arrays)
 
     def add(self, name: str, part: Part) -> None:
-        """Write a part with others as soon as that takes little of the time since the last."""
+        """Write a part with others when that takes little of the time since, or when stopping."""
         self._waiting |= _arrays(name, part)
         start = time.perf_counter()
-        if (start - self._written) * _SHARE > self._cost:
+        if (start - self._written) * _SHARE > self._cost or stopping.is_requested():
             self._added |= set(self._waiting)
             self._write(self._waiting)
             self._waiting, self._written = {}, time.perf_counter()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from equilibrist.cli.cross_table import cross_rows, cross_text, draw_table, write_csv
+from equilibrist.cli.interrupts import leave
 from equilibrist.cli.match_report import (
     describe,
     draw,
@@ -97,6 +98,7 @@ def match(
     from equilibrist.play.match import check_match, play_match, play_matches
     from equilibrist.play.until_sure import play_until_sure
     from equilibrist.players.catalog import make_player
+    from equilibrist.storage.stopping import Stopped
 
     rules = load_game(game)
     pair = make_player(first, rules), make_player(second, rules)
@@ -115,17 +117,25 @@ def match(
         "runner": runner,
         "watch": watching(f"{first} against {second}"),
     }
-    start, test = time.perf_counter(), None
-    played: tuple[Match, ...]
-    if until_sure:
-        whole, test = play_until_sure(rules, pair, hands, **settings)
-        played = (whole,)
-    elif matches > 1:
-        played = play_matches(rules, pair, matches, hands, **settings)
-    else:
-        played = (play_match(rules, pair, hands, keep_log=wants_log, **settings),)
+    start = time.perf_counter()
+    found: Any  # a match, several, or one and its test
+    outcome = "finished"
+    try:
+        if until_sure:
+            found = play_until_sure(rules, pair, hands, **settings)
+        elif matches > 1:
+            found = play_matches(rules, pair, matches, hands, **settings)
+        else:
+            found = play_match(rules, pair, hands, keep_log=wants_log, **settings)
+    except Stopped as stopped:
+        if stopped.partial is None:
+            raise
+        found, outcome = stopped.partial, "interrupted"
+    test = found[1] if until_sure else None
+    played: tuple[Match, ...] = found[:1] if until_sure else found if matches > 1 else (found,)
     seconds = time.perf_counter() - start
     data = describe(played, (first, second), test) | {"postflop": postflop, "seed": seed}
+    data["outcome"] = outcome
     data |= {"runner": played[0].runner, "seconds": round(seconds, 3)}
     if log is not None:
         data["log"] = write_logs(played[0], log)
@@ -134,6 +144,8 @@ def match(
     if plot is not None:
         draw(played, (first, second), plot)
     emit(data, report_text(data), as_json=json)
+    if outcome == "interrupted":
+        leave(f"stopped after {data['hands']:,} hands; a match is not resumed")
 
 
 def tournament(

@@ -76,6 +76,7 @@ def solve(
     from equilibrist.solving.solve import solve as run_solver
     from equilibrist.solving.store import Store
     from equilibrist.storage import stopping
+    from equilibrist.storage.ownership import owned
 
     solver = get_method(method, dtype)
     if iterations is None and to is None and seconds is None:
@@ -100,9 +101,10 @@ def solve(
     )
     stopping.check()
     store = Store(out, model, description, solver, seed, dtype)
-    earlier = store.resume() if resume else None
     hint = "Ctrl-C stops" if out is None else "Ctrl-C stops and saves"
-    with shown(model.name, hint, plain=json) as view:
+    with owned(out), shown(model.name, hint, plain=json) as view:
+        runs.check_output(out, resume)  # again, now that nobody else writes
+        earlier = store.resume() if resume else None
         view.begin(solver.name, budget)
         run = run_solver(
             model, solver, **budget._asdict(), seed=seed, run=earlier, watch=view, save=store.save

@@ -94,6 +94,7 @@ def spot(
     from equilibrist.models.spot import Spot
     from equilibrist.solving.solve import Outcome
     from equilibrist.solving.spot_store import KIND, SolvedSpot, solver
+    from equilibrist.storage.ownership import owned
 
     if palette not in PALETTES:
         raise InvalidValueError(f"palettes are {', '.join(PALETTES)}, not {palette!r}")
@@ -102,33 +103,36 @@ def spot(
     by = solver(method, bits)
     done: SolvedSpot | None = None
     built: Subgame | None = None
-    if folder is not None:
-        if board or oop or ip:
-            raise InvalidValueError(f"{folder} says which spot it is: leave out board and ranges")
-        done = SolvedSpot.open(folder, to_go_on=has_budget and not lock)
-        given, by = done.spot, done.solver
-        if lock:
-            given, done = _with_locks(given, lock), None
-        elif has_budget:
-            out = out or folder
-    else:
-        _check_given(board, oop, ip, pot)
-        rules = get_game("holdem-limit") if limit else load_game(game) if game else None
-        given = Spot.of(
-            board, oop, ip, pot=pot, stack=stack, blind=blind, game=rules, bets=bets,
-            raises=raises, max_raises=max_raises, locks=tuple(lock or ()),
-        )  # fmt: skip
-        if resume:
-            runs.check_output(out, True, KIND)
-            assert out is not None
-            done = SolvedSpot.open(out, to_go_on=True)
-            done.check_same(given, by, out)
-    prepare_kernels(threads, *_KERNELS)
-    if done is None or has_budget or resume:
-        target = _target(to if has_budget else _USUAL_TARGET, given.pot)
-        if done is None:
-            runs.check_output(out, False, KIND)
-        done, built = _solve(given, by, done, (iterations, target, seconds), out, force, json)
+    with owned(out or (folder if has_budget and not lock else None)):
+        if folder is not None:
+            if board or oop or ip:
+                raise InvalidValueError(
+                    f"{folder} says which spot it is: leave out board and ranges"
+                )
+            done = SolvedSpot.open(folder, to_go_on=has_budget and not lock)
+            given, by = done.spot, done.solver
+            if lock:
+                given, done = _with_locks(given, lock), None
+            elif has_budget:
+                out = out or folder
+        else:
+            _check_given(board, oop, ip, pot)
+            rules = get_game("holdem-limit") if limit else load_game(game) if game else None
+            given = Spot.of(
+                board, oop, ip, pot=pot, stack=stack, blind=blind, game=rules, bets=bets,
+                raises=raises, max_raises=max_raises, locks=tuple(lock or ()),
+            )  # fmt: skip
+            if resume:
+                runs.check_output(out, True, KIND)
+                assert out is not None
+                done = SolvedSpot.open(out, to_go_on=True)
+                done.check_same(given, by, out)
+        prepare_kernels(threads, *_KERNELS)
+        if done is None or has_budget or resume:
+            target = _target(to if has_budget else _USUAL_TARGET, given.pot)
+            if done is None:
+                runs.check_output(out, False, KIND)
+            done, built = _solve(given, by, done, (iterations, target, seconds), out, force, json)
     is_stopped = done.run.outcome is Outcome.INTERRUPTED
     iteration = int(done.run.state["iteration"])
     if is_stopped and not iteration:

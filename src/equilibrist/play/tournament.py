@@ -31,6 +31,7 @@ from equilibrist.games.catalog import load_game
 from equilibrist.games.files import read_text
 from equilibrist.play.match import Match, Watch, play_match
 from equilibrist.players.catalog import make_player
+from equilibrist.storage.stopping import Stopped
 
 
 @dataclass(frozen=True)
@@ -112,16 +113,22 @@ def play_tournament(tournament: Tournament, watch: Watch | None = None) -> Cross
             if watch is not None:
                 watch((number + share) / len(pairs))
 
-        matches[i, j] = play_match(
-            rules,
-            (seated[i], seated[j]),
-            tournament.hands,
-            seed=tournament.seed,
-            duplicate=tournament.duplicate,
-            agreed_rounds=tournament.agreed_rounds,
-            runner="auto",
-            watch=look,
-        )
+        try:
+            matches[i, j] = play_match(
+                rules,
+                (seated[i], seated[j]),
+                tournament.hands,
+                seed=tournament.seed,
+                duplicate=tournament.duplicate,
+                agreed_rounds=tournament.agreed_rounds,
+                runner="auto",
+                watch=look,
+            )
+        except Stopped:
+            raise Stopped(
+                f"stopped in match {number + 1} of {len(pairs)}; a tournament has no table before "
+                "its end, and the same command plays it from the beginning"
+            ) from None
     return CrossTable.of(names, matches)
 
 
