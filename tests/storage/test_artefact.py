@@ -1,6 +1,7 @@
 """Artefacts: whole or not there, and never believed when they were touched."""
 
 import errno
+import hashlib
 import json
 import os
 import resource
@@ -9,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import tracemalloc
 
 import numpy as np
@@ -17,7 +17,9 @@ import pytest
 
 from equilibrist import __version__
 from equilibrist.errors import InvalidValueError, StorageError
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage import array_file
+from equilibrist.storage.array_file import BLOCK_BYTES
+from equilibrist.storage.artefact import open_artefact, read_identity, write_artefact
 from equilibrist.storage.manifest import digest
 from equilibrist.storage.ownership import LockText
 
@@ -122,7 +124,7 @@ def test_the_hash_depends_on_content_and_configuration_only(tmp_path):
     assert write(tmp_path / "c", parents={"p": "0"}) not in same
 
 
-def test_opening_a_huge_array_does_not_read_it(tmp_path):
+def test_a_huge_array_is_not_read_to_learn_what_it_is_or_a_part_of_it(tmp_path):
     write(tmp_path)
     path = array_path(tmp_path)
     length = 2**33  # 64 GiB of zeros that take no room on the disk
@@ -131,15 +133,17 @@ def test_opening_a_huge_array_does_not_read_it(tmp_path):
         np.lib.format.write_array_header_1_0(stream, header)
         stream.truncate(stream.tell() + 8 * length)
     arrays = json.loads((tmp_path / "manifest.json").read_text())["arrays"]
-    arrays["x"]["shape"] = [length]
+    middle = hashlib.sha256(bytes(BLOCK_BYTES)).hexdigest()
+    arrays["x"] |= {"shape": [length], "blocks": [middle] * (8 * length // BLOCK_BYTES + 1)}
     edit(tmp_path, arrays=arrays)
     tracemalloc.start()
-    start = time.perf_counter()
-    array = open_artefact(tmp_path).arrays["x"]
-    assert array[length // 2] == 0
-    assert time.perf_counter() - start < 1
-    assert tracemalloc.get_traced_memory()[1] < 1e6
+    assert read_identity(tmp_path, "thing").seed == 1
+    array = open_artefact(tmp_path, blockwise=True).large["x"]
+    assert (array[length // 2 : length // 2 + 1000] == 0).all()
+    assert tracemalloc.get_traced_memory()[1] < 1e7
     tracemalloc.stop()
+    with pytest.raises(StorageError, match=r"x-000001\.npy was altered"):
+        array[:1]  # the first block has the header
 
 
 # Crashes
@@ -312,16 +316,64 @@ def test_a_longer_array_is_refused_by_name_at_opening(tmp_path):
         open_artefact(tmp_path)
 
 
-def test_one_altered_bit_is_refused_by_name_at_verification(tmp_path):
-    write(tmp_path)
-    artefact = open_artefact(tmp_path)
-    with open(array_path(tmp_path, "y"), "r+b") as stream:
+def flip_last_bit(path):
+    with open(path, "r+b") as stream:
         stream.seek(-1, os.SEEK_END)
-        stream.write(b"\x01")
-    for opened in (artefact, open_artefact(tmp_path), open_artefact(tmp_path, in_memory=True)):
+        last = stream.read(1)[0]
+        stream.seek(-1, os.SEEK_END)
+        stream.write(bytes([last ^ 1]))
+
+
+@pytest.mark.parametrize("options", [{}, {"in_memory": True}, {"blockwise": True}])
+def test_one_altered_bit_is_refused_by_name_at_opening(tmp_path, options):
+    write(tmp_path)
+    artefact = open_artefact(tmp_path, **options)
+    flip_last_bit(array_path(tmp_path, "y"))
+    for attempt in (artefact.verify, lambda: open_artefact(tmp_path, **options)):
         with pytest.raises(StorageError, match=r"y-000001\.npy was altered") as caught:
-            opened.verify()
+            attempt()
         assert caught.value.value == str(tmp_path / "y-000001.npy")
+    assert read_identity(tmp_path).hash == artefact.hash  # which does not look at arrays
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Files of more than 1,000 bytes are large, and have blocks of 512."""
+    monkeypatch.setattr(array_file, "LARGE_BYTES", 1000)
+    monkeypatch.setattr(array_file, "BLOCK_BYTES", 512)
+
+
+def test_large_arrays_are_checked_block_by_block(tmp_path, small_blocks):
+    rows = np.arange(4000, dtype=np.float32).reshape(1000, 4)
+    write_artefact(tmp_path, "thing", {"rows": rows, "few": rows[:3]}, configuration={})
+    found = open_artefact(tmp_path, blockwise=True)
+    assert (set(found.arrays), set(found.large)) == ({"few"}, {"rows"})
+    assert len(found.files["rows"].blocks) == -(-(16_000 + 128) // 512)
+    large = found.large["rows"]
+    assert (large.shape, large.dtype, len(large)) == (rows.shape, rows.dtype, 1000)
+    np.testing.assert_array_equal(large[17:60], rows[17:60])
+    np.testing.assert_array_equal(large[999], rows[999])
+    np.testing.assert_array_equal(np.array(large), rows)
+    assert open_artefact(tmp_path).large == {}
+    flip_last_bit(tmp_path / found.files["rows"].file)
+    damaged = open_artefact(tmp_path, blockwise=True).large["rows"]
+    np.testing.assert_array_equal(damaged[:900], rows[:900])
+    for attempt in (lambda: damaged[999], lambda: damaged[800:], lambda: np.array(damaged)):
+        with pytest.raises(StorageError, match=r"rows-000001\.npy was altered"):
+            attempt()
+    with pytest.raises(StorageError, match=r"rows-000001\.npy was altered"):
+        open_artefact(tmp_path)
+
+
+def test_large_arrays_of_earlier_versions_are_checked_whole(tmp_path, small_blocks):
+    write(tmp_path)
+    arrays = json.loads((tmp_path / "manifest.json").read_text())["arrays"]
+    assert arrays["x"].pop("blocks")
+    edit(tmp_path, arrays=arrays)
+    assert set(open_artefact(tmp_path, blockwise=True).arrays) == {"x", "y"}
+    flip_last_bit(array_path(tmp_path))
+    with pytest.raises(StorageError, match=r"x-000001\.npy was altered"):
+        open_artefact(tmp_path, blockwise=True)
 
 
 def test_an_array_cut_after_opening_is_refused_by_verification(tmp_path):
@@ -347,8 +399,57 @@ def test_an_array_of_another_shape_or_type_is_refused_by_name(tmp_path):
     path = array_path(tmp_path)
     for other in (np.zeros(1000, np.float64), np.zeros(999, np.int64)):
         np.save(path, other)
-        with pytest.raises(StorageError, match=r"x-000001\.npy holds <.* but its manifest says"):
+        with pytest.raises(StorageError, match=r"x-000001\.npy does not begin like an array"):
             open_artefact(tmp_path)
+
+
+def test_a_header_that_numpy_would_not_write_is_refused(tmp_path):
+    write(tmp_path)
+    path = array_path(tmp_path)
+    whole = path.read_bytes()
+    for old, new in (
+        (b"'descr': '<i8'", b"'descr': '<i9'"),
+        (b"(1000,)", b"(10**3)"),
+        (b"False", b"True "),
+        (b"}  ", b"}#x"),
+        (b" \n", b"\n\n"),
+        (b"\x93NUMPY\x01", b"\x93NUMPY\x02"),
+    ):
+        assert whole.count(old) == 1 or old == b"}  "
+        path.write_bytes(whole.replace(old, new, 1))
+        with pytest.raises(StorageError, match=r"x-000001\.npy does not begin like an array"):
+            open_artefact(tmp_path)
+
+
+def test_headers_of_other_versions_of_numpy_differ_in_spaces_only(tmp_path):
+    write(tmp_path)
+    path = array_path(tmp_path)
+    content = path.read_bytes()
+    text = content[10:128].rstrip()
+    path.write_bytes(
+        content[:8] + (182).to_bytes(2, "little") + text.ljust(181) + b"\n" + content[128:]
+    )
+    arrays = json.loads((tmp_path / "manifest.json").read_text())["arrays"]
+    arrays["x"]["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    edit(tmp_path, arrays=arrays)
+    assert generation_of(tmp_path) == 1
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "device"])
+def test_an_array_file_that_is_no_plain_file_is_refused(tmp_path, kind):
+    write(tmp_path / "a")
+    path = array_path(tmp_path / "a")
+    path.rename(tmp_path / "elsewhere")
+    if kind == "link":
+        path.symlink_to(tmp_path / "elsewhere")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    wanted = {"device": "link"}.get(kind, kind)
+    for options in ({}, {"in_memory": True}, {"blockwise": True}):
+        with pytest.raises(StorageError, match=rf"x-000001\.npy is a {wanted}; a plain file"):
+            open_artefact(tmp_path / "a", **options)
 
 
 def test_an_array_file_that_cannot_be_opened_is_named(tmp_path):
@@ -357,9 +458,9 @@ def test_an_array_file_that_cannot_be_opened_is_named(tmp_path):
     artefact = open_artefact(tmp_path)
     path.unlink()
     path.mkdir()
-    with pytest.raises(StorageError, match=r"x-000001\.npy cannot be read: Is a directory"):
+    with pytest.raises(StorageError, match=r"x-000001\.npy is a folder; a plain file"):
         open_artefact(tmp_path)
-    with pytest.raises(StorageError, match=r"x-000001\.npy cannot be read: Is a directory"):
+    with pytest.raises(StorageError, match=r"x-000001\.npy is a folder; a plain file"):
         artefact.verify()
 
 
@@ -371,6 +472,9 @@ def test_an_array_file_that_cannot_be_opened_is_named(tmp_path):
         (b"\xff\xfe", "is not JSON"),
         (b"[" * 100_000, "is not JSON"),
         (b'{"format": "equilibrist-artefact", "version": NaN}', "is not JSON"),
+        (b'{"format": "equilibrist-artefact", "version": 1e999}', "is not JSON"),
+        (b'{"version": ' + b"1" * 5000 + b"}", "is not JSON"),
+        (b" " * (2**24 + 1), "has more than 16,777,216 bytes"),
         (b"[1, 2]", "is not the manifest of an artefact"),
         (b'{"name": "somebody else\'s"}', "is not the manifest of an artefact"),
         (b'{"format": "equilibrist-artefact"}', "has version None"),
@@ -415,6 +519,13 @@ def test_an_unknown_version_is_refused_and_not_overwritten(tmp_path):
         {"shape": 5},
         {"sha256": "short"},
         {"more": 1},
+        {"shape": [2**40, 2**40]},
+        {"shape": [0, 2**60]},
+        {"shape": [1] * 9},
+        {"dtype": "<i3"},
+        {"dtype": "|S0"},
+        {"blocks": ["short"]},
+        {"blocks": "short"},
     ],
 )
 def test_a_manifest_that_points_elsewhere_or_to_objects_is_refused(tmp_path, change):
@@ -426,7 +537,16 @@ def test_a_manifest_that_points_elsewhere_or_to_objects_is_refused(tmp_path, cha
         open_artefact(tmp_path)
 
 
-@pytest.mark.parametrize("change", [{"kind": 1}, {"seed": "x"}, {"arrays": []}, {"info": None}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": 1}, {"kind": ""}, {"kind": "a\x1b[2J"}, {"kind": "a\u202eb"}, {"kind": "a" * 300},
+        {"seed": "x"}, {"seed": True}, {"seed": 10**50}, {"arrays": []}, {"info": None},
+        {"generation": 0}, {"generation": True}, {"generation": 10**12},
+        {"timings": {"seconds": "x"}}, {"timings": {"seconds": 10**30}}, {"parents": {"a": 1}},
+        {"package_version": "\n"}, {"written": "\ud800"},
+    ],
+)  # fmt: skip
 def test_a_manifest_with_fields_of_other_types_is_refused(tmp_path, change):
     write(tmp_path)
     edit(tmp_path, **change)
@@ -621,3 +741,21 @@ def test_arrays_that_no_file_can_hold_are_refused(tmp_path, name, array, complai
     with pytest.raises(InvalidValueError, match=complaint):
         write_artefact(tmp_path / "new", "thing", {name: array}, configuration={})
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_numbers_that_are_not_finite_are_not_written(tmp_path, number, dtype):
+    write(tmp_path)
+    bad = np.zeros((3, 2**20), dtype, order="F")
+    bad[1, 5000] = number
+    with pytest.raises(StorageError, match=r"array bad of the thing for .* is not finite"):
+        write_artefact(tmp_path, "thing", {"bad": bad}, configuration={})
+    assert generation_of(tmp_path) == 1
+    arguments = {"configuration": {}, "may_be_infinite": ["bad"]}
+    if np.isnan(number):
+        with pytest.raises(StorageError, match="is not finite"):
+            write_artefact(tmp_path, "thing", {"bad": bad}, **arguments)
+    else:
+        write_artefact(tmp_path, "thing", {"bad": bad}, **arguments)
+        np.testing.assert_array_equal(open_artefact(tmp_path).arrays["bad"], bad)

@@ -1,29 +1,47 @@
-"""One array in one `.npy` file: written with its checksum, opened by memory map."""
+"""One array in one `.npy` file: written with its checksums, and opened only if they are right.
+
+The header of a file is never parsed: it must be the one that NumPy writes for the type and shape of
+the manifest. A file is checked whole when it is opened, or, where that would take seconds, block by
+block as it is read. Checksums find damage, not forgery: whoever can write the folder can write a
+manifest that fits.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import math
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.storage.regular_file import open_regular
 
 AnyArray: TypeAlias = NDArray[Any]
+Order: TypeAlias = Literal["C", "F"]
+_ORDERS: tuple[Order, ...] = ("C", "F")
 
 ARRAY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}-[0-9]{6,12}\.npy")
+BLOCK_BYTES = 1 << 24  # a block of a large file has a checksum of its own
+LARGE_BYTES = 1 << 28  # a file with more bytes is large
 _DTYPE = re.compile(r"[<>|][biufcSU][0-9]{1,4}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _KINDS = "biufcSU"  # booleans, numbers and texts of fixed length; never objects
+_MOST_AXES = 8
+_TOGETHER = 1 << 20  # numbers looked at together
+_MOST_BYTES = 1 << 46  # of an array
+_START = b"\x93NUMPY\x01\x00"
+_MOST_HEADER = 1 << 12  # bytes
 
 
 @dataclass(frozen=True)
@@ -34,24 +52,92 @@ class ArrayFile:
     dtype: str  # NumPy's, such as <f8
     shape: tuple[int, ...]
     sha256: str  # of the whole file, 64 hexadecimal digits
+    blocks: tuple[str, ...] = ()  # SHA-256 of every BLOCK_BYTES of a large file
 
     @classmethod
     def from_json(cls, entry: object) -> ArrayFile:
         """The inverse of `to_json`; `ValueError` for anything else, such as a path out of here."""
-        if not isinstance(entry, Mapping) or set(entry) != {"file", "dtype", "shape", "sha256"}:
+        needed = {"file", "dtype", "shape", "sha256"}
+        if not isinstance(entry, Mapping) or set(entry) - {"blocks"} != needed:
             raise ValueError("an array is a file, dtype, shape and sha256")
+        blocks = entry.get("blocks", [])
+        if not isinstance(blocks, list):
+            raise ValueError("the blocks of an array are a list of checksums")
         texts = ((entry["file"], FILE_NAME), (entry["dtype"], _DTYPE), (entry["sha256"], _SHA256))
-        for text, pattern in texts:
+        for text, pattern in (*texts, *((block, _SHA256) for block in blocks)):
             if not isinstance(text, str) or not pattern.fullmatch(text):
-                raise ValueError(f"{text!r} is no file name, dtype or checksum")
+                raise ValueError(f"{_short(text)} is no file name, dtype or checksum")
         shape = entry["shape"]
         if not isinstance(shape, list) or any(type(n) is not int or n < 0 for n in shape):
-            raise ValueError(f"{shape!r} is no shape")
-        return cls(entry["file"], entry["dtype"], tuple(shape), entry["sha256"])
+            raise ValueError(f"{_short(shape)} is no shape")
+        found = cls(entry["file"], entry["dtype"], tuple(shape), entry["sha256"], tuple(blocks))
+        found._check_size()
+        return found
+
+    def _check_size(self) -> None:
+        try:
+            dtype = np.dtype(self.dtype)
+        except TypeError:
+            dtype = np.dtype(object)
+        if dtype.str != self.dtype or dtype.itemsize == 0:
+            raise ValueError(f"{self.dtype!r} is no dtype")
+        # An axis of length 0 must not hide others that no array can have.
+        most = math.prod(max(n, 1) for n in self.shape) * dtype.itemsize
+        if len(self.shape) > _MOST_AXES or most > _MOST_BYTES:
+            raise ValueError(f"{_short(list(self.shape))} is no shape of an array that fits a disk")
 
     def to_json(self) -> dict[str, object]:
         """A dictionary that JSON can hold."""
-        return asdict(self) | {"shape": list(self.shape)}
+        entry: dict[str, object] = {
+            "file": self.file, "dtype": self.dtype, "shape": list(self.shape), "sha256": self.sha256
+        }  # fmt: skip
+        return entry | ({"blocks": list(self.blocks)} if self.blocks else {})
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of the numbers, without the header."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+
+class BlockwiseArray:
+    """A large array on the disk whose blocks are checked when they are first read.
+
+    It has the shape and type of an array and gives parts of its first axis, as read-only maps;
+    `np.array` reads the whole.
+    """
+
+    def __init__(self, path: Path, entry: ArrayFile, array: AnyArray, whole: NDArray[np.uint8]):
+        self.shape, self.dtype = array.shape, array.dtype
+        self.check: Callable[[AnyArray], None] | None = None  # of the values of a part
+        self._path, self._entry = path, entry
+        self._array, self._whole = array, whole
+        self._is_checked = np.zeros(len(entry.blocks), np.bool_)
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getitem__(self, place: int | slice) -> AnyArray:
+        """A part of the first axis; `StorageError` if one of its blocks was altered."""
+        part: AnyArray = self._array[place]
+        if part.size:
+            first, behind = np.lib.array_utils.byte_bounds(part)
+            start = np.lib.array_utils.byte_bounds(self._whole)[0]
+            self._check_blocks((first - start) // BLOCK_BYTES, (behind - start - 1) // BLOCK_BYTES)
+        if self.check is not None:
+            self.check(part)
+        return part
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
+        return np.array(self[:], dtype, copy=copy)
+
+    def _check_blocks(self, first: int, last: int) -> None:
+        for number in range(first, last + 1):
+            if self._is_checked[number]:
+                continue
+            block = self._whole[number * BLOCK_BYTES : (number + 1) * BLOCK_BYTES]
+            if hashlib.sha256(block.data).hexdigest() != self._entry.blocks[number]:
+                raise altered(self._path)
+            self._is_checked[number] = True
 
 
 def check_array(name: str, array: object) -> AnyArray:
@@ -78,30 +164,83 @@ def write_array(folder: Path, file: str, array: AnyArray) -> ArrayFile:
         npy.write_array(out, array, version=(1, 0), allow_pickle=False)
         stream.flush()
         os.fsync(stream.fileno())
-    return ArrayFile(file, array.dtype.str, array.shape, out.digest.hexdigest())
+        size = stream.tell()
+    blocks = out.block_digests() if size > LARGE_BYTES else ()
+    return ArrayFile(file, array.dtype.str, array.shape, out.digest.hexdigest(), blocks)
 
 
-def map_array(folder: Path, entry: ArrayFile) -> tuple[AnyArray, NDArray[np.uint8]]:
-    """The array of a file, read-only and not yet read, and the bytes [file size] it is a view of.
+def load_array(folder: Path, entry: ArrayFile) -> AnyArray:
+    """A copy of the array of a file in memory; `StorageError` unless its checksum is right."""
+    path = folder / entry.file
+    with _opened(path) as stream:
+        header, order = _check_header(path, stream, entry)
+        digest = hashlib.sha256(header)
+        try:
+            array: AnyArray = np.empty(entry.shape, entry.dtype, order)
+        except MemoryError:
+            raise damaged(path, f"has {entry.num_bytes:,} bytes, more than memory holds") from None
+        content = array.reshape(-1, order=order).view(np.uint8).data
+        for start in range(0, len(content), BLOCK_BYTES):
+            block = content[start : start + BLOCK_BYTES]
+            if stream.readinto(block) != len(block):
+                raise altered(path)
+            digest.update(block)
+    if digest.hexdigest() != entry.sha256:
+        raise altered(path)
+    return array
 
-    Size and header are checked, the checksum is not.
+
+def map_array(
+    folder: Path, entry: ArrayFile, *, is_blockwise: bool = False
+) -> AnyArray | BlockwiseArray:
+    """The array of a file as a read-only map; `StorageError` unless its checksum is right.
+
+    A large one `is_blockwise` on request: its checksums are compared as it is read.
     """
     path = folder / entry.file
-    try:
-        with open(path, "rb") as stream:
-            offset, order = _check_header(path, stream, entry)
+    with _opened(path) as stream:
+        header, order = _check_header(path, stream, entry)
+        try:
             whole = np.memmap(stream, np.uint8, mode="r").view(np.ndarray)
-    except FileNotFoundError:
-        raise damaged(path, "is missing") from None
-    except OSError as error:
-        raise damaged(path, f"cannot be read: {error.strerror or error}") from None
-    return whole[offset:].view(entry.dtype).reshape(entry.shape, order=order), whole
+        except (ValueError, OverflowError):
+            raise damaged(path, "is too large to be mapped to memory") from None
+        array = whole[len(header) :].view(entry.dtype).reshape(entry.shape, order=order)
+        if is_blockwise and order == "C" and len(entry.blocks) == -(-len(whole) // BLOCK_BYTES):
+            return BlockwiseArray(path, entry, array, whole)
+        stream.seek(0)
+        if hashlib.file_digest(stream, "sha256").hexdigest() != entry.sha256:
+            raise altered(path)
+    return array
 
 
-def digest_file(path: Path) -> str:
-    """SHA-256 of a file, read block by block: 64 hexadecimal digits."""
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def verify_file(folder: Path, entry: ArrayFile) -> None:
+    """Read a file and compare its checksum; `StorageError` if it is another."""
+    path = folder / entry.file
+    with _opened(path) as stream:
+        if hashlib.file_digest(stream, "sha256").hexdigest() != entry.sha256:
+            raise altered(path)
+
+
+def check_finite(what: str, array: AnyArray, *, may_be_infinite: bool = False) -> None:
+    """Raise `StorageError` for an array that must not be written: one that holds NaN."""
+    if array.dtype.kind not in "fc":
+        return
+    for block in blocks_of(array):
+        fine = ~np.isnan(block) if may_be_infinite else np.isfinite(block)
+        if not fine.all():
+            raise StorageError(
+                f"the array {what} holds a number that is not finite, so nothing was written",
+                value=what,
+            )
+
+
+def blocks_of(array: AnyArray) -> Iterator[AnyArray]:
+    """The numbers of an array in some thousands at a time, without a copy of the whole."""
+    if array.dtype.kind not in "biufc" or array.size == 0:
+        return
+    flat = array.reshape(-1, order="F" if array.flags.f_contiguous else "C")
+    for start in range(0, len(flat), _TOGETHER):
+        yield flat[start : start + _TOGETHER]
 
 
 def damaged(path: Path, fault: str) -> StorageError:
@@ -109,35 +248,83 @@ def damaged(path: Path, fault: str) -> StorageError:
     return StorageError(f"{path} {fault}", value=str(path))
 
 
+def altered(path: Path) -> StorageError:
+    """The error for a file whose checksum is wrong."""
+    return damaged(path, "was altered: its checksum is not the manifest's")
+
+
 class _Hashed:
-    """A file opened for writing that takes the checksum of what passes."""
+    """A file opened for writing that takes the checksums of what passes."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.stream = stream
         self.digest = hashlib.sha256()
+        self._blocks = [hashlib.sha256()]
+        self._room = BLOCK_BYTES  # bytes that the last block still takes
 
-    def write(self, block: bytes) -> int:
-        self.digest.update(block)
-        return self.stream.write(block)
+    def write(self, content: bytes) -> int:
+        self.digest.update(content)
+        start = 0
+        while start < len(content):
+            if self._room == 0:
+                self._blocks.append(hashlib.sha256())
+                self._room = BLOCK_BYTES
+            part = memoryview(content)[start : start + self._room]
+            self._blocks[-1].update(part)
+            start, self._room = start + len(part), self._room - len(part)
+        return self.stream.write(content)
+
+    def block_digests(self) -> tuple[str, ...]:
+        return tuple(block.hexdigest() for block in self._blocks)
 
 
-def _check_header(path: Path, stream: BinaryIO, entry: ArrayFile) -> tuple[int, Any]:
-    """Where the numbers begin, bytes, and the order of the axes; complains about what differs."""
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[io.BufferedReader]:
+    """A plain file opened for reading; `StorageError` names one that cannot be read."""
     try:
-        if npy.read_magic(stream) != (1, 0):
-            raise ValueError
-        shape, is_fortran, dtype = npy.read_array_header_1_0(stream)
-    except ValueError:
-        raise damaged(path, "does not begin like an array file: it is altered or cut") from None
-    if shape != entry.shape or dtype.str != entry.dtype:
+        with os.fdopen(open_regular(path), "rb") as stream:
+            yield stream
+    except FileNotFoundError:
+        raise damaged(path, "is missing") from None
+    except OSError as error:
+        raise damaged(path, f"cannot be read: {error.strerror or error}") from None
+
+
+def _check_header(path: Path, stream: io.BufferedReader, entry: ArrayFile) -> tuple[bytes, Order]:
+    """The header of a file and the order of its axes; complains about what differs."""
+    start = stream.read(len(_START) + 2)
+    length = int.from_bytes(start[len(_START) :], "little")
+    if start[: len(_START)] != _START or len(start) != len(_START) + 2 or length > _MOST_HEADER:
+        raise damaged(path, "does not begin like an array file: it is altered or cut")
+    text = stream.read(length)
+    order = next((o for o in _ORDERS if _is_header(text, _header_text(entry, o))), None)
+    if order is None or (len(start) + length) % npy.ARRAY_ALIGN or len(text) != length:
         raise damaged(
             path,
-            f"holds {dtype.str} {list(shape)}, but its manifest says "
-            f"{entry.dtype} {list(entry.shape)}",
+            f"does not begin like an array of {entry.dtype} {list(entry.shape)}, as its manifest "
+            "says: it is altered or cut",
         )
-    offset = stream.tell()
-    right = offset + math.prod(shape) * dtype.itemsize
+    right = len(start) + length + entry.num_bytes
     size = os.fstat(stream.fileno()).st_size
     if size != right:
         raise damaged(path, f"has {size:,} bytes instead of {right:,}: it is altered or cut")
-    return offset, "F" if is_fortran else "C"
+    return start + text, order
+
+
+def _header_text(entry: ArrayFile, order: Order) -> bytes:
+    """What NumPy writes of the type and shape of an array, without the spaces behind it."""
+    out = io.BytesIO()
+    header = {"descr": entry.dtype, "fortran_order": order == "F", "shape": entry.shape}
+    npy.write_array_header_1_0(out, header)
+    return out.getvalue()[len(_START) + 2 :].rstrip()
+
+
+def _is_header(text: bytes, wanted: bytes) -> bool:
+    """Whether a header is the wanted one; how many spaces follow depends on NumPy's version."""
+    rest = text[len(wanted) :]
+    return text.startswith(wanted) and rest.endswith(b"\n") and not rest[:-1].strip(b" ")
+
+
+def _short(value: object) -> str:
+    text = ascii(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

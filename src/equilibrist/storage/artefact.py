@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import errno
-import hashlib
 import json
 import os
 from collections.abc import Collection, Mapping
@@ -25,18 +24,19 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-import numpy as np
-
 from equilibrist import __version__
 from equilibrist.errors import StorageError
 from equilibrist.storage.array_file import (
     FILE_NAME,
     AnyArray,
     ArrayFile,
+    BlockwiseArray,
     check_array,
+    check_finite,
     damaged,
-    digest_file,
+    load_array,
     map_array,
+    verify_file,
     write_array,
 )
 from equilibrist.storage.manifest import (
@@ -48,6 +48,7 @@ from equilibrist.storage.manifest import (
     files_of,
     identity,
     plain_json,
+    plain_text,
     read_manifest,
     stored_files,
 )
@@ -58,9 +59,9 @@ _EFFECTIVE = os.access in os.supports_effective_ids  # ask for whom the process 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, eq=False)
-class Artefact:
-    """An opened artefact; `arrays` are read-only maps, or copies if asked for."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Identity:
+    """What a manifest says of an artefact; its arrays are neither opened nor checked."""
 
     folder: Path
     kind: str
@@ -72,46 +73,57 @@ class Artefact:
     written: str  # date and time, UTC
     timings: dict[str, float]  # seconds
     generation: int  # counts the writes into the folder, from 1
-    arrays: Mapping[str, AnyArray]
     files: Mapping[str, ArrayFile]  # of each array
     hash: str  # of content and configuration, not of names and times: what children refer to
-    _maps: Mapping[str, AnyArray]  # bytes of the whole files
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Artefact(Identity):
+    """An opened artefact; `arrays` are read-only maps, or copies if asked for."""
+
+    arrays: Mapping[str, AnyArray]  # whole, their checksums compared
+    large: Mapping[str, BlockwiseArray]  # checked as they are read; empty unless asked for
 
     def verify(self) -> None:
-        """Read every array and compare checksums; `StorageError` names the first wrong file.
+        """Read every array again and compare checksums; `StorageError` names the first wrong file.
 
-        An artefact that was replaced after it was opened is checked as it was opened.
+        Of an artefact that was replaced after it was opened, nothing is left to check.
         """
         for name, entry in self.files.items():
-            path = self.folder / entry.file
             try:
-                sha256 = digest_file(path)
-            except FileNotFoundError:
+                verify_file(self.folder, entry)
+            except StorageError:
                 if stored_files(self.folder).get(name) == entry:
-                    raise damaged(path, "is missing") from None
-                sha256 = hashlib.sha256(self._maps[name].data).hexdigest()
-            except OSError as error:
-                raise damaged(path, f"cannot be read: {error.strerror or error}") from None
-            if sha256 != entry.sha256:
-                raise damaged(path, "was altered: its checksum is not the manifest's")
+                    raise
+
+
+def read_identity(folder: str | Path, kind: str | None = None) -> Identity:
+    """What the manifest of an artefact says; cheap, since no array is opened.
+
+    Raises `StorageError`, naming the file, for anything that is not the manifest of a `kind`.
+    """
+    folder = Path(folder)
+    return Identity(**_fields(folder, _read_kind(folder, kind)))
 
 
 def open_artefact(
-    folder: str | Path, kind: str | None = None, *, in_memory: bool = False
+    folder: str | Path,
+    kind: str | None = None,
+    *,
+    in_memory: bool = False,
+    blockwise: bool = False,
 ) -> Artefact:
-    """Open an artefact; sizes and headers are checked, checksums only by `Artefact.verify`.
+    """Open an artefact and compare the checksums of its arrays, which reads them all.
 
-    Raises `StorageError`, naming the file, for anything that is not a whole artefact of `kind`.
+    `blockwise` leaves large arrays unread: they are found in `Artefact.large`, and their blocks are
+    checked as they are read. Raises `StorageError`, naming the file, for anything that is not a
+    whole artefact of `kind`.
     """
     folder = Path(folder)
     while True:
-        manifest = read_manifest(folder)
-        if kind is not None and manifest["kind"] != kind:
-            raise damaged(
-                folder / MANIFEST, f"describes {_a(manifest['kind'])}, but {_a(kind)} is wanted"
-            )
+        manifest = _read_kind(folder, kind)
         try:
-            return _open_arrays(folder, manifest, in_memory)
+            return _open_arrays(folder, manifest, in_memory, blockwise)
         except StorageError:
             # A writer may have replaced the artefact since: then the new one is the answer.
             if read_manifest(folder)["sha256"] == manifest["sha256"]:
@@ -129,16 +141,22 @@ def write_artefact(
     parents: Mapping[str, str] = _EMPTY,
     timings: Mapping[str, float] = _EMPTY,
     keep: Collection[str] = (),
+    may_be_infinite: Collection[str] = (),
 ) -> str:
     """Write an artefact, replacing one of the same kind at once and whole; returns its hash.
 
     Arrays that are there and are to `keep` stay and are not written again. Raises
     `InvalidValueError` for what no artefact can hold (NaN in JSON, arrays of objects), and
-    `StorageError` where the folder is something else, in use or cannot be written; in either case
-    an artefact that was there is still there.
+    `StorageError` where an array holds NaN, or infinity unless it `may_be_infinite`, or where the
+    folder is something else, in use or cannot be written; in any case an artefact that was there is
+    still there.
     """
     folder = Path(folder)
     checked = {name: check_array(name, array) for name, array in arrays.items()}
+    for name, array in checked.items():
+        check_finite(
+            f"{name} of the {kind} for {folder}", array, may_be_infinite=name in may_be_infinite
+        )
     manifest = _stamped(
         kind=kind,
         configuration=configuration,
@@ -235,7 +253,7 @@ def check_target(folder: Path, kind: str) -> None:
         found = read_manifest(folder)["kind"]
         if found != kind:
             raise StorageError(
-                f"{folder} holds {_a(found)}; {_a(kind)} will not "
+                f"{folder} holds {_a(plain_text(found))}; {_a(kind)} will not "
                 "overwrite it, choose another folder",
                 value=str(folder),
             )
@@ -249,7 +267,7 @@ def check_target(folder: Path, kind: str) -> None:
     foreign = names - {LOCK, _NEW_MANIFEST} - _leftovers(folder, names)
     if foreign or (names and read_lock(folder) is None):
         raise StorageError(
-            f"{folder} exists and is no artefact (it holds {min(foreign or names)}); "
+            f"{folder} exists and is no artefact (it holds {plain_text(min(foreign or names))}); "
             "choose another folder",
             value=str(folder),
         )
@@ -265,19 +283,40 @@ def _leftovers(folder: Path, names: Collection[str]) -> set[str]:
     return {name for name in names if FILE_NAME.fullmatch(name)}  # as earlier versions named them
 
 
-def _open_arrays(folder: Path, manifest: dict[str, Any], in_memory: bool) -> Artefact:
-    files = files_of(folder, manifest)
-    maps = {name: map_array(folder, entry) for name, entry in files.items()}
-    arrays = {name: np.array(array) if in_memory else array for name, (array, _) in maps.items()}
+def _read_kind(folder: Path, kind: str | None) -> dict[str, Any]:
+    """The manifest of an artefact of a kind, or of any."""
+    manifest = read_manifest(folder)
+    if kind is not None and manifest["kind"] != kind:
+        raise damaged(
+            folder / MANIFEST,
+            f"describes {_a(plain_text(manifest['kind']))}, but {_a(kind)} is wanted",
+        )
+    return manifest
+
+
+def _fields(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
     fields = {field: manifest[field] for field in FIELDS if field != "arrays"}
-    return Artefact(
-        folder=folder,
-        arrays=MappingProxyType(arrays),
-        files=MappingProxyType(files),
-        hash=identity(manifest),
-        _maps={name: whole for name, (_, whole) in maps.items()},
-        **fields,
-    )
+    files = MappingProxyType(files_of(folder, manifest))
+    return fields | {"folder": folder, "files": files, "hash": identity(manifest)}
+
+
+def _open_arrays(
+    folder: Path, manifest: dict[str, Any], in_memory: bool, blockwise: bool
+) -> Artefact:
+    fields = _fields(folder, manifest)
+    arrays: dict[str, AnyArray] = {}
+    large: dict[str, BlockwiseArray] = {}
+    for name, entry in fields["files"].items():
+        found = (
+            load_array(folder, entry)
+            if in_memory
+            else map_array(folder, entry, is_blockwise=blockwise)
+        )
+        if isinstance(found, BlockwiseArray):
+            large[name] = found
+        else:
+            arrays[name] = found
+    return Artefact(**fields, arrays=MappingProxyType(arrays), large=MappingProxyType(large))
 
 
 def _sync_folder(folder: Path) -> None:

@@ -4,33 +4,41 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import math
+import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
 from equilibrist.errors import InvalidValueError
-from equilibrist.storage.array_file import ArrayFile, damaged
+from equilibrist.storage.array_file import ARRAY_NAME, ArrayFile, damaged
 from equilibrist.storage.ownership import MANIFEST as MANIFEST
 from equilibrist.storage.ownership import MOST_MANIFEST_BYTES, read_lock
 from equilibrist.storage.regular_file import read_regular
 
 FORMAT = "equilibrist-artefact"
 VERSION = 1
+_MOST_ARRAYS = 20_000  # of an artefact
+_MOST_TEXT = 200  # characters of a text in a manifest that may be printed
 # What makes an artefact what it is; the rest says how it came to be.
 _IDENTITY = ("kind", "version", "configuration", "seed", "parents")
-FIELDS: dict[str, type | tuple[type, ...]] = {
-    "kind": str,
-    "generation": int,
-    "configuration": dict,
-    "parents": dict,
-    "seed": (int, type(None)),
-    "package_version": str,
-    "written": str,
-    "timings": dict,
-    "info": dict,
-    "arrays": dict,
+FIELDS: dict[str, Callable[[Any], bool]] = {
+    "kind": lambda value: is_text(value) and value != "",
+    "generation": lambda value: type(value) is int and 0 < value < 10**11,
+    "configuration": lambda value: isinstance(value, dict),
+    "parents": lambda value: isinstance(value, dict) and all(map(is_text, _items(value))),
+    "seed": lambda value: value is None or (type(value) is int and abs(value) < 2**128),
+    "package_version": lambda value: is_text(value),
+    "written": lambda value: is_text(value),
+    "timings": lambda value: (
+        isinstance(value, dict)
+        and all(map(is_text, value))
+        and all(type(number) in (int, float) and abs(number) < 1e18 for number in value.values())
+    ),
+    "info": lambda value: isinstance(value, dict),
+    "arrays": lambda value: isinstance(value, dict) and len(value) <= _MOST_ARRAYS,
 }
 
 
@@ -38,7 +46,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of an artefact, whole and unaltered."""
     path = folder / MANIFEST
     try:
-        manifest = json.loads(read_regular(path, MOST_MANIFEST_BYTES), parse_constant=_no_constant)
+        content = read_regular(path, MOST_MANIFEST_BYTES)
+        manifest = json.loads(content, parse_constant=_no_constant, parse_float=_finite)
     except (FileNotFoundError, NotADirectoryError):
         if read_lock(folder) is not None:
             raise damaged(folder, "is half-written: it has no manifest.json yet") from None
@@ -49,14 +58,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise damaged(path, "is not JSON: it is altered or cut") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise damaged(path, f"is not the manifest of an artefact: its format is not {FORMAT}")
-    if manifest.get("version") != VERSION:
-        raise damaged(
-            path, f"has version {manifest.get('version')!r}; this program reads version {VERSION}"
-        )
+    if type(manifest.get("version")) is not int or manifest["version"] != VERSION:
+        found = plain_text(repr(manifest.get("version")), 20)
+        raise damaged(path, f"has version {found}; this program reads version {VERSION}")
     if manifest.get("sha256") != digest(manifest):
         raise damaged(path, "was edited or damaged: its checksum is not the one it states")
-    for field, wanted in FIELDS.items():
-        if not isinstance(manifest.get(field), wanted):
+    for field, is_right in FIELDS.items():
+        if not is_right(manifest.get(field)):
             raise damaged(path, f"has no {field}, or not one of the right type")
     files_of(folder, manifest)
     return manifest
@@ -65,6 +73,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def files_of(folder: Path, manifest: dict[str, Any]) -> dict[str, ArrayFile]:
     """What a manifest says of its arrays, by name."""
     try:
+        for name in manifest["arrays"]:
+            if not ARRAY_NAME.fullmatch(name):
+                raise ValueError(f"{plain_text(name, 60)!r} cannot name an array")
         return {name: ArrayFile.from_json(entry) for name, entry in manifest["arrays"].items()}
     except ValueError as error:
         raise damaged(folder / MANIFEST, f"does not describe its arrays: {error}") from None
@@ -72,7 +83,7 @@ def files_of(folder: Path, manifest: dict[str, Any]) -> dict[str, ArrayFile]:
 
 def stored_files(folder: Path) -> dict[str, ArrayFile]:
     """The arrays of the artefact that is in the folder now, none where there is no manifest."""
-    if not (folder / MANIFEST).exists():
+    if not os.path.lexists(folder / MANIFEST):
         return {}
     return files_of(folder, read_manifest(folder))
 
@@ -91,6 +102,33 @@ def _plain_value(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def plain_text(text: str, most: int = 80) -> str:
+    r"""A text of unknown origin without what could harm a terminal, and shortened.
+
+    Example:
+        >>> plain_text("a\x1b[2Jb", 10), plain_text("abcdefgh", 5)
+        ('a?[2Jb', 'ab...')
+    """
+    shown = "".join(character if character.isprintable() else "?" for character in text[: most + 1])
+    return shown if len(shown) <= most else f"{shown[: most - 3]}..."
+
+
+def is_text(value: object) -> bool:
+    """Whether a value is a text that can be printed as it is."""
+    return isinstance(value, str) and len(value) <= _MOST_TEXT and value.isprintable()
+
+
+def _items(values: dict[str, Any]) -> list[Any]:
+    return [*values, *values.values()]
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -1,0 +1,242 @@
+"""What an artefact of some kind must hold, declared once per kind and checked when it is opened.
+
+Compiled kernels trust their arrays: an index out of range would crash the process. So every opener
+declares the arrays of its kind (`ArrayRule`) and reads the configuration through `Fields`, and
+whatever does not fit is a `StorageError` that names the file, before any kernel sees it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from equilibrist.errors import EquilibristError, StorageError
+from equilibrist.storage.array_file import AnyArray, BlockwiseArray, blocks_of, damaged
+from equilibrist.storage.artefact import Artefact, Identity
+from equilibrist.storage.manifest import MANIFEST, is_text, plain_text
+
+_MOST_WHOLE = 2**62
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ArrayRule:
+    """What an array of an artefact must be.
+
+    A length is a number, None for any, or a name that stands for the same number in all rules.
+    """
+
+    dtype: str | tuple[str, ...]  # NumPy's names, such as float64
+    shape: tuple[int | str | None, ...]
+    low: float | None = None  # least value
+    high: float | None = None  # greatest value
+    may_be_infinite: bool = False  # NaN is always refused
+    is_ascending: bool = False  # no number is below the one before it
+    is_optional: bool = False
+
+    def check_values(self, path: Path, array: AnyArray) -> None:
+        """Raise `StorageError` for values that the array must not have; reads it once."""
+        last = None
+        for block in blocks_of(array):
+            low, high = block.min(), block.max()
+            if block.dtype.kind == "f":
+                fine = ~np.isnan(low) if self.may_be_infinite else np.isfinite([low, high]).all()
+                if not fine:
+                    raise damaged(path, "holds a number that is not finite")
+            for number, is_wrong in (
+                (low, self.low is not None and low < self.low),
+                (high, self.high is not None and high > self.high),
+            ):
+                if is_wrong:
+                    raise damaged(path, f"holds {number}, which is not {self._range()}")
+            if self.is_ascending:
+                if (last is not None and block[0] < last) or (block[1:] < block[:-1]).any():
+                    raise damaged(path, "holds a number that is below the one before it")
+                last = block[-1]
+
+    def _range(self) -> str:
+        limits = ("at least", self.low), ("at most", self.high)
+        return " and ".join(f"{word} {limit}" for word, limit in limits if limit is not None)
+
+
+def check_arrays(artefact: Artefact, rules: Mapping[str, ArrayRule]) -> None:
+    """Raise `StorageError` unless an `Artefact` has the arrays of these rules and no other.
+
+    Values of large arrays that are checked block by block are looked at when they are read.
+    """
+    path = artefact.folder / MANIFEST
+    for name in artefact.files:
+        if name not in rules:
+            raise damaged(path, f"has an array {name}, which no {artefact.kind} of its game has")
+    lengths: dict[str, int] = {}
+    for name, rule in rules.items():
+        entry = artefact.files.get(name)
+        if entry is None:
+            if rule.is_optional:
+                continue
+            raise damaged(path, f"lacks the array {name}")
+        file = artefact.folder / entry.file
+        _check_form(file, entry.dtype, entry.shape, rule, lengths)
+        if name in artefact.large:
+            _check_later(file, artefact.large[name], rule)
+        else:
+            rule.check_values(file, artefact.arrays[name])
+
+
+class Fields:
+    """Reads values of given types out of a JSON object of a manifest.
+
+    Each method returns one field and raises `StorageError`, naming it, where it is not what it must
+    be. A `default` stands for a field that is missing; None may be given as the default.
+    """
+
+    def __init__(self, path: Path, name: str, values: object) -> None:
+        self._path, self._name = path, name
+        if not isinstance(values, Mapping):
+            raise damaged(path, f"has a {name} that is no JSON object")
+        self._values = values
+
+    @classmethod
+    def configuration(cls, artefact: Identity) -> Fields:
+        """The configuration of an `Artefact` or `Identity`."""
+        return cls(artefact.folder / MANIFEST, "configuration", artefact.configuration)
+
+    @classmethod
+    def info(cls, artefact: Identity) -> Fields:
+        """What the writer of an `Artefact` or `Identity` added."""
+        return cls(artefact.folder / MANIFEST, "info", artefact.info)
+
+    @classmethod
+    def timings(cls, artefact: Identity) -> Fields:
+        """The timings of an `Artefact` or `Identity`."""
+        return cls(artefact.folder / MANIFEST, "timings", artefact.timings)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
+    def whole(self, name: str, low: int = 0, high: int = _MOST_WHOLE) -> int:
+        """A whole number from `low` to `high`."""
+        value = self._values.get(name)
+        if type(value) is not int or not low <= value <= high:
+            raise self.error(name, f"a whole number from {low} to {high}")
+        return value
+
+    def number(self, name: str, low: float = -math.inf, high: float = math.inf) -> float:
+        """A finite number from `low` to `high`."""
+        value = self._values.get(name)
+        if not _is_number(value, low, high):
+            raise self.error(name, f"a number from {low} to {high}")
+        return float(value)  # type: ignore[arg-type]
+
+    def flag(self, name: str) -> bool:
+        """True or false."""
+        value = self._values.get(name)
+        if type(value) is not bool:
+            raise self.error(name, "true or false")
+        return value
+
+    def text(self, name: str) -> str:
+        """A short text without control characters."""
+        value = self._values.get(name)
+        if not is_text(value):
+            raise self.error(name, "a short text")
+        assert isinstance(value, str)
+        return value
+
+    def lines(self, name: str, most: int = 100_000) -> str:
+        """A text of several lines, such as the rules of a game."""
+        value = self._values.get(name)
+        if not isinstance(value, str) or len(value) > most:
+            raise self.error(name, "a text")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of short texts."""
+        return tuple(value for value in self._list(name, is_text, "short texts"))
+
+    def wholes(self, name: str, low: int = 0, high: int = _MOST_WHOLE) -> tuple[int, ...]:
+        """A list of whole numbers from `low` to `high`."""
+
+        def is_whole(value: object) -> bool:
+            return type(value) is int and low <= value <= high
+
+        return tuple(self._list(name, is_whole, f"whole numbers from {low} to {high}"))
+
+    def numbers(
+        self, name: str, low: float = -math.inf, high: float = math.inf
+    ) -> tuple[float, ...]:
+        """A list of finite numbers from `low` to `high`."""
+        wanted = f"numbers from {low} to {high}"
+        found = self._list(name, lambda value: _is_number(value, low, high), wanted)
+        return tuple(map(float, found))
+
+    def part(self, name: str) -> Fields:
+        """A JSON object within this one."""
+        return Fields(self._path, f"{self._name}.{name}", self._values.get(name))
+
+    def optional(self, name: str, read: Callable[[str], T]) -> T | None:
+        """What `read` makes of a field; None where it is missing or null."""
+        return None if self._values.get(name) is None else read(name)
+
+    def names(self) -> tuple[str, ...]:
+        """Names of all fields."""
+        return tuple(self._values)
+
+    def error(self, name: str, wanted: str) -> StorageError:
+        """The error for a field that is not what is wanted."""
+        where = plain_text(f"{self._name}.{name}")
+        return damaged(self._path, f"has {where} that is not {wanted}")
+
+    def _list(self, name: str, is_right: Callable[[Any], bool], wanted: str) -> list[Any]:
+        value = self._values.get(name)
+        if not isinstance(value, list) or not all(map(is_right, value)):
+            raise self.error(name, f"a list of {wanted}")
+        return value
+
+
+def damaged_by(artefact: Identity, what: str, error: Exception) -> StorageError:
+    """The error for an artefact from which `what` cannot be made."""
+    reason = str(error) if isinstance(error, EquilibristError) else type(error).__name__
+    return damaged(
+        artefact.folder / MANIFEST, f"does not describe {what}: {plain_text(reason, 300)}"
+    )
+
+
+def _check_form(
+    file: Path,
+    dtype: str,
+    shape: tuple[int, ...],
+    rule: ArrayRule,
+    lengths: dict[str, int],
+) -> None:
+    names = (rule.dtype,) if isinstance(rule.dtype, str) else rule.dtype
+    if dtype not in [np.dtype(name).str for name in names]:
+        raise damaged(file, f"holds {np.dtype(dtype)}, but {' or '.join(names)} is wanted")
+    wanted = tuple(
+        lengths.setdefault(length, own) if isinstance(length, str) else length
+        for length, own in zip(rule.shape, shape, strict=False)
+    )
+    is_right = len(shape) == len(rule.shape) and all(
+        length in (None, own) for length, own in zip(wanted, shape, strict=True)
+    )
+    if not is_right:
+        right = [
+            "any" if n is None else lengths.get(n, n) if isinstance(n, str) else n
+            for n in rule.shape
+        ]
+        raise damaged(
+            file, f"has shape {list(shape)}, but [{', '.join(map(str, right))}] is wanted"
+        )
+
+
+def _check_later(file: Path, array: BlockwiseArray, rule: ArrayRule) -> None:
+    array.check = lambda part: rule.check_values(file, part)
+
+
+def _is_number(value: Any, low: float, high: float) -> bool:
+    return type(value) in (int, float) and abs(value) < 1e300 and low <= value <= high
