@@ -23,7 +23,7 @@ from equilibrist.kernels.cpu.board import (
     gradient_last,
     realize_boards,
 )
-from equilibrist.kernels.cpu.lanes import LANES
+from equilibrist.kernels.cpu.lanes import LANES, if_counted, positive_part
 from equilibrist.kernels.cpu.leaves import leaf_space
 from equilibrist.kernels.cpu.tables import (
     entries,
@@ -178,10 +178,10 @@ def match_trunk(tree, table, behaviour):
                 for s in range(first, first + states):
                     total = 0.0
                     for a in range(size):
-                        total += max(table[s + a * states], 0.0)
+                        total += positive_part(table[s + a * states])
                     for a in range(size):
-                        number = max(table[s + a * states], 0.0)
-                        behaviour[s + a * states] = number / total if total > 0 else 1.0 / size
+                        share = positive_part(table[s + a * states]) / if_counted(total, total, 1.0)
+                        behaviour[s + a * states] = if_counted(total, share, 1.0 / size)
 
 
 @njit(cache=True)

@@ -23,6 +23,10 @@ BEST = 1  # the best action, which the behaviour then takes (the first of equals
 REGRET = 2  # the behaviour's mean; the table's regrets grow, and the behaviour matches them
 SOFTMAX = 3  # smoothed best: w · log Σ exp(value / w), behaviour its softmax; table holds w by row
 
+# What regret matching counts (docs/findings/small-numbers.md says why that is harmless).
+SMALLEST = 2.0**-75  # a smaller sum of positive numbers counts as zero: its actions are equal
+LARGEST = 2.0**90  # a larger number counts as this one: no sum or product overflows in float32
+
 
 def num_rounds(tree: Treeplex) -> int:
     """Rounds of a treeplex."""
@@ -194,7 +198,11 @@ def _decide(rule: int, values: Floats, chances: Floats, table: Floats, factors: 
 
 
 def regret_matching(regrets: Floats) -> Floats:
-    """Probabilities [A, S] in proportion to positive regrets [A, S]; uniform where none is."""
-    positive = np.maximum(regrets, 0)
+    """Probabilities [A, S] in proportion to positive regrets [A, S]; uniform where none is.
+
+    Regrets above LARGEST count as LARGEST, and regrets whose sum is below SMALLEST as zero.
+    """
+    positive = np.minimum(np.where(regrets > 0, regrets, 0), LARGEST)
     total = positive.sum(axis=0)
-    return np.where(total > 0, positive / np.where(total > 0, total, 1), 1 / len(regrets))
+    counts = total >= SMALLEST
+    return np.where(counts, positive / np.where(counts, total, 1), 1 / len(regrets))
