@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -168,50 +167,35 @@ def exploit(
 def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
     """The best responses of a solution or a solved spot in its own game."""
     from equilibrist.cli import runs
-    from equilibrist.solving.best_response import evaluate
-    from equilibrist.solving.spot_store import KIND, SolvedSpot
-    from equilibrist.storage.artefact import open_artefact
-    from equilibrist.strategies.strategy import Solution, game_of, plan_error
+    from equilibrist.solving.certificate import check
 
     prepare_kernels(threads, *_KERNELS)
-    if open_artefact(folder).kind == KIND:
-        spot = SolvedSpot.open(folder, to_go_on=True)
-        model, stated = spot.spot.build().game, spot.run.evaluation
-        method, iterations, error = spot.solver.name, int(spot.run.state["iteration"]), 0.0
-        start = time.perf_counter()
-        found = spot.solver.evaluate(model, spot.run.state)
-    else:
-        solution = Solution.load(folder, in_memory=True, verify=True)
-        model, stated = game_of(solution), solution.certificate
-        method, iterations = solution.method, solution.iterations
-        error = max(plan_error(model, player, solution.plans[player]) for player in (0, 1))
-        start = time.perf_counter()
-        found = evaluate(model, solution.plans)
-    seconds = time.perf_counter() - start
-    matches = error < 1e-5 and runs.agree(found, stated)
+    proof = check(folder)
+    game, found = proof.game, proof.found
     data = {
-        "game": model.name,
-        "method": method,
-        "iterations": iterations,
+        "game": game.name,
+        "method": proof.method,
+        "iterations": proof.iterations,
         "value": found.value,
         "exploitability": found.exploitability,
         "nash_conv": found.nash_conv,
         "best_response": list(found.best_response),
         "unit": found.unit,
-        **runs.thousandths(model.rules, found),
-        "certificate": stated.exploitability,
-        "plan_error": error,
-        "matches": matches,
-        "seconds": round(seconds, 3),
+        **runs.thousandths(game.rules, found),
+        "certificate": proof.stated.exploitability,
+        "plan_error": proof.plan_error,
+        "matches": proof.matches,
+        "faults": list(proof.faults),
+        "seconds": round(proof.seconds, 3),
     }
-    verdict = "matches" if matches else "DOES NOT match"
+    verdict = "matches" if proof.matches else "DOES NOT match"
     text = (
-        f"{model.name} by {method}: exploitability {runs.amount(model, found)}, "
+        f"{game.name} by {proof.method}: exploitability {runs.amount(game, found)}, "
         f"best responses {found.best_response[0]:.6g} and "
         f"{found.best_response[1]:.6g}, value {found.value:.9g}; this {verdict} the certificate"
     )
-    emit(data, text, as_json=json)
-    if not matches:
+    emit(data, "\n".join([text, *(f"- {fault}" for fault in proof.faults)]), as_json=json)
+    if not proof.matches:
         raise typer.Exit(1)
 
 
