@@ -159,6 +159,12 @@ def verify_real(stored: Artefact, flops: int, seed: int) -> tuple[dict[str, Any]
             value=wrong[0],
         )
     found = runs.exploited(run, responses)
+    if not runs.states(stored.info, run, found):
+        raise StorageError(
+            f"{stored.folder} states an exploitability of {stored.info['exploitability']:.6g} "
+            f"{stored.info['unit']}, but its flops give {found.exploitability:.6g} {found.unit}",
+            value=str(stored.folder),
+        )
     many = min(flops, int(run.is_done.sum()))
     data = {"checked_flops": many, **_result(run, found, stored.folder)}
     return data, f"{many} flops computed again, all the same; {_words(run, found)}"

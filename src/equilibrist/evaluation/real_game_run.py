@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +28,7 @@ from equilibrist.evaluation.real_game_reference import reference_response
 from equilibrist.evaluation.statistics import chips_of_unit
 from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.models.game import Floats
+from equilibrist.solving.certificate import is_same
 from equilibrist.storage import stopping
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
@@ -282,6 +283,18 @@ def check(run: Run, responses: tuple[Response, Response], number: int, seed: int
         ):
             wrong.append(f)
     return wrong
+
+
+def states(info: Mapping[str, Any], run: Run, found: Exploited) -> bool:
+    """Whether what a folder says of its run is what the flops amount to.
+
+    True where it says nothing yet, or something of fewer flops than there are by now.
+    """
+    if "exploitability" not in info or info["flops"] != run.is_done.sum():
+        return True
+    stated = info["exploitability"], info["unit"], info["estimate"]
+    given = found.exploitability, found.unit, not run.is_whole
+    return is_same(stated[0], given[0]) and stated[1:] == given[1:]
 
 
 def stratified(flops: Flops, number: int | None, seed: int = 0) -> NDArray[np.int64]:

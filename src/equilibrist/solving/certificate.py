@@ -179,7 +179,7 @@ def _plan_faults(solution: Solution, error: float, allowed: float) -> Iterator[s
 def _exploitability_faults(info: Mapping[str, Any], stated: Evaluation) -> Iterator[str]:
     """Whether the exploitability and the unit beside the certificate are the certificate's."""
     exploitability, unit = info["exploitability"], info["unit"]
-    if not _is_close(exploitability, stated.exploitability):
+    if not is_same(exploitability, stated.exploitability):
         yield (
             f"the stated exploitability {exploitability:.12g} is not the mean of the stated best "
             f"responses, {stated.exploitability:.12g}"
@@ -201,10 +201,10 @@ def _trace_faults(
     if not (np.diff(trace[:, 1], prepend=0.0) >= 0).all():
         yield "the seconds of the trace decrease"
     yield from _same("last iteration of the trace", int(trace[-1, 0]), iterations)
-    if not _is_close(float(trace[-1, 1]), seconds):
+    if not is_same(float(trace[-1, 1]), seconds):
         yield f"the trace ends after {trace[-1, 1]:.6g} s, not after {seconds:.6g} as stated"
     last = [stated.exploitability, *stated.best_response, stated.value][: trace.shape[1] - 2]
-    if not all(map(_is_close, trace[-1, 2:].tolist(), last)):
+    if not all(map(is_same, trace[-1, 2:].tolist(), last)):
         yield "the last row of the trace is not the certificate"
     if trace.shape[1] > 3 and not np.allclose(
         trace[:, 2], trace[:, 3:5].mean(axis=1), 1e-12, 1e-12
@@ -239,6 +239,6 @@ def _same(what: str, found: object, stated: object) -> Iterator[str]:
         yield f"the {what} is {found}, not {stated!r} as stated"
 
 
-def _is_close(first: float, second: float) -> bool:
+def is_same(first: float, second: float) -> bool:
     """Whether numbers are equal but for the rounding of a sum."""
     return math.isclose(first, second, rel_tol=1e-12, abs_tol=1e-12)
