@@ -94,7 +94,7 @@ def check() -> None:
     game = exact_game(leduc)
     mix, uniform = (0.05, 0.55, 0.4), tuple(game.realize(p, game.uniform(p)) for p in (0, 1))
     exact = expectation(game, fixed_mix(game, mix), (uniform[0], uniform[1]))
-    won = played(1_000_000, "tables", leduc).samples
+    won = played(1_000_000, "tables", leduc).results.rates
     assert abs(won.mean() - exact.mean) < 4 * won.std() / np.sqrt(len(won))
 
 

@@ -177,6 +177,12 @@ def test_describe_counts_combos() -> None:
     assert parse_range("*").describe() == "random  1326 combos (100.00 %)"
 
 
+def test_describe_counts_neither_hands_nor_combos_that_the_board_blocks() -> None:
+    board = parse_cards("Ah7d2c")
+    assert parse_range("AA,76s").describe(board) == "AA, 76s  6 combos (0.51 %)"
+    assert parse_range("*").describe(board) == "random  1176 combos (100.00 %)"
+
+
 def test_ranges_are_immutable_values() -> None:
     one = parse_range("AA,KK")
     with pytest.raises(ValueError, match="read-only"):

@@ -87,6 +87,8 @@ def test_what_does_not_fit_is_refused_unless_forced(tmp_path, monkeypatch):
         (("percentile", "--buckets", "5,25"), "3 rounds"),
         (("percentile", "--buckets", "5,24,125"), "no multiple"),
         (("percentile", "--buckets", "5,x"), "whole numbers"),
+        (("percentile", "--buckets", "5,25," + "9" * 5000), "whole numbers"),
+        (("strength-potential", "--buckets", "5,5,5", "--flops", "9" * 5000), "not 9999"),
         (("percentile",), "needs numbers"),
         (("lossless", "--buckets", "5,25,125"), "give no numbers"),
     ],

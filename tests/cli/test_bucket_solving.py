@@ -53,6 +53,13 @@ def test_fewer_raises_are_another_game(answer, buckets, tmp_path):
     assert solved["value"] == pytest.approx(exact["value"], abs=1e-9)
 
 
+def test_raises_that_the_game_does_not_allow_are_refused(run, buckets, tmp_path):
+    model = buckets / "buckets", "--joint", buckets / "counts", "--out", tmp_path / "s"
+    result = run("solve", *model, "--max-raises", "3")
+    assert result.returncode == 2
+    assert "3 raises in round 1 is above the 2 of leduc" in result.stderr
+
+
 def test_a_resumed_run_has_the_numbers_of_one_never_stopped(answer, buckets, tmp_path):
     solve(answer, buckets, tmp_path / "once", "--iterations", 60)
     solve(answer, buckets, tmp_path / "twice", "--iterations", 25)

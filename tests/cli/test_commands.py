@@ -1,5 +1,6 @@
 """Every command as its user meets it: exit code, stdout, stderr."""
 
+import errno
 import json
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import sys
 import pytest
 
 from equilibrist import __version__
-from equilibrist.cli import cards
+from equilibrist.cli import cards, main
 
 GAMES = [
     "kuhn", "leduc", "rhode-island", "holdem-limit", "holdem-nolimit", "preflop-holdem",
@@ -154,6 +155,23 @@ BAD = [
     (("tree", "leduc", "--rounds", "two"), "'two'"),
     (("tree", "holdem-limit", "--max-raises", "3 x"), "'x'"),
     (("tree", "holdem-limit", "--max-raises", "9" * 5000), "0 to 255"),
+    (("tree", "rhode-island", "--max-raises", "4"), "4 raises in round 1 is above the 3 of"),
+    (("tree", "holdem-limit", "--max-raises", "0" * 5000 + "9"), "9 raises in round 1"),
+    (("index", "--pattern", "0" * 5000 + "53"), "not a number of cards"),
+    (("index", "--at", "9" * 5000), "--at"),
+    (("rank", "Ah", "--seed", "9" * 5000), "--seed"),
+    (("tree", "holdem-limit", "--pot", "9" * 4000), "huge number"),
+    (("dealer", "kuhn", "--port", "9" * 5000), "0 to 65535"),
+    (("dealer", "kuhn", "--log", "x" * 300), "File name too long"),
+    (("solve", "kuhn", "--out", "x" * 300), "File name too long"),
+    (("solve", "kuhn", "--out", "x/" * 3000), "File name too long"),
+    (("spot", "--board", "AhKh2d", "--out", "x" * 300), "File name too long"),
+    (("transitions", "x" * 300), "File name too long"),
+    (("play", "uniform", "--out", "x" * 300), "File name too long"),
+    (("train", "smallbot", "--out", "x" * 300), "File name too long"),
+    (("exploit", "x" * 300), "File name too long"),
+    (("exploit", "x" * 300, "--real-game"), "is no strategy"),
+    (("match", "solution:" + "x" * 300, "uniform"), "File name too long"),
     (("tree", "holdem-limit", "--bets", "50%"), "limit game"),
     (("tree", "holdem-nolimit", "--bets", "50%,ten"), "'ten'"),
     (("tree", "holdem-limit", "--rounds", "2-4", "--pot", "-4"), "pot of -4"),
@@ -201,6 +219,54 @@ def test_help_loads_nothing_heavy():
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert "equity" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "code"),
+    [
+        (MemoryError(), "not enough memory", 1),
+        (ImportError("x.so: failed to map segment from shared object"), "not enough memory", 1),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "not enough memory", 1),
+        (RecursionError(), "nested too deeply", 2),
+        (UnicodeEncodeError("ascii", "é", 0, 1, "ordinal not in range"), "not in range", 2),
+        (OSError(errno.ENOSPC, "No space left on device"), "write the answer: No space", 1),
+        (OSError(errno.ENAMETOOLONG, "File name too long", "x" * 300), "cannot use xxx", 2),
+    ],
+)
+def test_what_no_command_foresees_is_one_sentence(run, monkeypatch, error, words, code):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("equilibrist.cards.card.parse_cards", fail)
+    monkeypatch.setattr("equilibrist.cli._drop_output", lambda: None)
+    result = run("rank", "Ah")
+    assert result.returncode == code
+    assert result.stderr.count("\n") == 1
+    assert words in result.stderr
+
+
+def test_a_limit_on_memory_that_nothing_can_be_loaded_in_is_one_sentence():
+    program = f"ulimit -v 400000; {sys.executable} -c 'from equilibrist.cli import main; main()'"
+    result = subprocess.run(
+        ["bash", "-c", f"{program} solve leduc --iterations 10"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.count("\n") == 1
+    assert "(ulimit -v) is 390 MiB, and the compiled libraries need" in result.stderr
+
+
+def test_a_library_that_is_broken_is_a_traceback(monkeypatch):
+    # Nothing that the user did, and nothing that a sentence of ours would explain.
+    def fail(*_):
+        raise ImportError("undefined symbol: dgemm_")
+
+    monkeypatch.setattr("equilibrist.cards.card.parse_cards", fail)
+    monkeypatch.setattr(sys, "argv", ["equilibrist", "rank", "Ah"])
+    with pytest.raises(ImportError, match="dgemm"):
+        main()
 
 
 @pytest.mark.parametrize("command", ["games", "games --json", "rank AhKh", "--help", "--version"])

@@ -69,6 +69,11 @@ def test_nodes_runouts_tables_and_pictures(answer, run, turn, tmp_path):
     assert node["board"] == "AsKsQhThJd"
     assert node["pot"] == 80
     rivers = answer("spot", out, "--node", "cr20c", "--runouts")["runouts"]
+    for option in ("--plot", "--csv"):
+        refused = run("spot", out, "--node", "cr20c", "--runouts", option, tmp_path / "none.png")
+        assert refused.returncode == 2
+        assert "leave one of them out" in refused.stderr
+    assert not (tmp_path / "none.png").exists()
     assert len(rivers) == 16
     same = next(river for river in rivers if river["board"].endswith("Jd"))
     assert same["frequencies"] == node["frequencies"]

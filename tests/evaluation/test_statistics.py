@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from equilibrist.errors import InvalidValueError, UnknownNameError
-from equilibrist.evaluation.statistics import learning, match_statistics
+from equilibrist.evaluation.statistics import Results, learning, match_statistics
 from equilibrist.games.catalog import get_game
 
 HOLDEM = get_game("holdem-limit")
@@ -150,6 +150,22 @@ def test_one_match_is_compared_by_welchs_test(limit):
 def test_bad_results_are_one_sentence(results, options, error, words):
     with pytest.raises(error, match=words):
         match_statistics(results, **options)
+
+
+def test_results_know_their_hands_and_nobody_says_so_twice():
+    pairs = Results(np.array([4.0, -2.0, 7.0]), hands_each=2)
+    found = match_statistics(pairs)
+    assert found == match_statistics(pairs.chips, hands_each=2)
+    assert (found.win_rate, found.hands) == (1.5, 6)
+    assert pairs.rates.tolist() == [2, -1, 3.5]
+    with pytest.raises(InvalidValueError, match="2 hands each; leave out hands_each"):
+        match_statistics(pairs, hands_each=2)
+    with pytest.raises(InvalidValueError, match="hands of a result"):
+        Results([1.0, 2.0], hands_each=0)
+    matches = Results(np.arange(40.0).reshape(2, 20), hands_each=2)
+    assert learning(matches) == learning(matches.chips, hands_each=2)
+    with pytest.raises(InvalidValueError, match="leave out hands_each"):
+        learning(matches, hands_each=1)
 
 
 def test_too_few_hands_have_no_tenths():

@@ -8,6 +8,7 @@ from equilibrist.errors import BetMenuError
 from equilibrist.games.action import CALL, FOLD, raise_to
 from equilibrist.games.bet_menu import BetMenu, BetSize, parse_size, parse_sizes, sizes_text
 from equilibrist.games.betting import Betting
+from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 
 NOLIMIT = get_game("holdem-nolimit")
@@ -63,10 +64,26 @@ def test_menus_may_differ_by_round_and_seat():
     assert totals(menu, Betting.start(NOLIMIT, round=3, pot=400)) == [20000]
 
 
-def test_caps_never_exceed_the_games_own():
+def test_caps_above_the_games_own_are_refused_in_the_rounds_of_the_tree():
     limit = get_game("holdem-limit")
-    assert BetMenu.parse(max_raises="9").limit(limit).max_raises == (3, 4, 4, 4)
     assert BetMenu.parse(max_raises="2 3").limit(limit).max_raises == (2, 3, 3, 3)
+    assert BetMenu.parse(max_raises="3 4").limit(limit).max_raises == (3, 4, 4, 4)
+    four, five = BetMenu.parse(max_raises="4"), BetMenu.parse(max_raises="3 4 4 5")
+    with pytest.raises(BetMenuError, match="4 raises in round 1 is above the 3 of holdem-limit"):
+        four.limit(limit)
+    assert four.limit(limit, first_round=1).max_raises == (3, 4, 4, 4)
+    with pytest.raises(BetMenuError, match="5 raises in round 4 is above the 4"):
+        five.limit(limit, first_round=1)
+    assert five.limit(limit, last_round=2).max_raises == (3, 4, 4, 4)
+    with pytest.raises(BetMenuError, match="round 1"):
+        BettingTree.build(limit, four)
+
+
+def test_a_clipped_menu_has_the_games_caps_and_one_that_fits_stays_as_written():
+    limit = get_game("holdem-limit")
+    assert BetMenu.parse(max_raises="9").clipped(limit).max_raises == (3, 4, 4, 4)
+    for menu in (BetMenu(), BetMenu.parse(max_raises="2"), BetMenu.parse(max_raises="3 4")):
+        assert menu.clipped(limit) is menu
 
 
 # Up to 15 digits, which a float holds, without zeros at either end.

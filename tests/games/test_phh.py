@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equilibrist.errors import RecordError
+from equilibrist.errors import RecordError, StorageError
 from equilibrist.games.action import raise_to
 from equilibrist.games.catalog import get_game
 from equilibrist.games.dealing import Dealer
@@ -408,7 +408,7 @@ def test_a_history_is_written_to_a_file_and_read_back(tmp_path: Path) -> None:
 def test_a_history_that_cannot_be_read_or_written_names_its_file(tmp_path: Path, path: str) -> None:
     with pytest.raises(RecordError, match="cannot read"):
         read_phh(tmp_path / path)
-    with pytest.raises(RecordError, match="cannot write"):
+    with pytest.raises(StorageError, match="cannot write"):
         write_phh(read_phh(LOGS / "limit.phh"), tmp_path / "no folder" / path)
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00\x81")
     with pytest.raises(RecordError, match="not a text file"):

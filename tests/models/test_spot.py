@@ -231,11 +231,22 @@ def test_a_lock_that_cannot_be_read_is_refused(lock, complaint):
         ({"bets": "50% / 60% / 70%"}, "a menu of 3 streets for the 2 from"),
         ({"blind": 50}, "the smallest bet is 1 to 20 chips, not 50"),
         ({"oop": "AsKs"}, "no hand of the range"),
+        ({"pot": 10**5000 + 1}, "not a huge number"),
+        ({"pot": 10**5000}, "not a huge number"),
+        ({"stack": -(10**5000)}, "not a huge number"),
+        ({"stack": 10**5000}, "not a huge number"),
+        ({"blind": 10**5000}, "not a huge number"),
     ],
 )
 def test_what_is_no_spot_is_refused(changes, complaint):
     with pytest.raises(EquilibristError, match=complaint):
         royal(**changes)
+
+
+@pytest.mark.parametrize("name", ["c" * 100_000, "cr20" * 30_000, "r" + "9" * 100_000])
+def test_names_of_a_hundred_thousand_characters_are_refused(name):
+    with pytest.raises(EquilibristError, match=r"is no node of this spot: .* can follow"):
+        royal(RIVER).find(name)
 
 
 def test_menus_with_too_many_nodes_are_refused(monkeypatch):
@@ -247,6 +258,10 @@ def test_menus_with_too_many_nodes_are_refused(monkeypatch):
 def test_ranges_that_leave_no_pair_of_hands_are_refused():
     with pytest.raises(EquilibristError, match="no hands of the ranges can meet"):
         royal(oop="AhAd", ip="AhAd").build()
+    # All hands share the ace of hearts; sums of their weights leave a rest of rounding.
+    shared = "AhKh:0.1,AhKd:0.3,AhJs:0.7,AhTc:0.1"
+    with pytest.raises(EquilibristError, match="no hands of the ranges can meet"):
+        royal(oop=shared, ip=shared).build()
     with pytest.raises(EquilibristError, match="spots are of hold'em"):
         Spot.of("Ks", "random", "random", pot=4, game=get_game("leduc"))
 
@@ -255,3 +270,11 @@ def test_limit_spots_have_the_bets_of_the_game():
     spot = Spot.of("Td9d6hQc", "QQ+", "AK", pot=40, game=get_game("holdem-limit"))
     assert steps(spot, "") == ["c", "r"]
     assert spot.betting.spent[spot.betting.parse("r")].tolist() == [40, 20]
+
+
+def test_raise_caps_above_the_games_are_refused_and_stored_ones_mean_the_games():
+    limit = {"pot": 40, "game": get_game("holdem-limit")}
+    spot = Spot.of("Td9d6h", "QQ+", "AK", **limit, max_raises="4")  # three before the flop
+    with pytest.raises(EquilibristError, match="5 raises in round 2 is above the 4"):
+        Spot.of("Td9d6h", "QQ+", "AK", **limit, max_raises="5")
+    assert len(replace(spot, max_raises="5").betting) == len(spot.betting)

@@ -102,7 +102,7 @@ def test_what_more_raises_win_is_won_at_the_table(bot):
     )
     responder = StrategyPlayer(BucketStrategy(wide.betting, answers, buckets), rules, "R")
     owner = StrategyPlayer(BucketStrategy(game.betting, plans, buckets), rules, "O")
-    won = play_match(rules, (responder, owner), 6_000, seed=3).samples / rules.raise_sizes[0]
+    won = play_match(rules, (responder, owner), 6_000, seed=3).results.rates / rules.raise_sizes[0]
     assert abs(won.mean() - column.average) < 4 * won.std() / np.sqrt(len(won))
 
 

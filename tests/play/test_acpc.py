@@ -84,10 +84,10 @@ def test_a_client_says_what_the_transcripts_say(name, game):
 
         dealer = iter([line for speaker, line in lines if speaker == "S->"])
 
-        def receive(self):
+        def receive(self, seconds):
             return next(self.dealer, None)
 
-        def send(self, line):
+        def send(self, line, seconds):
             said.append(line)
 
     said = []
@@ -143,6 +143,9 @@ def test_limit_actions_as_the_reference_dealer_takes_them(said, action):
         ([], ":r-5", raise_to(200)),
         ([], ":r99999", raise_to(20000)),
         ([], ":r" + "9" * 4000, raise_to(20000)),
+        ([], ":r" + "9" * 9000, raise_to(20000)),  # more digits than Python reads
+        ([], ":r-" + "9" * 9000, raise_to(200)),
+        ([], ":r+" + "0" * 9000 + "300", raise_to(300)),
         ([], ":r", CALL),  # a no-limit raise without a size cannot be read
         ([CALL], ":f", CALL),  # a fold that saves nothing
         ([raise_to(20000)], ":r20000", CALL),  # nobody is left to raise

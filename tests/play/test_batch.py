@@ -233,16 +233,16 @@ def test_a_bucket_strategy_wins_what_it_is_worth_among_buckets():
         Mix(0.1, 0.5, 0.4),
     )
     exact = expectation(game, plans, fixed_mix(game, (0.1, 0.5, 0.4)))
-    won = play_match(rules, players, 300_000, seed=1).samples
+    won = play_match(rules, players, 300_000, seed=1).results.rates
     assert abs(won.mean() - exact.mean) < 4 * won.std() / np.sqrt(len(won))
     assert abs(exact.mean) > 8 * won.std() / np.sqrt(len(won))
 
 
 def test_always_fold_loses_750_to_always_raise_in_every_pair():
     match = play_match(LIMIT, pair("always-fold", "always-raise"), 200_000, duplicate=True)
-    assert (match.samples == -7.5).all()
+    assert (match.results.rates == -7.5).all()
     calls = play_match(LIMIT, pair("always-call", "always-raise"), 200_000, duplicate=True)
-    assert not calls.samples.any()
+    assert not calls.results.rates.any()
 
 
 def test_cards_come_equally_often_to_every_place():

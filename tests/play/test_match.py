@@ -44,15 +44,33 @@ class Recorder(Uniform):
 def test_always_fold_loses_750_to_always_raise():
     # 1000 mbb in the big blind, 500 as the dealer.
     match = play_match(LIMIT, pair("always-fold", "always-raise"), 200, duplicate=True)
-    assert (match.samples / unit_chips(LIMIT)["mbb/g"] == -750).all()
+    assert (match.results.rates / unit_chips(LIMIT)["mbb/g"] == -750).all()
     assert match.rate() / unit_chips(LIMIT)["sb/h"] == -0.75
+
+
+@pytest.mark.parametrize("duplicate", [False, True])
+def test_statistics_of_a_match_are_those_of_its_log(duplicate):
+    # The win rate once more, from the chips of every hand in the log, a name at a time.
+    players = pair("uniform", "always-call")
+    match = play_match(LIMIT, players, 300, seed=4, duplicate=duplicate, keep_log=True)
+    hands = [record for log in match.logs for record in log.hands]
+    won = [record.payoffs[record.names.index("uniform")] for record in hands]
+    found = match.statistics()
+    assert found.hands == len(won) == 300
+    assert found.hands_each == 1 + duplicate
+    assert found.win_rate == pytest.approx(1000 * sum(won) / len(won) / 10)  # mbb/g, of 10 chips
+    assert found.names == ("uniform", "always-call")
+    assert match.rate() == pytest.approx(sum(won) / 300)
+    deals = np.reshape(won, (1 + duplicate, -1)).mean(axis=0)
+    error = np.std(deals, ddof=1) / np.sqrt(len(deals))
+    assert found.estimate.standard_error == pytest.approx(100 * error)
 
 
 def test_always_call_and_always_raise_are_worth_the_same():
     # Whoever holds which cards, the same bets go in: a duplicate pair is exactly zero.
     players = pair("always-call", "always-raise")
-    assert not play_match(LIMIT, players, 200, duplicate=True).samples.any()
-    plain = play_match(LIMIT, players, 2000).samples
+    assert not play_match(LIMIT, players, 200, duplicate=True).results.rates.any()
+    plain = play_match(LIMIT, players, 2000).results.rates
     assert abs(plain.mean()) < 4 * plain.std(ddof=1) / np.sqrt(len(plain))
     assert plain.std() > 50
 
@@ -138,7 +156,7 @@ def test_duplicate_lowers_the_spread_of_limit_holdem():
     players = pair("mix:0.05,0.55,0.4", "mix:0,0.6,0.4")
     duplicate = play_match(LIMIT, players, 1500, seed=2, duplicate=True)
     # Two independent hands have a variance of half of one; two of the same deal less than that.
-    assert duplicate.samples.std() < 0.8 * duplicate.chips.std() / np.sqrt(2)
+    assert duplicate.results.rates.std() < 0.8 * duplicate.chips.std() / np.sqrt(2)
 
 
 @pytest.mark.parametrize("hands", [0, -2, 1.5, 2**32])

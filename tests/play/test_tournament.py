@@ -48,6 +48,15 @@ def test_instant_runoff_takes_out_the_smallest_bankroll_again_and_again():
         (GOOD.replace("40", '"40"'), "hands is a whole number"),
         (GOOD + "duplicate = 1\n", "duplicate is true or false"),
         ("game = \n", "is not TOML"),
+        (GOOD.replace('"always-fold"', "7"), "players is a list of texts"),
+        (GOOD + "seed = " + "9" * 5000 + "\n", "is not TOML: Exceeds the limit"),
+        (GOOD + "duplicate = [0x" + "f" * 9999 + "]\n", "true or false, not a huge value"),
+        (GOOD + "x = " + "[" * 50_000 + "\n", "nested too deeply"),
+        (GOOD + "x = " + "{a=" * 50_000 + "\n", "nested too deeply"),
+        (GOOD + "a." * 400_000 + "a = 1\n", "dotted name"),
+        (GOOD + '"a" . ' * 100_000 + "a = 1\n", "dotted name"),
+        (GOOD + "a" * 999_990 + " = 1\n", "longer than 1,000,000 characters"),
+        (GOOD + "a" * 90_000 + " = 1\n", "unknown entry 'aaaa"),
     ],
 )
 def test_a_file_that_is_wrong_is_told_so(tmp_path, text, words):
@@ -61,8 +70,15 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 def test_wrong_players_are_refused_before_the_first_hand():
-    with pytest.raises(InvalidValueError, match="two players or more"):
+    with pytest.raises(InvalidValueError, match="2 to 1,000 players, not 1"):
         Tournament("leduc", ("always-call",), 10)
+    many = tuple(f"mix:0,{n}e-9,{1 - n * 1e-9!r}" for n in range(30_000))
+    with pytest.raises(InvalidValueError, match="2 to 1,000 players, not 30,000"):
+        Tournament("leduc", many, 10)
+    with pytest.raises(InvalidValueError, match=r"a seed is .* not a huge number"):
+        Tournament("leduc", ("always-call", "uniform"), 10, seed=10**5000)
+    with pytest.raises(InvalidValueError, match=r"number of hands is .* not a huge number"):
+        Tournament("leduc", ("always-call", "uniform"), 10**5000)
     with pytest.raises(InvalidValueError, match="twice"):
         Tournament("leduc", ("always-call", "always-call"), 10)
     with pytest.raises(UnknownNameError):

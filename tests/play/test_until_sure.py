@@ -24,7 +24,7 @@ def test_a_clear_winner_ends_the_match_early():
     assert test.decided_at <= match.num_hands < 1.4 * test.decided_at
     assert match.num_hands == test.num_results
     again = SequentialTest()
-    again.add(match.samples)
+    again.add(match.results.rates)
     assert (again.decided_at, again.p_value) == (test.decided_at, test.p_value)
 
 
@@ -39,7 +39,7 @@ def test_parts_have_deals_of_their_own_and_both_runs():
         LIMIT, pair("always-call", "always-raise", LIMIT), 600, duplicate=True, runner="tables"
     )[0]
     assert tables.runner == "tables"
-    assert not tables.samples.any()
+    assert not tables.results.rates.any()
 
 
 def test_the_last_part_ends_where_hands_do():

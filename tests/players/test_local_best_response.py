@@ -163,5 +163,8 @@ def test_only_players_that_tell_their_chances_are_responded_to() -> None:
         make_player("lbr:uniform", GAME)
     with pytest.raises(InvalidValueError, match="plays discard-holdem"):
         make_player("lbr:ectomynx:first", get_game("holdem-limit"))
+    for name in ("lbr:lbr:ectomynx:first", "lbr:" * 50_000):
+        with pytest.raises(InvalidValueError, match="not to lbr; write lbr:ectomynx"):
+            make_player(name, GAME)
     with pytest.raises(ParseError, match="lbr needs options: lbr:PLAYER"):
         make_player("lbr", GAME)

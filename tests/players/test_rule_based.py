@@ -89,7 +89,7 @@ def test_other_games_are_refused(name, game):
 def rate(first, second, hands, seed=1):
     """Win rate of the first in chips a hand, by standard errors above zero."""
     players = make_player(first, LIMIT), make_player(second, LIMIT)
-    samples = play_match(LIMIT, players, hands, seed=seed, duplicate=True).samples
+    samples = play_match(LIMIT, players, hands, seed=seed, duplicate=True).results.rates
     return samples.mean() / (samples.std(ddof=1) / np.sqrt(len(samples)))
 
 

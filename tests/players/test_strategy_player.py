@@ -103,7 +103,8 @@ def test_an_equilibrium_beats_the_static_players(leduc):
     rules = get_game("leduc")
     for name in ("always-call", "always-raise", "always-fold", "uniform"):
         player = StrategyPlayer(ExactStrategy(leduc), rules, "A")
-        won = play_match(rules, (player, make_player(name, rules)), 4000, duplicate=True).samples
+        players = player, make_player(name, rules)
+        won = play_match(rules, players, 4000, duplicate=True).results.rates
         assert won.mean() > 3 * won.std() / np.sqrt(len(won))
 
 
@@ -146,7 +147,7 @@ def test_a_capped_strategy_plays_the_whole_game():
     match = play_match(rules, (player, make_player("always-raise", rules)), 2000, keep_log=True)
     texts = {record.state.betting.text for record in match.logs[0].hands}
     assert any("rr" in text for text in texts)
-    assert match.samples.mean() > 0
+    assert match.results.rates.mean() > 0
 
 
 def test_rhode_island_boards_are_found_in_any_suits():

@@ -227,6 +227,8 @@ def test_options_that_make_no_sense_are_explained(tmp_path, monkeypatch, strateg
         make_player("gs2:-1", RULES)
     with pytest.raises(ParseError, match="'iterations=0' is no time"):
         make_player("gs2:iterations=0", RULES)
+    with pytest.raises(ParseError, match="'iterations=999"):
+        make_player("gs2:iterations=" + "9" * 5000, RULES)
     with pytest.raises(StorageError, match="equilibrist train gs2"):
         make_player("gs2:0.5", RULES)
     with pytest.raises(InvalidValueError, match="plays limit games"):

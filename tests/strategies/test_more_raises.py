@@ -47,7 +47,7 @@ def test_a_widened_strategy_wins_what_its_player_wins_at_the_table(caps):
     proof = evaluate(small, plans)
     found = Solution(GameDescription.of(small), plans, "none", 0, 0.0, proof, np.zeros((0, 3)))
     player = StrategyPlayer(ExactStrategy(found), get_game("leduc"), "A")
-    won = play_match(get_game("leduc"), (player, Mix(*mix)), 6_000, seed=5).samples
+    won = play_match(get_game("leduc"), (player, Mix(*mix)), 6_000, seed=5).results.rates
     assert abs(won.mean() - exact.mean) < 4 * won.std() / np.sqrt(len(won))
 
 

@@ -105,6 +105,12 @@ def test_bet_menus_come_back():
     np.testing.assert_array_equal(again.betting.spent, game.betting.spent)
 
 
+def test_raise_caps_above_the_games_in_old_folders_mean_the_games():
+    game = exact_game(get_game("leduc"))
+    old = dataclasses.replace(GameDescription.of(game), max_raises="4")
+    np.testing.assert_array_equal(old.build().betting.spent, game.betting.spent)
+
+
 def test_kernels_take_the_maps_of_a_loaded_solution(tmp_path, leduc):
     uniform_solution(leduc).save(tmp_path)
     loaded = Solution.load(tmp_path)

@@ -17,6 +17,7 @@ from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.joint import Joint, joint
 from equilibrist.abstraction.streets import Streets
 from equilibrist.cards.card import Card, Cards, cards_name, parse_cards
+from equilibrist.cards.numbers import parse_whole
 from equilibrist.errors import InvalidValueError
 
 
@@ -36,12 +37,13 @@ def parse_starts(streets: Streets, text: str, seed: int = 0) -> list[Cards]:
     """
     if not text.strip().isdecimal():
         return [parse_cards(board) for board in text.split(",")]
-    number, boards = int(text), streets[min(1, len(streets) - 1)].boards
-    if not 1 <= number <= len(boards):
+    boards = streets[min(1, len(streets) - 1)].boards
+    number = parse_whole(text.strip(), len(boards))
+    if not number:
         raise InvalidValueError(
             f"{streets.rules.name} has {len(boards):,} boards in its second round up to suits: "
-            f"draw 1 to {len(boards):,} of them, not {number:,}",
-            value=number,
+            f"draw 1 to {len(boards):,} of them, not {text.strip()[:40]}",
+            value=text,
         )
     drawn = np.random.default_rng(seed).choice(len(boards), number, replace=False)
     return [tuple(board) for board in boards[np.sort(drawn)].tolist()]

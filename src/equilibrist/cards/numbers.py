@@ -28,10 +28,25 @@ def whole_number(
         number = least - 1
     if least <= number <= most:
         return number
-    # Python refuses to print some integers, and nobody wants to read them.
-    is_huge = isinstance(value, int) and value.bit_length() > 256
-    shown = "a huge number" if is_huge else repr(value)[:60]
-    raise error(f"{what} is a whole number from {least} to {most}, not {shown}", value=value)
+    raise error(f"{what} is a whole number from {least} to {most}, not {shown(value)}", value=value)
+
+
+def shown(value: object) -> str:
+    """A value from outside as a message shows it: at most 60 characters, whatever it is.
+
+    Python refuses to print integers of more than 4,300 digits and lists nested too deeply.
+
+    Example:
+        >>> shown("x" * 100), shown(10**5000), shown([10**5000])
+        ("'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 'a huge number',
+         'a huge value')
+    """
+    if isinstance(value, int) and value.bit_length() > 256:
+        return "a huge number"
+    try:
+        return repr(value)[:60]
+    except (ValueError, RecursionError):
+        return "a huge value"
 
 
 def parse_whole(text: str, most: int) -> int | None:
@@ -41,6 +56,9 @@ def parse_whole(text: str, most: int) -> int | None:
         >>> parse_whole("255", 255), parse_whole("256", 255), parse_whole("٥", 255)
         (255, None, None)
     """
-    if not (text.isascii() and text.isdigit()) or len(text.lstrip("0")) > len(str(most)):
+    if not (text.isascii() and text.isdigit()):
         return None
-    return int(text) if int(text) <= most else None
+    digits = text.lstrip("0") or "0"  # Python reads at most 4,300 digits, zeros included
+    if len(digits) > len(str(most)):
+        return None
+    return int(digits) if int(digits) <= most else None

@@ -141,11 +141,20 @@ class Range:
             )
         return Range(weights)
 
-    def describe(self) -> str:
-        """Normalised text with the number of combos and their share of all hands."""
-        combos = f"{round(self.num_combos, 2):.10g}"
+    def describe(self, cards: Sequence[Card] = ()) -> str:
+        """Normalised text with the number of combos and their share of all hands.
+
+        Hands that hold one of some board or dead `cards` are counted neither here nor there.
+
+        Example:
+            >>> parse_range("AA").describe(parse_cards("Ah7d2c"))
+            'AA  3 combos (0.26 %)'
+        """
+        blocked = blocked_hands(cards)
+        number, hands = self.weights[~blocked].sum(), NUM_HANDS - int(blocked.sum())
+        combos = f"{round(float(number), 2):.10g}"
         word = "combo" if combos == "1" else "combos"
-        return f"{self}  {combos} {word} ({self.percent:.2f} %)"
+        return f"{self}  {combos} {word} ({100 * number / max(1, hands):.2f} %)"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Range) and np.array_equal(self.weights, other.weights)

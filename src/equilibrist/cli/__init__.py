@@ -7,6 +7,7 @@ imports what it needs.
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import sys
@@ -28,9 +29,12 @@ from equilibrist.cli import (
     transitions,
 )
 from equilibrist.cli.interrupts import stoppable
+from equilibrist.cli.options import CheckedCommand, shorten
 from equilibrist.errors import EquilibristError
 
 _LONGEST_COMPLAINT = 1000  # characters
+# What a library that cannot be loaded says when memory is short.
+_NO_MEMORY = ("failed to map segment", "annot allocate memory", "out of memory")
 
 app = typer.Typer(
     name="equilibrist",
@@ -41,11 +45,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(games.app, name="games")
-app.command()(games.tree)
-app.command()(cards.equity)
-app.command()(cards.rank)
-app.command()(cards.index)
-for long_command in (
+_LONG = {
     bots.train,
     solving.solve,
     solving.exploit,
@@ -58,19 +58,34 @@ for long_command in (
     transitions.transitions,
     arena.match,
     arena.tournament,
-):
-    app.command()(stoppable(long_command))
+}
 for command in (
+    games.tree,
+    cards.equity,
+    cards.rank,
+    cards.index,
+    bots.train,
     bots.bots,
+    solving.solve,
+    solving.exploit,
     solving.show,
+    solving.compare,
+    solving.verify,
+    solving.reproduce,
+    spot.spot,
+    abstraction.abstract,
     abstraction.buckets,
+    abstraction.joint,
+    transitions.transitions,
     arena.players,
+    arena.match,
+    arena.tournament,
     network.dealer,
     network.connect,
     history.log,
     sitting.play,
 ):
-    app.command()(command)
+    app.command(cls=CheckedCommand)(stoppable(command) if command in _LONG else command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -100,13 +115,45 @@ def main() -> None:
         _complain(error.format_message() if hasattr(error, "format_message") else str(error))
         code = 2
     except OSError as error:
-        _drop_output()
-        _complain(f"cannot write the answer: {error.strerror or error}")
-        code = 1
+        code = _complain_of_system(error)
+    except RecursionError:
+        _complain("something in the input is nested too deeply")
+        code = 2
+    except (UnicodeEncodeError, UnicodeDecodeError) as error:
+        _complain(f"the input holds characters that cannot be written: {error.reason}")
+        code = 2
+    except (MemoryError, ImportError) as error:
+        code = _complain_of_memory(error)
     except (KeyboardInterrupt, typer.Abort):
         _complain("interrupted")
         code = 130
     sys.exit(code)
+
+
+def _complain_of_system(error: OSError) -> int:
+    """Say what the system refuses: a file, which is wrong input, or the answer; the exit code."""
+    reason = error.strerror or str(error)
+    if error.errno == errno.ENOMEM:
+        return _complain_of_memory(error)
+    if error.filename is not None:
+        _complain(f"cannot use {shorten(str(error.filename))}: {reason}")
+        return 2
+    _drop_output()
+    _complain(f"cannot write the answer: {reason}")
+    return 1
+
+
+def _complain_of_memory(error: Exception) -> int:
+    """Say that memory is short; other errors of importing are raised again. The exit code."""
+    told = str(error)
+    if isinstance(error, ImportError) and not any(sign in told for sign in _NO_MEMORY):
+        raise error
+    why = f" ({told})" if isinstance(error, MemoryError) and told else ""
+    _complain(
+        f"there is not enough memory{why}; close other programs, allow this one more, or ask for "
+        "something smaller"
+    )
+    return 1
 
 
 def _prepare_streams() -> None:

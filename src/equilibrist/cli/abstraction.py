@@ -21,7 +21,9 @@ from equilibrist.cli.options import (
     prepare_kernels,
     table,
 )
+from equilibrist.cli.picture import check_plot
 
+_MOST_BUCKETS = 10**9  # of a round that are asked for
 _KERNELS = ("rollout.link_boards", "rollout.strengths", "rollout.roll_sums")
 
 Folder: TypeAlias = Annotated[
@@ -129,6 +131,7 @@ def buckets(
     """
     from equilibrist.abstraction.buckets import Abstraction
 
+    check_plot(plot)
     prepare_kernels(threads, "rollout.locate_board")
     found = Abstraction.open(folder)
     if plot is not None:
@@ -282,15 +285,17 @@ def _path(found: Any, hand: str, board: str) -> list[tuple[int, str, int, int]]:
 
 
 def _numbers(text: str) -> list[int]:
+    from equilibrist.cards.numbers import parse_whole
     from equilibrist.errors import InvalidValueError
 
-    try:
-        return [int(part) for part in text.replace("-", ",").split(",")]
-    except ValueError:
+    parts = [part.strip() for part in text.replace("-", ",").split(",")]
+    numbers = [n for part in parts if (n := parse_whole(part, _MOST_BUCKETS)) is not None]
+    if len(numbers) < len(parts):
         raise InvalidValueError(
             f"--buckets are whole numbers, one a round, such as 5,25,125,625, not {text[:40]!r}",
             value=text,
-        ) from None
+        )
+    return numbers
 
 
 def check_output(out: Path, kind: str, *, resume: bool) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -12,13 +14,16 @@ import typer
 from equilibrist.cli.cross_table import cross_rows, cross_text, draw_table, write_csv
 from equilibrist.cli.interrupts import leave
 from equilibrist.cli.match_report import (
+    check_histories,
     describe,
     draw,
+    log_paths,
     report_text,
     write_histories,
     write_logs,
 )
 from equilibrist.cli.options import (
+    GivenSeed,
     Json,
     Seed,
     Threads,
@@ -27,6 +32,8 @@ from equilibrist.cli.options import (
     table,
     watching,
 )
+from equilibrist.cli.outputs import Force, check_file
+from equilibrist.cli.picture import check_plot
 from equilibrist.errors import InvalidValueError, StorageError
 
 if TYPE_CHECKING:
@@ -78,7 +85,10 @@ def match(
     ] = False,
     postflop: Postflop = False,
     log: Annotated[Path | None, typer.Option(help="Write an ACPC log into this file.")] = None,
-    phh: Annotated[Path | None, typer.Option(help="Write a history a hand, in a folder.")] = None,
+    phh: Annotated[
+        Path | None, typer.Option(help="Write one history per hand into this folder.")
+    ] = None,
+    force: Force = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the winnings into this PNG file.")] = None,
     runner: Annotated[
         Literal["auto", "views", "tables"],
@@ -103,7 +113,7 @@ def match(
     rules = load_game(game)
     pair = make_player(first, rules), make_player(second, rules)
     wants_log = log is not None or phh is not None
-    _check_outputs(log, phh, plot, matches)
+    _check_outputs(log, phh, plot, matches, duplicate=duplicate, force=force)
     if until_sure:
         _check_until_sure(matches, wants_log, first, second)
     if runner == "auto" and wants_log:
@@ -137,13 +147,13 @@ def match(
     data = describe(played, (first, second), test) | {"postflop": postflop, "seed": seed}
     data["outcome"] = outcome
     data |= {"runner": played[0].runner, "seconds": round(seconds, 3)}
-    if log is not None:
-        data["log"] = write_logs(played[0], log)
-    if phh is not None:
-        data["phh"] = write_histories(played[0], phh)
-    if plot is not None:
-        draw(played, (first, second), plot)
-    emit(data, report_text(data), as_json=json)
+    with reported(data, json):
+        if log is not None:
+            data["log"] = write_logs(played[0], log, replace=force)
+        if phh is not None:
+            data["phh"] = write_histories(played[0], phh)
+        if plot is not None:
+            draw(played, (first, second), plot)
     if outcome == "interrupted":
         leave(f"stopped after {data['hands']:,} hands; a match is not resumed")
 
@@ -153,12 +163,12 @@ def tournament(
     csv: Annotated[Path | None, typer.Option(help="Write the cross table into this file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw it into this PNG file.")] = None,
     json: Json = False,
-    seed: Seed = 0,
+    seed: GivenSeed = None,
     threads: Threads = None,
 ) -> None:
     """Let everybody play everybody: a cross table, bankrolls and an instant runoff.
 
-    The seed is the file's, or --seed where the file gives none.
+    The seed is --seed if given, else the file's, else 0.
 
     Example: equilibrist tournament cup.toml --csv table.csv
     """
@@ -169,9 +179,10 @@ def tournament(
     from equilibrist.play.tournament import play_tournament, read_tournament
 
     plan = read_tournament(file)
-    plan = replace(plan, seed=plan.seed or seed)
-    for path in (csv, plot):
-        _check_folder(path)
+    if seed is not None:
+        plan = replace(plan, seed=seed)
+    _check_folder(csv)
+    check_plot(plot)
     rules = load_game(plan.game)
     prepare_players(threads, *plan.players, tables=rules.is_limit)
     found = play_tournament(plan, watching(f"{len(plan.players)} players"))
@@ -200,13 +211,33 @@ def tournament(
     emit(data, cross_text(data), as_json=json)
 
 
-def _check_outputs(log: Path | None, phh: Path | None, plot: Path | None, matches: int) -> None:
+@contextlib.contextmanager
+def reported(data: dict[str, Any], json: bool) -> Iterator[None]:
+    """Print the report at the end, also if a file could not be written: the hands are played."""
+    try:
+        yield
+    finally:
+        emit(data, report_text(data), as_json=json)
+
+
+def _check_outputs(
+    log: Path | None,
+    phh: Path | None,
+    plot: Path | None,
+    matches: int,
+    *,
+    duplicate: bool,
+    force: bool,
+) -> None:
     if matches > 1 and (log is not None or phh is not None):
         raise InvalidValueError("logs are of one match; leave --matches or --log out")
-    for path in (log, phh, plot):
-        _check_folder(path)
-    if phh is not None and phh.exists() and not phh.is_dir():
-        raise StorageError(f"{phh} is a file; --phh names a folder", value=str(phh))
+    if log is not None:
+        for path in log_paths(log, duplicate):
+            check_file(path, force)
+    _check_folder(phh)
+    check_plot(plot)
+    if phh is not None:
+        check_histories(phh, force)
 
 
 def _check_until_sure(matches: int, wants_log: bool, *names: str) -> None:

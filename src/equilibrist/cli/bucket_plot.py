@@ -10,6 +10,7 @@ import numpy as np
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.features import strength_scales
+from equilibrist.cli.picture import save_picture
 from equilibrist.papers.abstractions import StudyRow
 
 
@@ -34,7 +35,7 @@ def draw(found: Abstraction, path: Path) -> None:
         f"{found.rules.name}: {found.recipe} "
         f"{'-'.join(f'{number:,}' for number in found.num_buckets)}"
     )
-    figure.savefig(path, dpi=120)
+    save_picture(figure, path)
 
 
 def draw_study(rows: Sequence[StudyRow], path: Path) -> None:
@@ -50,7 +51,7 @@ def draw_study(rows: Sequence[StudyRow], path: Path) -> None:
     axes.set_title("Rhode Island hold'em: what abstraction costs")
     axes.grid(True, which="both", alpha=0.3)
     axes.legend()
-    figure.savefig(path, dpi=120)
+    save_picture(figure, path)
 
 
 def last_street(found: Abstraction) -> tuple[Any, Any]:

@@ -78,9 +78,12 @@ def equity(
         progress=Remaining("equity"),
     )
     seconds = time.perf_counter() - start
+    known = (*board_cards, *dead_cards)  # hands with one of these cards cannot be held
     data = {
         "first": str(first),
         "second": str(second),
+        "first_combos": first.without(known).num_combos,
+        "second_combos": second.without(known).num_combos,
         "board": cards_name(board_cards),
         "dead": cards_name(dead_cards),
         "equity": result.equity,
@@ -98,8 +101,8 @@ def equity(
     lines = [
         table(
             [
-                ("first", first.describe(), f"{result.equity:.4%}"),
-                ("second", second.describe(), f"{1 - result.equity:.4%}"),
+                ("first", first.describe(known), f"{result.equity:.4%}"),
+                ("second", second.describe(known), f"{1 - result.equity:.4%}"),
             ]
         ),
         "win {:.4%}, tie {:.4%}, loss {:.4%}".format(*shares),
@@ -198,12 +201,14 @@ def _parse_pattern(text: str) -> tuple[int, ...]:
     from equilibrist.cards.numbers import parse_whole
     from equilibrist.errors import ParseError
 
-    words = text.replace(",", " ").split()
-    for word in words:
-        if parse_whole(word, 52) is None:
+    numbers = []
+    for word in text.replace(",", " ").split():
+        number = parse_whole(word, 52)
+        if number is None:
             raise ParseError(
                 f"{word!r} in the pattern {text!r} is not a number of cards; 2,3,1,1 is a pattern",
                 value=word,
                 position=text.index(word),
             )
-    return tuple(map(int, words))
+        numbers.append(number)
+    return tuple(numbers)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from equilibrist.cli.options import table
+from equilibrist.cli.picture import save_picture
 
 if TYPE_CHECKING:
     from equilibrist.play.tournament import CrossTable
@@ -79,4 +80,4 @@ def draw_table(data: dict[str, Any], path: Path) -> None:
     axes.set_yticks(range(len(names)), names)
     axes.set_title(f"{data['game']}, {data['hands']:,} hands a pair")
     figure.colorbar(image, label=f"won by the row, {data['unit']} (± standard error)")
-    figure.savefig(path, dpi=120)
+    save_picture(figure, path)

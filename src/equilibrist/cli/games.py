@@ -125,7 +125,7 @@ def _build(
 ) -> BettingTree:
     from equilibrist.games.betting_tree import BettingTree
 
-    first, last = (1, rules.num_rounds) if rounds is None else _parse_rounds(rounds)
+    first, last = (1, rules.num_rounds) if rounds is None else parse_rounds(rounds)
     if not 1 <= first <= last <= rules.num_rounds:
         raise InvalidValueError(
             f"{rules.name} has rounds 1 to {rules.num_rounds}, so no tree of {rounds!r}",
@@ -134,7 +134,8 @@ def _build(
     return BettingTree.build(rules, menu, first_round=first - 1, last_round=last - 1, pot=pot)
 
 
-def _parse_rounds(text: str) -> tuple[int, int]:
+def parse_rounds(text: str) -> tuple[int, int]:
+    """The first and the last round of a text such as `2-4` or `4`, counted from 1."""
     from equilibrist.cards.numbers import parse_whole
     from equilibrist.errors import ParseError
 

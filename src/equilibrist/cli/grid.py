@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from equilibrist.errors import StorageError
+from equilibrist.cli.picture import save_picture
 
 if TYPE_CHECKING:
     from equilibrist.strategies.spot_report import NodeReport
@@ -121,7 +121,4 @@ def draw_grid(report: NodeReport, path: Path, palette: str = "usual") -> None:
     axes.set(xlim=(0, 13), ylim=(0, 13), aspect="equal", title=f"{report.board} {report.node}")
     axes.axis("off")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=4, frameon=False)
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise StorageError(f"cannot draw {path}: {error}", value=str(path)) from None
+    save_picture(figure, path)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, TypeAlias
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
 
 import typer
+from typer.core import TyperCommand
 
-from equilibrist.errors import InvalidValueError, SolverError
+from equilibrist.errors import InvalidValueError, SolverError, StorageError
 
+# Address space that NumPy, Numba and the compiler take: 700 MB measured on two cores.
+_LEAST_MEMORY, _MEMORY_PER_CORE = 2**30, 2**26  # bytes
 _PATIENCE = 2.0  # seconds that work may take before the command line says how long it will be
 
 Json: TypeAlias = Annotated[
@@ -21,6 +26,10 @@ Json: TypeAlias = Annotated[
 ]
 Seed: TypeAlias = Annotated[
     int, typer.Option(min=0, max=2**32 - 1, help="Seed of whatever is random; most is not.")
+]
+
+GivenSeed: TypeAlias = Annotated[
+    int | None, typer.Option(min=0, max=2**32 - 1, help="Random seed; default: that of the file.")
 ]
 
 
@@ -45,6 +54,22 @@ def _check_threads(threads: int | None) -> int | None:
 Threads: TypeAlias = Annotated[
     int | None,
     typer.Option(callback=_check_threads, help="Threads to compute with; all cores unless told."),
+]
+
+
+def _check_secret_seed(seed: int | None) -> int | None:
+    if seed is not None and not 0 <= seed < 2**128:
+        raise InvalidValueError(f"--seed is 0 to 2**128 - 1, not {seed}", value=seed)
+    return seed
+
+
+# Of whoever plays against others, who must not be able to guess it.
+SecretSeed: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        callback=_check_secret_seed,
+        help="Random seed; default: a secret one, printed at the end.",
+    ),
 ]
 
 
@@ -118,6 +143,58 @@ def prepare_players(threads: int | None, *players: str, tables: bool = False) ->
     kernels = player_kernels(*players, tables=tables)
     if kernels:
         prepare_kernels(threads, *kernels)
+
+
+class CheckedCommand(TyperCommand):
+    """A command that has memory to load, and files and folders whose names the system can take."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Check both, then run the command."""
+        check_memory_limit()
+        for value in ctx.params.values():
+            if isinstance(value, Path):
+                check_name(value)
+        return super().invoke(ctx)
+
+
+def check_memory_limit() -> None:
+    """Raise `MemoryError` under a limit on memory that NumPy and Numba cannot be loaded in.
+
+    They would print lines of their own, abort, or wait for ever.
+    """
+    try:
+        import resource
+    except ImportError:  # no such limits here
+        return
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    needed = _LEAST_MEMORY + _MEMORY_PER_CORE * max(0, (os.cpu_count() or 1) - 2)
+    if limit != resource.RLIM_INFINITY and limit < needed:
+        raise MemoryError(
+            f"the limit on memory (ulimit -v) is {limit >> 20:,} MiB, and the compiled libraries "
+            f"need {needed >> 20:,} MiB on this machine"
+        )
+
+
+def check_name(path: Path) -> None:
+    """Raise `StorageError` for a path that no file or folder can have, such as one too long."""
+    try:
+        os.lstat(path)
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValueError) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+            reason = getattr(error, "strerror", None) or str(error)
+            raise StorageError(
+                f"no file or folder can be called {shorten(str(path))}: {reason}", value=str(path)
+            ) from None
+
+
+def shorten(text: str) -> str:
+    """A text of at most some 60 characters, cut in its middle.
+
+    Example:
+        >>> shorten("a" * 100)
+        'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa … aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'
+    """
+    return text if len(text) <= 63 else f"{text[:30]} … {text[-30:]}"
 
 
 class Remaining:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from equilibrist.cli.options import Remaining, emit
 from equilibrist.cli.paper_rows import Told, check_hands, rows_text, say
+from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from equilibrist.abstraction.buckets import Abstraction
@@ -36,6 +37,13 @@ def reproduce_range_of_skill(
     from equilibrist.strategies.strategy import Solution, game_of
 
     hands = check_hands(hands, _QUICK_HANDS if quick else _HANDS)
+    by_rounds = None if quick else _by_rounds()
+    if plot is not None and by_rounds is None:
+        raise InvalidValueError(
+            "--plot draws the rounds of smallbot-skill: leave out --quick, and begin them by "
+            "`equilibrist train smallbot-skill`",
+            value=str(plot),
+        )
     name = "smallbot-quick" if quick else "smallbot"
     found = {name: Solution.load(solution_of(name), in_memory=True)}
     if not quick:
@@ -51,7 +59,6 @@ def reproduce_range_of_skill(
     rules = load_game(get_bot(name).game)
     player = name if quick else "bigbot"
     rows += range_of_skill.match_rows(rules, player, hands, seed, Told())
-    by_rounds = None if quick else _by_rounds()
     if by_rounds is not None:
         rows += range_of_skill.round_rows(by_rounds.trace, rules.raise_sizes[0])
     notes = range_of_skill.differences(columns)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
-from equilibrist.cli.games import _menu
+from equilibrist.cli.games import _menu, parse_rounds
 from equilibrist.cli.options import most_threads
+from equilibrist.cli.picture import check_plot as check_plot
+from equilibrist.cli.picture import save_picture
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.evaluation.statistics import unit_chips
 from equilibrist.games.betting_tree import BettingTree
@@ -53,14 +54,9 @@ class Rounds(NamedTuple):
     @staticmethod
     def parse(text: str | None, pot: int | None, bet: float) -> Rounds:
         """Of `2-4` or `1`; all rounds where nothing is said."""
-        first, dash, last = (text or "1-").partition("-")
-        last = last if dash else first
-        if not (first.isdecimal() and (last.isdecimal() or not text)):
-            raise InvalidValueError(
-                f"--rounds are the first and the last, such as 2-4, not {(text or '')[:40]!r}",
-                value=text,
-            )
-        return Rounds(int(first), int(last) if last else None, pot, bet)
+        if text is None:
+            return Rounds(pot=pot, bet=bet)
+        return Rounds(*parse_rounds(text), pot, bet)
 
     def of(self, rules: GameRules) -> dict[str, Any]:
         """What a description of a game of buckets says of them."""
@@ -185,18 +181,6 @@ def check_output(out: Path | None, resume: bool, kind: str = KIND) -> None:
         )
 
 
-def check_plot(path: Path | None) -> None:
-    """Refuse a picture that could not be drawn, before anything is computed for it."""
-    if path is None:
-        return
-    if importlib.util.find_spec("matplotlib") is None:
-        raise InvalidValueError(
-            "plots need matplotlib: pip install 'equilibrist[plot]'", value=str(path)
-        )
-    if not path.absolute().parent.is_dir():
-        raise StorageError(f"cannot draw {path}: there is no such folder", value=str(path))
-
-
 def result(game: SequenceGame, solver: Solver, run: Run, out: Path | None) -> dict[str, Any]:
     """The JSON of a run."""
     found = run.evaluation
@@ -284,8 +268,6 @@ def _draw(
         axis.grid(alpha=0.3, which="both")
         axis.legend()
     try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise StorageError(f"cannot draw {path}: {error}", value=str(path)) from None
+        save_picture(figure, path)
     finally:
         pyplot.close(figure)

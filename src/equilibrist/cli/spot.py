@@ -99,6 +99,10 @@ def spot(
     if palette not in PALETTES:
         raise InvalidValueError(f"palettes are {', '.join(PALETTES)}, not {palette!r}")
     runs.check_plot(plot)
+    if runouts and (plot is not None or to_csv is not None):
+        raise InvalidValueError(
+            "--runouts reports many boards, --plot and --csv write one node: leave one of them out"
+        )
     has_budget = not (to is None and iterations is None and seconds is None)
     by = solver(method, bits)
     done: SolvedSpot | None = None

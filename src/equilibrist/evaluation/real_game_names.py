@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,10 +61,10 @@ def open_named(text: str, rules: GameRules | None = None) -> Named:
         strategy = FixedMix(BettingTree.build(rules), mix)
         return Named(text, strategy, f"{mix} {rules_text(rules)}")
     folder = strategy_of(text) if text in BOTS else Path(text)
-    if not (folder / MANIFEST).exists():
+    if not os.path.exists(folder / MANIFEST):  # unlike Path.exists, also of a name too long
         raise StorageError(
-            f"{text} is no strategy: name a bot ({', '.join(BOTS)}), a folder with a solution or "
-            "strategy, or a mix such as always-call or mix:0.1,0.6,0.3",
+            f"{text[:60]} is no strategy: name a bot ({', '.join(BOTS)}), a folder with a solution "
+            "or strategy, or a mix such as always-call or mix:0.1,0.6,0.3",
             value=text,
         )
     stored = open_artefact(folder)

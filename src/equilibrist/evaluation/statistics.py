@@ -2,7 +2,8 @@
 
 A match is N independent *results*, each the chips that player A won over `hands_each` hands: 1
 where hands are dealt alone, 2 where every deal is played twice with seats swapped (the two hands
-of a pair depend on each other, pairs do not), more for series or matches of learners. Intervals and
+of a pair depend on each other, pairs do not), more for series or matches of learners; `Results`
+holds both. Intervals and
 p-values are Student's with N − 1 degrees of freedom. They are exact for normal results and, by the
 central limit theorem, nearly so for the skewed results of poker; `tests/evaluation` measures it.
 
@@ -193,17 +194,42 @@ class MatchStatistics:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Independent results of a match: the chips that A won, and over how many hands each.
+
+    `Match.results` gives them, so that nobody has to remember whether a number of a duplicate match
+    is of a hand or of a pair of hands.
+
+    Example:
+        >>> Results([-15.0, -15.0], hands_each=2).rates.tolist()
+        [-7.5, -7.5]
+    """
+
+    chips: ArrayLike  # [N], or [matches, N] for `learning`; each over `hands_each` hands
+    hands_each: int = 1
+
+    def __post_init__(self) -> None:
+        whole_number(self.hands_each, "the number of hands of a result", 1, _MOST_HANDS)
+
+    @property
+    def rates(self) -> NDArray[np.float64]:
+        """Chips per hand of each result, in the shape of `chips`."""
+        return np.asarray(self.chips, np.float64) / self.hands_each
+
+
 def match_statistics(
-    results: ArrayLike,
+    results: Results | ArrayLike,
     *,
     rules: GameRules | None = None,
     unit: str | None = None,
-    hands_each: int = 1,
+    hands_each: int | None = None,
     names: tuple[str, str] = ("A", "B"),
 ) -> MatchStatistics:
     """What the results [N] of a match say, in a unit of the game (`unit_chips`).
 
-    A result is the chips that A won over `hands_each` hands, all independent of each other.
+    A result is the chips that A won over `hands_each` hands (default: 1), all independent of each
+    other; `Results` know their number of hands, and it cannot be given a second time.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -212,8 +238,7 @@ def match_statistics(
         >>> statistics.win_rate, statistics.unit, statistics.hands
         (-750.0, 'mbb/g', 20)
     """
-    chips = finite_results(results, dimensions=1)
-    hands_each = whole_number(hands_each, "the number of hands of a result", 1, _MOST_HANDS)
+    chips, hands_each = _chips_of(results, hands_each, dimensions=1)
     unit, scale = chips_of_unit(rules, unit)
     estimate = Estimate.of_sample(chips / (hands_each * scale))
     return MatchStatistics(names, unit, len(chips) * hands_each, hands_each, estimate)
@@ -238,11 +263,11 @@ class Learning:
 
 
 def learning(
-    results: ArrayLike,
+    results: Results | ArrayLike,
     *,
     rules: GameRules | None = None,
     unit: str | None = None,
-    hands_each: int = 1,
+    hands_each: int | None = None,
     names: tuple[str, str] = ("A", "B"),
 ) -> Learning:
     """Win rates over matches [M, N results] played from a fresh start each (GS3's protocol).
@@ -256,7 +281,8 @@ def learning(
         >>> print(learning(improving, names=("Vex", "Poki")).verdict)
         Vex improves: 1.82 ± 0.45 chips, p = 0.0033
     """
-    chips = np.atleast_2d(finite_results(results, dimensions=2))
+    found, hands_each = _chips_of(results, hands_each, dimensions=2)
+    chips = np.atleast_2d(found)
     tenth = chips.shape[1] // 10
     if tenth < 1 or (len(chips) == 1 and tenth < 2):
         raise InvalidValueError(
@@ -280,6 +306,20 @@ def learning(
     else:
         gain = _welch(parts[2].estimate, parts[1].estimate, tenth)
     return Learning(parts[0], parts[1], parts[2], gain)
+
+
+def _chips_of(
+    results: Results | ArrayLike, hands_each: int | None, dimensions: int
+) -> tuple[NDArray[np.float64], int]:
+    """Chips of all results, checked, and the number of hands of each."""
+    if not isinstance(results, Results):
+        results = Results(results, 1 if hands_each is None else hands_each)
+    elif hands_each is not None:
+        raise InvalidValueError(
+            f"these results are of {results.hands_each} hands each; leave out hands_each",
+            value=hands_each,
+        )
+    return finite_results(results.chips, dimensions), results.hands_each
 
 
 def finite_results(results: ArrayLike, dimensions: int) -> NDArray[np.float64]:

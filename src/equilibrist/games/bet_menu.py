@@ -1,7 +1,7 @@
 """Which bets and raises a model of a game allows.
 
-In limit games a menu caps the raises of a round (ACPC `maxRaises`, blinds not counted); in no-limit
-games it also lists sizes, as a text that players know:
+In limit games a menu caps the raises of a round (ACPC `maxRaises`, blinds not counted), at most at
+the cap of the game; in no-limit games it also lists sizes, as a text that players know:
 
     50%     half the pot; for a raise, half the pot after calling
     2.5x    raises only: to two and a half times the bet faced, in this round's chips
@@ -18,6 +18,7 @@ opponent can match they become that (chips that nobody can match come back); equ
 
 from __future__ import annotations
 
+import operator
 import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -125,22 +126,58 @@ class BetMenu:
             raises=None if raises is None else parse_sizes(raises),
         )
 
-    def limit(self, rules: GameRules) -> GameRules:
-        """The rules with this menu's raise caps, never above the game's own.
+    def limit(
+        self, rules: GameRules, first_round: int = 0, last_round: int | None = None
+    ) -> GameRules:
+        """The rules with this menu's raise caps in the rounds `first_round` … `last_round`.
 
-        Raises `BetMenuError` where the menu speaks of rounds or seats that the game has not.
+        Raises `BetMenuError` where the menu speaks of rounds or seats that the game has not, and
+        where it allows more raises in one of those rounds than the game does. In other rounds the
+        game's own cap holds if it is lower.
+
+        Example:
+            >>> from equilibrist.games.catalog import get_game
+            >>> BetMenu.parse(max_raises="2 3").limit(get_game("holdem-limit")).max_raises
+            (2, 3, 3, 3)
+            >>> BetMenu.parse(max_raises="4").limit(get_game("rhode-island"))
+            Traceback (most recent call last):
+              ...
+            equilibrist.errors.BetMenuError: a cap of 4 raises in round 1 is above the 3 of
+            rhode-island; ...
         """
         self._check_fits(rules)
-        caps = self.max_raises
-        if caps is None:
-            return rules
-        caps = caps + (caps[-1],) * (rules.num_rounds - len(caps))
-        return replace(
-            rules,
-            max_raises=tuple(
-                min(cap, most) for cap, most in zip(caps, rules.max_raises, strict=True)
-            ),
-        )
+        caps = self._caps(rules)
+        last = rules.num_rounds - 1 if last_round is None else last_round
+        for r in range(first_round, last + 1):
+            if caps[r] > rules.max_raises[r]:
+                raise BetMenuError(
+                    f"a cap of {caps[r]} raises in round {r + 1} is above the "
+                    f"{rules.max_raises[r]} of {rules.name}; its caps are "
+                    f"{' '.join(map(str, rules.max_raises))} by round",
+                    value=caps[r],
+                    position=r,
+                )
+        return replace(rules, max_raises=tuple(map(min, caps, rules.max_raises)))
+
+    def clipped(self, rules: GameRules) -> BetMenu:
+        """The same menu, its raise caps at most those of some rules.
+
+        Files of earlier versions hold caps above those of their game, which meant the game's.
+
+        Example:
+            >>> from equilibrist.games.catalog import get_game
+            >>> BetMenu.parse(max_raises="4").clipped(get_game("holdem-limit")).max_raises
+            (3, 4, 4, 4)
+        """
+        caps = self._caps(rules)
+        if all(map(operator.le, caps, rules.max_raises)):
+            return self
+        return replace(self, max_raises=tuple(map(min, caps, rules.max_raises)))
+
+    def _caps(self, rules: GameRules) -> tuple[int, ...]:
+        """Raise caps for every round of a game: the game's own where the menu has none."""
+        caps = rules.max_raises if self.max_raises is None else self.max_raises
+        return caps + (caps[-1],) * (rules.num_rounds - len(caps))
 
     def _check_fits(self, rules: GameRules) -> None:
         for what, of_rounds in (
@@ -255,12 +292,14 @@ def _size(token: str, text: str, position: int) -> BetSize:
 
 
 def _parse_caps(text: str) -> tuple[int, ...]:
-    words = text.replace(",", " ").split()
-    for word in words:
-        if parse_whole(word, UNLIMITED_RAISES) is None:
+    caps = []
+    for word in text.replace(",", " ").split():
+        cap = parse_whole(word, UNLIMITED_RAISES)
+        if cap is None:
             raise BetMenuError(
                 f"{word!r} in {text!r} is not a raise cap; caps are numbers 0 to 255", value=word
             )
-    if not words:
-        raise BetMenuError("no raise caps are given; write one number a round", value=text)
-    return tuple(map(int, words))
+        caps.append(cap)
+    if not caps:
+        raise BetMenuError("no raise caps are given; write one number per round", value=text)
+    return tuple(caps)

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+from equilibrist.cards.numbers import shown
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.action import (
     CALL,
@@ -84,12 +85,16 @@ class Betting:
                 f"{rules.name} has rounds 0 to {rules.num_rounds - 1}, not {round}", value=round
             )
         if pot is not None and (pot < 0 or pot % players):
-            raise InvalidValueError(f"{players} players cannot share a pot of {pot}", value=pot)
+            raise InvalidValueError(
+                f"{players} players cannot share a pot of {shown(pot)}", value=pot
+            )
         spent = rules.blinds if round == 0 else (rules.big_blind,) * players
         if pot is not None:
             spent = (pot // players,) * players
         if any(chips > stack for chips, stack in zip(spent, rules.stack_chips, strict=True)):
-            raise InvalidValueError(f"a pot of {pot} is above the players' stacks", value=pot)
+            raise InvalidValueError(
+                f"a pot of {shown(pot)} is above the players' stacks", value=pot
+            )
         return _Pause(rules, spent, (False,) * players, round, ((),) * (round + 1)).open_round()
 
     # --- what is so -------------------------------------------------------------------------------

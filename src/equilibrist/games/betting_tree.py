@@ -87,14 +87,14 @@ class BettingTree:
             >>> len(river), river.spent[0].tolist()
             (27, [40, 40])
         """
-        rules = menu.limit(rules)
         last = rules.num_rounds - 1 if last_round is None else last_round
-        if not first_round <= last < rules.num_rounds:
+        if not 0 <= first_round <= last < rules.num_rounds:
             raise InvalidValueError(
                 f"{rules.name} has rounds 0 to {rules.num_rounds - 1}, "
                 f"so no tree from round {first_round} to {last}",
                 value=last_round,
             )
+        rules = menu.limit(rules, first_round, last)
         rows = _Rows(most_nodes)
         level = [(-1, Betting.start(rules, first_round, pot))]
         for r in range(first_round, last + 1):

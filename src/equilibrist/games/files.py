@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from equilibrist.errors import ParseError
 
 MOST_CHARACTERS = 10**7  # of a definition or a history; larger ones are something else
+MOST_TOML_CHARACTERS = 10**6
+# Key parts of a TOML file with a dot behind each, too many in a row: their cost grows as a square.
+_DOTTED_KEY = re.compile(
+    r"""(?<![\w-]) (?: (?: [\w-]++ | "[^"\n]*+" | '[^'\n]*+' ) [\t ]*+ \. [\t ]*+ ){32}""",
+    re.VERBOSE,
+)
 
 
 @contextlib.contextmanager
@@ -30,3 +39,31 @@ def read_text(path: str | Path, error: type[ParseError]) -> str:
     if len(text) > MOST_CHARACTERS:
         raise error(f"{path} is longer than {MOST_CHARACTERS:,} characters", value=str(path))
     return text
+
+
+def parse_toml(text: str, what: str, error: type[ParseError]) -> dict[str, Any]:
+    """The entries of a TOML text; `what` names it in messages.
+
+    Example:
+        >>> parse_toml("hands = 40", "the plan", ParseError)
+        {'hands': 40}
+        >>> parse_toml("hands = " + "9" * 5000, "the plan", ParseError)
+        Traceback (most recent call last):
+          ...
+        equilibrist.errors.ParseError: the plan is not TOML: Exceeds the limit (4300 digits) ...
+    """
+    if len(text) > MOST_TOML_CHARACTERS:
+        raise error(f"{what} is longer than {MOST_TOML_CHARACTERS:,} characters", value=text[:200])
+    found = _DOTTED_KEY.search(text)
+    if found is not None:
+        raise error(
+            f"{what} has a dotted name of more than 32 parts; its entries have plain names",
+            value=text[:200],
+            position=found.start(),
+        )
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise error(f"{what} is nested too deeply", value=text[:200]) from None
+    except ValueError as problem:  # TOMLDecodeError, and numbers of too many digits
+        raise error(f"{what} is not TOML: {problem}", value=text[:200]) from None

@@ -39,6 +39,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from equilibrist.cards.card import Deck
+from equilibrist.cards.numbers import shown
 from equilibrist.errors import GameFileError, InvalidValueError
 from equilibrist.games.files import read_text
 
@@ -199,7 +200,11 @@ def _number_problems(rules: GameRules) -> Iterator[_Problem]:
             yield field, value, f"{field} needs {length} values, not {len(values)}"
         for number in values:
             if not isinstance(number, int) or not least <= number <= most:
-                yield field, number, f"{field} holds whole numbers {least} to {most}, not {number}"
+                yield (
+                    field,
+                    number,
+                    f"{field} holds whole numbers {least} to {most}, not {shown(number)}",
+                )
 
 
 def _chip_problems(rules: GameRules) -> Iterator[_Problem]:

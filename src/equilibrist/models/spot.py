@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.cards.card import Card, cards_name, parse_cards
+from equilibrist.cards.numbers import shown
 from equilibrist.cards.range import Range, parse_range
 from equilibrist.errors import BetMenuError, InvalidValueError, RecordError
 from equilibrist.games.bet_menu import BetMenu, parse_sizes
@@ -91,17 +92,17 @@ class Spot:
         _check_hold_em(rules)
         if pot < 2 or pot % 2:
             raise InvalidValueError(
-                f"a pot is an even number of chips above zero, half of it from each, not {pot}; "
-                "count in smaller chips",
+                "a pot is an even number of chips above zero, half of it from each, "
+                f"not {shown(pot)}; count in smaller chips",
                 value=pot,
             )
         if stack is None and not rules.is_limit:
             raise InvalidValueError("a no-limit spot needs its stack, the chips behind")
         if stack is not None and stack < 0:
-            raise InvalidValueError(f"a stack is 0 or more chips, not {stack}", value=stack)
+            raise InvalidValueError(f"a stack is 0 or more chips, not {shown(stack)}", value=stack)
         if not 1 <= blind <= pot // 2:
             raise InvalidValueError(
-                f"the smallest bet is 1 to {pot // 2} chips, not {blind}", value=blind
+                f"the smallest bet is 1 to {shown(pot // 2)} chips, not {shown(blind)}", value=blind
             )
         rules = dataclasses.replace(
             rules,
@@ -125,6 +126,7 @@ class Spot:
         return spot
 
     def _check(self) -> None:
+        self._written_menu.limit(self.game, self.first_round)
         decisions = self.betting.nodes(NodeKind.DECISION)
         if not len(decisions) or self.betting.num_children[decisions].max() < 2:
             raise BetMenuError(
@@ -163,6 +165,11 @@ class Spot:
     @property
     def menu(self) -> BetMenu:
         """The bet menu by the rounds of the game."""
+        return self._written_menu.clipped(self.game)  # files of earlier versions may need it
+
+    @property
+    def _written_menu(self) -> BetMenu:
+        """The bet menu by the rounds of the game, with raise caps that may be above the game's."""
         caps = BetMenu.parse(None, None, self.max_raises).max_raises
         return BetMenu(
             max_raises=self._from_first(caps),
@@ -216,7 +223,8 @@ class Spot:
         """The node of a name; `RecordError` says where the name leaves the tree."""
         if name in self._nodes:
             return self._nodes[name]
-        known = next(name[:end] for end in range(len(name), -1, -1) if name[:end] in self._nodes)
+        longest = min(len(name), max(map(len, self.names)))
+        known = next(name[:end] for end in range(longest, -1, -1) if name[:end] in self._nodes)
         follow = ", ".join(self.actions(self._nodes[known])) or "nothing"
         raise RecordError(
             f"{name[:80]!r} is no node of this spot: {follow} can follow {known!r}",

@@ -60,5 +60,5 @@ def match_row(
         runner="auto",
         watch=watch,
     )
-    found = Estimate.of_sample(match.samples / rules.raise_sizes[0])
+    found = Estimate.of_sample(match.results.rates / rules.raise_sizes[0])
     return PaperRow(table, name, paper, found.mean, ci95=found.ci95, hands=match.num_hands)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from equilibrist.cards.numbers import whole_number
 from equilibrist.errors import InvalidValueError
+from equilibrist.evaluation.statistics import MatchStatistics, Results, match_statistics
 from equilibrist.games.dealing import Dealer
 from equilibrist.games.match_log import MatchHeader, MatchLog
 from equilibrist.games.records import HandRecord
@@ -64,13 +65,17 @@ class Match:
         return len(self.chips) == 2
 
     @property
-    def samples(self) -> NDArray[np.float64]:
-        """Chips a hand won with each deal: [D]; independent where nobody learns."""
-        return self.chips.mean(axis=0)
+    def results(self) -> Results:
+        """Chips won with each deal [D], over one hand or two; independent where nobody learns."""
+        return Results(self.chips.sum(axis=0), hands_each=len(self.chips))
+
+    def statistics(self, unit: str | None = None) -> MatchStatistics:
+        """The win rate of the first player with its interval and verdict; at least two deals."""
+        return match_statistics(self.results, rules=self.rules, unit=unit, names=self.names)
 
     def rate(self, share: float = 1.0) -> float:
-        """Chips a hand over the last `share` of the deals, at least one."""
-        return float(self.samples[-max(1, round(share * self.chips.shape[1])) :].mean())
+        """Chips per hand over the last `share` of the deals, at least one."""
+        return float(self.chips[:, -max(1, round(share * self.chips.shape[1])) :].mean())
 
 
 def play_match(
@@ -98,7 +103,7 @@ def play_match(
         >>> game = get_game("holdem-limit")
         >>> players = make_player("always-fold", game), make_player("always-raise", game)
         >>> match = play_match(game, players, 10, duplicate=True)
-        >>> match.chips.shape, match.samples.tolist()  # 5 or 10 chips, for the blinds
+        >>> match.chips.shape, match.results.rates.tolist()  # 5 or 10 chips, for the blinds
         ((2, 5), [-7.5, -7.5, -7.5, -7.5, -7.5])
     """
     check_match(rules, players, hands, seed, duplicate, agreed_rounds)

@@ -9,6 +9,8 @@ A tournament is a TOML file:
     seed = 7                                 default 0; all pairs play the same deals
     agreed_rounds = 0                        1: both call before the flop
 
+A `--seed` given to `equilibrist tournament` replaces that of the file, also a `seed = 0`.
+
 *Bankroll* ranks by chips a hand against all others. *Instant runoff* takes out the player with the
 smallest bankroll, counts only the others' matches among themselves, and so on; it favours who loses
 to nobody over who wins most from the weak. Of equals the one named last goes first.
@@ -18,7 +20,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
-import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -26,12 +28,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist.cards.numbers import shown, whole_number
 from equilibrist.errors import InvalidValueError, ParseError
 from equilibrist.games.catalog import load_game
-from equilibrist.games.files import read_text
+from equilibrist.games.files import parse_toml, read_text
+from equilibrist.games.state import MAX_HAND_NUMBER
 from equilibrist.play.match import Match, Watch, play_match
 from equilibrist.players.catalog import make_player
+from equilibrist.players.player import MOST_SEED
 from equilibrist.storage.stopping import Stopped
+
+MOST_PLAYERS = 1000  # 499,500 matches
 
 
 @dataclass(frozen=True)
@@ -46,13 +53,16 @@ class Tournament:
     agreed_rounds: int = 0
 
     def __post_init__(self) -> None:
-        if len(self.players) < 2:
+        if not 2 <= len(self.players) <= MOST_PLAYERS:
             raise InvalidValueError(
-                f"a tournament has two players or more, not {len(self.players)}", value=self.players
+                f"a tournament has 2 to {MOST_PLAYERS:,} players, not {len(self.players):,}",
+                value=len(self.players),
             )
-        for name in self.players:
-            if self.players.count(name) > 1:
-                raise InvalidValueError(f"{name} is in the tournament twice", value=name)
+        for name, times in Counter(self.players).items():
+            if times > 1:
+                raise InvalidValueError(f"{name[:60]} is in the tournament twice", value=name)
+        whole_number(self.seed, "a seed", 0, MOST_SEED)
+        whole_number(self.hands, "the number of hands", 1, MAX_HAND_NUMBER)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +78,7 @@ class CrossTable:
         """The table of matches by the places of their players."""
         rates, errors = np.full((2, len(names), len(names)), np.nan)
         for (i, j), match in matches.items():
-            samples = match.samples
+            samples = match.results.rates
             rates[i, j], rates[j, i] = samples.mean(), 0.0 - samples.mean()  # never −0
             if len(samples) > 1:
                 errors[i, j] = errors[j, i] = samples.std(ddof=1) / np.sqrt(len(samples))
@@ -134,24 +144,33 @@ def play_tournament(tournament: Tournament, watch: Watch | None = None) -> Cross
 
 def read_tournament(path: str | Path) -> Tournament:
     """The tournament of a TOML file; `ParseError` names the file and the entry that is wrong."""
-    text = read_text(path, ParseError)
-    try:
-        entries = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ParseError(f"{path} is not TOML: {error}", value=str(path)) from None
+    return parse_tournament(read_text(path, ParseError), str(path))
+
+
+def parse_tournament(text: str, what: str = "the tournament") -> Tournament:
+    r"""The tournament of a TOML text; `what` names the text in errors.
+
+    Example:
+        >>> parse_tournament('game = "leduc"\nplayers = ["uniform", "always-call"]\nhands = 40')
+        Tournament(game='leduc', players=('uniform', 'always-call'), hands=40, duplicate=True,
+                   seed=0, agreed_rounds=0)
+    """
+    entries = parse_toml(text, what, ParseError)
     kinds = {"game": str, "players": list, "hands": int, "duplicate": bool, "seed": int}
     kinds["agreed_rounds"] = int
     for key, value in entries.items():
         if key not in kinds:
-            nearest = difflib.get_close_matches(key, kinds, n=1, cutoff=0.4)
+            nearest = difflib.get_close_matches(key[:60], kinds, n=1, cutoff=0.4)
             hint = f"did you mean {nearest[0]}?" if nearest else f"entries: {', '.join(kinds)}"
-            raise ParseError(f"{path} has an unknown entry {key!r}; {hint}", value=key)
-        if type(value) is not kinds[key]:
+            raise ParseError(f"{what} has an unknown entry {key[:60]!r}; {hint}", value=key)
+        is_right = type(value) is kinds[key]
+        if key == "players" and is_right:
+            is_right = all(isinstance(player, str) for player in value)
+        if not is_right:
             wanted = {str: "a text", list: "a list of texts", int: "a whole number"}
-            what = wanted.get(kinds[key], "true or false")
-            raise ParseError(f"{path}: {key} is {what}, not {value!r}", value=value)
+            right = wanted.get(kinds[key], "true or false")
+            raise ParseError(f"{what}: {key} is {right}, not {shown(value)}", value=value)
     for field in fields(Tournament)[:3]:
         if field.name not in entries:
-            raise ParseError(f"{path} has no {field.name}; add a line `{field.name} = …`")
-    entries["players"] = tuple(map(str, entries["players"]))
-    return Tournament(**entries)
+            raise ParseError(f"{what} has no {field.name}; add a line `{field.name} = …`")
+    return Tournament(**entries | {"players": tuple(entries["players"])})

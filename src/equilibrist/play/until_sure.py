@@ -74,11 +74,11 @@ def play_until_sure(
             part = stopped.partial
             if part is not None and len(part.chips) == runs:
                 parts.append(part)
-                test.add(part.samples)
+                test.add(part.results.rates)
             whole = (_joined(parts, seed), test) if parts else None
             raise Stopped("stopped before the first hand was played twice", partial=whole) from None
         parts.append(part)
-        test.add(part.samples)
+        test.add(part.results.rates)
     return _joined(parts, seed), test
 
 

@@ -181,6 +181,11 @@ def _make_ectomynx_frc(rules: GameRules, options: str) -> Player:
 def _make_lbr(rules: GameRules, options: str) -> Player:
     from equilibrist.players.local_best_response import LocalBestResponse
 
+    if options.partition(":")[0] == "lbr":  # also: a name of a thousand of them is no recursion
+        raise InvalidValueError(
+            "lbr responds to ectomynx and ectomynx-frc, not to lbr; write lbr:ectomynx",
+            value=options[:60],
+        )
     return LocalBestResponse(rules, make_player(options, rules))
 
 

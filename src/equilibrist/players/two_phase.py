@@ -27,6 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from equilibrist.cards.card import cards_name
+from equilibrist.cards.numbers import parse_whole
 from equilibrist.errors import InvalidValueError, ParseError, StorageError
 from equilibrist.games.action import CALL, Action
 from equilibrist.games.betting import Betting
@@ -44,6 +45,7 @@ from equilibrist.strategies.description import BucketDescription
 from equilibrist.strategies.seats import hand_numbers
 from equilibrist.strategies.strategy import Solution
 
+_MOST_ITERATIONS = 10**9  # of a decision
 _LEAST = 1e-4  # weight of a hand that is never held, as a share of the largest
 _RIVERS = 100  # iterations of a river alone that take as long as one of a turn with all its rivers
 
@@ -201,8 +203,8 @@ def make_two_phase_player(rules: GameRules, bot: str, options: str) -> TwoPhaseP
             log = text
         elif key == "from" and text:
             folder = text
-        elif key == "iterations" and text.isdecimal() and int(text) > 0:
-            budget = Budget(None, int(text))
+        elif key == "iterations" and (number := parse_whole(text, _MOST_ITERATIONS)):
+            budget = Budget(None, number)
         else:
             budget = Budget(_seconds(text if key == "seconds" else word, bot))
     solution = Solution.load(folder or solution_of(bot), in_memory=True)

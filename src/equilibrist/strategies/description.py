@@ -74,9 +74,10 @@ class GameDescription:
 
     def build(self, backend: str = "cpu") -> SequenceGame:
         """The game described."""
+        rules = parse_rules(self.rules, self.name)
         return exact_game(
-            parse_rules(self.rules, self.name),
-            BetMenu.parse(self.bets, self.raises, self.max_raises),
+            rules,
+            BetMenu.parse(self.bets, self.raises, self.max_raises).clipped(rules),
             symmetry=self.symmetry,
             leaves=self.leaves,
             backend=backend,
@@ -130,7 +131,9 @@ class BucketDescription:
             )
         if ends is not None:
             hashes = (*hashes, open_artefact(ends, truncated.KIND).hash)
-        buckets = _nested(Abstraction.open(abstraction), priors)
+        opened = Abstraction.open(abstraction)
+        menu.limit(opened.rules, first_round, last_round)  # which raises an error, if any
+        buckets = _nested(opened, priors)
         return cls(
             name=bucket_name(buckets, first_round, last_round),
             abstraction=abstraction.absolute(),
@@ -158,7 +161,7 @@ class BucketDescription:
         return bucket_game(
             self.nested(buckets),
             counts,
-            self.menu,
+            self.menu.clipped(buckets.rules),
             first_round=self.first_round,
             last_round=self.last_round,
             pot=self.pot,
@@ -173,7 +176,11 @@ class BucketDescription:
     def betting(self, rules: GameRules) -> BettingTree:
         """The betting tree of the game."""
         return BettingTree.build(
-            rules, self.menu, first_round=self.first_round, last_round=self.last_round, pot=self.pot
+            rules,
+            self.menu.clipped(rules),
+            first_round=self.first_round,
+            last_round=self.last_round,
+            pot=self.pot,
         )
 
     def _ending(self, counts: Joint, buckets: Abstraction) -> truncated.Ending | None:

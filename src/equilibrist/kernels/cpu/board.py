@@ -18,7 +18,6 @@ from equilibrist.kernels.cpu.lanes import (
     choose,
     if_counted,
     load,
-    positive_part,
     spread,
     spread_half,
     store,
@@ -131,7 +130,8 @@ def _match_regrets(values, shift, behaviour, table, factors, up, first, size, st
         regret = load(table, i, zero) + latest
         regret = regret * choose(regret, positive, negative)
         store(table, i, regret)
-        matched = positive_part(regret + prediction * latest)
+        matched = regret + prediction * latest
+        matched = choose(matched, matched, zero)
         store(behaviour, i, matched)
         total = total + matched
         i += states

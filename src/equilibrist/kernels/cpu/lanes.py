@@ -143,24 +143,14 @@ def choose(context, value, positive, otherwise):
 
 
 @intrinsic
-def positive_part(context, value):
-    """What regret matching counts of a number: 0 if it is not positive, at most LARGEST."""
-
-    def write(context, builder, signature, arguments):
-        zero, most = (_constant(arguments[0], number) for number in (0.0, LARGEST))
-        above = builder.select(builder.fcmp_ordered(">", *arguments, zero), *arguments, zero)
-        return builder.select(builder.fcmp_ordered("<", above, most), above, most)
-
-    return value(value), write
-
-
-@intrinsic
 def if_counted(context, total, counted, otherwise):
-    """`counted` where regret matching counts a sum, which is from SMALLEST on, else `otherwise`."""
+    """`counted` where a sum is from SMALLEST to LARGEST, and `otherwise` elsewhere."""
 
     def write(context, builder, signature, arguments):
-        least = _constant(arguments[0], SMALLEST)
-        return builder.select(builder.fcmp_ordered(">=", arguments[0], least), *arguments[1:])
+        least, most = (_constant(arguments[0], number) for number in (SMALLEST, LARGEST))
+        is_enough = builder.fcmp_ordered(">=", arguments[0], least)
+        is_bounded = builder.fcmp_ordered("<=", arguments[0], most)
+        return builder.select(builder.and_(is_enough, is_bounded), *arguments[1:])
 
     return counted(total, counted, otherwise), write
 

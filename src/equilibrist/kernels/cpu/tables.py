@@ -2,8 +2,7 @@
 
 A table of the last round has the rows of actions only: blocks [Q − E, S] of boards, one after the
 other. Behaviour is the table, matched: each action in proportion to its positive number, all alike
-where none is positive. What is too small or too large to be counted, `reference/sequence_form.py`
-says: SMALLEST and LARGEST.
+where none is positive, or where their sum does not count (see `regret_matching`).
 """
 
 from __future__ import annotations
@@ -17,11 +16,10 @@ from equilibrist.kernels.cpu.lanes import (
     choose,
     if_counted,
     load,
-    positive_part,
     spread,
     store,
 )
-from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRET
+from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRET, SMALLEST
 
 MOST = 32767  # the largest number of 16 bits
 
@@ -93,7 +91,8 @@ def _share_out(table, at, plan, up, own, average, size, states, weight, zero):
     one, total = as_wide(plan.dtype.type(1), zero), zero
     j = at
     for _ in range(size):
-        total = total + positive_part(load(table, j, zero))
+        number = load(table, j, zero)
+        total = total + choose(number, number, zero)
         j += states
     reach = load(plan, up, zero)
     alike = reach * as_wide(plan.dtype.type(1) / plan.dtype.type(size), zero)
@@ -101,7 +100,8 @@ def _share_out(table, at, plan, up, own, average, size, states, weight, zero):
     share = if_counted(total, reach, zero) / if_counted(total, total, one)
     i, j = own, at
     for _ in range(size):
-        taken = positive_part(load(table, j, zero)) * share + even
+        number = load(table, j, zero)
+        taken = choose(number, number, zero) * share + even
         store(plan, i, taken)
         if weight >= 0:
             store(average, j, load(average, j, zero) + as_wide(weight, zero) * taken)
@@ -136,7 +136,8 @@ def _decide(rule, values, up, own, table, at, factors, size, states, zero):
     best = load(values, own, zero)
     i, j = own, at
     for _ in range(size):
-        number, value = positive_part(load(table, j, zero)), load(values, i, zero)
+        number, value = load(table, j, zero), load(values, i, zero)
+        number = choose(number, number, zero)
         total = total + number
         mean = mean + number * value
         plain = plain + value
@@ -200,7 +201,7 @@ def pack(tree, board, block, numbers, scales, lanes):
             largest = max(largest, lanes[lane])
         for s in range(at + whole, at + states):
             largest = max(largest, abs(block[s]))
-        largest = if_counted(largest, largest, zero)
+        largest = largest if largest >= SMALLEST else zero
         scales[first + row] = largest
         unit = block.dtype.type(MOST) / largest if largest > 0 else zero
         for s in range(at, at + whole, eight):

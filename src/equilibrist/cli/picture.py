@@ -1,0 +1,37 @@
+"""Pictures that commands draw: whether one can be drawn, asked before the work, and its file."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+from equilibrist.errors import InvalidValueError, StorageError
+
+
+def check_plot(path: Path | None) -> None:
+    """Refuse a picture that could not be drawn, before anything is computed for it."""
+    if path is None:
+        return
+    if importlib.util.find_spec("matplotlib") is None:
+        raise InvalidValueError(
+            "plots need matplotlib: pip install 'equilibrist[plot]'", value=str(path)
+        )
+    if not path.absolute().parent.is_dir():
+        raise StorageError(f"cannot draw {path}: there is no such folder", value=str(path))
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    kinds = FigureCanvasBase.get_supported_filetypes()
+    if path.suffix and path.suffix[1:].lower() not in kinds:
+        raise InvalidValueError(
+            f"cannot draw {path}: pictures are {', '.join(sorted(kinds))}", value=str(path)
+        )
+
+
+def save_picture(figure: Any, path: Path) -> None:
+    """Write a matplotlib figure; `StorageError` where the file cannot be written."""
+    try:
+        figure.savefig(path, dpi=120)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StorageError(f"cannot draw {path}: {reason}", value=str(path)) from None
