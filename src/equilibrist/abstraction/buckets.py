@@ -22,10 +22,15 @@ from equilibrist.abstraction.streets import Boards, Streets
 from equilibrist.cards.card import Card
 from equilibrist.errors import CardError, InvalidValueError, StorageError
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.array_file import damaged
+from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
+from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
 KIND = "abstraction"
 UNFINISHED = "unfinished"  # in the configuration of one that is not whole yet
+_MOST_BUCKETS = 2**31 - 2
+_BOARDS_TOGETHER = 256  # whose tables are checked at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +179,7 @@ class Abstraction:
 
     @staticmethod
     def open(folder: str | Path) -> Abstraction:
-        """Open an abstraction; its arrays are read when they are needed."""
+        """Open an abstraction, checksums compared and every bucket within its range."""
         artefact = open_artefact(folder, KIND)
         if UNFINISHED in artefact.configuration:
             raise StorageError(
@@ -182,25 +187,98 @@ class Abstraction:
                 "--resume`",
                 value=str(folder),
             )
-        try:
-            configuration = dict(artefact.configuration)
-            rules = parse_rules(configuration.pop("game"))
-            recipe, _ = configuration.pop("recipe"), configuration.pop("buckets")
-            ordered = bool(configuration.pop("ordered"))
-            rounds = range(rules.num_rounds)
-            return Abstraction(
-                streets=Streets.of(rules, ordered),
-                recipe=recipe,
-                parents=tuple(artefact.arrays[f"parents{r}"] for r in rounds),
-                tables=tuple(artefact.arrays[f"buckets{r}"] for r in rounds[:-1]),
-                values=artefact.arrays["values"],
-                last=Intervals(artefact.arrays["first"], artefact.arrays["lower"]),
-                configuration=configuration,
+        fields, arrays = Fields.configuration(artefact), artefact.arrays
+        streets = read_streets(fields, fields.flag("ordered"))
+        numbers = fields.wholes("buckets", 1, _MOST_BUCKETS)
+        rounds = range(len(streets))
+        if len(numbers) != len(rounds):
+            raise fields.error("buckets", f"a list of {len(rounds)} numbers")
+        check_arrays(artefact, _array_rules(streets, numbers))
+        own = {"game", "recipe", "buckets", "ordered"}
+        found = Abstraction(
+            streets=streets,
+            recipe=fields.text("recipe"),
+            parents=tuple(arrays[f"parents{r}"] for r in rounds),
+            tables=tuple(arrays[f"buckets{r}"] for r in rounds[:-1]),
+            values=arrays["values"],
+            last=Intervals(arrays["first"], arrays["lower"]),
+            configuration={k: v for k, v in artefact.configuration.items() if k not in own},
+        )
+        _check_nested(artefact, found)
+        for r, name in enumerate([*(f"buckets{r}" for r in rounds[:-1]), "values"]):
+            check_blocked(artefact, name, streets, r)
+        return found
+
+
+def read_streets(fields: Fields, ordered: bool = False) -> Streets:
+    """The streets of the game that a configuration states."""
+    try:
+        streets = Streets.of(parse_rules(fields.lines("game")), ordered)
+    except ValueError as error:
+        raise fields.error("game", f"the rules of a game with buckets ({error})") from None
+    return streets
+
+
+def table_rule(streets: Streets, r: int, number: int) -> ArrayRule:
+    """What a table of a street's buckets must be: [B, H], −1 where blocked."""
+    shape = streets.num_boards(r), streets.num_hands
+    return ArrayRule(("int16", "int32"), shape, low=-1, high=number - 1)
+
+
+def parents_rule(number: int, before: int) -> ArrayRule:
+    """What the parents of a street's buckets must be: children of a bucket stand together."""
+    return ArrayRule("int32", (number,), low=0, high=before - 1, is_ascending=True)
+
+
+def _array_rules(streets: Streets, numbers: Sequence[int]) -> dict[str, ArrayRule]:
+    last = len(streets) - 1
+    rules = {f"buckets{r}": table_rule(streets, r, numbers[r]) for r in range(last)}
+    for r, number in enumerate(numbers):
+        rules[f"parents{r}"] = (
+            parents_rule(number, numbers[r - 1])
+            if r > 0
+            else ArrayRule("int32", (number,), low=-1, high=-1)
+        )
+    before = numbers[-2] if last > 0 else 1
+    shape = streets.num_boards(last), streets.num_hands
+    return rules | {
+        "values": ArrayRule(("int16", "int32", "int64"), shape, low=-1, high=2**31 - 1),
+        "first": ArrayRule("int32", (before + 1,), low=0, high=numbers[-1], is_ascending=True),
+        "lower": ArrayRule("int64", (numbers[-1],)),
+    }
+
+
+def _check_nested(artefact: Artefact, found: Abstraction) -> None:
+    """Raise `StorageError` unless the parts of the buckets are all buckets of the next round."""
+    first, steps = found.last.first, zip(found.num_buckets, found.parents[1:], strict=False)
+    is_nested = (
+        all(np.bincount(above, minlength=number).all() for number, above in steps)
+        and first[0] == 0
+        and first[-1] == len(found.last.lower)
+        and bool((np.diff(first) > 0).all())
+        and (len(found.streets) == 1 or np.array_equal(found.last.parents, found.parents[-1]))
+    )
+    if not is_nested:
+        raise damaged(artefact.folder / MANIFEST, "describes buckets that are not nested")
+
+
+def check_blocked(artefact: Artefact, name: str, streets: Streets, r: int) -> None:
+    """Raise `StorageError` unless a table [B, H] has −1 exactly where the board blocks the hand."""
+    table, boards, hands = artefact.arrays[name], streets.boards(r), _card_sets(streets.hands)
+    is_foreign = ~np.isin(np.arange(len(hands)), streets.in_deck)
+    for start in range(0, len(boards), _BOARDS_TOGETHER):
+        some = slice(start, start + _BOARDS_TOGETHER)
+        blocked = (_card_sets(boards[some])[:, None] & hands) != 0
+        if not np.array_equal(table[some] < 0, blocked | is_foreign):
+            raise damaged(
+                artefact.folder / artefact.files[name].file,
+                "has a bucket for a hand that the board blocks, or none for one that it leaves",
             )
-        except KeyError as missing:
-            raise StorageError(
-                f"{folder}: the abstraction lacks {missing}", value=str(folder)
-            ) from None
+
+
+def _card_sets(cards: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Cards [n, cards] as bits of one number: [n]."""
+    return np.bitwise_or.reduce(np.uint64(1) << cards.astype(np.uint64), axis=1)
 
 
 def check_numbers(rules: GameRules, numbers: Sequence[int]) -> tuple[int, ...]:

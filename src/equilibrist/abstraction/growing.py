@@ -110,7 +110,20 @@ def divide_points(
         for table in cluster_tables(problems, most, restarts=restarts, seed=seed, first=first):
             yield table.errors, table.labels
 
-    tables = list(kept_series(keep, "group", search))
+    def fits(number: int, part: Part) -> bool:
+        """Whether clusters are of the points of a group: row k has at most k + 1 of them."""
+        if number >= len(groups) or len(part) != 2 or part[1].ndim != 2:
+            return False
+        errors, labels = part
+        size = int(groups[number].inverse.max(initial=-1)) + 1
+        return (
+            errors.shape == (most,)
+            and 0 < len(labels) <= most
+            and labels.shape[1] >= size
+            and bool((labels <= np.arange(len(labels))[:, None]).all())
+        )
+
+    tables = list(kept_series(keep, "group", search, fits))
     mass = np.array([group.weights.sum() for group in groups])
     parts = allocate(np.stack([errors for errors, _ in tables]), mass / mass.sum(), number)
     first = np.concatenate([[0], np.cumsum(parts)]).astype(np.int64)

@@ -38,11 +38,15 @@ from equilibrist.abstraction.streets import Streets
 from equilibrist.abstraction.tiles import can_be_tiled, count_tiles
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.storage import stopping
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.array_file import damaged
+from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
+from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.memory import available_bytes, check_fits
+from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
 KIND = "joint"
 _PARTS = "wins", "ties", "losses"
+_LEAST = -1e-9  # of a count: products of chances that are zero may be rounded below it
 _CHECKPOINT_SHARE = 0.05  # of the time since the last that writing down may take
 
 
@@ -109,18 +113,41 @@ class Joint:
     def open(folder: str | Path) -> Joint:
         """Open stored counts; `StorageError` where the counting has not ended."""
         artefact = open_artefact(folder, KIND)
-        arrays = artefact.arrays
+        arrays, fields = artefact.arrays, Fields.configuration(artefact)
         if "done" in artefact.configuration:
             raise StorageError(
                 f"{folder} holds unfinished counts; go on with `equilibrist joint --resume`",
                 value=str(folder),
             )
-        distance = artefact.configuration["distance"]
+        _check_counts(artefact)
+        distance = fields.optional("distance", lambda name: fields.number(name, 0))
         losses = arrays["losses"] if "losses" in arrays else arrays["wins"].T
-        boards, seed = artefact.configuration.get("sample", (None, None))
-        sample = None if boards is None else (boards, seed)
-        flops = tuple(artefact.configuration.get("flops", ()))
+        sample = None
+        if "sample" in fields:
+            found = fields.wholes("sample", 0)
+            if len(found) != 2:
+                raise fields.error("sample", "a number of boards and a seed")
+            sample = found[0], found[1]
+        flops = fields.texts("flops") if "flops" in fields else ()
         return Joint(arrays["wins"], arrays["ties"], losses, distance, sample, flops)
+
+
+def _check_counts(artefact: Artefact) -> None:
+    """Raise `StorageError` unless an artefact has counts; without losses they are the wins'."""
+    is_square = "losses" not in artefact.files
+    shape = ("rows", "rows" if is_square else "columns")
+    counts = ArrayRule(("float64", "uint32", "uint64"), shape, low=_LEAST)
+    rules = dict.fromkeys(_PARTS, counts)
+    if is_square:
+        del rules["losses"]
+    check_arrays(artefact, rules)
+    dtypes = {entry.dtype for entry in artefact.files.values()}
+    if len(dtypes) > 1 or 0 in artefact.files["wins"].shape:
+        raise damaged(artefact.folder / MANIFEST, "has counts of different types, or none")
+    if "done" not in artefact.configuration and not any(
+        part.any() for part in artefact.arrays.values()
+    ):
+        raise damaged(artefact.folder / MANIFEST, "has counts that are all zero")
 
 
 @dataclass
@@ -148,14 +175,27 @@ class Progress:
     def open(folder: str | Path, parents: Mapping[str, str]) -> Progress:
         """Counts to go on from, if they are of the same abstractions and not whole."""
         artefact = open_artefact(folder, KIND, in_memory=True)
-        artefact.verify()
         if artefact.parents != dict(parents):
             raise StorageError(f"{folder} counts other buckets", value=str(folder))
         if "done" not in artefact.configuration:
             raise StorageError(f"{folder} is complete: nothing is left to do", value=str(folder))
-        arrays = {name: np.array(array) for name, array in artefact.arrays.items()}
-        done = artefact.configuration["done"]
+        _check_counts(artefact)
+        arrays, done = artefact.arrays, Fields.configuration(artefact).whole("done", 0, NUM_BLOCKS)
         return Progress(arrays["wins"], arrays["ties"], done, arrays.get("losses"))
+
+    def check(self, first: Nested, other: Nested, *, is_tiled: bool) -> None:
+        """Raise `InvalidValueError` unless these are counts that `joint` goes on from."""
+        shape, has_losses = (first.num_buckets[-1], other.num_buckets[-1]), other is not first
+        kinds = "u" if is_tiled else "f"
+        if (self.losses is not None) != has_losses or any(
+            part.shape != shape or part.dtype.kind not in kinds for part in self.matrices
+        ):
+            raise InvalidValueError(
+                f"these counts are {self.wins.dtype} {list(self.wins.shape)}; counts of these "
+                f"buckets so far would be {'whole numbers' if is_tiled else 'float64'} "
+                f"{list(shape)}",
+                value=self.wins.shape,
+            )
 
 
 @dataclass
@@ -218,7 +258,10 @@ def joint(
     known = None if so_far is None else (so_far.matrices, so_far.done)
     sizes = first.num_buckets[-1], other.num_buckets[-1]
     threads, sides = numba.get_num_threads(), 1 if other is first else 2
-    if min(sizes) > TILED and can_be_tiled(first, other):
+    is_tiled = min(sizes) > TILED and can_be_tiled(first, other)
+    if so_far is not None:
+        so_far.check(first, other, is_tiled=is_tiled)
+    if is_tiled:
         if so_far is None:
             _check_memory(first, other, cell_bytes(threads, is_tiled=True, sides=sides))
         found = count_tiles(first, other, boards=boards, so_far=known, watch=tell)

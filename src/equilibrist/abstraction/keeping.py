@@ -9,24 +9,37 @@ kept. Hold'em's take five seconds to compute, no longer than 700 MB take to writ
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.abstraction.buckets import KIND, UNFINISHED
+from equilibrist.abstraction.buckets import (
+    KIND,
+    UNFINISHED,
+    check_blocked,
+    parents_rule,
+    read_streets,
+    table_rule,
+)
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.storage import stopping
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.array_file import damaged
+from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
+from equilibrist.storage.manifest import MANIFEST, plain_text
+from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
 Part: TypeAlias = tuple[NDArray[Any], ...]
 
 _STORED = "stored"  # in what is said of the artefact: arrays of whole parts
+_ON_THE_WAY = re.compile(r"group[0-9]+|pass[0-9]+-[0-9]+")  # clusters of one bucket
 _SHARE = 0.05  # of the time since the last that writing parts of parts may take
 _WORDS = {"buckets": "number of buckets", "flops": "choice of flops"}
 
@@ -44,13 +57,21 @@ class Keep(Protocol):
         """Keep a part on the way to a larger one, if not at once then soon."""
 
 
-def kept(keep: Keep | None, name: str, work: Callable[[], Part], *, whole: bool = True) -> Part:
+def kept(
+    keep: Keep | None,
+    name: str,
+    work: Callable[[], Part],
+    *,
+    whole: bool = True,
+    fits: Callable[[Part], bool] = lambda part: True,
+) -> Part:
     """A part as it was kept, or else as `work` makes it, from now on kept.
 
-    What is not `whole` is on the way to a larger part. Raises `Stopped` between parts if asked to.
+    What is not `whole` is on the way to a larger part. `StorageError` if a kept part does not fit;
+    `Stopped` between parts if asked to stop.
     """
     stopping.check()
-    found = None if keep is None else keep.load(name)
+    found = None if keep is None else _fitting(keep, name, fits)
     if found is None:
         found = work()
         if keep is not None:
@@ -60,14 +81,21 @@ def kept(keep: Keep | None, name: str, work: Callable[[], Part], *, whole: bool 
 
 
 def kept_series(
-    keep: Keep | None, name: str, work: Callable[[int], Iterable[Part]]
+    keep: Keep | None,
+    name: str,
+    work: Callable[[int], Iterable[Part]],
+    fits: Callable[[int, Part], bool] = lambda number, part: True,
 ) -> Iterator[Part]:
     """Parts on the way to a larger one, in order: those that are kept, then those of `work`.
 
-    `work` makes all parts from a number on. Raises `Stopped` between parts if asked to.
+    `work` makes all parts from a number on. `StorageError` if a kept part does not fit; `Stopped`
+    between parts if asked to stop.
     """
     done = 0
-    while keep is not None and (found := keep.load(f"{name}{done}")) is not None:
+    while keep is not None:
+        found = _fitting(keep, f"{name}{done}", partial(fits, done))
+        if found is None:
+            break
         yield found
         done += 1
     for number, part in enumerate(work(done), start=done):
@@ -75,6 +103,16 @@ def kept_series(
             keep.add(f"{name}{number}", part)
         stopping.check()
         yield part
+
+
+def _fitting(keep: Keep, name: str, fits: Callable[[Part], bool]) -> Part | None:
+    found = keep.load(name)
+    if found is not None and not fits(found):
+        raise StorageError(
+            f"the stored part {name} does not fit this abstraction; begin again in another folder",
+            value=name,
+        )
+    return found
 
 
 def request(
@@ -105,23 +143,25 @@ class UnfinishedFolder:
     @staticmethod
     def open(folder: Path, wanted: dict[str, object]) -> UnfinishedFolder:
         """The parts in a folder, checksums verified; refused unless they are of what is wanted."""
-        artefact = open_artefact(folder, KIND)
+        artefact = open_artefact(folder, KIND, in_memory=True)
         begun = artefact.configuration.get(UNFINISHED)
         if begun is None:
             raise StorageError(f"{folder} is complete: nothing is left to do", value=str(folder))
-        for what in begun | wanted:
+        fields = Fields.configuration(artefact).part(UNFINISHED)
+        for what in sorted({*begun, *wanted}):
             if begun.get(what) != (value := wanted.get(what)):
                 raise InvalidValueError(
-                    f"{folder} was begun with another {_WORDS.get(what, what)}; resume with the "
+                    f"{folder} was begun with another {_WORDS.get(what, plain_text(what))}; "
+                    "resume with the "
                     "same, or choose another folder",
                     value=value,
                 )
-        artefact.verify()
+        _check_parts(artefact, fields)
         parts: dict[str, Part] = {}
         for name in sorted(artefact.arrays):
             part = name.rpartition(".")[0]
-            parts[part] = (*parts.get(part, ()), np.array(artefact.arrays[name]))
-        stored = {name for name in artefact.arrays if name in artefact.info[_STORED]}
+            parts[part] = (*parts.get(part, ()), artefact.arrays[name])
+        stored = set(Fields.info(artefact).texts(_STORED)) & set(artefact.arrays)
         added = set(artefact.arrays) - stored
         return UnfinishedFolder(folder, wanted, parts, stored, added)
 
@@ -157,6 +197,47 @@ class UnfinishedFolder:
             info={_STORED: sorted(self._stored)},
             keep=self._stored | self._added,
         )
+
+
+def _check_parts(artefact: Artefact, fields: Fields) -> None:
+    """Raise `StorageError` unless the parts are arrays of tables, clusters or intervals.
+
+    Recipes check besides that clusters are of the points that they have (`kept`).
+    """
+    streets = read_streets(fields)
+    rules: dict[str, ArrayRule] = {}
+    before = 1
+    for r in range(len(streets) - 1):
+        above = artefact.files.get(f"round{r + 1}.1")
+        if above is not None and len(above.shape) == 1:  # a table of buckets
+            number = above.shape[0]
+            rules[f"round{r + 1}.1"] = parents_rule(number, before)
+        elif (numbers := fields.optional("buckets", fields.wholes)) is not None:  # of classes
+            number = numbers[r]
+        else:
+            continue
+        rules[f"round{r + 1}.0"] = replace(table_rule(streets, r, number), is_optional=True)
+        before = number
+    rules["last.0"] = ArrayRule("int32", (before + 1,), low=0, is_ascending=True, is_optional=True)
+    rules["last.1"] = ArrayRule("int64", (None,), is_optional=True)
+    for name, entry in artefact.files.items():
+        part, _, place = name.rpartition(".")
+        if _ON_THE_WAY.fullmatch(part) and place in ("0", "1") and name not in rules:
+            dtype, axes = np.dtype(entry.dtype), len(entry.shape)
+            whole = dtype.kind in "iu" and axes in (1, 2)
+            if whole or (dtype == np.float64 and axes == 1):
+                low = 0 if whole else None
+                rules[name] = ArrayRule(dtype.name, (None,) * axes, low=low)
+    check_arrays(artefact, rules)
+    for r in range(len(streets) - 1):
+        if f"round{r + 1}.0" in artefact.arrays:
+            check_blocked(artefact, f"round{r + 1}.0", streets, r)
+    if ("last.0" in artefact.arrays) != ("last.1" in artefact.arrays):
+        raise damaged(artefact.folder / MANIFEST, "has half of the last round")
+    if "last.0" in artefact.arrays:
+        first, lower = artefact.arrays["last.0"], artefact.arrays["last.1"]
+        if first[0] != 0 or first[-1] != len(lower) or (np.diff(first) < 1).any():
+            raise damaged(artefact.folder / MANIFEST, "describes buckets that are not nested")
 
 
 def _arrays(name: str, part: Part) -> dict[str, NDArray[Any]]:

@@ -116,6 +116,15 @@ class Streets:
     def _deck_cards(self) -> frozenset[int]:
         return frozenset(self.rules.deck.cards)
 
+    def num_boards(self, r: int) -> int:
+        """Number of boards of a street, B; none of them is made for it."""
+        pattern = board_pattern(self.rules, r, self.ordered)
+        return DealIndexer(pattern, self.rules.deck).size if pattern else 1
+
+    def boards(self, r: int) -> NDArray[np.uint8]:
+        """The boards of a street, without where deals lead: [B, cards]."""
+        return _boards(self.rules, r, self.ordered)[0]
+
     def parents(self, r: int) -> NDArray[np.int64]:
         """Board of the street before of each board: [B]; its suits are named alike.
 

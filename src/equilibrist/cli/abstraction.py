@@ -181,14 +181,14 @@ def joint(
     from equilibrist.abstraction.buckets import Abstraction
     from equilibrist.abstraction.chosen import flop_counts, parse_starts
     from equilibrist.errors import InvalidValueError
-    from equilibrist.storage.artefact import open_artefact
+    from equilibrist.storage.artefact import read_identity
     from equilibrist.storage.ownership import owned
 
     first = Abstraction.open(folder)
     second = None if other is None else Abstraction.open(other)
-    parents = {"first": open_artefact(folder).hash}
+    parents = {"first": read_identity(folder).hash}
     if other is not None:
-        parents["second"] = open_artefact(other).hash
+        parents["second"] = read_identity(other).hash
     if resume and (boards is not None or flops is not None):
         raise InvalidValueError("only whole counts can be resumed, not those of a sample")
     if boards is not None and flops is not None:

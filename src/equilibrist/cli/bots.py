@@ -236,7 +236,7 @@ def _row(bot: Bot, folder: Path) -> dict[str, Any]:
     from equilibrist.games.catalog import load_game
     from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS
     from equilibrist.strategies.description import BucketDescription
-    from equilibrist.strategies.strategy import Solution
+    from equilibrist.strategies.strategy import read_summary
 
     solutions = _solutions(bot, folder)
     trained = bool(solutions)
@@ -253,7 +253,7 @@ def _row(bot: Bot, folder: Path) -> dict[str, Any]:
         "state": _state(bot, folder, trained),
     }
     if trained:
-        found = [Solution.load(folder / name) for name in solutions]
+        found = [read_summary(folder / name) for name in solutions]
         worst = max(found, key=lambda solution: solution.certificate.exploitability)
         row |= {
             "folder": str(folder),
@@ -289,7 +289,7 @@ def _run_row(bot: SelfTaught, folder: Path) -> dict[str, Any]:
     """What is known of a bot that plays against itself, and of its run if there is one."""
     from equilibrist.cli.self_taught import method_of
     from equilibrist.errors import StorageError
-    from equilibrist.storage.artefact import open_artefact
+    from equilibrist.storage.artefact import read_identity
     from equilibrist.storage.manifest import MANIFEST
 
     row: dict[str, Any] = {
@@ -306,8 +306,8 @@ def _run_row(bot: SelfTaught, folder: Path) -> dict[str, Any]:
         row |= {"folder": str(folder), "bytes": _size(folder), "state": "begun", "problem": None}
         try:
             method_of(bot)[0].load_training(folder)
-            stored = open_artefact(folder)
-            cycles = len(stored.arrays["cycles"])
+            stored = read_identity(folder)
+            cycles = stored.files["cycles"].shape[0]
             row |= {"cycles": cycles, "hands": stored.configuration["hands"]}
             row["state"] = "trained" if cycles else "begun"
         except StorageError as error:

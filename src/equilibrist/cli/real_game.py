@@ -174,9 +174,12 @@ def _opened(stored: Artefact) -> tuple[Run, tuple[Response, Response]]:
     from equilibrist.evaluation import real_game_run as runs
     from equilibrist.evaluation.real_game_names import open_named
     from equilibrist.games.rules import parse_rules
+    from equilibrist.storage.schema import Fields
 
-    rules = parse_rules(stored.configuration["game"], stored.configuration["name"])
-    named = open_named(stored.configuration["strategy"], rules)
+    fields = Fields.configuration(stored)
+    named = open_named(
+        fields.text("strategy"), parse_rules(fields.lines("game"), fields.text("name"))
+    )
     responses = runs.responses_to(named)
     return runs.begun(named, responses, stored.folder), responses
 
@@ -188,22 +191,24 @@ def certificate_folder(bot: Bot, folder: Path) -> Path:
 
 def known_response(bot: Bot, folder: Path) -> dict[str, Any]:
     """What is known of a bot's exploitability in the real game, as fields of its row."""
-    from equilibrist.storage.artefact import open_artefact
+    from equilibrist.storage.artefact import read_identity
     from equilibrist.storage.manifest import MANIFEST
+    from equilibrist.storage.schema import Fields
 
     kept = certificate_folder(bot, folder)
     if not (kept / MANIFEST).exists():
         return {}
-    stored = open_artefact(kept)
+    stored = read_identity(kept)
+    info, identity = Fields.info(stored), Fields.configuration(stored).lines("identity")
     plays = [folder / part for part in (bot.strategy, bot.solution)]
-    hashes = [open_artefact(part).hash for part in plays if (part / MANIFEST).exists()]
-    if stored.configuration["identity"] not in hashes or "exploitability" not in stored.info:
+    hashes = [read_identity(part).hash for part in plays if (part / MANIFEST).exists()]
+    if identity not in hashes or "exploitability" not in info:
         return {}
     return {
-        "real_game": stored.info["exploitability"],
-        "real_game_unit": stored.info["unit"],
-        "real_game_flops": stored.info["flops"],
-        "real_game_estimate": stored.info["estimate"],
+        "real_game": info.number("exploitability"),
+        "real_game_unit": info.text("unit"),
+        "real_game_flops": info.whole("flops"),
+        "real_game_estimate": info.flag("estimate"),
     }
 
 

@@ -39,9 +39,9 @@ def transitions(
     from equilibrist.abstraction.joint import Joint
     from equilibrist.errors import InvalidValueError, StorageError
     from equilibrist.storage import stopping
-    from equilibrist.storage.artefact import open_artefact
+    from equilibrist.storage.artefact import read_identity
 
-    found, parents = Abstraction.open(folder), {"buckets": open_artefact(folder).hash}
+    found, parents = Abstraction.open(folder), {"buckets": read_identity(folder).hash}
     if found.recipe not in _RECIPES:
         raise InvalidValueError(
             f"buckets of {found.recipe} mean nothing without their parents; transitions are of "
@@ -56,7 +56,7 @@ def transitions(
     prepare_kernels(threads, "joint.bucket_showdowns")
     stopping.check()
     if counts is not None:
-        artefact = open_artefact(counts)
+        artefact = read_identity(counts)
         if artefact.parents != {"first": parents["buckets"]}:
             raise StorageError(f"{counts} counts other buckets than {folder}", value=str(counts))
         met, parents["counts"] = Joint.open(counts), artefact.hash

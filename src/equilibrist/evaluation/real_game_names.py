@@ -16,13 +16,12 @@ from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.kernels.cpu.sequence_form import normalize
 from equilibrist.models.bucketed import bucket_tree
 from equilibrist.models.game import Floats
-from equilibrist.storage.artefact import open_artefact
+from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.strategies import compact
 from equilibrist.strategies import strategy as solution
 from equilibrist.strategies.bots import BOTS, strategy_of
-from equilibrist.strategies.compact import SURE, CompactStrategy
-from equilibrist.strategies.composition import GluedBuckets
+from equilibrist.strategies.compact import SURE, CompactStrategy, open_buckets
 from equilibrist.strategies.description import BucketDescription
 from equilibrist.strategies.strategy import Solution
 
@@ -67,7 +66,7 @@ def open_named(text: str, rules: GameRules | None = None) -> Named:
             "or strategy, or a mix such as always-call or mix:0.1,0.6,0.3",
             value=text,
         )
-    stored = open_artefact(folder)
+    stored = read_identity(folder)
     if stored.kind not in (compact.KIND, solution.KIND):
         raise StorageError(
             f"{folder} holds a {stored.kind}, which nobody plays; name a solution or a strategy",
@@ -99,10 +98,7 @@ def table_of(found: Solution | CompactStrategy, name: str) -> Table:
         raise InvalidValueError(
             f"{name} is a strategy of some rounds only; the real game has them all", value=name
         )
-    abstraction = game.open_abstraction()
-    known = game.betting(abstraction.rules)
-    opening = found.opening if isinstance(found, CompactStrategy) else None
-    buckets = abstraction if opening is None else GluedBuckets(opening, abstraction)
+    known, buckets = open_buckets(found)
     trees = bucket_tree(known, 0, buckets), bucket_tree(known, 1, buckets)
     behaviour: list[Floats] = []
     for player, tree in enumerate(trees):
@@ -111,7 +107,7 @@ def table_of(found: Solution | CompactStrategy, name: str) -> Table:
             continue
         behaviour.append(np.empty(len(found.plans[player])))
         normalize(tree, np.asarray(found.plans[player], np.float64), behaviour[-1])
-    real = BettingTree.build(abstraction.rules)
+    real = BettingTree.build(buckets.rules)
     return Table(real, known, trees, (behaviour[0], behaviour[1]), BucketColumns(buckets))
 
 

@@ -30,14 +30,14 @@ from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.models.game import Floats
 from equilibrist.solving.certificate import is_same
 from equilibrist.storage import stopping
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 from equilibrist.storage.stopping import Stopped
 
 KIND = "real-game response"
 _SHARE = 0.05  # of the time that writing may take
 _SOON = 10.0  # seconds between two writes at least
-_RESULT = ("exploitability", "unit", "flops", "estimate")  # what is said of a run that ended
 _MOST_BOARDS = 3_000  # of a game that is no hold'em
 Tell = Callable[["Run"], None]
 
@@ -141,7 +141,7 @@ def begun(named: Named, responses: tuple[Response, Response], folder: Path | Non
     rules = named.strategy.tree.rules
     flops = Flops.of(rules)
     if folder is not None and (folder / MANIFEST).exists():
-        return _load(named, flops, folder)
+        return _load(named, flops, responses, folder)
     first, second = (
         np.zeros((len(flops.boards), len(response.positions[0].nodes), 169))
         for response in responses
@@ -150,14 +150,25 @@ def begun(named: Named, responses: tuple[Response, Response], folder: Path | Non
     return Run(named.name, named.identity, rules, flops, is_done, (first, second))
 
 
-def _load(named: Named, flops: Flops, folder: Path) -> Run:
+def _load(named: Named, flops: Flops, responses: tuple[Response, Response], folder: Path) -> Run:
+    """The run in a folder, its checksums compared: whatever is written next is signed anew."""
     stored = open_artefact(folder, KIND, in_memory=True)
-    if stored.configuration["identity"] != named.identity:
+    fields, number = Fields.configuration(stored), len(flops.boards)
+    if fields.lines("identity") != named.identity:
         raise StorageError(
-            f"{folder} holds a response to {stored.configuration['strategy']}, another strategy "
+            f"{folder} holds a response to {fields.text('strategy')}, another strategy "
             f"than {named.name} now is; choose another folder with --out",
             value=str(folder),
         )
+    shapes = [(number, len(response.positions[0].nodes), 169) for response in responses]
+    check_arrays(
+        stored,
+        {
+            "done": ArrayRule("uint8", (number,), high=1),
+            "values0": ArrayRule("float64", shapes[0]),
+            "values1": ArrayRule("float64", shapes[1]),
+        },
+    )
     arrays = stored.arrays
     return Run(
         named.name,
@@ -166,9 +177,22 @@ def _load(named: Named, flops: Flops, folder: Path) -> Run:
         flops,
         np.array(arrays["done"], np.bool_),
         (arrays["values0"], arrays["values1"]),
-        stored.timings["seconds"],
-        {name: stored.info[name] for name in _RESULT} if _RESULT[0] in stored.info else {},
+        Fields.timings(stored).number("seconds", 0),
+        _result(stored),
     )
+
+
+def _result(stored: Artefact) -> dict[str, Any]:
+    """What a folder says its flops amount to, as of the last continuation that ended."""
+    info = Fields.info(stored)
+    if "exploitability" not in info:
+        return {}
+    return {
+        "exploitability": info.number("exploitability"),
+        "unit": info.text("unit"),
+        "flops": info.whole("flops"),
+        "estimate": info.flag("estimate"),
+    }
 
 
 def save(run: Run, folder: Path, found: Exploited | None = None) -> str:

@@ -122,10 +122,12 @@ class Spot:
             max_raises=max_raises,
             locks=tuple(locks),
         )
-        spot._check()
-        return spot
+        return spot.checked()
 
-    def _check(self) -> None:
+    def checked(self) -> Spot:
+        """The spot itself; an error for texts that describe none."""
+        check_exact(self.game)
+        _check_hold_em(self.game)
         self._written_menu.limit(self.game, self.first_round)
         decisions = self.betting.nodes(NodeKind.DECISION)
         if not len(decisions) or self.betting.num_children[decisions].max() < 2:
@@ -135,6 +137,7 @@ class Spot:
                 value=self.bets,
             )
         _ = self.ranges, self.parsed_locks
+        return self
 
     @functools.cached_property
     def game(self) -> GameRules:

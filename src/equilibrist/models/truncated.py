@@ -29,8 +29,13 @@ from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.leaves import ExpectedLeaves
 from equilibrist.models.treeplex import PlayerRows
 from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.schema import ArrayRule, check_arrays
 
 KIND = "ends"
+_ARRAYS = {
+    "stakes": ArrayRule("float64", ("stakes",), low=0, is_ascending=True),
+    "values": ArrayRule("float64", ("stakes", None, None)),
+}
 # Of the stakes [N] of leaves: stakes [N] and matrices [S0, S1], whose products are added.
 Ending: TypeAlias = Callable[[NDArray[np.float64]], list[tuple[Floats, Floats]]]
 
@@ -99,8 +104,10 @@ class PlayedOut:
 
     @staticmethod
     def open(folder: str | Path) -> PlayedOut:
-        """Open stored values."""
-        arrays = open_artefact(folder, KIND).arrays
+        """Open stored values, their checksums compared."""
+        artefact = open_artefact(folder, KIND)
+        check_arrays(artefact, _ARRAYS)
+        arrays = artefact.arrays
         return PlayedOut(arrays["stakes"], arrays["values"])
 
     def __call__(self, stakes: NDArray[np.float64]) -> list[tuple[Floats, Floats]]:

@@ -16,9 +16,7 @@ from equilibrist.models.game import Floats
 from equilibrist.models.treeplex import player_rows
 from equilibrist.players.player import View
 from equilibrist.players.strategy_player import TreeStrategy
-from equilibrist.strategies.compact import SURE, CompactStrategy
-from equilibrist.strategies.composition import GluedBuckets
-from equilibrist.strategies.description import BucketDescription
+from equilibrist.strategies.compact import SURE, CompactStrategy, open_buckets
 from equilibrist.strategies.seats import HandBuckets, Seat, hand_numbers
 from equilibrist.strategies.strategy import Solution
 
@@ -65,14 +63,10 @@ class BucketStrategy(TreeStrategy):
     @staticmethod
     def of(found: Solution | CompactStrategy) -> BucketStrategy:
         """What is stored of a game of buckets."""
-        game = found.game
-        assert isinstance(game, BucketDescription)
-        buckets = game.open_abstraction()
-        tree = game.betting(buckets.rules)
+        tree, buckets = open_buckets(found)
         if isinstance(found, Solution):
             return BucketStrategy(tree, found.plans, buckets)
-        own = buckets if found.opening is None else GluedBuckets(found.opening, buckets)
-        return BucketStrategy(tree, found.chances, own, sure=SURE)
+        return BucketStrategy(tree, found.chances, buckets, sure=SURE)
 
     def chances(self, node: int, view: View) -> Floats:
         """Chance of each child of a decision node, [A]."""

@@ -37,7 +37,7 @@ from equilibrist.players.translation import (
     read_raise,
     real_action,
 )
-from equilibrist.storage.artefact import open_artefact
+from equilibrist.storage.artefact import read_identity
 from equilibrist.strategies import compact
 from equilibrist.strategies.behaviour_table import find_board
 from equilibrist.strategies.description import GameDescription
@@ -223,7 +223,7 @@ def _open(folder: str) -> TreeStrategy:
     """What is stored in a folder, a solution or a strategy."""
     from equilibrist.players.bucket_strategy import BucketStrategy
 
-    if open_artefact(folder).kind == compact.KIND:
+    if read_identity(folder).kind == compact.KIND:
         return BucketStrategy.of(compact.CompactStrategy.open(folder))
     solution = Solution.load(folder, in_memory=True)
     if isinstance(solution.game, GameDescription):

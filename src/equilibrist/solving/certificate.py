@@ -22,10 +22,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +39,9 @@ from equilibrist.solving.methods import get_method, method_names
 from equilibrist.solving.solve import check_finite
 from equilibrist.solving.spot_store import KIND as SPOT
 from equilibrist.solving.spot_store import SolvedSpot
-from equilibrist.storage.artefact import open_artefact
+from equilibrist.solving.state_schema import check_state
+from equilibrist.storage.artefact import Artefact, open_artefact, read_identity
+from equilibrist.storage.schema import Fields
 from equilibrist.strategies.description import Description, GameDescription
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.strategy import Solution, game_of, plan_error
@@ -75,7 +76,7 @@ def check(folder: str | Path) -> Proof:
     arrays give no number at all.
     """
     try:
-        return _check_spot(folder) if open_artefact(folder).kind == SPOT else _check_plans(folder)
+        return _check_spot(folder) if read_identity(folder).kind == SPOT else _check_plans(folder)
     except InvalidValueError as error:
         raise SolverError(f"{folder} proves nothing: {error}", value=str(folder)) from None
 
@@ -104,21 +105,22 @@ def agree(found: Evaluation, stated: Evaluation, allowed: float) -> list[str]:
 
 
 def _check_plans(folder: str | Path) -> Proof:
-    solution = Solution.load(folder, in_memory=True)
+    artefact = open_artefact(folder, in_memory=True)
+    solution = Solution.of(artefact)
     game, stated = game_of(solution), solution.certificate
     is_rounded = solution.settings.get("dtype") == "float32"
     error = max(plan_error(game, player, solution.plans[player]) for player in (0, 1))
     start = time.perf_counter()
     found = evaluate(game, solution.plans)
     seconds = time.perf_counter() - start
-    info = open_artefact(folder).info
+    certificate = Fields.info(artefact).part("certificate")
     faults = [
         *_game_faults(solution.game, game),
         *_plan_faults(solution, error, ROUNDED_PLAN if is_rounded else PLAN),
         *agree(found, stated, _allowed(game)),
-        *_exploitability_faults(info["certificate"], stated),
+        *_exploitability_faults(certificate, stated),
         *_trace_faults(solution.trace, stated, solution.iterations, solution.seconds),
-        *_state_faults(game, solution),
+        *_state_faults(artefact, game, solution),
     ]
     method, iterations = solution.method, solution.iterations
     return Proof(game, method, iterations, found, stated, error, tuple(faults), seconds)
@@ -126,15 +128,15 @@ def _check_plans(folder: str | Path) -> Proof:
 
 def _check_spot(folder: str | Path) -> Proof:
     spot = SolvedSpot.open(folder, to_go_on=True)
-    game, run = spot.spot.build().game, spot.run
+    assert spot.subgame is not None
+    game, run = spot.subgame.game, spot.run
     check_finite(run.state)
     start = time.perf_counter()
     found = spot.solver.evaluate(game, run.state)
     seconds = time.perf_counter() - start
-    if not run.trace:
-        raise InvalidValueError("its trace is empty, so it states nothing")
-    stated, artefact = run.evaluation, open_artefact(folder)
-    iterations = int(artefact.info["iterations"])
+    stated, artefact = run.evaluation, open_artefact(folder, blockwise=True)
+    info = Fields.info(artefact)
+    iterations = info.whole("iterations")
     faults = [
         *(
             f"{name} holds negative numbers"
@@ -142,8 +144,8 @@ def _check_spot(folder: str | Path) -> Proof:
             if "average" in name and array.size and array.min() < 0
         ),
         *agree(found, stated, ROUNDED * largest_payoff(game)),
-        *_exploitability_faults(artefact.info, stated),
-        *_trace_faults(run.trace_array(), stated, iterations, run.seconds),
+        *_exploitability_faults(info, stated),
+        *_trace_faults(artefact.arrays["trace"], stated, iterations, run.seconds),
         *_same("number of iterations of its arrays", int(run.state["iteration"]), iterations),
     ]
     name = spot.solver.name
@@ -176,9 +178,9 @@ def _plan_faults(solution: Solution, error: float, allowed: float) -> Iterator[s
         yield f"the plans miss the constraints of realization plans by {error:.3g}"
 
 
-def _exploitability_faults(info: Mapping[str, Any], stated: Evaluation) -> Iterator[str]:
+def _exploitability_faults(info: Fields, stated: Evaluation) -> Iterator[str]:
     """Whether the exploitability and the unit beside the certificate are the certificate's."""
-    exploitability, unit = info["exploitability"], info["unit"]
+    exploitability, unit = info.number("exploitability"), info.text("unit")
     if not is_same(exploitability, stated.exploitability):
         yield (
             f"the stated exploitability {exploitability:.12g} is not the mean of the stated best "
@@ -212,25 +214,22 @@ def _trace_faults(
         yield "the trace states exploitabilities that are not the mean of its best responses"
 
 
-def _state_faults(game: SequenceGame, solution: Solution) -> Iterator[str]:
+def _state_faults(artefact: Artefact, game: SequenceGame, solution: Solution) -> Iterator[str]:
     """Whether the method's own arrays, from which a run goes on, give the plans."""
     if not solution.state:
         return
-    state = {name: np.array(array) for name, array in solution.state.items()}
-    yield from _same(
-        "number of iterations of its arrays", int(state["iteration"]), solution.iterations
-    )
     if solution.method not in method_names():
         yield f"no method is called {solution.method!r}"
         return
     solver = get_method(solution.method, solution.settings.get("dtype", "float64"))
-    try:
-        plans = solver.plans(game, state)
-    except (KeyError, ValueError):
-        yield f"the method's own arrays are not those of {solution.method}"
-        return
-    for player, (plan, stored) in enumerate(zip(plans, solution.plans, strict=True)):
-        if plan.shape != stored.shape or not np.abs(plan - stored).max() <= PLAN:
+    check_state(artefact, solver.name, solver.init(game, solution.seed))
+    state = dict(solution.state)
+    done = int(state["iteration"])
+    yield from _same("number of iterations of its arrays", done, solution.iterations)
+    for player, (plan, stored) in enumerate(
+        zip(solver.plans(game, state), solution.plans, strict=True)
+    ):
+        if not np.abs(plan - stored).max() <= PLAN:
             yield f"player {player}'s plan is not the one that the method's own arrays give"
 
 

@@ -27,7 +27,7 @@ from equilibrist.models.bucketed import bucket_tree
 from equilibrist.models.build import exact_game
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows
-from equilibrist.storage.artefact import open_artefact
+from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.strategies.bots import BUCKETS, COUNTS, GluedBot
 from equilibrist.strategies.compact import CompactStrategy, rounded
@@ -38,7 +38,7 @@ from equilibrist.strategies.description import (
     GameDescription,
     same_game,
 )
-from equilibrist.strategies.strategy import Solution, game_of
+from equilibrist.strategies.strategy import Solution, game_of, read_summary
 
 OPENING = "preflop"
 _LATER = "postflop-"
@@ -89,7 +89,7 @@ def has_other_beliefs(out: Path, description: Description) -> bool:
     """
     if not (out / MANIFEST).exists() or not isinstance(description, BucketDescription):
         return False
-    there = Solution.load(out).game
+    there = read_summary(out).game
     if not isinstance(there, BucketDescription) or there.priors == description.priors:
         return False
     return same_game(replace(there, priors=description.priors), description)
@@ -116,7 +116,7 @@ def keep_glued(bot: GluedBot, folder: Path, tell: Tell = print) -> None:
     CompactStrategy(
         _described(bot, folder),
         (first, second),
-        {name: open_artefact(folder / name).hash for name in names},
+        {name: read_identity(folder / name).hash for name in names},
         columns.opening,
     ).save(folder / bot.strategy)
 

@@ -31,8 +31,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.errors import InvalidValueError
 from equilibrist.solving.fixed_strategy import (
+    CYCLES,
     Cycle,
     Keeper,
     check_rate,
@@ -40,9 +41,11 @@ from equilibrist.solving.fixed_strategy import (
     cycles_array,
     cycles_of,
     key_of,
+    read_settings,
     won_per_hand,
 )
 from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 from equilibrist.strategies.decision_game import (
     NUM_ACTIONS,
     by_rule,
@@ -242,26 +245,22 @@ def save_training(out: Path, settings: Decisions, run: DecisionTraining) -> None
 
 def load_training(folder: Path, settings: Decisions | None = None) -> DecisionTraining:
     """The run in a folder; `StorageError` unless it is of this version and these settings."""
+    return _load(folder, settings)[1]
+
+
+def _load(folder: Path, settings: Decisions | None) -> tuple[Decisions, DecisionTraining]:
     stored = open_artefact(folder, KIND, in_memory=True)
-    stored.verify()
     wanted = {"version": VERSION, **(asdict(settings) if settings else {})}
     check_same(folder, stored.configuration, wanted)
+    made_by, info = read_settings(Fields.configuration(stored), Decisions), Fields.info(stored)
+    table = ArrayRule("float32", by_rule().shape, low=0)
+    check_arrays(stored, {"scores": table, "average": table, "before": table, "cycles": CYCLES})
     scores, average, before = (stored.arrays[name] for name in ("scores", "average", "before"))
-    for name, array in (("scores", scores), ("average", average), ("before", before)):
-        if array.shape != by_rule().shape:
-            raise StorageError(
-                f"{folder} holds {name} of shape {array.shape}, not {by_rule().shape} as the game "
-                "with stacks of 200 has",
-                value=str(folder),
-            )
-    hands_done, blocks = int(stored.info["hands_done"]), int(stored.info["blocks"])
+    hands_done, blocks = info.whole("hands_done", 0, made_by.hands), info.whole("blocks")
     cycles = cycles_of(stored.arrays["cycles"])
-    return DecisionTraining(scores, average, before, hands_done, blocks, cycles)
+    return made_by, DecisionTraining(scores, average, before, hands_done, blocks, cycles)
 
 
 def load_strategy(folder: Path) -> Floats:
     """The chances [R, 4] of the run in a folder."""
-    run = load_training(folder)
-    names = Decisions.__dataclass_fields__
-    stored = open_artefact(folder, KIND).configuration
-    return strategy_of_run(Decisions(**{name: stored[name] for name in names}), run)
+    return strategy_of_run(*_load(folder, None))

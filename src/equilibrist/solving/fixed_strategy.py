@@ -26,8 +26,9 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from dataclasses import fields as fields_of
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,10 @@ from numpy.typing import NDArray
 from equilibrist.abstraction.betting_lines import BB, BU
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.storage import stopping
+from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.manifest import plain_text
+from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 from equilibrist.storage.stopping import Stopped
 from equilibrist.strategies.level_game import level_game
 from equilibrist.strategies.level_weights import (
@@ -54,6 +58,10 @@ _MOST_LANES = 16  # copies of the sums, one a thread
 _MATCH_DEALS = 1 << 20
 _SAVE_SHARE = 20  # a checkpoint is due after twenty times the seconds that the last one took
 
+CYCLES = ArrayRule("float64", (None, 4))  # of cycles on disk
+_MOST_SUM = 2**61  # of profits or visits of a cycle
+
+S = TypeVar("S")
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -284,19 +292,38 @@ def save_training(out: Path, settings: FixedStrategy, run: Training) -> None:
 def load_training(folder: Path, settings: FixedStrategy | None = None) -> Training:
     """The run in a folder; `StorageError` unless it is of this version and these settings."""
     stored = open_artefact(folder, KIND, in_memory=True)
-    stored.verify()
-    weights = stored.arrays["weights"]
     wanted = {"version": VERSION, **(asdict(settings) if settings else {})}
     check_same(folder, stored.configuration, wanted)
-    if weights.shape != (2, num_weights()):
-        raise StorageError(
-            f"{folder} holds weights of shape {weights.shape}, not {(2, num_weights())} as the "
-            "game with stacks of 200 has",
-            value=str(folder),
-        )
-    cycles = cycles_of(stored.arrays["cycles"])
-    sums = np.array(stored.arrays["sums"])
-    return Training(np.array(weights), sums, int(stored.info["hands_done"]), cycles)
+    fields, slots = Fields.configuration(stored), num_weights()
+    made_by = read_settings(fields, FixedStrategy)
+    rules = {
+        "weights": ArrayRule("float64", (2, slots), low=0, high=1),
+        "sums": ArrayRule("int64", (2, slots, 2), low=-_MOST_SUM, high=_MOST_SUM),
+        "cycles": CYCLES,
+    }
+    check_arrays(stored, rules)
+    weights, sums = stored.arrays["weights"], stored.arrays["sums"]
+    for seat in (BB, BU):
+        normalised = weights[seat].copy()
+        normalise(normalised, seat)
+        if not np.allclose(normalised, weights[seat], rtol=0, atol=1e-6):
+            raise damaged(
+                folder / stored.files["weights"].file, "has weights of a group that do not sum to 1"
+            )
+    hands_done = Fields.info(stored).whole("hands_done", 0, made_by.hands)
+    return Training(weights, sums, hands_done, cycles_of(stored.arrays["cycles"]))
+
+
+def read_settings(fields: Fields, kind: type[S]) -> S:
+    """Hyper-parameters as they are stored; `StorageError` where they are none."""
+    readers: dict[type, Callable[[str], Any]] = {
+        int: fields.whole, float: fields.number, str: fields.text
+    }  # fmt: skip
+    found = {each.name: readers[type(each.default)](each.name) for each in fields_of(kind)}  # type: ignore[arg-type]
+    try:
+        return kind(**found)
+    except InvalidValueError as error:
+        raise fields.error("hands", f"part of settings that train ({error})") from None
 
 
 def cycles_array(cycles: Sequence[Cycle]) -> Floats:
@@ -314,7 +341,7 @@ def check_same(folder: Path, configuration: Mapping[str, Any], wanted: Mapping[s
     for name, value in wanted.items():
         if configuration.get(name) != value:
             raise StorageError(
-                f"{folder} was trained with {name} {configuration.get(name)}, not {value}; ask for "
-                "the same, or train into another folder",
+                f"{folder} was trained with {name} {plain_text(str(configuration.get(name)), 40)}, "
+                f"not {value}; ask for the same, or train into another folder",
                 value=str(folder),
             )

@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 from equilibrist.errors import InvalidValueError, SolverError
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import evaluate
-from equilibrist.solving.solver import MAY_BE_INFINITE, Evaluates, Solver, State
+from equilibrist.solving.solver import Evaluates, Solver, State
 from equilibrist.storage import stopping
 from equilibrist.storage.stopping import Stopped
 from equilibrist.strategies.evaluation import Evaluation
+from equilibrist.strategies.strategy import MAY_BE_INFINITE, STATE
 
 _LONGEST_CHUNK = 1.0  # seconds between two looks at the clock and at Ctrl-C
 _CHECKPOINT_SHARE = 0.05  # a checkpoint is due when it costs less than this of the time since
@@ -281,7 +282,7 @@ def check_finite(state: State) -> None:
             continue
         least, most = float(array.min()), float(array.max())  # NaN if one is
         is_infinite = math.isinf(least) or math.isinf(most)
-        if math.isnan(least) or (is_infinite and name not in MAY_BE_INFINITE):
+        if math.isnan(least) or (is_infinite and STATE + name not in MAY_BE_INFINITE):
             what = "infinity" if is_infinite else "NaN"
             raise InvalidValueError(f"{name} of its state holds {what}", value=name)
 

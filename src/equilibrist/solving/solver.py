@@ -25,8 +25,6 @@ from equilibrist.strategies.evaluation import Evaluation
 
 State: TypeAlias = dict[str, NDArray[Any]]
 
-MAY_BE_INFINITE = frozenset({"gains", "exploitability", "nash_conv"})  # arrays of a state
-
 
 class Solver(Protocol):
     """The protocol of every solver."""

@@ -9,21 +9,26 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from equilibrist.errors import InvalidValueError
+from equilibrist.errors import EquilibristError, InvalidValueError, StorageError
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame
-from equilibrist.solving.solve import Row, Run
+from equilibrist.solving.solve import Run
+from equilibrist.solving.solver import State
+from equilibrist.solving.state_schema import check_state
+from equilibrist.solving.store import read_trace
 from equilibrist.solving.table_boards import TableBoards
 from equilibrist.solving.table_cfr import TABLE_METHODS, TableCFR
 from equilibrist.storage.array_file import damaged
-from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
+from equilibrist.storage.artefact import Identity, open_artefact, read_identity, write_artefact
 from equilibrist.storage.manifest import MANIFEST
-from equilibrist.strategies.evaluation import Evaluation
+from equilibrist.storage.schema import ArrayRule, Fields, check_arrays, damaged_by
 from equilibrist.strategies.spot_report import Answers
+from equilibrist.strategies.strategy import STATE, TRACE_COLUMNS
 
 KIND = "spot"
-_STATE = "state."  # arrays of the solver's state begin so
+_TRACE = ArrayRule("float64", (None, len(TRACE_COLUMNS)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +38,7 @@ class SolvedSpot:
     spot: Spot
     solver: TableCFR
     run: Run
+    subgame: Subgame | None = None  # if it is built
 
     def save(self, folder: str | Path) -> str:
         """Write it, replacing one that is there at once and whole; returns its hash."""
@@ -42,7 +48,7 @@ class SolvedSpot:
             folder,
             KIND,
             {"trace": self.run.trace_array()}
-            | {_STATE + name: array for name, array in self.run.state.items()},
+            | {STATE + name: array for name, array in self.run.state.items()},
             configuration={
                 "spot": dataclasses.asdict(self.spot),
                 "method": self.solver.name,
@@ -58,35 +64,30 @@ class SolvedSpot:
 
     @classmethod
     def open(cls, folder: str | Path, *, to_go_on: bool = False) -> SolvedSpot:
-        """The spot in a folder; to go on, its arrays are checked and copied to memory."""
-        artefact = open_artefact(folder, KIND, in_memory=to_go_on)
-        if to_go_on:
-            artefact.verify()
-        try:
-            return cls._from_artefact(artefact)
-        except (KeyError, TypeError, ValueError) as error:
-            raise damaged(
-                artefact.folder / MANIFEST, f"does not describe a spot: {error}"
-            ) from None
+        """The spot in a folder, its game built and its tables checked.
 
-    @classmethod
-    def _from_artefact(cls, artefact: Artefact) -> SolvedSpot:
-        configuration, unit = artefact.configuration, artefact.info["unit"]
-        texts = configuration["spot"]
-        rows = [
-            Row(int(t), seconds, Evaluation(value, (one, two), unit))
-            for t, seconds, _, one, two, value in artefact.arrays["trace"].tolist()
-        ]
-        state = {
-            name.removeprefix(_STATE): array
-            for name, array in artefact.arrays.items()
-            if name.startswith(_STATE)
+        To go on, its arrays are copied to memory; otherwise large ones are checked as they are
+        read.
+        """
+        stored = read_identity(folder, KIND)
+        spot, by = _read_spot(stored), _read_solver(stored)
+        built = spot.build()
+        first = by.init(built.game)
+        check_state(stored, by.name, first)  # before gigabytes are read
+        artefact = open_artefact(folder, KIND, in_memory=to_go_on, blockwise=not to_go_on)
+        if (_read_spot(artefact), _read_solver(artefact)) != (spot, by):
+            raise damaged(artefact.folder / MANIFEST, "was replaced while it was opened")
+        check_arrays(artefact, {"trace": _TRACE}, but=STATE)
+        check_state(artefact, by.name, first)
+        arrays: dict[str, Any] = {**artefact.arrays, **artefact.large}
+        state: State = {
+            name.removeprefix(STATE): array
+            for name, array in arrays.items()
+            if name.startswith(STATE)
         }
-        return cls(
-            Spot(**texts | {"locks": tuple(texts["locks"])}),
-            solver(configuration["method"], configuration["bits"]),
-            Run(state, rows, artefact.timings["seconds"]),
-        )
+        rows = read_trace(artefact, Fields.info(artefact).text("unit"))
+        run = Run(state, rows, Fields.timings(artefact).number("seconds", 0))
+        return cls(spot, by, run, built)
 
     def check_same(self, spot: Spot, solver: TableCFR, folder: Path) -> None:
         """Raise `InvalidValueError` unless the run is of this spot by this solver."""
@@ -100,8 +101,39 @@ class SolvedSpot:
 
     def answers(self, found: Subgame | None = None) -> Answers:
         """What it says at nodes."""
-        found = self.spot.build() if found is None else found
+        found = found or self.subgame or self.spot.build()
         return Answers(self.spot, found, TableBoards(found.game, self.solver, self.run.state))
+
+
+def _read_spot(stored: Identity) -> Spot:
+    """The spot that a manifest describes."""
+    fields = Fields.configuration(stored).part("spot")
+    known = {field.name for field in dataclasses.fields(Spot)}
+    for name in fields.names():
+        if name not in known:
+            raise fields.error(name, "a field of a spot")
+    try:
+        return Spot(
+            rules=fields.lines("rules"),
+            board=fields.text("board"),
+            oop=fields.lines("oop"),
+            ip=fields.lines("ip"),
+            pot=fields.whole("pot", 2, 10**9),
+            bets=fields.optional("bets", fields.lines),
+            raises=fields.optional("raises", fields.lines),
+            max_raises=fields.optional("max_raises", fields.lines),
+            locks=fields.list_of_lines("locks"),
+        ).checked()
+    except EquilibristError as error:
+        if isinstance(error, StorageError):
+            raise
+        raise damaged_by(stored, "a spot", error) from None
+
+
+def _read_solver(stored: Identity) -> TableCFR:
+    """The solver that a manifest names."""
+    fields = Fields.configuration(stored)
+    return solver(fields.choice("method", tuple(TABLE_METHODS)), fields.choice("bits", (16, 32)))
 
 
 def solver(method: str, bits: int) -> TableCFR:

@@ -10,9 +10,12 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.solve import Row, Run
 from equilibrist.solving.solver import Solver
+from equilibrist.solving.state_schema import check_state
+from equilibrist.storage.array_file import damaged
+from equilibrist.storage.artefact import Artefact, open_artefact
 from equilibrist.strategies.description import Description, same_game
 from equilibrist.strategies.evaluation import Evaluation
-from equilibrist.strategies.strategy import Solution
+from equilibrist.strategies.strategy import KIND, TRACE_COLUMNS, Solution
 
 
 class Store:
@@ -56,7 +59,8 @@ class Store:
     def resume(self) -> Run:
         """The run in the folder; refused if it is of another game, method or setting."""
         assert self.out is not None
-        solution = Solution.load(self.out, in_memory=True, verify=True)
+        artefact = open_artefact(self.out, KIND, in_memory=True)
+        solution = Solution.of(artefact)
         same = {
             "game": same_game(solution.game, self.description),
             "method": solution.method == self.solver.name,
@@ -70,8 +74,20 @@ class Store:
                     "another folder",
                     value=what,
                 )
-        rows = [
-            Row(int(t), seconds, Evaluation(value, (one, two), solution.certificate.unit))
-            for t, seconds, _, one, two, value in solution.trace.tolist()
-        ]
+        check_state(artefact, self.solver.name, self.solver.init(self.game, self.seed))
+        rows = read_trace(artefact, solution.certificate.unit)
         return Run(dict(solution.state), rows, solution.seconds)
+
+
+def read_trace(artefact: Artefact, unit: str) -> list[Row]:
+    """The evaluations of a stored run; `StorageError` where there is none to go on from."""
+    trace = artefact.arrays["trace"]
+    if len(trace) == 0 or trace.shape[1] != len(TRACE_COLUMNS):
+        raise damaged(
+            artefact.folder / artefact.files["trace"].file,
+            f"has shape {list(trace.shape)}; a run has rows of {', '.join(TRACE_COLUMNS)}",
+        )
+    return [
+        Row(int(t), seconds, Evaluation(value, (one, two), unit))
+        for t, seconds, _, one, two, value in trace.tolist()
+    ]

@@ -186,8 +186,8 @@ def table_block(tree: Treeplex, board: int, state: State, player: int) -> Floats
 
 
 def _in_memory(array: NDArray[Any]) -> NDArray[Any]:
-    """An array that kernels may write to; those on the disk are copied."""
-    return array if array.flags.writeable else np.array(array)
+    """An array that kernels may write to; those on the disk are checked and copied."""
+    return array if isinstance(array, np.ndarray) and array.flags.writeable else np.array(array)
 
 
 def _lengths(tree: Treeplex) -> tuple[int, int, int]:

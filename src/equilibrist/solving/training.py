@@ -31,7 +31,7 @@ from equilibrist.solving.range_of_skill import RangeOfSkill
 from equilibrist.solving.solve import Run, solve
 from equilibrist.solving.solver import Solver
 from equilibrist.solving.store import Store
-from equilibrist.storage.artefact import open_artefact
+from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.ownership import owned
 from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, Bot, GluedBot, is_current
@@ -89,7 +89,7 @@ def _is_whole(folder: Path) -> bool:
     """Whether a folder holds buckets or counts that are not to be gone on with."""
     if not (folder / MANIFEST).exists():
         return False
-    return not {UNFINISHED, "done"} & open_artefact(folder).configuration.keys()
+    return not {UNFINISHED, "done"} & read_identity(folder).configuration.keys()
 
 
 def make_buckets(
@@ -136,7 +136,7 @@ def count_deals(
     tell: Callable[[float], None] = lambda share: None,
 ) -> joint.Joint:
     """How the bot's buckets meet, counted or opened; `tell` hears the share that is done."""
-    parents = {"first": open_artefact(folder / BUCKETS).hash}
+    parents = {"first": read_identity(folder / BUCKETS).hash}
     return _counted(folder / COUNTS, parents, buckets, boards=bot.boards, seed=seed, tell=tell)
 
 
@@ -174,7 +174,7 @@ def finer_counts(
     `identity` is the hash of the buckets; counts of others are kept beside these.
     """
     finer = make_buckets(buckets.rules, buckets.recipe, numbers, folder, seed=seed, say=say)
-    parents = {"first": identity, "second": open_artefact(folder / BUCKETS).hash}
+    parents = {"first": identity, "second": read_identity(folder / BUCKETS).hash}
     out = folder / f"{COUNTS}-{identity[:_IDENTITY]}{'' if boards is None else f'-{boards}'}"
     found = _counted(out, parents, buckets, finer, boards=boards, seed=seed, tell=tell)
     return found, finer
@@ -187,11 +187,11 @@ def make_ends(
     assert bot.last_round is not None
     out = folder / ENDS
     parents = {
-        "abstraction": open_artefact(folder / BUCKETS).hash,
-        "joint": open_artefact(folder / COUNTS).hash,
+        "abstraction": read_identity(folder / BUCKETS).hash,
+        "joint": read_identity(folder / COUNTS).hash,
     }
     if (out / MANIFEST).exists():
-        there = open_artefact(out, truncated.KIND)
+        there = read_identity(out, truncated.KIND)
         if there.parents != parents:
             raise StorageError(f"{out} is of other buckets or counts", value=str(out))
         wanted = {"max_raises": bot.max_raises, "last_round": bot.last_round}
@@ -217,7 +217,7 @@ def _counted(
 ) -> joint.Joint:
     """The counts in a folder, made, ended or opened; of a sample if `boards` are given."""
     if (out / MANIFEST).exists():
-        there = open_artefact(out, joint.KIND)
+        there = read_identity(out, joint.KIND)
         if there.parents != parents:
             raise StorageError(f"{out} counts other buckets than these", value=str(out))
         if _is_whole(out):
@@ -301,7 +301,7 @@ def keep_strategy(bot: Bot, folder: Path) -> None:
     """Write what of the solution it takes to play, unless it is there, or it plays from that."""
     strategy, solution = folder / bot.strategy, folder / bot.solution
     if bot.last_round is None and not is_current(strategy):
-        made_of = {solution.name: open_artefact(solution).hash}
+        made_of = {solution.name: read_identity(solution).hash}
         CompactStrategy.of(Solution.load(solution), made_of).save(strategy)
 
 

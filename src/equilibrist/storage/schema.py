@@ -21,6 +21,7 @@ from equilibrist.storage.artefact import Artefact, Identity
 from equilibrist.storage.manifest import MANIFEST, is_text, plain_text
 
 _MOST_WHOLE = 2**62
+_MOST_PATH = 4096
 T = TypeVar("T")
 
 
@@ -64,14 +65,18 @@ class ArrayRule:
         return " and ".join(f"{word} {limit}" for word, limit in limits if limit is not None)
 
 
-def check_arrays(artefact: Artefact, rules: Mapping[str, ArrayRule]) -> None:
-    """Raise `StorageError` unless an `Artefact` has the arrays of these rules and no other.
+def check_arrays(
+    artefact: Identity, rules: Mapping[str, ArrayRule], *, only: str = "", but: str | None = None
+) -> None:
+    """Raise `StorageError` unless an artefact has the arrays of these rules and no other.
 
-    Values of large arrays that are checked block by block are looked at when they are read.
+    `only` arrays whose names begin so are looked at, and none of those that begin with `but`. Of an
+    `Artefact` the values are checked too; those of large arrays when they are read.
     """
     path = artefact.folder / MANIFEST
-    for name in artefact.files:
-        if name not in rules:
+    names = [name for name in artefact.files if name.startswith(only)]
+    for name in names:
+        if name not in rules and (but is None or not name.startswith(but)):
             raise damaged(path, f"has an array {name}, which no {artefact.kind} of its game has")
     lengths: dict[str, int] = {}
     for name, rule in rules.items():
@@ -82,6 +87,8 @@ def check_arrays(artefact: Artefact, rules: Mapping[str, ArrayRule]) -> None:
             raise damaged(path, f"lacks the array {name}")
         file = artefact.folder / entry.file
         _check_form(file, entry.dtype, entry.shape, rule, lengths)
+        if not isinstance(artefact, Artefact):
+            continue
         if name in artefact.large:
             _check_later(file, artefact.large[name], rule)
         else:
@@ -159,6 +166,14 @@ class Fields:
         """A list of short texts."""
         return tuple(value for value in self._list(name, is_text, "short texts"))
 
+    def list_of_lines(self, name: str, most: int = 100_000) -> tuple[str, ...]:
+        """A list of texts of several lines."""
+
+        def is_right(value: object) -> bool:
+            return isinstance(value, str) and len(value) <= most
+
+        return tuple(self._list(name, is_right, "texts"))
+
     def wholes(self, name: str, low: int = 0, high: int = _MOST_WHOLE) -> tuple[int, ...]:
         """A list of whole numbers from `low` to `high`."""
 
@@ -174,6 +189,29 @@ class Fields:
         wanted = f"numbers from {low} to {high}"
         found = self._list(name, lambda value: _is_number(value, low, high), wanted)
         return tuple(map(float, found))
+
+    def rows(self, name: str, low: float, high: float) -> tuple[tuple[float, ...], ...]:
+        """A list of lists of finite numbers from `low` to `high`."""
+
+        def is_row(value: object) -> bool:
+            return isinstance(value, list) and all(_is_number(n, low, high) for n in value)
+
+        found = self._list(name, is_row, f"lists of numbers from {low} to {high}")
+        return tuple(tuple(map(float, row)) for row in found)
+
+    def choice(self, name: str, choices: tuple[T, ...]) -> T:
+        """One of some texts."""
+        found = next((choice for choice in choices if choice == self._values.get(name)), None)
+        if found is None:
+            raise self.error(name, f"one of {', '.join(map(str, choices))}")
+        return found
+
+    def path(self, name: str) -> str:
+        """A path of a file or folder."""
+        value = self._values.get(name)
+        if not isinstance(value, str) or not value.isprintable() or len(value) > _MOST_PATH:
+            raise self.error(name, "a path")
+        return value
 
     def part(self, name: str) -> Fields:
         """A JSON object within this one."""

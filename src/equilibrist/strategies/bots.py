@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Final
 
 from equilibrist.errors import StorageError, UnknownNameError
-from equilibrist.storage.artefact import open_artefact
+from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.manifest import MANIFEST
 
 HOME: Final = Path("bots")  # where bots are unless told
@@ -316,10 +316,10 @@ def is_current(strategy: Path) -> bool:
     """Whether a strategy is there, and of the solutions that are beside it, if they are."""
     if not (strategy / MANIFEST).exists():
         return False
-    made_of = open_artefact(strategy).parents
+    made_of = read_identity(strategy).parents
     beside = {name: strategy.parent / name for name in made_of if name != ABSTRACTION}
     return all(
-        open_artefact(folder).hash == made_of[name]
+        read_identity(folder).hash == made_of[name]
         for name, folder in beside.items()
         if (folder / MANIFEST).exists()
     )

@@ -22,7 +22,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.errors import InvalidValueError
+from equilibrist.abstraction.buckets import Abstraction
+from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.cpu.sequence_form import normalize
 from equilibrist.kernels.layout import Treeplex
 from equilibrist.kernels.reference.sequence_form import block, boards
@@ -31,7 +33,9 @@ from equilibrist.models.game import Floats
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 from equilibrist.strategies.bots import ABSTRACTION
+from equilibrist.strategies.composition import GluedBuckets
 from equilibrist.strategies.description import (
     BucketDescription,
     read_description,
@@ -40,6 +44,11 @@ from equilibrist.strategies.description import (
 from equilibrist.strategies.strategy import Solution
 
 KIND = "strategy"
+_ARRAYS = {
+    "chances0": ArrayRule("uint16", (None,)),
+    "chances1": ArrayRule("uint16", (None,)),
+    "opening": ArrayRule("int16", (None,), low=-1, is_optional=True),
+}
 SURE: Final = 65_535  # a chance of 1
 Chances = NDArray[np.uint16]
 
@@ -82,21 +91,68 @@ class CompactStrategy:
 
     @classmethod
     def open(cls, folder: str | Path) -> CompactStrategy:
-        """Open a stored strategy; its arrays are read-only maps."""
+        """Open a stored strategy, its checksums compared; its arrays are read-only maps."""
         artefact = open_artefact(folder, KIND)
-        try:
-            game = read_description(artefact.configuration["game"], Path(folder))
-            chances = artefact.arrays["chances0"], artefact.arrays["chances1"]
-            solutions = {k: v for k, v in artefact.parents.items() if k != ABSTRACTION}
-        except (KeyError, TypeError) as error:
-            raise damaged(
-                artefact.folder / MANIFEST, f"does not describe a strategy: {error}"
-            ) from None
-        if not isinstance(game, BucketDescription) or {c.dtype for c in chances} != {
-            np.dtype(np.uint16)
-        }:
+        game = read_description(Fields.configuration(artefact).part("game"), Path(folder))
+        if not isinstance(game, BucketDescription):
             raise damaged(artefact.folder / MANIFEST, "does not describe a strategy of buckets")
+        check_arrays(artefact, _ARRAYS)
+        chances = artefact.arrays["chances0"], artefact.arrays["chances1"]
+        solutions = {k: v for k, v in artefact.parents.items() if k != ABSTRACTION}
         return cls(game, chances, solutions, artefact.arrays.get("opening"))
+
+
+def open_buckets(
+    found: Solution | CompactStrategy,
+) -> tuple[BettingTree, Abstraction | GluedBuckets]:
+    """The betting and the buckets of what is stored of a game of buckets.
+
+    Raises `StorageError` where the folder of the buckets is gone or holds others, and where numbers
+    do not fit them: kernels take both on trust.
+    """
+    game = found.game
+    assert isinstance(game, BucketDescription)
+    abstraction = game.open_abstraction()
+    betting = game.betting(abstraction.rules)
+    buckets: Abstraction | GluedBuckets = abstraction
+    if isinstance(found, CompactStrategy) and found.opening is not None:
+        columns = np.full(abstraction.streets.num_hands, -1, np.int16)
+        columns[abstraction.streets.in_deck] = 0
+        if not np.array_equal(np.minimum(found.opening, 0), columns):
+            raise _unfit(game, "its opening has no column for some hand")
+        buckets = GluedBuckets(found.opening, abstraction)
+    stored = found.chances if isinstance(found, CompactStrategy) else found.plans
+    for player, numbers in enumerate(stored):
+        tree = bucket_tree(betting, player, buckets)
+        if len(numbers) != int(tree.block_start[-1]):
+            raise _unfit(
+                game,
+                f"player {player}'s plan has {len(numbers):,} numbers, but plans of these buckets "
+                f"have {int(tree.block_start[-1]):,}",
+            )
+        if isinstance(found, CompactStrategy) and not _sums_to_one(tree, numbers):
+            raise _unfit(game, f"player {player}'s chances of some decision do not sum to 1")
+    return betting, buckets
+
+
+def _unfit(game: BucketDescription, why: str) -> StorageError:
+    return StorageError(
+        f"the strategy does not fit {game.name}: {why}; it was made for another game",
+        value=game.name,
+    )
+
+
+def _sums_to_one(tree: Treeplex, chances: NDArray[Any]) -> bool:
+    """Whether the chances of every decision sum to 65,535."""
+    for r in range(len(tree.num_sequences)):
+        decisions = range(int(tree.decision_start[r]), int(tree.decision_start[r + 1]))
+        for board in boards(tree, r):
+            whole = block(tree, r, board, chances)
+            for d in decisions:
+                first, size = int(tree.decision_first[d]), int(tree.decision_size[d])
+                if (whole[first : first + size].sum(axis=0, dtype=np.int64) != SURE).any():
+                    return False
+    return True
 
 
 def _of_plan(tree: Treeplex, plan: Floats) -> Chances:

@@ -26,9 +26,10 @@ from equilibrist.games.rules import GameRules, parse_rules, rules_text
 from equilibrist.models import truncated
 from equilibrist.models.bucketed import bucket_game, bucket_name
 from equilibrist.models.build import exact_game
-from equilibrist.models.card_states import Symmetry
+from equilibrist.models.card_states import SYMMETRIES, Symmetry
 from equilibrist.models.game import SequenceGame
-from equilibrist.storage.artefact import open_artefact
+from equilibrist.storage.artefact import read_identity
+from equilibrist.storage.schema import Fields
 
 _FOLDERS = ("abstraction", "joint", "ends")
 
@@ -122,15 +123,15 @@ class BucketDescription:
         (`models.truncated.PlayedOut`), or else their showdown after one `bet` more.
         """
         hashes: tuple[str, ...] = (
-            open_artefact(abstraction, KIND).hash,
-            open_artefact(counts, joint.KIND).hash,
+            read_identity(abstraction, KIND).hash,
+            read_identity(counts, joint.KIND).hash,
         )
-        if open_artefact(counts, joint.KIND).parents != {"first": hashes[0]}:
+        if read_identity(counts, joint.KIND).parents != {"first": hashes[0]}:
             raise StorageError(
                 f"{counts} does not count the buckets of {abstraction}", value=str(counts)
             )
         if ends is not None:
-            hashes = (*hashes, open_artefact(ends, truncated.KIND).hash)
+            hashes = (*hashes, read_identity(ends, truncated.KIND).hash)
         opened = Abstraction.open(abstraction)
         menu.limit(opened.rules, first_round, last_round)  # which raises an error, if any
         buckets = _nested(opened, priors)
@@ -187,7 +188,15 @@ class BucketDescription:
         if self.last_round is None:
             return None
         if self.ends is not None:
-            return truncated.PlayedOut.open(self._checked(2))
+            played = truncated.PlayedOut.open(self._checked(2))
+            number = self.nested(buckets).num_buckets[self.last_round]
+            if played.values.shape[1:] != (number, number):
+                raise StorageError(
+                    f"{self.ends} is of other buckets: its values are "
+                    f"{list(played.values.shape[1:])} a stake, not {[number, number]}",
+                    value=str(self.ends),
+                )
+            return played
         nested = self.nested(buckets)
         return truncated.Showdown.of(counts, nested, self.last_round, bet=self.bet)
 
@@ -204,7 +213,7 @@ class BucketDescription:
         kind = (KIND, joint.KIND, truncated.KIND)[place]
         folder = (self.abstraction, self.joint, self.ends)[place]
         assert folder is not None
-        found = open_artefact(folder, kind).hash
+        found = read_identity(folder, kind).hash
         if found != self.hashes[place]:
             raise StorageError(
                 f"{folder} has changed since {self.name} was solved: its hash is {found[:12]}, not "
@@ -227,20 +236,58 @@ def write_description(game: Description, folder: Path) -> dict[str, Any]:
     return text
 
 
-def read_description(text: dict[str, Any], folder: Path) -> Description:
-    """The description that `write_description` wrote."""
-    if "abstraction" not in text:
-        return GameDescription(**text)
+def read_description(fields: Fields, folder: Path) -> Description:
+    """The description that `write_description` wrote; `StorageError` for anything else."""
+    kind = BucketDescription if "abstraction" in fields else GameDescription
+    known = {field.name for field in dataclasses.fields(kind)}
+    for name in fields.names():
+        if name not in known:
+            raise fields.error(name, "a field of a game")
+
+    def menu_text(name: str) -> str | None:
+        return fields.optional(name, fields.text)
+
+    menu = {name: menu_text(name) for name in ("bets", "raises", "max_raises")}
+    if kind is GameDescription:
+        return GameDescription(
+            name=fields.text("name"),
+            rules=fields.lines("rules"),
+            symmetry=fields.choice("symmetry", SYMMETRIES),
+            leaves=fields.choice("leaves", ("dense", "sorted")),
+            **menu,
+        )
     folders = {
-        name: Path(os.path.normpath(folder.absolute() / text[name]))
+        name: Path(os.path.normpath(folder.absolute() / path))
         for name in _FOLDERS
-        if text.get(name) is not None
+        if (path := fields.optional(name, fields.path)) is not None
     }
-    found = BucketDescription(**text | folders | {"hashes": tuple(text["hashes"])})
-    if found.priors is None:
-        return found
-    first, second = found.priors
-    return dataclasses.replace(found, priors=(tuple(first), tuple(second)))
+    hashes = fields.texts("hashes")
+    if len(hashes) != len(folders) or not {"abstraction", "joint"} <= set(folders):
+        raise fields.error("hashes", f"{len(folders)} hashes, of buckets and counts at least")
+
+    def round_(name: str) -> int:
+        return fields.whole(name, 0, 100)
+
+    return BucketDescription(
+        name=fields.text("name"),
+        abstraction=folders["abstraction"],
+        joint=folders["joint"],
+        ends=folders.get("ends"),
+        hashes=hashes,
+        last_round=fields.optional("last_round", round_),
+        bet=fields.optional("bet", lambda name: fields.number(name, 0, 1e9)) or 0.0,
+        first_round=fields.optional("first_round", round_) or 0,
+        pot=fields.optional("pot", lambda name: fields.whole(name, 1, 10**9)),
+        priors=fields.optional("priors", lambda name: _read_priors(fields, name)),
+        **menu,
+    )
+
+
+def _read_priors(fields: Fields, name: str) -> Priors:
+    rows = fields.rows(name, 0, 1e300)
+    if len(rows) != 2:
+        raise fields.error(name, "two lists of weights")
+    return rows[0], rows[1]
 
 
 def same_game(first: Description, second: Description) -> bool:

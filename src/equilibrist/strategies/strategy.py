@@ -17,9 +17,14 @@ from numpy.typing import NDArray
 
 from equilibrist.errors import InvalidValueError
 from equilibrist.models.game import Floats, SequenceGame
-from equilibrist.storage.array_file import damaged
-from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
-from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.artefact import (
+    Artefact,
+    Identity,
+    open_artefact,
+    read_identity,
+    write_artefact,
+)
+from equilibrist.storage.schema import ArrayRule, Fields, check_arrays, damaged_by
 from equilibrist.strategies.description import (
     BucketDescription,
     Description,
@@ -29,6 +34,7 @@ from equilibrist.strategies.description import (
 from equilibrist.strategies.evaluation import Evaluation
 
 KIND = "solution"
+STATE = "state."  # arrays of the method's own state begin so
 # Columns of a trace; the first three are always there.
 TRACE_COLUMNS = (
     "iteration",
@@ -38,7 +44,47 @@ TRACE_COLUMNS = (
     "best_response_1",
     "value",
 )
-_STATE = "state."  # arrays of the method's own state begin so
+# Of the state: what is not known before the first iteration is infinite.
+MAY_BE_INFINITE = tuple(STATE + name for name in ("gains", "exploitability", "nash_conv"))
+_PLAN = ArrayRule(("float64", "float32"), (None,))
+_ARRAYS = {"plan0": _PLAN, "plan1": _PLAN, "trace": ArrayRule("float64", (None, None))}
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What the manifest of a solution says, without its plans."""
+
+    game: Description
+    method: str
+    iterations: int
+    seconds: float  # spent solving
+    certificate: Evaluation
+    seed: int
+    settings: Mapping[str, Any]
+
+
+def read_summary(folder: str | Path) -> Summary:
+    """What a stored solution is of; cheap, since no array is opened."""
+    return _summary(read_identity(folder, KIND))
+
+
+def _summary(artefact: Identity) -> Summary:
+    fields, info = Fields.configuration(artefact), Fields.info(artefact)
+    proof = info.part("certificate")
+    best = proof.numbers("best_response")
+    if len(best) != 2:
+        raise proof.error("best_response", "two numbers")
+    fields.part("settings")
+    seed = 0 if artefact.seed is None else artefact.seed
+    return Summary(
+        game=read_description(fields.part("game"), Path(artefact.folder)),
+        method=fields.text("method"),
+        iterations=info.whole("iterations", 0),
+        seconds=Fields.timings(artefact).number("seconds", 0),
+        certificate=Evaluation(proof.number("value"), (best[0], best[1]), proof.text("unit")),
+        seed=seed,
+        settings=artefact.configuration["settings"],
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +124,7 @@ class Solution:
         return write_artefact(
             folder,
             KIND,
-            arrays | {_STATE + name: array for name, array in self.state.items()},
+            arrays | {STATE + name: array for name, array in self.state.items()},
             configuration={
                 "game": write_description(self.game, Path(folder)),
                 "method": self.method,
@@ -91,6 +137,7 @@ class Solution:
             parents=self._parents,
             seed=self.seed,
             timings={"seconds": self.seconds},
+            may_be_infinite=MAY_BE_INFINITE,
         )
 
     @property
@@ -100,43 +147,32 @@ class Solution:
         return dict(zip(("abstraction", "joint", "ends"), self.game.hashes, strict=False))
 
     @classmethod
-    def load(cls, folder: str | Path, *, in_memory: bool = False, verify: bool = False) -> Solution:
-        """Open a stored solution; its arrays are read-only maps unless copied to memory.
+    def load(cls, folder: str | Path, *, in_memory: bool = False) -> Solution:
+        """Open a stored solution, its checksums compared.
 
-        `verify` reads every array and compares checksums. A solver that goes on from `state` needs
-        copies, and compiled kernels start sooner on them.
+        Its arrays are read-only maps unless copied to memory: a solver that goes on from `state`
+        needs copies, and compiled kernels start sooner on them.
         """
-        artefact = open_artefact(folder, KIND, in_memory=in_memory)
-        if verify:
-            artefact.verify()
-        try:
-            return cls._from_artefact(artefact)
-        except (KeyError, TypeError, ValueError) as error:
-            raise damaged(
-                artefact.folder / MANIFEST, f"does not describe a solution: {error}"
-            ) from None
+        return cls.of(open_artefact(folder, KIND, in_memory=in_memory))
 
     @classmethod
-    def _from_artefact(cls, artefact: Artefact) -> Solution:
-        arrays, configuration = artefact.arrays, artefact.configuration
-        certificate = artefact.info["certificate"]
-        first, second = certificate["best_response"]
-        return cls(
-            game=read_description(configuration["game"], Path(artefact.folder)),
-            plans=(arrays["plan0"], arrays["plan1"]),
-            method=configuration["method"],
-            iterations=artefact.info["iterations"],
-            seconds=artefact.timings["seconds"],
-            certificate=Evaluation(certificate["value"], (first, second), certificate["unit"]),
-            trace=arrays["trace"],
-            seed=artefact.seed or 0,
-            settings=configuration["settings"],
-            state={
-                name.removeprefix(_STATE): array
-                for name, array in arrays.items()
-                if name.startswith(_STATE)
-            },
-        )
+    def of(cls, artefact: Artefact) -> Solution:
+        """The solution of an opened artefact; `StorageError` where it is none."""
+        summary, arrays = _summary(artefact), artefact.arrays
+        check_arrays(artefact, _ARRAYS, but=STATE)
+        try:
+            return cls(
+                **vars(summary),
+                plans=(arrays["plan0"], arrays["plan1"]),
+                trace=arrays["trace"],
+                state={
+                    name.removeprefix(STATE): array
+                    for name, array in arrays.items()
+                    if name.startswith(STATE)
+                },
+            )
+        except InvalidValueError as error:
+            raise damaged_by(artefact, "a solution", error) from None
 
 
 def game_of(solution: Solution, backend: str = "cpu") -> SequenceGame:

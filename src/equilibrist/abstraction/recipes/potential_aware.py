@@ -125,6 +125,12 @@ class _Search:
         for number, group in enumerate(groups):
             if len(group.points):
                 name = f"pass{q + 1}-{number}"
-                (found,) = kept(self.keep, name, partial(search, number), whole=False)
+                fits = partial(_fits, int(group.inverse.max()) + 1, wanted)
+                (found,) = kept(self.keep, name, partial(search, number), whole=False, fits=fits)
                 labels[group.places] = found[group.inverse]
         return labels.reshape(shape)
+
+
+def _fits(size: int, wanted: int, part: Part) -> bool:
+    """Whether a part is a label below `wanted` for each of some points."""
+    return len(part) == 1 and part[0].shape == (size,) and int(part[0].max()) < wanted

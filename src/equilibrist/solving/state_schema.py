@@ -1,0 +1,81 @@
+"""What the stored state of a run must be: the arrays that its solver begins with, or grown lists.
+
+Kernels take the arrays of a state on trust, so whoever goes on from a stored one checks it first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from equilibrist.solving.solver import State
+from equilibrist.storage.array_file import damaged
+from equilibrist.storage.artefact import Identity
+from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.schema import ArrayRule, check_arrays
+from equilibrist.strategies.strategy import MAY_BE_INFINITE, STATE
+
+_MOST_ITERATIONS = 10**15
+# Methods that keep lists of plans: names of the axes that grow, None for those that do not.
+_GROWING: dict[str, dict[str, tuple[str | None, ...]]] = {
+    "double-oracle": {
+        "plans0": ("list 0", None),
+        "plans1": ("list 1", None),
+        "payoffs": ("list 0", "list 1"),
+        "weights0": ("list 0",),
+        "weights1": ("list 1",),
+        "basis0": ("basis 0",),
+        "basis1": ("basis 1",),
+    },
+    "range-of-skill": {
+        "strategies": ("list", None),
+        "utilities": ("list", None),
+        "gains": ("list",),
+        "weights": ("list",),
+    },
+}
+# What the range of skill keeps of its last answer: of the responder, and of the list.
+_ANSWER = {
+    f"response.{part}{player}": ArrayRule(
+        ("float32", "float64"), (f"answer {player}",), is_optional=True
+    )
+    for part in ("regret", "behaviour")
+    for player in (0, 1)
+}
+
+
+def check_state(artefact: Identity, method: str, first: State) -> None:
+    """Raise `StorageError` unless a stored state fits a method whose state begins as `first`."""
+    growing = _GROWING.get(method, {})
+    rules = {name: _rule(name, array, growing.get(name)) for name, array in first.items()}
+    if method == "range-of-skill":
+        rules |= _ANSWER
+    check_arrays(artefact, {STATE + name: rule for name, rule in rules.items()}, only=STATE)
+    lengths = {
+        name.removeprefix(STATE): entry.shape[0]
+        for name, entry in artefact.files.items()
+        if name.startswith(STATE) and entry.shape
+    }
+    wrong = []
+    if method == "double-oracle":  # a basis has one line more than there are plans
+        wrong = [p for p in (0, 1) if lengths[f"basis{p}"] != lengths[f"plans{p}"] + 1]
+    elif method == "range-of-skill" and "response.regret0" in lengths:
+        most = first["strategies"].shape[1], lengths["strategies"] + 1
+        wrong = [p for p in (0, 1) if not 0 < lengths.get(f"response.regret{p}", 0) <= most[p]]
+    if wrong or 0 in lengths.values():
+        raise damaged(artefact.folder / MANIFEST, f"has a state that does not fit {method}")
+
+
+def _rule(name: str, array: NDArray[Any], axes: tuple[str | None, ...] | None) -> ArrayRule:
+    """What an array of a state must be, given the first one and the axes that grow."""
+    shape: tuple[int | str, ...] = array.shape
+    if axes is not None:
+        shape = tuple(
+            own if axis is None else axis for own, axis in zip(array.shape, axes, strict=True)
+        )
+    rule = ArrayRule(array.dtype.name, shape, may_be_infinite=STATE + name in MAY_BE_INFINITE)
+    if name == "iteration":
+        return replace(rule, low=0, high=_MOST_ITERATIONS)
+    return replace(rule, low=0, high=4) if name.startswith("basis") else rule
