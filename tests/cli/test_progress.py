@@ -45,6 +45,8 @@ def make_run(looks, *, iteration=None, seconds=None, level=lambda t: 1 / t, **st
         (Budget(iterations=100_100), make_run([50, 100]), "about 1 d 3 h left"),
         # Methods that end by themselves may end sooner.
         (Budget(iterations=150), make_run([50, 100], finished=False), "at most about 50.0 s left"),
+        (Budget(iterations=150), make_run([50, 100], finished=True), ""),
+        (Budget(seconds=150), make_run([50, 100], finished=True), ""),
         # By the trend: 1 / t is 1/400 at 400, and the next evaluation is after 500.
         (TARGET, make_run([20, 50, 100]), "about 6 min 40 s to the target"),
         (TARGET._replace(every=50), make_run([20, 50, 100]), "about 5 min 0 s to the target"),

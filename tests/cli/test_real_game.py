@@ -84,6 +84,60 @@ def test_a_run_that_was_killed_goes_on_to_the_same_numbers(answer, game, tmp_pat
         )
 
 
+def stop_after(monkeypatch, flops):
+    """Ask the run to stop when so many flops are done."""
+    flop_values, done = runs.flop_values, []
+
+    def slow(*arguments):
+        found = flop_values(*arguments)
+        done.append(None)
+        if len(done) == flops:
+            os.kill(os.getpid(), signal.SIGINT)
+        return found
+
+    monkeypatch.setattr(runs, "flop_values", slow)
+
+
+def test_a_run_that_is_asked_to_stop_keeps_its_flops_and_the_finished_estimate(
+    answer, run, game, tmp_path, monkeypatch
+):
+    line = ["exploit", MIX, "--real-game", "--game", game, "--threads", "1"]
+    whole = answer(*line, "--out", tmp_path / "whole")
+    out = tmp_path / "stopped"
+    estimate = answer(*line, "--out", out, "--flops", 8)
+    with monkeypatch.context() as patch:
+        stop_after(patch, 2)
+        found = run(*line, "--out", out)
+    assert found.returncode == 130
+    assert found.stdout == ""
+    assert f"stopped after 10 of {whole['all_flops']} flops; kept in {out}" in found.stderr
+    stored = open_artefact(out)
+    assert stored.arrays["done"].sum() == 10
+    wanted = {"exploitability": estimate["exploitability"], "unit": "mbb/g"}
+    assert stored.info == wanted | {"flops": 8, "estimate": True}
+    assert answer("verify", out)["flops"] == 10
+    assert answer(*line, "--out", out)["best_response"] == whole["best_response"]
+    assert open_artefact(out).info["estimate"] is False
+    for name in ("done", "values0", "values1"):
+        np.testing.assert_array_equal(
+            *(open_artefact(tmp_path / folder).arrays[name] for folder in ("whole", "stopped"))
+        )
+
+
+def test_verify_finds_a_result_that_the_flops_do_not_give(answer, run, game, tmp_path):
+    out = tmp_path / "response"
+    answer("exploit", MIX, "--real-game", "--game", game, "--out", out)
+    stored = open_artefact(out, in_memory=True)
+    info = stored.info | {"exploitability": stored.info["exploitability"] * 0.999}
+    write_artefact(
+        out, stored.kind, stored.arrays, configuration=stored.configuration, info=info,
+        timings=stored.timings,
+    )  # fmt: skip
+    found = run("verify", out)
+    assert found.returncode == 2
+    assert "states an exploitability of" in found.stderr
+
+
 def test_verify_computes_flops_of_a_certificate_again(answer, run, game, tmp_path):
     out = tmp_path / "response"
     found = answer("exploit", MIX, "--real-game", "--game", game, "--out", out)

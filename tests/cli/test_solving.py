@@ -1,5 +1,6 @@
 """Solving as its user meets it: commands, saved solutions, resumed and killed runs."""
 
+import json
 import random
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from equilibrist.solving.cfr import CFR
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.strategies.strategy import Solution
 
@@ -211,3 +213,72 @@ def test_a_solve_killed_at_random_moments_resumes_to_the_same_numbers(
     assert killed >= kills - 1
     assert all((first.state[name] == second.state[name]).all() for name in second.state)
     assert first.certificate == second.certificate
+
+
+def test_a_forged_certificate_is_told_and_fails(answer, run, tmp_path):
+    folder = tmp_path / "kuhn"
+    answer("solve", "kuhn", "--iterations", "20", "--out", folder)
+    stored = open_artefact(folder, in_memory=True)
+    certificate = stored.info["certificate"] | {"value": 0.25}
+    write_artefact(
+        folder, stored.kind, stored.arrays, configuration=stored.configuration, seed=stored.seed,
+        info=stored.info | {"certificate": certificate}, timings=stored.timings,
+    )  # fmt: skip
+    assert answer("verify", folder)["kind"] == "solution"
+    found = run("exploit", folder)
+    assert found.returncode == 1
+    assert "DOES NOT match the certificate" in found.stdout
+    assert "- the value is -0.0" in found.stdout
+    found = run("exploit", folder, "--json")
+    assert found.returncode == 1
+    assert json.loads(found.stdout)["matches"] is False
+
+
+def test_a_damaged_state_is_not_gone_on_with(answer, run, tmp_path):
+    folder = tmp_path / "kuhn"
+    line = ("solve", "kuhn", "--out", folder)
+    answer(*line, "--iterations", "20")
+    path = next(folder.glob("state.regret0-*.npy"))
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    found = run(*line, "--iterations", "40", "--resume")
+    assert found.returncode == 2
+    assert "its checksum is not the manifest's" in found.stderr
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("dtype", "target", "is_warned"),
+    [("float32", "9e-7", True), ("float32", "1.1e-6", False), ("float64", "9e-7", False)],
+)
+def test_float32_is_warned_of_where_it_cannot_reach_the_target(run, dtype, target, is_warned):
+    found = run("solve", "kuhn", "--iterations", "3", "--to", target, "--dtype", dtype)
+    assert ("float32 may not reach 9e-07; float64 would" in found.stderr) == is_warned
+
+
+def test_a_number_that_is_not_finite_is_never_printed(run, monkeypatch):
+    monkeypatch.setattr("equilibrist.cli.runs.thousandths", lambda *_: {"mbb/g": float("nan")})
+    for option in ((), ("--json",)):
+        found = run("solve", "kuhn", "--iterations", "3", *option)
+        assert (found.returncode, found.stdout) == (2, "")
+        assert "mbb/g came out as nan; nothing is printed" in found.stderr
+
+
+def test_a_run_whose_numbers_are_not_finite_keeps_its_last_checkpoint(run, tmp_path, monkeypatch):
+    step = CFR.step
+
+    def breaking(self, game, state, steps):
+        step(self, game, state, steps)
+        if int(state["iteration"]) > 2:
+            state["regret0"][:] = np.nan
+
+    monkeypatch.setattr(CFR, "step", breaking)
+    folder = tmp_path / "kuhn"
+    found = run("solve", "kuhn", "--iterations", "100", "--out", folder, "--json")
+    assert (found.returncode, found.stdout) == (2, "")
+    fault, _, last = found.stderr.splitlines()[-1].partition("; ")
+    assert fault.endswith("cfr+ on kuhn: regret0 of its state holds NaN after iteration 5")
+    saved = Solution.load(folder)
+    assert last == f"the last checkpoint is from iteration {saved.iterations}"
+    assert np.isfinite(saved.state["regret0"]).all()

@@ -1,5 +1,7 @@
 """Training of `ectomynx-frc`: what it learns, its two updates, and runs that go on."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -21,6 +23,7 @@ from equilibrist.solving.decision_training import (
     strategy_of_run,
     train,
 )
+from equilibrist.storage import stopping
 from equilibrist.storage.artefact import open_artefact
 from equilibrist.strategies.decision_game import by_rule, num_rows
 
@@ -164,3 +167,26 @@ def test_a_killed_run_goes_on_to_the_same_strategy(tmp_path) -> None:
     found = load_training(tmp_path)
     np.testing.assert_array_equal(found.scores, whole.scores)
     np.testing.assert_array_equal(found.average, whole.average)
+
+
+def test_a_training_that_is_asked_to_stop_goes_on_to_the_same_strategy(tmp_path, monkeypatch):
+    settings = Decisions(hands=192, block=64)
+    monkeypatch.setattr(decision_training, "_MATCH_DEALS", 64)
+    clean = decision_training.train(settings, 1)
+    walk, blocks = decision_training.walk_block, []
+
+    def slow(*arguments):
+        walk(*arguments)
+        blocks.append(None)
+        if len(blocks) == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with monkeypatch.context() as patch, stopping.on_signals(say=lambda text: None):
+        patch.setattr(decision_training, "walk_block", slow)
+        with pytest.raises(stopping.Stopped):
+            decision_training.train(settings, 1, out=tmp_path / "run")
+    assert decision_training.load_training(tmp_path / "run", settings).hands_done == 128
+    again = decision_training.train(settings, 1, out=tmp_path / "run", resume=True)
+    for name in ("scores", "average", "before"):
+        assert (getattr(again, name) == getattr(clean, name)).all()
+    assert again.cycles == clean.cycles

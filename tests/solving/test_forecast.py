@@ -2,6 +2,7 @@
 
 import tracemalloc
 
+import numpy as np
 import pytest
 
 from equilibrist.abstraction.forecast import counts_forecast
@@ -12,9 +13,12 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.models.bucketed import bucket_game
-from equilibrist.solving.forecast import bucket_forecast
+from equilibrist.models.build import exact_game
+from equilibrist.models.spot import Spot
+from equilibrist.solving.forecast import bucket_forecast, forecast, spot_forecast
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.solve import solve
+from equilibrist.solving.spot_store import solver as spot_solver
 
 HOLDEM = get_game("holdem-limit")
 
@@ -78,3 +82,38 @@ def test_a_sample_tells_its_boards_and_its_seed(tmp_path):
     found = sampled_joint(buckets, num_boards=80, seed=3)
     found.save(tmp_path / "counts", {})
     assert type(found).open(tmp_path / "counts").sample == (80, 3)
+
+
+def num_bytes(arrays):
+    return sum(array.nbytes for array in arrays)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_forecast_of_an_exact_game_is_its_arrays_and_those_of_an_evaluation(dtype):
+    rules = get_game("leduc")
+    game, by = exact_game(rules, symmetry="cards"), get_method("cfr+", dtype)
+    state = by.init(game)
+    arrays = num_bytes(array for array in state.values() if array.ndim)
+    evaluation = num_bytes(
+        array for player in (0, 1) for array in (
+            by.plans(game, state)[player],  # a plan, its gradient, and a behaviour: in float64
+            game.gradient(player, by.plans(game, state)[1 - player]),
+            game.uniform(player),
+        )
+    )  # fmt: skip
+    found = forecast(rules, BettingTree.build(rules), "cards", np.dtype(dtype).itemsize)
+    assert found.sequences == sum(game.lengths)
+    assert found.bytes == arrays + evaluation
+
+
+@pytest.mark.parametrize("bits", [16, 32])
+def test_the_forecast_of_a_spot_is_a_little_more_than_its_arrays(bits):
+    spot = Spot.of("Td9d6hQc", "QQ+,AK,T9s", "88-22,AQ,JTs", pot=200, stack=900, bets="60%,a")
+    built, by = spot.build(), spot_solver("cfr+", bits)
+    state, found = by.init(built.game), spot_forecast(spot, bits)
+    pairs = (array for array in built.game.pairs if isinstance(array, np.ndarray))
+    arrays = num_bytes([*state.values(), *by._space(built.game), *pairs])
+    assert 1 <= found.bytes / arrays < 1.15
+    tables = (f"{part}{seat}" for seat in (0, 1) for part in ("regret", "last_regret"))
+    actions = sum(state[name].size for name in tables)
+    assert found.actions == pytest.approx(actions, rel=0.01)

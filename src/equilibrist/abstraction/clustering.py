@@ -169,14 +169,18 @@ def cluster_tables(
     num_threads = numba.get_num_threads()
     waiting: deque[Future[ClusterTable]] = deque()
     with ThreadPoolExecutor(num_threads) as pool:
-        for number, (points, weights) in enumerate(problems, start=first):
-            problem = _Problem.of(points, weights, metric)
-            rng = _generator(seed, number)
-            waiting.append(pool.submit(_table, problem, most, settings, rng, threads=False))
-            if len(waiting) > 2 * num_threads:
+        try:
+            for number, (points, weights) in enumerate(problems, start=first):
+                problem = _Problem.of(points, weights, metric)
+                rng = _generator(seed, number)
+                waiting.append(pool.submit(_table, problem, most, settings, rng, threads=False))
+                if len(waiting) > 2 * num_threads:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        finally:  # nobody wants the rest any more
+            for table in waiting:
+                table.cancel()
 
 
 def nearest(points: ArrayLike, centres: ArrayLike, *, metric: Metric = "l2") -> NDArray[np.int32]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from equilibrist.abstraction.streets import Streets
 from equilibrist.cards.ranking import rank_tables
 from equilibrist.games.rules import GameRules
+from equilibrist.storage import stopping
 
 Ints = NDArray[np.integer]
 Progress = Callable[[str], None]
@@ -47,6 +48,7 @@ class Strengths:
         tables: list[Ints] = [last_strengths(streets)]
         scales = strength_scales(streets.rules)
         for r in reversed(range(len(streets) - 1)):
+            stopping.check()
             say(f"strength of every hand in round {r + 1}")
             dtype = np.int32 if scales[r] < 2**31 else np.int64
             tables.insert(0, roll_sums(streets, r, tables[0], dtype))

@@ -37,6 +37,7 @@ from equilibrist.abstraction.nesting import Nested
 from equilibrist.abstraction.streets import Streets
 from equilibrist.abstraction.tiles import can_be_tiled, count_tiles
 from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.storage import stopping
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
@@ -206,15 +207,22 @@ class Keeper:
     tell: Callable[[float], None]
     _written: float = field(default_factory=time.perf_counter)  # when, the last time
     _cost: float = 0.0  # seconds that it took
+    _block: float = field(default_factory=time.perf_counter)  # when the present block began
 
     def __call__(self, progress: Progress, share: float) -> None:
-        """Take note of counts so far."""
+        """Take note of counts so far; if asked to stop, write them and raise `Stopped`."""
         self.tell(share)
+        if share == 1:
+            return
         start = time.perf_counter()
-        if share < 1 and (start - self._written) * _CHECKPOINT_SHARE > self._cost:
+        is_due = (start - self._written) * _CHECKPOINT_SHARE > self._cost
+        if is_due or stopping.is_requested():
             progress.save(self.folder, self.parents)
             self._written = time.perf_counter()
             self._cost = self._written - start
+        stopping.check()
+        stopping.expect("block of boards", start - self._block + self._cost)
+        self._block = time.perf_counter()
 
 
 def joint(
@@ -279,6 +287,7 @@ def sampled_joint(
     _check_memory(first, other, cell_bytes(numba.get_num_threads(), is_sampled=True))
     groups: list[Joint] = []
     for deals in _samples(first.streets, num_boards, seed):
+        stopping.check()
         links = links_of(first.streets, deals, np.ones(len(first.streets[-2].boards)))
         groups.append(_joint(count_boards(first, other, links)))
     wins, ties, losses = (

@@ -30,6 +30,7 @@ from equilibrist.abstraction.buckets import (
 )
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.rules import GameRules, rules_text
+from equilibrist.storage import stopping
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST, plain_text
@@ -66,13 +67,16 @@ def kept(
 ) -> Part:
     """A part as it was kept, or else as `work` makes it, from now on kept.
 
-    What is not `whole` is on the way to a larger part. `StorageError` if a kept part does not fit.
+    What is not `whole` is on the way to a larger part. `StorageError` if a kept part does not fit;
+    `Stopped` between parts if asked to stop.
     """
+    stopping.check()
     found = None if keep is None else _fitting(keep, name, fits)
     if found is None:
         found = work()
         if keep is not None:
             (keep.store if whole else keep.add)(name, found)
+        stopping.check()
     return found
 
 
@@ -84,7 +88,8 @@ def kept_series(
 ) -> Iterator[Part]:
     """Parts on the way to a larger one, in order: those that are kept, then those of `work`.
 
-    `work` makes all parts from a number on. `StorageError` if a kept part does not fit.
+    `work` makes all parts from a number on. `StorageError` if a kept part does not fit; `Stopped`
+    between parts if asked to stop.
     """
     done = 0
     while keep is not None:
@@ -96,6 +101,7 @@ def kept_series(
     for number, part in enumerate(work(done), start=done):
         if keep is not None:
             keep.add(f"{name}{number}", part)
+        stopping.check()
         yield part
 
 
@@ -173,10 +179,10 @@ class UnfinishedFolder:
         self._write(arrays)
 
     def add(self, name: str, part: Part) -> None:
-        """Write a part with others as soon as that takes little of the time since the last."""
+        """Write a part with others when that takes little of the time since, or when stopping."""
         self._waiting |= _arrays(name, part)
         start = time.perf_counter()
-        if (start - self._written) * _SHARE > self._cost:
+        if (start - self._written) * _SHARE > self._cost or stopping.is_requested():
             self._added |= set(self._waiting)
             self._write(self._waiting)
             self._waiting, self._written = {}, time.perf_counter()

@@ -28,6 +28,7 @@ from equilibrist.cli import (
     spot,
     transitions,
 )
+from equilibrist.cli.interrupts import stoppable
 from equilibrist.cli.options import CheckedCommand, shorten
 from equilibrist.errors import EquilibristError
 
@@ -44,6 +45,20 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(games.app, name="games")
+_LONG = {
+    bots.train,
+    solving.solve,
+    solving.exploit,
+    solving.compare,
+    solving.verify,
+    solving.reproduce,
+    spot.spot,
+    abstraction.abstract,
+    abstraction.joint,
+    transitions.transitions,
+    arena.match,
+    arena.tournament,
+}
 for command in (
     games.tree,
     cards.equity,
@@ -70,7 +85,7 @@ for command in (
     history.log,
     sitting.play,
 ):
-    app.command(cls=CheckedCommand)(command)
+    app.command(cls=CheckedCommand)(stoppable(command) if command in _LONG else command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -72,6 +72,7 @@ def abstract(
     from equilibrist.abstraction.streets import Streets
     from equilibrist.cards.card import cards_name
     from equilibrist.games.catalog import load_game
+    from equilibrist.storage.ownership import owned
 
     numbers = None if buckets is None else _numbers(buckets)
     rules = load_game(game)
@@ -81,15 +82,16 @@ def abstract(
         chosen_boards(Streets.of(rules), starts)  # complains about what are no flops
     wanted = keeping.request(rules, recipe, numbers, seed, [cards_name(flop) for flop in starts])
     check_output(out, KIND, resume=resume)
-    begun = keeping.UnfinishedFolder
-    keep = begun.open(out, wanted) if resume else begun(out, wanted)
     needed = forecast(rules, recipe, threads or most_threads())
     if not force:
         needed.check(rules.name)
     print(f"{rules.name}: {needed}", file=sys.stderr, flush=True)
     prepare_kernels(threads, *_KERNELS)
     start = time.perf_counter()
-    with _keeping(out):
+    with owned(out), _keeping(out):
+        check_output(out, KIND, resume=resume)  # again, now that nobody else writes
+        begun = keeping.UnfinishedFolder
+        keep = begun.open(out, wanted) if resume else begun(out, wanted)
         found = build(
             recipe, rules, numbers, seed=seed, flops=starts, keep=keep,
             progress=lambda text: print(f"{text} …", file=sys.stderr, flush=True),
@@ -183,6 +185,7 @@ def joint(
     from equilibrist.abstraction.chosen import flop_counts, parse_starts
     from equilibrist.errors import InvalidValueError
     from equilibrist.storage.artefact import read_identity
+    from equilibrist.storage.ownership import owned
 
     first = Abstraction.open(folder)
     second = None if other is None else Abstraction.open(other)
@@ -195,11 +198,12 @@ def joint(
         raise InvalidValueError("count a sample of --boards or all deals onto --flops, not both")
     starts = [] if flops is None else parse_starts(first.streets, flops, seed)
     check_output(out, library.KIND, resume=resume)
-    so_far = library.Progress.open(out, parents) if resume else None
     kernel = "joint.bucket_showdowns" if second is None else "row_groups.add_row_groups"
     prepare_kernels(threads, kernel)
     start = time.perf_counter()
-    with _keeping(out):
+    with owned(out), _keeping(out):
+        check_output(out, library.KIND, resume=resume)  # again, now that nobody else writes
+        so_far = library.Progress.open(out, parents) if resume else None
         if boards is not None:
             found = library.sampled_joint(first, second, num_boards=boards, seed=seed)
         elif starts:
@@ -316,12 +320,18 @@ def check_output(out: Path, kind: str, *, resume: bool) -> None:
 
 @contextlib.contextmanager
 def _keeping(out: Path) -> Iterator[None]:
-    """Say of work that could not be written that what is finished is kept, if some is."""
+    """Say of work that was stopped, or could not be written, what is kept if anything is."""
+    from equilibrist.cli.interrupts import leave
     from equilibrist.errors import StorageError
     from equilibrist.storage.manifest import MANIFEST
+    from equilibrist.storage.stopping import Stopped
 
     try:
         yield
+    except Stopped:
+        is_begun = (out / MANIFEST).exists()
+        kept = f"finished parts are in {out}, and the same command with --resume goes on"
+        leave(f"stopped; {kept if is_begun else 'nothing is written yet'}")
     except StorageError as error:
         if not (out / MANIFEST).exists():
             raise

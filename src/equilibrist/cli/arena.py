@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from equilibrist.cli.cross_table import cross_rows, cross_text, draw_table, write_csv
+from equilibrist.cli.interrupts import leave
 from equilibrist.cli.match_report import (
     check_histories,
     describe,
@@ -107,6 +108,7 @@ def match(
     from equilibrist.play.match import check_match, play_match, play_matches
     from equilibrist.play.until_sure import play_until_sure
     from equilibrist.players.catalog import make_player
+    from equilibrist.storage.stopping import Stopped
 
     rules = load_game(game)
     pair = make_player(first, rules), make_player(second, rules)
@@ -125,17 +127,25 @@ def match(
         "runner": runner,
         "watch": watching(f"{first} against {second}"),
     }
-    start, test = time.perf_counter(), None
-    played: tuple[Match, ...]
-    if until_sure:
-        whole, test = play_until_sure(rules, pair, hands, **settings)
-        played = (whole,)
-    elif matches > 1:
-        played = play_matches(rules, pair, matches, hands, **settings)
-    else:
-        played = (play_match(rules, pair, hands, keep_log=wants_log, **settings),)
+    start = time.perf_counter()
+    found: Any  # a match, several, or one and its test
+    outcome = "finished"
+    try:
+        if until_sure:
+            found = play_until_sure(rules, pair, hands, **settings)
+        elif matches > 1:
+            found = play_matches(rules, pair, matches, hands, **settings)
+        else:
+            found = play_match(rules, pair, hands, keep_log=wants_log, **settings)
+    except Stopped as stopped:
+        if stopped.partial is None:
+            raise
+        found, outcome = stopped.partial, "interrupted"
+    test = found[1] if until_sure else None
+    played: tuple[Match, ...] = found[:1] if until_sure else found if matches > 1 else (found,)
     seconds = time.perf_counter() - start
     data = describe(played, (first, second), test) | {"postflop": postflop, "seed": seed}
+    data["outcome"] = outcome
     data |= {"runner": played[0].runner, "seconds": round(seconds, 3)}
     with reported(data, json):
         if log is not None:
@@ -144,6 +154,8 @@ def match(
             data["phh"] = write_histories(played[0], phh)
         if plot is not None:
             draw(played, (first, second), plot)
+    if outcome == "interrupted":
+        leave(f"stopped after {data['hands']:,} hands; a match is not resumed")
 
 
 def tournament(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equilibrist.cli.interrupts import leave
 from equilibrist.cli.options import (
     Json,
     Remaining,
@@ -55,6 +56,7 @@ def train(
     Example: equilibrist train smallbot
     """
     from equilibrist.cli import self_taught
+    from equilibrist.storage.stopping import Stopped
     from equilibrist.strategies.bots import SELF_TAUGHT
 
     wishes = self_taught.Wishes(cycles, hands, rate, cleaning, update)
@@ -65,7 +67,12 @@ def train(
         return
     options = {f"--{name}": wish for name, wish in wishes._asdict().items()}
     _refuse(bot, options, "is solved to a target: --to, --seconds")
-    _train(bot, out, to=to, seconds=seconds, force=force, json=json, seed=seed, threads=threads)
+    try:
+        _train(bot, out, to=to, seconds=seconds, force=force, json=json, seed=seed, threads=threads)
+    except Stopped as stopped:
+        if stopped.args != Stopped().args:  # it says already how to go on
+            raise
+        leave("stopped; what is finished is kept, and the same command goes on")
 
 
 def _refuse(bot: str, options: dict[str, Any], instead: str) -> None:
@@ -94,8 +101,9 @@ def _train(
     from equilibrist.games.catalog import load_game
     from equilibrist.models import truncated
     from equilibrist.solving import training
-    from equilibrist.solving.solve import check_budget
+    from equilibrist.solving.solve import Outcome, check_budget
     from equilibrist.storage.artefact import check_target
+    from equilibrist.storage.ownership import owned
     from equilibrist.strategies import compact, strategy
     from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, GluedBot, get_bot, is_current
 
@@ -135,14 +143,17 @@ def _train(
         data["models"] = [found for found, _ in solved]
     else:
         tell = Remaining("playing out what the first phase leaves")
-        prepared = training.prepare(plan, folder, seed=seed, tell=tell)
-        solved = [_train_one(plan, prepared, seconds, seed, json)]
-        training.keep_strategy(plan, folder)
+        with owned(folder / plan.solution):
+            prepared = training.prepare(plan, folder, seed=seed, tell=tell)
+            solved = [_train_one(plan, prepared, seconds, seed, json)]
+            training.keep_strategy(plan, folder)
         data |= solved[0][0]
     words = [text for _, text in solved]
     is_glued = not isinstance(plan, GluedBot) or is_current(folder / plan.strategy)
     ending = f"play against it: equilibrist play {name}" if is_glued else "the same command goes on"
     emit(data, "\n".join([*words, _scope(plan), ending]), as_json=json)
+    if solved[-1][0]["outcome"] == Outcome.INTERRUPTED.name.lower():
+        leave(f"stopped, saved in {folder}; the same command goes on")
 
 
 def _train_one(
@@ -152,12 +163,15 @@ def _train_one(
     from equilibrist.cli import runs
     from equilibrist.cli.progress import Budget, shown
     from equilibrist.solving import training
+    from equilibrist.storage import stopping
 
     game, solver, store, _ = prepared
     target = training.target_chips(bot, game)
     with shown(game.name, "Ctrl-C stops and saves", plain=plain) as view:
         view.begin(solver.name, Budget(None, target, seconds, bot.looks))
         run = training.run(bot, prepared, target=target, seconds=seconds, seed=seed, watch=view)
+    if not run.state["iteration"]:
+        stopping.check()  # nothing is solved that could be played
     return runs.result(game, solver, run, store.out), runs.result_text(game, solver, run)
 
 
@@ -167,14 +181,16 @@ def _train_models(
     """Solve the models of a glued bot one by one, each so long, and glue them."""
     from equilibrist.solving import composing, training
     from equilibrist.solving.solve import Outcome
+    from equilibrist.storage.ownership import owned
 
     found = []
     for model in composing.models(bot, folder, _say):
         _say(model.name)
         out = folder / model.name
-        afresh = composing.has_other_beliefs(out, model.description)
-        prepared = training.begun(model.bot, out, model.description, seed, afresh=afresh)
-        result, text = _train_one(model.bot, prepared, seconds, seed, plain)
+        with owned(out):
+            afresh = composing.has_other_beliefs(out, model.description)
+            prepared = training.begun(model.bot, out, model.description, seed, afresh=afresh)
+            result, text = _train_one(model.bot, prepared, seconds, seed, plain)
         found.append(({"model": model.name} | result, f"{model.name}: {text}"))
         if result["outcome"] == Outcome.INTERRUPTED.name.lower():
             return found

@@ -77,6 +77,8 @@ def _left(run: Run, budget: Budget) -> str:
     if rate is None:
         return ""
     now = int(run.state["iteration"])
+    if any(run.state.get(name, False) for name in ("finished", "breakdown")):
+        return ""  # the method has ended by itself: the rest of the budget is not spent
     ends = [] if budget.seconds is None else [budget.seconds - run.seconds]
     ends += [] if budget.iterations is None else [(budget.iterations - now) / rate]
     end, ends_sooner = min(ends, default=np.inf), "finished" in run.state

@@ -10,6 +10,7 @@ from equilibrist.cli.options import Remaining, emit, most_threads, prepare_kerne
 
 if TYPE_CHECKING:
     from equilibrist.evaluation.real_game import Response
+    from equilibrist.evaluation.real_game_names import Named
     from equilibrist.evaluation.real_game_run import Exploited, Run
     from equilibrist.storage.artefact import Artefact
     from equilibrist.strategies.bots import Bot
@@ -34,6 +35,7 @@ def exploit_real(
     from equilibrist.evaluation.real_game_names import open_named
     from equilibrist.games.catalog import load_game
     from equilibrist.storage.artefact import check_target
+    from equilibrist.storage.ownership import owned
     from equilibrist.strategies.bots import BOTS
 
     named = open_named(text, None if game is None else load_game(game))
@@ -51,6 +53,26 @@ def exploit_real(
         check_target(folder, runs.KIND)
     prepare_kernels(1, *_KERNELS)
     responses = runs.responses_to(named)
+    with owned(folder):
+        run, found = _respond(text, named, responses, folder, flops, many, seed)
+    emit(_result(run, found, folder), _words(run, found), as_json=json)
+
+
+def _respond(
+    text: str,
+    named: Named,
+    responses: tuple[Response, Response],
+    folder: Path | None,
+    flops: int | None,
+    many: int,
+    seed: int,
+) -> tuple[Run, Exploited]:
+    """Do flops by so many threads; what is there already in the folder is kept."""
+    from equilibrist.cli.interrupts import leave
+    from equilibrist.evaluation import real_game_run as runs
+    from equilibrist.storage import stopping
+    from equilibrist.storage.stopping import Stopped
+
     run = runs.begun(named, responses, folder)
     chosen = runs.stratified(run.flops, flops, seed)
     left = int((~run.is_done[chosen]).sum())
@@ -62,16 +84,22 @@ def exploit_real(
             file=sys.stderr,
             flush=True,
         )
+        stopping.check()
     remaining = Remaining(f"best responses to {text}")
 
     def tell(run: Run) -> None:
         remaining(1 - int((~run.is_done[chosen]).sum()) / left)
 
-    runs.go_on(run, responses, chosen, threads=many, folder=folder, tell=tell)
+    try:
+        runs.go_on(run, responses, chosen, threads=many, folder=folder, tell=tell)
+    except Stopped:
+        done = f"stopped after {int(run.is_done.sum()):,} of {len(run.flops.boards):,} flops"
+        kept = f"kept in {folder}, and the same command goes on"
+        leave(f"{done}; {'nothing is kept without --out' if folder is None else kept}")
     found = runs.exploited(run, responses)
     if folder is not None:
         runs.save(run, folder, found)
-    emit(_result(run, found, folder), _words(run, found), as_json=json)
+    return run, found
 
 
 def _result(run: Run, found: Exploited, folder: Path | None) -> dict[str, Any]:
@@ -131,6 +159,12 @@ def verify_real(stored: Artefact, flops: int, seed: int) -> tuple[dict[str, Any]
             value=wrong[0],
         )
     found = runs.exploited(run, responses)
+    if not runs.states(stored.info, run, found):
+        raise StorageError(
+            f"{stored.folder} states an exploitability of {stored.info['exploitability']:.6g} "
+            f"{stored.info['unit']}, but its flops give {found.exploitability:.6g} {found.unit}",
+            value=str(stored.folder),
+        )
     many = min(flops, int(run.is_done.sum()))
     data = {"checked_flops": many, **_result(run, found, stored.folder)}
     return data, f"{many} flops computed again, all the same; {_words(run, found)}"

@@ -235,14 +235,6 @@ def compare_row(solver: Solver, run: Run) -> tuple[object, ...]:
     )
 
 
-def agree(found: Evaluation, stated: Evaluation) -> bool:
-    """Whether recomputed numbers are the certificate's, but for rounding."""
-    ours = (found.value, *found.best_response)
-    theirs = (stated.value, *stated.best_response)
-    scale = max(1.0, *(abs(number) for number in theirs))
-    return all(abs(a - b) <= 1e-6 * scale for a, b in zip(ours, theirs, strict=True))
-
-
 def draw(traces: dict[str, NDArray[np.float64]], game: SequenceGame, path: Path) -> None:
     """Exploitability against seconds, one line a method, both axes logarithmic."""
     lines = {name: (trace[:, 1], trace[:, 2]) for name, trace in traces.items()}

@@ -52,32 +52,18 @@ def train(
     threads: int | None,
 ) -> None:
     """Play cycles of hands and say how each went; a run that is there goes on."""
-    from equilibrist.cli.progress import duration
     from equilibrist.errors import InvalidValueError
-    from equilibrist.games.catalog import load_game
     from equilibrist.storage.artefact import check_target
-    from equilibrist.storage.manifest import MANIFEST
-    from equilibrist.storage.memory import gigabytes
+    from equilibrist.storage.ownership import owned
 
-    method, _, kernels = method_of(bot)
+    method = method_of(bot)[0]
     settings, folder = _settings(bot, wishes, seed), out or bot.folder
     cycles = bot.cycles if wishes.cycles is None else wishes.cycles
     if cycles < 1:
         raise InvalidValueError(f"--cycles is one or more, not {cycles}", value=cycles)
     check_target(folder, method.KIND)
-    is_there = (folder / MANIFEST).exists()
-    earlier = method.load_training(folder, settings) if is_there else None
-    left = cycles * settings.hands - (_hands(settings, earlier) if earlier else 0)
-    cores = threads or most_threads()
-    print(
-        f"{bot.name}: {cycles} cycles of {settings.hands:,} hands, {max(left, 0):,} to play, about "
-        f"{duration(left / bot.speed / cores)} with {cores} threads and "
-        f"{gigabytes(method.needed_bytes(cores))} of memory",
-        file=sys.stderr,
-    )
-    prepare_kernels(threads, *kernels)
-    watch = _Watch(settings, cycles, load_game(bot.game).big_blind, earlier)
-    run = method.train(settings, cycles, out=folder, resume=is_there, watch=watch)
+    with owned(folder):
+        run, watch = _train(bot, method, settings, folder, cycles, threads)
     rows = [_cycle_json(cycle, watch.big_blind) for cycle in run.cycles]
     data = {
         "bot": bot.name,
@@ -92,6 +78,36 @@ def train(
     lines = [_cycle_text(cycle, watch.big_blind) for cycle in run.cycles]
     lines.append(f"play against it: equilibrist play {name} --game {bot.game}")
     emit(data, "\n".join(lines), as_json=json)
+
+
+def _train(
+    bot: SelfTaught, method: Any, settings: Settings, folder: Path, cycles: int, threads: int | None
+) -> tuple[Run, _Watch]:
+    """Play the cycles that are left of the run in a folder."""
+    from equilibrist.cli.interrupts import leave
+    from equilibrist.cli.progress import duration
+    from equilibrist.games.catalog import load_game
+    from equilibrist.storage.manifest import MANIFEST
+    from equilibrist.storage.memory import gigabytes
+    from equilibrist.storage.stopping import Stopped
+
+    is_there = (folder / MANIFEST).exists()
+    earlier = method.load_training(folder, settings) if is_there else None
+    left = cycles * settings.hands - (_hands(settings, earlier) if earlier else 0)
+    cores = threads or most_threads()
+    print(
+        f"{bot.name}: {cycles} cycles of {settings.hands:,} hands, {max(left, 0):,} to play, about "
+        f"{duration(left / bot.speed / cores)} with {cores} threads and "
+        f"{gigabytes(method.needed_bytes(cores))} of memory",
+        file=sys.stderr,
+    )
+    prepare_kernels(threads, *method_of(bot)[2])
+    watch = _Watch(settings, cycles, load_game(bot.game).big_blind, earlier)
+    try:
+        return method.train(settings, cycles, out=folder, resume=is_there, watch=watch), watch
+    except Stopped as stopped:
+        hands = _hands(settings, stopped.partial)
+        leave(f"stopped after {hands:,} hands, saved in {folder}; the same command goes on")
 
 
 def _settings(bot: SelfTaught, wishes: Wishes, seed: int) -> Settings:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -83,12 +82,15 @@ def solve(
     Example: equilibrist solve leduc --method cfr+ --iterations 1000 --out leduc-solution
     """
     from equilibrist.cli import runs, skill
+    from equilibrist.cli.interrupts import how_to_go_on, leave
     from equilibrist.cli.progress import Budget, shown
     from equilibrist.solving.methods import get_method
     from equilibrist.solving.range_of_skill import RangeOfSkill
-    from equilibrist.solving.solve import check_budget
+    from equilibrist.solving.solve import Outcome, check_budget
     from equilibrist.solving.solve import solve as run_solver
     from equilibrist.solving.store import Store
+    from equilibrist.storage import stopping
+    from equilibrist.storage.ownership import owned
 
     solver = get_method(method, dtype)
     if iterations is None and to is None and seconds is None:
@@ -111,14 +113,19 @@ def solve(
         force,
         runs.Rounds.parse(rounds, pot, last_bet),
     )
+    stopping.check()
     store = Store(out, model, description, solver, seed, dtype)
-    earlier = store.resume() if resume else None
     hint = "Ctrl-C stops" if out is None else "Ctrl-C stops and saves"
-    with shown(model.name, hint, plain=json) as view:
+    with owned(out), shown(model.name, hint, plain=json) as view:
+        runs.check_output(out, resume)  # again, now that nobody else writes
+        earlier = store.resume() if resume else None
         view.begin(solver.name, budget)
         run = run_solver(
             model, solver, **budget._asdict(), seed=seed, run=earlier, watch=view, save=store.save
         )
+    is_stopped, done = run.outcome is Outcome.INTERRUPTED, int(run.state["iteration"])
+    if is_stopped and not done:
+        leave(how_to_go_on(out, done))
     data, text = runs.result(model, solver, run, out), runs.result_text(model, solver, run)
     if isinstance(solver, RangeOfSkill):
         report = solver.report(model, run.state)
@@ -128,6 +135,8 @@ def solve(
     emit(data, text, as_json=json)
     if plot is not None:
         runs.draw({method: run.trace_array()}, model, plot)
+    if is_stopped:
+        leave(how_to_go_on(out, done))
 
 
 def exploit(
@@ -173,51 +182,35 @@ def exploit(
 def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
     """The best responses of a solution or a solved spot in its own game."""
     from equilibrist.cli import runs
-    from equilibrist.solving.best_response import evaluate
-    from equilibrist.solving.spot_store import KIND, SolvedSpot
-    from equilibrist.storage.artefact import read_identity
-    from equilibrist.strategies.strategy import Solution, game_of, plan_error
+    from equilibrist.solving.certificate import check
 
     prepare_kernels(threads, *_KERNELS)
-    if read_identity(folder).kind == KIND:
-        spot = SolvedSpot.open(folder, to_go_on=True)
-        assert spot.subgame is not None
-        model, stated = spot.subgame.game, spot.run.evaluation
-        method, iterations, error = spot.solver.name, int(spot.run.state["iteration"]), 0.0
-        start = time.perf_counter()
-        found = spot.solver.evaluate(model, spot.run.state)
-    else:
-        solution = Solution.load(folder, in_memory=True)
-        model, stated = game_of(solution), solution.certificate
-        method, iterations = solution.method, solution.iterations
-        error = max(plan_error(model, player, solution.plans[player]) for player in (0, 1))
-        start = time.perf_counter()
-        found = evaluate(model, solution.plans)
-    seconds = time.perf_counter() - start
-    matches = error < 1e-5 and runs.agree(found, stated)
+    proof = check(folder)
+    game, found = proof.game, proof.found
     data = {
-        "game": model.name,
-        "method": method,
-        "iterations": iterations,
+        "game": game.name,
+        "method": proof.method,
+        "iterations": proof.iterations,
         "value": found.value,
         "exploitability": found.exploitability,
         "nash_conv": found.nash_conv,
         "best_response": list(found.best_response),
         "unit": found.unit,
-        **runs.thousandths(model.rules, found),
-        "certificate": stated.exploitability,
-        "plan_error": error,
-        "matches": matches,
-        "seconds": round(seconds, 3),
+        **runs.thousandths(game.rules, found),
+        "certificate": proof.stated.exploitability,
+        "plan_error": proof.plan_error,
+        "matches": proof.matches,
+        "faults": list(proof.faults),
+        "seconds": round(proof.seconds, 3),
     }
-    verdict = "matches" if matches else "DOES NOT match"
+    verdict = "matches" if proof.matches else "DOES NOT match"
     text = (
-        f"{model.name} by {method}: exploitability {runs.amount(model, found)}, "
+        f"{game.name} by {proof.method}: exploitability {runs.amount(game, found)}, "
         f"best responses {found.best_response[0]:.6g} and "
         f"{found.best_response[1]:.6g}, value {found.value:.9g}; this {verdict} the certificate"
     )
-    emit(data, text, as_json=json)
-    if not matches:
+    emit(data, "\n".join([text, *(f"- {fault}" for fault in proof.faults)]), as_json=json)
+    if not proof.matches:
         raise typer.Exit(1)
 
 
@@ -279,10 +272,12 @@ def compare(
     Example: equilibrist compare leduc --methods cfr+,egt,lp --seconds 5 --plot leduc.png
     """
     from equilibrist.cli import runs
+    from equilibrist.cli.interrupts import leave
     from equilibrist.cli.progress import Budget, shown
     from equilibrist.solving.methods import get_method
     from equilibrist.solving.solve import Outcome, check_budget
     from equilibrist.solving.solve import solve as run_solver
+    from equilibrist.storage import stopping
 
     names = [name.strip() for name in methods.split(",")]
     solvers = [get_method(name, dtype) for name in names]
@@ -292,8 +287,9 @@ def compare(
     model, _ = runs.build(
         game, joint, bets, raises, max_raises, symmetry, dtype, names, force=False
     )
+    stopping.check()
     header = ("method", "iterations", "seconds", f"exploitability, {model.unit}", "value")
-    traces, results = {}, []
+    is_stopped, traces, results = False, {}, []
     rows: list[tuple[object, ...]] = []
     with shown(model.name, "Ctrl-C stops", plain=json) as view:
         for solver in solvers:
@@ -303,12 +299,15 @@ def compare(
             traces[solver.name] = run.trace_array()
             results.append(runs.result(model, solver, run, None))
             rows.append(runs.compare_row(solver, run))
-            if run.outcome is Outcome.INTERRUPTED:
+            is_stopped = run.outcome is Outcome.INTERRUPTED
+            if is_stopped:
                 break
     text = f"{model.name}: {model.num_infosets:,} information sets\n{table(rows, header=header)}"
     emit({"game": model.name, "rows": results}, text, as_json=json)
     if plot is not None:
         runs.draw(traces, model, plot)
+    if is_stopped:
+        leave(f"stopped at {solver.name}; methods after it did not run")
 
 
 def verify(

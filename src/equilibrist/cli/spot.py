@@ -89,9 +89,12 @@ def spot(
     """
     from equilibrist.cli import runs, spot_text
     from equilibrist.cli.grid import PALETTES, draw_grid
+    from equilibrist.cli.interrupts import how_to_go_on, leave
     from equilibrist.games.catalog import get_game, load_game
     from equilibrist.models.spot import Spot
+    from equilibrist.solving.solve import Outcome
     from equilibrist.solving.spot_store import KIND, SolvedSpot, solver
+    from equilibrist.storage.ownership import owned
 
     if palette not in PALETTES:
         raise InvalidValueError(f"palettes are {', '.join(PALETTES)}, not {palette!r}")
@@ -104,33 +107,40 @@ def spot(
     by = solver(method, bits)
     done: SolvedSpot | None = None
     built: Subgame | None = None
-    if folder is not None:
-        if board or oop or ip:
-            raise InvalidValueError(f"{folder} says which spot it is: leave out board and ranges")
-        done = SolvedSpot.open(folder, to_go_on=has_budget and not lock)
-        given, by = done.spot, done.solver
-        if lock:
-            given, done = _with_locks(given, lock), None
-        elif has_budget:
-            out = out or folder
-    else:
-        _check_given(board, oop, ip, pot)
-        rules = get_game("holdem-limit") if limit else load_game(game) if game else None
-        given = Spot.of(
-            board, oop, ip, pot=pot, stack=stack, blind=blind, game=rules, bets=bets,
-            raises=raises, max_raises=max_raises, locks=tuple(lock or ()),
-        )  # fmt: skip
-        if resume:
-            runs.check_output(out, True, KIND)
-            assert out is not None
-            done = SolvedSpot.open(out, to_go_on=True)
-            done.check_same(given, by, out)
-    prepare_kernels(threads, *_KERNELS)
-    if done is None or has_budget or resume:
-        target = _target(to if has_budget else _USUAL_TARGET, given.pot)
-        if done is None:
-            runs.check_output(out, False, KIND)
-        done, built = _solve(given, by, done, (iterations, target, seconds), out, force, json)
+    with owned(out or (folder if has_budget and not lock else None)):
+        if folder is not None:
+            if board or oop or ip:
+                raise InvalidValueError(
+                    f"{folder} says which spot it is: leave out board and ranges"
+                )
+            done = SolvedSpot.open(folder, to_go_on=has_budget and not lock)
+            given, by = done.spot, done.solver
+            if lock:
+                given, done = _with_locks(given, lock), None
+            elif has_budget:
+                out = out or folder
+        else:
+            _check_given(board, oop, ip, pot)
+            rules = get_game("holdem-limit") if limit else load_game(game) if game else None
+            given = Spot.of(
+                board, oop, ip, pot=pot, stack=stack, blind=blind, game=rules, bets=bets,
+                raises=raises, max_raises=max_raises, locks=tuple(lock or ()),
+            )  # fmt: skip
+            if resume:
+                runs.check_output(out, True, KIND)
+                assert out is not None
+                done = SolvedSpot.open(out, to_go_on=True)
+                done.check_same(given, by, out)
+        prepare_kernels(threads, *_KERNELS)
+        if done is None or has_budget or resume:
+            target = _target(to if has_budget else _USUAL_TARGET, given.pot)
+            if done is None:
+                runs.check_output(out, False, KIND)
+            done, built = _solve(given, by, done, (iterations, target, seconds), out, force, json)
+    is_stopped = done.run.outcome is Outcome.INTERRUPTED
+    iteration = int(done.run.state["iteration"])
+    if is_stopped and not iteration:
+        leave(how_to_go_on(out, iteration))
     answers = done.answers(built)
     data, text = spot_text.result(done, out or folder), spot_text.result_text(done)
     if runouts:
@@ -146,6 +156,8 @@ def spot(
         if plot is not None:
             draw_grid(report, plot, palette)
     emit(data, text, as_json=json)
+    if is_stopped:
+        leave(how_to_go_on(out, iteration))
 
 
 # --- what is asked --------------------------------------------------------------------------------
@@ -190,6 +202,7 @@ def _solve(
     from equilibrist.solving.forecast import spot_forecast
     from equilibrist.solving.solve import Run, check_budget, solve
     from equilibrist.solving.spot_store import SolvedSpot
+    from equilibrist.storage import stopping
 
     iterations, target, seconds = budget
     check_budget(iterations, target, seconds)
@@ -199,7 +212,9 @@ def _solve(
     for seat, text, own in zip(spot_text.SEATS, (given.oop, given.ip), given.ranges, strict=True):
         print(f"{seat}: {text}, {own.num_combos:g} hands", file=sys.stderr)
     print(f"{needed}", file=sys.stderr, flush=True)
+    stopping.check()
     built = given.build()
+    stopping.check()
 
     def save(run: Run) -> None:
         if out is not None:

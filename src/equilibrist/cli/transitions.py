@@ -39,6 +39,7 @@ def transitions(
     from equilibrist.abstraction.joint import KIND as COUNTS
     from equilibrist.abstraction.joint import Joint
     from equilibrist.errors import InvalidValueError, StorageError
+    from equilibrist.storage import stopping
     from equilibrist.storage.artefact import read_identity
 
     found, parents = Abstraction.open(folder), {"buckets": read_identity(folder).hash}
@@ -54,6 +55,7 @@ def transitions(
         if target is not None:
             check_output(target, kind, resume=False)
     prepare_kernels(threads, "joint.bucket_showdowns")
+    stopping.check()
     if counts is not None:
         artefact = read_identity(counts)
         if artefact.parents != {"first": parents["buckets"]}:
@@ -61,8 +63,10 @@ def transitions(
         met, parents["counts"] = Joint.open(counts), artefact.hash
     else:
         met = flop_counts(found, parse_starts(found.streets, flops or "", seed))
+    stopping.check()
     network = library.transitions(found, met)
     memory = library.compare(network, found, met)
+    stopping.check()
     if out is not None:
         network.save(out, parents)
     if product is not None:

@@ -8,12 +8,14 @@ folder to the same numbers: flops do not depend on each other, and are added up 
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +28,12 @@ from equilibrist.evaluation.real_game_reference import reference_response
 from equilibrist.evaluation.statistics import chips_of_unit
 from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.models.game import Floats
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.solving.certificate import is_same
+from equilibrist.storage import stopping
+from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
+from equilibrist.storage.stopping import Stopped
 
 KIND = "real-game response"
 _SHARE = 0.05  # of the time that writing may take
@@ -48,6 +53,7 @@ class Run:
     is_done: NDArray[np.bool_]  # [F]
     values: tuple[Floats, Floats]  # by seat of the responder: [F, P, 169], see `flop_values`
     seconds: float = 0.0  # that the flops took
+    result: dict[str, Any] = field(default_factory=dict)  # of the last continuation that ended
 
     @property
     def weight(self) -> Floats:
@@ -172,12 +178,31 @@ def _load(named: Named, flops: Flops, responses: tuple[Response, Response], fold
         np.array(arrays["done"], np.bool_),
         (arrays["values0"], arrays["values1"]),
         Fields.timings(stored).number("seconds", 0),
+        _result(stored),
     )
 
 
+def _result(stored: Artefact) -> dict[str, Any]:
+    """What a folder says its flops amount to, as of the last continuation that ended."""
+    info = Fields.info(stored)
+    if "exploitability" not in info:
+        return {}
+    return {
+        "exploitability": info.number("exploitability"),
+        "unit": info.text("unit"),
+        "flops": info.whole("flops"),
+        "estimate": info.flag("estimate"),
+    }
+
+
 def save(run: Run, folder: Path, found: Exploited | None = None) -> str:
-    """Write a run, replacing an earlier state of it, and what it amounts to if that is known."""
-    result = {} if found is None else {"exploitability": found.exploitability, "unit": found.unit}
+    """Write a run, replacing an earlier state of it, and what it amounts to if that is known.
+
+    While more flops are being done, what the earlier ones amounted to stays.
+    """
+    now = {"flops": int(run.is_done.sum()), "estimate": not run.is_whole}
+    if found is not None:
+        run.result = {"exploitability": found.exploitability, "unit": found.unit, **now}
     return write_artefact(
         folder,
         KIND,
@@ -192,7 +217,7 @@ def save(run: Run, folder: Path, found: Exploited | None = None) -> str:
             "game": rules_text(run.rules),
             "name": run.rules.name,
         },
-        info={"flops": int(run.is_done.sum()), "estimate": not run.is_whole, **result},
+        info=now | run.result,
         timings={"seconds": run.seconds},
     )
 
@@ -206,10 +231,13 @@ def go_on(
     folder: Path | None = None,
     tell: Tell | None = None,
 ) -> None:
-    """Do the chosen flops that are not done, so many at a time, and write them as they come."""
+    """Do the chosen flops that are not done, so many at a time, and write them as they come.
+
+    Asked to stop, it ends the flops that are begun, writes them and raises `Stopped`.
+    """
     left = [int(f) for f in chosen if not run.is_done[f]]
     start = written = time.perf_counter()
-    before, cost = run.seconds, 0.0
+    before, cost, done = run.seconds, 0.0, 0
     try:
         with ThreadPoolExecutor(threads) as pool:
             for f, found in _computed(pool, run, responses, left, threads):
@@ -217,6 +245,8 @@ def go_on(
                     values[f] = own
                 now = time.perf_counter()
                 run.is_done[f], run.seconds = True, before + now - start
+                done += 1
+                stopping.expect("flop", (now - start) * threads / done)
                 if folder is not None and now - written > max(_SOON, cost / _SHARE):
                     save(run, folder)
                     written = time.perf_counter()
@@ -226,6 +256,8 @@ def go_on(
     finally:
         if folder is not None and left:
             save(run, folder)
+    if any(not run.is_done[f] for f in left):
+        raise Stopped(partial=run)
 
 
 def _computed(
@@ -235,11 +267,14 @@ def _computed(
     left: list[int],
     threads: int,
 ) -> Iterator[tuple[int, list[Floats]]]:
-    """Flops and their values in both seats, as they are ready; few wait at a time."""
+    """Flops and their values in both seats, as they are ready; few wait at a time.
+
+    None is begun once the work is to stop.
+    """
     waiting: dict[Future[list[Floats]], int] = {}
     upcoming = iter(left)
     while True:
-        for f in upcoming:
+        for f in itertools.takewhile(lambda f: not stopping.is_requested(), upcoming):
             board = tuple(run.flops.boards[f].tolist())
             waiting[pool.submit(flop_values, responses, board)] = f
             if len(waiting) >= threads:
@@ -264,6 +299,7 @@ def check(run: Run, responses: tuple[Response, Response], number: int, seed: int
     sample = np.random.default_rng(seed).choice(done, min(number, len(done)), replace=False)
     wrong = []
     for f in sample.tolist():
+        stopping.check()
         found = flop_values(responses, tuple(run.flops.boards[f].tolist()))
         if not all(
             np.allclose(values[f], own, rtol=1e-9, atol=1e-9)
@@ -271,6 +307,18 @@ def check(run: Run, responses: tuple[Response, Response], number: int, seed: int
         ):
             wrong.append(f)
     return wrong
+
+
+def states(info: Mapping[str, Any], run: Run, found: Exploited) -> bool:
+    """Whether what a folder says of its run is what the flops amount to.
+
+    True where it says nothing yet, or something of fewer flops than there are by now.
+    """
+    if "exploitability" not in info or info["flops"] != run.is_done.sum():
+        return True
+    stated = info["exploitability"], info["unit"], info["estimate"]
+    given = found.exploitability, found.unit, not run.is_whole
+    return is_same(stated[0], given[0]) and stated[1:] == given[1:]
 
 
 def stratified(flops: Flops, number: int | None, seed: int = 0) -> NDArray[np.int64]:

@@ -24,6 +24,7 @@ from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.solve import solve
+from equilibrist.storage import stopping
 
 # Buckets of each round of Rhode Island hold'em, from coarse to fine.
 SIZES = ((3, 9, 27), (4, 16, 64), (5, 25, 100), (8, 40, 160), (13, 65, 260))
@@ -91,6 +92,7 @@ def _measure_lossless(real: SequenceGame, buckets: Abstraction, target: float) -
     if tuple(int(number) for number in states) != buckets.num_buckets:
         raise AssertionError("the states of the real game are the classes of hands and boards")
     run = solve(real, CFR(), target=target, iterations=_MOST_ITERATIONS)
+    stopping.check()
     found = run.evaluation
     return StudyRow(
         recipe=buckets.recipe,
@@ -106,6 +108,7 @@ def _measure(real: SequenceGame, buckets: Abstraction, target: float) -> StudyRo
     game = bucket_game(buckets, joint(buckets))
     solver = CFR()
     run = solve(game, solver, target=target, iterations=_MOST_ITERATIONS)
+    stopping.check()
     plans = solver.plans(game, run.state)
     first, second = (
         real.realize(player, lift(real, game, buckets, player, plans[player])) for player in (0, 1)

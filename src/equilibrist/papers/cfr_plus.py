@@ -24,6 +24,7 @@ from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR, CFR_VARIANTS
 from equilibrist.solving.solver import State
+from equilibrist.storage import stopping
 
 # Game and iterations to which each method runs.
 GAMES = {"kuhn": 10_000, "leduc": 10_000, "rhode-island": 200}
@@ -105,6 +106,7 @@ def _run(game: SequenceGame, solver: CFR, most: int) -> Iterator[tuple[PaperRow,
     found: dict[str, list[float]] = {"average": [], "current": []}
     regret = bound = 0.0
     for t in range(1, most + 1):
+        stopping.check()
         solver.step(game, state, 1)
         regret, bound = regret_sum(game, state), regret_bound(game, t)
         if not regret <= bound:

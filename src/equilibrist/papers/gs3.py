@@ -23,6 +23,7 @@ from equilibrist.play.match import play_matches
 from equilibrist.players.catalog import make_player
 from equilibrist.solving import training
 from equilibrist.solving.solve import Run
+from equilibrist.storage import stopping
 from equilibrist.strategies.bots import BOTS, SOLUTION, Bot
 
 # Table 1: what GS3 wins, sb/h.
@@ -138,5 +139,6 @@ def _trained(bot: Bot, folder: Path, seconds: float, tell: Tell) -> float:
     run = prepared[-1]
     if run is None or run.seconds < seconds:
         run = training.run(bot, prepared, seconds=seconds, watch=watch)
+        stopping.check()
         training.keep_strategy(bot, folder)
     return run.evaluation.exploitability

@@ -42,6 +42,7 @@ from equilibrist.papers.rows import PaperRow, Tell, match_row
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.solve import solve
 from equilibrist.solving.wide_response import wide_responses
+from equilibrist.storage import stopping
 from equilibrist.strategies.evaluation import Evaluation
 
 PLAYERS = "psopti2", "psopti1", "psopti0"
@@ -102,6 +103,7 @@ class Solved:
         """A model solved by CFR+ to 0.0005 sb/h."""
         solver, small_bet = CFR(), buckets.rules.raise_sizes[0]
         run = solve(game, solver, target=_TARGET * small_bet, iterations=_ITERATIONS)
+        stopping.check()
         return Solved(game, solver.plans(game, run.state), run.evaluation, buckets)
 
     @property

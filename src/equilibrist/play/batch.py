@@ -24,6 +24,7 @@ from equilibrist.kernels.layout import WalkTables
 from equilibrist.models.treeplex import betting_walk
 from equilibrist.players.player import Player
 from equilibrist.players.tables import PlayerTable, player_table
+from equilibrist.storage import stopping
 from equilibrist.strategies.seats import hand_numbers
 
 BATCH = 2**16  # deals, an even number
@@ -73,12 +74,14 @@ class TableMatch:
         """Chips that the first player wins in each hand [D], and the leaves they end at [D].
 
         Run 1 is that of a duplicate match: seats swapped, lots of its own. `watch` is told how many
-        deals are played.
+        deals are played. If the work is to stop, the arrays end after a batch.
         """
         words = np.random.SeedSequence([seed, run, 2]).generate_state(1, np.uint64)
         dealer, start = Dealer(self.rules, seed), self._start(agreed_rounds)
         chips, leaves = np.empty(deals, np.int64), np.empty(deals, np.int32)
         for begin in range(0, deals, BATCH):
+            if stopping.is_requested():
+                return chips[:begin], leaves[:begin]
             numbers = np.arange(begin, min(begin + BATCH, deals), dtype=np.uint64)
             cards = dealer.cards(len(numbers))
             won = self._showdowns(cards)

@@ -29,6 +29,8 @@ from equilibrist.games.rules import GameRules
 from equilibrist.games.state import MAX_HAND_NUMBER, HandState
 from equilibrist.play.table import play_hand
 from equilibrist.players.player import MOST_SEED, Player
+from equilibrist.storage import stopping
+from equilibrist.storage.stopping import Stopped
 
 if TYPE_CHECKING:
     from equilibrist.play.batch import TableMatch
@@ -92,7 +94,8 @@ def play_match(
 
     The deals are those of `seed`, and so are the seeds that the players are reset with. In the
     first `agreed_rounds` rounds all call by agreement: 1 makes postflop hold'em. The runner `auto`
-    takes tables where both players are, `tables` refuses other players.
+    takes tables where both players are, `tables` refuses other players. A match that is asked to
+    stop raises `Stopped`, whose `partial` is the match so far (`_so_far`) if a hand was played.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -107,7 +110,9 @@ def play_match(
     tables = _find_tables(rules, players, runner)
     deals = hands // (1 + duplicate)
     chips = np.empty((1 + duplicate, deals), np.int64)
-    logs = []
+    logs: list[MatchLog] = []
+    names = (players[0].name, players[1].name)
+    kind = "views" if tables is None else "tables"
     for run in range(len(chips)):
 
         def look(done: int, run: int = run) -> None:
@@ -115,13 +120,26 @@ def play_match(
                 watch((run * deals + done) / hands)
 
         play = _Run(rules, players, seed, run, agreed_rounds, keep_log, look)
-        records = (
+        stopping.expect("hand" if tables is None else "batch of hands")
+        done, records = (
             play.by_views(chips[run]) if tables is None else play.by_tables(tables, chips[run])
         )
-        if keep_log:
+        if keep_log and records:
             logs.append(_log(rules, players[::-1] if run else players, records, seed))
-    names = (players[0].name, players[1].name)
-    return Match(rules, names, seed, chips, tuple(logs), "views" if tables is None else "tables")
+        if done < deals:
+            played = _so_far(chips, run, done)
+            partial = Match(rules, names, seed, played, tuple(logs), kind) if played.size else None
+            raise Stopped("stopped before the first hand", partial=partial)
+    return Match(rules, names, seed, chips, tuple(logs), kind)
+
+
+def _so_far(chips: NDArray[np.int64], run: int, done: int) -> NDArray[np.int64]:
+    """Chips [R, D] of a match that was stopped after some deals of a run.
+
+    Of a duplicate match those deals count that were held by both; before there is one, it is a
+    match of one run.
+    """
+    return chips[: run + 1, :done] if done else chips[:run]
 
 
 def _find_tables(rules: GameRules, players: Pair, runner: Runner) -> TableMatch | None:
@@ -143,7 +161,8 @@ def _find_tables(rules: GameRules, players: Pair, runner: Runner) -> TableMatch 
 class _Run(NamedTuple):
     """One run of a match; both ways write the first player's chips [D], and keep records if asked.
 
-    `look` is told how many deals are played.
+    They return how many deals were played, fewer if the work is to stop. `look` is told how many
+    deals are played.
     """
 
     rules: GameRules
@@ -158,12 +177,14 @@ class _Run(NamedTuple):
     def seats(self) -> Pair:
         return self.players[::-1] if self.run else self.players
 
-    def by_views(self, chips: NDArray[np.int64]) -> list[HandRecord]:
+    def by_views(self, chips: NDArray[np.int64]) -> tuple[int, list[HandRecord]]:
         for place, player in enumerate(self.players):
             player.reset(_player_seed(self.seed, self.run, place))
-        records = []
+        records: list[HandRecord] = []
         dealer = Dealer(self.rules, self.seed)
         for number in range(len(chips)):
+            if stopping.is_requested():
+                return number, records
             order = self.seats[::-1] if number % 2 else self.seats
             state = HandState.start(self.rules, next(dealer), number)
             record = play_hand(state, order, self.agreed_rounds)
@@ -172,11 +193,14 @@ class _Run(NamedTuple):
                 records.append(record)
             if (number + 1) * _LOOKS // len(chips) > number * _LOOKS // len(chips):
                 self.look(number + 1)
-        return records
+        return len(chips), records
 
-    def by_tables(self, tables: TableMatch, chips: NDArray[np.int64]) -> list[HandRecord]:
+    def by_tables(
+        self, tables: TableMatch, chips: NDArray[np.int64]
+    ) -> tuple[int, list[HandRecord]]:
         settings: dict[str, Any] = {"run": self.run, "agreed_rounds": self.agreed_rounds}
-        chips[:], leaves = tables.play(len(chips), seed=self.seed, watch=self.look, **settings)
+        won, leaves = tables.play(len(chips), seed=self.seed, watch=self.look, **settings)
+        chips[: len(won)] = won
         records = []
         names = (self.seats[0].name, self.seats[1].name)
         deals = zip(leaves.tolist(), Dealer(self.rules, self.seed), strict=False)
@@ -184,7 +208,7 @@ class _Run(NamedTuple):
             state = tables.state(leaf, HandState.start(self.rules, deal, number))
             order = names[::-1] if number % 2 else names
             records.append(HandRecord(state, order, state.payoffs()))
-        return records
+        return len(won), records
 
 
 def play_matches(
@@ -203,19 +227,20 @@ def play_matches(
     """Independent matches of so many hands each, memories reset before each.
 
     Hands of a learner depend on each other; whole matches do not. GS3's protocol against Vexbot:
-    20 matches of 100,000 hands, `rate()` of each, and `rate(0.1)`, its last tenth.
+    20 matches of 100,000 hands, `rate()` of each, and `rate(0.1)`, its last tenth. Asked to stop,
+    this raises `Stopped`, whose `partial` are the matches that were finished.
     """
     matches = whole_number(matches, "the number of matches", 1, MAX_HAND_NUMBER)
     seeds = np.random.SeedSequence(seed).generate_state(matches)
-    found = []
+    found: list[Match] = []
     for number, match_seed in enumerate(seeds.tolist()):
 
         def look(share: float, number: int = number) -> None:
             if watch is not None:
                 watch((number + share) / matches)
 
-        found.append(
-            play_match(
+        try:
+            played = play_match(
                 rules,
                 players,
                 hands,
@@ -226,7 +251,11 @@ def play_matches(
                 runner=runner,
                 watch=look,
             )
-        )
+        except Stopped:
+            raise Stopped(
+                "stopped before the end of the first match", partial=tuple(found) or None
+            ) from None
+        found.append(played)
     return tuple(found)
 
 

@@ -36,6 +36,7 @@ from equilibrist.games.state import MAX_HAND_NUMBER
 from equilibrist.play.match import Match, Watch, play_match
 from equilibrist.players.catalog import make_player
 from equilibrist.players.player import MOST_SEED
+from equilibrist.storage.stopping import Stopped
 
 MOST_PLAYERS = 1000  # 499,500 matches
 
@@ -122,16 +123,22 @@ def play_tournament(tournament: Tournament, watch: Watch | None = None) -> Cross
             if watch is not None:
                 watch((number + share) / len(pairs))
 
-        matches[i, j] = play_match(
-            rules,
-            (seated[i], seated[j]),
-            tournament.hands,
-            seed=tournament.seed,
-            duplicate=tournament.duplicate,
-            agreed_rounds=tournament.agreed_rounds,
-            runner="auto",
-            watch=look,
-        )
+        try:
+            matches[i, j] = play_match(
+                rules,
+                (seated[i], seated[j]),
+                tournament.hands,
+                seed=tournament.seed,
+                duplicate=tournament.duplicate,
+                agreed_rounds=tournament.agreed_rounds,
+                runner="auto",
+                watch=look,
+            )
+        except Stopped:
+            raise Stopped(
+                f"stopped in match {number + 1} of {len(pairs)}; a tournament has no table before "
+                "its end, and the same command plays it from the beginning"
+            ) from None
     return CrossTable.of(names, matches)
 
 

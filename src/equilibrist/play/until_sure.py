@@ -13,6 +13,7 @@ import numpy as np
 from equilibrist.evaluation.sequential import MixtureSPRT, SequentialTest
 from equilibrist.games.rules import GameRules
 from equilibrist.play.match import Match, Pair, Runner, Watch, check_match, play_match
+from equilibrist.storage.stopping import Stopped
 
 _GROWTH = 4  # what is played before is so many times as long as a part
 _TELLING = 20  # parts before a twentieth of the hands are too short to tell how long others take
@@ -32,6 +33,8 @@ def play_until_sure(
     watch: Watch | None = None,
 ) -> tuple[Match, SequentialTest]:
     """All that was played, as one match, and the test of its samples, in chips a hand.
+
+    Asked to stop, this raises `Stopped`, whose `partial` are both as far as they are.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -56,17 +59,30 @@ def play_until_sure(
                 watch((done + share * deals) / most)
 
         part_seed = int(np.random.SeedSequence([seed, len(parts), 3]).generate_state(1)[0])
-        part = play_match(
-            rules,
-            players,
-            deals * runs,
-            seed=part_seed,
-            duplicate=duplicate,
-            agreed_rounds=agreed_rounds,
-            runner=runner,
-            watch=look,
-        )
+        try:
+            part = play_match(
+                rules,
+                players,
+                deals * runs,
+                seed=part_seed,
+                duplicate=duplicate,
+                agreed_rounds=agreed_rounds,
+                runner=runner,
+                watch=look,
+            )
+        except Stopped as stopped:
+            part = stopped.partial
+            if part is not None and len(part.chips) == runs:
+                parts.append(part)
+                test.add(part.results.rates)
+            whole = (_joined(parts, seed), test) if parts else None
+            raise Stopped("stopped before the first hand was played twice", partial=whole) from None
         parts.append(part)
         test.add(part.results.rates)
+    return _joined(parts, seed), test
+
+
+def _joined(parts: list[Match], seed: int) -> Match:
+    """One match of the hands of several."""
     chips = np.concatenate([part.chips for part in parts], axis=1)
-    return Match(rules, parts[0].names, seed, chips, runner=parts[0].runner), test
+    return Match(parts[0].rules, parts[0].names, seed, chips, runner=parts[0].runner)

@@ -128,10 +128,12 @@ def train(
     sums = Sums.empty()
     while len(run.cycles) < cycles:
         while run.hands_done < settings.hands:
+            keep.stop_if_asked(run)
             walk_block(settings, run, sums)
             if watch is not None:
                 watch(run)
             keep(is_due=False)
+        keep.stop_if_asked(run)
         finish_cycle(settings, run)
         keep(is_due=True)
         if watch is not None:

@@ -35,10 +35,12 @@ from numpy.typing import NDArray
 
 from equilibrist.abstraction.betting_lines import BB, BU
 from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.storage import stopping
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.storage.manifest import plain_text
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
+from equilibrist.storage.stopping import Stopped
 from equilibrist.strategies.level_game import level_game
 from equilibrist.strategies.level_weights import (
     from_largest,
@@ -137,16 +139,18 @@ def train(
     """Train for so many cycles in all; `watch` is called after every block of hands and cycle.
 
     With a folder the run is written to it now and then, and at every cycle's end; `resume` goes on
-    with what is there.
+    with what is there. A run that is asked to stop is written too, and raises `Stopped`.
     """
     run = load_training(out, settings) if out and resume else Training.begin(settings)
     keep = Keeper(None if out is None else lambda: save_training(out, settings, run))
     while len(run.cycles) < cycles:
         while run.hands_done < settings.hands:
+            keep.stop_if_asked(run)
             play_block(settings, run)
             if watch is not None:
                 watch(run)
             keep(is_due=run.hands_done == settings.hands)
+        keep.stop_if_asked(run)
         finish_cycle(settings, run)
         keep(is_due=True)
         if watch is not None:
@@ -248,15 +252,29 @@ class Keeper:
     def __init__(self, save: Callable[[], None] | None) -> None:
         self._save = save
         self._written, self._took = time.perf_counter(), 1.0
+        self._block = self._written
+        self._is_saved = False
 
     def __call__(self, *, is_due: bool) -> None:
         """Write, or leave it for now."""
         start = time.perf_counter()
+        self._is_saved = False
         if self._save is None or not (is_due or start - self._written > _SAVE_SHARE * self._took):
             return
         self._save()
         self._written = time.perf_counter()
         self._took = self._written - start
+        self._is_saved = True
+
+    def stop_if_asked(self, run: object) -> None:
+        """Write the run and raise `Stopped` with it if asked to; to be called between blocks."""
+        now = time.perf_counter()
+        if stopping.is_requested():
+            if not self._is_saved:
+                self(is_due=True)
+            raise Stopped(partial=run)
+        stopping.expect("block of hands", now - self._block + self._took)
+        self._block = now
 
 
 def save_training(out: Path, settings: FixedStrategy, run: Training) -> None:

@@ -46,6 +46,7 @@ from equilibrist.solving.double_oracle import is_listed
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.matrix_lp import distribution, solve_matrix
 from equilibrist.solving.solver import State
+from equilibrist.storage import stopping
 
 CARRIED = ("regret0", "regret1", "behaviour0", "behaviour1")  # of a state of CFR+
 _FIRST_CHECK = 10  # iterations of CFR+ before the first look at the gap; later ones grow
@@ -126,6 +127,7 @@ def by_half_oracle(game: RestrictedGame, accuracy: float) -> Response:
     responses, payoffs = answer[None], (game.utilities @ answer)[None]
     basis = None
     while True:
+        stopping.check()
         solution = solve_matrix(payoffs, basis)
         weights, basis = solution.column, solution.basis
         bound, answer = best_against(game, weights)
@@ -155,6 +157,7 @@ def by_regret_matching(
     if carried:
         _carry(game, state, carried)
     while True:
+        stopping.check()
         solver.step(game, state, max(_FIRST_CHECK, int(state["iteration"]) // 4))
         plans = solver.plans(game, state)
         response = _proved(game, plans[game.responder], distribution(plans[game.player][1:]))

@@ -121,7 +121,7 @@ class LinearProgram:
             for player, (side, x) in enumerate(zip(matrix.sequences, variables, strict=True))
         ]
         certificate = evaluate(game, (plans[0], plans[1]), given)
-        allowed = self.tolerance * _largest_payoff(game)
+        allowed = self.tolerance * largest_payoff(game)
         if not certificate.exploitability <= allowed:
             raise SolverError(
                 f"{self.method} ended with status {status!r} and plans exploitable by "
@@ -153,7 +153,7 @@ class LinearProgram:
         return f"try {others}, more time, a larger tolerance, or payoffs of a smaller range"
 
 
-def _largest_payoff(game: SequenceGame) -> float:
+def largest_payoff(game: SequenceGame) -> float:
     """The most that a hand can win or lose, in the game's unit."""
     payoffs = np.concatenate([game.leaves.fold_payoff, game.leaves.showdown_stake])
     # Of expected leaves the mean size is known; the largest is more.

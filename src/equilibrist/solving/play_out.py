@@ -23,6 +23,7 @@ from equilibrist.games.betting_tree import BettingTree
 from equilibrist.models.bucketed import bucket_game
 from equilibrist.models.truncated import PlayedOut, end_nodes, value_of_play
 from equilibrist.solving.cfr import CFR
+from equilibrist.storage import stopping
 
 
 def play_out(
@@ -52,6 +53,7 @@ def play_out(
         rest = bucket_game(
             buckets, counts, menu, first_round=last_round + 1, pot=2 * round(float(stake))
         )
+        stopping.check()
         state = solver.init(rest)
         solver.step(rest, state, iterations)
         values.append(value_of_play(rest, solver.plans(rest, state), buckets))

@@ -3,10 +3,15 @@
 `solve` knows nothing of files or screens: it calls `watch` after each evaluation, and between them
 whenever it looks at the clock, and `save` when a checkpoint is due, so that the command line shows
 progress and writes artefacts.
+
+Inside `stopping.on_signals` a signal ends a run after its iteration: it is evaluated, saved and
+returned. Elsewhere Ctrl-C raises `KeyboardInterrupt`. One that arrives within an iteration leaves
+arrays that do not belong together, so it ends `solve`, and the last checkpoint stands.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,11 +20,14 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.errors import InvalidValueError
+from equilibrist.errors import InvalidValueError, SolverError
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.solver import Evaluates, Solver, State
+from equilibrist.storage import stopping
+from equilibrist.storage.stopping import Stopped
 from equilibrist.strategies.evaluation import Evaluation
+from equilibrist.strategies.strategy import MAY_BE_INFINITE, STATE
 
 _LONGEST_CHUNK = 1.0  # seconds between two looks at the clock and at Ctrl-C
 _CHECKPOINT_SHARE = 0.05  # a checkpoint is due when it costs less than this of the time since
@@ -52,6 +60,15 @@ class Run:
     trace: list[Row] = field(default_factory=list)
     seconds: float = 0.0
     outcome: Outcome = Outcome.BUDGET_SPENT
+    is_whole: bool = True  # False within an iteration: arrays and counters may disagree
+
+    def check_whole(self) -> None:
+        """Raise `SolverError` within an iteration: nothing of it may be stored."""
+        if not self.is_whole:
+            raise SolverError(
+                f"the run broke off within an iteration, after iteration "
+                f"{int(self.state['iteration'])}; go on from its last checkpoint"
+            )
 
     @property
     def evaluation(self) -> Evaluation:
@@ -98,33 +115,94 @@ def solve(
     """
     check_budget(iterations, target, seconds, every)
     run = run or Run(solver.init(game, seed))
+    run.check_whole()
     run.outcome = Outcome.BUDGET_SPENT
     solver.step(game, run.state, 0)  # compiles, outside the time that is measured
-    _look(game, solver, run)
+    checkpoints = _Checkpoints(save, int(run.state["iteration"]))
+    looks = _Looks(game, solver, checkpoints)
+    first = looks(run)
     limit = np.inf if iterations is None else iterations
-    last_save = time.perf_counter()
-    save_cost = 0.0
     try:
         while not _is_done(run, limit, target, seconds):
+            if stopping.is_requested():
+                run.outcome = Outcome.INTERRUPTED
+                break
             goal = min(next_look(int(run.state["iteration"]), every), limit)
-            _advance(game, solver, run, int(goal), seconds, watch)
-            run.trace.append(_look(game, solver, run))
+            ending = looks.seconds + checkpoints.cost
+            _advance(game, solver, run, int(goal), seconds, watch, ending)
+            run.trace.append(looks(run))
             if watch is not None:
                 watch(run)
-            since = time.perf_counter() - last_save
-            if save is not None and save_cost <= _CHECKPOINT_SHARE * since:
-                start = time.perf_counter()
-                save(run)
-                last_save = time.perf_counter()
-                save_cost = last_save - start
-    except KeyboardInterrupt:
+            checkpoints.save_if_due(run)
+    except KeyboardInterrupt as interrupt:
+        # Only `stopping.check` raises `Stopped`, which solvers call between their iterations.
+        if not (run.is_whole or isinstance(interrupt, Stopped)):
+            raise
+        run.is_whole = True
         run.outcome = Outcome.INTERRUPTED
-        run.trace.append(_look(game, solver, run))
+        if not run.trace or run.trace[-1].iteration < int(run.state["iteration"]):
+            run.trace.append(looks(run))
     if not run.trace:
-        run.trace.append(_look(game, solver, run))
-    if save is not None:
-        save(run)
+        run.trace.append(first)
+    checkpoints.save(run)
     return run
+
+
+class _Checkpoints:
+    """Saves a run when that costs little of the time since, and at the end unless it is saved."""
+
+    def __init__(self, save: Callable[[Run], None] | None, start: int) -> None:
+        self._save, self._start = save, start
+        self._iteration: int | None = None  # of the last one; None before there is one
+        self._written = time.perf_counter()
+        self.cost = 0.0  # seconds that it took
+
+    def save_if_due(self, run: Run) -> None:
+        """Save, or leave it for now."""
+        if self.cost <= _CHECKPOINT_SHARE * (time.perf_counter() - self._written):
+            self.save(run)
+
+    def save(self, run: Run) -> None:
+        """Save unless that iteration is saved; a run that has not begun is not worth it."""
+        iteration = int(run.state["iteration"])
+        if self._save is None or iteration in (0, self._iteration):
+            return
+        run.check_whole()
+        start = time.perf_counter()
+        self._save(run)
+        self._written = time.perf_counter()
+        self._iteration, self.cost = iteration, self._written - start
+
+    def __str__(self) -> str:
+        """Which checkpoint a run can go on from."""
+        if self._iteration is not None:
+            return f"the last checkpoint is from iteration {self._iteration:,}"
+        return f"it went on from iteration {self._start:,}" if self._start else "nothing is saved"
+
+
+class _Looks:
+    """Evaluates a run, and remembers how long that takes."""
+
+    def __init__(self, game: SequenceGame, solver: Solver, checkpoints: _Checkpoints) -> None:
+        self.game, self.solver, self.checkpoints = game, solver, checkpoints
+        self.seconds = 0.0  # of the last one
+
+    def __call__(self, run: Run) -> Row:
+        """The plans so far, evaluated; `SolverError` where a number of the run is not finite."""
+        start = time.perf_counter()
+        stopping.expect("evaluation", self.seconds + self.checkpoints.cost)
+        iteration = int(run.state["iteration"])
+        try:
+            check_finite(run.state)
+            found = _evaluated(self.game, self.solver, run.state)
+        except InvalidValueError as error:
+            raise SolverError(
+                f"{self.solver.name} on {self.game.name}: {error} after iteration {iteration:,}; "
+                f"{self.checkpoints}",
+                value=iteration,
+            ) from None
+        self.seconds = time.perf_counter() - start
+        return Row(iteration, run.seconds, found)
 
 
 def check_budget(
@@ -162,14 +240,21 @@ def _advance(
     goal: int,
     seconds: float | None,
     watch: Callable[[Run], None] | None,
+    ending: float,
 ) -> None:
-    """Iterate to `goal`, in chunks short enough to notice the clock and an interruption."""
-    chunk = 1
-    while (left := goal - int(run.state["iteration"])) > 0:
+    """Iterate to `goal`, in chunks short enough to notice the clock and a request to stop.
+
+    `ending` is what follows such a request: seconds of an evaluation and a checkpoint.
+    """
+    chunk, taken, done = 1, None, 1
+    while (left := goal - int(run.state["iteration"])) > 0 and not stopping.is_requested():
         steps = min(chunk, left)
+        stopping.expect("iteration", None if taken is None else taken * steps / done + ending)
         start = time.perf_counter()
+        run.is_whole = False
         solver.step(game, run.state, steps)
-        taken = time.perf_counter() - start
+        run.is_whole = True
+        taken, done = time.perf_counter() - start, steps
         run.seconds += taken
         if _has_ended(run.state) or (seconds is not None and run.seconds >= seconds):
             return
@@ -178,14 +263,28 @@ def _advance(
         chunk = 2 * steps if taken < _LONGEST_CHUNK / 2 else max(1, steps // 2)
 
 
-def _look(game: SequenceGame, solver: Solver, run: Run) -> Row:
+def _evaluated(game: SequenceGame, solver: Solver, state: State) -> Evaluation:
     """The plans so far, evaluated; locked decisions are those of the state, if it has them."""
-    state = run.state
     if isinstance(solver, Evaluates):
-        return Row(int(state["iteration"]), run.seconds, solver.evaluate(game, state))
+        return solver.evaluate(game, state)
     plans = solver.plans(game, state)
     locked = (state["behaviour0"], state["behaviour1"]) if "behaviour0" in state else None
-    return Row(int(state["iteration"]), run.seconds, evaluate(game, plans, locked))
+    return evaluate(game, plans, locked)
+
+
+def check_finite(state: State) -> None:
+    """Raise `InvalidValueError` where an array of a state holds a number that is not finite.
+
+    Plans and best responses may hide it: a row of regrets that are NaN is played uniformly.
+    """
+    for name, array in state.items():
+        if array.dtype.kind != "f" or not array.size:
+            continue
+        least, most = float(array.min()), float(array.max())  # NaN if one is
+        is_infinite = math.isinf(least) or math.isinf(most)
+        if math.isnan(least) or (is_infinite and STATE + name not in MAY_BE_INFINITE):
+            what = "infinity" if is_infinite else "NaN"
+            raise InvalidValueError(f"{name} of its state holds {what}", value=name)
 
 
 def _is_done(run: Run, limit: float, target: float | None, seconds: float | None) -> bool:

@@ -9,7 +9,9 @@ Names that mean the same in every state:
 - `finished`, where a method ends by itself: once it is true, further steps change nothing;
 - `breakdown`, where its arithmetic may fail: likewise, and the plans are no longer improving;
 - `behaviour0` and `behaviour1` [L], where a method keeps them: at locked decisions they hold the
-  probabilities that are given.
+  probabilities that are given;
+- `gains`, `exploitability` and `nash_conv`, where a method knows them: infinite as long as nothing
+  is known. No other number of a state is ever infinite, and none is NaN.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ class SolvedSpot:
 
     def save(self, folder: str | Path) -> str:
         """Write it, replacing one that is there at once and whole; returns its hash."""
+        self.run.check_whole()
         found = self.run.evaluation
         return write_artefact(
             folder,

@@ -42,6 +42,7 @@ class Store:
         """Write the run so far; the folder holds the old one or the new one, never half."""
         if self.out is None:
             return
+        run.check_whole()
         first, second = self.solver.plans(self.game, run.state)
         Solution(
             game=self.description,

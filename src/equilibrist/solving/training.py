@@ -33,6 +33,7 @@ from equilibrist.solving.solver import Solver
 from equilibrist.solving.store import Store
 from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.ownership import owned
 from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, Bot, GluedBot, is_current
 from equilibrist.strategies.compact import CompactStrategy
 from equilibrist.strategies.description import BucketDescription, Description
@@ -103,7 +104,6 @@ def make_buckets(
     """The buckets in a folder, made or opened."""
     out = folder / BUCKETS
     wanted = keeping.request(rules, recipe, list(numbers), seed)
-    is_there = (out / MANIFEST).exists()
     if _is_whole(out):
         found = Abstraction.open(out)
         if (found.recipe, found.num_buckets, found.rules) != (
@@ -117,9 +117,13 @@ def make_buckets(
             )
         return found
     begun = keeping.UnfinishedFolder
-    keep = begun.open(out, wanted) if is_there else begun(out, wanted)
-    found = build(recipe, rules, list(numbers), seed=seed, keep=keep, progress=say)
-    found.save(out)
+    with owned(out):
+        if _is_whole(out):  # made by another process meanwhile
+            return make_buckets(rules, recipe, numbers, folder, seed=seed, say=say)
+        is_there = (out / MANIFEST).exists()
+        keep = begun.open(out, wanted) if is_there else begun(out, wanted)
+        found = build(recipe, rules, list(numbers), seed=seed, keep=keep, progress=say)
+        found.save(out)
     return found
 
 
@@ -195,8 +199,9 @@ def make_ends(
             raise StorageError(f"{out} is of other raises or rounds", value=str(out))
         return out
     buckets, counts = Abstraction.open(folder / BUCKETS), joint.Joint.open(folder / COUNTS)
-    found = play_out(buckets, counts, menu, bot.last_round, dtype=bot.dtype, tell=tell)
-    found.save(out, parents, max_raises=bot.max_raises, last_round=bot.last_round)
+    with owned(out):
+        found = play_out(buckets, counts, menu, bot.last_round, dtype=bot.dtype, tell=tell)
+        found.save(out, parents, max_raises=bot.max_raises, last_round=bot.last_round)
     return out
 
 
@@ -211,7 +216,6 @@ def _counted(
     tell: Callable[[float], None],
 ) -> joint.Joint:
     """The counts in a folder, made, ended or opened; of a sample if `boards` are given."""
-    so_far = None
     if (out / MANIFEST).exists():
         there = read_identity(out, joint.KIND)
         if there.parents != parents:
@@ -220,13 +224,16 @@ def _counted(
             found = joint.Joint.open(out)
             _check_sample(out, found, boards, seed)
             return found
-        so_far = joint.Progress.open(out, parents)
-    if boards is None:
-        keeper = joint.Keeper(out, parents, tell)
-        found = joint.joint(first, second, so_far=so_far, watch=keeper)
-    else:
-        found = joint.sampled_joint(first, second, num_boards=boards, seed=seed)
-    found.save(out, parents)
+    with owned(out):
+        if _is_whole(out):  # made by another process meanwhile
+            return _counted(out, parents, first, second, boards=boards, seed=seed, tell=tell)
+        so_far = joint.Progress.open(out, parents) if (out / MANIFEST).exists() else None
+        if boards is None:
+            keeper = joint.Keeper(out, parents, tell)
+            found = joint.joint(first, second, so_far=so_far, watch=keeper)
+        else:
+            found = joint.sampled_joint(first, second, num_boards=boards, seed=seed)
+        found.save(out, parents)
     return found
 
 

@@ -1,0 +1,243 @@
+"""The proof of a stored solution or spot: whether what is stated is what its arrays give.
+
+A folder states a value, both best responses, their mean (the exploitability), a unit, a number of
+iterations and a trace whose last row is the same evaluation. `check` builds the game from its
+description, computes the best responses from the arrays, and lists every statement that does not
+hold. No other module compares proofs.
+
+How far numbers may be apart. They are computed by the same program from the same arrays, so they
+differ only where sums are taken in another order: by another number of threads, or by another
+library of matrix products. Measured: at most 2e-16 of the largest payoff in float64 and 6e-8 where
+sums are in float32 (spots, and matrices of more than 10⁸ cells). Allowed are 1e-9 and 1e-6 of it,
+which is less than any digit that is printed. A plan may miss the constraints of a realization plan
+by 1e-9, or by 1e-5 if its numbers were float32. What is only copied (the trace's last row, the
+number of iterations) must be equal.
+
+Checksums find damage; this finds numbers that the arrays do not bear out, whoever wrote them. It
+does not say who wrote them, nor that the game is the one that is wanted: its name and rules are
+part of the report.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.errors import InvalidValueError, SolverError
+from equilibrist.games.catalog import game_names, get_game
+from equilibrist.games.rules import parse_rules
+from equilibrist.models.game import SequenceGame
+from equilibrist.solving.best_response import evaluate
+from equilibrist.solving.linear_program import largest_payoff
+from equilibrist.solving.methods import get_method, method_names
+from equilibrist.solving.solve import check_finite
+from equilibrist.solving.spot_store import KIND as SPOT
+from equilibrist.solving.spot_store import SolvedSpot
+from equilibrist.solving.state_schema import check_state
+from equilibrist.storage.artefact import Artefact, open_artefact, read_identity
+from equilibrist.storage.schema import Fields
+from equilibrist.strategies.description import Description, GameDescription
+from equilibrist.strategies.evaluation import Evaluation
+from equilibrist.strategies.strategy import Solution, game_of, plan_error
+
+EXACT, ROUNDED = 1e-9, 1e-6  # of the largest payoff: differences allowed with float64 and float32
+PLAN, ROUNDED_PLAN = 1e-9, 1e-5  # how far a plan may miss its constraints
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """What the arrays of a folder give, what it states, and each statement that does not hold."""
+
+    game: SequenceGame
+    method: str
+    iterations: int
+    found: Evaluation  # from the arrays
+    stated: Evaluation  # in the folder
+    plan_error: float  # how far the plans miss their constraints; 0 for spots, which have no plans
+    faults: tuple[str, ...]  # sentences without a full stop; none if everything holds
+    seconds: float  # that the best responses took
+
+    @property
+    def matches(self) -> bool:
+        """Whether every statement holds."""
+        return not self.faults
+
+
+def check(folder: str | Path) -> Proof:
+    """The proof of the solution or solved spot in a folder, computed again from its arrays.
+
+    Raises `StorageError` for a folder that cannot be trusted to be one, and `SolverError` where its
+    arrays give no number at all.
+    """
+    try:
+        return _check_spot(folder) if read_identity(folder).kind == SPOT else _check_plans(folder)
+    except InvalidValueError as error:
+        raise SolverError(f"{folder} proves nothing: {error}", value=str(folder)) from None
+
+
+def agree(found: Evaluation, stated: Evaluation, allowed: float) -> list[str]:
+    """Which numbers are further apart than `allowed`, in words.
+
+    Example:
+        >>> agree(Evaluation(0, (1, 1), "chips"), Evaluation(0.5, (1, 1), "chips"), 1e-9)
+        ['the value is 0 chips, not 0.5 as stated']
+    """
+    pairs = {
+        "the value": (found.value, stated.value),
+        "player 0's best response": (found.best_response[0], stated.best_response[0]),
+        "player 1's best response": (found.best_response[1], stated.best_response[1]),
+        "the exploitability": (found.exploitability, stated.exploitability),
+    }
+    faults = [
+        f"{name} is {ours:.12g} {found.unit}, not {theirs:.12g} as stated"
+        for name, (ours, theirs) in pairs.items()
+        if not abs(ours - theirs) <= allowed
+    ]
+    if found.unit != stated.unit:
+        faults.append(f"the unit is {found.unit}, not {stated.unit!r} as stated")
+    return faults
+
+
+def _check_plans(folder: str | Path) -> Proof:
+    artefact = open_artefact(folder, in_memory=True)
+    solution = Solution.of(artefact)
+    game, stated = game_of(solution), solution.certificate
+    is_rounded = solution.settings.get("dtype") == "float32"
+    error = max(plan_error(game, player, solution.plans[player]) for player in (0, 1))
+    start = time.perf_counter()
+    found = evaluate(game, solution.plans)
+    seconds = time.perf_counter() - start
+    certificate = Fields.info(artefact).part("certificate")
+    faults = [
+        *_game_faults(solution.game, game),
+        *_plan_faults(solution, error, ROUNDED_PLAN if is_rounded else PLAN),
+        *agree(found, stated, _allowed(game)),
+        *_exploitability_faults(certificate, stated),
+        *_trace_faults(solution.trace, stated, solution.iterations, solution.seconds),
+        *_state_faults(artefact, game, solution),
+    ]
+    method, iterations = solution.method, solution.iterations
+    return Proof(game, method, iterations, found, stated, error, tuple(faults), seconds)
+
+
+def _check_spot(folder: str | Path) -> Proof:
+    spot = SolvedSpot.open(folder, to_go_on=True)
+    assert spot.subgame is not None
+    game, run = spot.subgame.game, spot.run
+    check_finite(run.state)
+    start = time.perf_counter()
+    found = spot.solver.evaluate(game, run.state)
+    seconds = time.perf_counter() - start
+    stated, artefact = run.evaluation, open_artefact(folder, blockwise=True)
+    info = Fields.info(artefact)
+    iterations = info.whole("iterations")
+    faults = [
+        *(
+            f"{name} holds negative numbers"
+            for name, array in run.state.items()
+            if "average" in name and array.size and array.min() < 0
+        ),
+        *agree(found, stated, ROUNDED * largest_payoff(game)),
+        *_exploitability_faults(info, stated),
+        *_trace_faults(artefact.arrays["trace"], stated, iterations, run.seconds),
+        *_same("number of iterations of its arrays", int(run.state["iteration"]), iterations),
+    ]
+    name = spot.solver.name
+    return Proof(game, name, iterations, found, stated, 0.0, tuple(faults), seconds)
+
+
+# --- what is stated -------------------------------------------------------------------------------
+
+
+def _allowed(game: SequenceGame) -> float:
+    is_rounded = game.pairs.joint.dtype == np.float32
+    return (ROUNDED if is_rounded else EXACT) * largest_payoff(game)
+
+
+def _game_faults(described: Description, game: SequenceGame) -> Iterator[str]:
+    """Whether the game is the one that its name says."""
+    if described.name != game.name:
+        yield f"the game is {game.name}, not {described.name!r} as stated"
+    if not isinstance(described, GameDescription) or described.name not in game_names():
+        return
+    if parse_rules(described.rules, described.name) != get_game(described.name):
+        yield f"the rules are not those of {described.name}; another game needs another name"
+
+
+def _plan_faults(solution: Solution, error: float, allowed: float) -> Iterator[str]:
+    for player, plan in enumerate(solution.plans):
+        if not plan.min() >= 0:
+            yield f"player {player}'s plan holds negative numbers"
+    if not error <= allowed:
+        yield f"the plans miss the constraints of realization plans by {error:.3g}"
+
+
+def _exploitability_faults(info: Fields, stated: Evaluation) -> Iterator[str]:
+    """Whether the exploitability and the unit beside the certificate are the certificate's."""
+    exploitability, unit = info.number("exploitability"), info.text("unit")
+    if not is_same(exploitability, stated.exploitability):
+        yield (
+            f"the stated exploitability {exploitability:.12g} is not the mean of the stated best "
+            f"responses, {stated.exploitability:.12g}"
+        )
+    yield from _same("unit", stated.unit, unit)
+
+
+def _trace_faults(
+    trace: NDArray[np.float64], stated: Evaluation, iterations: int, seconds: float
+) -> Iterator[str]:
+    """Whether a trace grows, agrees with itself, and ends in what is stated."""
+    if not len(trace):
+        return
+    if not np.isfinite(trace).all():
+        yield "the trace holds numbers that are not finite"
+        return
+    if not (np.diff(trace[:, 0]) > 0).all():
+        yield "the iterations of the trace do not increase"
+    if not (np.diff(trace[:, 1], prepend=0.0) >= 0).all():
+        yield "the seconds of the trace decrease"
+    yield from _same("last iteration of the trace", int(trace[-1, 0]), iterations)
+    if not is_same(float(trace[-1, 1]), seconds):
+        yield f"the trace ends after {trace[-1, 1]:.6g} s, not after {seconds:.6g} as stated"
+    last = [stated.exploitability, *stated.best_response, stated.value][: trace.shape[1] - 2]
+    if not all(map(is_same, trace[-1, 2:].tolist(), last)):
+        yield "the last row of the trace is not the certificate"
+    if trace.shape[1] > 3 and not np.allclose(
+        trace[:, 2], trace[:, 3:5].mean(axis=1), 1e-12, 1e-12
+    ):
+        yield "the trace states exploitabilities that are not the mean of its best responses"
+
+
+def _state_faults(artefact: Artefact, game: SequenceGame, solution: Solution) -> Iterator[str]:
+    """Whether the method's own arrays, from which a run goes on, give the plans."""
+    if not solution.state:
+        return
+    if solution.method not in method_names():
+        yield f"no method is called {solution.method!r}"
+        return
+    solver = get_method(solution.method, solution.settings.get("dtype", "float64"))
+    check_state(artefact, solver.name, solver.init(game, solution.seed))
+    state = dict(solution.state)
+    done = int(state["iteration"])
+    yield from _same("number of iterations of its arrays", done, solution.iterations)
+    for player, (plan, stored) in enumerate(
+        zip(solver.plans(game, state), solution.plans, strict=True)
+    ):
+        if not np.abs(plan - stored).max() <= PLAN:
+            yield f"player {player}'s plan is not the one that the method's own arrays give"
+
+
+def _same(what: str, found: object, stated: object) -> Iterator[str]:
+    if found != stated:
+        yield f"the {what} is {found}, not {stated!r} as stated"
+
+
+def is_same(first: float, second: float) -> bool:
+    """Whether numbers are equal but for the rounding of a sum."""
+    return math.isclose(first, second, rel_tol=1e-12, abs_tol=1e-12)

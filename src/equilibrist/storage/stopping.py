@@ -1,0 +1,186 @@
+"""Stopping long work where nothing is half done: signals set a flag, and loops look at it.
+
+Inside `on_signals` SIGINT (Ctrl-C), SIGTERM and SIGHUP no longer interrupt the program. A thread is
+woken as the first of them arrives, also while compiled code runs, prints when the work will end and
+sets the flag. Loops look at the flag between iterations, when arrays and counters agree: those that
+can return what they have ask `is_requested`, the others call `check`, which raises `Stopped`. The
+second signal ends the process at once; whatever is on the disk is whole, because artefacts are
+replaced whole.
+
+Without `on_signals` nothing changes: no flag is ever set, and Ctrl-C raises `KeyboardInterrupt`
+somewhere, perhaps between two arrays that belong together.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SHOW_CURSOR = b"\x1b[?25h\n"  # a panel that is drawn on a terminal hides it
+_MOMENT = 0.5  # seconds that are not worth a number
+_SAME = 0.25  # seconds within which signals count as one: a closing terminal sends several
+_PATIENCE = 0.2  # seconds that a terminal has to take the cursor back
+
+
+class Stopped(KeyboardInterrupt):
+    """Long work ended before it was done, because it was asked to; nothing is half done.
+
+    `partial` is what the work came to, where that is of use. Never raised by a signal itself, only
+    by `check` and by loops that were asked to stop.
+    """
+
+    def __init__(
+        self, message: str = "stopped; nothing is half written", *, partial: Any = None
+    ) -> None:
+        super().__init__(message)
+        self.partial = partial
+
+
+class Stop:
+    """A request to stop, and until when the present piece of work takes.
+
+    Example:
+        >>> stop = Stop()
+        >>> stop.expect("iteration", 3.0)
+        >>> stop.request()
+        >>> stop.is_requested, stop.exit_code, stop.announcement()
+        (True, 130, 'stopping after this iteration, about 3 s; press Ctrl-C again to stop at once')
+    """
+
+    def __init__(self) -> None:
+        self.signal: signal.Signals | None = None  # that asked; None before one does
+        self._piece = ""
+        self._end: float | None = None  # of that piece, by the monotonic clock
+
+    @property
+    def is_requested(self) -> bool:
+        """Whether the work is to stop."""
+        return self.signal is not None
+
+    @property
+    def exit_code(self) -> int:
+        """What the process ends with, as shells have it: 130, 143 or 129."""
+        return 128 + (self.signal or signal.SIGINT)
+
+    def request(self, number: int = signal.SIGINT) -> None:
+        """Ask the work to stop, as a signal does."""
+        self.signal = signal.Signals(number)
+
+    def expect(self, piece: str, seconds: float | None = None) -> None:
+        """Take note of what cannot be broken off, and how long it takes if that is known."""
+        self._end = None if seconds is None else time.monotonic() + seconds
+        self._piece = piece
+
+    def announcement(self) -> str:
+        """When the work will end, in words."""
+        text = f"stopping after this {self._piece}" if self._piece else "stopping as soon as I can"
+        left = 0.0 if self._end is None else self._end - time.monotonic()
+        if left >= _MOMENT:
+            text += f", about {left:.0f} s" if left < 100 else f", about {left / 60:.0f} min"
+        is_key = self.signal in (None, signal.SIGINT)
+        again = "press Ctrl-C again" if is_key else "send a second signal"
+        return f"{text}; {again} to stop at once"
+
+
+_current: Stop | None = None
+
+
+def is_requested() -> bool:
+    """Whether the work of this process is to stop; false outside `on_signals`."""
+    return _current is not None and _current.is_requested
+
+
+def check() -> None:
+    """Raise `Stopped` if the work is to stop; to be called where nothing is half done."""
+    if is_requested():
+        raise Stopped
+
+
+def expect(piece: str, seconds: float | None = None) -> None:
+    """Say what cannot be broken off from now on, "iteration", and how long it takes if known."""
+    if _current is not None:
+        _current.expect(piece, seconds)
+
+
+@contextlib.contextmanager
+def on_signals(say: Callable[[str], None] | None = None) -> Iterator[Stop]:
+    """Let signals ask the work inside to stop; `say` prints, on stderr by default.
+
+    Signals that were ignored before, as `nohup` ignores SIGHUP, stay so. Inside another
+    `on_signals` that one holds. Only the main thread can receive signals: elsewhere this fails.
+    """
+    global _current
+    if _current is not None:
+        yield _current
+        return
+    stop = Stop()
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    watcher = threading.Thread(target=_watch, args=(reader, stop, say or _say), daemon=True)
+    watcher.start()
+    earlier_writer = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    earlier = {
+        number: signal.signal(number, _wake)
+        for number in SIGNALS
+        if signal.getsignal(number) not in (signal.SIG_IGN, None)
+    }
+    _current = stop
+    try:
+        yield stop
+    finally:
+        _current = None
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(earlier_writer)
+        os.close(writer)  # ends the watcher
+        watcher.join()
+        os.close(reader)
+
+
+def _wake(number: int, frame: FrameType | None) -> None:
+    """Set the flag; Python has written the signal to the watcher's pipe already."""
+    if _current is not None and not _current.is_requested:
+        _current.request(number)
+
+
+def _watch(reader: int, stop: Stop, say: Callable[[str], None]) -> None:
+    """Set the flag at the first signal, and end the process at the second."""
+    first: float | None = None
+    while numbers := os.read(reader, 64):
+        for number in numbers:
+            if number not in SIGNALS:
+                continue
+            if first is None:
+                first = time.monotonic()
+                if not stop.is_requested:  # the main thread is busy: it has not come to `_wake`
+                    stop.request(number)
+                _run_aside(say, stop.announcement())
+            elif time.monotonic() - first > _SAME:
+                _leave(number)
+
+
+def _run_aside(work: Callable[..., object], *arguments: object) -> threading.Thread:
+    """Print by a thread of its own: a pipe or terminal that takes nothing must not hold us up."""
+    thread = threading.Thread(target=work, args=arguments, daemon=True)
+    thread.start()
+    return thread
+
+
+def _leave(number: int) -> None:
+    """End the process now; the cursor is there again."""
+    if os.isatty(2):
+        _run_aside(os.write, 2, _SHOW_CURSOR).join(_PATIENCE)
+    os._exit(128 + number)
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)

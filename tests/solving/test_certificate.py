@@ -1,0 +1,256 @@
+"""Folders that state what their arrays do not give, with right checksums, are found out."""
+
+import copy
+import shutil
+
+import numpy as np
+import pytest
+
+from equilibrist.errors import EquilibristError
+from equilibrist.games.catalog import get_game
+from equilibrist.games.rules import rules_text
+from equilibrist.models.build import exact_game
+from equilibrist.models.spot import Spot
+from equilibrist.solving.certificate import EXACT, PLAN, check
+from equilibrist.solving.linear_program import largest_payoff
+from equilibrist.solving.methods import get_method
+from equilibrist.solving.solve import solve
+from equilibrist.solving.spot_store import SolvedSpot, solver
+from equilibrist.solving.store import Store
+from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.strategies.description import GameDescription
+
+PAYOFF = 13  # chips, the most that a hand of Leduc can win
+
+
+@pytest.fixture(scope="module")
+def solution(tmp_path_factory):
+    out = tmp_path_factory.mktemp("solution") / "leduc"
+    game, by = exact_game(get_game("leduc")), get_method("cfr+")
+    store = Store(out, game, GameDescription.of(game), by, 0, "float64")
+    solve(game, by, iterations=20, save=store.save)
+    assert largest_payoff(game) == PAYOFF
+    return out
+
+
+@pytest.fixture(scope="module")
+def spot(tmp_path_factory):
+    out = tmp_path_factory.mktemp("spot") / "river"
+    given = Spot.of("Td9d6hQc2s", "AA,76s", "KK,QJs", pot=200, stack=400, bets="50%,a")
+    by = solver("cfr+", 32)
+    SolvedSpot(given, by, solve(given.build().game, by, iterations=20)).save(out)
+    return out
+
+
+def forged(folder, tmp_path, change):
+    """The folder again, with something changed and checksums that are right."""
+    out = tmp_path / "forged"
+    shutil.copytree(folder, out)
+    stored = open_artefact(folder)
+    parts = {
+        "arrays": {name: np.array(array) for name, array in stored.arrays.items()},
+        "configuration": copy.deepcopy(stored.configuration),
+        "info": copy.deepcopy(stored.info),
+        "timings": dict(stored.timings),
+    }
+    change(**parts)
+    arrays = parts.pop("arrays")
+    write_artefact(out, stored.kind, arrays, seed=stored.seed, parents=stored.parents, **parts)
+    return out
+
+
+def stated(name, number, place=None):
+    """Change a number of the certificate and of the trace's last row, as a careful forger would."""
+    columns = {"best_response": (3, 4), "value": (5, 5)}
+
+    def change(arrays, info, **_):
+        certificate = info["certificate"]
+        if place is None:
+            certificate[name] += number
+        else:
+            certificate[name][place] += number
+        certificate["exploitability"] = sum(certificate["best_response"]) / 2
+        arrays["trace"][-1, columns[name][place or 0]] += number
+        arrays["trace"][-1, 2] = certificate["exploitability"]
+
+    return change
+
+
+def array(name, change):
+    def apply(arrays, **_):
+        arrays[name] = change(arrays[name])
+
+    return apply
+
+
+def entry(*path, value):
+    """Change an entry of the info or configuration."""
+
+    def apply(**parts):
+        place = parts
+        for name in path[:-1]:
+            place = place[name]
+        place[path[-1]] = value
+
+    return apply
+
+
+def swap_plans(arrays, **_):
+    arrays["plan0"], arrays["plan1"] = arrays["plan1"], arrays["plan0"]
+
+
+def swap_players(arrays, **_):
+    """Both plans and both sides of the method's own arrays."""
+    swap_plans(arrays)
+    for part in ("behaviour", "plan", "regret", "average"):
+        first, second = f"state.{part}0", f"state.{part}1"
+        arrays[first], arrays[second] = arrays[second], arrays[first]
+
+
+def other_rules(configuration, **_):
+    """Raises of another size: plans have the same length, and the name is the same."""
+    text = rules_text(get_game("leduc"))
+    assert "raiseSize = 2 4" in text
+    configuration["game"]["rules"] = text.replace("raiseSize = 2 4", "raiseSize = 2 2")
+
+
+def negative(plan):
+    """A plan that keeps its constraints: what one action loses another gains."""
+    plan = plan.copy()
+    plan[3], plan[6] = plan[3] + 2, plan[6] - 2
+    return plan
+
+
+def longer(trace):
+    return np.vstack([trace[:-1], trace[-2:]])
+
+
+SMALL = 2 * EXACT * PAYOFF  # just too much
+
+FORGERIES = {
+    "value": (stated("value", SMALL), "the value is"),
+    "best response 0": (stated("best_response", SMALL, 0), "player 0's best response is"),
+    "best response 1": (stated("best_response", -0.5, 1), "player 1's best response is"),
+    "both best responses, same exploitability": (
+        lambda **parts: [
+            stated("best_response", number, player)(**parts)
+            for player, number in enumerate((0.01, -0.01))
+        ],
+        "player 0's best response is",
+    ),
+    "exploitability": (
+        entry("info", "certificate", "exploitability", value=1e-9),
+        "is not the mean of the stated best responses",
+    ),
+    "unit": (entry("info", "certificate", "unit", value="mbb/g"), "the unit is chips, not 'mbb/g'"),
+    "iterations": (entry("info", "iterations", value=20_000), "number of iterations of its arrays"),
+    "seconds": (entry("timings", "seconds", value=1e6), "the trace ends after"),
+    "plan scaled": (array("plan0", lambda plan: 0.5 * plan), "miss the constraints"),
+    "plan nearly a plan": (array("plan1", lambda plan: plan + 2 * PLAN), "miss the constraints"),
+    "plan negative": (array("plan0", negative), "player 0's plan holds negative numbers"),
+    "plan another": (
+        array("plan1", lambda plan: np.ones(len(plan)) * (np.arange(len(plan)) < 0) + plan[::-1]),
+        "miss the constraints",
+    ),
+    "plans swapped": (swap_plans, "player 0's plan is not the one"),
+    "players swapped": (swap_players, "the value is"),
+    "rules": (other_rules, "the rules are not those of leduc"),
+    "trace ends otherwise": (
+        array("trace", lambda trace: trace * [1, 1, 0.5, 0.5, 0.5, 1]),
+        "the last row of the trace is not the certificate",
+    ),
+    "trace repeats": (array("trace", longer), "the iterations of the trace do not increase"),
+    "trace is too short": (array("trace", lambda trace: trace[:-1]), "last iteration of the trace"),
+    "trace contradicts itself": (
+        array("trace", lambda trace: trace * np.where(np.arange(6) == 2, 0.5, 1)),
+        "not the mean of its best responses",
+    ),
+    "clock goes back": (
+        array("trace", lambda trace: trace * np.where(np.arange(6) == 1, -1, 1)),
+        "the seconds of the trace decrease",
+    ),
+    "state": (
+        array("state.average0", lambda table: np.ones_like(table)),
+        "player 0's plan is not the one that the method's own arrays give",
+    ),
+    "method": (entry("configuration", "method", value="magic"), "no method is called 'magic'"),
+}
+
+
+def test_an_honest_solution_matches(solution):
+    proof = check(solution)
+    assert proof.matches
+    assert not proof.faults
+    assert proof.found == proof.stated
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_solution_does_not_match(solution, tmp_path, name):
+    change, fault = FORGERIES[name]
+    folder = forged(solution, tmp_path, change)
+    open_artefact(folder).verify()  # checksums do not find it
+    proof = check(folder)
+    assert not proof.matches
+    assert any(fault in each for each in proof.faults), proof.faults
+
+
+def state_and_trace(iteration):
+    def change(arrays, info, **_):
+        info["iterations"] = iteration
+        arrays["trace"][-1, 0] = iteration
+
+    return change
+
+
+def trace_and_info(column, number):
+    """Change the last row and the exploitability beside it."""
+
+    def change(arrays, info, **_):
+        row = arrays["trace"][-1]
+        row[column] += number
+        row[2] = info["exploitability"] = row[3:5].mean()
+
+    return change
+
+
+SPOT_FORGERIES = {
+    "value": (trace_and_info(5, 0.01), "the value is"),
+    "best response 0": (trace_and_info(3, -0.5), "player 0's best response is"),
+    "best response 1": (trace_and_info(4, -0.5), "player 1's best response is"),
+    "exploitability": (
+        entry("info", "exploitability", value=1e-9),
+        "is not the mean of the stated best responses",
+    ),
+    "unit": (entry("info", "unit", value="mbb/g"), "the unit is chips, not 'mbb/g'"),
+    "iterations": (state_and_trace(20_000), "number of iterations of its arrays"),
+    "average": (
+        array("state.last_average0", lambda table: np.ones_like(table)),
+        "player 1's best response is",
+    ),
+    "negative average": (
+        array("state.last_average1", lambda table: table - 1),
+        "last_average1 holds negative numbers",
+    ),
+    "pot": (entry("configuration", "spot", "pot", value=100), "the value is"),
+    "range": (entry("configuration", "spot", "oop", value="AA,T9s"), "the value is"),
+    "trace": (array("trace", longer), "the iterations of the trace do not increase"),
+}
+
+
+def test_an_honest_spot_matches(spot):
+    assert check(spot).faults == ()
+
+
+@pytest.mark.parametrize("name", SPOT_FORGERIES)
+def test_a_forged_spot_does_not_match(spot, tmp_path, name):
+    change, fault = SPOT_FORGERIES[name]
+    proof = check(forged(spot, tmp_path, change))
+    assert not proof.matches
+    assert any(fault in each for each in proof.faults), proof.faults
+
+
+def test_a_folder_whose_numbers_are_not_finite_proves_nothing(solution, tmp_path, monkeypatch):
+    monkeypatch.setattr("equilibrist.storage.artefact.check_finite", lambda *_, **__: None)
+    folder = forged(solution, tmp_path, array("plan0", lambda plan: plan * np.nan))
+    with pytest.raises(EquilibristError):
+        check(folder)

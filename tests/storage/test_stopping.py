@@ -1,0 +1,82 @@
+"""Signals ask work to stop; a second one ends the process, whatever the first thread is doing."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from equilibrist.storage import stopping
+from equilibrist.storage.stopping import Stopped
+
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+# Work that looks at the flag only when a line arrives on stdin.
+PROGRAM = """
+import sys
+from equilibrist.storage import stopping
+
+with stopping.on_signals() as stop:
+    stopping.expect("iteration", {seconds})
+    print("ready", flush=True)
+    sys.stdin.readline()
+    print("whole", stop.is_requested, flush=True)
+    sys.exit(stop.exit_code if stop.is_requested else 0)
+"""
+
+
+def started(seconds="None", **options):
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(seconds=seconds)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
+    )  # fmt: skip
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_the_first_signal_is_announced_while_work_goes_on(number):
+    process = started(seconds="42")
+    process.send_signal(number)
+    line = process.stderr.readline()  # before the work has looked at the flag
+    assert line.startswith("stopping after this iteration, about 4")
+    assert ("Ctrl-C again" in line) == (number == signal.SIGINT)
+    output, _ = process.communicate("\n", timeout=60)
+    assert (output, process.returncode) == ("whole True\n", CODES[number])
+
+
+def test_a_second_signal_ends_the_process_at_once():
+    process = started()
+    process.send_signal(signal.SIGINT)
+    assert "stopping after this iteration; press" in process.stderr.readline()
+    for _ in range(100):  # the first of them may still be taken for the same request
+        process.send_signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.1)
+            break
+    assert process.returncode == 143
+    assert process.communicate()[0] == ""
+
+
+def test_signals_that_were_ignored_stay_so():
+    process = started(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    process.send_signal(signal.SIGHUP)
+    assert process.communicate("\n", timeout=60) == ("whole False\n", "")
+    assert process.returncode == 0
+
+
+def test_the_flag_is_that_of_the_outermost_handlers_and_ends_with_them():
+    before = signal.getsignal(signal.SIGINT)
+    stopping.check()
+    with stopping.on_signals(say=lambda text: None) as outer, stopping.on_signals() as inner:
+        assert inner is outer
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stopping.is_requested()
+        with pytest.raises(Stopped):
+            stopping.check()
+    assert not stopping.is_requested()
+    assert signal.getsignal(signal.SIGINT) is before
+    assert not any(thread.name.endswith("(_watch)") for thread in threading.enumerate())
