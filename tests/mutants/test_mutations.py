@@ -63,6 +63,7 @@ def test_operators(source, changed):
         "Number = int | float",
         "Numbers = dict[str, list[int]]",
         "assert a == 1",
+        "x = zip(a, b, strict=True)",
         '__all__ = ["a"] + ["b"]',
         "if TYPE_CHECKING:\n    x = 1",
         "@dataclass(frozen=True)\nclass A:\n    x: int",

@@ -127,9 +127,9 @@ def parse_options() -> argparse.Namespace:
     add("--mutants", type=int, default=300, help="number of mutants")
     add("--kernels", type=int, default=60, help="number of these that are in kernels")
     add("--seed", type=int, default=1, help="random seed of the draw")
-    add("--only", default="*", help="pattern of the modules, such as 'games/*'")
+    add("--only", nargs="*", default=["*"], help="patterns of the modules, such as 'games/*'")
     add("--tests", nargs="*", default=["*"], help="patterns of the test files to use")
-    add("--workers", type=int, default=1, help="processes at a time")
+    add("--workers", type=int, default=os.cpu_count() or 1, help="processes at a time")
     add("--memory", type=float, default=8.0, help="most memory of a process in GiB")
     add("--minutes", type=float, default=1e6, help="start nothing new after this time")
     add("--again", action="store_true", help="try the survivors of earlier runs again")
@@ -156,7 +156,7 @@ def main() -> int:
     out = options.out or options.folder / "results.jsonl"
     lab = Laboratory(options.folder, options.memory)
     try:
-        chart = TestMap(lab, modules(MODULES, "*"), options.tests)
+        chart = TestMap(lab, modules(MODULES), options.tests)
         chart.measure(options.workers, deadline)
         done = {line["key"]: line for line in read_lines(out)}
         _try_all(drawn, done, out, options, (lab, chart, deadline))

@@ -93,14 +93,14 @@ class Mutant:
         return self.module, self.mutation.function, self.before, self.after
 
 
-def modules(patterns: Iterable[str], only: str) -> list[str]:
+def modules(patterns: Iterable[str], only: Sequence[str] = ("*",)) -> list[str]:
     """Return the modules that exist and match, as paths below the package."""
     found = {
         path.relative_to(PACKAGE).as_posix()
         for pattern in patterns
         for path in PACKAGE.glob(pattern)
     }
-    return sorted(name for name in found if fnmatch.fnmatch(name, only))
+    return sorted(name for name in found if any(fnmatch.fnmatch(name, one) for one in only))
 
 
 def draw(names: Sequence[str], number: int, seed: int) -> list[Mutant]:
