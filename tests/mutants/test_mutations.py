@@ -1,8 +1,10 @@
 """The changes that mutation testing makes, and its bookkeeping."""
 
 import importlib
+import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -145,3 +147,16 @@ def test_every_listed_mutant_exists_and_has_a_reason():
         }
         assert {name for name in listed if name[0] == module} <= found
     assert all(len(reason) > 20 for reason in listed.values())
+
+
+def test_the_changed_source_stands_before_pytests_own_import_hook(tmp_path, monkeypatch):
+    """Which reads files that the command line names, such as those with doctests, by itself."""
+    plugin = importlib.import_module("mutant_plugin")
+    (tmp_path / "job").write_text(
+        json.dumps({"module": "m", "file": "m.py", "source": "c.py", "tests": {}, "out": "out"})
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(changed_import.JOB, "job")
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    plugin.pytest_configure(SimpleNamespace(pluginmanager=SimpleNamespace(register=id)))
+    assert isinstance(sys.meta_path[0], changed_import.ChangedFinder)

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from changed_import import JOB
+from changed_import import JOB, enter
 
 
 def pytest_configure(config: Any) -> None:
     """Register the observer of this process; pytest loads this file as a plugin."""
     if JOB in os.environ:
+        enter()  # again: the import hook of pytest stands before ours since
         job = json.loads(Path(os.environ[JOB]).read_text())
         config.pluginmanager.register(_Tracer(job) if job.get("trace") else _Chooser(job))
 
