@@ -158,5 +158,8 @@ def test_the_changed_source_stands_before_pytests_own_import_hook(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(changed_import.JOB, "job")
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
-    plugin.pytest_configure(SimpleNamespace(pluginmanager=SimpleNamespace(register=id)))
+    registered = []
+    manager = SimpleNamespace(register=registered.append)
+    plugin.pytest_configure(SimpleNamespace(pluginmanager=manager))
+    registered[0].pytest_sessionfinish(0)
     assert isinstance(sys.meta_path[0], changed_import.ChangedFinder)

@@ -53,6 +53,7 @@ class _Chooser:
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         faulthandler.cancel_dump_traceback_later()
         self._say(finished=int(exitstatus))
+        self._out.close()
 
     def _say(self, **what: Any) -> None:
         self._out.write(json.dumps(what) + "\n")
