@@ -130,6 +130,7 @@ class TestMap:
             digest.update(path.read_bytes())
         self._sources = digest.hexdigest()
         self.tests: dict[str, dict[str, Any]] = {}
+        self.file_seconds: dict[str, float] = defaultdict(float)
         self._calling: dict[str, set[str]] = defaultdict(set)  # function → tests
         self._of_module: dict[str, set[str]] = defaultdict(set)  # module → tests
 
@@ -149,7 +150,10 @@ class TestMap:
                 with self._file.open("a") as out:
                     out.write(json.dumps(line) + "\n")
                 passed = sum(test["passed"] for test in tests)
-                print(f"  {number}/{len(missing)} {file}: {passed} of {len(tests)} tests pass")
+                found = (
+                    f"{passed} of {len(tests)} tests pass" if tests else "no tests, or no import"
+                )
+                print(f"  {number}/{len(missing)} {file}: {found}")
                 sys.stdout.flush()
         if any(key not in known for key in files.values()):
             raise SystemExit("The time is up before all tests were traced; run the command again.")
@@ -184,6 +188,7 @@ class TestMap:
 
     def _use(self, test: dict[str, Any]) -> None:
         self.tests[test["test"]] = test
+        self.file_seconds[test["test"].split("::")[0]] += test["seconds"]
         for function in test["functions"]:
             self._calling[function].add(test["test"])
             self._of_module[function.split(":")[0]].add(test["test"])
