@@ -24,7 +24,11 @@ def leduc() -> SequenceGame:
     return exact_game(get_game("leduc"))
 
 
-def test_the_fused_sweeps_equal_the_steps_they_fuse(leduc):
+@pytest.mark.parametrize("threads", ["one", "all"])
+def test_the_fused_sweeps_equal_the_steps_they_fuse(leduc, threads, monkeypatch):
+    if threads == "all":
+        monkeypatch.setattr("equilibrist.models.game.PARALLEL_BOARDS", 1)
+        monkeypatch.setattr("equilibrist.models.game.PARALLEL_LENGTH", 1)
     by_steps = replace(leduc, backend="reference")
     for solver in CFR_VARIANTS.values():
         fused, plain = solver.init(leduc), solver.init(by_steps)
