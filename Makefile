@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo numbers test check bounds bench proofs format clean
+.PHONY: help demo numbers test check bounds bench proofs mutants format clean
 help:           ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -42,6 +42,9 @@ bounds: $(VENV)/installed-dev    ## tests of kernels once more, every index chec
 proofs: bounds                   ## that, and the slow proofs: whole-deck enumerations
 	$(BIN)/python -m pytest -q -m slow tests
 
+mutants: $(VENV)/installed-dev   ## 300 small changes to the sources, each of which a test should notice
+	$(BIN)/python trials/mutants $(OPTIONS)
+
 bench: $(VENV)/installed-dev     ## benchmarks: correctness first, then times beside a rival's
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
@@ -50,4 +53,4 @@ format: $(VENV)/installed-dev    ## rewrite the sources in the house style
 	$(BIN)/ruff format .
 
 clean:                           ## remove the environment and the caches in this folder
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .mutants .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

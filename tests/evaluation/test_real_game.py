@@ -13,6 +13,7 @@ from equilibrist.cards.hand import class_table, hand_table
 from equilibrist.cards.ranking import rank_hands
 from equilibrist.evaluation.expectation import fixed_mix
 from equilibrist.evaluation.real_game import Flops, Response
+from equilibrist.evaluation.real_game_positions import LastRound, find_positions
 from equilibrist.evaluation.real_game_reference import PublicTree
 from equilibrist.evaluation.real_game_strategy import BucketColumns, FixedMix, Table
 from equilibrist.games.bet_menu import BetMenu
@@ -186,3 +187,17 @@ def test_who_always_calls_loses_a_bet_a_round_to_every_favourite(seat):
     for spent, values in zip(positions.spent, response.values(turn), strict=True):
         expected = spent * ahead + 20 * np.maximum(ahead, 0) + bets
         assert values[hands] == pytest.approx(expected, rel=2e-7, abs=1e-3)
+
+
+def test_chances_of_the_river_use_whole_units_and_sure_ones_powers_of_two():
+    # Sums of units over the 1,081 hands of a river stay below 2**30; a power of two keeps chances
+    # of 0 and 1 exact in float32.
+    seat = random_table(Suitless(), "1 1 1 1", 5).seat(0)
+    pure = replace(seat, rows=[*seat.rows[:-1], np.round(seat.rows[-1])])
+    assert 0 < pure.rows[-1].mean() < 1
+    for strategy, least, most in ((seat, 0.999 * 2**30, 2**30), (pure, 2**19 * 1081, 2**19 * 1081)):
+        last = LastRound.of(strategy, find_positions(strategy)[-1], 1081)
+        largest = last.sequences.table.max(axis=2)  # of each row in each lane
+        sums = 1081 * largest[largest > 0].astype(float)
+        assert least <= sums.min()
+        assert sums.max() <= most

@@ -123,7 +123,9 @@ def test_nothing_is_decided_too_early():
     ("options", "words"),
     [
         ({"alpha": 0.0}, "between 0 and 1"),
+        ({"alpha": 1.0}, "between 0 and 1"),
         ({"horizon": 0}, "the horizon is a whole number"),
+        ({"horizon": 10**12 + 1}, "the horizon is a whole number"),
         ({"first_look": 1}, "the first look is a whole number"),
         ({"most_skew": 0.0}, "above zero"),
     ],

@@ -143,6 +143,7 @@ def test_one_match_is_compared_by_welchs_test(limit):
         ([1.0, np.nan], {}, InvalidValueError, "result 1 is nan"),
         ([[1.0, 2.0]], {}, InvalidValueError, "shape"),
         ([1.0, 2.0], {"hands_each": 0}, InvalidValueError, "hands of a result"),
+        ([1.0, 2.0], {"hands_each": 10**12 + 1}, InvalidValueError, "hands of a result"),
         ([1.0, 2.0], {"unit": "mbb/g"}, UnknownNameError, "no unit 'mbb/g': chips"),
         ([1.0, 2.0], {"rules": HOLDEM, "unit": "euros"}, UnknownNameError, "mbb/g"),
     ],

@@ -74,6 +74,9 @@ def test_a_board_in_the_first_round_stands_right_behind_the_hands() -> None:
         state, viewer = parse_state(river, line)
         assert state.board == parse_cards("2c7d9hJsTc")
         assert state_line(state, viewer) == line
+        with pytest.raises(RecordError) as caught:
+            parse_state(river, line.replace("Js", "Jx"))
+        assert caught.value.position == line.index("Js")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from equilibrist.cards.card import parse_cards
+from equilibrist.cards.equity import equity
 from equilibrist.cards.hand import hand_index
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.action import CALL
@@ -13,6 +14,7 @@ from equilibrist.games.notation import parse_state
 from equilibrist.play.match import play_match
 from equilibrist.players.bayesian import action_chances, posterior
 from equilibrist.players.catalog import make_player
+from equilibrist.players.hand_strength import outlook
 from equilibrist.players.player import View
 
 LIMIT = get_game("holdem-limit")
@@ -40,6 +42,52 @@ def test_poki_goes_by_strength_potential_and_odds():
     # Nine cards make the flush, and the pot pays five for one.
     assert act("poki", "MATCHSTATE:0:0:rrrc/cr:4h3h|/QhJc8h") == "c"
     assert act("poki", "MATCHSTATE:1:0::|7h2d") == "f"
+
+
+# What Poki does facing a bet and facing none on a river without draws, where strength is equity.
+RIVER = [
+    ("3d3c", 0.487, "f", "c"),  # just below the middle
+    ("4d3c", 0.532, "c", "r"),
+    ("Qd5c", 0.844, "c", "r"),  # just below 0.85
+    ("Qd6c", 0.853, "r", "r"),
+]
+
+
+@pytest.mark.parametrize(("hole", "strength", "facing", "first"), RIVER)
+def test_poki_bets_the_better_half_and_raises_a_bet_with_the_best_15_percent(
+    hole, strength, facing, first
+):
+    board = "Qc9h7d4s2c"
+    assert equity(hole, "random", parse_cards(board)).equity == pytest.approx(strength, abs=6e-4)
+    assert act("poki", f"MATCHSTATE:0:0:cc/cc/cc/cr:{hole}|/Qc9h7d/4s/2c") == facing
+    assert act("poki", f"MATCHSTATE:0:0:cc/cc/cc/:{hole}|/Qc9h7d/4s/2c") == first
+
+
+# Equities before the flop are those of tests/oracles/preflop_equities.csv.
+@pytest.mark.parametrize(
+    ("hole", "opening", "facing"),
+    [
+        ("8h4h", "f", "f"),  # 0.427
+        ("7h6h", "c", "c"),  # 0.454
+        ("Kh4h", "c", "c"),  # 0.549
+        ("Qh9h", "r", "c"),  # 0.577
+        ("Ah9h", "r", "c"),  # 0.628
+        ("AhJh", "r", "r"),  # 0.654
+    ],
+)
+def test_poki_opens_with_56_percent_and_reraises_with_64(hole, opening, facing):
+    assert act("poki", f"MATCHSTATE:1:0::|{hole}") == opening
+    assert act("poki", f"MATCHSTATE:0:0:r:{hole}|") == facing
+
+
+def test_poki_bets_a_draw_that_the_pot_would_pay_for():
+    # A bet of ten into twenty is a quarter of the pot after a call, into sixty an eighth.
+    open_ended = outlook(parse_cards("4h3s"), parse_cards("Ks6c5d")).positive
+    gutshot = outlook(parse_cards("7h6s"), parse_cards("KsTc9d")).positive
+    assert 0.2 < open_ended < 10 / (20 + 2 * 10)
+    assert 10 / (60 + 2 * 10) < gutshot < 0.142
+    assert act("poki", "MATCHSTATE:0:0:cc/:4h3s|/Ks6c5d") == "c"
+    assert act("poki", "MATCHSTATE:0:0:rrc/:7h6s|/KsTc9d") == "r"
 
 
 def test_anti_poki_bets_into_weakness_and_believes_strength():
