@@ -45,7 +45,7 @@ import children
 import forgery
 import numpy as np
 import specimens
-from forgery import ANY, FORBIDDEN, IMPOSSIBLE, MANIFEST, Draft, Forged
+from forgery import ANY, FORBIDDEN, MANIFEST, Draft, Forged
 from specimens import HERE, SPECIMENS, Reader, Specimen
 
 GOOD = ("refused", "same", "reported", "other")
@@ -250,7 +250,7 @@ def certificate(folder: Path) -> float | None:
     """The exploitability that a folder's manifest states, if it states one that can be read."""
     try:
         info = json.loads((folder / MANIFEST).read_bytes())["info"]
-        found = info["certificate"] if "certificate" in info else None
+        found = info.get("certificate")
         if found is None:
             return None
         first, second = found["best_response"]

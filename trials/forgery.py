@@ -1,7 +1,7 @@
 """Forged and damaged folders: what a stranger or a bad disk could hand us.
 
-A forgery has right checksums: array files, manifest and, half of the time, the hashes by which other
-folders refer to it are computed again. Damage leaves all checksums as they were.
+A forgery has right checksums: those of array files and manifest and, half of the time, the hashes
+by which other folders refer to it are computed again. Damage leaves all checksums as they were.
 
 The format is written down here a second time on purpose: a stranger does not use our writer.
 """
@@ -501,7 +501,8 @@ def _strange(rng: random.Random, value: Any) -> tuple[Any, str]:
         (-1, "-1"), (0, "0"), (1.5, "1.5"), (2**63, "2^63"), (10**30, "10^30"),
         (-(10**400), "-10^400"), (1e300, "1e300"), ("9" * 5000, "5,000 digits"),
         ("x" * 1_000_000, "a million letters"), (_nested(100), "100 brackets"),
-        (_nested(900), "900 brackets"), ("../../../etc/passwd", "a path"), ("\ud800", "half a pair"),
+        (_nested(900), "900 brackets"), ("../../../etc/passwd", "a path"),
+        ("\ud800", "half a pair"),
         (["a", 1, None], "a list"), ({"a": {"b": []}}, "a dictionary"), ("nan", "'nan'"),
     ]  # fmt: skip
     found, words = rng.choice(choices)
@@ -653,7 +654,7 @@ def _escapes_in_names(draft: Draft) -> Forged | None:
 @_recipe
 def _other_kind(draft: Draft) -> Forged | None:
     kinds = ["solution", "spot", "abstraction", "joint", "ends", "strategy", "transitions",
-             "level training", "decision training", "real-game response", "unknown", ""]  # fmt: skip
+             "level training", "decision training", "real-game response", "none", ""]  # fmt: skip
     kind = draft.rng.choice([kind for kind in kinds if kind != draft.manifest["kind"]])
     draft.manifest["kind"] = kind
     return Forged("", f"kind {kind!r}", IMPOSSIBLE)
@@ -670,7 +671,7 @@ def _odd_entry(draft: Draft) -> Forged | None:
              "lock", "x-000001.npy\n", "x-1.npy", "X" * 300 + "-000001.npy", None, 7,
              f"../{draft.folder.name}/{entry['file']}", entry["file"].upper()]  # fmt: skip
     shapes = [[2**62], [-1], [True], [1.5], ["1"], [[1]], [2**32, 2**32], [10**30], {}, None, 3,
-              [0, 2**62], [1] * 70, [2**40], entry["shape"][::-1] + [1]]  # fmt: skip
+              [0, 2**62], [1] * 70, [2**40], [*entry["shape"][::-1], 1]]  # fmt: skip
     dtypes = ["|O8", "O", "<f8 ", "<V8", "float64", "<M8[s]", "<f99", "<i3", "<f0", "<U0", "|S0",
               "<S9999", None, 8, ["<f8"], "<f16", "<c32", ">f8", "=f8"]  # fmt: skip
     digests = ["", "0" * 63, entry["sha256"].upper(), None, "z" * 64]
