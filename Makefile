@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo numbers test check bounds bench proofs format clean
+.PHONY: help demo numbers test check bounds bench proofs trials format clean
 help:           ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -41,6 +41,10 @@ bounds: $(VENV)/installed-dev    ## tests of kernels once more, every index chec
 
 proofs: bounds                   ## that, and the slow proofs: whole-deck enumerations
 	$(BIN)/python -m pytest -q -m slow tests
+
+trials: $(VENV)/installed-dev    ## forged and damaged folders, killed runs: about an hour
+	$(BIN)/python trials/forge_folders.py --trials 2400 --jobs 2
+	$(BIN)/python trials/kill_runs.py --trials 520
 
 bench: $(VENV)/installed-dev     ## benchmarks: correctness first, then times beside a rival's
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done

@@ -18,13 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-os.environ.setdefault("NUMBA_NUM_THREADS", "1")
-os.environ.setdefault("NUMBA_THREADING_LAYER", "workqueue")
-os.environ.setdefault("PYTHONHASHSEED", "0")
-
 SOURCES = Path(__file__).resolve().parent.parent / "src"
-if str(SOURCES) not in sys.path:
-    sys.path.insert(0, str(SOURCES))
 
 _POLL = 0.002  # seconds between two looks at a child
 Action = Callable[[], None]
@@ -39,6 +33,14 @@ class Ending:
     error: str
     seconds: float
     is_late: bool = False  # it was killed because its time was up
+
+
+def prepare() -> None:
+    """Choose threads that survive a fork, and the sources beside this folder; call it first."""
+    os.environ["NUMBA_NUM_THREADS"] = "1"
+    os.environ["NUMBA_THREADING_LAYER"] = "workqueue"
+    if str(SOURCES) not in sys.path:
+        sys.path.insert(0, str(SOURCES))
 
 
 def command(*arguments: str) -> Action:

@@ -13,7 +13,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import children
@@ -345,8 +345,7 @@ SPECIMENS = {
 
 def prepare() -> None:
     """Load the package, name the small bots, and shorten what is long for its accuracy only."""
-    from dataclasses import replace
-
+    children.prepare()
     from equilibrist.evaluation import real_game_run
     from equilibrist.solving import decision_training, fixed_strategy
     from equilibrist.strategies.bots import BOTS, Bot, GluedBot
@@ -420,9 +419,10 @@ def _make_killed(folder: Path, number: int, *arguments: str) -> None:
     def act() -> None:
         replace, done = os.replace, []
 
-        def replace_and_die(*names: str) -> None:
-            replace(*names)
-            done.append(names)
+        def replace_and_die(source: str, target: str, **options: int) -> None:
+            replace(source, target, **options)
+            if Path(target).name == "manifest.json":  # not a compiled kernel
+                done.append(target)
             if len(done) == number:
                 os.kill(os.getpid(), signal.SIGKILL)
 
@@ -432,6 +432,8 @@ def _make_killed(folder: Path, number: int, *arguments: str) -> None:
     ending = children.run(act, folder / "log.txt", folder, limit=900)
     if ending.code != -signal.SIGKILL:
         raise RuntimeError(f"{' '.join(arguments)} ended before its manifest {number}")
+    if not (folder / arguments[-1] / "manifest.json").exists():
+        raise RuntimeError(f"{' '.join(arguments)} left no manifest")
 
 
 def _make_solution(method: str) -> Callable[[Path], None]:
