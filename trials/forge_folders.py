@@ -291,7 +291,7 @@ class Trials:
 
     def __init__(self, names: list[str], options: argparse.Namespace, place: Path) -> None:
         self.names, self.options, self.place = names, options, place
-        self.home = specimens.genuine(names, _say)
+        self.home = specimens.genuine(names, _say, "-blocks" if options.blocks else "")
         self.genuine = Genuine(self.home, place, options.limit)
 
     def prepare(self) -> None:
@@ -454,12 +454,17 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="trials at a time (default: 1)")
     parser.add_argument("--limit", type=float, default=20, help="seconds per reader (default: 20)")
     parser.add_argument("--json", type=Path, help="write every failure to this file, one per line")
+    parser.add_argument("--blocks", action="store_true", help="check arrays of 4 KiB by blocks")
     parser.add_argument("--keep", action="store_true", help="keep the folders of trials")
     options = parser.parse_args()
     names = options.kinds.split(",") if options.kinds else list(SPECIMENS)
     if options.only is not None:
         options.readers = 99
     specimens.prepare()
+    if options.blocks:
+        if not specimens.check_blocks(4096, 1024):
+            sys.exit("this version has no checksums of blocks")
+        forgery.block_bytes = 1024
     place = Path(tempfile.mkdtemp(prefix="equilibrist-forged-"))
     try:
         trials = Trials(names, options, place)

@@ -32,6 +32,7 @@ FORBIDDEN = "forbidden"  # refuse it
 _INDEX = ("first", "parents", "buckets")  # arrays of an abstraction that point into others
 _FREE_ROWS = ("trace", "cycles")  # arrays with as many rows as there were evaluations
 _NEVER_NEGATIVE = ("plan", "behaviour", "average", "wins", "ties", "losses", "start", "step")
+block_bytes = 0  # of a block that has a checksum of its own; 0: arrays have no blocks
 _ESCAPES = "\x1b[31m\x1b]0;owned\x07\r\n\x00\x9b2J"
 
 
@@ -126,9 +127,14 @@ def sign(folder: Path, manifest: dict[str, Any]) -> None:
 
 
 def _signed(entry: dict[str, Any], content: bytes) -> dict[str, Any]:
-    """The entry of an array with right checksums, those of the first format only."""
+    """The entry of an array with right checksums; those of blocks too if it has them."""
     known = {name: entry[name] for name in ("file", "dtype", "shape")}
-    return known | {"sha256": hashlib.sha256(content).hexdigest()}
+    known["sha256"] = hashlib.sha256(content).hexdigest()
+    if "blocks" in entry and block_bytes:
+        parts = range(0, len(content), block_bytes)
+        blocks = [hashlib.sha256(content[i : i + block_bytes]).hexdigest() for i in parts]
+        known["blocks"] = blocks
+    return known
 
 
 def tell_others(home: Path, folder: Path, old: str) -> None:
@@ -683,6 +689,22 @@ def _odd_entry(draft: Draft) -> Forged | None:
 
 
 @_recipe
+def _odd_blocks(draft: Draft) -> Forged | None:
+    """Checksums of blocks, in an artefact that has some or should have none."""
+    name = draft.pick()
+    if name is None:
+        return None
+    entry = draft.manifest["arrays"][name]
+    old = entry.get("blocks", [])
+    zero = "0" * 64
+    new = draft.rng.choice([[], [zero], [zero] * 1000, [*old, zero], old[:-1], old[::-1], "x", {}])
+    if new == entry.get("blocks"):
+        new = [zero]
+    entry["blocks"] = new
+    return Forged("", f"{name}: {len(new)} blocks instead of {len(old)}", IMPOSSIBLE)
+
+
+@_recipe
 def _array_named_oddly(draft: Draft) -> Forged | None:
     name = draft.pick()
     if name is None:
@@ -810,6 +832,22 @@ def _odd_lock(draft: Draft) -> Forged | None:
     )  # fmt: skip
     (draft.folder / LOCK).write_bytes(text)
     return Forged("", f"lock: {text[:30]!r}", needs_writer=True)
+
+
+@_recipe
+def _lock_that_names_files(draft: Draft) -> Forged | None:
+    """A lock that lists files for the next write to remove."""
+    canary = draft.outside / "canary"
+    own = [draft.manifest["arrays"][name]["file"] for name in draft.names]
+    names = [str(canary), os.path.relpath(canary, draft.folder), "outside-000001.npy", "x/../lock",
+             "manifest.json", *draft.rng.sample(own, min(2, len(own)))]  # fmt: skip
+    names = draft.rng.sample(names, 3)
+    _link(draft.folder / "outside-000001.npy", draft.outside / "outside-000001.npy")
+    text = "equilibrist artefact, last written by process          1\nsince 1.000 for one write\n"
+    text += "".join(f"file {name}\n" for name in sorted(names))
+    end = hashlib.sha256(text.encode()).hexdigest()[:16]
+    (draft.folder / LOCK).write_text(f"{text}end {end}\n")
+    return Forged("", f"lock that names {', '.join(names)}", needs_writer=True)
 
 
 @_recipe

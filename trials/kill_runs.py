@@ -54,9 +54,10 @@ SIGNALS = {"KILL": 9, "TERM": 15, "INT": 2, "HUP": 1}
 EXITS = {"TERM": 143, "INT": 130, "HUP": 129}
 BAD = ("numbers", "refused", "traceback", "hang", "exit", "wordless", "late", "deaf", "lost",
        "two owners")  # fmt: skip
-_KEPT = re.compile(r"sav|kept|keep|checkpoint|resume|goes on|go on", re.IGNORECASE)
+_KEPT = re.compile(r"sav|kept|keep|checkpoint|resume|goes on|go on|written", re.IGNORECASE)
 _LIMIT = 300.0  # seconds of a run
 _LATE, _DEAF = 3.0, 5.0  # seconds
+_BEGINNING = 0.3  # seconds in which a command may not have begun
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,6 +127,7 @@ class Kill:
     way: str  # how the moment was chosen
     signal: str
     code: int
+    seconds_run: float  # from the start to the end
     seconds: float  # from the signal to the end
     is_between: bool  # there was a checkpoint, and the run was not done
     is_fresh: bool  # a process of its own instead of a fork
@@ -223,13 +225,18 @@ class Child:
         self.code: int | None = None
         self.is_late = False
         if fresh:
-            spec = [list(arguments), dataclasses.astuple(injection) if injection else None]
+            marker = self.out.with_suffix(".begun")
+            own = None if injection is None else dataclasses.astuple(injection)
+            spec = [list(arguments), own, str(marker)]
             with open(self.out, "wb") as out, open(children.error_file(self.out), "wb") as error:
                 self.process = subprocess.Popen(
                     [sys.executable, __file__, "--child", json.dumps(spec)],
                     stdin=subprocess.DEVNULL, stdout=out, stderr=error, cwd=home,
                 )  # fmt: skip
             self.pid = self.process.pid
+            while not marker.exists() and not self.poll():  # it imports the package
+                time.sleep(0.005)
+            self.begun = time.perf_counter()
         else:
             self.pid = children.start(acting(arguments, injection, counter), self.out, home)
 
@@ -480,6 +487,7 @@ class Killer:
         if injection is None and code == 0 and "interrupted" not in child.text and _is_over(child):
             return None, child
         kill = Kill(seed, job.name, way + (" twice" if twice else ""), name, code,
+                    round(time.perf_counter() - child.begun, 2),
                     round(time.perf_counter() - sent, 2), bool(had), is_fresh, [],
                     child.error[-500:])  # fmt: skip
         self._judge(kill, child, job, home, old_log, acknowledged, twice)
@@ -490,10 +498,9 @@ class Killer:
     ) -> None:
         """Let time pass until the signal is due."""
         clean = self.clean[job.name]
-        startup = 2.0 if child.process is not None else 0.0
         if way == "write":
             seen, skipped = writings(home), rng.randrange(3)
-            until = child.begun + startup + 3 * clean.seconds
+            until = child.begun + 3 * clean.seconds
             while not child.poll() and time.perf_counter() < until:
                 now = writings(home)
                 if now != seen:
@@ -510,7 +517,7 @@ class Killer:
             moment = rng.uniform(first, max(first, last))
         else:
             moment = rng.uniform(0, 0.5 * clean.seconds)
-        until = child.begun + startup + moment
+        until = child.begun + moment
         while not child.poll() and time.perf_counter() < until:
             time.sleep(0.002)
 
@@ -528,6 +535,7 @@ class Killer:
         if child.poll():
             acknowledged = time.perf_counter() - sent
         if twice:
+            child.wait(0.4)  # two signals at once may be one
             child.send(number)
             again = time.perf_counter()
             if not child.wait(_DEAF):
@@ -548,7 +556,11 @@ class Killer:
             kill.faults.append("deaf" if twice else "hang")
         if acknowledged is not None and acknowledged > _LATE:
             kill.faults.append("late")
-        if kill.signal != "KILL" and not twice:
+        # Before the command looks at signals, and after its result is printed, they just end it.
+        is_outside = kill.code == -SIGNALS[kill.signal] and (
+            _is_over(child) or kill.seconds_run < _BEGINNING
+        )
+        if kill.signal != "KILL" and not twice and not is_outside:
             if kill.code != EXITS[kill.signal]:
                 kill.faults.append("exit")
             elif not _KEPT.search(error) and not job.log:
@@ -586,7 +598,7 @@ class Killer:
             faults.append("numbers")
         if not self.options.keep:
             shutil.rmtree(home)
-        return Kill(seed, job.name, "two owners", "STOP", second.code or 0, 0.0, True, False,
+        return Kill(seed, job.name, "two owners", "STOP", second.code or 0, 0.0, 0.0, True, False,
                     faults, (second.error or second.text)[-400:])  # fmt: skip
 
 
@@ -634,8 +646,9 @@ def _say(text: str) -> None:
 
 def _child(spec: str) -> None:
     """Run a command in this process, as a fork would."""
-    arguments, injection = json.loads(spec)
+    arguments, injection, marker = json.loads(spec)
     prepare()
+    Path(marker).touch()
     acting(tuple(arguments), Injection(*injection) if injection else None)()
 
 

@@ -367,6 +367,16 @@ def prepare() -> None:
     write_often(real_game_run)
 
 
+def check_blocks(large: int, block: int) -> bool:
+    """Let arrays with more bytes than `large` be read by blocks; whether the package has blocks."""
+    from equilibrist.storage import array_file
+
+    if not hasattr(array_file, "BLOCK_BYTES"):
+        return False
+    array_file.LARGE_BYTES, array_file.BLOCK_BYTES = large, block
+    return True
+
+
 def write_often(module: object) -> None:
     """Let a module that writes flops every ten seconds write them at once, if it can be told."""
     for name, value in (("_SOON", -1.0), ("_SHARE", 1e9)):
@@ -377,9 +387,10 @@ def write_often(module: object) -> None:
 # --- making them ----------------------------------------------------------------------------------
 
 
-def genuine(names: list[str], say: Callable[[str], None]) -> Path:
+def genuine(names: list[str], say: Callable[[str], None], variant: str = "") -> Path:
     """The folder of the genuine set, with at least the groups of these specimens."""
-    home = Path(tempfile.gettempdir()) / f"equilibrist-trials-{os.getuid()}" / _fingerprint()
+    home = Path(tempfile.gettempdir()) / f"equilibrist-trials-{os.getuid()}"
+    home /= _fingerprint() + variant
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     if home.parent.stat().st_uid != os.getuid():
         sys.exit(f"{home.parent} belongs to somebody else")
