@@ -79,7 +79,7 @@ def _solve(method: str, game: str, iterations: int, every: int, weight: int = 2)
 
 
 def _spot(bits: str) -> Job:
-    arguments = (*specimens.TURN, "--bits", bits, "--iterations", "4000", "--out", OUT)
+    arguments = (*specimens.TURN, "--bits", bits, "--iterations", "2500", "--out", OUT)
     return Job(f"spot {bits} bits", arguments)
 
 
@@ -89,11 +89,11 @@ JOBS = {
         _solve("cfr+", "leduc", 30_000, 500, weight=3),
         _solve("dcfr", "leduc", 30_000, 500),
         _solve("mccfr", "leduc", 300_000, 5000, weight=3),
-        _solve("pcs", "leduc", 100_000, 2000, weight=3),
-        _solve("egt", "leduc", 4000, 100),
+        _solve("pcs", "leduc", 60_000, 1000, weight=3),
+        _solve("egt", "leduc", 2000, 100),
         _solve("lp", "leduc", 5, 1, weight=1),
         _solve("double-oracle", "leduc", 60, 1),
-        _solve("range-of-skill", "leduc", 40, 1),
+        _solve("range-of-skill", "leduc", 25, 1),
         _spot("32"),
         _spot("16"),
         Job(
@@ -109,11 +109,11 @@ JOBS = {
         Job("train glued", ("train", "glued", "--out", OUT), resume=()),
         Job("train two-phases", ("train", "two-phases", "--out", OUT), resume=()),
         Job("train ectomynx", (*specimens.LEVELS, OUT, "--cycles", "3"), resume=(), weight=1),
-        Job("train ectomynx-frc", (*specimens.DECISIONS, OUT, "--cycles", "3"), resume=(),
+        Job("train ectomynx-frc", (*specimens.DECISIONS, OUT, "--cycles", "2"), resume=(),
             weight=1),
         Job("exploit --real-game", (*specimens.REAL, OUT), resume=()),
         Job("match --log", ("match", "uniform", "mix:0.1,0.6,0.3", "--game", "leduc", "--hands",
-                            "8000", "--log", LOG), resume=(), log=LOG),
+                            "4000", "--log", LOG), resume=(), log=LOG),
     )
 }  # fmt: skip
 
@@ -208,7 +208,7 @@ def prepare() -> None:
 
     BOTS["middle"] = Bot(
         "middle", "Buckets of few cards", recipe="percentile", buckets=(2, 8, 32, 64),
-        max_raises="3 3 3 3", target=2.0, game="royal-holdem",
+        max_raises="3 3 3 3", target=25.0, game="royal-holdem",
     )  # fmt: skip
 
 
