@@ -105,7 +105,7 @@ JOBS = {
         Job("joint", ("joint", "buckets", "--out", OUT), group="expectation", weight=3),
         Job("transitions", ("transitions", "classes", "counts", "--out", OUT), resume=(),
             group="buckets", weight=1),
-        Job("train tiny", ("train", "middle", "--out", OUT), resume=(), weight=3),
+        Job("train tiny", ("train", "tiny", "--to", "0.05", "--out", OUT), resume=(), weight=3),
         Job("train glued", ("train", "glued", "--out", OUT), resume=()),
         Job("train two-phases", ("train", "two-phases", "--out", OUT), resume=()),
         Job("train ectomynx", (*specimens.LEVELS, OUT, "--cycles", "3"), resume=(), weight=1),
@@ -199,17 +199,6 @@ def acting(arguments: tuple[str, ...], injection: Injection | None, counter: Pat
 
 
 _open = builtins.open
-
-
-def prepare() -> None:
-    """Name a bot that takes a few seconds, besides the small ones."""
-    specimens.prepare()
-    from equilibrist.strategies.bots import BOTS, Bot
-
-    BOTS["middle"] = Bot(
-        "middle", "Buckets of few cards", recipe="percentile", buckets=(2, 8, 32, 64),
-        max_raises="3 3 3 3", target=25.0, game="royal-holdem",
-    )  # fmt: skip
 
 
 class Child:
@@ -647,7 +636,7 @@ def _say(text: str) -> None:
 def _child(spec: str) -> None:
     """Run a command in this process, as a fork would."""
     arguments, injection, marker = json.loads(spec)
-    prepare()
+    specimens.prepare()
     Path(marker).touch()
     acting(tuple(arguments), Injection(*injection) if injection else None)()
 
@@ -668,7 +657,7 @@ def main() -> int:
         _child(options.child)
         return 0
     names = options.jobs.split(",") if options.jobs else list(JOBS)
-    prepare()
+    specimens.prepare()
     place = Path(tempfile.mkdtemp(prefix="equilibrist-killed-"))
     try:
         found = _run(Killer(place, options), names, options)
