@@ -32,6 +32,7 @@ FORBIDDEN = "forbidden"  # refuse it
 _INDEX = ("first", "parents", "buckets")  # arrays of an abstraction that point into others
 _FREE_ROWS = ("trace", "cycles")  # arrays with as many rows as there were evaluations
 _NEVER_NEGATIVE = ("plan", "behaviour", "average", "wins", "ties", "losses", "start", "step")
+_MOST = 2**26  # bytes of a manifest
 block_bytes = 0  # of a block that has a checksum of its own; 0: arrays have no blocks
 _ESCAPES = "\x1b[31m\x1b]0;owned\x07\r\n\x00\x9b2J"
 
@@ -142,17 +143,33 @@ def tell_others(home: Path, folder: Path, old: str) -> None:
     changed = [(old, _identity_of(folder))]
     for before, after in changed:
         for path in sorted(home.rglob(MANIFEST)):
-            text = path.read_text()
-            if before == after or before not in text or path.parent == folder:
+            manifest = read_plain(path.parent)
+            if manifest is None or after is None or before == after or path.parent == folder:
                 continue
-            was = _identity_of(path.parent)
-            manifest = json.loads(text.replace(before, after))
-            sign(path.parent, manifest)
-            changed.append((was, identity(manifest)))
+            text = json.dumps(manifest)
+            if before in text:
+                was = identity(manifest)
+                new = json.loads(text.replace(before, after))
+                sign(path.parent, new)
+                changed.append((was, identity(new)))
 
 
-def _identity_of(folder: Path) -> str:
-    return identity(json.loads((folder / MANIFEST).read_bytes()))
+def read_plain(folder: Path) -> dict[str, Any] | None:
+    """The manifest of a folder if it is a plain file with an object in it."""
+    path = folder / MANIFEST
+    try:
+        size = path.lstat().st_size if path.is_file() and not path.is_symlink() else _MOST
+        manifest = json.loads(path.read_bytes()) if size < _MOST else None
+    except (OSError, ValueError, RecursionError):
+        return None
+    return manifest if isinstance(manifest, dict) else None
+
+
+def _identity_of(folder: Path) -> str | None:
+    try:
+        return identity(read_plain(folder) or {})
+    except (KeyError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 # --- arrays ---------------------------------------------------------------------------------------
