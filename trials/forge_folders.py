@@ -45,7 +45,7 @@ import children
 import forgery
 import numpy as np
 import specimens
-from forgery import ANY, FORBIDDEN, MANIFEST, Draft, Forged
+from forgery import ANY, FORBIDDEN, Draft, Forged
 from specimens import HERE, SPECIMENS, Reader, Specimen
 
 GOOD = ("refused", "same", "reported", "other")
