@@ -346,6 +346,7 @@ SPECIMENS = {
 def prepare() -> None:
     """Load the package, name the small bots, and shorten what is long for its accuracy only."""
     children.prepare()
+    import equilibrist.cli  # noqa: F401, so that no child has to
     from equilibrist.evaluation import real_game_run
     from equilibrist.solving import decision_training, fixed_strategy
     from equilibrist.strategies.bots import BOTS, Bot, GluedBot
