@@ -385,8 +385,14 @@ def run_all(trials: Trials, seeds: list[int], jobs: int) -> list[Verdict]:
         if status or not file.exists():
             _say(f"{file.name}: the trial itself broke")
             continue
-        found += [Verdict(**row) for row in json.loads(file.read_text())]
+        rows = [Verdict(**row) for row in json.loads(file.read_text())]
         file.unlink()
+        found += rows
+        if trials.options.json is not None:
+            with open(trials.options.json, "a") as stream:
+                for row in rows:
+                    if row.verdict in BAD:
+                        stream.write(json.dumps(dataclasses.asdict(row)) + "\n")
         if done % 50 == 0:
             failed = sum(row.verdict in BAD for row in found)
             _say(f"{done} trials, {time.perf_counter() - start:.0f} s, {failed} failures")
@@ -449,7 +455,7 @@ def main() -> int:
     parser.add_argument("--readers", type=int, default=3, help="readers per folder (default: 3)")
     parser.add_argument("--jobs", type=int, default=1, help="trials at a time (default: 1)")
     parser.add_argument("--limit", type=float, default=20, help="seconds per reader (default: 20)")
-    parser.add_argument("--json", type=Path, help="write every failure to this file, one per line")
+    parser.add_argument("--json", type=Path, help="add every failure to this file, one per line")
     parser.add_argument("--blocks", action="store_true", help="check arrays of 4 KiB by blocks")
     parser.add_argument("--keep", action="store_true", help="keep the folders of trials")
     options = parser.parse_args()
@@ -477,9 +483,6 @@ def main() -> int:
         if not options.keep:
             shutil.rmtree(place, ignore_errors=True)
     failed = [row for row in found if row.verdict in BAD]
-    if options.json is not None:
-        lines = [json.dumps(dataclasses.asdict(row)) for row in failed]
-        options.json.write_text("".join(f"{line}\n" for line in lines))
     forged = [row for row in found if not row.recipe.startswith("damage")]
     damaged = [row for row in found if row.recipe.startswith("damage")]
     for title, rows in (("Forged, checksums right", forged), ("Damaged", damaged)):

@@ -649,7 +649,7 @@ def main() -> int:
     parser.add_argument("--only", type=int, help="repeat the chain of this seed")
     parser.add_argument("--jobs", help="commands to kill, with commas (default: all)")
     parser.add_argument("--chain", type=int, default=4, help="kills per run at most (default: 4)")
-    parser.add_argument("--json", type=Path, help="write every kill to this file, one per line")
+    parser.add_argument("--json", type=Path, help="add every kill to this file, one per line")
     parser.add_argument("--keep", action="store_true", help="keep the folders of trials")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -664,9 +664,6 @@ def main() -> int:
     finally:
         if not options.keep:
             shutil.rmtree(place, ignore_errors=True)
-    if options.json is not None:
-        lines = [json.dumps(dataclasses.asdict(kill)) for kill in found]
-        options.json.write_text("".join(f"{line}\n" for line in lines))
     print(f"{table(found, 'job')}\n\n{table(found, 'signal')}\n\n{table(found, 'way')}")
     faulty = [kill for kill in found if kill.faults]
     print(f"\n{len(found)} kills, {len(faulty)} with faults, "
@@ -686,10 +683,14 @@ def _run(killer: Killer, names: list[str], options: argparse.Namespace) -> list[
     while len(found) < options.trials:
         seed = 10**6 * options.seed + number if options.only is None else options.only
         job = JOBS[ring[seed % 10**6 % len(ring)]]
-        found += killer.chain(seed, job, options.chain, is_fresh=number % 10 == 9)
+        new = killer.chain(seed, job, options.chain, is_fresh=number % 10 == 9)
         if number % 8 == 7 and not job.log and job.name != "transitions":
             kill = killer.two_owners(seed, job)
-            found += [] if kill is None else [kill]
+            new += [] if kill is None else [kill]
+        found += new
+        if options.json is not None:
+            with open(options.json, "a") as stream:
+                stream.writelines(json.dumps(dataclasses.asdict(kill)) + "\n" for kill in new)
         number += 1
         if number % 10 == 0:
             faulty = sum(bool(kill.faults) for kill in found)
