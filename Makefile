@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo numbers test check bounds bench proofs mutants format clean
+.PHONY: help demo numbers test check bounds bench proofs trials mutants format clean
 help:           ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -41,6 +41,12 @@ bounds: $(VENV)/installed-dev    ## tests of kernels once more, every index chec
 
 proofs: bounds                   ## that, and the slow proofs: whole-deck enumerations
 	$(BIN)/python -m pytest -q -m slow tests
+
+trials: $(VENV)/installed-dev    ## forged and damaged folders, killed runs, fuzzed texts, neighbours: two hours
+	$(BIN)/python trials/forge_folders.py --trials 2400 --jobs 2
+	$(BIN)/python trials/kill_runs.py --trials 520
+	$(BIN)/python trials/fuzz_parsers.py --trials 1000000
+	$(BIN)/python trials/neighbours.py
 
 mutants: $(VENV)/installed-dev   ## 300 small changes to the sources, each of which a test should notice
 	$(BIN)/python trials/mutants $(OPTIONS)

@@ -1,0 +1,133 @@
+"""Run command lines in forked children: what one exits with, prints and writes.
+
+Importing the package and loading its compiled kernels takes seconds, a trial a tenth of one. So a
+process loads everything once (`prepare`) and forks a child for every command. Numba's `workqueue`
+layer with one thread is the only one that survives a fork.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCES = Path(__file__).resolve().parent.parent / "src"
+
+_POLL = 0.002  # seconds between two looks at a child
+Action = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a child ended."""
+
+    code: int  # exit code; minus the signal's number if one ended it
+    out: str
+    error: str
+    seconds: float
+    is_late: bool = False  # it was killed because its time was up
+
+
+def prepare() -> None:
+    """Choose threads that survive a fork, and the sources beside this folder; call it first."""
+    os.environ["NUMBA_NUM_THREADS"] = "1"
+    os.environ["NUMBA_THREADING_LAYER"] = "workqueue"
+    if str(SOURCES) not in sys.path:
+        sys.path.insert(0, str(SOURCES))
+
+
+def command(*arguments: str) -> Action:
+    """An action that runs the command line `equilibrist` with arguments."""
+
+    def run() -> None:
+        from equilibrist.cli import main
+
+        sys.argv = ["equilibrist", *arguments]
+        main()
+
+    return run
+
+
+def start(action: Action, out: Path, folder: Path, memory: int | None = None) -> int:
+    """Fork a child that acts within a folder and writes to `out` and `out`.err; its process id."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        with open(os.devnull, "rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+        for number, path in ((1, out), (2, error_file(out))):
+            with open(path, "wb") as stream:
+                os.dup2(stream.fileno(), number)
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        os.chdir(folder)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            default = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+            signal.signal(number, default)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if memory is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        action()
+        code = 0
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(BaseException):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def finish(child: int, out: Path, begun: float, limit: float) -> Ending:
+    """Wait for a child that `start` began, and kill it after so many seconds."""
+    code, is_late = wait(child, begun + limit)
+    texts = [path.read_bytes().decode("utf-8", "replace") for path in (out, error_file(out))]
+    return Ending(code, texts[0], texts[1], time.perf_counter() - begun, is_late)
+
+
+def run(
+    action: Action, out: Path, folder: Path, *, limit: float = 60, memory: int | None = None
+) -> Ending:
+    """Fork, act, wait."""
+    begun = time.perf_counter()
+    return finish(start(action, out, folder, memory), out, begun, limit)
+
+
+def wait(child: int, until: float) -> tuple[int, bool]:
+    """Exit code of a child, and whether it had to be killed when its time was up."""
+    is_late, pause = False, _POLL
+    while True:
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status), is_late
+        if time.perf_counter() > until and not is_late:
+            is_late = True
+            os.kill(child, signal.SIGKILL)
+        time.sleep(pause)
+        pause = min(pause * 1.1, 0.02)
+
+
+def error_file(out: Path) -> Path:
+    """Where the standard error of a child goes whose output goes to `out`."""
+    return out.with_name(out.name + ".err")
+
+
+def expect(ending: Ending, arguments: Sequence[str]) -> Ending:
+    """The ending of a command that had to succeed; raises `RuntimeError` if it did not."""
+    if ending.code:
+        raise RuntimeError(f"{' '.join(arguments)}: exit {ending.code}\n{ending.error[-2000:]}")
+    return ending
