@@ -1,12 +1,16 @@
 """`players`, `match` and `tournament` as their users meet them."""
 
+import errno
 import importlib.util
+import os
+from pathlib import Path
 
 import pytest
 
 from equilibrist.games.catalog import get_game
 from equilibrist.games.match_log import read_log
 from equilibrist.games.phh import read_phh
+from equilibrist.storage import output_file
 
 
 def test_players_are_listed_with_their_options(run, answer):
@@ -120,6 +124,55 @@ def test_a_tournament_prints_its_table(run, answer, tmp_path):
     assert "instant runoff: always-raise" in run("tournament", file).stdout
 
 
+def test_logs_and_histories_are_replaced_only_by_force(run, tmp_path):
+    log, swapped, folder = (tmp_path / name for name in ("a.log", "a.swapped.log", "hands"))
+    line = ("match", "uniform", "always-call", "--hands", 4)
+    assert run(*line, "--duplicate", "--log", log, "--phh", folder).returncode == 0
+    before = {path.name: path.read_text() for path in (log, *folder.iterdir())}
+    log.unlink()
+    for wanted, words in (
+        (("--duplicate", "--log", log), "a.swapped.log exists; choose another name, or replace"),
+        (("--phh", folder), "hands holds histories; choose another folder, or replace"),
+    ):
+        result = run(*line, *wanted)
+        assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+        assert words in result.stderr
+        assert not log.exists()
+        assert swapped.exists()
+    other = ("match", "always-raise", "always-call", "--hands", 2, "--seed", 9, "--force")
+    assert run(*other, "--log", swapped, "--phh", folder).returncode == 0
+    assert "always-raise" in swapped.read_text()
+    assert sorted(path.name for path in folder.iterdir()) == ["0-0000000.phh", "0-0000001.phh"]
+    assert (folder / "0-0000000.phh").read_text() != before["0-0000000.phh"]
+    (folder / "mine.phh").write_text("precious")
+    result = run(*other, "--phh", folder)
+    assert (result.returncode, "histories of something else" in result.stderr) == (2, True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.swapped.log", "hands"]
+
+
+def test_a_full_disk_leaves_the_old_log_and_the_report(run, tmp_path, monkeypatch):
+    log, folder = tmp_path / "match.log", tmp_path / "hands"
+    line = ("match", "uniform", "always-call", "--hands", 4, "--force")
+    assert run(*line, "--log", log, "--phh", folder).returncode == 0
+    before = {path.name: path.read_text() for path in (log, *folder.iterdir())}
+    monkeypatch.setattr(output_file.os, "fsync", _full)
+    monkeypatch.setattr(Path, "write_text", _full)
+    for wanted in (("--log", log), ("--phh", folder)):
+        result = run(*line, "--seed", 3, *wanted)
+        assert result.returncode == 2
+        assert "leave" not in result.stdout
+        assert "4 hands, seed 3" in result.stdout
+        assert "No space left on device; nothing that was there is lost" in result.stderr
+        assert result.stderr.count("\n") == 1
+    monkeypatch.undo()
+    assert before == {path.name: path.read_text() for path in (log, *folder.iterdir())}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["hands", "match.log"]
+
+
+def _full(*_, **__):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 def test_a_given_seed_replaces_that_of_the_file_and_zero_is_a_seed(answer, tmp_path):
     plan = 'game = "leduc"\nplayers = ["uniform", "always-call"]\nhands = 20\n'
     files = {name: tmp_path / f"{name}.toml" for name in ("none", "zero", "five")}
@@ -156,6 +209,8 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_the_match(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (("match", "uniform", "uniform", "--log", "x" * 300), "File name too long"),
+        (("match", "uniform", "uniform", "--phh", "x" * 300), "File name too long"),
         (("match", "always-cal", "uniform"), "did you mean always-call"),
         (("match", "uniform", "uniform", "--hands", "0"), "from 1 to"),
         (("match", "uniform", "uniform", "--hands", "7", "--duplicate"), "even number, not 7"),

@@ -1,5 +1,10 @@
 """`log` as its users meet it."""
 
+import json
+import os
+import subprocess
+import sys
+
 import pytest
 
 from equilibrist.games.catalog import get_game
@@ -46,6 +51,33 @@ def test_one_history_and_none(answer, tmp_path):
     text = (folder / "0-0000000.phh").read_text()
     (folder / "0-0000000.phh").write_text(text[:-60])
     assert answer("log", folder, "--game", "holdem-limit")["hands"] == 0
+
+
+def test_deals_are_checked_against_the_seed(match, run, answer):
+    path, _ = match
+    assert "all deals are those of seed 3" in run("log", path, "--replay").stdout
+    assert answer("log", path, "--replay")["replayed"] is True
+    path.write_text(path.read_text().replace(" 40 3\n", " 40 4\n"))
+    wrong = run("log", path, "--replay")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "seed 4 deals" in wrong.stderr
+    path.write_text(path.read_text().replace(" 40 4\n", " 40 " + "?" * 39 + "\n"))
+    assert "does not say the seed" in run("log", path, "--replay").stderr
+    assert answer("log", path)["seed"] is None
+
+
+def test_names_beyond_ascii_are_read_whatever_the_locale(match):
+    path, _ = match
+    text = path.read_text().replace("uniform", "Zoë♠").replace("always-call", "Łukasz")
+    path.write_text(text, encoding="utf-8")
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    program = "from equilibrist.cli import main; main()"
+    result = subprocess.run(
+        [sys.executable, "-c", program, "log", str(path), "--json"],
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["players"] == ["Zoë♠", "Łukasz"]
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,26 @@
 """`dealer` and `connect` as their users meet them: in processes of their own."""
 
 import json
+import os
 import shlex
+import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 from dataclasses import replace
 
 import pytest
 
+from equilibrist.cli.network import _names
 from equilibrist.games.catalog import get_game
 from equilibrist.games.match_log import log_lines, read_log
+from equilibrist.games.notation import parse_state
+from equilibrist.play.acpc import VERSION
 from equilibrist.play.match import play_match
 from equilibrist.play.server import TimeLimits
+from equilibrist.play.wire import Listener, connect
 from equilibrist.players.catalog import make_player
 
 COMMAND = (sys.executable, "-c", "from equilibrist.cli import main; main()")
@@ -91,9 +99,180 @@ def test_a_match_that_breaks_off_says_so_and_exits_with_1(run, tmp_path):
     assert len(log.read_text().splitlines()) == 4
 
 
+# A bot of ACPC with a child of its own: it calls, and from hand 2 on says nothing. The processes
+# ignore SIGTERM, as bots may. Says who they are in a file.
+STUBBORN = """
+import os, signal, socket, subprocess, sys
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen(["sleep", "60"])
+link = socket.create_connection((sys.argv[2], int(sys.argv[3])))
+link.sendall(b"VERSION:2.0.0\\n")
+for line in link.makefile():
+    if line.split(":")[2] == "2":
+        open(sys.argv[1], "a").write(f"{os.getpid()} {child.pid} ")
+        signal.pause()
+    link.sendall(f"{line.strip()}:c\\n".encode())
+"""
+
+
+def _is_running(number):
+    try:
+        with open(f"/proc/{number}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_dealer_its_bots_and_their_children(run, tmp_path, monkeypatch, number):
+    monkeypatch.setattr("equilibrist.play.bots._GRACE", 0.2)
+    script, told, log = tmp_path / "bot.py", tmp_path / "processes", tmp_path / "match.log"
+    script.write_text(STUBBORN)
+    log.write_text("an old log")
+    bot = f"{sys.executable} {script} {told} {{host}} {{port}}"
+    done = threading.Event()
+
+    def interrupt():
+        while not done.wait(0.02):
+            if told.exists() and len(told.read_text().split()) == 4:
+                break
+        os.kill(os.getpid(), number)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    result = run("dealer", "leduc", "--hands", 9, "--log", log, "--force", "--json",
+                 "--bot", bot, "--bot", bot)  # fmt: skip
+    done.set()
+    thread.join()
+    assert result.returncode == 128 + number
+    assert "ending the match" in result.stderr
+    data = json.loads(result.stdout)
+    assert (data["hands"], data["ending"]) == (2, "the dealer was stopped in hand 2")
+    found = read_log(get_game("leduc"), log)
+    assert (len(found.hands), found.is_finished, found.header.seed) == (2, False, data["seed"])
+    processes = told.read_text().split()
+    assert len(processes) == 4
+    assert not any(map(_is_running, processes))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bot.py", "match.log", "processes"]
+
+
+def test_a_dealer_stopped_before_its_match_leaves_the_old_log(run, tmp_path):
+    log = tmp_path / "match.log"
+    log.write_text("an old log")
+    before = signal.getsignal(signal.SIGTERM)
+
+    def interrupt():
+        while signal.getsignal(signal.SIGTERM) == before:
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    result = run("dealer", "leduc", "--log", log, "--force")
+    thread.join()
+    assert (result.returncode, result.stdout) == (143, "")
+    assert "stopped before the match began" in result.stderr
+    assert log.read_text() == "an old log"
+    assert [path.name for path in tmp_path.iterdir()] == ["match.log"]
+
+
+def test_a_log_is_replaced_only_by_force(run, tmp_path):
+    log = tmp_path / "match.log"
+    log.write_text("precious")
+    result = run("dealer", "leduc", "--log", log)
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert "exists; choose another name, or replace it with --force" in result.stderr
+    assert log.read_text() == "precious"
+
+
+def test_a_full_stderr_does_not_stop_the_clocks():
+    """Nobody reads what the dealer says, and a client makes it say much."""
+    program = [*COMMAND, "dealer", "leduc", "--hands", "4", "--json"]
+    with subprocess.Popen(program, stdout=-1, stderr=-1, text=True) as dealer:
+        port = int(dealer.stderr.readline().split()[-1])
+        threads = [threading.Thread(target=_noisy_client, args=(port,)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        try:
+            assert dealer.wait(30) == 0
+            assert json.loads(dealer.stdout.read())["finished"]
+        finally:
+            dealer.kill()
+            for thread in threads:
+                thread.join()
+
+
+def _noisy_client(port):
+    """Calls, after 900 lines of nonsense in each turn."""
+    with connect("127.0.0.1", port) as wire:
+        wire.send(VERSION)
+        while (line := wire.receive(30)) is not None:
+            state, viewer = parse_state(get_game("leduc"), line)
+            if state.actor == viewer:
+                wire._link.sendall(b"nonsense that nobody reads\n" * 900 + f"{line}:c\n".encode())
+
+
+def test_deals_are_secret_unless_a_seed_is_given(answer, run, tmp_path):
+    log = tmp_path / "match.log"
+    with Listener() as door:
+        port = door.port
+    line = ("dealer", "leduc", "--hands", 3, "--port", port, "--log", log)
+    players = [threading.Thread(target=_noisy_client, args=(port,)) for _ in range(2)]
+    for player in players:
+        threading.Timer(0.2, player.start).start()
+    data = answer(*line)
+    assert data["seed"] > 2**100
+    assert str(data["seed"]) in log.read_text().splitlines()[0]
+    told = run("log", log, "--replay")
+    assert f"all deals are those of seed {data['seed']}" in told.stdout
+    log.write_text(log.read_text().replace(str(data["seed"]), str(data["seed"] ^ 1)))
+    assert run("log", log, "--replay").returncode == 2
+    for player in players:
+        player.join()
+
+
+def _hangs_up(door):
+    door.accept(10).close()
+
+
+def test_a_client_that_plays_no_hand_exits_with_1(run):
+    with Listener() as door:
+        thread = threading.Thread(target=_hangs_up, args=(door,))
+        thread.start()
+        result = run("connect", "127.0.0.1", door.port, "always-call", "--game", "leduc")
+        thread.join()
+    assert result.returncode == 1
+    assert result.stderr == (
+        "equilibrist: the dealer hung up before the first hand; "
+        "does it play leduc by the protocol acpc?\n"
+    )
+    assert "0 hands" in result.stdout
+
+
+def test_a_player_over_tcp_draws_numbers_that_nobody_can_guess(run):
+    seeds = []
+    for _ in range(2):
+        with Listener() as door:
+            thread = threading.Thread(target=_hangs_up, args=(door,))
+            thread.start()
+            line = ("connect", "127.0.0.1", door.port, "uniform", "--game", "leduc", "--json")
+            seeds.append(json.loads(run(*line).stdout)["seed"])
+            thread.join()
+    assert seeds[0] != seeds[1]
+    assert min(seeds) > 2**100
+
+
+def test_names_that_an_ascii_locale_could_not_read_are_logged_as_they_are():
+    typed = "Zoë,Bob".encode().decode("ascii", "surrogateescape")  # as Python has it there
+    assert _names(typed) == _names("Zoë,Bob") == ("Zoë", "Bob")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (("dealer", "leduc", "--log", "x" * 300), "File name too long"),
+        (("dealer", "leduc", "--seed", str(2**128)), "--seed is 0 to 2**128 - 1"),
         (("dealer", "ludec"), "did you mean leduc"),
         (("dealer", "leduc", "--hands", "0"), "the number of hands"),
         (("dealer", "leduc", "--port", "1,2,3"), "one port or two"),

@@ -1,16 +1,20 @@
 """`play` as its users meet it: piped, and at a terminal."""
 
+import errno
 import io
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
+import termios
 
 import pytest
 
 from equilibrist.games.catalog import get_game
 from equilibrist.games.match_log import read_log
+from equilibrist.storage import output_file
 
 
 @pytest.fixture
@@ -32,15 +36,15 @@ def test_a_piped_sitting_tells_hands_and_the_running_result(sit):
     assert "you             5♦ 5♣" in result.stdout
     assert "you win 10: two pair, eights and fives against pair, eights" in result.stdout
     assert "you +10 chips in 1 hand against always-call" in result.stdout
-    assert "± " in result.stdout.splitlines()[-3]
+    assert "± " in result.stdout.splitlines()[-4]
     assert "nothing was saved" in result.stdout
 
 
 def test_hidden_cards_are_not_printed_unless_revealed(sit):
     keys = "a" + "fa" * 9
-    hidden = sit(keys, "always-raise", "--hands", 10).stdout
+    hidden = sit(keys, "always-raise", "--hands", 10, "--seed", 0).stdout
     assert "9♥ Q♦" not in hidden
-    shown = sit(keys, "always-raise", "--hands", 10, "--reveal").stdout
+    shown = sit(keys, "always-raise", "--hands", 10, "--seed", 0, "--reveal").stdout
     assert "always-raise had 9♥ Q♦" in shown
     assert "preflop: raises to 20 100%; it raises to 20" in shown
 
@@ -56,7 +60,7 @@ def test_hands_are_saved_and_resumed(sit, answer, tmp_path):
     assert "hand 1, " not in result.stdout
     data = answer("log", path)
     assert (data["hands"], data["finished"], data["players"][0]) == (3, True, "you")
-    assert "in 3 hands" in result.stdout.splitlines()[-3]
+    assert "in 3 hands" in result.stdout.splitlines()[-4]
 
 
 def test_leaving_in_the_middle_of_a_hand_folds_and_keeps_it(sit, tmp_path):
@@ -74,9 +78,70 @@ def test_json_leaves_stdout_to_one_object(sit):
     assert "hand 1, kuhn, you are first to act" in result.stderr
 
 
+def test_every_session_has_cards_of_its_own_and_says_its_seed_last(sit, answer, run, tmp_path):
+    seeds, deals = [], []
+    for name in ("one.log", "two.phhs"):
+        path = tmp_path / name
+        lines = sit("ssss f ssss", "always-call", "--hands", 2, "--out", path).stdout.splitlines()
+        assert lines[-1].startswith("seed ")
+        seeds.append(int(lines[-1].split()[1]))
+        assert not any(str(seeds[-1]) in line for line in lines[:-1])
+        deals.append([line for line in lines if line.startswith("  you ")])
+        data = answer("log", path, "--replay")
+        assert (data["seed"], data["replayed"], data["hands"]) == (seeds[-1], True, 2)
+    assert min(seeds) > 2**100
+    assert seeds[0] != seeds[1]
+    assert deals[0] != deals[1]
+    again = sit("ssss", "always-call", "--hands", 1, "--seed", seeds[0]).stdout
+    assert deals[0][0] in again
+
+
+def test_phh_is_resumed_without_saying_its_seed_again(sit, tmp_path):
+    path = tmp_path / "evening.phhs"
+    sit("ssss", "always-call", "--hands", 1, "--out", path)
+    result = sit("ssss", "always-call", "--hands", 1, "--out", path, "--resume")
+    assert "hand 2, " in result.stdout
+    assert path.read_text().count("variant") == 2
+
+
+def test_nobody_plays_without_keys(run, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)  # as Python has it where stdin is closed: <&-
+    result = run("play", "always-call")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert "stdin is closed" in result.stderr
+
+
+def test_keys_that_are_no_text_are_no_keys(run, monkeypatch):
+    stdin = io.TextIOWrapper(io.BytesIO(b"\xff\xfes\x80sss"), encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", stdin)
+    result = run("play", "always-call", "--hands", 1)
+    assert result.returncode == 0
+    assert "is no key" in result.stdout
+
+
+def test_a_full_disk_keeps_the_hands_before(sit, tmp_path, monkeypatch):
+    path = tmp_path / "evening.log"
+    assert sit("ssss", "always-call", "--hands", 1, "--out", path).returncode == 0
+    before = path.read_text()
+    monkeypatch.setattr(output_file.os, "fsync", _full)
+    result = sit("ssss", "always-call", "--out", path, "--resume")
+    assert result.returncode == 2
+    assert "No space left on device; nothing that was there is lost" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert path.read_text() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["evening.log"]
+
+
+def _full(number):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (("always-call", "--out", "x" * 300), "File name too long"),
+        (("always-call", "--out", "x.log", "--resume", "--force"), "give one"),
         (("pokie",), "did you mean poki"),
         (("always-call", "--resume"), "name the file"),
         (("always-call", "--out", "no/such/x.log"), "is no folder"),
@@ -98,6 +163,9 @@ def test_a_file_is_not_overwritten(sit, tmp_path):
     assert result.returncode == 2
     assert "--resume goes on with it" in result.stderr
     assert path.read_text() == "precious"
+    result = sit("ssss", "always-call", "--out", path, "--force", "--hands", 1)
+    assert result.returncode == 0
+    assert len(read_log(get_game("holdem-limit"), path).hands) == 1
 
 
 def test_at_a_terminal_keys_act_at_once_in_four_colours():
@@ -126,6 +194,30 @@ def test_at_a_terminal_keys_act_at_once_in_four_colours():
     assert "\x1b[2J" in shown
     assert "you fold" not in shown
     assert len({part.split("m")[0] for part in shown.split("\x1b[")[1:] if "m" in part[:8]}) >= 4
+
+
+def test_a_signal_leaves_the_table_saves_the_hand_and_gives_the_terminal_back(tmp_path):
+    master, slave = pty.openpty()
+    path = tmp_path / "evening.log"
+    words = ["play", "always-raise", "--out", str(path)]
+    before = termios.tcgetattr(slave)
+    with subprocess.Popen(
+        [sys.executable, "-c", "from equilibrist.cli import main; main()", *words],
+        stdin=slave, stdout=slave, stderr=slave,
+    ) as child:  # fmt: skip
+        try:
+            _until(master, "[Q] leave")
+            assert termios.tcgetattr(slave)[3] != before[3]
+            child.send_signal(signal.SIGTERM)
+            shown = _until(master, "seed ")
+            assert child.wait(30) == 143
+            assert termios.tcgetattr(slave)[3] == before[3]
+        finally:
+            os.close(slave)
+            os.close(master)
+    assert "you fold" in shown
+    (hand,) = read_log(get_game("holdem-limit"), path).hands
+    assert hand.state.betting.text == "rf"
 
 
 def _until(number, words):

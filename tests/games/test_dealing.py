@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ import pytest
 from equilibrist.cards.card import cards_name, parse_cards
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.catalog import game_names, get_game
-from equilibrist.games.dealing import Dealer
+from equilibrist.games.dealing import Dealer, secret_seed
 from equilibrist.games.state import HandState
 
 
@@ -67,15 +68,43 @@ def test_all_deals_of_kuhn_are_about_equally_frequent() -> None:
     assert all(900 < count < 1100 for count in counts.values())
 
 
-@pytest.mark.parametrize("seed", [-1, 2**32])
-def test_a_seed_is_a_32_bit_word(seed: int) -> None:
-    with pytest.raises(InvalidValueError, match="a seed is 0 to 4294967295"):
+@pytest.mark.parametrize("seed", [-1, 2**128])
+def test_a_seed_has_at_most_128_bits(seed: int) -> None:
+    with pytest.raises(InvalidValueError, match=r"a seed is 0 to 2\*\*128 - 1"):
         Dealer(get_game("kuhn"), seed)
 
 
+def shake_words(seed: int) -> Iterator[int]:
+    """The words of a secret seed, written out from their definition."""
+    for block in itertools.count():
+        key = b"equilibrist deals" + seed.to_bytes(16, "little") + block.to_bytes(16, "little")
+        digest = hashlib.shake_256(key).digest(4096)
+        yield from (int.from_bytes(digest[at : at + 4], "little") for at in range(0, 4096, 4))
+
+
 @pytest.mark.parametrize("name", ["kuhn", "holdem-limit", "discard-holdem"])
-def test_skipped_deals_are_as_if_dealt(name: str) -> None:
-    dealt, skipped = (Dealer(get_game(name), seed=3) for _ in range(2))
+@pytest.mark.parametrize("seed", [2**32, 2**127, 2**128 - 1])
+def test_larger_seeds_deal_by_words_that_tell_nothing_of_the_next(name: str, seed: int) -> None:
+    rules, words = get_game(name), shake_words(seed)
+    for deal in itertools.islice(Dealer(rules, seed), 300):
+        deck = sorted(rules.deck.cards, key=lambda card: (card & 3, card >> 2))
+        for card in (*itertools.chain(*deal.holes), *deal.board, *deal.draws):
+            place = next(words) % len(deck)
+            assert card == deck[place]
+            deck[place] = deck[-1]
+            deck.pop()
+
+
+def test_secret_seeds_differ_and_are_never_those_of_the_acpc() -> None:
+    seeds = {secret_seed() for _ in range(100)}
+    assert len(seeds) == 100
+    assert all(2**127 <= seed < 2**128 and len(str(seed)) == 39 for seed in seeds)
+
+
+@pytest.mark.parametrize("seed", [3, 2**127])
+@pytest.mark.parametrize("name", ["kuhn", "holdem-limit", "discard-holdem"])
+def test_skipped_deals_are_as_if_dealt(name: str, seed: int) -> None:
+    dealt, skipped = (Dealer(get_game(name), seed) for _ in range(2))
     for count in (0, 1, 7, 1000):
         for _ in range(count):
             next(dealt)
@@ -92,10 +121,11 @@ def test_many_deals_are_skipped_block_by_block(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.kernels
+@pytest.mark.parametrize("seed", [21, 2**127])
 @pytest.mark.parametrize("name", ["holdem-limit", "leduc", "discard-holdem"])
-def test_many_deals_at_once_are_the_same_deals(name):
+def test_many_deals_at_once_are_the_same_deals(name, seed):
     rules = get_game(name)
-    one, many = Dealer(rules, seed=21), Dealer(rules, seed=21)
+    one, many = Dealer(rules, seed), Dealer(rules, seed)
     for count in (3, 5):  # the generator goes on where it stopped
         for row in many.cards(count).tolist():
             deal = next(one)

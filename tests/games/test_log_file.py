@@ -1,17 +1,28 @@
 """Logs of any kind, whole and cut off."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pokerkit import HandHistory
 
-from equilibrist.errors import RecordError
+from equilibrist.errors import InvalidValueError, RecordError
+from equilibrist.games.action import CALL
 from equilibrist.games.catalog import get_game
+from equilibrist.games.dealing import Dealer, secret_seed
 from equilibrist.games.log_file import LogFile, write_hands
-from equilibrist.games.match_log import log_lines, read_log, write_log
+from equilibrist.games.match_log import (
+    MatchHeader,
+    MatchLog,
+    log_lines,
+    read_log,
+    replay,
+    write_log,
+)
 from equilibrist.games.phh import write_phh
-from equilibrist.games.records import log_line
+from equilibrist.games.records import HandRecord, log_line
+from equilibrist.games.state import HandState
 from equilibrist.play.match import play_match
 from equilibrist.players.static import Mix, Uniform
 
@@ -52,6 +63,44 @@ def test_a_folder_of_histories_is_a_log(match_log, tmp_path):
     for record in match_log.hands:
         write_phh(record, tmp_path / f"{record.hand_number:04}.phh")
     assert same(LogFile(tmp_path), match_log.hands)
+
+
+def test_a_log_says_the_seed_of_its_deals_in_either_form(match_log, tmp_path):
+    for name in ("match.log", "match.phhs"):
+        write_hands(match_log, tmp_path / name)
+        read = LogFile(tmp_path / name)
+        assert len(list(read)) == 12
+        assert read.seed == 4
+    write_hands(replace(match_log, header=None), tmp_path / "no-seed.phhs")
+    assert LogFile(tmp_path / "no-seed.phhs").seed is None
+
+
+def test_a_seed_may_be_a_secret_until_the_end(match_log):
+    seed = 2**128 - 1
+    shown = match_log.header._replace(seed=seed)
+    hidden = shown._replace(seed=None)
+    assert len(str(shown)) == len(str(hidden))
+    lines = list(log_lines(replace(match_log, header=hidden)))
+    log = read_log(LIMIT, lines)
+    assert log.header == hidden
+    with pytest.raises(InvalidValueError, match="no header with a seed"):
+        replay(log)
+    # A pipe cannot be written again at its beginning: there the whole header comes last.
+    assert read_log(LIMIT, [*lines, str(shown)]).header == shown
+
+
+def test_a_match_dealt_with_a_secret_seed_replays():
+    seed, hands = secret_seed(), []
+    for number, deal in zip(range(5), Dealer(LIMIT, seed), strict=False):
+        state = HandState.start(LIMIT, deal, number)
+        while not state.is_over:
+            state = state.apply(CALL)
+        hands.append(HandRecord.of(state, ("a", "b") if number % 2 == 0 else ("b", "a")))
+    header = MatchHeader("a.b", "holdem-limit.game", 5, seed)
+    log = read_log(LIMIT, list(log_lines(MatchLog(LIMIT, ("a", "b"), tuple(hands), header))))
+    assert same(replay(log).hands, hands)
+    with pytest.raises(RecordError, match="in hand 0"):
+        replay(log, seed ^ 1)
 
 
 def test_another_suffix_is_an_acpc_log(match_log, tmp_path):

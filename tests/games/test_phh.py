@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equilibrist.errors import RecordError
+from equilibrist.errors import RecordError, StorageError
 from equilibrist.games.action import raise_to
 from equilibrist.games.catalog import get_game
 from equilibrist.games.dealing import Dealer
@@ -260,7 +260,7 @@ finishing_stacks = [19700, 20300]
         ("hand = 7", "_max_raises = 3", "describe no game"),
         ("hand = 7", "_game = 3", "describe no game"),
         ("hand = 7", "hand = [[[", "not TOML"),
-        ("hand = 7", "hand = " + "[" * 5000, "not TOML"),
+        ("hand = 7", "hand = " + "[" * 5000, "nested too deeply"),
         ("[19700, 20300]", "[19800, 20200]", r"finishing_stacks is \[19700, 20300\]"),
         ("AhKh", "AhKhQh", "action 1 'd dh p1 AhKhQh': p1 has 2 cards"),
         ("AhKh", "AhXh", "action 1 .*'Xh' .*is not a card"),
@@ -408,7 +408,7 @@ def test_a_history_is_written_to_a_file_and_read_back(tmp_path: Path) -> None:
 def test_a_history_that_cannot_be_read_or_written_names_its_file(tmp_path: Path, path: str) -> None:
     with pytest.raises(RecordError, match="cannot read"):
         read_phh(tmp_path / path)
-    with pytest.raises(RecordError, match="cannot write"):
+    with pytest.raises(StorageError, match="cannot write"):
         write_phh(read_phh(LOGS / "limit.phh"), tmp_path / "no folder" / path)
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00\x81")
     with pytest.raises(RecordError, match="not a text file"):

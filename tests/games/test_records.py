@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equilibrist.errors import EquilibristError, InvalidValueError, RecordError
+from equilibrist.errors import EquilibristError, InvalidValueError, RecordError, StorageError
 from equilibrist.games.action import CALL, raise_to
 from equilibrist.games.amounts import hand_total, street_total
 from equilibrist.games.catalog import game_names, get_game
@@ -199,7 +199,7 @@ def test_a_written_file_reads_back(tmp_path: Path) -> None:
     log = read_log(NOLIMIT, LOGS / "nolimit.log")
     write_log(log, tmp_path / "match.log")
     assert read_log(NOLIMIT, str(tmp_path / "match.log")) == log
-    with pytest.raises(RecordError, match="cannot write"):
+    with pytest.raises(StorageError, match="cannot write"):
         write_log(log, tmp_path / "no" / "folder.log")
 
 
@@ -346,5 +346,5 @@ def test_a_log_with_a_gap_replays() -> None:
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 5000])
 def test_a_log_cannot_be_written_where_no_file_can_be(path: str) -> None:
-    with pytest.raises(RecordError, match="cannot write"):
+    with pytest.raises(StorageError, match="cannot write"):
         write_log(read_log(LIMIT, LOGS / "limit.log"), path)

@@ -268,6 +268,10 @@ def test_menus_with_too_many_nodes_are_refused(monkeypatch):
 def test_ranges_that_leave_no_pair_of_hands_are_refused():
     with pytest.raises(EquilibristError, match="no hands of the ranges can meet"):
         royal(oop="AhAd", ip="AhAd").build()
+    # All hands share the ace of hearts; sums of their weights leave a rest of rounding.
+    shared = "AhKh:0.1,AhKd:0.3,AhJs:0.7,AhTc:0.1"
+    with pytest.raises(EquilibristError, match="no hands of the ranges can meet"):
+        royal(oop=shared, ip=shared).build()
     with pytest.raises(EquilibristError, match="spots are of hold'em"):
         Spot.of("Ks", "random", "random", pot=4, game=get_game("leduc"))
 

@@ -84,10 +84,10 @@ def test_a_client_says_what_the_transcripts_say(name, game):
 
         dealer = iter([line for speaker, line in lines if speaker == "S->"])
 
-        def receive(self):
+        def receive(self, seconds):
             return next(self.dealer, None)
 
-        def send(self, line):
+        def send(self, line, seconds):
             said.append(line)
 
     said = []

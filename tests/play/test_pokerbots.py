@@ -1,6 +1,7 @@
 """Pokerbots over TCP: the same match as in process, and safe from bad clients."""
 
 import contextlib
+import functools
 import random
 import time
 
@@ -12,7 +13,7 @@ from equilibrist.errors import InvalidValueError, NetworkError
 from equilibrist.games.action import CALL, FOLD, KEEP, Action, raise_to
 from equilibrist.games.catalog import get_game
 from equilibrist.games.dealing import Dealer
-from equilibrist.games.match_log import log_lines, read_log
+from equilibrist.games.match_log import log_lines, read_log, replay
 from equilibrist.games.state import Deal, HandState
 from equilibrist.play.match import play_match
 from equilibrist.play.pokerbots import answer_text, ending, legal_words, read_answer
@@ -126,7 +127,7 @@ def test_packets_of_a_hand_by_hand(serve):
         state = state.apply(action)
     answers = list(texts)
     assert texts == ["CALL", "CHECK", "DISCARD:5d", "CHECK", "BET:4", "FOLD"]
-    match, _, warnings, taps = serve(SWAPS, [scripted, scripted], 1, time_bank=9)
+    match, _, warnings, taps = serve(SWAPS, [scripted, scripted], 1, time_bank=9, seed=0)
     assert match.chips == [2]
     assert warnings == []
     bank = " 9.000000"
@@ -361,6 +362,56 @@ def test_a_client_that_floods_ends_its_match(serve):
     assert match.ending.startswith("Bob ")
     assert not match.is_finished
     assert len(read_log(SWAPS, log).hands) == len(match.chips) >= 1
+
+
+def test_who_stores_without_end_does_not_hold_the_engine(serve):
+    def hoards(wire):
+        """Calls, and after the last hand stores a value now and then, for twenty seconds."""
+        player = Mix(0, 1, 0)
+        player.reset(0)
+        with contextlib.suppress(OSError, NetworkError):
+            wire.send = functools.partial(store, wire, wire.send)
+            play_pokerbots(SWAPS, wire, player)
+
+    def store(wire, send, line, seconds=None):
+        if line != "FINISH":
+            send(line, seconds)
+            return
+        for number in range(1000):
+            send(f"PUT key {number}")
+            time.sleep(0.02)
+
+    match, log, warnings, _ = serve(SWAPS, [hoards, calls()], 2, farewell=0.3)
+    assert match.is_finished
+    assert read_log(SWAPS, log).is_finished
+    assert warnings == ["Ann does not FINISH, after the last hand"]
+
+
+class SlowReader:
+    """A wire to a client that calls, and takes a while to be sent every line."""
+
+    def send(self, line, seconds):
+        time.sleep(0.15)
+        if seconds < 0.15:
+            raise NetworkError("does not read")
+
+    def receive(self, seconds):
+        return "CALL"
+
+    def drop_pending(self):
+        pass
+
+
+def test_the_time_to_send_is_that_of_who_does_not_read():
+    match = serve_pokerbots(SWAPS, (SlowReader(), SlowReader()), NAMES, 9, time_bank=0.35)
+    assert "does not read, in hand " in match.ending
+
+
+def test_the_cards_of_an_engine_are_a_secret_until_the_match_is_over(serve):
+    (one, first, *_), (two, *_) = (serve(SWAPS, [calls(), calls()], 3) for _ in range(2))
+    assert one.seed != two.seed
+    assert first[0].endswith("?" * 39)
+    assert len(replay(read_log(SWAPS, [str(one.header), *first[1:]])).hands) == 3
 
 
 def test_matches_that_the_protocol_cannot_tell_are_refused():

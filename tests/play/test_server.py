@@ -10,7 +10,8 @@ import pytest
 
 from equilibrist.errors import InvalidValueError, NetworkError, RecordError
 from equilibrist.games.catalog import get_game
-from equilibrist.games.match_log import log_lines, read_log
+from equilibrist.games.dealing import MOST_ACPC_SEED
+from equilibrist.games.match_log import log_lines, read_log, replay
 from equilibrist.games.notation import parse_state
 from equilibrist.play.acpc import VERSION, play_over
 from equilibrist.play.match import play_match
@@ -41,6 +42,7 @@ def serve(over_tcp):
         served = over_tcp(serve_match, *arguments, **settings)
         return served.match, served.log, served.warnings
 
+    serve.over_tcp = over_tcp
     return serve
 
 
@@ -137,8 +139,8 @@ def test_an_answer_is_taken_once(serve):
                 wire.send(f"{line}:r")
 
     raises = seated(LIMIT, Mix(0, 0, 1))
-    one = serve(LIMIT, [raises, seated(LIMIT, calls())], 10)
-    two = serve(LIMIT, [twice, seated(LIMIT, calls())], 10)
+    one = serve(LIMIT, [raises, seated(LIMIT, calls())], 10, seed=0)
+    two = serve(LIMIT, [twice, seated(LIMIT, calls())], 10, seed=0)
     assert one[1] == two[1]
 
 
@@ -232,6 +234,102 @@ def test_a_bad_client_loses_only_its_own_match(serve):
     thread.join(20)
     assert stalled.ending
     assert found["good"].is_finished
+
+
+def test_the_cards_are_a_secret_until_the_match_is_over(serve):
+    clients = [seated(LIMIT, calls()), seated(LIMIT, calls())]
+    (one, first, _), (two, second, _) = (serve(LIMIT, clients, 4) for _ in range(2))
+    assert one.seed != two.seed
+    assert min(one.seed, two.seed) > MOST_ACPC_SEED  # nobody can try them all
+    assert [line.split(":")[3] for line in first[4:8]] != [x.split(":")[3] for x in second[4:8]]
+    assert first[0] == second[0] == "# name/game/hands/seed Ann.Bob holdem-limit.game 4 " + "?" * 39
+    assert not any(str(one.seed) in line for line in first)
+    log = read_log(LIMIT, [str(one.header), *first[1:]])
+    assert len(replay(log).hands) == 4
+
+
+def test_a_match_that_is_stopped_keeps_its_whole_hands(serve):
+    """The dealer is told to stop while it waits for a client that says nothing."""
+    told = threading.Event()
+
+    def stalls(wire, line):
+        told.set()
+        wire.receive(5)
+
+    def stoppable(rules, wires, *arguments, **settings):
+        for wire in wires:
+            wire.should_stop = told.is_set
+        return serve_match(rules, wires, *arguments, **settings)
+
+    served = serve.over_tcp(stoppable, LIMIT, [seated(LIMIT, calls()), leaves_after(2, stalls)], 9)
+    assert served.match.ending == "the dealer was stopped in hand 2"
+    assert len(whole_hands(LIMIT, served.log)) == len(served.match.chips) == 2
+
+
+def stalls(wire, line):
+    wire._link.sendall(f"{line}:c".encode())  # all but its end
+    wire.receive(5)
+
+
+def drips(wire, line):
+    with contextlib.suppress(OSError):
+        for _ in range(200):
+            wire._link.sendall(b"MATCHSTATE"[:1])
+            time.sleep(0.01)
+
+
+def pours(wire, line):
+    with contextlib.suppress(OSError):
+        wire._link.sendall(b"x" * 10_000_000)
+
+
+def spits(wire, line):
+    with contextlib.suppress(OSError):
+        wire._link.sendall(bytes(range(256)) * 4000)
+        wire.receive(5)
+
+
+@pytest.mark.parametrize("hand", [0, 1])
+@pytest.mark.parametrize("misbehaves", [stalls, drips, pours, spits, lambda wire, line: None])
+def test_whatever_a_client_does_the_match_ends_with_one_sentence(serve, hand, misbehaves):
+    clients = [leaves_after(hand, misbehaves), seated(LIMIT, calls())]
+    match, log, _ = serve(LIMIT, clients, 9, limits=TimeLimits(response=200))
+    assert match.ending.startswith("Ann ")
+    assert match.ending.endswith(f", in hand {hand}: the match is over")
+    assert len(read_log(LIMIT, log).hands if hand else []) == len(match.chips) == hand
+
+
+@pytest.mark.parametrize("said", [b"", b"VERSION:2", b"VERSION:2.0.0", b"\xff" * 9000, b"\n"])
+def test_who_does_not_greet_ends_the_match(serve, said):
+    def client(wire):
+        wire._link.sendall(said)
+        wire.receive(5)
+
+    match, _, _ = serve(LIMIT, [seated(LIMIT, calls()), client], 9, greeting=0.2)
+    assert match.ending.startswith("Bob s")
+    assert match.ending.endswith(", before the first hand: the match is over")
+
+
+class SlowReader:
+    """A wire to a client that calls, and takes a while to be sent every line."""
+
+    def __init__(self):
+        self.line = VERSION
+
+    def send(self, line, seconds):
+        time.sleep(0.15)
+        if seconds < 0.15:
+            raise NetworkError("does not read")
+        self.line = f"{line}:c"
+
+    def receive(self, seconds):
+        return self.line
+
+
+def test_the_time_to_send_is_that_of_who_does_not_read():
+    match = serve_match(LIMIT, (SlowReader(), SlowReader()), ("Ann", "Bob"), 9,
+                        limits=TimeLimits(hand=300))  # fmt: skip
+    assert match.ending == "Ann does not read, in hand 0: the match is over"
 
 
 def test_another_version_is_refused(serve):

@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 
 from equilibrist.cards.card import cards_symbols
@@ -15,7 +16,7 @@ from equilibrist.games.state import HandState
 from equilibrist.play.acpc import view_of
 from equilibrist.play.keys import buttons, press, size_keys
 from equilibrist.play.screen import result_line, revealed, story, table_lines
-from equilibrist.play.sitting import Leave, Person, Sitting, check_file, resumed
+from equilibrist.play.sitting import Leave, Person, Sitting, check_form, resumed
 from equilibrist.players.player import Mixing, Result, View
 from equilibrist.players.static import Mix, Uniform
 
@@ -77,6 +78,13 @@ def test_sizes_are_chips_of_the_street_and_shares_of_the_pot_after_calling():
     view = view_of(NOLIMIT, "MATCHSTATE:1:0:r300c/r600:|9hQd/8dAs8s")
     assert size_keys(view.betting)["v"] == 300 + 1200
     assert buttons(view, "v")[0] == "[A] fold  [S] call 300  [D] raise to 1,500  [Q] leave"
+
+
+def test_no_line_of_keys_is_wider_than_a_terminal():
+    betting = view_of(NOLIMIT, "MATCHSTATE:0:0:r18825:4s9c|")
+    lines = buttons(betting)
+    assert max(map(len, lines)) < 80
+    assert sum(line.count("[") for line in lines) == 4 + 6
 
 
 def test_typed_sizes():
@@ -217,7 +225,7 @@ def test_who_leaves_folds_the_hand():
 def test_a_resumed_sitting_goes_on_with_the_next_hand(name, tmp_path):
     path = tmp_path / name
     sat(LIMIT, Learner(), 3).save(path)
-    again = resumed(LIMIT, Learner(), path, seed=3)
+    again = resumed(LIMIT, Learner(), path)
     assert [result.chips for result in again.player.results] == [-chips for chips in again.chips]
     again.play(Person(calls))
     again.save(path)
@@ -232,7 +240,7 @@ def test_a_resumed_sitting_goes_on_with_the_next_hand(name, tmp_path):
 def test_a_file_of_something_else_cannot_be_resumed(tmp_path):
     path = tmp_path / "sitting.phhs"
     sat(LIMIT, Learner(), 3).save(path)
-    with pytest.raises(RecordError, match="seed 4 deals"):
+    with pytest.raises(RecordError, match="has the deals of seed 3, not 4"):
         resumed(LIMIT, Learner(), path, seed=4)
     with pytest.raises(RecordError, match="a match of you and learner, not of you and Bob"):
         resumed(LIMIT, Mix(0, 1, 0, "Bob"), path, seed=3)
@@ -240,14 +248,38 @@ def test_a_file_of_something_else_cannot_be_resumed(tmp_path):
         resumed(NOLIMIT, Learner(), path, seed=3)
 
 
+def test_a_file_that_does_not_say_its_seed_needs_one(tmp_path):
+    path = tmp_path / "sitting.phhs"
+    sat(LIMIT, Learner(), 3).save(path)
+    path.write_text(path.read_text().replace('_seed = "3"\n', ""))
+    with pytest.raises(RecordError, match="does not say its seed"):
+        resumed(LIMIT, Learner(), path)
+    with pytest.raises(RecordError, match="seed 4 deals"):
+        resumed(LIMIT, Learner(), path, seed=4)
+    assert len(resumed(LIMIT, Learner(), path, seed=3).hands) == 3
+
+
+def test_a_player_draws_from_a_seed_as_hard_to_guess_as_that_of_the_deals():
+    seeds = []
+
+    class Noted(Mix):
+        def reset(self, seed):
+            seeds.append(seed)
+            super().reset(seed)
+
+    for number in range(20):
+        Sitting(LIMIT, Noted(0, 1, 0), 2**127 + number)
+    assert max(seeds).bit_length() > 96
+    Sitting(LIMIT, Noted(0, 1, 0), 3)
+    assert seeds[-1] == int(np.random.SeedSequence([3, 0]).generate_state(1)[0])
+
+
 def test_files_that_cannot_hold_the_hands_are_refused_before_the_first(tmp_path):
-    check_file(LIMIT, tmp_path / "x.phhs")
-    check_file(get_game("leduc"), tmp_path / "x.log")
+    check_form(LIMIT, tmp_path / "x.phhs")
+    check_form(get_game("leduc"), tmp_path / "x.log")
     with pytest.raises(RecordError, match="is not hold'em"):
-        check_file(get_game("leduc"), tmp_path / "x.phhs")
+        check_form(get_game("leduc"), tmp_path / "x.phhs")
     with pytest.raises(RecordError, match="is not hold'em"):
-        check_file(SWAPS, tmp_path / "x.phhs")
+        check_form(SWAPS, tmp_path / "x.phhs")
     with pytest.raises(RecordError, match=r"call it x\.phhs"):
-        check_file(LIMIT, tmp_path / "x.phh")
-    with pytest.raises(RecordError, match="is no folder"):
-        check_file(LIMIT, tmp_path / "none" / "x.log")
+        check_form(LIMIT, tmp_path / "x.phh")

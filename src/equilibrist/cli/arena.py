@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -11,8 +13,10 @@ import typer
 
 from equilibrist.cli.cross_table import cross_rows, cross_text, draw_table, write_csv
 from equilibrist.cli.match_report import (
+    check_histories,
     describe,
     draw,
+    log_paths,
     report_text,
     write_histories,
     write_logs,
@@ -27,6 +31,7 @@ from equilibrist.cli.options import (
     table,
     watching,
 )
+from equilibrist.cli.outputs import Force, check_file
 from equilibrist.cli.picture import check_plot
 from equilibrist.errors import InvalidValueError, StorageError
 
@@ -79,7 +84,10 @@ def match(
     ] = False,
     postflop: Postflop = False,
     log: Annotated[Path | None, typer.Option(help="Write an ACPC log into this file.")] = None,
-    phh: Annotated[Path | None, typer.Option(help="Write a history a hand, in a folder.")] = None,
+    phh: Annotated[
+        Path | None, typer.Option(help="Write one history per hand into this folder.")
+    ] = None,
+    force: Force = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the winnings into this PNG file.")] = None,
     runner: Annotated[
         Literal["auto", "views", "tables"],
@@ -103,7 +111,7 @@ def match(
     rules = load_game(game)
     pair = make_player(first, rules), make_player(second, rules)
     wants_log = log is not None or phh is not None
-    _check_outputs(log, phh, plot, matches)
+    _check_outputs(log, phh, plot, matches, duplicate=duplicate, force=force)
     if until_sure:
         _check_until_sure(matches, wants_log, first, second)
     if runner == "auto" and wants_log:
@@ -129,13 +137,13 @@ def match(
     seconds = time.perf_counter() - start
     data = describe(played, (first, second), test) | {"postflop": postflop, "seed": seed}
     data |= {"runner": played[0].runner, "seconds": round(seconds, 3)}
-    if log is not None:
-        data["log"] = write_logs(played[0], log)
-    if phh is not None:
-        data["phh"] = write_histories(played[0], phh)
-    if plot is not None:
-        draw(played, (first, second), plot)
-    emit(data, report_text(data), as_json=json)
+    with reported(data, json):
+        if log is not None:
+            data["log"] = write_logs(played[0], log, replace=force)
+        if phh is not None:
+            data["phh"] = write_histories(played[0], phh)
+        if plot is not None:
+            draw(played, (first, second), plot)
 
 
 def tournament(
@@ -191,14 +199,33 @@ def tournament(
     emit(data, cross_text(data), as_json=json)
 
 
-def _check_outputs(log: Path | None, phh: Path | None, plot: Path | None, matches: int) -> None:
+@contextlib.contextmanager
+def reported(data: dict[str, Any], json: bool) -> Iterator[None]:
+    """Print the report at the end, also if a file could not be written: the hands are played."""
+    try:
+        yield
+    finally:
+        emit(data, report_text(data), as_json=json)
+
+
+def _check_outputs(
+    log: Path | None,
+    phh: Path | None,
+    plot: Path | None,
+    matches: int,
+    *,
+    duplicate: bool,
+    force: bool,
+) -> None:
     if matches > 1 and (log is not None or phh is not None):
         raise InvalidValueError("logs are of one match; leave --matches or --log out")
-    for path in (log, phh):
-        _check_folder(path)
+    if log is not None:
+        for path in log_paths(log, duplicate):
+            check_file(path, force)
+    _check_folder(phh)
     check_plot(plot)
-    if phh is not None and phh.exists() and not phh.is_dir():
-        raise StorageError(f"{phh} is a file; --phh names a folder", value=str(phh))
+    if phh is not None:
+        check_histories(phh, force)
 
 
 def _check_until_sure(matches: int, wants_log: bool, *names: str) -> None:

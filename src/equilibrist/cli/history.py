@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,12 +11,19 @@ from equilibrist.cli.options import Json, Seed, Threads, emit
 from equilibrist.cli.winnings import winnings
 from equilibrist.errors import RecordError
 
+if TYPE_CHECKING:
+    from equilibrist.games.log_file import LogFile
+    from equilibrist.games.records import HandRecord
+
 
 def log(
     file: Annotated[Path, typer.Argument(help="An ACPC log, a .phh or .phhs file, or a folder.")],
     game: Annotated[
         str | None, typer.Option(help="A game or a .game file, where the log does not say.")
     ] = None,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Check that all deals are those of the log's seed.")
+    ] = False,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -35,7 +42,10 @@ def log(
     seats: tuple[str, ...] = ()
     chips: list[float] = []
     showdowns = 0
+    records = []
     for record in read:
+        if replay:
+            records.append(record)
         seats = seats or seats_of(record)
         chips.append(float(seat_chips(seats, record)[0]))
         showdowns += record.state.betting.is_showdown
@@ -44,6 +54,8 @@ def log(
             f"{file} is of {len(seats)} players; win rates are told of two", value=str(file)
         )
     names = (seats[0], seats[1]) if seats else ("nobody", "nobody")
+    if replay:
+        _check_deals(read, records)
     data: dict[str, Any] = {
         "format": read.form,
         "game": read.rules.name,
@@ -52,9 +64,20 @@ def log(
         "showdowns": showdowns,
         "finished": read.is_finished and not read.rest,
         "rest": read.rest,
-        "seed": None if read.header is None else read.header.seed,
+        "seed": read.seed,
+        "replayed": replay,
     } | winnings(chips, read.rules, names)
     emit(data, _text(file, data), as_json=json)
+
+
+def _check_deals(read: LogFile, records: list[HandRecord]) -> None:
+    """Raise `RecordError` unless a log says its seed, and the seed deals its cards."""
+    from equilibrist.games.match_log import MatchLog
+    from equilibrist.games.match_log import replay as replay_log
+
+    if read.seed is None:
+        raise RecordError(f"{read.path} does not say the seed of its deals", value=str(read.path))
+    replay_log(MatchLog(read.rules, read.seats, tuple(records)), read.seed)
 
 
 def _text(file: Path, data: dict[str, Any]) -> str:
@@ -65,5 +88,7 @@ def _text(file: Path, data: dict[str, Any]) -> str:
     if data["players"]:
         pairs = zip(data["players"], data["score"], strict=True)
         lines.append(", ".join(f"{name} {chips:+,.10g}" for name, chips in pairs) + " chips")
+    if data["replayed"]:
+        lines.append(f"all deals are those of seed {data['seed']}")
     lines.append(data["verdict"])
     return "\n".join([*lines, data["rest"]] if data["rest"] else lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from equilibrist.evaluation.statistics import Estimate
     from equilibrist.games.rules import GameRules
     from equilibrist.play.match import Match
+
+_HISTORY = re.compile(r"[01]-[0-9]{7,10}\.phh")  # run and number of a hand
 
 
 def describe(
@@ -146,25 +149,106 @@ def report_text(data: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def write_logs(match: Match, path: Path) -> list[str]:
-    """The log of each run; that of the swapped run of a duplicate match says so in its name."""
+def log_paths(path: Path, duplicate: bool) -> list[Path]:
+    """Where the log of each run is; that of the swapped run of a duplicate match says so.
+
+    Example:
+        >>> [path.name for path in log_paths(Path("match.log"), duplicate=True)]
+        ['match.log', 'match.swapped.log']
+    """
+    swapped = path.with_name(f"{path.stem}.swapped{path.suffix}")
+    return [path, swapped] if duplicate else [path]
+
+
+def write_logs(match: Match, path: Path, *, replace: bool) -> list[str]:
+    """Write the log of each run; returns their paths."""
     from equilibrist.games.match_log import write_log
 
-    paths = [path, path.with_name(f"{path.stem}.swapped{path.suffix}")]
-    for log, place in zip(match.logs, paths, strict=False):
-        write_log(log, place)
-    return [str(place) for place in paths[: len(match.logs)]]
+    paths = log_paths(path, match.is_duplicate)
+    for log, place in zip(match.logs, paths, strict=True):
+        write_log(log, place, replace=replace)
+    return list(map(str, paths))
+
+
+def check_histories(folder: Path, force: bool) -> None:
+    """Raise `StorageError` unless histories can be written into a folder of their own.
+
+    Those of another match in the same folder would be read as hands of this one, so `force`
+    replaces all of them; histories that no match has written are never touched.
+    """
+    import os
+
+    from equilibrist.errors import StorageError
+
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise StorageError(f"{folder} is a file; --phh names a folder", value=str(folder))
+        part = _part_of(folder)
+        if part.exists():
+            raise StorageError(
+                f"{part} was left by a match that was killed: look at it, then remove it",
+                value=str(part),
+            )
+        names = [path.name for path in folder.glob("*.phh")]
+        if not all(map(_HISTORY.fullmatch, names)):
+            raise StorageError(
+                f"{folder} holds histories of something else; choose another folder",
+                value=str(folder),
+            )
+        if names and not force:
+            raise StorageError(
+                f"{folder} holds histories; choose another folder, or replace them with --force",
+                value=str(folder),
+            )
+        part.mkdir()
+        part.rmdir()
+        if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
+            raise StorageError(f"cannot write into {folder}", value=str(folder))
+    except OSError as error:
+        raise _cannot_write(folder, error) from None
 
 
 def write_histories(match: Match, folder: Path) -> str:
-    """A history a hand; returns the folder."""
-    from equilibrist.games.phh import write_phh
+    """Write one history per hand, all of them or none, in place of others; returns the folder."""
+    import shutil
 
-    folder.mkdir(exist_ok=True)
-    for run, log in enumerate(match.logs):
-        for record in log.hands:
-            write_phh(record, folder / f"{run}-{record.hand_number:07}.phh")
+    from equilibrist.games.phh import phh_text
+
+    part = _part_of(folder)
+    try:
+        part.mkdir()
+        try:
+            for run, log in enumerate(match.logs):
+                for record in log.hands:
+                    name = f"{run}-{record.hand_number:07}.phh"
+                    (part / name).write_text(phh_text(record), encoding="utf-8", newline="\n")
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+        # All are on the disk: only now do those of an earlier match go.
+        folder.mkdir(exist_ok=True)
+        for old in folder.glob("*.phh"):
+            if _HISTORY.fullmatch(old.name):
+                old.unlink()
+        for new in sorted(part.iterdir()):
+            new.rename(folder / new.name)
+        part.rmdir()
+    except OSError as error:
+        raise _cannot_write(folder, error) from None
     return str(folder)
+
+
+def _part_of(folder: Path) -> Path:
+    return folder.with_name(folder.name[:200] + ".part")
+
+
+def _cannot_write(folder: Path, error: OSError) -> Exception:
+    from equilibrist.errors import StorageError
+
+    reason = error.strerror or str(error)
+    return StorageError(
+        f"cannot write {folder}: {reason}; nothing that was there is lost", value=str(folder)
+    )
 
 
 def draw(played: tuple[Match, ...], names: tuple[str, str], path: Path) -> None:

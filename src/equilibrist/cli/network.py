@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import os
+import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_players, watching
+from equilibrist.cli.options import Json, SecretSeed, Threads, emit, prepare_players, watching
+from equilibrist.cli.outputs import Force, check_file
+from equilibrist.cli.signals import noted_signals
+from equilibrist.cli.unblocked_stderr import unblocked_stderr
 from equilibrist.cli.winnings import winnings
 from equilibrist.errors import InvalidValueError, NetworkError, ParseError, UnknownNameError
 
 if TYPE_CHECKING:
-    from equilibrist.play.server import Say, ServedMatch
+    from equilibrist.games.rules import GameRules
+    from equilibrist.play.bots import Bot
+    from equilibrist.play.lobby import Greeting, Lobby
+    from equilibrist.play.server import ServedMatch, TimeLimits
+    from equilibrist.play.wire import Wire
+    from equilibrist.storage.output_file import OutputFile
 
 Port = Annotated[str, typer.Option(help="One port for both seats, or one each: 4711,4712.")]
 Spoken = Annotated[str, typer.Option("--protocol", help="acpc, or pokerbots (MIT 2017).")]
@@ -34,68 +45,126 @@ def dealer(
         list[str] | None, typer.Option(help="Start this command for the next seat; see the docs.")
     ] = None,
     log: Annotated[Path | None, typer.Option(help="Write the ACPC log into this file.")] = None,
+    force: Force = False,
     protocol: Spoken = "acpc",
     time_bank: Annotated[
         float, typer.Option(help="pokerbots: seconds of a player for the whole match.")
     ] = 20.0,
     t_response: Annotated[int, typer.Option(help="Milliseconds for an answer.")] = 600_000,
     t_hand: Annotated[int, typer.Option(help="Milliseconds for a hand.")] = 600_000,
-    t_per_hand: Annotated[int, typer.Option(help="Milliseconds a hand, on average.")] = 7_000,
+    t_per_hand: Annotated[int, typer.Option(help="Milliseconds per hand, on average.")] = 7_000,
+    t_greeting: Annotated[
+        int, typer.Option(min=1, help="acpc: milliseconds from connecting to VERSION.")
+    ] = 60_000,
     start_timeout: Annotated[
-        float | None, typer.Option(help="Seconds to wait for players; for ever unless told.")
+        float | None, typer.Option(help="Seconds to wait for players; default: for ever.")
     ] = None,
     json: Json = False,
-    seed: Seed = 0,
+    seed: SecretSeed = None,
     threads: Threads = None,
 ) -> None:
     """Deal a match to two players who connect by the ACPC protocol, or that of Pokerbots.
 
-    Example: equilibrist dealer holdem-limit --hands 3000 --seed 7 --port 4711 --log match.log
+    The cards come from a secret seed, printed at the end; --seed deals those of the ACPC.
+
+    Example: equilibrist dealer holdem-limit --hands 3000 --port 4711 --log match.log
     """
     from equilibrist.games.catalog import load_game
-    from equilibrist.play.bots import Bot, seen_out
-    from equilibrist.play.pokerbots_engine import check_engine, serve_pokerbots
-    from equilibrist.play.server import TimeLimits, check_match, serve_match
-    from equilibrist.play.wire import Listener
+    from equilibrist.play.bots import stopped_at_exit
+    from equilibrist.play.lobby import Lobby
+    from equilibrist.play.server import TimeLimits, check_match
+    from equilibrist.play.wire import Listener, Stopped
 
     rules, seats, ports = load_game(game), _names(names), _ports(port)
-    limits = TimeLimits(t_response, t_hand, t_per_hand)
     check_match(rules, seats, hands)
-    is_acpc = _is_acpc(protocol)
-    if not is_acpc:
-        check_engine(rules, seats, time_bank)
+    limits = TimeLimits(t_response, t_hand, t_per_hand)
+    serve, greeting = _protocol(
+        _is_acpc(protocol), rules, seats, limits, t_greeting / 1000, time_bank
+    )
     commands = bot or []
     if len(commands) > 2:
         raise InvalidValueError(f"two seats take two bots, not {len(commands)}", value=commands)
+    check_file(log, force)
     bots: list[Bot] = []
-    with contextlib.ExitStack() as stack:
-        doors = [stack.enter_context(Listener(host, number)) for number in ports]
-        write = stack.enter_context(_log_file(log))
-        _say(f"{seats[0]} at port {doors[0].port}, {seats[1]} at port {doors[-1].port}")
-        stack.enter_context(seen_out(bots))
-        wires = []
-        for seat, door in enumerate((doors[0], doors[-1])):
-            if seat < len(commands):
-                bots.append(Bot(commands[seat], host, door.port))
-            check = bots[seat].check if seat < len(commands) else None
-            wires.append(stack.enter_context(door.accept(start_timeout, check)))
-        start = time.perf_counter()
-        pair = wires[0], wires[1]
-        settings: dict[str, Any] = {
-            "seed": seed,
-            "log": write,
-            "warn": _say,
-            "watch": watching(f"{seats[0]} against {seats[1]}"),
-        }
-        if is_acpc:
-            played = serve_match(rules, pair, seats, hands, limits=limits, **settings)
-        else:
-            played = serve_pokerbots(rules, pair, seats, hands, time_bank=time_bank, **settings)
-        seconds = time.perf_counter() - start
-    data = _describe(played) | {"seconds": round(seconds, 3), "log": str(log) if log else None}
-    emit(data, f"{_score_text(data)}\n{data['verdict']}", as_json=json)
-    if not played.is_finished:
+    played, seconds = None, 0.0
+    with unblocked_stderr(), noted_signals(_ending, lambda: _kill(bots)) as signals:
+        with contextlib.ExitStack() as stack, contextlib.suppress(Stopped):
+            doors = [stack.enter_context(Listener(host, number)) for number in ports]
+            file = None if log is None else stack.enter_context(_log_file(log, force))
+            _say(f"{seats[0]} at port {doors[0].port}, {seats[1]} at port {doors[-1].port}")
+            stack.enter_context(stopped_at_exit(bots, signals.has_come))
+            pair = doors[0], doors[-1]
+            told: dict[str, Any] = {"names": seats, "warn": _say, "should_stop": signals.has_come}
+            lobby = stack.enter_context(Lobby(pair, greeting, **told))
+            wires = _seat_players(lobby, bots, commands, host, start_timeout)
+            start = time.perf_counter()
+            played = serve(
+                rules,
+                wires,
+                seats,
+                hands,
+                seed=seed,
+                log=lambda line: None if file is None else file.write(f"{line}\n"),
+                warn=_say,
+                watch=watching(f"{seats[0]} against {seats[1]}"),
+            )
+            seconds = time.perf_counter() - start
+            if file is not None:
+                file.finish(f"{played.header}\n")
+        if played is None:
+            _say("the dealer was stopped before the match began")
+    if played is not None:
+        data = _describe(played) | {"seconds": round(seconds, 3), "log": str(log) if log else None}
+        emit(data, _dealer_text(data), as_json=json)
+    signals.exit_if_come()
+    if played is None or not played.is_finished:
         raise typer.Exit(1)
+
+
+def _protocol(
+    is_acpc: bool,
+    rules: GameRules,
+    seats: tuple[str, str],
+    limits: TimeLimits,
+    greeting: float,
+    time_bank: float,
+) -> tuple[Callable[..., ServedMatch], Greeting]:
+    """How a match is served by a protocol, and how its clients greet."""
+    from equilibrist.play import acpc, pokerbots_engine
+    from equilibrist.play.server import serve_match
+
+    if is_acpc:
+        serve = functools.partial(serve_match, limits=limits, greeting=greeting)
+        return serve, functools.partial(acpc.is_greeting, patience=greeting)
+    pokerbots_engine.check_engine(rules, seats, time_bank)
+    serve = functools.partial(pokerbots_engine.serve_pokerbots, time_bank=time_bank)
+    return serve, pokerbots_engine.is_greeting
+
+
+def _seat_players(
+    lobby: Lobby, bots: list[Bot], commands: list[str], host: str, seconds: float | None
+) -> tuple[Wire, Wire]:
+    """Wait for both players; bots are started when their seat is the next to be taken."""
+    from equilibrist.play.bots import Bot
+
+    def check() -> None:
+        for seat in lobby.free_seats(len(bots)):
+            bots[seat].check()
+
+    for seat, command in enumerate(commands):
+        bots.append(Bot(command, host, lobby.doors[seat].port))
+        lobby.fill(seat + 1, seconds, check)
+    first, second = lobby.fill(2, seconds, check)
+    return first, second
+
+
+def _kill(bots: list[Bot]) -> None:
+    for bot in bots:
+        bot.send(signal.SIGKILL)
+
+
+def _ending() -> None:
+    _say("ending the match; a second signal ends it at once")
 
 
 def connect(
@@ -104,8 +173,11 @@ def connect(
     player: Annotated[str, typer.Argument(help="A player, such as always-call.")],
     game: Game = "holdem-limit",
     protocol: Spoken = "acpc",
+    timeout: Annotated[
+        float, typer.Option(min=0.001, help="Seconds to wait for each line of the dealer.")
+    ] = 3600.0,
     json: Json = False,
-    seed: Seed = 0,
+    seed: SecretSeed = None,
     threads: Threads = None,
 ) -> None:
     """Let a player play at an ACPC dealer, or a Pokerbots engine, until that hangs up.
@@ -113,6 +185,7 @@ def connect(
     Example: equilibrist connect 127.0.0.1 4711 poki
     """
     from equilibrist.games.catalog import load_game
+    from equilibrist.games.dealing import secret_seed
     from equilibrist.play.acpc import play_over
     from equilibrist.play.pokerbots_client import play_pokerbots
     from equilibrist.play.wire import connect as connect_to
@@ -121,9 +194,12 @@ def connect(
     rules, is_acpc = load_game(game), _is_acpc(protocol)
     prepare_players(threads, player)
     seated = make_player(player, rules)
+    seed = secret_seed() if seed is None else seed
     seated.reset(seed)
     with connect_to(host, port) as wire:
-        chips, is_cut_off = (play_over if is_acpc else play_pokerbots)(rules, wire, seated)
+        chips, is_cut_off, comment = (play_over if is_acpc else play_pokerbots)(
+            rules, wire, seated, timeout
+        )
     if is_cut_off:
         raise NetworkError(
             f"the dealer hung up in the middle of hand {len(chips)}; "
@@ -131,8 +207,15 @@ def connect(
         )
     data = {"game": rules.name, "player": seated.name, "chips": sum(chips), "seed": seed}
     data |= winnings(chips, rules, (seated.name, "the other"))
-    text = f"{seated.name} won {sum(chips)} chips in {len(chips):,} hands\n{data['verdict']}"
-    emit(data, text, as_json=json)
+    text = f"{seated.name} won {sum(chips)} chips in {len(chips):,} hands, seed {seed}"
+    emit(data, f"{text}\n{data['verdict']}", as_json=json)
+    if not chips:
+        said = f", having said {comment[:200]!r}" if comment else ""
+        _say(
+            f"equilibrist: the dealer hung up before the first hand{said}; "
+            f"does it play {rules.name} by the protocol {protocol}?"
+        )
+        raise typer.Exit(1)
 
 
 def _is_acpc(protocol: str) -> bool:
@@ -142,6 +225,7 @@ def _is_acpc(protocol: str) -> bool:
 
 
 def _names(text: str) -> tuple[str, str]:
+    text = os.fsencode(text).decode(errors="replace")  # what an ASCII locale could not read
     names = text.split(",")
     if len(names) != 2:
         raise ParseError(f"--names is two names apart by a comma, not {text!r}", value=text)
@@ -161,22 +245,16 @@ def _ports(text: str) -> list[int]:
     return ports
 
 
-@contextlib.contextmanager
-def _log_file(path: Path | None) -> Iterator[Say]:
-    """Writes lines into a file as they come, so that a match that breaks off leaves its hands."""
-    from equilibrist.games.files import file_errors
+def _log_file(path: Path, force: bool) -> OutputFile:
+    """A log that is written hand by hand, so that a match that breaks off leaves its hands."""
+    from equilibrist.storage.output_file import OutputFile
 
-    with contextlib.ExitStack() as stack:
-        file = None
-        if path is not None:
-            with file_errors("write", path, ParseError):
-                file = open(path, "w", encoding="utf-8", newline="\n", buffering=1)  # noqa: SIM115
-            stack.enter_context(file)
-        yield lambda line: None if file is None else print(line, file=file)
+    return OutputFile(path, replace=force)
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def _describe(played: ServedMatch) -> dict[str, Any]:
@@ -191,7 +269,8 @@ def _describe(played: ServedMatch) -> dict[str, Any]:
     } | winnings(played.chips, played.rules, played.names)
 
 
-def _score_text(data: dict[str, Any]) -> str:
+def _dealer_text(data: dict[str, Any]) -> str:
     (first, second), (won, lost) = data["players"], data["score"]
-    text = f"{first} {won:+,}, {second} {lost:+,} chips in {data['hands']:,} hands"
-    return f"{text}\n{data['ending']}" if data["ending"] else text
+    lines = [f"{first} {won:+,}, {second} {lost:+,} chips in {data['hands']:,} hands"]
+    lines += [data["ending"]] if data["ending"] else []
+    return "\n".join([*lines, data["verdict"], f"seed {data['seed']}"])

@@ -56,6 +56,22 @@ Threads: TypeAlias = Annotated[
 ]
 
 
+def _check_secret_seed(seed: int | None) -> int | None:
+    if seed is not None and not 0 <= seed < 2**128:
+        raise InvalidValueError(f"--seed is 0 to 2**128 - 1, not {seed}", value=seed)
+    return seed
+
+
+# Of whoever plays against others, who must not be able to guess it.
+SecretSeed: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        callback=_check_secret_seed,
+        help="Random seed; default: a secret one, printed at the end.",
+    ),
+]
+
+
 def emit(data: Mapping[str, object], text: str, *, as_json: bool) -> None:
     """Print the one result of a command."""
     print(json.dumps(data) if as_json else text, flush=True)

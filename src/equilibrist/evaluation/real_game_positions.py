@@ -17,6 +17,7 @@ from equilibrist.evaluation.real_game_strategy import Seat
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.cpu.real_game import Sequences, aligned
 from equilibrist.kernels.cpu.real_game_lanes import SIXTEEN
+from equilibrist.kernels.reference.sequence_form import SMALLEST
 from equilibrist.models.game import Floats
 
 _FOLD = 3  # what a fold of sixteen lanes costs, in sweeps of one end
@@ -154,7 +155,7 @@ def _lanes(
     finest = min(2**23, (2**30 - 2 * num_hands) // num_hands)
     is_sure = ((chances == 0) | (chances == largest[:, None])).all(axis=1)
     most = np.where(is_sure, 2.0 ** int(math.log2(finest)), finest)
-    units = most / np.where(largest > 0, largest, 1)
+    units = most / np.where(largest >= SMALLEST, largest, 1)  # else all round to zero units
     first = np.vstack([seat.rows[0], np.ones(seat.rows[0].shape[1])])  # row −1: no opening
     table = aligned((len(blocks), len(rows), chances.shape[1], SIXTEEN), np.float32)
     factor = aligned((len(blocks), first.shape[1], SIXTEEN), np.float32)

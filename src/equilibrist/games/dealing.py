@@ -8,10 +8,18 @@ games that have them, the rolled-out board cards and the replacement cards of th
 players of the first turn, then of the next), dealt whether or not they are used.
 
 Source: ACPC dealer; checked against the words of `numpy.random.RandomState`, which are the same.
+
+That generator keeps no secrets. Whoever sees its own cards for a few hands can try all 2³² seeds
+within minutes, and its state follows from the low bits of some thousand hands. Where somebody could
+gain by knowing the cards to come, deals come from a seed of 128 bits (`secret_seed`): the same
+procedure with words of SHAKE-256, from which nothing follows about the words to come. The size of
+the seed says which generator it is for, so a seed alone repeats the deals of either kind.
 """
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from collections.abc import Iterator
 
 import numpy as np
@@ -22,11 +30,28 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import Deal
 
+MOST_ACPC_SEED = 2**32 - 1  # larger seeds are those of `secret_seed`
+MOST_DEAL_SEED = 2**128 - 1
+
 _BLOCK = 2**20  # words of the generator that are passed over at a time
+_PURPOSE = b"equilibrist deals"  # keeps these words apart from whatever else a seed is used for
+
+
+def secret_seed() -> int:
+    """A seed of 128 bits that nobody can guess; always 39 digits long.
+
+    Example:
+        >>> MOST_ACPC_SEED < secret_seed() <= MOST_DEAL_SEED
+        True
+    """
+    return secrets.randbits(127) | 1 << 127
 
 
 class Dealer:
-    """An endless iterator of deals, the same for the same rules and seed (0 … 2³² − 1).
+    """An endless iterator of deals, the same for the same rules and seed.
+
+    Seeds up to 2³² − 1 give the deals of the ACPC; larger ones, up to 2¹²⁸ − 1, give deals that
+    cannot be predicted from others.
 
     Example:
         >>> from equilibrist.cards.card import cards_name
@@ -37,11 +62,12 @@ class Dealer:
     """
 
     def __init__(self, rules: GameRules, seed: int) -> None:
-        if not 0 <= seed < 2**32:
-            raise InvalidValueError(f"a seed is 0 to {2**32 - 1}, not {seed}", value=seed)
+        if not 0 <= seed <= MOST_DEAL_SEED:
+            raise InvalidValueError(f"a seed is 0 to 2**128 - 1, not {seed}", value=seed)
         self.rules = rules
         self.seed = seed
-        self._words = np.random.RandomState(seed)  # NumPy's MT19937, seeded as ACPC's
+        is_acpc = seed <= MOST_ACPC_SEED
+        self._words = _AcpcWords(seed) if is_acpc else _SecretWords(seed)
         self._deck = sorted(rules.deck.cards, key=lambda card: (card & 3, card >> 2))
 
     def __iter__(self) -> Iterator[Deal]:
@@ -64,7 +90,7 @@ class Dealer:
         """
         from equilibrist.kernels.cpu.matches import deal_cards
 
-        words = self._words.randint(0, 2**32, size=(count, self.num_cards), dtype=np.uint32)
+        words = self._words.take(count * self.num_cards).reshape(count, self.num_cards)
         out = np.empty(words.shape, np.uint8)
         deal_cards(np.array(self._deck, np.uint8), words, out)
         return out
@@ -77,17 +103,61 @@ class Dealer:
 
     def skip(self, count: int) -> None:
         """Pass over `count` deals, faster than dealing them."""
-        words = count * self.num_cards
-        while words > 0:
-            self._words.randint(0, 2**32, size=min(words, _BLOCK), dtype=np.uint32)
-            words -= _BLOCK
+        self._words.skip(count * self.num_cards)
 
     def _draw(self, deck: list[Card], count: int) -> tuple[Card, ...]:
         """Take `count` cards out of `deck`, one word each."""
         cards = []
-        for word in self._words.randint(0, 2**32, size=count, dtype=np.uint32):
+        for word in self._words.take(count):
             place = int(word) % len(deck)
             cards.append(deck[place])
             deck[place] = deck[-1]
             deck.pop()
         return tuple(cards)
+
+
+class _AcpcWords:
+    """The 32-bit words of the ACPC: NumPy's MT19937, seeded as theirs."""
+
+    def __init__(self, seed: int) -> None:
+        self._state = np.random.RandomState(seed)
+
+    def take(self, count: int) -> NDArray[np.uint32]:
+        """The next words [count]."""
+        return self._state.randint(0, 2**32, size=count, dtype=np.uint32)
+
+    def skip(self, count: int) -> None:
+        """Pass over some words."""
+        while count > 0:
+            self.take(min(count, _BLOCK))
+            count -= _BLOCK
+
+
+class _SecretWords:
+    """The 32-bit words of a secret seed: SHAKE-256 of seed and block number, block after block."""
+
+    _BYTES = 4096  # of a block
+
+    def __init__(self, seed: int) -> None:
+        self._key = _PURPOSE + seed.to_bytes(16, "little")
+        self._place = 0  # of the next word
+        self._last = -1, b""  # the block made last and its number
+
+    def take(self, count: int) -> NDArray[np.uint32]:
+        """The next words [count]."""
+        in_block = self._BYTES // 4
+        first, start = divmod(self._place, in_block)
+        end = max(first + 1, -(-(self._place + count) // in_block))
+        blocks = b"".join(self._block(number) for number in range(first, end))
+        self._place += count
+        return np.frombuffer(blocks, "<u4")[start : start + count].astype(np.uint32)
+
+    def skip(self, count: int) -> None:
+        """Pass over some words."""
+        self._place += count
+
+    def _block(self, number: int) -> bytes:
+        if number != self._last[0]:
+            key = self._key + number.to_bytes(16, "little")
+            self._last = number, hashlib.shake_256(key).digest(self._BYTES)
+        return self._last[1]

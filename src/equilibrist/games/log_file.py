@@ -7,6 +7,9 @@
 
 A log that breaks off in the middle of a hand gives all its whole hands and says in `rest` what came
 after them; anything wrong before the end is an error that names the place.
+
+Histories in a file that we write carry the seed of their deals, if it is known, as `_seed`; fields
+that begin so are ours to choose.
 """
 
 from __future__ import annotations
@@ -30,11 +33,13 @@ from equilibrist.games.match_log import (
 from equilibrist.games.phh import parse_phh, phh_text
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules
+from equilibrist.storage.output_file import write_output
 
 _ACPC_FILES = {  # definitions of the ACPC that are games of the catalogue
     "holdem.limit.2p.reverse_blinds": "holdem-limit",
     "holdem.nolimit.2p.reverse_blinds": "holdem-nolimit",
 }
+_SEED = re.compile(r'^_seed = "([0-9]{1,39})"[ \t\r]*$', re.MULTILINE)
 _TABLE = re.compile(r"^\[[^\[\]\n]+\][ \t\r]*$", re.MULTILINE)
 
 
@@ -50,6 +55,7 @@ class LogFile:
         is_phh = self.path.is_dir() or self.path.suffix in (".phh", ".phhs")
         self.form = "PHH" if is_phh else "ACPC"
         self.header: MatchHeader | None = None
+        self._phh_seed: int | None = None
         self.seats: tuple[str, ...] = ()
         self.is_finished = is_phh  # PHH has no line that ends a match
         self.rest = ""  # what followed the whole hands; empty where nothing did
@@ -59,6 +65,11 @@ class LogFile:
             rules = self._first.rules
         self.rules = rules or self._named_game()
 
+    @property
+    def seed(self) -> int | None:
+        """Seed of the deals, None where the log does not say or the hands were not read yet."""
+        return self._phh_seed if self.header is None else self.header.seed
+
     def __iter__(self) -> Iterator[HandRecord]:
         return self._phh_hands() if self.form == "PHH" else self._acpc_hands()
 
@@ -66,7 +77,10 @@ class LogFile:
 
     def _named_game(self) -> GameRules:
         if self.form == "ACPC":
-            with file_errors("read", self.path, RecordError), open(self.path) as lines:
+            with (
+                file_errors("read", self.path, RecordError),
+                open(self.path, encoding="utf-8", errors="replace", newline="") as lines,
+            ):
                 for line in lines:
                     if line.startswith(HEADER_KEY):
                         name = Path(parse_header(line.rstrip("\r\n")).game).name
@@ -126,6 +140,8 @@ class LogFile:
             return None
         try:
             record = parse_phh(text, rules)
+            if (seed := _SEED.search(text)) is not None:
+                self._phh_seed = int(seed[1])
             self.seats = self.seats or seats_of(record)
             if sorted(record.names) != sorted(self.seats):
                 message = f"{', '.join(record.names)} are not {', '.join(self.seats)}"
@@ -145,12 +161,15 @@ class LogFile:
             record = self._next_history(self.rules)
 
 
-def write_hands(log: MatchLog, path: str | Path) -> None:
+def write_hands(log: MatchLog, path: str | Path, *, replace: bool = True) -> None:
     """Write a log by the suffix of a path: `.phhs` is PHH, everything else an ACPC log."""
     path = Path(path)
     if path.suffix != ".phhs":
-        write_log(log, path)
+        write_log(log, path, replace=replace)
         return
-    hands = [f"[{number}]\n{phh_text(hand)}" for number, hand in enumerate(log.hands, start=1)]
-    with file_errors("write", path, RecordError):
-        path.write_text("\n".join(hands), encoding="utf-8", newline="\n")
+    seed = None if log.header is None else log.header.seed
+    last = "" if seed is None else f'_seed = "{seed}"\n'
+    hands = [
+        f"[{number}]\n{phh_text(hand)}{last}" for number, hand in enumerate(log.hands, start=1)
+    ]
+    write_output(path, "\n".join(hands), replace=replace)

@@ -10,7 +10,8 @@ A log has one line a hand (`games.records`), with values and names in *player* o
 seats every hand, so the names rotate. The last line, `SCORE:<totals>:<names>`, is in *seat* order:
 seat 0 is player 0 of hand 0. A match that broke off has no SCORE. Lines that open with `#` or `;`
 are comments; the dealer writes the match's name, game file, number of hands and seed into the
-first, then its time limits in milliseconds.
+first, then its time limits in milliseconds. Beyond ACPC, a seed that is a secret while the match
+goes on is written as `?` and filled in at its end.
 
 Source: the ACPC dealer, protocol 2.0.0.
 """
@@ -46,11 +47,13 @@ from equilibrist.games.records import (
 )
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import HandState
+from equilibrist.storage.output_file import write_output
 
 MOST_REPLAYED = 10**8  # the dealer's generator must walk through all hands before: some seconds
 
 HEADER_KEY = "# name/game/hands/seed"
-_HEADER = re.compile(HEADER_KEY + r" (\S.*) (\S+) ([0-9]{1,10}) ([0-9]{1,10})")
+HIDDEN_SEED = "?" * 39  # as long as a secret seed
+_HEADER = re.compile(HEADER_KEY + r" (\S.*) (\S+) ([0-9]{1,10}) ([0-9]{1,39}|\?{39})")
 
 
 class MatchHeader(NamedTuple):
@@ -59,10 +62,11 @@ class MatchHeader(NamedTuple):
     name: str
     game: str  # the game definition file
     num_hands: int
-    seed: int
+    seed: int | None  # None while it is a secret
 
     def __str__(self) -> str:
-        return f"{HEADER_KEY} {self.name} {self.game} {self.num_hands} {self.seed}"
+        seed = HIDDEN_SEED if self.seed is None else self.seed
+        return f"{HEADER_KEY} {self.name} {self.game} {self.num_hands} {seed}"
 
 
 @dataclass(frozen=True)
@@ -136,11 +140,9 @@ def score_line(score: Iterable[Chips], seats: tuple[str, ...]) -> str:
     return f"SCORE:{'|'.join(map(chips_text, score))}:{'|'.join(seats)}"
 
 
-def write_log(log: MatchLog, path: str | Path) -> None:
-    """Write a log to a file; nothing is written where the log has no text."""
-    text = "".join(f"{line}\n" for line in log_lines(log))
-    with file_errors("write", path, RecordError):
-        Path(path).write_text(text, encoding="utf-8", newline="\n")
+def write_log(log: MatchLog, path: str | Path, *, replace: bool = True) -> None:
+    """Write a log to a file, whole or not at all; `StorageError` if that cannot be done."""
+    write_output(path, "".join(f"{line}\n" for line in log_lines(log)), replace=replace)
 
 
 def replay(log: MatchLog, seed: int | None = None) -> MatchLog:
@@ -150,7 +152,7 @@ def replay(log: MatchLog, seed: int | None = None) -> MatchLog:
     result, with the cards that nobody saw. Hands up to number `MOST_REPLAYED` can be dealt.
     """
     if seed is None:
-        if log.header is None:
+        if log.header is None or log.header.seed is None:
             raise InvalidValueError("the log has no header with a seed; give the seed")
         seed = log.header.seed
     dealer, hands, dealt = Dealer(log.rules, seed), [], 0
@@ -210,7 +212,7 @@ def parse_header(line: str) -> MatchHeader:
         form = f"{HEADER_KEY} <name> <game> <hands> <seed>"
         raise line_error(line, 0, f"the header is {form}", line)
     name, game, hands, seed = match.groups()
-    return MatchHeader(name, game, int(hands), int(seed))
+    return MatchHeader(name, game, int(hands), None if seed == HIDDEN_SEED else int(seed))
 
 
 def seat_chips(seats: tuple[str, ...], record: HandRecord) -> list[Chips]:
@@ -289,7 +291,7 @@ class LogReader:
 
     def _read(self, line: str) -> HandRecord | None:
         """Take in one line; the record of a hand."""
-        if line.startswith(HEADER_KEY) and self.header is None:
+        if line.startswith(HEADER_KEY) and (self.header is None or self.header.seed is None):
             self.header = parse_header(line)
         elif line.startswith(("#", ";")):
             self.comments.append(line)

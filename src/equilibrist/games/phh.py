@@ -45,11 +45,12 @@ from pathlib import Path
 from typing import Any
 
 from equilibrist.errors import InvalidValueError, RecordError
-from equilibrist.games.files import file_errors, parse_toml, read_text
+from equilibrist.games.files import parse_toml, read_text
 from equilibrist.games.phh_actions import action_texts, play_actions
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import UNLIMITED_RAISES, UNLIMITED_STACK, GameRules
 from equilibrist.games.state import MAX_HAND_NUMBER
+from equilibrist.storage.output_file import write_output
 
 _VARIANTS = {"FT": "fixed-limit hold'em", "NT": "no-limit hold'em"}
 _HOLDEM: dict[str, Any] = {
@@ -106,11 +107,9 @@ def phh_text(record: HandRecord) -> str:
     return "".join(f"{name} = {_toml(value)}\n" for name, value in (entries | own).items())
 
 
-def write_phh(record: HandRecord, path: str | Path) -> None:
-    """Write the history of a hand to a file; nothing is written where the hand has none."""
-    text = phh_text(record)
-    with file_errors("write", path, RecordError):
-        Path(path).write_text(text, encoding="utf-8", newline="\n")
+def write_phh(record: HandRecord, path: str | Path, *, replace: bool = True) -> None:
+    """Write the history of a hand to a file, whole or not at all."""
+    write_output(path, phh_text(record), replace=replace)
 
 
 def _game_entries(rules: GameRules) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from equilibrist.models.treeplex import PlayerRows, leaf_tables, player_rows, tr
 
 _HELD, _NOT_HELD = 1, 2  # rows of the locked decision, after the entry
 _GAME_MENU = BetMenu()
+_RAREST = 1e-12  # share of pairs of hands that can meet; differences of sums leave a rest below it
 
 
 class Lock(NamedTuple):
@@ -100,7 +101,7 @@ def subgame(
     trees = (_locked(rows[0], states, nodes[0]), _locked(rows[1], states, nodes[1]))
     pairs = sorted_pairs(rules, states)
     met = float(weights[0] @ compatible(states.hands, weights[1]))
-    if not met > 0:
+    if not met > _RAREST * weights[0].sum() * weights[1].sum():
         raise InvalidValueError(
             f"no hands of the ranges can meet on {cards_name(board)}", value=cards_name(board)
         )

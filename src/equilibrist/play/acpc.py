@@ -35,6 +35,8 @@ from equilibrist.players.player import Player, Result, View
 
 VERSION = "VERSION:2.0.0"
 COMMENTS = ("#", ";")
+GREETING = 60.0  # seconds that a client may take to say its version
+PATIENCE = 3600.0  # seconds that a client waits for a line: the other player may be slow, or late
 _MOST_DIGITS = 11  # of a raise that is read; one more than the largest stack has
 
 _VERSION = re.compile(r"VERSION:([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})")
@@ -59,6 +61,23 @@ def check_version(line: str) -> None:
     match = _VERSION.match(line)
     if match is None or (int(match[1]), int(match[2])) != (2, 0):
         raise NetworkError(f"speaks {line[:40]!r}; this dealer speaks {VERSION}", value=line)
+
+
+def is_greeting(line: str | None, waited: float, patience: float = GREETING) -> bool:
+    """Whether a client has said its version; `NetworkError` if it is another, or late.
+
+    Example:
+        >>> is_greeting(None, waited=0.5), is_greeting("VERSION:2.0.0", waited=0.5)
+        (False, True)
+    """
+    if line is not None:
+        check_version(line)
+    elif waited >= patience:
+        raise NetworkError(
+            f"says nothing for {patience:.3g} s, while this dealer waits for {VERSION}; "
+            "perhaps it speaks the protocol pokerbots"
+        )
+    return line is not None
 
 
 def read_answer(state: HandState, line: str) -> Answer:
@@ -121,20 +140,30 @@ class ClientMatch(NamedTuple):
 
     chips: list[int]  # won in each whole hand
     is_cut_off: bool  # whether the dealer hung up in the middle of a hand
+    comment: str = ""  # the last line of the dealer that was a comment
 
 
-def play_over(rules: GameRules, wire: Wire, player: Player) -> ClientMatch:
+def play_over(
+    rules: GameRules, wire: Wire, player: Player, patience: float = PATIENCE
+) -> ClientMatch:
     """Play a match at a dealer until it hangs up; `NetworkError` where it sends no state.
 
     The player must have been reset; a dealer that says something else than states and comments, or
-    a state of another game, is an error, for playing on would be guessing.
+    a state of another game, is an error, for playing on would be guessing. So is one that says
+    nothing for `patience` seconds.
     """
-    wire.send(VERSION)
+    wire.send(VERSION, patience)
     chips: list[int] = []
-    is_cut_off = False
-    while (line := wire.receive()) is not None:
+    is_cut_off, comment = False, ""
+    while (line := heard_from(wire, patience)) is not None:
         if line.startswith(COMMENTS) or not line:
+            comment = line or comment
             continue
+        if line.startswith("NEWGAME "):
+            raise NetworkError(
+                f"the dealer says {line[:40]!r}: it speaks the protocol pokerbots, not acpc",
+                value=line,
+            )
         try:
             view = view_of(rules, line)
         except RecordError as error:
@@ -146,8 +175,19 @@ def play_over(rules: GameRules, wire: Wire, player: Player) -> ClientMatch:
             chips.append(view.state.payoffs()[view.player])
             player.told(Result(view, chips[-1]))
         elif view.state.actor == view.player:
-            wire.send(f"{line}:{action_name(player.act(view))}")
-    return ClientMatch(chips, is_cut_off)
+            wire.send(f"{line}:{action_name(player.act(view))}", patience)
+    return ClientMatch(chips, is_cut_off, comment)
+
+
+def heard_from(wire: Wire, patience: float) -> str | None:
+    """The next line of a dealer, None after the last; `NetworkError` if it is late."""
+    try:
+        return wire.receive(patience)
+    except NetworkError as error:
+        raise NetworkError(
+            f"the dealer {error}; perhaps the other player is missing, "
+            "or the dealer speaks another protocol"
+        ) from None
 
 
 def view_of(rules: GameRules, line: str) -> View:

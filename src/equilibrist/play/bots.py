@@ -2,18 +2,27 @@
 
 A command such as `./startme.sh` gets host and port as its last two words, as at the ACPC, unless it
 says where they go: `equilibrist connect {host} {port} always-call`.
+
+A bot has a session and a process group of its own: a key pressed at the dealer's terminal does not
+reach it, and when the match is over the group is ended as a whole, with the processes that the bot
+has started.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import shlex
+import signal
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 
 from equilibrist.errors import NetworkError
 
-_FAREWELL = 5.0  # seconds a bot has to leave after the match
+FAREWELL = 5.0  # seconds that bots have to leave by themselves after the match
+_GRACE = 1.0  # seconds that they have when they are told to
+_GLANCE = 0.02  # seconds between two looks whether they have left
 
 
 class Bot:
@@ -23,7 +32,9 @@ class Bot:
         self.command = command
         try:
             words = bot_words(command, host, port)
-            self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=2)
+            self._process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=2, start_new_session=True
+            )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise NetworkError(f"bot {command!r} does not start: {reason}", value=command) from None
@@ -37,13 +48,22 @@ class Bot:
                 value=self.command,
             )
 
-    def stop(self) -> None:
-        """See the process out: it has a moment to leave by itself."""
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process, or one that it has started, is still there."""
+        has_ended = self._process.poll() is not None
         try:
-            self._process.wait(_FAREWELL)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            os.killpg(self._process.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:  # another user's, which we cannot end
+            return not has_ended
+        return True
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to the process and to those that it has started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
 
 
 def bot_words(command: str, host: str, port: int) -> list[str]:
@@ -64,10 +84,23 @@ def bot_words(command: str, host: str, port: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def seen_out(bots: list[Bot]) -> Iterator[None]:
-    """Stops all bots at the end, however it ends."""
+def stopped_at_exit(
+    bots: list[Bot], is_hurried: Callable[[], bool] = lambda: False
+) -> Iterator[None]:
+    """Ends all bots at the end, however it comes; they may leave by themselves unless hurried."""
     try:
         yield
     finally:
-        for bot in bots:
-            bot.stop()
+        _wait_for(bots, 0.0 if is_hurried() else FAREWELL)
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            for bot in bots:
+                if bot.is_alive:
+                    bot.send(number)
+            _wait_for(bots, _GRACE)
+
+
+def _wait_for(bots: list[Bot], seconds: float) -> None:
+    """Wait until all bots have ended, or time is up."""
+    deadline = time.monotonic() + seconds
+    while any([bot.is_alive for bot in bots]) and time.monotonic() < deadline:  # noqa: C419
+        time.sleep(_GLANCE)  # looking at a process that has ended also buries it: look at each

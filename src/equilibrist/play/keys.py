@@ -21,6 +21,7 @@ from equilibrist.players.player import View
 _SIZES = {"x": "50%", "c": "75%", "v": "100%", "b": "200%", "n": "a"}
 _LABELS = {"z": "min", "x": "½ pot", "c": "¾ pot", "v": "pot", "b": "2× pot", "n": "all-in"}
 _MOST_DIGITS = 9
+_COLUMNS = 80  # of a terminal
 
 
 class Pressed(NamedTuple):
@@ -114,7 +115,8 @@ def buttons(view: View, size: str = "") -> list[str]:
         >>> for line in buttons(View.of(HandState.start(get_game("holdem-nolimit"), deal), 1)):
         ...     print(line)
         [A] fold  [S] call 50  [D] raise to 300  [Q] leave
-        [Z] min 200  [X] ½ pot 200  [C] ¾ pot 250  [V] pot 300  [B] 2× pot 500  [N] all-in 20,000
+        [Z] min 200  [X] ½ pot 200  [C] ¾ pot 250  [V] pot 300  [B] 2× pot 500
+        [N] all-in 20,000
     """
     betting = view.betting
     if betting.is_discarding:
@@ -134,5 +136,17 @@ def buttons(view: View, size: str = "") -> list[str]:
     sizes = size_keys(betting)
     if sizes:
         texts = [f"[{key.upper()}] {_LABELS[key]} {chips:,}" for key, chips in sizes.items()]
-        lines.append("  ".join(texts))
+        lines += _rows(texts)
     return lines
+
+
+def _rows(words: list[str]) -> list[str]:
+    """Words in as few lines of a terminal as they take."""
+    rows = [words[0]]
+    for word in words[1:]:
+        longer = f"{rows[-1]}  {word}"
+        if len(longer) < _COLUMNS:
+            rows[-1] = longer
+        else:
+            rows.append(word)
+    return rows

@@ -14,23 +14,31 @@ from equilibrist.games.amounts import hand_total
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import Deal, HandState, Swap, board_sizes
-from equilibrist.play.acpc import ClientMatch
+from equilibrist.play.acpc import COMMENTS, PATIENCE, ClientMatch, heard_from
 from equilibrist.play.pokerbots import answer_text, check_rules
 from equilibrist.play.wire import Wire
 from equilibrist.players.player import Player, Result, View
 
 
-def play_pokerbots(rules: GameRules, wire: Wire, player: Player) -> ClientMatch:
+def play_pokerbots(
+    rules: GameRules, wire: Wire, player: Player, patience: float = PATIENCE
+) -> ClientMatch:
     """Play a match at an engine until it hangs up; `NetworkError` where it makes no sense.
 
-    The player must have been reset.
+    The player must have been reset. An engine that says nothing for `patience` seconds is an error.
     """
     check_rules(rules)
     chips: list[int] = []
     hand: _Hand | None = None
-    while (line := wire.receive()) is not None:
+    comment = ""
+    while (line := heard_from(wire, patience)) is not None:
         words = _Words(line)
+        if line.startswith(COMMENTS):  # not Pokerbots, but what our dealers say to who gets no seat
+            comment = line
+            continue
         kind = words.text()
+        if kind.startswith("MATCHSTATE:"):
+            raise words.error("is a state of acpc: the dealer does not speak pokerbots")
         if kind == "NEWGAME":
             _check_game(rules, words)
         elif kind == "NEWHAND":
@@ -40,7 +48,7 @@ def play_pokerbots(rules: GameRules, wire: Wire, player: Player) -> ClientMatch:
             view = hand.hear(words)
             if view.state.actor != view.player:
                 raise words.error("asks out of turn")
-            wire.send(answer_text(view.betting, player.act(view)))
+            wire.send(answer_text(view.betting, player.act(view)), patience)
         elif kind == "HANDOVER" and hand is not None:
             bank = words.number()
             words.number()  # the other's
@@ -51,10 +59,10 @@ def play_pokerbots(rules: GameRules, wire: Wire, player: Player) -> ClientMatch:
             hand = None
             player.told(Result(view, chips[-1]))
         elif kind == "REQUESTKEYVALUES":
-            wire.send("FINISH")
+            wire.send("FINISH", patience)
         elif kind != "KEYVALUE":
             raise words.error("is not what an engine says now")
-    return ClientMatch(chips, hand is not None)
+    return ClientMatch(chips, hand is not None, comment)
 
 
 def _check_game(rules: GameRules, words: _Words) -> None:

@@ -2,19 +2,22 @@
 
 Answers carry no state, so a line counts as the answer to the GETACTION it follows: whatever came
 before is forgotten when the question is sent. Illegal answers are checks or folds. A client has a
-time bank for the whole match; who spends it, hangs up, or sends without end ends the match, and the
-log (ACPC's, as for every match) holds all whole hands. Values that clients PUT after the last hand
-are read and not kept.
+time bank for the whole match, which also runs while it keeps the engine from sending; who spends
+it, hangs up, or sends without end ends the match, and the log (ACPC's, as for every match) holds
+all whole hands. Values that clients PUT after the last hand are read and not kept, for some
+seconds.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 
 from equilibrist.cards.card import card_name
 from equilibrist.errors import InvalidValueError, NetworkError
 from equilibrist.games.action import Action
+from equilibrist.games.dealing import secret_seed
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import HandState
 from equilibrist.play.pokerbots import (
@@ -27,6 +30,7 @@ from equilibrist.play.pokerbots import (
 )
 from equilibrist.play.server import (
     MOST_IGNORED,
+    SENDING,
     Order,
     Say,
     Seat,
@@ -38,10 +42,11 @@ from equilibrist.play.server import (
     match_header,
     run_match,
 )
-from equilibrist.play.wire import Wire
+from equilibrist.play.wire import Stopped, Wire
 
 TIME_BANK = 20.0  # seconds of a client for all its answers
-_PATIENCE = 10.0  # seconds that a client may take to read, and for its farewell
+FAREWELL = 10.0  # seconds that both clients have together after the last hand
+_STAY = 0.2  # seconds after which a connection is not a port scan
 
 
 def serve_pokerbots(
@@ -50,8 +55,9 @@ def serve_pokerbots(
     names: tuple[str, str],
     hands: int,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     time_bank: float = TIME_BANK,
+    farewell: float = FAREWELL,
     log: Say = lambda line: None,
     warn: Say = lambda line: None,
     watch: Callable[[float], None] = lambda share: None,
@@ -62,10 +68,22 @@ def serve_pokerbots(
     seats = Seat(names[0], wires[0]), Seat(names[1], wires[1])
     log(str(match_header(rules, names, hands, seed)))
     table = _Engine(rules, seats, hands, time_bank, warn)
-    match = run_match(rules, table, hands, seed, log, watch)
+    match = run_match(rules, table, hands, secret_seed() if seed is None else seed, log, watch)
     if match.is_finished:
-        table.say_goodbye()
+        table.say_goodbye(farewell)
     return match
+
+
+def is_greeting(line: str | None, waited: float) -> bool:
+    """Whether a connection stays, as clients do that are not spoken to yet.
+
+    Example:
+        >>> is_greeting(None, waited=0.01), is_greeting(None, waited=1.0)
+        (False, True)
+    """
+    if line is not None and line.startswith("VERSION"):
+        raise NetworkError(f"says {line[:40]!r}: it speaks acpc, and this engine pokerbots")
+    return waited >= _STAY
 
 
 def check_engine(rules: GameRules, names: tuple[str, str], time_bank: float) -> None:
@@ -129,16 +147,27 @@ class _Engine(Table):
             line = f"HANDOVER {banks} {_counted(_board(state))} {self._news(place)}"
             self._send(seat, f"{line} {self._left(seat)}", state)
 
-    def say_goodbye(self) -> None:
+    def say_goodbye(self, seconds: float) -> None:
         """Let both store what they like, and forget it."""
+        deadline = time.monotonic() + seconds
         for seat in self.seats:
+            with contextlib.suppress(NetworkError, Stopped):
+                seat.wire.send("REQUESTKEYVALUES", deadline - time.monotonic())
+        for seat in self.seats:
+            with contextlib.suppress(Stopped):
+                if not self._has_finished(seat, deadline):
+                    self.warn(f"{seat.name} does not FINISH, after the last hand")
+
+    def _has_finished(self, seat: Seat, deadline: float) -> bool:
+        """Read what a client stores until it has finished or time is up."""
+        for _ in range(MOST_IGNORED):
             try:
-                seat.wire.send("REQUESTKEYVALUES", _PATIENCE)
-                for _ in range(MOST_IGNORED):
-                    if (seat.wire.receive(_PATIENCE) or "FINISH").strip() == "FINISH":
-                        break
-            except NetworkError as error:
-                self.warn(f"{seat.name} {error}, after the last hand")
+                line = seat.wire.receive(deadline - time.monotonic())
+            except NetworkError:
+                return False
+            if line is None or line.strip() == "FINISH":
+                return True
+        return False
 
     def _ask(self, state: HandState, seat: Seat) -> Action:
         place = self.seats.index(seat)
@@ -148,12 +177,10 @@ class _Engine(Table):
         )
         try:
             seat.wire.drop_pending()
-            seat.wire.send(f"{line} {self._left(seat)}", _PATIENCE)
-            start, left = time.monotonic(), self.bank - seat.match_seconds
-            try:
-                answer = heard(seat.wire.receive(max(left, 0.0)))
-            finally:
-                seat.match_seconds += time.monotonic() - start
+            with seat.clock(SENDING):
+                seat.wire.send(f"{line} {self._left(seat)}", self._seconds(seat))
+            with seat.clock():
+                answer = heard(seat.wire.receive(self._seconds(seat)))
         except NetworkError as error:
             raise blame(seat, error, state) from None
         action, warning = read_answer(state, answer)
@@ -167,12 +194,16 @@ class _Engine(Table):
         self.last[place].clear()
         return news
 
+    def _seconds(self, seat: Seat) -> float:
+        return max(0.0, self.bank - seat.match_seconds)
+
     def _left(self, seat: Seat) -> str:
-        return f"{max(0.0, self.bank - seat.match_seconds):.6f}"
+        return f"{self._seconds(seat):.6f}"
 
     def _send(self, seat: Seat, line: str, state: HandState | None) -> None:
         try:
-            seat.wire.send(line, _PATIENCE)
+            with seat.clock(SENDING):
+                seat.wire.send(line, self._seconds(seat))
         except NetworkError as error:
             raise blame(seat, error, state) from None
 

@@ -11,31 +11,38 @@ As the reference dealer does:
 
 What the reference leaves open: time is up as soon as any of the three is spent; a client that does
 not read what it is sent ends the match too, and so does one that sends `MOST_IGNORED` lines that
-are no answer in one turn; who hangs up after the last action of the last hand spoils nothing.
+are no answer in one turn; who hangs up after the last action of the last hand spoils nothing. The
+time that a client keeps the dealer from sending a line is its own. A client has `GREETING` seconds
+to say its version.
+
+Cards are a secret of the dealer: unless a seed is given it is drawn anew (`dealing.secret_seed`),
+and neither the log nor anybody is told before the match is over.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from equilibrist.cards.numbers import whole_number
 from equilibrist.errors import InvalidValueError, NetworkError
 from equilibrist.games.action import Action
-from equilibrist.games.dealing import Dealer
+from equilibrist.games.dealing import Dealer, secret_seed
 from equilibrist.games.match_log import MatchHeader, score_line
 from equilibrist.games.notation import state_line
 from equilibrist.games.records import HandRecord, check_names, log_line
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import MAX_HAND_NUMBER, HandState
-from equilibrist.play.acpc import check_version, read_answer
-from equilibrist.play.wire import Wire
+from equilibrist.play.acpc import GREETING, check_version, read_answer
+from equilibrist.play.wire import Stopped, Wire
 
 Say: TypeAlias = Callable[[str], None]  # told a line: of the log, or a warning
 
 MOST_IGNORED = 1000  # lines of a client in one turn that are no answer
+SENDING = 0.05  # seconds that sending a line may take before the client's clock runs
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,17 @@ class Seat:
     hand_seconds: float = 0.0
     match_seconds: float = 0.0
 
+    @contextlib.contextmanager
+    def clock(self, free: float = 0.0) -> Iterator[None]:
+        """Count the time inside as the client's, but for the first `free` seconds."""
+        start = time.monotonic()
+        try:
+            yield
+        finally:
+            seconds = max(0.0, time.monotonic() - start - free)
+            self.hand_seconds += seconds
+            self.match_seconds += seconds
+
 
 Order: TypeAlias = tuple[Seat, Seat]  # who is player 0 and 1 of a hand
 
@@ -89,6 +107,11 @@ class ServedMatch:
     hands: int  # that were to be played
     chips: list[int] = field(default_factory=list)  # won by seat 0 in each whole hand
     ending: str = ""  # why it broke off; empty where it did not
+
+    @property
+    def header(self) -> MatchHeader:
+        """The first line of the log, now with the seed."""
+        return match_header(self.rules, self.names, self.hands, self.seed)
 
     @property
     def is_finished(self) -> bool:
@@ -120,8 +143,9 @@ def serve_match(
     names: tuple[str, str],
     hands: int,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     limits: TimeLimits | None = None,
+    greeting: float = GREETING,
     log: Say = lambda line: None,
     warn: Say = lambda line: None,
     watch: Callable[[float], None] = lambda share: None,
@@ -129,14 +153,18 @@ def serve_match(
     """Play a match of so many hands with two connected clients, who are not hung up on.
 
     `log` is told every line of the log when it is known, `warn` whatever a client did wrong,
-    `watch` the share of the hands that is played. Nothing that a client does raises.
+    `watch` the share of the hands that is played. Nothing that a client does raises. A match whose
+    wires are to stop ends early, as one that a client leaves.
+
+    Without a seed the log begins with a header that hides it; `ServedMatch.header` does not.
     """
     check_match(rules, names, hands)
     limits = limits or TimeLimits()
-    table = _Table((Seat(names[0], wires[0]), Seat(names[1], wires[1])), limits, hands, warn)
+    seats = Seat(names[0], wires[0]), Seat(names[1], wires[1])
+    table = _Table(seats, limits, hands, warn, greeting)
     for line in (match_header(rules, names, hands, seed), *limits.comments):
         log(str(line))
-    return run_match(rules, table, hands, seed, log, watch)
+    return run_match(rules, table, hands, secret_seed() if seed is None else seed, log, watch)
 
 
 def run_match(
@@ -160,9 +188,10 @@ def run_match(
             chips.append(int(record.payoffs[number % 2]))
             table.tell(state, order)
             watch((number + 1) / hands)
-    except NetworkError as error:
+    except (NetworkError, Stopped) as error:
         if len(chips) < hands:
-            return ServedMatch(rules, names, seed, hands, chips, str(error))
+            ending = str(error) or f"the dealer was stopped in hand {len(chips)}"
+            return ServedMatch(rules, names, seed, hands, chips, ending)
     log(score_line((sum(chips), -sum(chips)), names))
     return ServedMatch(rules, names, seed, hands, chips)
 
@@ -177,8 +206,10 @@ def check_match(rules: GameRules, names: tuple[str, str], hands: int) -> None:
         )
 
 
-def match_header(rules: GameRules, names: tuple[str, str], hands: int, seed: int) -> MatchHeader:
-    """The first line of the log."""
+def match_header(
+    rules: GameRules, names: tuple[str, str], hands: int, seed: int | None
+) -> MatchHeader:
+    """The first line of the log; without a seed, one that hides it."""
     game = rules.name.replace(" ", "-") + ".game"
     return MatchHeader(f"{names[0]}.{names[1]}", game, hands, seed)
 
@@ -186,15 +217,23 @@ def match_header(rules: GameRules, names: tuple[str, str], hands: int, seed: int
 class _Table(Table):
     """The clients of an ACPC match, the clocks and the limits."""
 
-    def __init__(self, seats: tuple[Seat, Seat], limits: TimeLimits, hands: int, warn: Say) -> None:
-        self.seats, self.limits, self.warn = seats, limits, warn
+    def __init__(
+        self,
+        seats: tuple[Seat, Seat],
+        limits: TimeLimits,
+        hands: int,
+        warn: Say,
+        greeting: float,
+    ) -> None:
+        self.seats, self.limits, self.warn, self.greeting = seats, limits, warn, greeting
         self.match_limit = limits.mean_hand * hands
 
     def greet(self) -> None:
-        """Hear from both which version they speak."""
+        """Receive from both which version they speak."""
+        deadline = time.monotonic() + self.greeting
         for seat in self.seats:
             try:
-                check_version(heard(seat.wire.receive(self.limits.response / 1000)))
+                check_version(heard(seat.wire.receive(deadline - time.monotonic())))
             except NetworkError as error:
                 raise blame(seat, error) from None
 
@@ -216,7 +255,8 @@ class _Table(Table):
         for seat in self.seats:
             try:
                 line = state_line(state, order.index(seat))
-                seat.wire.send(line, self.limits.response / 1000)
+                with seat.clock(SENDING):
+                    seat.wire.send(line, self._left(seat))
             except NetworkError as error:
                 raise blame(seat, error, state) from None
 
@@ -225,16 +265,14 @@ class _Table(Table):
         start, left = time.monotonic(), self._left(seat)
         for _ in range(MOST_IGNORED):
             try:
-                line = seat.wire.receive(left - (time.monotonic() - start))
+                with seat.clock():
+                    line = seat.wire.receive(left - (time.monotonic() - start))
             except NetworkError:
                 raise NetworkError(f"gave no answer in the {left:.3g} s it had left") from None
             action, warning = read_answer(state, heard(line))
             if warning:
                 self.warn(f"hand {state.hand_number}, {seat.name}: {warning}")
             if action is not None:
-                seconds = time.monotonic() - start
-                seat.hand_seconds += seconds
-                seat.match_seconds += seconds
                 return action
         raise NetworkError(f"sent {MOST_IGNORED:,} lines that are no answer")
 

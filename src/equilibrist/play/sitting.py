@@ -1,14 +1,15 @@
 """A person at a table with a player: hand after hand, saved as they go, and resumed.
 
 The person is at seat 0 and called `you`. Deals are those of the seed, so hand n of a sitting is the
-same whenever it is played. Who leaves in the middle of a hand folds it to the first bet, checking
-until then, so that every hand that was dealt counts. A sitting that is resumed goes on with the
-next hand; the player is told again of the hands before, so that it may remember them.
+same whenever it is played; whoever should not know the cards to come takes a `secret_seed`. It is
+saved with the hands, for the file is the person's own. Who leaves in the middle of a hand folds it
+to the first bet, checking until then, so that every hand that was dealt counts. A sitting that is
+resumed goes on with the next hand; the player is told again of the hands before, so that it may
+remember them.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,8 +19,7 @@ import numpy as np
 
 from equilibrist.errors import RecordError
 from equilibrist.games.action import Action
-from equilibrist.games.dealing import Dealer
-from equilibrist.games.files import file_errors
+from equilibrist.games.dealing import MOST_ACPC_SEED, Dealer
 from equilibrist.games.log_file import LogFile, write_hands
 from equilibrist.games.match_log import MatchLog, replay
 from equilibrist.games.phh import phh_text
@@ -105,8 +105,7 @@ class Sitting:
         self._dealer = Dealer(self.rules, self.seed)
         self._dealer.skip(len(self.hands))
         # After a break the player draws other numbers than it would have drawn.
-        seed = np.random.SeedSequence([self.seed, len(self.hands)]).generate_state(1)[0]
-        self.player.reset(int(seed))
+        self.player.reset(_player_seed(self.seed, len(self.hands)))
         for record in self.hands:
             number = 1 - record.names.index(YOU)
             view = View.of(record.state, number)
@@ -132,23 +131,32 @@ class Sitting:
         header = match_header(self.rules, names, len(self.hands), self.seed)
         return MatchLog(self.rules, names, tuple(self.hands), header)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path, *, replace: bool = True) -> None:
         """Write the hands, in one step: whatever happens, the file is the old or the new one."""
-        part = path.with_name(f".{path.stem}.part{path.suffix}")
-        write_hands(self.log(), part)
-        with file_errors("write", path, RecordError):
-            os.replace(part, path)
+        write_hands(self.log(), path, replace=replace)
 
 
-def resumed(rules: GameRules, player: Player, path: Path, seed: int) -> Sitting:
-    """The sitting of a file, its seed that of the file or, where it has none (PHH), the given one.
+def _player_seed(seed: int, hands: int) -> int:
+    """The seed of the player's random numbers, as hard to guess as that of the deals."""
+    sequence = np.random.SeedSequence([seed, hands])
+    if seed <= MOST_ACPC_SEED:
+        return int(sequence.generate_state(1)[0])
+    return int.from_bytes(sequence.generate_state(4).tobytes(), "little")
+
+
+def resumed(rules: GameRules, player: Player, path: Path, seed: int | None = None) -> Sitting:
+    """The sitting of a file; a file that does not say its seed (other programs' PHH) needs one.
 
     `RecordError` where the file is that of another player, or its deals are those of another seed.
     """
     file = LogFile(path, rules)
     hands = list(file)
-    if file.header is not None:
-        seed = file.header.seed
+    if seed is None or file.seed is None:
+        seed = file.seed if seed is None else seed
+    elif seed != file.seed:
+        raise RecordError(f"{path} has the deals of seed {file.seed}, not {seed}", value=seed)
+    if seed is None:
+        raise RecordError(f"{path} does not say its seed; give the seed", value=str(path))
     names = (YOU, player.name)
     if hands and sorted(file.seats) != sorted(names):
         raise RecordError(
@@ -161,10 +169,8 @@ def resumed(rules: GameRules, player: Player, path: Path, seed: int) -> Sitting:
     return Sitting(rules, player, seed, list(whole.hands))
 
 
-def check_file(rules: GameRules, path: Path) -> None:
-    """Raise, before a hand is played, where it could not be written to such a file."""
-    if not path.parent.is_dir():
-        raise RecordError(f"{path.parent} is no folder: cannot write {path}", value=str(path))
+def check_form(rules: GameRules, path: Path) -> None:
+    """Raise, before a hand is played, where its game cannot be written to such a file."""
     if path.suffix == ".phh":
         raise RecordError(f"a .phh file is one hand; call it {path.stem}.phhs", value=str(path))
     if path.suffix == ".phhs":

@@ -109,7 +109,7 @@ class Player(Protocol):
         return
 
     def reset(self, seed: int) -> None:
-        """Forget everything and draw random numbers from a seed, 0 to 2³² − 1."""
+        """Forget everything and draw random numbers from a seed, 0 to 2¹²⁸ − 1."""
         ...
 
 

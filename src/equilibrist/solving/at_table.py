@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from equilibrist.cards.card import parse_cards
 from equilibrist.games.catalog import get_game
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.reference.sequence_form import block, regret_matching
 from equilibrist.models.game import Floats
 from equilibrist.models.subgame import Subgame, subgame
 from equilibrist.solving.best_response import evaluate
@@ -92,8 +92,7 @@ class TableSolution:
         r = int(betting.round[node] - betting.first_round)
         own = block(tree, r, int(tree.board_start[r]) + board, self.average(player))
         played = own[rows[betting.children(node)], states.state_of_hand[r][board, hand]]
-        played = played.astype(np.float64)
-        return played / played.sum() if played.any() else np.full(len(played), 1 / len(played))
+        return regret_matching(played.astype(np.float64))
 
     def reach(self, player: int, node: int) -> NDArray[np.float64]:
         """How often each hand is played to a node of the first round, [H]; only ratios matter."""

@@ -14,7 +14,7 @@ from equilibrist.games.action import action_name
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.layout import Treeplex
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.reference.sequence_form import block, regret_matching
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows
@@ -89,9 +89,7 @@ def _decide(
     first, size = int(tree.decision_first[d]), int(tree.decision_size[d])
     taken = own[first : first + size].T.astype(np.float64)
     reach = own[tree.decision_parent[d]].astype(np.float64)
-    total = taken.sum(axis=1, keepdims=True)
-    is_reached = (total > 0) & (reach[:, None] > 0)
-    return np.where(is_reached, taken / np.where(is_reached, total, 1), 1 / size), reach
+    return np.where(reach[:, None] > 0, regret_matching(taken.T).T, 1 / size), reach
 
 
 def find_board(

@@ -19,7 +19,7 @@ from equilibrist.cards.hand import class_table, hand_table
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import NodeKind
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.reference.sequence_form import block, regret_matching
 from equilibrist.models.game import EXPECTATION, Floats, SequenceGame
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame, compatible, subgame
@@ -148,7 +148,6 @@ class Answers:
         worth = self.boards.values(player, place)
         values = [_by_hand(worth[row], states)[hands] / scale for row in children]
         taken = np.stack([_by_hand(own_plan[row], states)[hands] for row in children], axis=1)
-        total = taken.sum(axis=1, keepdims=True)
         weights = (own, other) if player == 0 else (other, own)
         share = own[hands] * met[hands]
         return NodeReport(
@@ -161,7 +160,7 @@ class Answers:
             hands=hands,
             weight=own[hands],
             share=share / share.sum() if share.any() else share,
-            chances=np.where(total > 0, taken / np.where(total > 0, total, 1), 1 / len(children)),
+            chances=np.asarray(regret_matching(taken.T).T, np.float64),
             values=np.stack(values, axis=1) + betting.spent[v, player],
             equity=equities(spot, cards, weights, player)[hands],
         )

@@ -12,7 +12,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from equilibrist.kernels.cpu.lanes import LANES, as_wide, choose, load, spread, spread_half, store
+from equilibrist.kernels.cpu.lanes import (
+    LANES,
+    as_wide,
+    choose,
+    if_counted,
+    load,
+    spread,
+    spread_half,
+    store,
+)
 from equilibrist.kernels.cpu.leaves import gradient_board
 from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRET, SOFTMAX
 
@@ -127,8 +136,9 @@ def _match_regrets(values, shift, behaviour, table, factors, up, first, size, st
         total = total + matched
         i += states
     one = as_wide(values.dtype.type(1), zero)
-    even = choose(total, zero, as_wide(values.dtype.type(1) / values.dtype.type(size), zero))
-    share = choose(total, one, zero) / choose(total, total, one)
+    alike = as_wide(values.dtype.type(1) / values.dtype.type(size), zero)
+    even = if_counted(total, zero, alike)
+    share = if_counted(total, one, zero) / if_counted(total, total, one)
     i = first
     for _ in range(size):
         store(behaviour, i, load(behaviour, i, zero) * share + even)

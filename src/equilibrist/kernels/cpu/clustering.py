@@ -302,7 +302,7 @@ def centroids(points, weights, metric, labels, search, threads):
     _adopt(points, weights, metric, search, len(search.centres), threads)
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def nearest(points, centres, metric, labels):
     """Writes into `labels` [N] int32 the nearest of `centres` [k, D], the first of equals."""
     for i in prange(len(points)):

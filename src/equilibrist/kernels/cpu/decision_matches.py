@@ -89,7 +89,7 @@ def play_hand(lines, deal, bb, bu, word, trace):
                 steps += 1
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def play_deals(ranks, swaps, textures, lines, first, second, key, start, stop, out):
     """Plays deals twice, the strategies `first` and `second` [R, 4] changing seats.
 

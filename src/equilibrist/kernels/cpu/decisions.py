@@ -19,6 +19,7 @@ from numba import njit, prange
 from equilibrist.kernels.cpu.fixed_strategy import BB
 from equilibrist.kernels.cpu.splitmix import GOLDEN, fraction, mix
 from equilibrist.kernels.cpu.swap_deals import HANDS, deal_hand, last_hand, new_deal
+from equilibrist.kernels.reference.sequence_form import LARGEST
 
 NUM_ACTIONS = 4
 FOLD, CALL, SHOVE, RAISE = range(NUM_ACTIONS)  # a check is a call of nothing, a bet a raise
@@ -52,7 +53,7 @@ def _chance(scores, row, first, last, action):
     total = np.float32(0)
     for a in range(first, last + 1):
         total += scores[row, a]
-    if total > 0:
+    if 0 < total <= LARGEST:
         return np.float64(scores[row, action] / total)
     return 1.0 / (last + 1 - first)
 
@@ -219,7 +220,7 @@ def walk(lines, deal, scores, gains, chosen, visits, word, seat, queue, worth):
     return worth[0, 0]
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def walk_hands(ranks, swaps, textures, lines, scores, key, start, stop, gains, chosen, visits):
     """Walks the hands numbered from `start` to `stop` under a key, once for each seat.
 
@@ -246,7 +247,7 @@ def walk_hands(ranks, swaps, textures, lines, scores, key, start, stop, gains, c
 # --- what walks change ----------------------------------------------------------------------------
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def match_regrets(scores, average, gains, chosen, visits, weight):
     """Ends a block of walks by regret matching+: scores are sums of regrets, none below zero.
 
@@ -266,7 +267,7 @@ def match_regrets(scores, average, gains, chosen, visits, weight):
         gains[:, row], chosen[:, row], visits[:, row] = 0, 0, 0
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def multiply_scores(scores, gains, chosen, visits, rate, cleaning):
     """Ends a block by the report's rule: scores times exp(rate · gain per visit), summing to 1.
 
@@ -291,6 +292,8 @@ def multiply_scores(scores, gains, chosen, visits, rate, cleaning):
                 if scores[row, action] > 0:
                     scores[row, action] *= np.exp(exponents[action] - largest)
                 total += scores[row, action]
+            if total == 0:
+                total = np.float32(1)  # scores that are all zero stay so
             kept = np.float32(0)
             for action in range(NUM_ACTIONS):
                 scores[row, action] /= total
@@ -298,5 +301,5 @@ def multiply_scores(scores, gains, chosen, visits, rate, cleaning):
                     scores[row, action] = 0
                 kept += scores[row, action]
             for action in range(NUM_ACTIONS):
-                scores[row, action] /= kept
+                scores[row, action] /= kept if kept > 0 else np.float32(1)
         gains[:, row], chosen[:, row], visits[:, row] = 0, 0, 0

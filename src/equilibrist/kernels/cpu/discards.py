@@ -68,7 +68,7 @@ def _play(ranks, swaps, first, second, first_chances, second_chances, state):
     return 2 if ours > theirs else 1 if ours == theirs else 0
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def play_swaps(ranks, swaps, first, second, first_chances, second_chances, key, start, stop, out):
     """Plays the hands numbered from `start` to `stop` under a key, one word.
 

@@ -31,7 +31,7 @@ HAND = np.uint32(0xFFFF)  # an entry of the sort is `value << 16 | hand`
 _VALUE_SHIFT = np.uint32(16)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def canonical_boards(deck, num_new, images, boards, multiplicity):
     """Finds one set of `num_new` cards of `deck` per orbit of a group of suit permutations.
 
@@ -81,7 +81,7 @@ def _orbit_size(mask, images):
     return images.shape[0] // fixed
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def showdown_boards(tables, boards, multiplicity, hands, weights, first, second, pairwise, out):
     """Plays every hand against a weighted range on every board.
 

@@ -11,6 +11,7 @@ from numba import njit
 
 from equilibrist.kernels.cpu.leaves import NO_CARD
 from equilibrist.kernels.cpu.sampling import find_place, sample_path, uniform
+from equilibrist.kernels.reference.sequence_form import LARGEST, SMALLEST
 
 
 @njit(cache=True, _nrt=False)
@@ -99,9 +100,10 @@ def _match_regrets(behaviour, regret, at, width, size, worth, first, mean, weigh
         i = at + a * width
         regret[i] += weight * (worth[first + a] - mean)
         total += max(regret[i], 0.0)
+    is_counted = SMALLEST <= total <= LARGEST
     for a in range(size):
         i = at + a * width
-        behaviour[i] = max(regret[i], 0.0) / total if total > 0 else 1.0 / size
+        behaviour[i] = max(regret[i], 0.0) / total if is_counted else 1.0 / size
 
 
 @njit(cache=True, inline="always")
@@ -169,7 +171,7 @@ def walk(player, tables, cells, widths, signs, ours, theirs, weight, rng, scratc
     return scratch[2][0]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def external(trees, pairs, chance, tables, first, second, weights, rng):
     """Iterations of external sampling, one a number of `weights` [steps], in place.
 
@@ -195,7 +197,7 @@ def external(trees, pairs, chance, tables, first, second, weights, rng):
                 walk(player, tables, cells, widths, signs, second, first, weight, rng, scratch)
 
 
-@njit(cache=True, _nrt=False)
+@njit(cache=True, _nrt=False, nogil=True)
 def normalise(tree, average, behaviour):
     """Writes into `behaviour` [L] the probabilities in proportion to `average` [L].
 
@@ -210,7 +212,8 @@ def normalise(tree, average, behaviour):
                 for s in range(0 if tree.locked[d] else states):
                     total = 0.0
                     for a in range(size):
-                        total += average[at + s + a * states]
+                        total += max(average[at + s + a * states], 0.0)
+                    is_counted = SMALLEST <= total <= LARGEST
                     for a in range(size):
                         i = at + s + a * states
-                        behaviour[i] = average[i] / total if total > 0 else 1.0 / size
+                        behaviour[i] = max(average[i], 0.0) / total if is_counted else 1.0 / size

@@ -153,7 +153,7 @@ def play_hand(ranks, swaps, textures, lines, bb, bu, word, trace, counts, suits)
     return (stake if ours > theirs else -stake if ours < theirs else 0), streets
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def play_cycle(ranks, swaps, textures, lines, bb, bu, key, start, stop, sums):
     """Plays the hands numbered from `start` to `stop` under a key, and adds up what choices won.
 
@@ -178,7 +178,7 @@ def play_cycle(ranks, swaps, textures, lines, bb, bu, key, start, stop, sums):
                     sums[lane, BU, place, VISITS] += 1
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def play_match(
     ranks, swaps, textures, lines, first_bb, first_bu, second_bb, second_bu, key, start, stop, out
 ):
@@ -206,7 +206,7 @@ def play_match(
         out[lane, 1] += squares
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def play_results(ranks, swaps, textures, lines, bb, bu, key, start, profits, traces, streets):
     """Plays hands one by one and writes of each BB's profit, its trace and its streets.
 

@@ -13,7 +13,7 @@ from numba import njit, prange
 from equilibrist.kernels.cpu.rollout import interval
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def pack_labels(labels, child, renaming, renamed, bits, out):
     """Writes into `out` [B, H] uint64 the histograms over `labels` [children, H], −1 if blocked."""
     one = np.uint64(1)
@@ -27,7 +27,7 @@ def pack_labels(labels, child, renaming, renamed, bits, out):
                     out[b, h] += one << np.uint64(bits * label)
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def pack_intervals(values, child, renaming, renamed, parents, first, lower, bits, out):
     """Writes into `out` [B, H] uint64 the histograms over intervals of the next street's values.
 
@@ -45,7 +45,7 @@ def pack_intervals(values, child, renaming, renamed, parents, first, lower, bits
                     out[b, h] += one << np.uint64(bits * place)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def unpack(words, bits, out):
     """Writes into `out` [N, K] the counts of `words` [N] uint64."""
     mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)

@@ -190,7 +190,7 @@ def _solve(values, weights, squared, cuts, sums):
         sums[k] = sums[m - 1]
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def best_intervals(values, weights, squared, cuts, sums):
     """Divides ascending `values` [V] float64 by each row of `weights` [P, V] float64.
 

@@ -279,14 +279,14 @@ def _free_rank(taken, place):
         rank += 1
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def unindex_deals(tables, indices, target, out):
     """Writes into `out` [N, n] uint8 the canonical deals of `indices` [N] int64."""
     for i in prange(indices.shape[0]):
         unindex_deal(tables, indices[i], target, out[i])
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def multiplicities(tables, target, out):
     """Writes into `out` [N] uint8 how many raw deals each of the N deals of a round stands for."""
     for i in prange(out.shape[0]):

@@ -17,7 +17,7 @@ from equilibrist.kernels.cpu.equity import HAND, end_of_group, hand_sums, sorted
 from equilibrist.kernels.cpu.rollout import interval
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def class_showdowns(tables, boards, multiplicity, hands, classes, wins, ties):
     """Plays all classes of hands against each other on every board, blocked pairs left out.
 
@@ -44,7 +44,7 @@ def _label(order, classes, labels):
         labels[k] = classes[order[k] & HAND]
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def bucket_showdowns(
     tables, boards, hands, columns, links, street, inverse, rows, cols, wins, ties
 ):

@@ -23,6 +23,8 @@ from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.extending import intrinsic, overload, register_model
 
+from equilibrist.kernels.reference.sequence_form import LARGEST, SMALLEST
+
 LANES = 8
 WIDE = 128  # what `spread_wide` makes
 LINE = 64  # bytes of a line of the cache, and of the widest register
@@ -134,11 +136,23 @@ def choose(context, value, positive, otherwise):
     """`positive` where `value` is above 0, and `otherwise` elsewhere."""
 
     def write(context, builder, signature, arguments):
-        nothing = [0.0] * value.count if isinstance(value, Lanes) else 0.0
-        zero = ir.Constant(arguments[0].type, nothing)
+        zero = _constant(arguments[0], 0.0)
         return builder.select(builder.fcmp_ordered(">", arguments[0], zero), *arguments[1:])
 
     return positive(value, positive, otherwise), write
+
+
+@intrinsic
+def if_counted(context, total, counted, otherwise):
+    """`counted` where a sum is from SMALLEST to LARGEST, and `otherwise` elsewhere."""
+
+    def write(context, builder, signature, arguments):
+        least, most = (_constant(arguments[0], number) for number in (SMALLEST, LARGEST))
+        is_enough = builder.fcmp_ordered(">=", arguments[0], least)
+        is_bounded = builder.fcmp_ordered("<=", arguments[0], most)
+        return builder.select(builder.and_(is_enough, is_bounded), *arguments[1:])
+
+    return counted(total, counted, otherwise), write
 
 
 @intrinsic
@@ -199,6 +213,12 @@ def _place(context, builder, kind, array, index, width):
         return place
     lanes = ir.VectorType(context.get_data_type(kind.dtype), width.count)
     return builder.bitcast(place, lanes.as_pointer())
+
+
+def _constant(like, number):
+    """A number of a value's type, in every lane."""
+    is_vector = isinstance(like.type, ir.VectorType)
+    return ir.Constant(like.type, [number] * like.type.count if is_vector else number)
 
 
 def repeat(number, count):

@@ -58,7 +58,7 @@ def _choose(seat, place, first, size, number):
     return chosen
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def play_hands(tree, zero, one, states_zero, states_one, start, key, numbers, out):
     """Writes into `out` [N] the leaf where each hand ends that starts at node `start`.
 

@@ -14,7 +14,7 @@ from equilibrist.kernels.cpu.equity import HAND, end_of_group, hand_sums, sorted
 from equilibrist.kernels.cpu.rollout import BLOCKED
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def cluster_strengths(tables, boards, hands, columns, clusters, out, met):
     """Writes how hands do against every cluster of hands, on every board.
 

@@ -32,7 +32,7 @@ _PAIRS, _FOURS, _BYTES, _SUM, _TOP = (
 )
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def potentials(now, later, boards, deck, hands, columns, out):
     """Writes into `out` [B, 3, 3, H] how often hands are ahead, tied, behind now × a card later.
 

@@ -19,7 +19,7 @@ BLOCK = 64  # columns of `left` in a block: a tile has 64 · 128 numbers, 32 KB
 _LINE = 64  # bytes of a cache line, where tiles begin
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def count_kept(left, counts):
     """Writes how many columns of each block are kept for each pair of rows: [blocks, pairs]."""
     for pair in prange(counts.shape[1]):
@@ -31,7 +31,7 @@ def count_kept(left, counts):
             counts[block, pair] = found
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def keep(left, start, column, value):
     """Writes the kept columns, counted from their block's first, and both rows' numbers there.
 
@@ -53,7 +53,7 @@ def keep(left, start, column, value):
                     k += 1
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def multiply(start, column, value, matrix, is_turned, out):
     """Writes the product of what is kept and a matrix, or its transpose, into `out` [Q, S]."""
     num_rows, num_columns = out.shape

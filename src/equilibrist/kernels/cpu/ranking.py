@@ -64,7 +64,7 @@ def _is_hand(cards):
     return good
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def count_seven_card_values(tables, out):
     """Adds into `out` [L, 7462] int64 how many 7-card hands have each value, in L equal shares."""
     for lane in prange(out.shape[0]):

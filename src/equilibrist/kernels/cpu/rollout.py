@@ -56,7 +56,7 @@ def _suit_ranks(tables, cards, suit):
     return ranks if suit >= 4 - tables.num_suits else -1 - suit
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def link_boards(tables, renaming_of, boards, deals, child, renaming):
     """Finds where each deal onto each board leads.
 
@@ -89,7 +89,7 @@ def locate_boards(tables, renaming_of, boards, number, renaming):
             number[i], renaming[i] = locate(tables, renaming_of, boards[i], scratch)
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def strengths(tables, boards, hands, columns, out):
     """Writes into `out` [B, H] int16 how hands do against a random one: 2 · wins + ties.
 
@@ -127,7 +127,7 @@ def _held(held, hands, i):
     return total
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def roll_sums(values, child, renaming, renamed, out):
     """Writes into `out` [B, H] the sum of `values` [children, H] over all deals onto a board.
 
@@ -147,7 +147,7 @@ def roll_sums(values, child, renaming, renamed, out):
             out[b, h] = total[h] if count[h] > 0 else BLOCKED
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def roll_histograms(labels, child, renaming, renamed, boards, out):
     """Writes into `out` [N, H, K] how many deals lead each hand to each label, for `boards` [N].
 
@@ -167,7 +167,7 @@ def roll_histograms(labels, child, renaming, renamed, boards, out):
 # --- scalars within buckets -----------------------------------------------------------------------
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def tally(values, labels, weights, out):
     """Counts values within buckets: adds into `out` [chunks, P, M] int64.
 
@@ -182,7 +182,7 @@ def tally(values, labels, weights, out):
                     out[chunk, labels[b, h], values[b, h]] += weights[b]
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def tally_next(values, child, renaming, renamed, labels, weights, out):
     """Counts the next street's values within this street's buckets: adds into [chunks, P, M].
 
@@ -213,14 +213,14 @@ def interval(first, lower, parent, value):
     return low
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def find_intervals(first, lower, parents, values, out):
     """Writes into `out` [N] the interval of each value within its parent, −1 where blocked."""
     for i in prange(len(values)):
         out[i] = interval(first, lower, parents[i], values[i]) if values[i] >= 0 else BLOCKED
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def label_values(values, labels, first, lower, out):
     """Writes into `out` [B, H] the interval of each value within its bucket, −1 where blocked.
 
@@ -244,7 +244,7 @@ def label_board(values, columns, labels, first, lower, out):
             out[h] = interval(first, lower, labels[h], value)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def sum_intervals(values, child, renaming, weights, renamed, labels, first, lower, out):
     """Adds into `out` [3, K] how often each interval is met, its values, and their squares."""
     for b in range(child.shape[0]):

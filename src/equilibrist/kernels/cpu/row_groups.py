@@ -22,7 +22,7 @@ _WIDTH = np.uint64(WIDTH)
 _CARDS = 53  # of a deck, and one that nobody holds
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def write_walks(tables, boards, hands, columns, links, renamed, inverse, rows, cols, walks):
     """Writes what the walks over some boards of the last street meet.
 
@@ -43,7 +43,7 @@ def write_walks(tables, boards, hands, columns, links, renamed, inverse, rows, c
             bucket_hands(order, columns, image, before, board, cols, twos[link - start[0]])
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def add_row_groups(hands, has_two, start, weights, walks, lost, tied, met):
     """Adds what walks meet, each with its weight [L], to counts [groups, K1, WIDTH].
 

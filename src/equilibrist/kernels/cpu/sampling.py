@@ -96,7 +96,7 @@ def _flush_board(tree, r, board, total, behaviour, average, owed):
                 average[own + s] += owed[own + s]
 
 
-@njit(cache=True, _nrt=False)
+@njit(cache=True, _nrt=False, nogil=True)
 def flush(tree, total, behaviour, average, owed):
     """Brings every board of `average` [L] up to date: then it is the sum of all plans so far."""
     for r in range(len(tree.num_sequences)):
@@ -132,7 +132,7 @@ def update_path(
         fold_path_board(own, REGRET, r, board, values, behaviour, regret, factors)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def public_chance(trees, leaves, pairs, chance, first, second, weights, total, rng):
     """Iterations of public-chance sampling, one a number of `weights` [steps], in place.
 

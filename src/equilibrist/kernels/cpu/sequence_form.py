@@ -20,19 +20,19 @@ from equilibrist.kernels.cpu.board import (
     renew_boards,
 )
 from equilibrist.kernels.cpu.leaves import leaf_space
-from equilibrist.kernels.reference.sequence_form import REGRET
+from equilibrist.kernels.reference.sequence_form import LARGEST, REGRET, SMALLEST
 
 # --- one thread -----------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def realize(tree, behaviour, plan):
     """Writes into `plan` [L] the realization plan of `behaviour` [L]."""
     for r in range(len(tree.num_sequences)):
         realize_boards(tree, r, tree.board_start[r], tree.board_start[r + 1], behaviour, plan)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def gradient(own, other, leaves, pairs, player, plan, out):
     """Writes into `out` [L of `player`] the value of each row given the opponent's `plan`."""
     sums = leaf_space(own.num_states.max(), plan.dtype)
@@ -41,7 +41,7 @@ def gradient(own, other, leaves, pairs, player, plan, out):
         gradient_boards(own, other, leaves, pairs, player, r, begin, end, plan, out, sums)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def fold_up(tree, rule, values, behaviour, table, factors):
     """Carries `values` [L] from the leaves to the root by a rule; see the reference."""
     for r in range(len(tree.num_sequences) - 1, -1, -1):
@@ -49,7 +49,7 @@ def fold_up(tree, rule, values, behaviour, table, factors):
         fold_boards(tree, rule, r, begin, end, values, behaviour, table, factors)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def sweeps(trees, leaves, pairs, first, second, schedule, values):
     """CFR with alternating updates, one iteration a row of `schedule` [steps, 4], in place.
 
@@ -94,7 +94,7 @@ def _descend(tree, r, begin, end, ours, weight):
     renew_boards(tree, r, begin, end, behaviour, plan, average, weight)
 
 
-@njit(cache=True, _nrt=False)
+@njit(cache=True, _nrt=False, nogil=True)
 def normalize(tree, plan, behaviour):
     """Writes into `behaviour` [L] that of `plan` [L]: uniform where the plan never goes.
 
@@ -113,17 +113,17 @@ def normalize(tree, plan, behaviour):
                 for s in range(states):
                     total = 0.0
                     for a in range(size):
-                        total += plan[first + a * states + s]
-                    reached = total > 0 and plan[up + s] > 0
+                        total += max(plan[first + a * states + s], 0.0)
+                    reached = SMALLEST <= total <= LARGEST and plan[up + s] > 0
                     for a in range(size):
                         i = first + a * states + s
-                        behaviour[i] = plan[i] / total if reached else 1.0 / size
+                        behaviour[i] = max(plan[i], 0.0) / total if reached else 1.0 / size
 
 
 # --- all threads ----------------------------------------------------------------------------------
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def realize_parallel(tree, behaviour, plan):
     """`realize`, the boards of a round shared among threads."""
     for r in range(len(tree.num_sequences)):
@@ -131,7 +131,7 @@ def realize_parallel(tree, behaviour, plan):
             realize_boards(tree, r, board, board + 1, behaviour, plan)
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def gradient_parallel(own, other, leaves, pairs, player, plan, out):
     """`gradient`, the boards of a round shared among threads."""
     for r in range(len(own.num_sequences)):
@@ -140,7 +140,7 @@ def gradient_parallel(own, other, leaves, pairs, player, plan, out):
             gradient_boards(own, other, leaves, pairs, player, r, board, board + 1, plan, out, sums)
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def fold_up_parallel(tree, rule, values, behaviour, table, factors):
     """`fold_up`, the boards of a round shared among threads."""
     last = len(tree.num_sequences) - 1
@@ -188,7 +188,7 @@ def _end_parallel(own, ours, owed):
         _descend(own, last, board, board + 1, ours, owed)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def sweeps_parallel(trees, leaves, pairs, first, second, schedule, values):
     """`sweeps`, the boards of a round shared among threads."""
     one, two = trees

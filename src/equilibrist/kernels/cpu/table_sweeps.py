@@ -34,7 +34,7 @@ from equilibrist.kernels.cpu.tables import (
     table_start,
     unpack,
 )
-from equilibrist.kernels.reference.sequence_form import REGRET
+from equilibrist.kernels.reference.sequence_form import LARGEST, REGRET, SMALLEST
 
 # --- all boards of the last round -----------------------------------------------------------------
 
@@ -134,7 +134,7 @@ def _play_last_by_type(
     return plain
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def unpack_last(tree, numbers, scales, out):
     """Writes into `out` [as `numbers`] the floats of a packed table of the last round."""
     rows = tree.num_sequences[-1] - np.int64(entries(tree))
@@ -143,7 +143,7 @@ def unpack_last(tree, numbers, scales, out):
         unpack(tree, board, numbers, scales, out[start : start + rows * tree.num_states[board]])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def pack_last(tree, table, numbers, scales):
     """Writes a table of floats of the last round as packed numbers."""
     rows = tree.num_sequences[-1] - np.int64(entries(tree))
@@ -154,7 +154,7 @@ def pack_last(tree, table, numbers, scales):
         pack(tree, board, block, numbers, scales, lanes)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def realize_last(tree, trunk, table, plan):
     """Writes the last round's blocks of `plan` [L] below a trunk: its table of floats, matched."""
     for board in range(tree.board_start[-2], tree.board_start[-1]):
@@ -165,7 +165,7 @@ def realize_last(tree, trunk, table, plan):
 # --- the trunk ------------------------------------------------------------------------------------
 
 
-@njit(cache=True, _nrt=False)
+@njit(cache=True, _nrt=False, nogil=True)
 def match_trunk(tree, table, behaviour):
     """Writes into `behaviour` [trunk] a trunk's table, matched; entries become 1."""
     for r in range(len(tree.num_sequences) - 1):
@@ -179,12 +179,13 @@ def match_trunk(tree, table, behaviour):
                     total = 0.0
                     for a in range(size):
                         total += max(table[s + a * states], 0.0)
+                    is_counted = SMALLEST <= total <= LARGEST
                     for a in range(size):
                         number = max(table[s + a * states], 0.0)
-                        behaviour[s + a * states] = number / total if total > 0 else 1.0 / size
+                        behaviour[s + a * states] = number / total if is_counted else 1.0 / size
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def realize_trunk(tree, behaviour, plan):
     """Writes the trunk of a plan."""
     for r in range(len(tree.num_sequences) - 1):
@@ -226,7 +227,7 @@ def _fold_trunk(
                 fold_boards(own, rule, r, board, board + 1, values, behaviour, table, factors)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def sweeps(trees, leaves, pairs, first, second, schedule, values, ends):
     """CFR iterations in place, both players in turn, one a row of `schedule` [steps, 4].
 
@@ -257,7 +258,7 @@ def sweeps(trees, leaves, pairs, first, second, schedule, values, ends):
             realize_trunk(own, behaviour, plan)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def root_value(player, rule, own, other, leaves, pairs, ours, theirs, values, ends):
     """What `player` wins by a rule that learns nothing, in float64.
 

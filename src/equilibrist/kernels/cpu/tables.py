@@ -2,7 +2,7 @@
 
 A table of the last round has the rows of actions only: blocks [Q − E, S] of boards, one after the
 other. Behaviour is the table, matched: each action in proportion to its positive number, all alike
-where none is positive.
+where none is positive, or where their sum does not count (see `regret_matching`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from equilibrist.kernels.cpu.lanes import LANES, as_wide, choose, load, spread, store
-from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRET
+from equilibrist.kernels.cpu.lanes import (
+    LANES,
+    as_wide,
+    choose,
+    if_counted,
+    load,
+    spread,
+    store,
+)
+from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRET, SMALLEST
 
 MOST = 32767  # the largest number of 16 bits
 
@@ -87,8 +95,9 @@ def _share_out(table, at, plan, up, own, average, size, states, weight, zero):
         total = total + choose(number, number, zero)
         j += states
     reach = load(plan, up, zero)
-    even = choose(total, zero, reach * as_wide(plan.dtype.type(1) / plan.dtype.type(size), zero))
-    share = choose(total, reach, zero) / choose(total, total, one)
+    alike = reach * as_wide(plan.dtype.type(1) / plan.dtype.type(size), zero)
+    even = if_counted(total, zero, alike)
+    share = if_counted(total, reach, zero) / if_counted(total, total, one)
     i, j = own, at
     for _ in range(size):
         number = load(table, j, zero)
@@ -137,7 +146,7 @@ def _decide(rule, values, up, own, table, at, factors, size, states, zero):
         j += states
     one = as_wide(values.dtype.type(1), zero)
     even = plain * as_wide(values.dtype.type(1) / values.dtype.type(size), zero)
-    mean = choose(total, mean / choose(total, total, one), even)
+    mean = if_counted(total, mean / if_counted(total, total, one), even)
     if rule == BEST:
         mean = best
     store(values, up, load(values, up, zero) + mean)
@@ -173,7 +182,7 @@ def unpack(tree, board, numbers, scales, block):
 def pack(tree, board, block, numbers, scales, lanes):
     """Writes a board's rows as shares of their largest number, to the nearest 1 / 32767.
 
-    `lanes` [8] is work space.
+    A row whose largest number is below SMALLEST becomes zeros. `lanes` [8] is work space.
     """
     states, base = np.uint64(tree.num_states[board]), table_start(tree, board)
     rows = np.uint64(tree.num_sequences[-1]) - entries(tree)
@@ -192,6 +201,7 @@ def pack(tree, board, block, numbers, scales, lanes):
             largest = max(largest, lanes[lane])
         for s in range(at + whole, at + states):
             largest = max(largest, abs(block[s]))
+        largest = largest if largest >= SMALLEST else zero
         scales[first + row] = largest
         unit = block.dtype.type(MOST) / largest if largest > 0 else zero
         for s in range(at, at + whole, eight):

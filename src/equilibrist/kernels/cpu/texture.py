@@ -30,7 +30,7 @@ BLOCKED = -1
 _ALL_RANKS = 0x1FFF
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def strength_classes(boards, hands, columns, straight, size, lowest, out):
     """Writes into `out` [B, H] int8 the class of every hand on every board, −1 where blocked.
 
@@ -156,7 +156,7 @@ def texture_of(tables, size, street, suits, values):
     return place
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def board_textures(tables, size, boards, out):
     """Writes into `out` [B] int64 the textures of `boards` [B, 3, 4 or 5] uint8, from 0."""
     for b in prange(len(boards)):

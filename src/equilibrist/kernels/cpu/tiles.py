@@ -23,7 +23,7 @@ PLACES = 4  # of a cell in a tile, one of them empty
 _MOST = np.uint64(2**32 - 1)  # what a place can hold
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def write_runouts(tables, hands, deals, last, buckets, side):
     """Writes what becomes of every hand of some boards, T of them, in D deals onto each.
 
@@ -74,7 +74,7 @@ def _write_runout(tables, hands, deals, last, buckets, side, t):
             codes[t, k, d], values[t, k, d] = bucket - tile_start[tile], value
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True, nogil=True)
 def add_tiles(weights, rows, cols, row_start, col_start, is_same, wins, ties, losses, overflows):
     """Adds the counts of some boards, T of them, with their `weights` [T].
 

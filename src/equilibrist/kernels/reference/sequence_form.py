@@ -23,6 +23,10 @@ BEST = 1  # the best action, which the behaviour then takes (the first of equals
 REGRET = 2  # the behaviour's mean; the table's regrets grow, and the behaviour matches them
 SOFTMAX = 3  # smoothed best: w · log Σ exp(value / w), behaviour its softmax; table holds w by row
 
+# Which sums of positive numbers count where these become probabilities, of every dtype: from
+# SMALLEST to LARGEST (`regret_matching`). docs/findings/small-numbers.md proves that harmless.
+SMALLEST, LARGEST = 2.0**-75, 2.0**90
+
 
 def num_rounds(tree: Treeplex) -> int:
     """Rounds of a treeplex."""
@@ -80,18 +84,16 @@ def realize(tree: Treeplex, behaviour: Floats, plan: Floats) -> None:
 def normalize(tree: Treeplex, plan: Floats, behaviour: Floats) -> None:
     """Writes into `behaviour` [L] that of `plan` [L]: uniform where the plan never goes.
 
-    An action's probability is its share of its decision's actions, not of the parent row, so that
-    rounding still leaves a distribution. Entries become 1.
+    An action's probability is its share of its decision's actions (`regret_matching`), not of the
+    parent row, so that rounding still leaves a distribution. Entries become 1.
     """
     behaviour[:] = 1
     for r in range(num_rounds(tree)):
         for board in boards(tree, r):
             own, chances = block(tree, r, board, plan), block(tree, r, board, behaviour)
             for _, parent, rows in decisions(tree, r):
-                total = own[rows].sum(axis=0)
-                reached = (total > 0) & (own[parent] > 0)
-                share = own[rows] / np.where(reached, total, 1)
-                chances[rows] = np.where(reached, share, 1 / (rows.stop - rows.start))
+                even = 1 / (rows.stop - rows.start)
+                chances[rows] = np.where(own[parent] > 0, regret_matching(own[rows]), even)
 
 
 def gradient(
@@ -194,7 +196,18 @@ def _decide(rule: int, values: Floats, chances: Floats, table: Floats, factors: 
 
 
 def regret_matching(regrets: Floats) -> Floats:
-    """Probabilities [A, S] in proportion to positive regrets [A, S]; uniform where none is."""
+    """Probabilities [A, S] in proportion to positive regrets [A, S]; uniform where none is.
+
+    Also uniform where the sum of the positive ones is below SMALLEST or above LARGEST. Averages and
+    rows of plans become probabilities by the same rule.
+
+    Example:
+        >>> regret_matching(np.array([[3.0, -1.0, 1e-30], [1.0, 0.0, 0.0]])).tolist()
+        [[0.75, 0.5, 0.5], [0.25, 0.5, 0.5]]
+    """
     positive = np.maximum(regrets, 0)
-    total = positive.sum(axis=0)
-    return np.where(total > 0, positive / np.where(total > 0, total, 1), 1 / len(regrets))
+    with np.errstate(over="ignore"):
+        total = positive.sum(axis=0)
+    is_counted = (total >= SMALLEST) & (total <= LARGEST)
+    shares = np.where(is_counted, positive, 0) / np.where(is_counted, total, 1)
+    return np.where(is_counted, shares, 1 / len(regrets))

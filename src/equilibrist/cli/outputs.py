@@ -1,0 +1,27 @@
+"""Files that commands write: checked before the work, and replaced only with --force."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from equilibrist.errors import StorageError
+
+Force: TypeAlias = Annotated[
+    bool, typer.Option("--force", help="Replace files that exist.", show_default=False)
+]
+
+
+def check_file(path: Path | None, force: bool) -> None:
+    """Raise `StorageError` if a file could not be written, or would replace one without --force."""
+    from equilibrist.storage.output_file import check_output, is_taken
+
+    if path is None:
+        return
+    if not force and is_taken(path):
+        raise StorageError(
+            f"{path} exists; choose another name, or replace it with --force", value=str(path)
+        )
+    check_output(path, replace=force)

@@ -1,0 +1,61 @@
+"""Signals that end a match: noted when they come, acted on where nothing is half done."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+
+import typer
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SAME = 0.25  # seconds within which signals count as one: a closing terminal sends several
+
+
+class Signals:
+    """Which signal has come first, if any."""
+
+    def __init__(self) -> None:
+        self.first: signal.Signals | None = None
+        self.since = 0.0  # when that was, by the monotonic clock
+
+    def has_come(self) -> bool:
+        """Whether the program is to end."""
+        return self.first is not None
+
+    def exit_if_come(self) -> None:
+        """Leave the command with the code that shells give to a signal: 130, 143 or 129."""
+        if self.first is not None:
+            raise typer.Exit(128 + self.first)
+
+
+@contextlib.contextmanager
+def noted_signals(
+    on_first: Callable[[], None] = lambda: None, on_second: Callable[[], None] = lambda: None
+) -> Iterator[Signals]:
+    """Note signals inside; the second ends the process at once, after `on_second`.
+
+    Signals that were ignored before, as `nohup` ignores SIGHUP, stay so.
+    """
+    signals = Signals()
+
+    def handle(number: int, _: object) -> None:
+        if signals.first is None:
+            signals.first, signals.since = signal.Signals(number), time.monotonic()
+            on_first()
+        elif time.monotonic() - signals.since > _SAME:
+            on_second()
+            os._exit(128 + number)
+
+    before = {
+        number: signal.signal(number, handle)
+        for number in SIGNALS
+        if signal.getsignal(number) not in (signal.SIG_IGN, None)
+    }
+    try:
+        yield signals
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,134 @@
+"""Seats for two clients, given to those who show that they can play.
+
+A connection takes a seat once it has greeted: a client of ACPC by its VERSION line; one of
+Pokerbots, which says nothing before it is spoken to, by staying for a moment. Whatever else
+connects (a port scan, a browser, a client of the other protocol) is told why in a comment line and
+hung up on, and the seat stays free. A client that leaves before the match begins frees its seat.
+
+Connections are looked at side by side, each has a time to greet, and at most `MOST_WAITING` of them
+are kept, so that one that says nothing keeps nobody else out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self, TypeAlias
+
+from equilibrist.errors import NetworkError
+from equilibrist.play.wire import GLANCE, Listener, ShouldStop, Stopped, Wire, go_on
+
+# Whether a client may sit by its first line (None before it is whole) and the seconds since it
+# connected; `NetworkError` says why it never will.
+Greeting: TypeAlias = Callable[[str | None, float], bool]
+Say: TypeAlias = Callable[[str], None]
+
+MOST_WAITING = 20  # connections without a seat
+_PATIENCE = 0.1  # seconds for a client to take in why it is refused
+
+
+@dataclass(eq=False)
+class _Guest:
+    """A connection without a seat."""
+
+    wire: Wire
+    door: Listener
+    since: float  # by the monotonic clock
+    is_ready: bool = False
+
+
+class Lobby:
+    """Two seats and who waits for them; to be used in a `with`, which closes all connections.
+
+    Seat 0 is reached by the first door and seat 1 by the second, which may be the same.
+    """
+
+    def __init__(
+        self,
+        doors: tuple[Listener, Listener],
+        greeting: Greeting,
+        *,
+        names: tuple[str, str] = ("seat 1", "seat 2"),
+        warn: Say = lambda line: None,
+        should_stop: ShouldStop = go_on,
+    ) -> None:
+        self.doors, self.greeting, self.names = doors, greeting, names
+        self.warn, self.should_stop = warn, should_stop
+        self.wires: list[Wire | None] = [None, None]
+        self._guests: list[_Guest] = []  # in the order in which they connected
+
+    def free_seats(self, seats: int = 2) -> list[int]:
+        """Which of the first seats nobody has taken."""
+        return [seat for seat in range(seats) if self.wires[seat] is None]
+
+    def fill(
+        self,
+        seats: int = 2,
+        seconds: float | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> list[Wire]:
+        """Wait until the first `seats` seats are taken, and return their connections.
+
+        `check` is called now and then, and may raise to end the waiting.
+        """
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while free := self.free_seats(seats):
+            if self.should_stop():
+                raise Stopped
+            if deadline is not None and time.monotonic() >= deadline:
+                raise self.doors[free[0]].nobody(seconds)
+            self._look(seats)
+            if self.free_seats(seats):
+                check()
+        return [wire for wire in self.wires[:seats] if wire is not None]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for wire in (*self.wires, *(guest.wire for guest in self._guests)):
+            if wire is not None:
+                wire.close()
+
+    def _look(self, seats: int) -> None:
+        """Wait a glance, let in who is there, and give the first `seats` seats to who is ready."""
+        doors = list(dict.fromkeys(self.doors))
+        unknown = [guest.wire for guest in self._guests if not guest.is_ready]
+        watched: list[Listener | Wire] = [*doors, *unknown]
+        found = select.select(watched, [], [], GLANCE)[0]
+        for door in doors:
+            if door in found and (wire := door.take()) is not None:
+                wire.should_stop = self.should_stop
+                self._guests.append(_Guest(wire, door, time.monotonic()))
+        for guest in tuple(self._guests):
+            self._greet(guest)
+        for seat, wire in enumerate(self.wires):
+            if wire is not None and not wire.is_open:
+                self.warn(f"{self.names[seat]} has left before the match; its seat is free again")
+                wire.close()
+                self.wires[seat] = None
+        for seat in self.free_seats(seats):
+            ready = [g for g in self._guests if g.is_ready and g.door is self.doors[seat]]
+            if ready:
+                self._guests.remove(ready[0])
+                self.wires[seat] = ready[0].wire
+
+    def _greet(self, guest: _Guest) -> None:
+        """Find out whether a guest may sit; refuse one that may not."""
+        try:
+            if guest.is_ready:
+                if not guest.wire.is_open:
+                    raise NetworkError("has hung up")
+                return
+            if self._guests.index(guest) >= MOST_WAITING:
+                raise NetworkError(f"comes after {MOST_WAITING} others that wait for a seat")
+            guest.is_ready = self.greeting(guest.wire.peek(), time.monotonic() - guest.since)
+        except NetworkError as error:
+            self._guests.remove(guest)
+            self.warn(f"{guest.wire.address} at port {guest.door.port} {error}: it gets no seat")
+            with contextlib.suppress(NetworkError, Stopped):
+                guest.wire.send(f"# no seat, because this client {error}", _PATIENCE)
+            guest.wire.close()
