@@ -985,11 +985,11 @@ def main() -> None:
     arguments.add_argument("--limit", type=float, default=10.0, help="stop inputs that take longer")
     given = arguments.parse_args()
     chosen = [p for p in parsers() if not given.only or p.name in given.only.split(",")]
-    for parser in chosen:  # what is built or compiled once is not the time of an input
-        for seed in range(20):
-            with contextlib.suppress(Exception):
-                parser.read(parser.make(Random(seed)))
     with guarded():
+        for parser in chosen:  # what is built or compiled once is not the time of an input
+            for seed in range(20):
+                with contextlib.suppress(Exception):
+                    parser.read(parser.make(Random(seed)))
         tallies = fuzz(
             chosen, given.trials, given.seed, given.seconds, slow=given.slow, limit=given.limit
         )

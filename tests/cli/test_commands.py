@@ -1,9 +1,11 @@
 """Every command as its user meets it: exit code, stdout, stderr."""
 
 import errno
+import itertools
 import json
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -31,6 +33,30 @@ def test_an_index_and_its_deal(answer):
 
 def test_an_index_in_a_small_deck(answer):
     assert answer("index", "--pattern", "1,1", "--ranks", "3", "--suits", "2")["size"] == 15
+
+
+def test_combos_of_an_equity_are_those_that_board_and_dead_cards_leave(answer, run):
+    # eval7 lists the hands of both ranges and compares all that can be held together.
+    board, dead, texts = "Ah7d2c9s9d", "KcQc", ("QQ+,AKs,72o", "77,A9s,KQ")
+    known = {board[at : at + 2] for at in range(0, 10, 2)} | {"Kc", "Qc"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # eval7 calls pyparsing by names that are going away
+        import eval7
+
+        ranges = [[hand for hand, _ in eval7.HandRange(text).hands] for text in texts]
+    sides = [[hand for hand in own if not known & set(map(str, hand))] for own in ranges]
+    shown = [eval7.Card(board[at : at + 2]) for at in range(0, 10, 2)]
+    counts = {"wins": 0, "ties": 0, "losses": 0}
+    for one, two in itertools.product(*sides):
+        if not set(one) & set(two):
+            ours, theirs = (eval7.evaluate([*hand, *shown]) for hand in (one, two))
+            counts["wins" if ours > theirs else "ties" if ours == theirs else "losses"] += 1
+    data = answer("equity", *texts, "--board", board, "--dead", dead)
+    assert [data["first_combos"], data["second_combos"]] == [len(side) for side in sides]
+    assert {name: data[name] for name in counts} == counts
+    text = run("equity", *texts, "--board", board, "--dead", dead).stdout
+    for side in sides:
+        assert f"{len(side)} combos ({100 * len(side) / 990:.2f} %)" in text  # of 45 cards
 
 
 def test_the_tree_of_limit_holdem(answer):
