@@ -20,7 +20,7 @@ import numpy as np
 from harness import Report, best_seconds
 
 from equilibrist.abstraction.features import Strengths, last_strengths, roll_sums
-from equilibrist.abstraction.joint import joint, sampled_joint
+from equilibrist.abstraction.joint_counts import joint, sampled_joint
 from equilibrist.abstraction.opponents import OpponentStrengths, strength_clusters
 from equilibrist.abstraction.recipes.percentile import percentile
 from equilibrist.abstraction.recipes.potential_aware import potential_aware

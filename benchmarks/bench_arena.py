@@ -31,7 +31,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.games.state import HandState
-from equilibrist.models.build import exact_game
+from equilibrist.models.exact import exact_game
 from equilibrist.play.acpc import play_over
 from equilibrist.play.match import Match, Pair, Runner, play_match
 from equilibrist.play.server import serve_match

@@ -20,18 +20,18 @@ from pathlib import Path
 import numpy as np
 from harness import Report, best_seconds
 
+from equilibrist.bots.registry import Bot, GluedBot, get_bot
 from equilibrist.cli.bots import train
 from equilibrist.evaluation.statistics import unit_chips
 from equilibrist.games.action import Action
 from equilibrist.games.catalog import get_game
-from equilibrist.play.batch import TableMatch
+from equilibrist.play.compiled_match import TableMatch
 from equilibrist.play.match import play_match
 from equilibrist.players.catalog import make_player
 from equilibrist.players.player import Player, View
 from equilibrist.solving.best_response import evaluate
-from equilibrist.strategies.bots import Bot, GluedBot, get_bot
-from equilibrist.strategies.compact import SURE, CompactStrategy
-from equilibrist.strategies.strategy import Solution, game_of
+from equilibrist.strategies.quantized import SURE, CompactStrategy
+from equilibrist.strategies.solution import Solution, game_of
 
 RULES = get_game("holdem-limit")
 DECIDED = 2_000  # hands whose decisions are timed one by one

@@ -13,14 +13,19 @@ import argparse
 import numpy as np
 from harness import Report, best_seconds
 
-from equilibrist.abstraction.betting_lines import BB, BU
 from equilibrist.cards.equity import equity
-from equilibrist.evaluation.discard_equity import discard_equity
-from equilibrist.kernels.cpu.fixed_strategy import play_cycle
-from equilibrist.solving.decision_training import Decisions, DecisionTraining, Sums, walk_block
-from equilibrist.solving.fixed_strategy import FixedStrategy, Training, play_block
-from equilibrist.strategies.level_game import level_game
-from equilibrist.strategies.level_weights import num_weights, report_start
+from equilibrist.papers.ectomynx.betting_lines import BB, BU
+from equilibrist.papers.ectomynx.decision_training import (
+    Decisions,
+    DecisionTraining,
+    Sums,
+    walk_block,
+)
+from equilibrist.papers.ectomynx.discard_equity import discard_equity
+from equilibrist.papers.ectomynx.kernels.fixed_strategy import play_cycle
+from equilibrist.papers.ectomynx.level_game import level_game
+from equilibrist.papers.ectomynx.level_training import FixedStrategy, Training, play_block
+from equilibrist.papers.ectomynx.level_weights import num_weights, report_start
 
 KEY = np.uint64(7)
 

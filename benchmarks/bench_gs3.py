@@ -17,12 +17,12 @@ import time
 import numpy as np
 from harness import Report
 
+from equilibrist.bots.registry import BUCKETS, COUNTS, get_bot
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.kernels.reference.sequence_form import block
 from equilibrist.models.game import SequenceGame
 from equilibrist.models.products import product
 from equilibrist.solving.methods import get_method
-from equilibrist.strategies.bots import BUCKETS, COUNTS, get_bot
 from equilibrist.strategies.description import BucketDescription
 
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from harness import Report
 
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game
+from equilibrist.models.exact import exact_game
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.cfr import CFR_VARIANTS
 from equilibrist.solving.excessive_gap import ExcessiveGap

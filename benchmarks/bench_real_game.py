@@ -15,18 +15,18 @@ import time
 import numpy as np
 from harness import Report
 
+from equilibrist.bots.open import open_strategy
 from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.errors import StorageError
-from equilibrist.evaluation.real_game import Response
-from equilibrist.evaluation.real_game_names import open_named
-from equilibrist.evaluation.real_game_reference import PublicTree
-from equilibrist.evaluation.real_game_run import begun, go_on, responses_to, stratified
+from equilibrist.evaluation.real_game.reference import PublicTree
+from equilibrist.evaluation.real_game.response import Response
+from equilibrist.evaluation.real_game.run import begun, go_on, responses_to, stratified
 from equilibrist.games.catalog import get_game
 
 
 def check() -> None:
     """A turn of royal hold'em by both programs."""
-    named = open_named("mix:0.1,0.6,0.3", get_game("royal-holdem"))
+    named = open_strategy("mix:0.1,0.6,0.3", get_game("royal-holdem"))
     turn = (51, 46, 41, 36)
     for seat in (0, 1):
         response, plain = Response(named.strategy, seat), PublicTree(named.strategy, seat)
@@ -47,7 +47,7 @@ def main() -> None:
     report = Report(f"real-game best responses, {options.threads} threads", "")
     for text in options.strategies:
         try:
-            named = open_named(text)
+            named = open_strategy(text)
         except StorageError as missing:
             print(missing)
             continue

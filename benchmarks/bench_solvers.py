@@ -29,7 +29,7 @@ from harness import Report, best_seconds
 
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules
-from equilibrist.models.build import exact_game
+from equilibrist.models.exact import exact_game
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR

@@ -25,8 +25,8 @@ from equilibrist.models.game import SequenceGame
 from equilibrist.models.spot import Spot
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
+from equilibrist.solving.lean_cfr import TableCFR
 from equilibrist.solving.solve import solve
-from equilibrist.solving.table_cfr import TableCFR
 
 RIVAL_NS = 6.7
 WORK = 3e8  # actions of information sets that a timed run sweeps, at least one iteration

@@ -14,13 +14,13 @@ import sys
 import time
 from pathlib import Path
 
+from equilibrist.bots.registry import solution_of
 from equilibrist.cli.arena import match
 from equilibrist.cli.bots import train
 from equilibrist.cli.options import table
 from equilibrist.evaluation.statistics import unit_chips
 from equilibrist.games.catalog import get_game
-from equilibrist.strategies.bots import solution_of
-from equilibrist.strategies.strategy import Solution
+from equilibrist.strategies.solution import Solution
 
 BOT = "smallbot-quick"
 HANDS = {"always-call": 1_000_000, "always-raise": 1_000_000, "poki": 6_000}

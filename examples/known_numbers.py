@@ -109,7 +109,7 @@ def solve_leduc() -> bool:
     import pathlib
 
     from equilibrist.cli.runs import draw
-    from equilibrist.models.build import exact_game
+    from equilibrist.models.exact import exact_game
     from equilibrist.solving.methods import get_method
     from equilibrist.solving.solve import solve
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from equilibrist.solving.best_response import evaluate
-from equilibrist.strategies.compact import SURE, CompactStrategy
-from equilibrist.strategies.strategy import Solution, game_of
+from equilibrist.strategies.quantized import SURE, CompactStrategy
+from equilibrist.strategies.solution import Solution, game_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

@@ -618,6 +618,8 @@ def run_command(words: list[str]) -> int:
 
 def parsers() -> list[Parser]:
     """All of them."""
+    from equilibrist.bots.open import open_strategy
+    from equilibrist.bots.registry import get_bot
     from equilibrist.cards.card import card_name, cards_name, parse_card, parse_cards
     from equilibrist.cards.hand import class_name, parse_class
     from equilibrist.cards.numbers import parse_whole, whole_number
@@ -625,7 +627,6 @@ def parsers() -> list[Parser]:
     from equilibrist.cards.range import range_text as range_name
     from equilibrist.cards.ranking import hand_description, rank_cards
     from equilibrist.errors import ParseError
-    from equilibrist.evaluation.real_game_names import open_named
     from equilibrist.evaluation.statistics import chips_of_unit
     from equilibrist.games.action import action_name, parse_action
     from equilibrist.games.bet_menu import BetMenu, parse_sizes, sizes_text
@@ -647,7 +648,6 @@ def parsers() -> list[Parser]:
     from equilibrist.players.player import View
     from equilibrist.players.static import Uniform
     from equilibrist.solving.methods import get_method
-    from equilibrist.strategies.bots import get_bot
 
     trees = {
         name: BettingTree.build(rules(name))
@@ -723,7 +723,7 @@ def parsers() -> list[Parser]:
         return rng.choice(list(RECIPES))
 
     def starts(text: str) -> Any:
-        from equilibrist.abstraction.chosen import chosen_boards, parse_starts
+        from equilibrist.abstraction.flop_subsets import chosen_boards, parse_starts
         from equilibrist.abstraction.streets import Streets
 
         streets = Streets.of(rules("rhode-island"))
@@ -805,7 +805,7 @@ def parsers() -> list[Parser]:
         Parser("player", lambda r: (r.choice(_PLAYED), texts(player)(r)),
                lambda v: make_player(v[1], rules(v[0])), weight=0.5),
         Parser("strategy", texts(mix),
-               lambda t: open_named(t, rules("kuhn")), weight=0.7),
+               lambda t: open_strategy(t, rules("kuhn")), weight=0.7),
         Parser("spot", spot, lambda given: Spot.of(**given), weight=0.03),
         Parser("spot's node", texts(node), _spot().find, lambda t, n: _spot().names[n] == t),
         Parser("lock", texts(lock), lambda t: parse_lock(t, _spot()), weight=0.3),

@@ -119,12 +119,12 @@ def _library(opener: str) -> Reader:
 
 
 VERIFY = _command("verify", "verify", HERE)
-OPEN_SOLUTION = _library("equilibrist.strategies.strategy:Solution.load")
-OPEN_SPOT = _library("equilibrist.solving.spot_store:SolvedSpot.open")
+OPEN_SOLUTION = _library("equilibrist.strategies.solution:Solution.load")
+OPEN_SPOT = _library("equilibrist.solving.spot_run:SolvedSpot.open")
 OPEN_BUCKETS = _library("equilibrist.abstraction.buckets:Abstraction.open")
-OPEN_COUNTS = _library("equilibrist.abstraction.joint:Joint.open")
-OPEN_ENDS = _library("equilibrist.models.truncated:PlayedOut.open")
-OPEN_STRATEGY = _library("equilibrist.strategies.compact:CompactStrategy.open")
+OPEN_COUNTS = _library("equilibrist.abstraction.joint_counts:Joint.open")
+OPEN_ENDS = _library("equilibrist.models.endings:PlayedOut.open")
+OPEN_STRATEGY = _library("equilibrist.strategies.quantized:CompactStrategy.open")
 
 
 def _solution(method: str) -> Specimen:
@@ -347,9 +347,9 @@ def prepare() -> None:
     """Load the package, name the small bots, and shorten what is long for its accuracy only."""
     children.prepare()
     import equilibrist.cli  # noqa: F401, so that no child has to
-    from equilibrist.evaluation import real_game_run
-    from equilibrist.solving import decision_training, fixed_strategy
-    from equilibrist.strategies.bots import BOTS, Bot, GluedBot
+    from equilibrist.bots.registry import BOTS, Bot, GluedBot
+    from equilibrist.evaluation.real_game import run
+    from equilibrist.papers.ectomynx import decision_training, level_training
 
     tiny = Bot(
         "tiny", "Few buckets of few cards", recipe="percentile", buckets=(1, 2, 4, 8),
@@ -362,10 +362,10 @@ def prepare() -> None:
     phases = replace(tiny, name="two-phases", last_round=2, target=20.0)
     for bot in (tiny, glued, phases):
         BOTS[bot.name] = bot
-    for module in (fixed_strategy, decision_training):
+    for module in (level_training, decision_training):
         if hasattr(module, "_MATCH_DEALS"):
             module._MATCH_DEALS = 2000
-    write_often(real_game_run)
+    write_often(run)
 
 
 def check_blocks(large: int, block: int) -> bool:

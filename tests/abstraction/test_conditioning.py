@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equilibrist.abstraction.conditioning import LaterClasses, conditioned
-from equilibrist.abstraction.joint import joint
+from equilibrist.abstraction.joint_counts import joint
 from equilibrist.abstraction.recipes import build
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.catalog import get_game

@@ -21,7 +21,7 @@ from collections import Counter
 import pytest
 
 from equilibrist.abstraction.features import Strengths
-from equilibrist.abstraction.joint import joint
+from equilibrist.abstraction.joint_counts import joint
 from equilibrist.abstraction.recipes.lossless import lossless
 from equilibrist.abstraction.recipes.potential_aware import potential_aware
 from equilibrist.abstraction.streets import Streets
@@ -29,7 +29,7 @@ from equilibrist.cards.ranking import rank_cards
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.rules import GameRules
 from equilibrist.models.bucketed import bucket_game
-from equilibrist.models.build import exact_game
+from equilibrist.models.exact import exact_game
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.solve import solve
 

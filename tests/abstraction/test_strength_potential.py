@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from equilibrist.abstraction.buckets import Abstraction
-from equilibrist.abstraction.chosen import chosen_boards
 from equilibrist.abstraction.features import Strengths
-from equilibrist.abstraction.joint import joint
+from equilibrist.abstraction.flop_subsets import chosen_boards
+from equilibrist.abstraction.joint_counts import joint
 from equilibrist.abstraction.potential import Potential, potentials
 from equilibrist.abstraction.recipes.strength_potential import (
     strength_potential,

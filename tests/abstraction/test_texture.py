@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 
 from equilibrist.abstraction.buckets import Abstraction
-from equilibrist.abstraction.joint import joint
-from equilibrist.abstraction.recipes.texture import street_classes, texture
+from equilibrist.abstraction.joint_counts import joint
 from equilibrist.abstraction.streets import Streets
-from equilibrist.abstraction.textures import (
+from equilibrist.cards.card import parse_cards
+from equilibrist.cards.isomorphism import DealIndexer
+from equilibrist.cards.ranking import category
+from equilibrist.errors import CardError, InvalidValueError
+from equilibrist.games.catalog import get_game
+from equilibrist.papers.ectomynx.texture_recipe import street_classes, texture
+from equilibrist.papers.ectomynx.textures import (
     CLASS_NAMES,
     VOLATILITY_BORDERS,
     WETNESS_BORDERS,
@@ -22,11 +27,6 @@ from equilibrist.abstraction.textures import (
     wetness,
     wetness_bins,
 )
-from equilibrist.cards.card import parse_cards
-from equilibrist.cards.isomorphism import DealIndexer
-from equilibrist.cards.ranking import category
-from equilibrist.errors import CardError, InvalidValueError
-from equilibrist.games.catalog import get_game
 
 
 def class_of(hand: str, board: str) -> str:

@@ -6,18 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equilibrist.abstraction.joint import Joint, Progress, joint
+from equilibrist.abstraction.joint_counts import Joint, Progress, joint
 from equilibrist.abstraction.recipes import build
+from equilibrist.bots.registry import BOTS, Bot, GluedBot, get_bot, strategy_of
+from equilibrist.bots.training import needs, prepare
 from equilibrist.errors import StorageError
 from equilibrist.games.catalog import get_game
-from equilibrist.papers import range_of_skill
-from equilibrist.solving import composing
+from equilibrist.papers.psopti import composing
+from equilibrist.papers.range_of_skill import tables
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.solve import solve
-from equilibrist.solving.training import needs, prepare
 from equilibrist.storage.artefact import open_artefact
-from equilibrist.strategies.bots import BOTS, Bot, GluedBot, get_bot, strategy_of
-from equilibrist.strategies.strategy import Solution, game_of
+from equilibrist.strategies.solution import Solution, game_of
 
 TINY = Bot(
     "tiny", "Few buckets of few cards", recipe="percentile", buckets=(1, 2, 4, 8),
@@ -162,9 +162,9 @@ def test_the_paper_is_reproduced_beside_ours(bots, answer, run, monkeypatch, tmp
         "smallbot-skill": {**vars(SKILLED), **family},
     }.items():
         monkeypatch.setitem(BOTS, name, Bot(**vars(TINY) | settings | {"name": name}))
-    monkeypatch.setattr(range_of_skill, "FINER", (2, 4, 8, 16))
-    monkeypatch.setattr(range_of_skill, "STAND_INS", {"Teddy": "always-raise"})
-    monkeypatch.setattr(range_of_skill, "BASELINES", ("always-fold",))
+    monkeypatch.setattr(tables, "FINER", (2, 4, 8, 16))
+    monkeypatch.setattr(tables, "STAND_INS", {"Teddy": "always-raise"})
+    monkeypatch.setattr(tables, "BASELINES", ("always-fold",))
     answer("train", "smallbot")
     answer("train", "smallbot-skill")
     found = answer("reproduce", "range-of-skill", "--hands", 8, "--plot", tmp_path / "rounds.png")

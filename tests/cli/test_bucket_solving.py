@@ -4,11 +4,11 @@ import shutil
 
 import pytest
 
-from equilibrist.abstraction.joint import joint
+from equilibrist.abstraction.joint_counts import joint
 from equilibrist.abstraction.recipes.lossless import lossless
 from equilibrist.games.catalog import get_game
 from equilibrist.storage.artefact import open_artefact
-from equilibrist.strategies.strategy import Solution
+from equilibrist.strategies.solution import Solution
 
 
 @pytest.fixture(scope="module")

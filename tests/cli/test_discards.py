@@ -17,7 +17,7 @@ def test_boards_do_not_go_with_discards(run):
 
 
 def test_the_report_is_printed_beside_ours(answer, run, monkeypatch):
-    monkeypatch.setattr("equilibrist.papers.ectomynx.QUICK_SAMPLES", 300)
+    monkeypatch.setattr("equilibrist.papers.ectomynx.equity_table.QUICK_SAMPLES", 300)
     found = answer("reproduce", "ectomynx", "--quick")
     rows = {row["name"]: row for row in found["rows"]}
     assert len(rows) == 169 + 14

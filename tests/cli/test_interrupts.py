@@ -88,7 +88,7 @@ def test_a_match_reports_the_hands_that_were_played(
     line += ["--duplicate"] if duplicate else []
     log, played = tmp_path / "match.log", 60 if duplicate else 30
     before = 100 if duplicate else 0  # hands of the first run
-    monkeypatch.setattr("equilibrist.play.batch.BATCH", 10)
+    monkeypatch.setattr("equilibrist.play.compiled_match.BATCH", 10)
     place, calls = "play.match.play_hand", before + 30
     if runner == "tables":  # two walks a batch
         place, calls = "kernels.cpu.matches.play_hands", (before + 30) // 5
@@ -130,7 +130,7 @@ def test_an_abstraction_and_its_counts_go_on_to_the_same_hash(run, answer, tmp_p
     line = ("abstract", "potential-aware", "--game", "leduc", "--buckets", "3,6")
     clean = answer(*line, "--out", tmp_path / "clean")
     out = tmp_path / "stopped"
-    with pressed(monkeypatch, "equilibrist.abstraction.keeping.write_artefact", 1):
+    with pressed(monkeypatch, "equilibrist.abstraction.resume.write_artefact", 1):
         found = run(*line, "--out", out)
     assert found.returncode == 130
     assert "finished parts are in" in found.stderr
@@ -146,11 +146,11 @@ def test_an_abstraction_and_its_counts_go_on_to_the_same_hash(run, answer, tmp_p
 
 
 def test_a_training_by_hands_goes_on_to_the_same_weights(run, answer, tmp_path, monkeypatch):
-    monkeypatch.setattr("equilibrist.solving.fixed_strategy._BLOCK", 64)
-    monkeypatch.setattr("equilibrist.solving.fixed_strategy._MATCH_DEALS", 64)
+    monkeypatch.setattr("equilibrist.papers.ectomynx.level_training._BLOCK", 64)
+    monkeypatch.setattr("equilibrist.papers.ectomynx.level_training._MATCH_DEALS", 64)
     line = ("train", "ectomynx", "--cycles", 2, "--hands", 128)
     answer(*line, "--out", tmp_path / "clean")
-    with pressed(monkeypatch, "equilibrist.solving.fixed_strategy.play_block", 3):
+    with pressed(monkeypatch, "equilibrist.papers.ectomynx.level_training.play_block", 3):
         found = run(*line, "--out", tmp_path / "stopped")
     assert found.returncode == 130
     assert "stopped after 192 hands, saved in" in found.stderr

@@ -19,8 +19,8 @@ import pytest
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.clustering import cluster_tables
-from equilibrist.abstraction.keeping import UnfinishedFolder, request
 from equilibrist.abstraction.recipes import build
+from equilibrist.abstraction.resume import UnfinishedFolder, request
 from equilibrist.cli import main
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.catalog import get_game
@@ -161,7 +161,7 @@ def test_every_recipe_goes_on_after_its_first_round(recipe, tmp_path):
 @pytest.mark.parametrize("recipe", ["moments", "potential-aware"])
 def test_buckets_whose_clusters_are_known_are_not_searched_again(recipe, tmp_path, monkeypatch):
     """Killed in round 2, at the third of four buckets."""
-    monkeypatch.setattr("equilibrist.abstraction.keeping._SHARE", 1e9)  # write at once
+    monkeypatch.setattr("equilibrist.abstraction.resume._SHARE", 1e9)  # write at once
     wanted = begin(recipe, tmp_path / "a", last="group2")
     names = {name.partition(".")[0] for name in open_artefact(tmp_path / "a").arrays}
     assert {"round1", "group0", "group1"} == {name for name in names if "pass" not in name}
@@ -171,7 +171,7 @@ def test_buckets_whose_clusters_are_known_are_not_searched_again(recipe, tmp_pat
         firsts.append(first)
         return cluster_tables(problems, *arguments, first=first, **options)
 
-    monkeypatch.setattr("equilibrist.abstraction.growing.cluster_tables", counted)
+    monkeypatch.setattr("equilibrist.abstraction.street_builder.cluster_tables", counted)
     keep = UnfinishedFolder.open(tmp_path / "a", wanted)
     found = build(recipe, get_game("rhode-island"), CASES[recipe], keep=keep)
     assert firsts == [2]

@@ -15,7 +15,7 @@ import pytest
 from equilibrist.storage.artefact import open_artefact
 
 BOT = """
-from equilibrist.strategies.bots import BOTS, Bot
+from equilibrist.bots.registry import BOTS, Bot
 BOTS["tiny"] = Bot(
     "tiny", "Buckets of few cards", recipe="percentile", buckets=(2, 8, 32, 64),
     max_raises="3 3 3 3", target=2.0, game="royal-holdem",

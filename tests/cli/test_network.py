@@ -125,7 +125,7 @@ def _is_running(number):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_dealer_its_bots_and_their_children(run, tmp_path, monkeypatch, number):
-    monkeypatch.setattr("equilibrist.play.bots._GRACE", 0.2)
+    monkeypatch.setattr("equilibrist.play.processes._GRACE", 0.2)
     script, told, log = tmp_path / "bot.py", tmp_path / "processes", tmp_path / "match.log"
     script.write_text(STUBBORN)
     log.write_text("an old log")

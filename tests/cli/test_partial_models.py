@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from equilibrist.abstraction.buckets import Abstraction
-from equilibrist.abstraction.joint import Joint, joint
+from equilibrist.abstraction.joint_counts import Joint, joint
 from equilibrist.abstraction.recipes import build
 from equilibrist.abstraction.recipes.lossless import lossless
-from equilibrist.abstraction.transitions import compare, transitions
 from equilibrist.cards.card import parse_cards
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.bucketed import bucket_game
+from equilibrist.models.endings import Showdown
 from equilibrist.models.subgame import subgame
-from equilibrist.models.truncated import Showdown
+from equilibrist.papers.psopti.transitions import compare, transitions
 from equilibrist.solving.linear_program import LinearProgram
 
 SMALL = GameRules(

@@ -9,16 +9,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from equilibrist.bots.open import open_strategy
+from equilibrist.bots.registry import BOTS
 from equilibrist.cli.real_game import known_response, known_responses
-from equilibrist.evaluation import real_game_run as runs
 from equilibrist.evaluation.expectation import fixed_mix
-from equilibrist.evaluation.real_game_names import open_named
+from equilibrist.evaluation.real_game import run as runs
 from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import rules_text
-from equilibrist.models.build import exact_game
+from equilibrist.models.exact import exact_game
 from equilibrist.solving.best_response import evaluate
 from equilibrist.storage.artefact import open_artefact, write_artefact
-from equilibrist.strategies.bots import BOTS
 
 pytestmark = pytest.mark.kernels
 
@@ -145,7 +145,7 @@ def test_verify_computes_flops_of_a_certificate_again(answer, run, game, tmp_pat
     assert checked["checked_flops"] == 3
     assert checked["exploitability"] == found["exploitability"]
     # A certificate whose checksums are right but whose values are not.
-    named = open_named(MIX, load_game(game))
+    named = open_strategy(MIX, load_game(game))
     responses = runs.responses_to(named)
     forged = runs.begun(named, responses, out)
     forged.values[0][:, 0, 168] += 0.1
@@ -201,7 +201,7 @@ def test_bots_tell_the_certificate_of_what_they_play(tmp_path, monkeypatch):
     done = {"done": np.ones(1755, np.uint8)}
     write_artefact(tmp_path / "real-game", runs.KIND, done, configuration=identity, info=info)
     assert known_response(BOTS["smallbot"], tmp_path)["real_game"] == 400.0
-    monkeypatch.setattr("equilibrist.strategies.bots.HOME", tmp_path.parent)
+    monkeypatch.setattr("equilibrist.bots.registry.HOME", tmp_path.parent)
     monkeypatch.setitem(BOTS, "smallbot", replace(BOTS["smallbot"], family=tmp_path.name))
     assert [row["name"] for row in known_responses()] == ["smallbot"]
     solution(2)  # trained on: the certificate is another's

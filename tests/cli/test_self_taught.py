@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from equilibrist.errors import StorageError
-from equilibrist.solving import decision_training, fixed_strategy
-from equilibrist.solving.fixed_strategy import (
+from equilibrist.papers.ectomynx import decision_training, level_training
+from equilibrist.papers.ectomynx.level_training import (
     FixedStrategy,
     Training,
     load_training,
@@ -19,7 +19,7 @@ SMALL = ("--hands", 20_000, "--cycles")
 @pytest.fixture(autouse=True)
 def home(monkeypatch, tmp_path):
     """A folder to train in, and short matches."""
-    monkeypatch.setattr(fixed_strategy, "_MATCH_DEALS", 2000)
+    monkeypatch.setattr(level_training, "_MATCH_DEALS", 2000)
     monkeypatch.setattr(decision_training, "_MATCH_DEALS", 2000)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "bots"
@@ -64,7 +64,7 @@ def test_a_run_killed_before_its_cycle_ended_goes_on(home, answer):
     # All hands are played and kept; the match that ends the cycle is not.
     settings = FixedStrategy(hands=20_000)
     run = Training.begin(settings)
-    fixed_strategy.play_block(settings, run)
+    level_training.play_block(settings, run)
     save_training(home / "ectomynx", settings, run)
     again = answer("train", "ectomynx", *SMALL, 1)
     assert again["hands_per_second"] is None
@@ -140,7 +140,7 @@ def test_a_run_of_other_settings_or_version_is_refused(home, run, answer, monkey
     failed = run("train", "ectomynx", "--hands", 10_000)
     assert failed.returncode == 2
     assert "bots/ectomynx was trained with hands 20000, not 10000" in failed.stderr
-    monkeypatch.setattr(fixed_strategy, "VERSION", 3)
+    monkeypatch.setattr(level_training, "VERSION", 3)
     with pytest.raises(StorageError, match="trained with version 2, not 3"):
         load_training(home / "ectomynx")
     assert "version 2, not 3" in listed(answer)["problem"]

@@ -13,7 +13,7 @@ import pytest
 
 from equilibrist.solving.cfr import CFR
 from equilibrist.storage.artefact import open_artefact, write_artefact
-from equilibrist.strategies.strategy import Solution
+from equilibrist.strategies.solution import Solution
 
 
 def test_a_solution_is_saved_exploited_shown_and_verified(answer, run, tmp_path):

@@ -9,25 +9,25 @@ import numpy as np
 import pytest
 
 from equilibrist.abstraction.buckets import Abstraction
-from equilibrist.abstraction.joint import Joint, Progress, joint
-from equilibrist.abstraction.keeping import UnfinishedFolder, request
+from equilibrist.abstraction.joint_counts import Joint, Progress, joint
 from equilibrist.abstraction.recipes import build
+from equilibrist.abstraction.resume import UnfinishedFolder, request
 from equilibrist.errors import EquilibristError, StorageError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game
+from equilibrist.models.endings import PlayedOut
+from equilibrist.models.exact import exact_game
 from equilibrist.models.spot import Spot
-from equilibrist.models.truncated import PlayedOut
 from equilibrist.solving.methods import get_method
+from equilibrist.solving.solution_run import Store
 from equilibrist.solving.solve import solve
-from equilibrist.solving.spot_store import SolvedSpot, solver
-from equilibrist.solving.store import Store
+from equilibrist.solving.spot_run import SolvedSpot, solver
 from equilibrist.storage.array_file import write_array
 from equilibrist.storage.artefact import open_artefact, read_identity, write_artefact
 from equilibrist.storage.manifest import digest
-from equilibrist.strategies.compact import CompactStrategy, open_buckets
 from equilibrist.strategies.description import BucketDescription, GameDescription
-from equilibrist.strategies.strategy import Solution, game_of
+from equilibrist.strategies.quantized import CompactStrategy, open_buckets
+from equilibrist.strategies.solution import Solution, game_of
 
 METHODS = ("cfr+", "egt", "lp", "double-oracle", "range-of-skill", "mccfr", "pcs")
 LEDUC = get_game("leduc")

@@ -2,17 +2,17 @@
 
 import pytest
 
+from equilibrist.bots.registry import BOTS, SELF_TAUGHT
 from equilibrist.games.catalog import get_game
 from equilibrist.games.notation import parse_state
 from equilibrist.games.records import check_names
 from equilibrist.play.match import play_match
 from equilibrist.players.catalog import make_player, player_entries
 from equilibrist.players.player import Player, Result, View
-from equilibrist.strategies.bots import BOTS, SELF_TAUGHT
 
 OPTIONS = {"mix": ":0.1,0.6,0.3"}
 STORED = {"solution", *BOTS}  # play what a folder holds (`tests/cli/test_bots.py`)
-OTHERS = {*SELF_TAUGHT, "lbr"}  # of another game (`tests/players/test_level_player.py`)
+OTHERS = {*SELF_TAUGHT, "lbr"}  # of another game (`tests/papers/ectomynx/test_level_player.py`)
 LEFT_OUT = STORED | OTHERS
 TEXTS = [e.name + OPTIONS.get(e.name, "") for e in player_entries() if e.name not in LEFT_OUT]
 LIMIT = get_game("holdem-limit")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from equilibrist.abstraction.buckets import Abstraction
-from equilibrist.abstraction.joint import joint, marginals
+from equilibrist.abstraction.joint_counts import joint, marginals
 from equilibrist.abstraction.recipes import RECIPES, build
 from equilibrist.errors import InvalidValueError, UnknownNameError
 from equilibrist.games.catalog import get_game

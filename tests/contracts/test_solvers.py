@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game, matrix_game
+from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.sequence_matrix import sequence_matrix
+from equilibrist.papers.range_of_skill.solver import RangeOfSkill
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.excessive_gap import ExcessiveGap
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.methods import get_method, method_names
-from equilibrist.solving.range_of_skill import RangeOfSkill
 from equilibrist.solving.sampling import ExternalSampling, PublicChanceSampling
 from equilibrist.solving.solve import Outcome, solve
 from equilibrist.solving.solver import State

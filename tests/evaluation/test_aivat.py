@@ -19,7 +19,7 @@ from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import Deal, HandState
 from equilibrist.kernels.reference.sequence_form import block
-from equilibrist.models.build import exact_game, matrix_game
+from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.models.treeplex import player_rows
 from equilibrist.solving.cfr import CFR
 

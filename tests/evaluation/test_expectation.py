@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equilibrist.abstraction.features import Strengths
-from equilibrist.abstraction.joint import joint
+from equilibrist.abstraction.joint_counts import joint
 from equilibrist.abstraction.recipes.percentile import percentile
 from equilibrist.abstraction.streets import Streets
 from equilibrist.errors import InvalidValueError, UnknownNameError
@@ -18,11 +18,11 @@ from equilibrist.evaluation.expectation import (
 )
 from equilibrist.games.catalog import get_game
 from equilibrist.models.bucketed import bucket_game, lift
-from equilibrist.models.build import exact_game, matrix_game
+from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.strategies.description import GameDescription
-from equilibrist.strategies.strategy import Solution
+from equilibrist.strategies.solution import Solution
 
 FOLD, CALL, RAISE = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from equilibrist.kernels.cpu.lanes import (
+from equilibrist.kernels.cpu.simd import (
     add_turned,
     as_wide,
     choose,

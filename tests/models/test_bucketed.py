@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equilibrist.abstraction.features import Strengths
-from equilibrist.abstraction.joint import joint
+from equilibrist.abstraction.joint_counts import joint
 from equilibrist.abstraction.recipes.lossless import lossless
 from equilibrist.abstraction.recipes.percentile import percentile
 from equilibrist.abstraction.streets import Streets
@@ -12,7 +12,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
 from equilibrist.models.bucketed import bucket_game, lift
-from equilibrist.models.build import exact_game
+from equilibrist.models.exact import exact_game
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.solve import solve

@@ -6,7 +6,7 @@ import pytest
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules
-from equilibrist.models.build import exact_game, matrix_game
+from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.models.restricted import RestrictedGame, is_symmetric, symmetrise
 from equilibrist.solving.best_response import best_response, evaluate
 from equilibrist.solving.cfr import CFR

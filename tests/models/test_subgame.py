@@ -11,7 +11,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
 from equilibrist.kernels.reference.sequence_form import block
-from equilibrist.models.build import exact_game
+from equilibrist.models.exact import exact_game
 from equilibrist.models.subgame import subgame
 from equilibrist.models.treeplex import player_rows
 from equilibrist.solving.best_response import evaluate

@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game
 from equilibrist.models.card_states import SYMMETRIES
+from equilibrist.models.exact import exact_game
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.linear_program import METHODS, LinearProgram
 from equilibrist.solving.solve import solve

@@ -14,8 +14,8 @@ import pyspiel
 import pytest
 
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game
 from equilibrist.models.card_states import SYMMETRIES
+from equilibrist.models.exact import exact_game
 from equilibrist.solving.cfr import CFR_VARIANTS
 from equilibrist.strategies.openspiel import from_openspiel, openspiel_game
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from equilibrist.evaluation.real_game_names import open_named
-from equilibrist.evaluation.real_game_run import begun, exploited, go_on, responses_to
+from equilibrist.bots.open import open_strategy
+from equilibrist.evaluation.real_game.run import begun, exploited, go_on, responses_to
 
 
 def best_responses(text):
-    named = open_named(text)
+    named = open_strategy(text)
     responses = responses_to(named)
     run = begun(named, responses, None)
     go_on(run, responses, np.arange(len(run.flops.boards)), threads=2)

@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from equilibrist.abstraction.betting_lines import BB, BU
-from equilibrist.abstraction.decision_lines import SHOVES, actor_of, decision_lines
 from equilibrist.cards.card import parse_cards
 from equilibrist.games.action import CALL, FOLD
 from equilibrist.games.catalog import get_game
 from equilibrist.games.notation import parse_betting
 from equilibrist.games.state import Deal, HandState
-from equilibrist.kernels.cpu import decision_matches, decisions, swap_deals
-from equilibrist.players.decision_player import DecisionPlayer
+from equilibrist.papers.ectomynx.betting_lines import BB, BU
+from equilibrist.papers.ectomynx.decision_game import bet_row, decision_game, even, num_rows
+from equilibrist.papers.ectomynx.decision_lines import SHOVES, actor_of, decision_lines
+from equilibrist.papers.ectomynx.decision_player import DecisionPlayer
+from equilibrist.papers.ectomynx.kernels import decision_matches, decisions, swap_deals
 from equilibrist.players.player import View
-from equilibrist.strategies.decision_game import bet_row, decision_game, even, num_rows
 
 pytestmark = pytest.mark.kernels
 

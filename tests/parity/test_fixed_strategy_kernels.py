@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from equilibrist.abstraction.betting_lines import (
+from equilibrist.cards.hand import class_table, hand_index
+from equilibrist.cards.isomorphism import DealIndexer
+from equilibrist.cards.ranking import rank_cards
+from equilibrist.papers.ectomynx.betting_lines import (
     BB,
     BU,
     STACK,
@@ -12,26 +15,23 @@ from equilibrist.abstraction.betting_lines import (
     line_numbers,
     play_street,
 )
-from equilibrist.abstraction.swapping import card_to_swap
-from equilibrist.abstraction.textures import (
-    flop_textures,
-    straight_tables,
-    strength_classes,
-    texture_tables,
-    wetness_bins,
-)
-from equilibrist.cards.hand import class_table, hand_index
-from equilibrist.cards.isomorphism import DealIndexer
-from equilibrist.cards.ranking import rank_cards
-from equilibrist.kernels.cpu.fixed_strategy import hand_state, play_cycle, play_results
-from equilibrist.kernels.cpu.texture import board_textures
-from equilibrist.strategies.level_game import level_game
-from equilibrist.strategies.level_weights import (
+from equilibrist.papers.ectomynx.kernels.fixed_strategy import hand_state, play_cycle, play_results
+from equilibrist.papers.ectomynx.kernels.texture import board_textures
+from equilibrist.papers.ectomynx.level_game import level_game
+from equilibrist.papers.ectomynx.level_weights import (
     line_starts,
     num_weights,
     random_start,
     report_start,
     state_of,
+)
+from equilibrist.papers.ectomynx.swap_rule import card_to_swap
+from equilibrist.papers.ectomynx.textures import (
+    flop_textures,
+    straight_tables,
+    strength_classes,
+    texture_tables,
+    wetness_bins,
 )
 
 pytestmark = pytest.mark.kernels

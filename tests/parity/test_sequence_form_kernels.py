@@ -8,7 +8,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.cpu import sequence_form as cpu
 from equilibrist.kernels.reference import sequence_form as reference
-from equilibrist.models.build import exact_game, matrix_game
+from equilibrist.models.exact import exact_game, matrix_game
 
 pytestmark = pytest.mark.kernels
 

@@ -12,18 +12,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from equilibrist.evaluation.real_game_positions import LastRound, find_positions
-from equilibrist.evaluation.real_game_strategy import FixedMix
+from equilibrist.evaluation.real_game.positions import LastRound, find_positions
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
-from equilibrist.kernels.cpu import (
-    decisions,
-    external_sampling,
-    sequence_form,
-    table_sweeps,
-    tables,
-)
-from equilibrist.kernels.layout import Treeplex
+from equilibrist.kernels.array_structs import Treeplex
+from equilibrist.kernels.cpu import external_sampling, sequence_form, table_sweeps, tables
 from equilibrist.kernels.reference import sequence_form as reference
 from equilibrist.kernels.reference.sequence_form import (
     EXPECTATION,
@@ -33,9 +26,11 @@ from equilibrist.kernels.reference.sequence_form import (
     regret_matching,
 )
 from equilibrist.models.spot import Spot
+from equilibrist.papers.ectomynx.kernels import decisions
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
-from equilibrist.solving.table_cfr import TableCFR
+from equilibrist.solving.lean_cfr import TableCFR
+from equilibrist.strategies.played import FixedMix
 from equilibrist.strategies.spot_report import WholePlans
 
 pytestmark = pytest.mark.kernels

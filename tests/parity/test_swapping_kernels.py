@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from equilibrist.abstraction.swapping import swap_places
-from equilibrist.kernels.reference.swapping import swap_place
+from equilibrist.papers.ectomynx.reference.swapping import swap_place
+from equilibrist.papers.ectomynx.swap_rule import swap_places
 
 pytestmark = pytest.mark.kernels
 

@@ -15,15 +15,15 @@ from equilibrist.games.catalog import get_game
 from equilibrist.games.dealing import Dealer
 from equilibrist.games.match_log import log_lines, read_log, replay
 from equilibrist.games.state import Deal, HandState
+from equilibrist.papers.ectomynx.decision_game import num_rows
+from equilibrist.papers.ectomynx.decision_player import DecisionPlayer
+from equilibrist.papers.ectomynx.level_player import LevelPlayer
 from equilibrist.play.match import play_match
 from equilibrist.play.pokerbots import answer_text, ending, legal_words, read_answer
 from equilibrist.play.pokerbots_client import play_pokerbots
 from equilibrist.play.pokerbots_engine import check_engine, serve_pokerbots
-from equilibrist.players.decision_player import DecisionPlayer
-from equilibrist.players.level_player import LevelPlayer
 from equilibrist.players.player import View
 from equilibrist.players.static import Mix, Uniform
-from equilibrist.strategies.decision_game import num_rows
 
 SWAPS, NOLIMIT = get_game("discard-holdem"), get_game("holdem-nolimit")
 NAMES = ("Ann", "Bob")

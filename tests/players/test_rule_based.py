@@ -12,9 +12,9 @@ from equilibrist.games.betting import Betting
 from equilibrist.games.catalog import get_game
 from equilibrist.games.notation import parse_state
 from equilibrist.play.match import play_match
-from equilibrist.players.bayesian import action_chances, posterior
 from equilibrist.players.catalog import make_player
 from equilibrist.players.hand_strength import outlook
+from equilibrist.players.monash import action_chances, posterior
 from equilibrist.players.player import View
 
 LIMIT = get_game("holdem-limit")

@@ -14,7 +14,7 @@ from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.games.dealing import Dealer
 from equilibrist.games.state import HandState
-from equilibrist.models.build import exact_game
+from equilibrist.models.exact import exact_game
 from equilibrist.play.match import play_match
 from equilibrist.players.catalog import make_player
 from equilibrist.players.player import View
@@ -29,7 +29,7 @@ from equilibrist.solving.cfr import CFR
 from equilibrist.solving.solve import solve
 from equilibrist.strategies.behaviour_table import behaviour_table
 from equilibrist.strategies.description import GameDescription
-from equilibrist.strategies.strategy import Solution
+from equilibrist.strategies.solution import Solution
 
 
 def solution(name, iterations=300, menu=None, symmetry=None):

@@ -14,7 +14,7 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting import Betting
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game
+from equilibrist.models.exact import exact_game
 from equilibrist.play.match import play_match
 from equilibrist.players.player import Player
 from equilibrist.players.static import Uniform
@@ -29,7 +29,7 @@ from equilibrist.players.translation import (
 )
 from equilibrist.strategies.description import GameDescription
 from equilibrist.strategies.evaluation import Evaluation
-from equilibrist.strategies.strategy import Solution
+from equilibrist.strategies.solution import Solution
 
 HOLDEM = get_game("holdem-nolimit")  # blinds 50 and 100, stacks 20,000
 MENU = BetMenu.parse("50%,100%,a", None, "2")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game
+from equilibrist.models.exact import exact_game
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.sequence_matrix import sequence_matrix
 from equilibrist.solving.best_response import best_response, evaluate

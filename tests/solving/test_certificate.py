@@ -9,14 +9,14 @@ import pytest
 from equilibrist.errors import EquilibristError
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import rules_text
-from equilibrist.models.build import exact_game
+from equilibrist.models.exact import exact_game
 from equilibrist.models.spot import Spot
 from equilibrist.solving.certificate import EXACT, PLAN, check
 from equilibrist.solving.linear_program import largest_payoff
 from equilibrist.solving.methods import get_method
+from equilibrist.solving.solution_run import Store
 from equilibrist.solving.solve import solve
-from equilibrist.solving.spot_store import SolvedSpot, solver
-from equilibrist.solving.store import Store
+from equilibrist.solving.spot_run import SolvedSpot, solver
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.strategies.description import GameDescription
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game, matrix_game
+from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.models.game import SequenceGame
-from equilibrist.papers.cfr_plus import regret_bound, regret_sum
+from equilibrist.papers.cfr_plus.claims import regret_bound, regret_sum
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR, CFR_VARIANTS
 from equilibrist.solving.discounting import DISCOUNTED, LINEAR, PLUS, VANILLA

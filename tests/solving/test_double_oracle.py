@@ -3,7 +3,7 @@ import pytest
 
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game, matrix_game
+from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.solving import double_oracle
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.double_oracle import DoubleOracle

@@ -6,16 +6,10 @@ import pytest
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules
-from equilibrist.models.build import exact_game, matrix_game
+from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import best_response, evaluate
-from equilibrist.solving.excessive_gap import (
-    ExcessiveGap,
-    Outcome,
-    excessive_gap,
-    smoothing_bound,
-)
-from equilibrist.solving.prox import (
+from equilibrist.solving.dilated_entropy import (
     WEIGHT_SCHEMES,
     Prox,
     centre_offset,
@@ -24,6 +18,12 @@ from equilibrist.solving.prox import (
     dilation_weights,
     distance,
     smoothed_response,
+)
+from equilibrist.solving.excessive_gap import (
+    ExcessiveGap,
+    Outcome,
+    excessive_gap,
+    smoothing_bound,
 )
 
 TINY_HOLDEM = GameRules(

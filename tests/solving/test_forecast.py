@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from equilibrist.abstraction.forecast import counts_forecast
-from equilibrist.abstraction.joint import joint, sampled_joint
+from equilibrist.abstraction.joint_counts import joint, sampled_joint
 from equilibrist.abstraction.recipes import build
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.models.bucketed import bucket_game
-from equilibrist.models.build import exact_game
+from equilibrist.models.exact import exact_game
 from equilibrist.models.spot import Spot
 from equilibrist.solving.forecast import bucket_forecast, forecast, spot_forecast
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.solve import solve
-from equilibrist.solving.spot_store import solver as spot_solver
+from equilibrist.solving.spot_run import solver as spot_solver
 
 HOLDEM = get_game("holdem-limit")
 

@@ -10,14 +10,15 @@ import pytest
 
 from equilibrist.errors import SolverError
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game, matrix_game
+from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.models.game import SequenceGame
 from equilibrist.models.spot import Spot
-from equilibrist.solving import excessive_gap, range_of_skill
+from equilibrist.papers.range_of_skill import solver as range_of_skill
+from equilibrist.solving import excessive_gap
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.solve import Outcome, Run, solve
-from equilibrist.solving.spot_store import SolvedSpot, solver
+from equilibrist.solving.spot_run import SolvedSpot, solver
 from equilibrist.storage import stopping
 
 ITERATIONS = 40

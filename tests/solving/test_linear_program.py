@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 
 from equilibrist.errors import EquilibristError, InvalidValueError, SolverError, UnknownNameError
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game, matrix_game
+from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.models.game import BEST, SequenceGame
 from equilibrist.models.sequence_matrix import payoff_matrix, player_sequences, sequence_matrix
 from equilibrist.solving import linear_program

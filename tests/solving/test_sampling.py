@@ -9,7 +9,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.kernels.cpu import external_sampling as external
 from equilibrist.kernels.cpu import sampling as public
 from equilibrist.kernels.cpu.leaves import leaf_space
-from equilibrist.models.build import exact_game, matrix_game
+from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.models.game import BEST, REGRET
 from equilibrist.models.restricted import symmetrise
 from equilibrist.solving.best_response import evaluate

@@ -4,7 +4,7 @@ import pytest
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game
+from equilibrist.models.exact import exact_game
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.forecast import forecast
 from equilibrist.solving.solve import Outcome, solve

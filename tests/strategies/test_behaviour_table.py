@@ -10,8 +10,8 @@ from equilibrist.errors import CardError, InvalidValueError, RecordError
 from equilibrist.games.betting_tree import NodeKind
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules
-from equilibrist.models.build import exact_game, matrix_game
 from equilibrist.models.card_states import card_states
+from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.strategies.behaviour_table import behaviour_table, find_board
 
 # Two board rounds, one of two cards, in three suits: renamings matter, and order does not.

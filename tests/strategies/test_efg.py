@@ -10,8 +10,8 @@ import pytest
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game, matrix_game
 from equilibrist.models.card_states import SYMMETRIES
+from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.strategies.efg import to_efg

@@ -16,8 +16,8 @@ from open_spiel.python.policy import UniformRandomPolicy, python_policy_to_pyspi
 
 from equilibrist.errors import EquilibristError, InvalidValueError
 from equilibrist.games.catalog import get_game
-from equilibrist.models.build import exact_game, matrix_game
 from equilibrist.models.card_states import SYMMETRIES
+from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.solving.best_response import evaluate
 from equilibrist.strategies.openspiel import from_openspiel, openspiel_game, to_openspiel
 

@@ -43,16 +43,16 @@ _GAMES = (
     "tests/parity/test_sequence_form_kernels.py",
     "tests/solving/test_best_response.py",
     "tests/solving/test_cfr.py",
-    "tests/solving/test_fixed_strategy.py",
+    "tests/papers/ectomynx/test_level_training.py",
     "tests/oracles/test_game_values.py",
     "tests/oracles/test_sizes.py",
     "tests/models/test_subgame.py",
     "tests/models/test_spot.py",
 )
-_TABLES = ("tests/solving/test_table_cfr.py",)
+_TABLES = ("tests/solving/test_lean_cfr.py",)
 _REAL_GAME = (
-    "tests/evaluation/test_real_game_reference.py",
-    "tests/evaluation/test_real_game.py",
+    "tests/evaluation/real_game/test_reference.py",
+    "tests/evaluation/real_game/test_response.py",
     "tests/oracles/test_real_game.py",
     "tests/cli/test_real_game.py",
 )

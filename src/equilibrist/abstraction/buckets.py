@@ -22,6 +22,7 @@ from equilibrist.abstraction.streets import Boards, Streets
 from equilibrist.cards.card import Card
 from equilibrist.errors import CardError, InvalidValueError, StorageError
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
+from equilibrist.games.sizes import deals_seen
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
@@ -298,3 +299,20 @@ def check_numbers(rules: GameRules, numbers: Sequence[int]) -> tuple[int, ...]:
                 value=list(numbers),
             )
     return tuple(int(number) for number in numbers)
+
+
+def check_parts(rules: GameRules, numbers: Sequence[int]) -> None:
+    """Complain about numbers of classes that the rounds of a game cannot have."""
+    if len(numbers) != rules.num_rounds or min(numbers) < 1:
+        raise InvalidValueError(
+            f"{rules.name} has {rules.num_rounds} rounds: say for each into how many buckets every "
+            f"bucket is divided, not {list(numbers)}",
+            value=list(numbers),
+        )
+    for r, (number, most) in enumerate(zip(numbers, deals_seen(rules)[1], strict=True)):
+        if number > most:
+            raise InvalidValueError(
+                f"{number:,} buckets in round {r + 1} are more than the {most:,} classes of hands "
+                f"that {rules.name} has there",
+                value=number,
+            )

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
-from equilibrist.abstraction.joint import Joint
+from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.rules import GameRules
 
@@ -67,7 +67,7 @@ def conditioned(buckets: Abstraction, counts: Joint, priors: Priors) -> Joint:
     """The counts of later classes, weighted by how often each first bucket comes to them.
 
     Example:
-        >>> from equilibrist.abstraction.joint import joint
+        >>> from equilibrist.abstraction.joint_counts import joint
         >>> from equilibrist.abstraction.recipes import build
         >>> from equilibrist.games.catalog import get_game
         >>> buckets = build("strength-potential", get_game("leduc"), [3, 2])

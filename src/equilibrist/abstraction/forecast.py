@@ -10,22 +10,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
+from equilibrist.abstraction.recipes import RECIPES
 from equilibrist.abstraction.streets import board_pattern
 from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.games.rules import GameRules
 from equilibrist.storage.memory import available_bytes, check_fits, gigabytes
 
-
-class _Cost(NamedTuple):
-    """Of a cell of a table."""
-
-    bytes: float
-    nanoseconds: float
-
-
-_LAST = _Cost(2, 15)  # on the last street, strengths: 2.6 s for hold'em's 178 million
+_LAST_BYTES = 2  # per cell of the last street, strengths: 2.6 s for hold'em's 178 million
+_LAST_NANOSECONDS = 15
 _PROGRAM = 200 * 2**20  # bytes of the interpreter, its libraries and compiled kernels
 _CARDS = 52  # whose hands have a column, dealt or not
 _MEASURED_THREADS = 2
@@ -33,15 +26,6 @@ TILED = 2_000  # last buckets beyond which tiles are faster: a matrix fills the 
 NUM_GROUPS = 8  # of a sample of boards, whose spread tells the error
 _DEAL_MICROSECONDS = 80.0  # of all hands on a board in its order: hold'em 5-25-125-625 in 4 minutes
 _TILED_MICROSECONDS = 460.0  # by tiles: hold'em 20-800-4800-28800 in 23 minutes
-_BEFORE = {  # on the street before: 84 million of hold'em, or 11 million of its 32-card deck
-    "percentile": _Cost(14, 160),  # hold'em 5-25-125-625: 1.6 GiB, 13 s
-    "expectation": _Cost(14, 190),  # hold'em 5-25-125-625: 1.5 GiB
-    "moments": _Cost(70, 1500),  # 32 cards 5-25-125-625: 70 bytes; hold'em over two minutes
-    "potential-aware": _Cost(75, 1600),  # hold'em 20-800-4800-28800: 6.3 GiB, 135 s
-    "strength-potential": _Cost(25, 900),  # 32 cards, 5 parts each round
-    "texture": _Cost(25, 200),  # 32 cards
-    "lossless": _Cost(0, 0),  # refuses all but small decks
-}
 
 
 @dataclass(frozen=True)
@@ -98,16 +82,13 @@ def forecast(rules: GameRules, recipe: str, threads: int = _MEASURED_THREADS) ->
     num_boards = _num_boards(rules, ordered=recipe == "lossless")
     columns = math.comb(_CARDS, rules.num_hole_cards)
     cells = columns * num_boards[-1], columns * (num_boards[-2] if len(num_boards) > 1 else 1)
-    seconds = sum(
-        cost.nanoseconds * number
-        for cost, number in zip((_LAST, _BEFORE[recipe]), cells, strict=True)
-    )
+    nanoseconds = _LAST_NANOSECONDS * cells[0] + RECIPES[recipe].nanoseconds_per_hand * cells[1]
     return Forecast(
         recipe=recipe,
         hands=tuple(in_deck * number for number in num_boards),
         bytes=_bytes(recipe, cells),
         bytes_of_percentile=_bytes("percentile", cells),
-        seconds=seconds * 1e-9 * _MEASURED_THREADS / threads,
+        seconds=nanoseconds * 1e-9 * _MEASURED_THREADS / threads,
     )
 
 
@@ -124,7 +105,7 @@ def counts_forecast(
     """
     num_boards = _num_boards(rules, ordered=False)
     columns, before = math.comb(_CARDS, rules.num_hole_cards), (1, *num_boards)[-2]
-    tables = _PROGRAM + _LAST.bytes * columns * (num_boards[-1] + before)
+    tables = _PROGRAM + _LAST_BYTES * columns * (num_boards[-1] + before)
     is_tiled, is_sampled = boards is None and buckets > TILED, boards is not None
     cell = cell_bytes(threads, is_tiled=is_tiled, is_sampled=is_sampled)
     dealt = len(rules.deck) - rules.total_board_cards + rules.num_board_cards[-1]
@@ -157,4 +138,4 @@ def _num_boards(rules: GameRules, *, ordered: bool) -> list[int]:
 
 def _bytes(recipe: str, cells: tuple[int, int]) -> int:
     last, before = cells
-    return int(_PROGRAM + _LAST.bytes * last + _BEFORE[recipe].bytes * before)
+    return int(_PROGRAM + _LAST_BYTES * last + RECIPES[recipe].bytes_per_hand * before)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equilibrist.abstraction.features import Strengths
-from equilibrist.abstraction.splitting import label, least_squares, spread
 from equilibrist.abstraction.streets import Streets
+from equilibrist.abstraction.strength_cuts import label, least_squares, spread
 from equilibrist.cards.numbers import whole_number
 from equilibrist.cards.ranking import rank_tables
 from equilibrist.errors import InvalidValueError

@@ -31,7 +31,7 @@ from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.cards.ranking import rank_tables
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.rules import GameRules
-from equilibrist.kernels.layout import RankTables
+from equilibrist.kernels.array_structs import RankTables
 
 Floats = NDArray[np.float32]
 

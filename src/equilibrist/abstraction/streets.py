@@ -27,7 +27,7 @@ from equilibrist.cards.hand import hand_table
 from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.errors import CardError, InvalidValueError
 from equilibrist.games.rules import GameRules
-from equilibrist.kernels.layout import DealTables
+from equilibrist.kernels.array_structs import DealTables
 
 _MOST_LINKS = 20_000_000  # deals onto boards that are kept; hold'em has 3.1 million
 

@@ -28,7 +28,7 @@ from equilibrist.cards.card import (
 )
 from equilibrist.cards.hand import hand_table
 from equilibrist.errors import CardError, InvalidValueError
-from equilibrist.kernels.layout import DealTables
+from equilibrist.kernels.array_structs import DealTables
 
 _MOST_CARDS = 13
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equilibrist.cards.card import check_distinct
 from equilibrist.errors import CardError, InvalidValueError, UnknownNameError
-from equilibrist.kernels.layout import RankTables
+from equilibrist.kernels.array_structs import RankTables
 from equilibrist.kernels.reference import ranking as reference
 
 MOST_CARDS = 7

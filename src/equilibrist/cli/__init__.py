@@ -23,7 +23,7 @@ from equilibrist.cli import (
     games,
     history,
     network,
-    sitting,
+    session,
     solving,
     spot,
     transitions,
@@ -83,7 +83,7 @@ for command in (
     network.dealer,
     network.connect,
     history.log,
-    sitting.play,
+    session.play,
 ):
     app.command(cls=CheckedCommand)(stoppable(command) if command in _LONG else command)
 

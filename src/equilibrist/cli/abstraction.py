@@ -64,9 +64,9 @@ def abstract(
 
     Example: equilibrist abstract percentile --buckets 5,25,125,625 --out quintiles
     """
-    from equilibrist.abstraction import keeping
+    from equilibrist.abstraction import resume as keeping
     from equilibrist.abstraction.buckets import KIND
-    from equilibrist.abstraction.chosen import chosen_boards, parse_starts
+    from equilibrist.abstraction.flop_subsets import chosen_boards, parse_starts
     from equilibrist.abstraction.forecast import forecast
     from equilibrist.abstraction.recipes import build, check_request
     from equilibrist.abstraction.streets import Streets
@@ -180,9 +180,9 @@ def joint(
 
     Example: equilibrist joint quintiles --out quintiles-joint
     """
-    from equilibrist.abstraction import joint as library
+    from equilibrist.abstraction import joint_counts as library
     from equilibrist.abstraction.buckets import Abstraction
-    from equilibrist.abstraction.chosen import flop_counts, parse_starts
+    from equilibrist.abstraction.flop_subsets import flop_counts, parse_starts
     from equilibrist.errors import InvalidValueError
     from equilibrist.storage.artefact import read_identity
     from equilibrist.storage.ownership import owned

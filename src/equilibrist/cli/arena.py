@@ -106,7 +106,7 @@ def match(
     """
     from equilibrist.games.catalog import load_game
     from equilibrist.play.match import check_match, play_match, play_matches
-    from equilibrist.play.until_sure import play_until_sure
+    from equilibrist.play.sequential_match import play_until_sure
     from equilibrist.players.catalog import make_player
     from equilibrist.storage.stopping import Stopped
 

@@ -22,8 +22,8 @@ from equilibrist.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from equilibrist.solving.training import Prepared
-    from equilibrist.strategies.bots import Bot, GluedBot, SelfTaught
+    from equilibrist.bots.registry import Bot, GluedBot, SelfTaught
+    from equilibrist.bots.training import Prepared
 
 _KERNELS = ("rollout.strengths", "joint.bucket_showdowns", "sequence_form.fold_up")
 
@@ -55,9 +55,9 @@ def train(
 
     Example: equilibrist train smallbot
     """
+    from equilibrist.bots.registry import SELF_TAUGHT
     from equilibrist.cli import self_taught
     from equilibrist.storage.stopping import Stopped
-    from equilibrist.strategies.bots import SELF_TAUGHT
 
     wishes = self_taught.Wishes(cycles, hands, rate, cleaning, update)
     if bot in SELF_TAUGHT:
@@ -96,16 +96,17 @@ def _train(
     threads: int | None,
 ) -> None:
     """Make a bot of buckets."""
-    from equilibrist.abstraction import joint
+    from equilibrist.abstraction import joint_counts
     from equilibrist.abstraction.buckets import KIND
+    from equilibrist.bots import training
+    from equilibrist.bots.registry import BUCKETS, COUNTS, ENDS, GluedBot, get_bot, is_current
     from equilibrist.games.catalog import load_game
-    from equilibrist.models import truncated
-    from equilibrist.solving import training
+    from equilibrist.models import endings
     from equilibrist.solving.solve import Outcome, check_budget
     from equilibrist.storage.artefact import check_target
     from equilibrist.storage.ownership import owned
-    from equilibrist.strategies import compact, strategy
-    from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS, GluedBot, get_bot, is_current
+    from equilibrist.strategies import quantized
+    from equilibrist.strategies import solution as strategy
 
     plan = get_bot(bot)
     plan = replace(plan, target=plan.target if to is None else to)
@@ -113,10 +114,10 @@ def _train(
     folder, rules = out or plan.folder, load_game(plan.game)
     kinds = {
         BUCKETS: KIND,
-        COUNTS: joint.KIND,
-        ENDS: truncated.KIND,
+        COUNTS: joint_counts.KIND,
+        ENDS: endings.KIND,
         plan.solution: strategy.KIND,
-        plan.strategy: compact.KIND,
+        plan.strategy: quantized.KIND,
     }
     for part, kind in kinds.items():
         check_target(folder / part, kind)
@@ -160,9 +161,9 @@ def _train_one(
     bot: Bot, prepared: Prepared, seconds: float | None, seed: int, plain: bool
 ) -> tuple[dict[str, Any], str]:
     """Solve one game; what came of it, as JSON and in words."""
+    from equilibrist.bots import training
     from equilibrist.cli import runs
     from equilibrist.cli.progress import Budget, shown
-    from equilibrist.solving import training
     from equilibrist.storage import stopping
 
     game, solver, store, _ = prepared
@@ -179,7 +180,8 @@ def _train_models(
     bot: GluedBot, folder: Path, seconds: float | None, seed: int, plain: bool
 ) -> list[tuple[dict[str, Any], str]]:
     """Solve the models of a glued bot one by one, each so long, and glue them."""
-    from equilibrist.solving import composing, training
+    from equilibrist.bots import training
+    from equilibrist.papers.psopti import composing
     from equilibrist.solving.solve import Outcome
     from equilibrist.storage.ownership import owned
 
@@ -208,7 +210,7 @@ def bots(
 
     Example: equilibrist bots
     """
-    from equilibrist.strategies.bots import BOTS, SELF_TAUGHT
+    from equilibrist.bots.registry import BOTS, SELF_TAUGHT
 
     rows = [_row(bot, home / bot.folder.name) for bot in BOTS.values()]
     rows += [_run_row(bot, home / bot.folder.name) for bot in SELF_TAUGHT.values()]
@@ -230,13 +232,13 @@ def bots(
 
 def _row(bot: Bot, folder: Path) -> dict[str, Any]:
     """What is known of a bot, and of its training if there is one."""
+    from equilibrist.bots.registry import BUCKETS, COUNTS, ENDS
     from equilibrist.cli import runs
     from equilibrist.cli.real_game import known_response
     from equilibrist.errors import StorageError
     from equilibrist.games.catalog import load_game
-    from equilibrist.strategies.bots import BUCKETS, COUNTS, ENDS
     from equilibrist.strategies.description import BucketDescription
-    from equilibrist.strategies.strategy import read_summary
+    from equilibrist.strategies.solution import read_summary
 
     solutions = _solutions(bot, folder)
     trained = bool(solutions)
@@ -275,9 +277,9 @@ def _row(bot: Bot, folder: Path) -> dict[str, Any]:
 
 def _solutions(bot: Bot, folder: Path) -> list[str]:
     """Folders of a bot's solutions: one, or those of its models; none before it is trained."""
+    from equilibrist.bots.registry import GluedBot
     from equilibrist.storage.manifest import MANIFEST
-    from equilibrist.strategies.bots import GluedBot
-    from equilibrist.strategies.compact import CompactStrategy
+    from equilibrist.strategies.quantized import CompactStrategy
 
     names = [bot.solution]
     if isinstance(bot, GluedBot) and (folder / bot.strategy / MANIFEST).exists():
@@ -333,7 +335,7 @@ def _scale(row: dict[str, Any]) -> str:
 
 def _state(bot: Bot, folder: Path, trained: bool) -> str:
     """How far a bot is; of those that share a folder, one is begun by its being there."""
-    from equilibrist.strategies.bots import is_current
+    from equilibrist.bots.registry import is_current
 
     if trained:
         return "trained"
@@ -349,7 +351,7 @@ def _size(folder: Path) -> int:
 
 def _scope(bot: Bot) -> str:
     """What the exploitability of a bot says, and what not."""
-    from equilibrist.strategies.bots import GluedBot
+    from equilibrist.bots.registry import GluedBot
 
     deals = "all deals" if bot.boards is None else f"the deals of {bot.boards:,} sampled boards"
     where = "each model" if isinstance(bot, GluedBot) else "its own buckets"

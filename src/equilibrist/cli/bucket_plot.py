@@ -56,7 +56,7 @@ def draw_study(rows: Sequence[StudyRow], path: Path) -> None:
 
 def last_street(found: Abstraction) -> tuple[Any, Any]:
     """Chance of each last bucket, and the standard deviation of equity in it: [K] each."""
-    from equilibrist.abstraction.joint import marginals
+    from equilibrist.abstraction.joint_counts import marginals
 
     counts, sums, squares = marginals(found)
     mean = sums / np.maximum(counts, 1)

@@ -11,7 +11,7 @@ from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from equilibrist.cards.range import Range
-    from equilibrist.papers.ectomynx import EquityRow
+    from equilibrist.papers.ectomynx.equity_table import EquityRow
 
 _KERNELS = ("discards.play_swaps",)
 _ROW = 13  # classes of hands in a row of their table
@@ -31,7 +31,7 @@ def print_discard_equity(
     first: Range, second: Range, samples: int, threads: int | None, *, seed: int, as_json: bool
 ) -> None:
     """Equity of a range against another where both swap by the rule."""
-    from equilibrist.evaluation.discard_equity import discard_equity
+    from equilibrist.papers.ectomynx.discard_equity import discard_equity
 
     prepare_kernels(threads, *_KERNELS)
     start = time.perf_counter()
@@ -60,15 +60,15 @@ def print_discard_equity(
 
 def reproduce_ectomynx(threads: int | None, *, quick: bool, seed: int, as_json: bool) -> None:
     """Equities with discards and outcomes of swaps, the report's beside ours."""
-    from equilibrist.papers import ectomynx
+    from equilibrist.papers.ectomynx import equity_table
 
     prepare_kernels(threads, *_KERNELS)
-    samples = ectomynx.QUICK_SAMPLES if quick else ectomynx.SAMPLES
-    equities = ectomynx.equity_rows(samples, seed, Remaining("equities"))
-    situations = ectomynx.situation_rows(samples, seed)
+    samples = equity_table.QUICK_SAMPLES if quick else equity_table.SAMPLES
+    equities = equity_table.equity_rows(samples, seed, Remaining("equities"))
+    situations = equity_table.situation_rows(samples, seed)
     outcomes = [
-        (example.name, swaps, paper, ectomynx.outcomes(example, swaps=swaps))
-        for example in ectomynx.EXAMPLES
+        (example.name, swaps, paper, equity_table.outcomes(example, swaps=swaps))
+        for example in equity_table.EXAMPLES
         for swaps, paper in ((True, example.swap), (False, example.no_swap))
     ]
     data = {
@@ -81,7 +81,7 @@ def reproduce_ectomynx(threads: int | None, *, quick: bool, seed: int, as_json: 
             )
         ],
     }
-    header = ("by the turn, %", "", *ectomynx.OUTCOMES)
+    header = ("by the turn, %", "", *equity_table.OUTCOMES)
     lines = [
         (name, "swap" if swaps else "no swap", *map(_beside, paper, ours))
         for name, swaps, paper, ours in outcomes

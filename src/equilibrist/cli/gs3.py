@@ -23,9 +23,9 @@ _TITLES = {
 
 def reproduce_gs3(*, hands: int | None, quick: bool, seed: int, as_json: bool) -> None:
     """Both tables of the paper for the trained bot, and the experiment of its conclusion."""
+    from equilibrist.bots.registry import HOME, get_bot, strategy_of
     from equilibrist.games.catalog import load_game
-    from equilibrist.papers import gs3
-    from equilibrist.strategies.bots import HOME, get_bot, strategy_of
+    from equilibrist.papers.gs3 import tables
 
     hands = check_hands(hands, _QUICK_HANDS if quick else _HANDS)
     name = "gs3-small" if quick else "gs3"
@@ -33,11 +33,11 @@ def reproduce_gs3(*, hands: int | None, quick: bool, seed: int, as_json: bool) -
     without = untrained("gs2", "psopti2")
     rules, told = load_game(get_bot(name).game), Told()
     matches, length = _QUICK_VEXBOT if quick else _VEXBOT
-    seconds, sizes = (_QUICK_SECONDS, gs3.SIZES[:2]) if quick else (_SECONDS, gs3.SIZES)
+    seconds, sizes = (_QUICK_SECONDS, tables.SIZES[:2]) if quick else (_SECONDS, tables.SIZES)
     rows: list[PaperRow] = [
-        *gs3.static_rows(rules, name, hands, seed, told, without),
-        *gs3.vexbot_rows(rules, name, matches, length, seed, told),
-        *gs3.finer_rows(sizes, HOME / "finer", seconds, hands, seed, told),
+        *tables.static_rows(rules, name, hands, seed, told, without),
+        *tables.vexbot_rows(rules, name, matches, length, seed, told),
+        *tables.finer_rows(sizes, HOME / "finer", seconds, hands, seed, told),
     ]
     notes = [f"`equilibrist train {other}` fills its row" for other in without]
     text = "\n".join([rows_text(rows, _TITLES), *notes])

@@ -23,8 +23,8 @@ from equilibrist.errors import InvalidValueError, NetworkError, ParseError, Unkn
 
 if TYPE_CHECKING:
     from equilibrist.games.rules import GameRules
-    from equilibrist.play.bots import Bot
     from equilibrist.play.lobby import Greeting, Lobby
+    from equilibrist.play.processes import Bot
     from equilibrist.play.server import ServedMatch, TimeLimits
     from equilibrist.play.wire import Wire
     from equilibrist.storage.output_file import OutputFile
@@ -70,8 +70,8 @@ def dealer(
     Example: equilibrist dealer holdem-limit --hands 3000 --port 4711 --log match.log
     """
     from equilibrist.games.catalog import load_game
-    from equilibrist.play.bots import stopped_at_exit
     from equilibrist.play.lobby import Lobby
+    from equilibrist.play.processes import stopped_at_exit
     from equilibrist.play.server import TimeLimits, check_match
     from equilibrist.play.wire import Listener, Stopped
 
@@ -145,7 +145,7 @@ def _seat_players(
     lobby: Lobby, bots: list[Bot], commands: list[str], host: str, seconds: float | None
 ) -> tuple[Wire, Wire]:
     """Wait for both players; bots are started when their seat is the next to be taken."""
-    from equilibrist.play.bots import Bot
+    from equilibrist.play.processes import Bot
 
     def check() -> None:
         for seat in lobby.free_seats(len(bots)):

@@ -54,8 +54,8 @@ def check_hands(wish: int | None, usual: int) -> int:
 
 def untrained(*names: str) -> tuple[str, ...]:
     """Those bots of some that nobody has trained here."""
+    from equilibrist.bots.registry import strategy_of
     from equilibrist.errors import StorageError
-    from equilibrist.strategies.bots import strategy_of
 
     missing = []
     for name in names:

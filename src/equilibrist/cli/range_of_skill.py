@@ -11,10 +11,10 @@ from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from equilibrist.abstraction.buckets import Abstraction
-    from equilibrist.abstraction.joint import Joint
-    from equilibrist.papers.range_of_skill import Column
-    from equilibrist.strategies.bots import Bot
-    from equilibrist.strategies.strategy import Solution
+    from equilibrist.abstraction.joint_counts import Joint
+    from equilibrist.bots.registry import Bot
+    from equilibrist.papers.range_of_skill.tables import Column
+    from equilibrist.strategies.solution import Solution
 
 _HANDS, _QUICK_HANDS = 50_000, 2_000  # of each match
 _QUICK_BOARDS = 40_000  # in the sample of deals between different buckets
@@ -30,11 +30,11 @@ def reproduce_range_of_skill(
     plot: Path | None, hands: int | None, *, quick: bool, seed: int, as_json: bool
 ) -> None:
     """Both tables of the paper for the trained smallbot, and the rounds of its own algorithm."""
+    from equilibrist.bots.registry import get_bot, solution_of
     from equilibrist.cli import runs
     from equilibrist.games.catalog import load_game
-    from equilibrist.papers import range_of_skill
-    from equilibrist.strategies.bots import get_bot, solution_of
-    from equilibrist.strategies.strategy import Solution, game_of
+    from equilibrist.papers.range_of_skill import tables
+    from equilibrist.strategies.solution import Solution, game_of
 
     hands = check_hands(hands, _QUICK_HANDS if quick else _HANDS)
     by_rounds = None if quick else _by_rounds()
@@ -54,14 +54,14 @@ def reproduce_range_of_skill(
         row
         for bot, each in columns.items()
         for column in each
-        for row in range_of_skill.column_rows(bot, column, is_sample=is_sample and column.is_finer)
+        for row in tables.column_rows(bot, column, is_sample=is_sample and column.is_finer)
     ]
     rules = load_game(get_bot(name).game)
     player = name if quick else "bigbot"
-    rows += range_of_skill.match_rows(rules, player, hands, seed, Told())
+    rows += tables.match_rows(rules, player, hands, seed, Told())
     if by_rounds is not None:
-        rows += range_of_skill.round_rows(by_rounds.trace, rules.raise_sizes[0])
-    notes = range_of_skill.differences(columns)
+        rows += tables.round_rows(by_rounds.trace, rules.raise_sizes[0])
+    notes = tables.differences(columns)
     if by_rounds is None and not quick:
         notes.append("`equilibrist train smallbot-skill` begins the rounds of the range of skill")
     text = "\n\n".join([rows_text(rows, _TITLES), "\n".join(notes)])
@@ -72,9 +72,9 @@ def reproduce_range_of_skill(
 
 def _trained(bot: Bot) -> Solution:
     """A bot whose buckets and counts are there, solved if it is not yet."""
-    from equilibrist.solving import training
+    from equilibrist.bots import training
     from equilibrist.storage import stopping
-    from equilibrist.strategies.strategy import Solution
+    from equilibrist.strategies.solution import Solution
 
     prepared = training.prepare(bot, bot.folder)
     say(f"solving {bot.name}")
@@ -86,18 +86,18 @@ def _trained(bot: Bot) -> Solution:
 
 def _columns(found: dict[str, Solution], quick: bool) -> tuple[dict[str, list[Column]], bool]:
     """Table 1 of strategies with the same buckets, and whether finer ones met in a sample only."""
-    from equilibrist.abstraction.joint import Joint
-    from equilibrist.papers import range_of_skill
-    from equilibrist.solving.training import finer_counts
-    from equilibrist.strategies.bots import HOME
+    from equilibrist.abstraction.joint_counts import Joint
+    from equilibrist.bots.registry import HOME
+    from equilibrist.bots.training import finer_counts
+    from equilibrist.papers.range_of_skill import tables
     from equilibrist.strategies.description import BucketDescription
-    from equilibrist.strategies.strategy import game_of
+    from equilibrist.strategies.solution import game_of
 
     description = next(iter(found.values())).game
     assert isinstance(description, BucketDescription)
     buckets = description.open_abstraction()
     counts, finer = finer_counts(
-        buckets, description.hashes[0], range_of_skill.FINER, HOME / "range-of-skill",
+        buckets, description.hashes[0], tables.FINER, HOME / "range-of-skill",
         boards=_QUICK_BOARDS if quick else None, say=say,
         tell=Remaining("counting deals"),
     )  # fmt: skip
@@ -107,7 +107,7 @@ def _columns(found: dict[str, Solution], quick: bool) -> tuple[dict[str, list[Co
     for name, solution in found.items():
         say(f"best responses to {name}")
         columns[name] = [
-            range_of_skill.table_column(
+            tables.table_column(
                 game_of(solution), solution.plans, buckets, met, responder, has_all_raises=raises
             )
             for met, responder in cases
@@ -118,9 +118,9 @@ def _columns(found: dict[str, Solution], quick: bool) -> tuple[dict[str, list[Co
 
 def _by_rounds() -> Solution | None:
     """The run of the paper's own algorithm, as far as it is."""
+    from equilibrist.bots.registry import get_bot
     from equilibrist.storage.manifest import MANIFEST
-    from equilibrist.strategies.bots import get_bot
-    from equilibrist.strategies.strategy import Solution
+    from equilibrist.strategies.solution import Solution
 
     bot = get_bot("smallbot-skill")
     folder = bot.folder / bot.solution

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from equilibrist.cli.options import Remaining, emit, most_threads, prepare_kernels
 
 if TYPE_CHECKING:
-    from equilibrist.evaluation.real_game import Response
-    from equilibrist.evaluation.real_game_names import Named
-    from equilibrist.evaluation.real_game_run import Exploited, Run
+    from equilibrist.bots.registry import Bot
+    from equilibrist.evaluation.real_game.response import Response
+    from equilibrist.evaluation.real_game.run import Exploited, Run
     from equilibrist.storage.artefact import Artefact
-    from equilibrist.strategies.bots import Bot
+    from equilibrist.strategies.played import IdentifiedStrategy
 
 _KERNELS = ("real_game.respond_last", "real_game.respond_round", "real_game.sort_hands")
 
@@ -29,16 +29,16 @@ def exploit_real(
     threads: int | None,
 ) -> None:
     """What best responses win from a strategy in limit hold'em itself, in both seats."""
+    from equilibrist.bots.open import open_strategy
+    from equilibrist.bots.registry import BOTS
     from equilibrist.errors import InvalidValueError
-    from equilibrist.evaluation import real_game_run as runs
-    from equilibrist.evaluation.real_game import is_holdem
-    from equilibrist.evaluation.real_game_names import open_named
+    from equilibrist.evaluation.real_game import run as runs
+    from equilibrist.evaluation.real_game.response import is_holdem
     from equilibrist.games.catalog import load_game
     from equilibrist.storage.artefact import check_target
     from equilibrist.storage.ownership import owned
-    from equilibrist.strategies.bots import BOTS
 
-    named = open_named(text, None if game is None else load_game(game))
+    named = open_strategy(text, None if game is None else load_game(game))
     many = threads or most_threads()
     rules = named.strategy.tree.rules
     if not is_holdem(rules):
@@ -60,7 +60,7 @@ def exploit_real(
 
 def _respond(
     text: str,
-    named: Named,
+    named: IdentifiedStrategy,
     responses: tuple[Response, Response],
     folder: Path | None,
     flops: int | None,
@@ -69,7 +69,7 @@ def _respond(
 ) -> tuple[Run, Exploited]:
     """Do flops by so many threads; what is there already in the folder is kept."""
     from equilibrist.cli.interrupts import leave
-    from equilibrist.evaluation import real_game_run as runs
+    from equilibrist.evaluation.real_game import run as runs
     from equilibrist.storage import stopping
     from equilibrist.storage.stopping import Stopped
 
@@ -147,7 +147,7 @@ def _words(run: Run, found: Exploited) -> str:
 def verify_real(stored: Artefact, flops: int, seed: int) -> tuple[dict[str, Any], str]:
     """Compute sampled flops of a certificate again; `StorageError` where one is not the same."""
     from equilibrist.errors import StorageError
-    from equilibrist.evaluation import real_game_run as runs
+    from equilibrist.evaluation.real_game import run as runs
 
     prepare_kernels(1, *_KERNELS)
     run, responses = _opened(stored)
@@ -171,13 +171,13 @@ def verify_real(stored: Artefact, flops: int, seed: int) -> tuple[dict[str, Any]
 
 
 def _opened(stored: Artefact) -> tuple[Run, tuple[Response, Response]]:
-    from equilibrist.evaluation import real_game_run as runs
-    from equilibrist.evaluation.real_game_names import open_named
+    from equilibrist.bots.open import open_strategy
+    from equilibrist.evaluation.real_game import run as runs
     from equilibrist.games.rules import parse_rules
     from equilibrist.storage.schema import Fields
 
     fields = Fields.configuration(stored)
-    named = open_named(
+    named = open_strategy(
         fields.text("strategy"), parse_rules(fields.lines("game"), fields.text("name"))
     )
     responses = runs.responses_to(named)
@@ -214,7 +214,7 @@ def known_response(bot: Bot, folder: Path) -> dict[str, Any]:
 
 def known_responses() -> list[dict[str, Any]]:
     """The bots that are trained here and were met in the real game, as fields of their rows."""
-    from equilibrist.strategies.bots import BOTS
+    from equilibrist.bots.registry import BOTS
 
     found: dict[Path, dict[str, Any]] = {}
     for bot in BOTS.values():

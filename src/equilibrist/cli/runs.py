@@ -20,13 +20,13 @@ from equilibrist.evaluation.statistics import unit_chips
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import load_game
 from equilibrist.games.rules import GameRules
-from equilibrist.models.build import check_exact, exact_game
 from equilibrist.models.card_states import SYMMETRIES
+from equilibrist.models.exact import check_exact, exact_game
 from equilibrist.models.game import SequenceGame
-from equilibrist.papers.cfr_plus import Curve
+from equilibrist.papers.cfr_plus.claims import Curve
+from equilibrist.papers.range_of_skill.solver import RangeOfSkill
 from equilibrist.solving.double_oracle import DoubleOracle
 from equilibrist.solving.forecast import Forecast, bucket_forecast, forecast
-from equilibrist.solving.range_of_skill import RangeOfSkill
 from equilibrist.solving.solve import Run
 from equilibrist.solving.solver import Solver
 from equilibrist.storage.artefact import check_target
@@ -37,7 +37,7 @@ from equilibrist.strategies.description import (
     GameDescription,
 )
 from equilibrist.strategies.evaluation import Evaluation
-from equilibrist.strategies.strategy import KIND
+from equilibrist.strategies.solution import KIND
 
 _FLOAT32_SHOWS = 1e-6  # of the payoffs: what sums in float32 can resolve, about
 _LARGE = 2**30  # bytes from which a forecast is printed

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from equilibrist.cli.options import emit, most_threads, prepare_kernels
 
 if TYPE_CHECKING:
-    from equilibrist.solving.decision_training import Decisions, DecisionTraining
-    from equilibrist.solving.fixed_strategy import Cycle, FixedStrategy, Training
-    from equilibrist.strategies.bots import SelfTaught
+    from equilibrist.bots.registry import SelfTaught
+    from equilibrist.papers.ectomynx.decision_training import Decisions, DecisionTraining
+    from equilibrist.papers.ectomynx.level_training import Cycle, FixedStrategy, Training
 
     Settings: TypeAlias = FixedStrategy | Decisions
     Run: TypeAlias = Training | DecisionTraining
@@ -33,11 +33,11 @@ class Wishes(NamedTuple):
 
 def method_of(bot: SelfTaught) -> tuple[Any, Any, tuple[str, ...]]:
     """The module that trains a bot, its settings, and the kernels that it runs."""
-    from equilibrist.solving import decision_training, fixed_strategy
+    from equilibrist.papers.ectomynx import decision_training, level_training
 
     if bot.method == "levels":
         kernels = "fixed_strategy.play_cycle", "fixed_strategy.play_match"
-        return fixed_strategy, fixed_strategy.FixedStrategy, kernels
+        return level_training, level_training.FixedStrategy, kernels
     kernels = "decisions.walk_hands", "decision_matches.play_deals"
     return decision_training, decision_training.Decisions, kernels
 

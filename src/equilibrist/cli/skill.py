@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from equilibrist.cli.options import table
-from equilibrist.solving.range_of_skill import SkillReport
+from equilibrist.papers.range_of_skill.solver import SkillReport
 
 _MOST_LISTED = 20  # strategies in the list
 _MOST_PAIRED = 7  # and in the table of pairs, which has to fit a line

@@ -84,11 +84,11 @@ def solve(
     from equilibrist.cli import runs, skill
     from equilibrist.cli.interrupts import how_to_go_on, leave
     from equilibrist.cli.progress import Budget, shown
+    from equilibrist.papers.range_of_skill.solver import RangeOfSkill
     from equilibrist.solving.methods import get_method
-    from equilibrist.solving.range_of_skill import RangeOfSkill
+    from equilibrist.solving.solution_run import Store
     from equilibrist.solving.solve import Outcome, check_budget
     from equilibrist.solving.solve import solve as run_solver
-    from equilibrist.solving.store import Store
     from equilibrist.storage import stopping
     from equilibrist.storage.ownership import owned
 
@@ -227,7 +227,7 @@ def show(
     Example: equilibrist show leduc-solution --node cc/r --board Ks
     """
     from equilibrist.strategies.behaviour_table import behaviour_table
-    from equilibrist.strategies.strategy import Solution, game_of
+    from equilibrist.strategies.solution import Solution, game_of
 
     prepare_kernels(threads, *_KERNELS)
     solution = Solution.load(folder, in_memory=True)
@@ -383,7 +383,7 @@ def reproduce(
     from equilibrist.cli.range_of_skill import reproduce_range_of_skill
     from equilibrist.cli.real_game import known_responses
     from equilibrist.errors import InvalidValueError, UnknownNameError
-    from equilibrist.papers import cfr_plus
+    from equilibrist.papers.cfr_plus import claims
 
     papers = ("psopti", "gs3", "range-of-skill", "cfr-plus", "ectomynx", "abstractions")
     if paper not in papers:
@@ -413,9 +413,9 @@ def reproduce(
         reproduce_abstractions(plot, quick=quick, seed=seed, as_json=json)
         return
     known = known_responses()  # first: one that cannot be read is told before the games are solved
-    games = {k: v for k, v in cfr_plus.GAMES.items() if not quick or k != "rhode-island"}
-    rows, curves = cfr_plus.reproduce(games, lambda text: print(text, "…", file=sys.stderr))
-    figure = cfr_plus.figure_s1(known)
+    games = {k: v for k, v in claims.GAMES.items() if not quick or k != "rhode-island"}
+    rows, curves = claims.reproduce(games, lambda text: print(text, "…", file=sys.stderr))
+    figure = claims.figure_s1(known)
     data: dict[str, Any] = {"rows": [vars(row) for row in rows], "figure_s1": figure}
     lines = [
         (

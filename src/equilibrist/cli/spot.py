@@ -14,7 +14,7 @@ from equilibrist.errors import InvalidValueError
 if TYPE_CHECKING:
     from equilibrist.models.spot import Spot
     from equilibrist.models.subgame import Subgame
-    from equilibrist.solving.spot_store import SolvedSpot
+    from equilibrist.solving.spot_run import SolvedSpot
 
 _KERNELS = ("table_sweeps.sweeps", "table_sweeps.root_value", "isomorphism.index_hands")
 _USUAL_TARGET = "0.3%"
@@ -93,7 +93,7 @@ def spot(
     from equilibrist.games.catalog import get_game, load_game
     from equilibrist.models.spot import Spot
     from equilibrist.solving.solve import Outcome
-    from equilibrist.solving.spot_store import KIND, SolvedSpot, solver
+    from equilibrist.solving.spot_run import KIND, SolvedSpot, solver
     from equilibrist.storage.ownership import owned
 
     if palette not in PALETTES:
@@ -201,7 +201,7 @@ def _solve(
     from equilibrist.cli.progress import Budget, shown
     from equilibrist.solving.forecast import spot_forecast
     from equilibrist.solving.solve import Run, check_budget, solve
-    from equilibrist.solving.spot_store import SolvedSpot
+    from equilibrist.solving.spot_run import SolvedSpot
     from equilibrist.storage import stopping
 
     iterations, target, seconds = budget

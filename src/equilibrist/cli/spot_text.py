@@ -13,7 +13,7 @@ from equilibrist.cards.range import parse_range
 from equilibrist.cli.grid import action_words, grid_text
 from equilibrist.cli.options import table
 from equilibrist.errors import StorageError
-from equilibrist.solving.spot_store import SolvedSpot
+from equilibrist.solving.spot_run import SolvedSpot
 from equilibrist.strategies.spot_report import NodeReport
 
 SEATS = ("out of position", "in position")

@@ -33,12 +33,12 @@ def transitions(
 
     Example: equilibrist transitions psopti-buckets --flops Td9d6h,AsKsQs
     """
-    from equilibrist.abstraction import transitions as library
     from equilibrist.abstraction.buckets import Abstraction
-    from equilibrist.abstraction.chosen import flop_counts, parse_starts
-    from equilibrist.abstraction.joint import KIND as COUNTS
-    from equilibrist.abstraction.joint import Joint
+    from equilibrist.abstraction.flop_subsets import flop_counts, parse_starts
+    from equilibrist.abstraction.joint_counts import KIND as COUNTS
+    from equilibrist.abstraction.joint_counts import Joint
     from equilibrist.errors import InvalidValueError, StorageError
+    from equilibrist.papers.psopti import transitions as library
     from equilibrist.storage import stopping
     from equilibrist.storage.artefact import read_identity
 

@@ -68,7 +68,7 @@ class Aivat:
         >>> from equilibrist.evaluation.expectation import fixed_mix
         >>> from equilibrist.games.catalog import get_game
         >>> from equilibrist.games.notation import parse_state
-        >>> from equilibrist.models.build import exact_game
+        >>> from equilibrist.models.exact import exact_game
         >>> game = exact_game(get_game("kuhn"))
         >>> mix = fixed_mix(game, (0.5, 0.3, 0.2))
         >>> hand = parse_state(get_game("kuhn"), "STATE:0:rc:As|Qs").state

@@ -21,7 +21,8 @@ from equilibrist.games.rules import GameRules
 from equilibrist.kernels.reference.sequence_form import block, boards
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows
-from equilibrist.strategies.strategy import Solution, game_of, plan_error
+from equilibrist.strategies.played import mixed_probabilities
+from equilibrist.strategies.solution import Solution, game_of, plan_error
 
 Plans: TypeAlias = tuple[Floats, Floats]  # of a strategy as player 0 and as player 1: [L] each
 
@@ -68,7 +69,7 @@ def expectation(
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> from equilibrist.models.build import exact_game
+        >>> from equilibrist.models.exact import exact_game
         >>> game = exact_game(get_game("leduc"))
         >>> raises, folds = fixed_mix(game, (0, 0, 1)), fixed_mix(game, (1, 0, 0))
         >>> [round(chips, 9) for chips in expectation(game, folds, raises).seats]
@@ -114,7 +115,7 @@ def fixed_mix(game: SequenceGame, mix: tuple[float, float, float]) -> Plans:
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> from equilibrist.models.build import exact_game
+        >>> from equilibrist.models.exact import exact_game
         >>> game = exact_game(get_game("kuhn"))
         >>> fixed_mix(game, (0.2, 0.5, 0.3))[1][3:].reshape(-1, 3)[:, 0].tolist()
         [0.7, 0.3, 0.2, 0.8]
@@ -129,24 +130,13 @@ def fixed_mix(game: SequenceGame, mix: tuple[float, float, float]) -> Plans:
     return _mixed_plan(game, betting, 0, mix), _mixed_plan(game, betting, 1, mix)
 
 
-def mixed_chances(betting: BettingTree, node: int, mix: tuple[float, float, float]) -> Floats:
-    """Chance of each child of a decision in a fixed mix: [A]."""
-    children = betting.children(node)
-    kinds = betting.action_kind[children.start : children.stop]
-    chances = np.zeros(len(kinds))
-    for letter, chance in zip("fcr", mix, strict=True):
-        same = kinds == ord(letter)
-        chances[same if same.any() else kinds == ord("c")] += chance / max(1, same.sum())
-    return chances
-
-
 def _mixed_plan(
     game: SequenceGame, betting: BettingTree, player: int, mix: tuple[float, float, float]
 ) -> Floats:
     tree, rows = game.trees[player], player_rows(betting, player)
     behaviour = game.uniform(player)
     for node in np.flatnonzero(rows.decision >= 0).tolist():
-        chances = mixed_chances(betting, node, mix)
+        chances = mixed_probabilities(betting, node, mix)
         first = int(tree.decision_first[rows.decision[node]])
         r = int(betting.round[node]) - betting.first_round
         for board in boards(tree, r):

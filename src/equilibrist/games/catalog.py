@@ -6,13 +6,12 @@ blind, acts first before the flop and last after it). In the toy games player 0 
 
 from __future__ import annotations
 
-import difflib
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from equilibrist.errors import UnknownNameError
+from equilibrist.catalogue import Catalogue
 from equilibrist.games.rules import GameRules, read_rules
 
 _KUHN = GameRules(
@@ -89,19 +88,40 @@ _DISCARD_HOLDEM = replace(
     discards=(False, True, True, False),
 )
 
-_CATALOG: Final = {
-    rules.name: (rules, description)
-    for rules, description in (
-        (_KUHN, "Kuhn poker: three cards, one card each, one bet of one chip"),
-        (_LEDUC, "Leduc hold'em: six cards, one card each, one board card, two rounds"),
-        (_RHODE_ISLAND, "Rhode Island hold'em: one card each, two board cards, three-card hands"),
-        (_HOLDEM_LIMIT, "Heads-up limit Texas hold'em, as played at the ACPC"),
-        (_HOLDEM_NOLIMIT, "Heads-up no-limit Texas hold'em, 200 big blinds, as played at the ACPC"),
-        (_PREFLOP_HOLDEM, "Limit hold'em before the flop only, then five board cards (Selby)"),
-        (_ROYAL_HOLDEM, "Limit hold'em with the twenty cards from ten to ace"),
-        (_DISCARD_HOLDEM, "No-limit hold'em, one swap after flop and turn (MIT Pokerbots 2017)"),
-    )
-}
+
+@dataclass(frozen=True)
+class Game:
+    """A game of the catalogue."""
+
+    name: str
+    summary: str
+    rules: GameRules
+
+
+def _game(rules: GameRules, summary: str) -> Game:
+    return Game(rules.name, summary, rules)
+
+
+GAMES: Final = Catalogue(
+    "game",
+    (
+        _game(_KUHN, "Kuhn poker: three cards, one card each, one bet of one chip"),
+        _game(_LEDUC, "Leduc hold'em: six cards, one card each, one board card, two rounds"),
+        _game(
+            _RHODE_ISLAND, "Rhode Island hold'em: one card each, two board cards, three-card hands"
+        ),
+        _game(_HOLDEM_LIMIT, "Heads-up limit Texas hold'em, as played at the ACPC"),
+        _game(
+            _HOLDEM_NOLIMIT,
+            "Heads-up no-limit Texas hold'em, 200 big blinds, as played at the ACPC",
+        ),
+        _game(_PREFLOP_HOLDEM, "Limit hold'em before the flop only, then five board cards (Selby)"),
+        _game(_ROYAL_HOLDEM, "Limit hold'em with the twenty cards from ten to ace"),
+        _game(
+            _DISCARD_HOLDEM, "No-limit hold'em, one swap after flop and turn (MIT Pokerbots 2017)"
+        ),
+    ),
+)
 
 
 def game_names() -> tuple[str, ...]:
@@ -111,7 +131,7 @@ def game_names() -> tuple[str, ...]:
         >>> game_names()[:3]
         ('kuhn', 'leduc', 'rhode-island')
     """
-    return tuple(_CATALOG)
+    return tuple(GAMES)
 
 
 def get_game(name: str) -> GameRules:
@@ -121,7 +141,7 @@ def get_game(name: str) -> GameRules:
         >>> get_game("holdem-nolimit").stacks
         (20000, 20000)
     """
-    return _entry(name)[0]
+    return GAMES[name].rules
 
 
 def describe_game(name: str) -> str:
@@ -131,7 +151,7 @@ def describe_game(name: str) -> str:
         >>> describe_game("kuhn")
         'Kuhn poker: three cards, one card each, one bet of one chip'
     """
-    return _entry(name)[1]
+    return GAMES[name].summary
 
 
 def load_game(name_or_path: str | Path) -> GameRules:
@@ -141,14 +161,6 @@ def load_game(name_or_path: str | Path) -> GameRules:
     """
     text = os.fspath(name_or_path)
     is_path = isinstance(name_or_path, Path) or text.endswith(".game") or os.sep in text
-    if text not in _CATALOG and (is_path or os.path.isfile(text)):
+    if text not in GAMES and (is_path or os.path.isfile(text)):
         return read_rules(text)
     return get_game(text)
-
-
-def _entry(name: str) -> tuple[GameRules, str]:
-    if name in _CATALOG:
-        return _CATALOG[name]
-    nearest = difflib.get_close_matches(name.lower(), _CATALOG, n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(nearest)}" if nearest else f"games: {', '.join(_CATALOG)}"
-    raise UnknownNameError(f"no game is called {name[:60]!r}; {hint}", value=name)

@@ -21,19 +21,22 @@ from pathlib import Path
 
 import numba
 
+_PAPER_SOURCES = ("kernels", "reference")  # folders of a paper's package with compiled code
 _KEPT_FOLDERS = 6  # how many fingerprints stay on disk; older ones are removed
 
 
 def fingerprint(root: Path) -> str:
-    """Twelve hexadecimal digits that change with any kernel source below `root`.
+    """Twelve hexadecimal digits that change with any source of kernels, a paper's among them.
 
     Example:
         >>> len(fingerprint(Path(__file__).parent))
         12
     """
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0")
+    package = root.parent
+    papers = (path for part in _PAPER_SOURCES for path in package.glob(f"papers/*/{part}/*.py"))
+    for path in sorted([*root.rglob("*.py"), *papers]):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0")
         digest.update(path.read_bytes() + b"\0")
     digest.update(f"{numba.__version__} {numba.config.BOUNDSCHECK}".encode())
     return digest.hexdigest()[:12]
@@ -54,7 +57,7 @@ def use_fingerprinted_folder() -> Path:
 
 
 def is_cold(*kernels: str) -> bool:
-    """Whether some kernel of `cpu/`, such as "ranking.rank_hands", has yet to be compiled.
+    """Return whether some kernel, such as "ranking.rank_hands", has yet to be compiled.
 
     Asked about none, it says whether nothing at all has been compiled for the present sources.
     """
@@ -62,7 +65,7 @@ def is_cold(*kernels: str) -> bool:
         return False
     folder = Path(numba.config.CACHE_DIR)
     # Numba names the index of a function <file>.<function>-<line>.<python>.nbi, a folder a package.
-    return not all(any(folder.glob(f"cpu_*/{kernel}-*.nbi")) for kernel in kernels or ("*",))
+    return not all(any(folder.glob(f"*/{kernel}-*.nbi")) for kernel in kernels or ("*",))
 
 
 def _user_cache() -> Path:

@@ -28,7 +28,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from equilibrist.kernels.layout import DealTables
+from equilibrist.kernels.array_structs import DealTables
 
 SuitClass: TypeAlias = tuple[int, int]  # suits in the class, ranks used in each
 Type: TypeAlias = tuple[SuitClass, ...]

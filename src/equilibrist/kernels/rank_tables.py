@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from equilibrist.kernels.layout import RankTables
+from equilibrist.kernels.array_structs import RankTables
 from equilibrist.kernels.reference.ranking import (
     STANDARD,
     HandRanking,

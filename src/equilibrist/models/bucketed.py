@@ -14,18 +14,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist.abstraction.bucket_tree import Nested, column_sums, sums_over_children
 from equilibrist.abstraction.buckets import Abstraction
-from equilibrist.abstraction.joint import Joint
-from equilibrist.abstraction.nesting import Nested, column_sums, sums_over_children
+from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
-from equilibrist.kernels.layout import PairTables, Treeplex
+from equilibrist.kernels.array_structs import PairTables, Treeplex
 from equilibrist.kernels.reference.sequence_form import block, boards
+from equilibrist.models.endings import Ending, expected_leaves
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.leaves import flat_pairs
 from equilibrist.models.treeplex import leaf_tables, player_rows, treeplex
-from equilibrist.models.truncated import Ending, expected_leaves
 
 _GAME_MENU = BetMenu()
 LARGE = 10_000**2  # cells of a matrix beyond which it is kept in float32
@@ -72,7 +72,7 @@ def bucket_game(
 
     Example:
         >>> from equilibrist.abstraction.features import Strengths
-        >>> from equilibrist.abstraction.joint import joint
+        >>> from equilibrist.abstraction.joint_counts import joint
         >>> from equilibrist.abstraction.recipes.percentile import percentile
         >>> from equilibrist.abstraction.streets import Streets
         >>> from equilibrist.games.catalog import get_game

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
+from equilibrist.kernels.array_structs import LeafTables, PairTables, Treeplex
 from equilibrist.kernels.cpu import sequence_form as cpu
-from equilibrist.kernels.layout import LeafTables, PairTables, Treeplex
 from equilibrist.kernels.reference import sequence_form as reference
 from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRET, SOFTMAX
 from equilibrist.models.card_states import CardStates

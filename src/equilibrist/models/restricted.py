@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.errors import InvalidValueError
-from equilibrist.kernels.layout import LeafTables, Treeplex
-from equilibrist.models.build import matrix_game
+from equilibrist.kernels.array_structs import LeafTables, Treeplex
+from equilibrist.models.exact import matrix_game
 from equilibrist.models.game import Floats, SequenceGame, sweeps_by_steps
 
 _TOLERANCE = 1e-12  # of chances that should be equal

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equilibrist.kernels.layout import Treeplex
+from equilibrist.kernels.array_structs import Treeplex
 from equilibrist.kernels.reference.sequence_form import (
     block,
     boards,
@@ -74,7 +74,7 @@ def sequence_matrix(
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> from equilibrist.models.build import exact_game
+        >>> from equilibrist.models.exact import exact_game
         >>> kuhn = sequence_matrix(exact_game(get_game("kuhn")))
         >>> kuhn.payoff.shape, kuhn.payoff.nnz, kuhn.sequences[0].constraints.shape
         ((13, 13), 30, (7, 13))
@@ -114,7 +114,7 @@ def player_sequences(tree: Treeplex, behaviour: Floats) -> Sequences:
     """A player's variables and constraints; `behaviour` [L] matters at locked decisions only.
 
     Example:
-        >>> from equilibrist.models.build import simplex
+        >>> from equilibrist.models.exact import simplex
         >>> player_sequences(simplex(2), np.ones(3)).constraints.toarray().tolist()
         [[1.0, 0.0, 0.0], [-1.0, 1.0, 1.0]]
     """

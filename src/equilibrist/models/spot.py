@@ -37,8 +37,8 @@ from equilibrist.games.bet_menu import BetMenu, parse_sizes
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
-from equilibrist.models.build import check_exact
 from equilibrist.models.card_states import CardStates
+from equilibrist.models.exact import check_exact
 from equilibrist.models.subgame import Lock, Subgame, range_states, round_of, subgame
 
 MOST_NODES = 200_000  # seconds to build

@@ -24,9 +24,9 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import MOST_NODES, BettingTree
 from equilibrist.games.rules import GameRules
-from equilibrist.kernels.layout import Treeplex
-from equilibrist.models.build import check_exact
+from equilibrist.kernels.array_structs import Treeplex
 from equilibrist.models.card_states import CardStates, Symmetry, board_states, card_states
+from equilibrist.models.exact import check_exact
 from equilibrist.models.game import Given, SequenceGame
 from equilibrist.models.leaves import sorted_pairs
 from equilibrist.models.treeplex import PlayerRows, leaf_tables, player_rows, treeplex

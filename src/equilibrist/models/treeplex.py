@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.games.betting_tree import BettingTree, NodeKind
-from equilibrist.kernels.layout import LeafTables, Treeplex, WalkTables
+from equilibrist.kernels.array_structs import LeafTables, Treeplex, WalkTables
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from equilibrist.abstraction.buckets import Abstraction
-from equilibrist.abstraction.joint import joint
+from equilibrist.abstraction.joint_counts import joint
 from equilibrist.abstraction.recipes import build
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.bucketed import bucket_game, lift
-from equilibrist.models.build import exact_game
+from equilibrist.models.exact import exact_game
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR

@@ -33,7 +33,7 @@ from equilibrist.storage import stopping
 from equilibrist.storage.stopping import Stopped
 
 if TYPE_CHECKING:
-    from equilibrist.play.batch import TableMatch
+    from equilibrist.play.compiled_match import TableMatch
 
 Pair: TypeAlias = tuple[Player, Player]
 Runner: TypeAlias = Literal["auto", "views", "tables"]
@@ -146,7 +146,7 @@ def _find_tables(rules: GameRules, players: Pair, runner: Runner) -> TableMatch 
     """The compiled match of two tables; None where players need views, or are to have them."""
     if runner == "views":
         return None
-    from equilibrist.play.batch import TableMatch
+    from equilibrist.play.compiled_match import TableMatch
 
     found = TableMatch.of(rules, players)
     if found is None and runner == "tables":

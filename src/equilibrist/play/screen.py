@@ -14,7 +14,7 @@ from equilibrist.games.action import Action
 from equilibrist.games.amounts import street_total
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
-from equilibrist.play.sitting import YOU, Decision
+from equilibrist.play.session import YOU, Decision
 from equilibrist.players.player import Result, View
 
 _STREETS = ("preflop", "flop", "turn", "river")

@@ -22,8 +22,8 @@ from equilibrist.cards.hand import hand_index
 from equilibrist.games.action import Action, Kind
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
-from equilibrist.players.bayesian import posterior
 from equilibrist.players.hand_strength import Floats, check_holdem, strengths, win_chance
+from equilibrist.players.monash import posterior
 from equilibrist.players.player import Player, Result, View
 from equilibrist.players.static import nearest_action
 

@@ -16,9 +16,9 @@ from equilibrist.models.game import Floats
 from equilibrist.models.treeplex import player_rows
 from equilibrist.players.player import View
 from equilibrist.players.strategy_player import TreeStrategy
-from equilibrist.strategies.compact import SURE, CompactStrategy, open_buckets
-from equilibrist.strategies.seats import HandBuckets, Seat, hand_numbers
-from equilibrist.strategies.strategy import Solution
+from equilibrist.strategies.quantized import SURE, CompactStrategy, open_buckets
+from equilibrist.strategies.seat_tables import HandBuckets, Seat, hand_numbers
+from equilibrist.strategies.solution import Solution
 
 
 class BucketStrategy(TreeStrategy):

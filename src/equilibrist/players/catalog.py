@@ -6,15 +6,15 @@ for a game, and says so where it cannot play it.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from equilibrist.errors import InvalidValueError, ParseError, UnknownNameError
+from equilibrist.bots.registry import BOTS, Bot, strategy_of
+from equilibrist.catalogue import Catalogue, load_object
+from equilibrist.errors import InvalidValueError, ParseError
 from equilibrist.games.rules import GameRules
 from equilibrist.players.player import Player
 from equilibrist.players.static import Mix, Shove, Uniform
-from equilibrist.strategies.bots import BOTS, Bot, strategy_of
 
 
 class PlayerEntry(NamedTuple):
@@ -23,7 +23,8 @@ class PlayerEntry(NamedTuple):
     name: str
     description: str
     games: str  # which it plays, in words
-    make: Callable[[GameRules, str], Player]  # from the options, the text behind the colon
+    make: str | Callable[[GameRules, str], Player]  # function of the game and the text behind the
+    # colon, or the import path of one
     options: str = ""  # their form; "" where there are none
     kernels: tuple[str, ...] = ()  # of `kernels/cpu`, that it runs
     table_kernels: tuple[str, ...] = ()  # that play it against another table, if it is one
@@ -32,7 +33,7 @@ class PlayerEntry(NamedTuple):
 
 def player_entries() -> tuple[PlayerEntry, ...]:
     """All players, simplest first."""
-    return tuple(_CATALOG.values())
+    return tuple(PLAYERS.values())
 
 
 def player_names() -> tuple[str, ...]:
@@ -42,7 +43,7 @@ def player_names() -> tuple[str, ...]:
         >>> player_names()[:3]
         ('always-fold', 'always-call', 'always-raise')
     """
-    return tuple(_CATALOG)
+    return tuple(PLAYERS)
 
 
 def make_player(text: str, rules: GameRules) -> Player:
@@ -59,9 +60,7 @@ def make_player(text: str, rules: GameRules) -> Player:
         always-call or always-fold or always-raise
     """
     name, colon, options = text.partition(":")
-    if name not in _CATALOG:
-        raise _unknown(name)
-    entry = _CATALOG[name]
+    entry = PLAYERS[name]
     if colon and not entry.options:
         raise ParseError(f"{name} takes no options; write just {name}", value=text)
     if entry.options and not entry.options.startswith("[") and not options:
@@ -70,7 +69,8 @@ def make_player(text: str, rules: GameRules) -> Player:
         raise InvalidValueError(
             f"{rules.name} has {rules.num_players} players; ours play heads-up", value=rules.name
         )
-    return entry.make(rules, options)
+    make = load_object(entry.make) if isinstance(entry.make, str) else entry.make
+    return make(rules, options)
 
 
 def player_kernels(*texts: str, tables: bool = False) -> set[str]:
@@ -79,7 +79,7 @@ def player_kernels(*texts: str, tables: bool = False) -> set[str]:
     With `tables`, those too that play two tables among them.
     """
     names = [text.partition(":")[0] for text in texts]
-    entries = [_CATALOG[name] for name in names if name in _CATALOG]
+    entries = [PLAYERS[name] for name in names if name in PLAYERS]
     own = {kernel for entry in entries for kernel in entry.kernels}
     as_tables = [entry.table_kernels for entry in entries if entry.table_kernels]
     return own.union(*as_tables) if tables and len(as_tables) > 1 else own
@@ -88,13 +88,7 @@ def player_kernels(*texts: str, tables: bool = False) -> set[str]:
 def player_learns(text: str) -> bool:
     """Whether the player of a text plays hands otherwise for what happened in earlier ones."""
     name = text.partition(":")[0]
-    return name in _CATALOG and _CATALOG[name].learns
-
-
-def _unknown(name: str) -> UnknownNameError:
-    nearest = difflib.get_close_matches(name.lower(), _CATALOG, n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(nearest)}" if nearest else f"players: {', '.join(_CATALOG)}"
-    return UnknownNameError(f"no player is called {name[:60]!r}; {hint}", value=name)
+    return name in PLAYERS and PLAYERS[name].learns
 
 
 # --- the entries ----------------------------------------------------------------------------------
@@ -138,12 +132,6 @@ def _make_vexbot(rules: GameRules, options: str) -> Player:
     return Vexbot(rules, options or "miximax")
 
 
-def _make_solution(rules: GameRules, options: str) -> Player:
-    from equilibrist.players.strategy_player import make_solution_player
-
-    return make_solution_player(rules, options)
-
-
 def _bot(bot: Bot) -> PlayerEntry:
     def make(rules: GameRules, options: str) -> Player:
         from equilibrist.players.strategy_player import make_solution_player
@@ -151,9 +139,8 @@ def _bot(bot: Bot) -> PlayerEntry:
         return make_solution_player(rules, str(strategy_of(bot.name)), bot.name)
 
     def make_two_phase(rules: GameRules, options: str) -> Player:
-        from equilibrist.players.two_phase import make_two_phase_player
-
-        return make_two_phase_player(rules, bot.name, options)
+        maker = load_object("equilibrist.papers.gs3.two_phase:make_two_phase_player")
+        return maker(rules, bot.name, options)
 
     entry = PlayerEntry(bot.name, bot.description, bot.game, make, table_kernels=_LOOKED_UP)
     if bot.last_round is None:
@@ -166,60 +153,37 @@ def _bot(bot: Bot) -> PlayerEntry:
     )
 
 
-def _make_ectomynx(rules: GameRules, options: str) -> Player:
-    from equilibrist.players.level_player import make_level_player
-
-    return make_level_player(rules, options)
-
-
-def _make_ectomynx_frc(rules: GameRules, options: str) -> Player:
-    from equilibrist.players.decision_player import make_decision_player
-
-    return make_decision_player(rules, options)
-
-
-def _make_lbr(rules: GameRules, options: str) -> Player:
-    from equilibrist.players.local_best_response import LocalBestResponse
-
-    if options.partition(":")[0] == "lbr":  # also: a name of a thousand of them is no recursion
-        raise InvalidValueError(
-            "lbr responds to ectomynx and ectomynx-frc, not to lbr; write lbr:ectomynx",
-            value=options[:60],
-        )
-    return LocalBestResponse(rules, make_player(options, rules))
-
-
 def _holdem(name: str, description: str, make: Callable[[GameRules, str], Player]) -> PlayerEntry:
     return PlayerEntry(name, description, _LIMIT_HOLDEM, make, kernels=_STRENGTH)
 
 
 def _make_poki(rules: GameRules, options: str) -> Player:
-    from equilibrist.players.formula import Poki
+    from equilibrist.players.rule_based import Poki
 
     return Poki(rules)
 
 
 def _make_anti_poki(rules: GameRules, options: str) -> Player:
-    from equilibrist.players.formula import AntiPoki
+    from equilibrist.players.rule_based import AntiPoki
 
     return AntiPoki(rules)
 
 
 def _make_teddy(rules: GameRules, options: str) -> Player:
-    from equilibrist.players.formula import Teddy
+    from equilibrist.players.rule_based import Teddy
 
     return Teddy(rules)
 
 
 def _make_monash(rules: GameRules, options: str) -> Player:
-    from equilibrist.players.bayesian import Monash
+    from equilibrist.players.monash import Monash
 
     return Monash(rules)
 
 
-_CATALOG: Final = {
-    entry.name: entry
-    for entry in (
+PLAYERS: Final = Catalogue(
+    "player",
+    (
         _always("always-fold", "Folds to every bet, checks otherwise", 1, 0, 0),
         _always("always-call", "Calls every bet, checks otherwise", 0, 1, 0),
         _always("always-raise", "Raises, and calls at the cap", 0, 0, 1),
@@ -261,7 +225,7 @@ _CATALOG: Final = {
             "solution",
             "A stored solution; purify plays only its most frequent action, a threshold none rarer",
             "the game it solves, or one with more raises and sizes",
-            _make_solution,
+            "equilibrist.players.strategy_player:make_solution_player",
             "DIR[,purify|,threshold=CHANCE]",
             table_kernels=_LOOKED_UP,
         ),
@@ -269,7 +233,7 @@ _CATALOG: Final = {
             "ectomynx",
             "Swaps by a rule and bets by levels, with trained weights or its report's first",
             "discard-holdem",
-            _make_ectomynx,
+            "equilibrist.papers.ectomynx.level_player:make_level_player",
             "[first|DIR]",
             ("fixed_strategy.hand_state",),
         ),
@@ -277,7 +241,7 @@ _CATALOG: Final = {
             "ectomynx-frc",
             "Folds, calls, raises and swaps by trained chances on ectomynx's states",
             "discard-holdem",
-            _make_ectomynx_frc,
+            "equilibrist.papers.ectomynx.decision_player:make_decision_player",
             "[DIR]",
             ("fixed_strategy.hand_state",),
         ),
@@ -285,10 +249,10 @@ _CATALOG: Final = {
             "lbr",
             "Local best response to another player, whose strategy it knows",
             "discard-holdem",
-            _make_lbr,
+            "equilibrist.papers.ectomynx.local_best_response:make_local_best_response",
             "PLAYER",
             ("texture.strength_classes", "swapping.swap_places", "ranking.rank_hands"),
         ),
         *(_bot(bot) for bot in BOTS.values()),
-    )
-}
+    ),
+)

@@ -38,11 +38,11 @@ from equilibrist.players.translation import (
     real_action,
 )
 from equilibrist.storage.artefact import read_identity
-from equilibrist.strategies import compact
+from equilibrist.strategies import quantized
 from equilibrist.strategies.behaviour_table import find_board
 from equilibrist.strategies.description import GameDescription
-from equilibrist.strategies.seats import CardColumns, Seat
-from equilibrist.strategies.strategy import Solution, game_of
+from equilibrist.strategies.seat_tables import CardColumns, Seat
+from equilibrist.strategies.solution import Solution, game_of
 
 Floats = NDArray[np.float64]
 
@@ -223,8 +223,8 @@ def _open(folder: str) -> TreeStrategy:
     """What is stored in a folder, a solution or a strategy."""
     from equilibrist.players.bucket_strategy import BucketStrategy
 
-    if read_identity(folder).kind == compact.KIND:
-        return BucketStrategy.of(compact.CompactStrategy.open(folder))
+    if read_identity(folder).kind == quantized.KIND:
+        return BucketStrategy.of(quantized.CompactStrategy.open(folder))
     solution = Solution.load(folder, in_memory=True)
     if isinstance(solution.game, GameDescription):
         return ExactStrategy(solution)

@@ -14,17 +14,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.evaluation.expectation import mixed_chances
 from equilibrist.games.betting_tree import BettingTree, NodeKind
-from equilibrist.kernels.layout import SeatTable, Treeplex
+from equilibrist.kernels.array_structs import SeatTable, Treeplex
 from equilibrist.models.bucketed import BucketStates
 from equilibrist.models.game import Floats
 from equilibrist.models.treeplex import player_rows, treeplex
 from equilibrist.players.player import Player
 from equilibrist.players.static import Mix, Uniform
 from equilibrist.players.strategy_player import StrategyPlayer
-from equilibrist.strategies.more_raises import CALLS, NEVER, follow
-from equilibrist.strategies.seats import Columns, OneColumn
+from equilibrist.strategies.played import mixed_probabilities
+from equilibrist.strategies.raise_cap_rule import CALLS, NEVER, follow
+from equilibrist.strategies.seat_tables import Columns, OneColumn
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def _static_table(tree: BettingTree, mix: tuple[float, float, float] | None) -> 
             children = tree.children(node)
             at = int(own.block_start[tree.round[node] - tree.first_round])
             at += int(rows.row[children.start])
-            share = 1 / len(children) if mix is None else mixed_chances(tree, node, mix)
+            share = 1 / len(children) if mix is None else mixed_probabilities(tree, node, mix)
             chances[at : at + len(children)] = share
         seats.append(_seat_table(own, chances, rows.row.astype(np.int64), 0.0))
     columns = OneColumn(num_rounds)

@@ -25,7 +25,7 @@ def best_response(
     uniform unless it is given.
 
     Example:
-        >>> from equilibrist.models.build import matrix_game
+        >>> from equilibrist.models.exact import matrix_game
         >>> best_response(matrix_game([[3, 0], [1, 2]]), 0, np.array([1.0, 0.5, 0.5]))[0]
         1.5
     """
@@ -43,7 +43,7 @@ def evaluate(
     those of the plans unless it is given, and uniform where a plan never goes.
 
     Example:
-        >>> from equilibrist.models.build import matrix_game
+        >>> from equilibrist.models.exact import matrix_game
         >>> game = matrix_game([[1, -1], [-1, 1]])
         >>> half = np.array([1.0, 0.5, 0.5])
         >>> evaluate(game, (half, half)).exploitability

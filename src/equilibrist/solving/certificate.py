@@ -37,14 +37,14 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.linear_program import largest_payoff
 from equilibrist.solving.methods import get_method, method_names
 from equilibrist.solving.solve import check_finite
-from equilibrist.solving.spot_store import KIND as SPOT
-from equilibrist.solving.spot_store import SolvedSpot
+from equilibrist.solving.spot_run import KIND as SPOT
+from equilibrist.solving.spot_run import SolvedSpot
 from equilibrist.solving.state_schema import check_state
 from equilibrist.storage.artefact import Artefact, open_artefact, read_identity
 from equilibrist.storage.schema import Fields
 from equilibrist.strategies.description import Description, GameDescription
 from equilibrist.strategies.evaluation import Evaluation
-from equilibrist.strategies.strategy import Solution, game_of, plan_error
+from equilibrist.strategies.solution import Solution, game_of, plan_error
 
 EXACT, ROUNDED = 1e-9, 1e-6  # of the largest payoff: differences allowed with float64 and float32
 PLAN, ROUNDED_PLAN = 1e-9, 1e-5  # how far a plan may miss its constraints

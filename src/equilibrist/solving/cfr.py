@@ -32,7 +32,7 @@ class CFR:
     """Hyper-parameters of the family; `CFR()` is CFR+.
 
     Example:
-        >>> from equilibrist.models.build import matrix_game
+        >>> from equilibrist.models.exact import matrix_game
         >>> game = matrix_game([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
         >>> state = CFR().init(game)
         >>> CFR().step(game, state, 1000)
@@ -75,10 +75,12 @@ class CFR:
         return game.realize(player, game.behaviour(player, total))
 
 
+VANILLA_CFR = CFR(VANILLA, name="cfr")
+CFR_PLUS = CFR(PLUS, name="cfr+")
+LINEAR_CFR = CFR(LINEAR, name="linear-cfr")
+DISCOUNTED_CFR = CFR(DISCOUNTED, name="dcfr")
+PREDICTIVE_CFR_PLUS = CFR(Discounting(math.inf, -math.inf, 2), prediction=1.0, name="pcfr+")
 CFR_VARIANTS = {
-    "cfr": CFR(VANILLA, name="cfr"),
-    "cfr+": CFR(PLUS, name="cfr+"),
-    "linear-cfr": CFR(LINEAR, name="linear-cfr"),
-    "dcfr": CFR(DISCOUNTED, name="dcfr"),
-    "pcfr+": CFR(Discounting(math.inf, -math.inf, 2), prediction=1.0, name="pcfr+"),
+    variant.name: variant
+    for variant in (VANILLA_CFR, CFR_PLUS, LINEAR_CFR, DISCOUNTED_CFR, PREDICTIVE_CFR_PLUS)
 }

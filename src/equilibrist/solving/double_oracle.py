@@ -39,7 +39,7 @@ class DoubleOracle:
     Locked decisions are played uniformly.
 
     Example:
-        >>> from equilibrist.models.build import matrix_game
+        >>> from equilibrist.models.exact import matrix_game
         >>> game = matrix_game([[0, -1, 2], [1, 0, -1], [-2, 1, 0]])
         >>> state = DoubleOracle().init(game)
         >>> DoubleOracle().step(game, state, 10)

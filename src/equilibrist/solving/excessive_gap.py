@@ -56,7 +56,7 @@ import numpy as np
 from equilibrist.errors import InvalidValueError
 from equilibrist.models.game import BEST, Floats, SequenceGame
 from equilibrist.solving.best_response import best_response
-from equilibrist.solving.prox import (
+from equilibrist.solving.dilated_entropy import (
     WEIGHT_SCHEMES,
     Prox,
     WeightScheme,
@@ -120,7 +120,7 @@ class ExcessiveGap:
     """Hyper-parameters of the excessive gap technique.
 
     Example:
-        >>> from equilibrist.models.build import matrix_game
+        >>> from equilibrist.models.exact import matrix_game
         >>> game = matrix_game([[3, 0], [1, 2]])
         >>> egt = ExcessiveGap()
         >>> state = egt.init(game)

@@ -84,7 +84,7 @@ def generalized_best_response(
     there. Raises `SolverError` where the accuracy is not reached.
 
     Example:
-        >>> from equilibrist.models.build import matrix_game
+        >>> from equilibrist.models.exact import matrix_game
         >>> game = matrix_game([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])  # rock, paper, scissors
         >>> rock_or_scissors = np.array([[1.0, 1, 0, 0], [1.0, 0, 0, 1]])
         >>> response = generalized_best_response(RestrictedGame(game, 1, rock_or_scissors))

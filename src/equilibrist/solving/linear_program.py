@@ -59,7 +59,7 @@ class LinearProgram:
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> from equilibrist.models.build import exact_game
+        >>> from equilibrist.models.exact import exact_game
         >>> solved = LinearProgram().solve(exact_game(get_game("kuhn")))
         >>> round(solved.value * 18, 9), solved.status
         (-1.0, 'Optimal')

@@ -1,48 +1,78 @@
-"""The solvers by the names of the command line."""
+"""The catalogue of solving methods."""
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Final
 
+from equilibrist.catalogue import Catalogue, load_object
 from equilibrist.errors import UnknownNameError
-from equilibrist.solving.cfr import CFR_VARIANTS
-from equilibrist.solving.double_oracle import DoubleOracle
-from equilibrist.solving.excessive_gap import ExcessiveGap
-from equilibrist.solving.linear_program import LinearProgram
-from equilibrist.solving.range_of_skill import RangeOfSkill
-from equilibrist.solving.sampling import ExternalSampling, PublicChanceSampling
 from equilibrist.solving.solver import Solver
 
-_METHODS: dict[str, Solver] = {
-    **CFR_VARIANTS,
-    "egt": ExcessiveGap(),
-    "lp": LinearProgram(),
-    "double-oracle": DoubleOracle(),
-    "range-of-skill": RangeOfSkill(),
-    "mccfr": ExternalSampling(),
-    "pcs": PublicChanceSampling(),
-}
+
+@dataclass(frozen=True)
+class Method:
+    """A solving method of the catalogue."""
+
+    name: str
+    summary: str
+    solver: str  # import path of a solver, or of its class
+
+    def load(self) -> Solver:
+        """Import the solver, with the method's own settings."""
+        found = load_object(self.solver)
+        return found() if isinstance(found, type) else found
+
+
+METHODS: Final = Catalogue(
+    "method",
+    (
+        Method("cfr", "counterfactual regret minimization", "equilibrist.solving.cfr:VANILLA_CFR"),
+        Method("cfr+", "CFR+: regrets clipped at zero", "equilibrist.solving.cfr:CFR_PLUS"),
+        Method("linear-cfr", "CFR weighted by iteration", "equilibrist.solving.cfr:LINEAR_CFR"),
+        Method("dcfr", "discounted CFR", "equilibrist.solving.cfr:DISCOUNTED_CFR"),
+        Method("pcfr+", "predictive CFR+", "equilibrist.solving.cfr:PREDICTIVE_CFR_PLUS"),
+        Method("egt", "excessive gap technique", "equilibrist.solving.excessive_gap:ExcessiveGap"),
+        Method(
+            "lp", "sequence-form linear program", "equilibrist.solving.linear_program:LinearProgram"
+        ),
+        Method(
+            "double-oracle",
+            "best responses added to a matrix game",
+            "equilibrist.solving.double_oracle:DoubleOracle",
+        ),
+        Method(
+            "range-of-skill",
+            "generalized best responses to a growing list",
+            "equilibrist.papers.range_of_skill.solver:RangeOfSkill",
+        ),
+        Method(
+            "mccfr", "CFR with external sampling", "equilibrist.solving.sampling:ExternalSampling"
+        ),
+        Method(
+            "pcs",
+            "CFR with public-chance sampling",
+            "equilibrist.solving.sampling:PublicChanceSampling",
+        ),
+    ),
+)
 
 
 def method_names() -> tuple[str, ...]:
-    """All methods, by the names that `get_method` takes."""
-    return tuple(_METHODS)
+    """Return the names of all methods."""
+    return tuple(METHODS)
 
 
 def get_method(name: str, dtype: str = "float64") -> Solver:
-    """A solver by name; `UnknownNameError` offers the nearest one.
+    """Return a solver by name, with numbers of a type; `UnknownNameError` suggests similar names.
 
     Example:
         >>> get_method("cfr+").name
         'cfr+'
     """
-    if name not in _METHODS:
-        nearest = difflib.get_close_matches(name, _METHODS, n=1, cutoff=0.3)
-        hint = f"did you mean {nearest[0]}" if nearest else f"methods: {', '.join(_METHODS)}"
-        raise UnknownNameError(f"no method is called {name[:40]!r}; {hint}", value=name)
+    method = METHODS[name]
     if dtype not in ("float32", "float64"):
         raise UnknownNameError(f"numbers are float32 or float64, not {dtype!r}", value=dtype)
-    solver = _METHODS[name]
+    solver = method.load()
     # Methods without a choice of numbers compute in float64.
     return replace(solver, dtype=dtype) if hasattr(solver, "dtype") else solver  # type: ignore

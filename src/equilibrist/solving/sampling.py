@@ -35,8 +35,8 @@ from numpy.typing import NDArray
 
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree
+from equilibrist.kernels.array_structs import ChanceTables, WalkTables
 from equilibrist.kernels.cpu import external_sampling, sampling
-from equilibrist.kernels.layout import ChanceTables, WalkTables
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import betting_walk, leaf_tables, player_rows
 from equilibrist.solving.solver import State
@@ -51,7 +51,7 @@ class PublicChanceSampling:
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> from equilibrist.models.build import exact_game
+        >>> from equilibrist.models.exact import exact_game
         >>> from equilibrist.solving.best_response import evaluate
         >>> leduc, solver = exact_game(get_game("leduc")), PublicChanceSampling()
         >>> state = solver.init(leduc, seed=1)
@@ -101,7 +101,7 @@ class ExternalSampling:
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> from equilibrist.models.build import exact_game
+        >>> from equilibrist.models.exact import exact_game
         >>> from equilibrist.solving.best_response import evaluate
         >>> kuhn, solver = exact_game(get_game("kuhn")), ExternalSampling()
         >>> state = solver.init(kuhn, seed=1)
@@ -194,7 +194,7 @@ def chance_tables(game: SequenceGame) -> ChanceTables:
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> from equilibrist.models.build import exact_game
+        >>> from equilibrist.models.exact import exact_game
         >>> chance_tables(exact_game(get_game("leduc"))).board.round(3).tolist()
         [1.0, 0.333, 0.333, 0.333]
     """

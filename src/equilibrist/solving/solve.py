@@ -27,7 +27,7 @@ from equilibrist.solving.solver import Evaluates, Solver, State
 from equilibrist.storage import stopping
 from equilibrist.storage.stopping import Stopped
 from equilibrist.strategies.evaluation import Evaluation
-from equilibrist.strategies.strategy import MAY_BE_INFINITE, STATE
+from equilibrist.strategies.solution import MAY_BE_INFINITE, STATE
 
 _LONGEST_CHUNK = 1.0  # seconds between two looks at the clock and at Ctrl-C
 _CHECKPOINT_SHARE = 0.05  # a checkpoint is due when it costs less than this of the time since
@@ -107,7 +107,7 @@ def solve(
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> from equilibrist.models.build import exact_game
+        >>> from equilibrist.models.exact import exact_game
         >>> from equilibrist.solving.cfr import CFR
         >>> run = solve(exact_game(get_game("kuhn")), CFR(), target=1e-3, iterations=10_000)
         >>> run.outcome.name, round(run.evaluation.value, 2)

@@ -49,3 +49,11 @@ class Evaluates(Protocol):
 
     def evaluate(self, game: SequenceGame, state: State) -> Evaluation:
         """The value of the plans found so far, and both best responses."""
+
+
+@runtime_checkable
+class DependsOnTarget(Protocol):
+    """A solver whose settings follow from the exploitability that is wanted."""
+
+    def for_target(self, target: float, dtype: str) -> Solver:
+        """Return the solver for a target in the game's unit, with arrays of a type."""

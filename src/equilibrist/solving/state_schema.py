@@ -15,7 +15,7 @@ from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Identity
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, check_arrays
-from equilibrist.strategies.strategy import MAY_BE_INFINITE, STATE
+from equilibrist.strategies.solution import MAY_BE_INFINITE, STATE
 
 _MOST_ITERATIONS = 10**15
 # Methods that keep lists of plans: names of the axes that grow, None for those that do not.

@@ -13,7 +13,7 @@ from equilibrist.errors import CardError, InvalidValueError
 from equilibrist.games.action import action_name
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules
-from equilibrist.kernels.layout import Treeplex
+from equilibrist.kernels.array_structs import Treeplex
 from equilibrist.kernels.reference.sequence_form import block, regret_matching
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.game import Floats, SequenceGame
@@ -43,7 +43,7 @@ def behaviour_table(
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> from equilibrist.models.build import exact_game
+        >>> from equilibrist.models.exact import exact_game
         >>> game = exact_game(get_game("leduc"))
         >>> plans = tuple(game.realize(p, game.uniform(p)) for p in (0, 1))
         >>> table = behaviour_table(game, plans, "cc/r", "Ks")

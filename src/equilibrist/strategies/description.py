@@ -14,19 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from equilibrist.abstraction import joint
+from equilibrist.abstraction import joint_counts as joint
+from equilibrist.abstraction.bucket_tree import Nested
 from equilibrist.abstraction.buckets import KIND, Abstraction
 from equilibrist.abstraction.conditioning import LaterClasses, Priors, conditioned
-from equilibrist.abstraction.joint import Joint
-from equilibrist.abstraction.nesting import Nested
+from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.bet_menu import BetMenu, sizes_text
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
-from equilibrist.models import truncated
+from equilibrist.models import endings
 from equilibrist.models.bucketed import bucket_game, bucket_name
-from equilibrist.models.build import exact_game
 from equilibrist.models.card_states import SYMMETRIES, Symmetry
+from equilibrist.models.exact import exact_game
 from equilibrist.models.game import SequenceGame
 from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.schema import Fields
@@ -131,7 +131,7 @@ class BucketDescription:
                 f"{counts} does not count the buckets of {abstraction}", value=str(counts)
             )
         if ends is not None:
-            hashes = (*hashes, read_identity(ends, truncated.KIND).hash)
+            hashes = (*hashes, read_identity(ends, endings.KIND).hash)
         opened = Abstraction.open(abstraction)
         menu.limit(opened.rules, first_round, last_round)  # which raises an error, if any
         buckets = _nested(opened, priors)
@@ -184,11 +184,11 @@ class BucketDescription:
             pot=self.pot,
         )
 
-    def _ending(self, counts: Joint, buckets: Abstraction) -> truncated.Ending | None:
+    def _ending(self, counts: Joint, buckets: Abstraction) -> endings.Ending | None:
         if self.last_round is None:
             return None
         if self.ends is not None:
-            played = truncated.PlayedOut.open(self._checked(2))
+            played = endings.PlayedOut.open(self._checked(2))
             number = self.nested(buckets).num_buckets[self.last_round]
             if played.values.shape[1:] != (number, number):
                 raise StorageError(
@@ -198,7 +198,7 @@ class BucketDescription:
                 )
             return played
         nested = self.nested(buckets)
-        return truncated.Showdown.of(counts, nested, self.last_round, bet=self.bet)
+        return endings.Showdown.of(counts, nested, self.last_round, bet=self.bet)
 
     def check(self) -> None:
         """Raise `StorageError` where the folders are gone or hold something else."""
@@ -210,7 +210,7 @@ class BucketDescription:
         return Abstraction.open(self._checked(0))
 
     def _checked(self, place: int) -> Path:
-        kind = (KIND, joint.KIND, truncated.KIND)[place]
+        kind = (KIND, joint.KIND, endings.KIND)[place]
         folder = (self.abstraction, self.joint, self.ends)[place]
         assert folder is not None
         found = read_identity(folder, kind).hash

@@ -40,7 +40,7 @@ def to_efg(game: SequenceGame, most_nodes: int = MOST_NODES) -> str:
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> from equilibrist.models.build import exact_game
+        >>> from equilibrist.models.exact import exact_game
         >>> lines = to_efg(exact_game(get_game("kuhn"))).splitlines()
         >>> len(lines), lines[0]
         (57, 'EFG 2 R "kuhn" { "player 0" "player 1" }')

@@ -62,7 +62,7 @@ def to_openspiel(game: SequenceGame, plans: tuple[Floats, Floats]) -> Any:
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> from equilibrist.models.build import exact_game
+        >>> from equilibrist.models.exact import exact_game
         >>> kuhn = exact_game(get_game("kuhn"))
         >>> uniform = (kuhn.realize(0, kuhn.uniform(0)), kuhn.realize(1, kuhn.uniform(1)))
         >>> to_openspiel(kuhn, uniform).action_probability_array.shape
@@ -97,7 +97,7 @@ def from_openspiel(game: SequenceGame, policy: Any) -> tuple[Floats, Floats]:
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> from equilibrist.models.build import exact_game
+        >>> from equilibrist.models.exact import exact_game
         >>> from open_spiel.python.policy import UniformRandomPolicy
         >>> kuhn = exact_game(get_game("kuhn"))
         >>> plan, _ = from_openspiel(kuhn, UniformRandomPolicy(openspiel_game(get_game("kuhn"))))

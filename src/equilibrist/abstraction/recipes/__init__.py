@@ -1,31 +1,105 @@
-"""The papers' ways to put hands into buckets, one file each, and their names."""
+"""The catalogue of recipes: ways to put hands into buckets, one file each."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from operator import mul
+from typing import Final
 
-from equilibrist.abstraction.buckets import Abstraction, check_numbers
-from equilibrist.abstraction.features import Progress, Strengths
-from equilibrist.abstraction.keeping import Keep
-from equilibrist.abstraction.streets import Streets
+from equilibrist.abstraction.buckets import Abstraction, check_numbers, check_parts
+from equilibrist.abstraction.features import Progress
+from equilibrist.abstraction.recipes.request import RecipeRequest
+from equilibrist.abstraction.resume import Keep
 from equilibrist.cards.card import Cards
-from equilibrist.errors import InvalidValueError, UnknownNameError
+from equilibrist.catalogue import Catalogue, load_object
+from equilibrist.errors import InvalidValueError
 from equilibrist.games.rules import GameRules
 
-RECIPES = {
-    "percentile": "equal chances of every bucket, by hand strength (Range of Skill)",
-    "expectation": "least error in the chance to win, by integer program (GS2)",
-    "moments": "mean and deviation of the future chance to win, for comparison",
-    "potential-aware": "histograms over clusters of the next street (GS3)",
-    "strength-potential": "classes of strength and one of draws, in each bucket (PsOpti)",
-    "texture": "fourteen classes of hands on textures of boards (EctomynX)",
-    "lossless": "one bucket a class of hands up to suits; small decks only",
-}
 
-_WITHOUT_NUMBERS = ("texture", "lossless")
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe of the catalogue, with what it costs.
+
+    Costs are per hand on a board of the street before the last, where recipes spend nearly all
+    memory and time, as measured on two cores (`abstraction/forecast.py`).
+    """
+
+    name: str
+    summary: str
+    builder: str  # import path of a function from a `RecipeRequest` to an `Abstraction`
+    bytes_per_hand: float = 25.0
+    nanoseconds_per_hand: float = 900.0
+    takes_numbers: bool = True  # of buckets; other recipes find as many buckets as there are
+    takes_flops: bool = False  # buckets can be cut over chosen flops
+    divides: bool = False  # numbers say into how many parts each bucket of the round before goes
+
+    def num_buckets(self, numbers: Sequence[int]) -> tuple[int, ...]:
+        """Return the number of buckets of each round."""
+        return tuple(accumulate(numbers, mul)) if self.divides else tuple(numbers)
+
+
+_HERE: Final = "equilibrist.abstraction.recipes"
+
+RECIPES: Final = Catalogue(
+    "recipe",
+    (
+        Recipe(
+            "percentile",
+            "equally likely buckets, by hand strength (Range of Skill)",
+            f"{_HERE}.percentile:build",
+            bytes_per_hand=14,  # hold'em 5-25-125-625: 1.6 GiB, 13 s
+            nanoseconds_per_hand=160,
+        ),
+        Recipe(
+            "expectation",
+            "least error in the probability of winning, by integer program (GS2)",
+            f"{_HERE}.expectation:build",
+            bytes_per_hand=14,  # hold'em 5-25-125-625: 1.5 GiB
+            nanoseconds_per_hand=190,
+        ),
+        Recipe(
+            "moments",
+            "mean and deviation of the future probability of winning, for comparison",
+            f"{_HERE}.moments:build",
+            bytes_per_hand=70,  # 32 cards 5-25-125-625; hold'em takes over two minutes
+            nanoseconds_per_hand=1500,
+        ),
+        Recipe(
+            "potential-aware",
+            "histograms over clusters of the next street (GS3)",
+            f"{_HERE}.potential_aware:build",
+            bytes_per_hand=75,  # hold'em 20-800-4800-28800: 6.3 GiB, 135 s
+            nanoseconds_per_hand=1600,
+        ),
+        Recipe(
+            "strength-potential",
+            "classes of strength and one of draws, in each bucket (PsOpti)",
+            f"{_HERE}.strength_potential:build",
+            bytes_per_hand=25,  # 32 cards, 5 parts each round
+            nanoseconds_per_hand=900,
+            takes_flops=True,
+            divides=True,
+        ),
+        Recipe(
+            "texture",
+            "fourteen classes of hands on textures of boards (EctomynX)",
+            "equilibrist.papers.ectomynx.texture_recipe:build",
+            bytes_per_hand=25,  # 32 cards
+            nanoseconds_per_hand=200,
+            takes_numbers=False,
+        ),
+        Recipe(
+            "lossless",
+            "one bucket for each class of hands up to suits; small decks only",
+            f"{_HERE}.lossless:build",
+            bytes_per_hand=0,  # refuses all but small decks
+            nanoseconds_per_hand=0,
+            takes_numbers=False,
+        ),
+    ),
+)
 
 
 def build(
@@ -38,7 +112,7 @@ def build(
     progress: Progress | None = None,
     keep: Keep | None = None,
 ) -> Abstraction:
-    """An abstraction by the name of its recipe; features it needs are computed on the way.
+    """Build an abstraction by the name of its recipe.
 
     `numbers` are the buckets of each round; for strength-potential the parts that each bucket is
     divided into, cut over `flops` alone if some are given. Texture and lossless take no numbers.
@@ -51,71 +125,39 @@ def build(
         (3, 6)
     """
     check_request(recipe, rules, numbers, chosen=bool(flops))
-    if recipe == "lossless":
-        from equilibrist.abstraction.recipes.lossless import lossless
-
-        return lossless(rules)
-    if recipe == "texture":
-        from equilibrist.abstraction.recipes.texture import texture
-
-        return texture(Streets.of(rules), progress=progress)
-    assert numbers is not None  # or `check_request` had complained
-    if recipe == "strength-potential":
-        from equilibrist.abstraction.recipes.strength_potential import strength_potential
-
-        strengths = Strengths.of(Streets.of(rules), progress)
-        return strength_potential(strengths, numbers, flops=flops, progress=progress, keep=keep)
-    strengths = Strengths.of(Streets.of(rules), progress)
-    if recipe == "percentile":
-        from equilibrist.abstraction.recipes.percentile import percentile
-
-        return percentile(strengths, numbers, progress=progress, keep=keep)
-    if recipe == "expectation":
-        from equilibrist.abstraction.recipes.expectation import expectation
-
-        return expectation(strengths, numbers, progress=progress, keep=keep)
-    if recipe == "moments":
-        from equilibrist.abstraction.recipes.moments import moments
-
-        return moments(strengths, numbers, seed=seed, progress=progress, keep=keep)
-    from equilibrist.abstraction.recipes.potential_aware import potential_aware
-
-    return potential_aware(strengths, numbers, seed=seed, progress=progress, keep=keep)
+    request = RecipeRequest(rules, numbers or (), seed, flops, progress, keep)
+    return load_object(RECIPES[recipe].builder)(request)
 
 
 def num_buckets(recipe: str, numbers: Sequence[int]) -> tuple[int, ...]:
-    """Buckets of each round of an abstraction that was asked for by `numbers`.
+    """Return the buckets of each round of an abstraction that was asked for by `numbers`.
 
     Example:
         >>> num_buckets("percentile", [5, 25]), num_buckets("strength-potential", [6, 7])
         ((5, 25), (6, 42))
     """
-    return tuple(accumulate(numbers, mul)) if recipe == "strength-potential" else tuple(numbers)
+    return RECIPES[recipe].num_buckets(numbers)
 
 
 def check_request(
     recipe: str, rules: GameRules, numbers: Sequence[int] | None, *, chosen: bool = False
 ) -> None:
-    """Complain, before any work, about a recipe or numbers of buckets that cannot be.
+    """Raise an error, before any work, for a recipe or numbers of buckets that cannot be.
 
     `chosen`: the buckets are to be cut over some flops.
     """
-    if recipe not in RECIPES:
-        nearest = difflib.get_close_matches(recipe, RECIPES, n=1, cutoff=0.3)
-        hint = f"did you mean {nearest[0]}" if nearest else f"recipes: {', '.join(RECIPES)}"
-        raise UnknownNameError(f"no recipe is called {recipe[:40]!r}; {hint}", value=recipe)
-    if chosen and recipe != "strength-potential":
+    entry = RECIPES[recipe]
+    if chosen and not entry.takes_flops:
+        able = " and ".join(name for name, other in RECIPES.items() if other.takes_flops)
         raise InvalidValueError(
-            f"strength-potential alone is cut over chosen flops, not {recipe}", value=recipe
+            f"{able} alone is cut over chosen flops, not {recipe}", value=recipe
         )
-    if recipe in _WITHOUT_NUMBERS:
+    if not entry.takes_numbers:
         if numbers is not None:
             raise InvalidValueError(f"{recipe} has as many buckets as there are: give no numbers")
     elif numbers is None:
         raise InvalidValueError(f"{recipe} needs numbers of buckets, one a round", value=recipe)
-    elif recipe == "strength-potential":  # whose numbers are parts of a bucket, and may fall
-        from equilibrist.abstraction.recipes.strength_potential import check_parts
-
+    elif entry.divides:
         check_parts(rules, numbers)
     else:
         check_numbers(rules, numbers)

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.features import Progress, Strengths
-from equilibrist.abstraction.growing import by_strength, grow
-from equilibrist.abstraction.keeping import Keep
-from equilibrist.abstraction.splitting import expectations
+from equilibrist.abstraction.recipes.request import RecipeRequest
+from equilibrist.abstraction.resume import Keep
+from equilibrist.abstraction.street_builder import by_strength, grow
+from equilibrist.abstraction.strength_cuts import expectations
 
 
 def expectation(
@@ -35,4 +36,11 @@ def expectation(
     divide = by_strength(strengths, expectations)
     return grow(
         strengths, "expectation", numbers, divide, expectations, progress=progress, keep=keep
+    )
+
+
+def build(request: RecipeRequest) -> Abstraction:
+    """Build what the recipe is asked for."""
+    return expectation(
+        request.strengths, request.numbers, progress=request.progress, keep=request.keep
     )

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.features import Ints
-from equilibrist.abstraction.splitting import intervals
+from equilibrist.abstraction.recipes.request import RecipeRequest
 from equilibrist.abstraction.streets import Streets
+from equilibrist.abstraction.strength_cuts import intervals
 from equilibrist.cards.isomorphism import BoardIndexer
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.rules import GameRules
@@ -86,3 +87,8 @@ def _smallest_images(streets: Streets) -> NDArray[np.int64]:
         row for row in streets.renamed if np.isin(row[streets.in_deck], streets.in_deck).all()
     ]
     return np.min(allowed, axis=0).astype(np.int64)
+
+
+def build(request: RecipeRequest) -> Abstraction:
+    """Build what the recipe is asked for."""
+    return lossless(request.rules)

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.features import Ints, Progress, Strengths, roll_sums
-from equilibrist.abstraction.growing import divide_points, grow
 from equilibrist.abstraction.histograms import Histograms, distinct_points
-from equilibrist.abstraction.keeping import Keep
-from equilibrist.abstraction.splitting import expectations
+from equilibrist.abstraction.recipes.request import RecipeRequest
+from equilibrist.abstraction.resume import Keep
+from equilibrist.abstraction.street_builder import divide_points, grow
+from equilibrist.abstraction.strength_cuts import expectations
 
 _STEPS = 512  # a moment is a whole number of these
 
@@ -90,3 +91,14 @@ def _decode(words: Histograms) -> NDArray[np.float32]:
     """Points [n, 2] of words [n]."""
     steps = (words - np.uint64(1)).astype(np.int64)
     return np.stack([steps >> 16, steps & 0xFFFF], axis=1).astype(np.float32) / np.float32(_STEPS)
+
+
+def build(request: RecipeRequest) -> Abstraction:
+    """Build what the recipe is asked for."""
+    return moments(
+        request.strengths,
+        request.numbers,
+        seed=request.seed,
+        progress=request.progress,
+        keep=request.keep,
+    )

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 
 from equilibrist.abstraction.buckets import Abstraction, check_numbers
 from equilibrist.abstraction.features import Progress, Strengths
-from equilibrist.abstraction.growing import by_strength, grow
-from equilibrist.abstraction.keeping import Keep
-from equilibrist.abstraction.splitting import percentiles
+from equilibrist.abstraction.recipes.request import RecipeRequest
+from equilibrist.abstraction.resume import Keep
+from equilibrist.abstraction.street_builder import by_strength, grow
+from equilibrist.abstraction.strength_cuts import percentiles
 from equilibrist.errors import InvalidValueError
 
 
@@ -50,4 +51,11 @@ def percentile(
         percentiles,
         progress=progress,
         keep=keep,
+    )
+
+
+def build(request: RecipeRequest) -> Abstraction:
+    """Build what the recipe is asked for."""
+    return percentile(
+        request.strengths, request.numbers, progress=request.progress, keep=request.keep
     )

@@ -25,15 +25,16 @@ from numpy.typing import NDArray
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.clustering import cluster
 from equilibrist.abstraction.features import Ints, Progress, Strengths
-from equilibrist.abstraction.growing import divide_points, grow
 from equilibrist.abstraction.histograms import (
     Points,
     interval_histograms,
     label_histograms,
     points_of,
 )
-from equilibrist.abstraction.keeping import Keep, Part, kept
-from equilibrist.abstraction.splitting import expectations, least_squares, spread
+from equilibrist.abstraction.recipes.request import RecipeRequest
+from equilibrist.abstraction.resume import Keep, Part, kept
+from equilibrist.abstraction.street_builder import divide_points, grow
+from equilibrist.abstraction.strength_cuts import expectations, least_squares, spread
 
 CLUSTERS = (5, 10, 20)  # of a pass: last street, the one before, all others
 
@@ -134,3 +135,14 @@ class _Search:
 def _fits(size: int, wanted: int, part: Part) -> bool:
     """Whether a part is a label below `wanted` for each of some points."""
     return len(part) == 1 and part[0].shape == (size,) and int(part[0].max()) < wanted
+
+
+def build(request: RecipeRequest) -> Abstraction:
+    """Build what the recipe is asked for."""
+    return potential_aware(
+        request.strengths,
+        request.numbers,
+        seed=request.seed,
+        progress=request.progress,
+        keep=request.keep,
+    )

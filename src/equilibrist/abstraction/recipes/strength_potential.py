@@ -27,19 +27,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.abstraction.buckets import Abstraction
-from equilibrist.abstraction.chosen import chosen_boards
+from equilibrist.abstraction.bucket_tree import nest
+from equilibrist.abstraction.buckets import Abstraction, check_parts
 from equilibrist.abstraction.features import Ints, Progress, Strengths
-from equilibrist.abstraction.keeping import Keep, kept
-from equilibrist.abstraction.nesting import nest
+from equilibrist.abstraction.flop_subsets import chosen_boards
 from equilibrist.abstraction.potential import Potential, has_potential
+from equilibrist.abstraction.recipes.request import RecipeRequest
+from equilibrist.abstraction.resume import Keep, kept
 from equilibrist.abstraction.scattergram import Cluster, cluster_hands, k_means
-from equilibrist.abstraction.splitting import label, quantiles, spread
 from equilibrist.abstraction.streets import Streets
+from equilibrist.abstraction.strength_cuts import label, quantiles, spread
 from equilibrist.cards.card import Card, cards_name
 from equilibrist.errors import InvalidValueError
-from equilibrist.games.rules import GameRules
-from equilibrist.games.sizes import deals_seen
 
 Known = Sequence[Potential | None]
 
@@ -117,23 +116,6 @@ def strength_potential_clusters(
 
 
 # --- what both share ------------------------------------------------------------------------------
-
-
-def check_parts(rules: GameRules, numbers: Sequence[int]) -> None:
-    """Complain about numbers of classes that the rounds of a game cannot have."""
-    if len(numbers) != rules.num_rounds or min(numbers) < 1:
-        raise InvalidValueError(
-            f"{rules.name} has {rules.num_rounds} rounds: say for each into how many buckets every "
-            f"bucket is divided, not {list(numbers)}",
-            value=list(numbers),
-        )
-    for r, (number, most) in enumerate(zip(numbers, deals_seen(rules)[1], strict=True)):
-        if number > most:
-            raise InvalidValueError(
-                f"{number:,} buckets in round {r + 1} are more than the {most:,} classes of hands "
-                f"that {rules.name} has there",
-                value=number,
-            )
 
 
 def _check(streets: Streets, numbers: Sequence[int], taper: float) -> None:
@@ -218,3 +200,14 @@ def _strength_classes(
     """
     cut = quantiles(spread(strengths, r, counted, 1), shares)
     return label(strengths, r, np.zeros_like(counted), cut)
+
+
+def build(request: RecipeRequest) -> Abstraction:
+    """Build what the recipe is asked for."""
+    return strength_potential(
+        request.strengths,
+        request.numbers,
+        flops=request.flops,
+        progress=request.progress,
+        keep=request.keep,
+    )

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from equilibrist.kernels.cpu.lanes import (
+from equilibrist.kernels.cpu.leaves import gradient_board
+from equilibrist.kernels.cpu.simd import (
     LANES,
     as_wide,
     choose,
@@ -22,7 +23,6 @@ from equilibrist.kernels.cpu.lanes import (
     spread_half,
     store,
 )
-from equilibrist.kernels.cpu.leaves import gradient_board
 from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRET, SOFTMAX
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from equilibrist.kernels.cpu.lanes import (
+from equilibrist.kernels.cpu.simd import (
     LANES,
     LINE,
     add_turned,

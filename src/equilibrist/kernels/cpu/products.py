@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from equilibrist.kernels.cpu.lanes import WIDE, add_product, load, spread_wide, store
+from equilibrist.kernels.cpu.simd import WIDE, add_product, load, spread_wide, store
 
 BLOCK = 64  # columns of `left` in a block: a tile has 64 · 128 numbers, 32 KB
 _LINE = 64  # bytes of a cache line, where tiles begin

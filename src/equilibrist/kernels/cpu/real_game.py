@@ -27,9 +27,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from equilibrist.kernels.cpu.lanes import as_wide, load, spread, store
 from equilibrist.kernels.cpu.ranking import value_with
 from equilibrist.kernels.cpu.real_game_lanes import SIXTEEN, convert, larger, minus_half, sixteen
+from equilibrist.kernels.cpu.simd import as_wide, load, spread, store
 
 HANDS = 1328  # columns of arrays of hands: 1326, and two that nobody holds
 _W = np.uint64(SIXTEEN)

@@ -6,7 +6,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from equilibrist.kernels.cpu.lanes import repeat
+from equilibrist.kernels.cpu.simd import repeat
 
 SIXTEEN = 16
 

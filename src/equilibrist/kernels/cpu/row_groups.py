@@ -15,7 +15,7 @@ from numba import njit, prange
 
 from equilibrist.kernels.cpu.equity import HAND, end_of_group, hand_sums, sorted_hands
 from equilibrist.kernels.cpu.joint import bucket_hands
-from equilibrist.kernels.cpu.lanes import LANES, load, spread, store
+from equilibrist.kernels.cpu.simd import LANES, load, spread, store
 
 WIDTH = 32  # rows of a group
 _WIDTH = np.uint64(WIDTH)

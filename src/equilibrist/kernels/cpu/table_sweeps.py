@@ -23,8 +23,8 @@ from equilibrist.kernels.cpu.board import (
     gradient_last,
     realize_boards,
 )
-from equilibrist.kernels.cpu.lanes import LANES
 from equilibrist.kernels.cpu.leaves import leaf_space
+from equilibrist.kernels.cpu.simd import LANES
 from equilibrist.kernels.cpu.tables import (
     entries,
     fold,

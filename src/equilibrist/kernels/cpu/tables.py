@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from equilibrist.kernels.cpu.lanes import (
+from equilibrist.kernels.cpu.simd import (
     LANES,
     as_wide,
     choose,

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.kernels.layout import LeafTables, PairTables, Treeplex
+from equilibrist.kernels.array_structs import LeafTables, PairTables, Treeplex
 
 Floats = NDArray[np.floating]
 

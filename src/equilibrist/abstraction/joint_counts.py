@@ -1,0 +1,352 @@
+"""How often the players' last buckets meet, and who wins: J and W of a bucket game.
+
+`wins[s, t]` counts the deals (board in its order, a hand for either player) in which player 0 is in
+last bucket s, player 1 in t, and player 0 wins; `ties` and `losses` likewise. Over all boards they
+sum to 55,627,620,048,000 in hold'em, GS3's nine-card roll-out. Buckets are nested, so the counts of
+earlier streets are sums over children.
+
+A sample of boards gives the same matrices with an error. Boards are drawn at equal distances along
+their canonical order, in which those with the same earlier streets are neighbours: every flop and
+nearly every turn gets its share (systematic, hence stratified, sampling).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.abstraction.bucket_tree import Nested
+from equilibrist.abstraction.buckets import Abstraction
+from equilibrist.abstraction.forecast import NUM_GROUPS, TILED, cell_bytes
+from equilibrist.abstraction.joint_counts_by_board import (
+    NUM_BLOCKS,
+    Counts,
+    Matrices,
+    all_links,
+    count_boards,
+    last_street,
+    links_of,
+)
+from equilibrist.abstraction.joint_counts_by_tile import can_be_tiled, count_tiles
+from equilibrist.abstraction.streets import Streets
+from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.storage import stopping
+from equilibrist.storage.array_file import damaged
+from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
+from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.memory import available_bytes, check_fits
+from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
+
+KIND = "joint"
+_PARTS = "wins", "ties", "losses"
+_LEAST = -1e-9  # of a count: products of chances that are zero may be rounded below it
+_CHECKPOINT_SHARE = 0.05  # of the time since the last that writing down may take
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """Counts of deals by both players' last buckets: [K0, K1] each."""
+
+    wins: Counts
+    ties: Counts
+    losses: Counts
+    distance: float | None = None  # of a sample: estimated ½ ‖ΔJ‖₁, J scaled to sum 1; None: exact
+    sample: tuple[int, int] | None = None  # its boards and its seed, where they are known
+    flops: tuple[str, ...] = ()  # whose boards alone are counted; none: all
+
+    @property
+    def met(self) -> NDArray[np.float64]:
+        """How often buckets meet: J, times `total`."""
+        found = np.add(self.wins, self.ties, dtype=np.float64)
+        return np.add(found, self.losses, out=found)
+
+    @property
+    def won(self) -> NDArray[np.float64]:
+        """How much more often the row's wins than the column's: W, times `total`."""
+        return np.subtract(self.wins, self.losses, dtype=np.float64)
+
+    def rows(self, rows: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Some rows of `met` and `won`."""
+        part = Joint(self.wins[rows], self.ties[rows], self.losses[rows])
+        return part.met, part.won
+
+    @property
+    def total(self) -> float:
+        """Deals counted."""
+        parts = (self.wins, self.ties, self.losses)
+        return float(sum(part.sum(dtype=np.float64) for part in parts))
+
+    def turned(self) -> Joint:
+        """The same counts with the players changed about."""
+        parts = self.losses.T, self.ties.T, self.wins.T
+        return Joint(*parts, self.distance, self.sample, self.flops)
+
+    def check(self, first: Nested, other: Nested) -> None:
+        """Complain if these are not counts of two sides' last buckets."""
+        if self.wins.shape != (first.num_buckets[-1], other.num_buckets[-1]):
+            raise InvalidValueError(
+                f"counts of {self.wins.shape} buckets do not fit {first.num_buckets[-1]} and "
+                f"{other.num_buckets[-1]}",
+                value=self.wins.shape,
+            )
+
+    def save(self, folder: str | Path, parents: Mapping[str, str]) -> str:
+        """Write the counts as an artefact; `parents` are the hashes of the abstractions."""
+        arrays = {"wins": self.wins, "ties": self.ties}
+        if not np.shares_memory(self.wins, self.losses):
+            arrays["losses"] = self.losses
+        settings: dict[str, Any] = {"distance": self.distance}
+        if self.sample is not None:
+            settings["sample"] = self.sample
+        if self.flops:
+            settings["flops"] = self.flops
+        return write_artefact(folder, KIND, arrays, configuration=settings, parents=parents)
+
+    @staticmethod
+    def open(folder: str | Path) -> Joint:
+        """Open stored counts; `StorageError` where the counting has not ended."""
+        artefact = open_artefact(folder, KIND)
+        arrays, fields = artefact.arrays, Fields.configuration(artefact)
+        if "done" in artefact.configuration:
+            raise StorageError(
+                f"{folder} holds unfinished counts; go on with `equilibrist joint --resume`",
+                value=str(folder),
+            )
+        _check_counts(artefact)
+        distance = fields.optional("distance", lambda name: fields.number(name, 0))
+        losses = arrays["losses"] if "losses" in arrays else arrays["wins"].T
+        sample = None
+        if "sample" in fields:
+            found = fields.wholes("sample", 0)
+            if len(found) != 2:
+                raise fields.error("sample", "a number of boards and a seed")
+            sample = found[0], found[1]
+        flops = fields.texts("flops") if "flops" in fields else ()
+        return Joint(arrays["wins"], arrays["ties"], losses, distance, sample, flops)
+
+
+def _check_counts(artefact: Artefact) -> None:
+    """Raise `StorageError` unless an artefact has counts; without losses they are the wins'."""
+    is_square = "losses" not in artefact.files
+    shape = ("rows", "rows" if is_square else "columns")
+    counts = ArrayRule(("float64", "uint32", "uint64"), shape, low=_LEAST)
+    rules = dict.fromkeys(_PARTS, counts)
+    if is_square:
+        del rules["losses"]
+    check_arrays(artefact, rules)
+    dtypes = {entry.dtype for entry in artefact.files.values()}
+    if len(dtypes) > 1 or 0 in artefact.files["wins"].shape:
+        raise damaged(artefact.folder / MANIFEST, "has counts of different types, or none")
+    if "done" not in artefact.configuration and not any(
+        part.any() for part in artefact.arrays.values()
+    ):
+        raise damaged(artefact.folder / MANIFEST, "has counts that are all zero")
+
+
+@dataclass
+class Progress:
+    """Counts so far: what a checkpoint of `joint` holds."""
+
+    wins: Counts
+    ties: Counts
+    done: int = 0  # blocks of boards
+    losses: Counts | None = None  # None: of players with the same buckets, the turned wins
+
+    @property
+    def matrices(self) -> Matrices:
+        """Wins, ties and, if there are any, losses."""
+        both = [self.wins, self.ties]
+        return both if self.losses is None else [*both, self.losses]
+
+    def save(self, folder: str | Path, parents: Mapping[str, str]) -> str:
+        """Write what is counted so far where the whole will be."""
+        arrays = dict(zip(_PARTS, self.matrices, strict=False))
+        settings = {"distance": None, "done": self.done}
+        return write_artefact(folder, KIND, arrays, configuration=settings, parents=parents)
+
+    @staticmethod
+    def open(folder: str | Path, parents: Mapping[str, str]) -> Progress:
+        """Counts to go on from, if they are of the same abstractions and not whole."""
+        artefact = open_artefact(folder, KIND, in_memory=True)
+        if artefact.parents != dict(parents):
+            raise StorageError(f"{folder} counts other buckets", value=str(folder))
+        if "done" not in artefact.configuration:
+            raise StorageError(f"{folder} is complete: nothing is left to do", value=str(folder))
+        _check_counts(artefact)
+        arrays, done = artefact.arrays, Fields.configuration(artefact).whole("done", 0, NUM_BLOCKS)
+        return Progress(arrays["wins"], arrays["ties"], done, arrays.get("losses"))
+
+    def check(self, first: Nested, other: Nested, *, is_tiled: bool) -> None:
+        """Raise `InvalidValueError` unless these are counts that `joint` goes on from."""
+        shape, has_losses = (first.num_buckets[-1], other.num_buckets[-1]), other is not first
+        kinds = "u" if is_tiled else "f"
+        if (self.losses is not None) != has_losses or any(
+            part.shape != shape or part.dtype.kind not in kinds for part in self.matrices
+        ):
+            raise InvalidValueError(
+                f"these counts are {self.wins.dtype} {list(self.wins.shape)}; counts of these "
+                f"buckets so far would be {'whole numbers' if is_tiled else 'float64'} "
+                f"{list(shape)}",
+                value=self.wins.shape,
+            )
+
+
+@dataclass
+class Keeper:
+    """Writes counts down now and then, and tells the share that is done: a `watch` of `joint`."""
+
+    folder: Path
+    parents: Mapping[str, str]
+    tell: Callable[[float], None]
+    _written: float = field(default_factory=time.perf_counter)  # when, the last time
+    _cost: float = 0.0  # seconds that it took
+    _block: float = field(default_factory=time.perf_counter)  # when the present block began
+
+    def __call__(self, progress: Progress, share: float) -> None:
+        """Take note of counts so far; if asked to stop, write them and raise `Stopped`."""
+        self.tell(share)
+        if share == 1:
+            return
+        start = time.perf_counter()
+        is_due = (start - self._written) * _CHECKPOINT_SHARE > self._cost
+        if is_due or stopping.is_requested():
+            progress.save(self.folder, self.parents)
+            self._written = time.perf_counter()
+            self._cost = self._written - start
+        stopping.check()
+        stopping.expect("block of boards", start - self._block + self._cost)
+        self._block = time.perf_counter()
+
+
+def joint(
+    first: Abstraction,
+    second: Abstraction | None = None,
+    *,
+    boards: NDArray[np.int64] | None = None,
+    so_far: Progress | None = None,
+    watch: Callable[[Progress, float], None] | None = None,
+) -> Joint:
+    """Exact counts for two players with one abstraction, or with two of the same game.
+
+    With `boards`, only deals onto these boards of the street before the last count. `watch` sees
+    the counts and the share done after every block of boards; given back as `so_far` a later call
+    goes on from there.
+
+    Example:
+        >>> from equilibrist.abstraction.features import Strengths
+        >>> from equilibrist.abstraction.recipes.percentile import percentile
+        >>> from equilibrist.games.catalog import get_game
+        >>> buckets = percentile(Strengths.of(Streets.of(get_game("leduc"))), [3, 6])
+        >>> joint(buckets).total  # 6 · 5 hands on 4 boards
+        120.0
+    """
+    other = second or first
+    _check_same_game(first, other)
+
+    def tell(matrices: Matrices, done: int) -> None:
+        if watch is not None:
+            wins, ties, *rest = matrices
+            watch(Progress(wins, ties, done, rest[0] if rest else None), done / NUM_BLOCKS)
+
+    known = None if so_far is None else (so_far.matrices, so_far.done)
+    sizes = first.num_buckets[-1], other.num_buckets[-1]
+    threads, sides = numba.get_num_threads(), 1 if other is first else 2
+    is_tiled = min(sizes) > TILED and can_be_tiled(first, other)
+    if so_far is not None:
+        so_far.check(first, other, is_tiled=is_tiled)
+    if is_tiled:
+        if so_far is None:
+            _check_memory(first, other, cell_bytes(threads, is_tiled=True, sides=sides))
+        found = count_tiles(first, other, boards=boards, so_far=known, watch=tell)
+    else:
+        _check_memory(first, other, cell_bytes(threads))
+        links = all_links(first.streets, boards)
+        found = count_boards(first, other, links, so_far=known, watch=tell)
+    return _joint(found)
+
+
+def _joint(matrices: Matrices) -> Joint:
+    """Of wins, ties and, unless they are the turned wins, losses."""
+    wins, ties, *rest = matrices
+    return Joint(wins, ties, rest[0] if rest else wins.T)
+
+
+def sampled_joint(
+    first: Abstraction, second: Abstraction | None = None, *, num_boards: int, seed: int = 0
+) -> Joint:
+    """Counts over a sample of boards in their order, with the error they have."""
+    other = second or first
+    _check_same_game(first, other)
+    _check_memory(first, other, cell_bytes(numba.get_num_threads(), is_sampled=True))
+    groups: list[Joint] = []
+    for deals in _samples(first.streets, num_boards, seed):
+        stopping.check()
+        links = links_of(first.streets, deals, np.ones(len(first.streets[-2].boards)))
+        groups.append(_joint(count_boards(first, other, links)))
+    wins, ties, losses = (
+        np.sum([getattr(group, part) for group in groups], axis=0) for part in _PARTS
+    )
+    shares = np.stack([group.met / group.total for group in groups])
+    error = shares.std(axis=0, ddof=1) / np.sqrt(len(groups))  # standard error of each cell
+    # The mean of |ΔJ| of a normal error is √(2/π) of its standard error.
+    distance = float(np.sqrt(2 / np.pi) * error.sum() / 2)
+    return Joint(wins, ties, losses, distance, (num_boards, seed))
+
+
+def marginals(found: Abstraction) -> tuple[Counts, Counts, Counts]:
+    """Of each last bucket: deals of one hand, sum of the values, and of their squares: [K] each.
+
+    The values are hand strengths, except in a lossless abstraction.
+    """
+    from equilibrist.kernels.cpu.rollout import sum_intervals
+
+    streets, out = found.streets, np.zeros((3, found.num_buckets[-1]))
+    labels, values, (first, lower) = last_street(found)
+    if len(streets) == 1:
+        child = np.arange(len(streets[0].boards), dtype=np.int32)[:, None]
+        links = child, np.zeros_like(child, np.uint8), streets[0].multiplicity
+    else:
+        links = streets[-2].child, streets[-2].renaming, streets[-2].multiplicity
+    sum_intervals(values, *links, streets.renamed, labels, first, lower, out)
+    return out[0], out[1], out[2]
+
+
+def _samples(streets: Streets, num_boards: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """Deals onto the boards before the last, by their chance, in `NUM_GROUPS` samples."""
+    if len(streets) == 1 or num_boards < NUM_GROUPS:
+        raise InvalidValueError(
+            f"a sample needs at least {NUM_GROUPS} boards, and a street before the last one",
+            value=num_boards,
+        )
+    random, before = np.random.default_rng(seed), streets[-2]
+    num_deals = before.child.shape[1]
+    upto = np.cumsum(before.multiplicity) * num_deals
+    size = num_boards // NUM_GROUPS
+    for _ in range(NUM_GROUPS):
+        points = np.floor((np.arange(size) + random.random()) * upto[-1] / size).astype(np.int64)
+        board = np.searchsorted(upto, points, side="right")
+        yield board * num_deals + random.permutation(num_deals)[points % num_deals]
+
+
+def _check_same_game(first: Abstraction, other: Abstraction) -> None:
+    if other.rules != first.rules or other.streets.ordered != first.streets.ordered:
+        raise InvalidValueError(
+            f"the players' buckets are of different games, {first.rules.name} and "
+            f"{other.rules.name}",
+            value=other.rules.name,
+        )
+
+
+def _check_memory(first: Abstraction, other: Abstraction, bytes_of_cell: int) -> None:
+    """Refuse matrices that do not fit before they are made."""
+    shape = first.num_buckets[-1], other.num_buckets[-1]
+    what = f"counts of {shape[0]:,} by {shape[1]:,} buckets need"
+    needed, advice = shape[0] * shape[1] * bytes_of_cell, "take fewer buckets in the last round"
+    check_fits(what, needed, available_bytes(), advice)

@@ -1,0 +1,310 @@
+"""How a bot of the papers is made: buckets, counts, ends, solution, strategy, in this order.
+
+Each step goes on from what its folder holds, so a training that was killed is trained again with
+the same words, and one that is whole has nothing left to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from equilibrist.abstraction import joint_counts, resume
+from equilibrist.abstraction.buckets import UNFINISHED, Abstraction
+from equilibrist.abstraction.forecast import CountsForecast, counts_forecast, forecast
+from equilibrist.abstraction.forecast import Forecast as BucketsForecast
+from equilibrist.abstraction.recipes import build, num_buckets
+from equilibrist.bots.registry import BUCKETS, COUNTS, ENDS, Bot, GluedBot, is_current
+from equilibrist.errors import StorageError
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.betting_tree import BettingTree
+from equilibrist.games.rules import GameRules
+from equilibrist.models import endings
+from equilibrist.models.game import SequenceGame
+from equilibrist.solving.forecast import Forecast, bucket_forecast
+from equilibrist.solving.leaf_values import play_out
+from equilibrist.solving.methods import get_method
+from equilibrist.solving.solution_run import Store
+from equilibrist.solving.solve import Run, solve
+from equilibrist.solving.solver import DependsOnTarget, Solver
+from equilibrist.storage.artefact import read_identity
+from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.ownership import owned
+from equilibrist.strategies.description import BucketDescription, Description
+from equilibrist.strategies.quantized import CompactStrategy
+from equilibrist.strategies.solution import Solution
+
+_IDENTITY = 12  # digits of a hash in a folder's name
+# A game and the method for it, where its runs are kept, and the run that is there, if any.
+Prepared: TypeAlias = tuple[SequenceGame, Solver, Store, Run | None]
+
+
+class Needs(NamedTuple):
+    """What each step of a training takes; None for buckets and counts that are there already."""
+
+    buckets: BucketsForecast | None
+    counts: CountsForecast | None
+    solution: Forecast
+
+    def check(self, name: str) -> None:
+        """Raise `InvalidValueError`, with the size that would fit, if memory is too short."""
+        for step in self:
+            if step is not None:
+                step.check(name)
+
+
+def needs(bot: Bot, rules: GameRules, folder: Path, threads: int) -> Needs:
+    """What is left to do for a bot in a folder, before anything is computed.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.bots.registry import BOTS
+        >>> found = needs(BOTS["smallbot"], get_game("holdem-limit"), Path("nowhere"), 2)
+        >>> [round(step.bytes / 1e6) for step in found]
+        [1739, 753, 148]
+    """
+    menu, first = BetMenu.parse(None, None, bot.max_raises), int(isinstance(bot, GluedBot))
+    betting = BettingTree.build(rules, menu, first_round=first, last_round=bot.last_round)
+    buckets = num_buckets(bot.recipe, bot.buckets)
+    played = buckets[first : betting.last_round + 1]
+    if first:  # later models forget the first buckets
+        played = tuple(number // buckets[0] for number in played)
+    itemsize = np.dtype(bot.dtype).itemsize
+    return Needs(
+        None if _is_whole(folder / BUCKETS) else forecast(rules, bot.recipe, threads),
+        None
+        if _is_whole(folder / COUNTS)
+        else counts_forecast(rules, buckets[-1], bot.boards, threads),
+        bucket_forecast(betting, played, itemsize, threads),
+    )
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a folder holds buckets or counts that are not to be gone on with."""
+    if not (folder / MANIFEST).exists():
+        return False
+    return not {UNFINISHED, "done"} & read_identity(folder).configuration.keys()
+
+
+def make_buckets(
+    rules: GameRules,
+    recipe: str,
+    numbers: Sequence[int],
+    folder: Path,
+    *,
+    seed: int = 0,
+    say: Callable[[str], None] | None = None,
+) -> Abstraction:
+    """The buckets in a folder, made or opened."""
+    out = folder / BUCKETS
+    wanted = resume.request(rules, recipe, list(numbers), seed)
+    if _is_whole(out):
+        found = Abstraction.open(out)
+        if (found.recipe, found.num_buckets, found.rules) != (
+            recipe,
+            num_buckets(recipe, numbers),
+            rules,
+        ):
+            raise StorageError(
+                f"{out} holds other buckets than {recipe} {'-'.join(map(str, numbers))}",
+                value=str(out),
+            )
+        return found
+    begun = resume.UnfinishedFolder
+    with owned(out):
+        if _is_whole(out):  # made by another process meanwhile
+            return make_buckets(rules, recipe, numbers, folder, seed=seed, say=say)
+        is_there = (out / MANIFEST).exists()
+        keep = begun.open(out, wanted) if is_there else begun(out, wanted)
+        found = build(recipe, rules, list(numbers), seed=seed, keep=keep, progress=say)
+        found.save(out)
+    return found
+
+
+def count_deals(
+    bot: Bot,
+    folder: Path,
+    buckets: Abstraction,
+    *,
+    seed: int = 0,
+    tell: Callable[[float], None] = lambda share: None,
+) -> joint_counts.Joint:
+    """How the bot's buckets meet, counted or opened; `tell` hears the share that is done."""
+    parents = {"first": read_identity(folder / BUCKETS).hash}
+    return _counted(folder / COUNTS, parents, buckets, boards=bot.boards, seed=seed, tell=tell)
+
+
+def _check_sample(folder: Path, found: joint_counts.Joint, boards: int | None, seed: int) -> None:
+    """Refuse counts of other deals than are wanted."""
+    wanted = None if boards is None else (boards, seed)
+    if found.sample != wanted or (found.distance is None) != (wanted is None):
+        raise StorageError(
+            f"{folder} holds counts of {_deals(found.sample, found.distance is None)}, not of "
+            f"{_deals(wanted, wanted is None)}: remove it and the solutions beside it, or train "
+            "into another folder with --out",
+            value=str(folder),
+        )
+
+
+def _deals(sample: tuple[int, int] | None, is_exact: bool) -> str:
+    if sample is None:
+        return "all deals" if is_exact else "a sample of boards"
+    return f"a sample of {sample[0]:,} boards with seed {sample[1]}"
+
+
+def finer_counts(
+    buckets: Abstraction,
+    identity: str,
+    numbers: Sequence[int],
+    folder: Path,
+    *,
+    boards: int | None = None,
+    seed: int = 0,
+    say: Callable[[str], None] | None = None,
+    tell: Callable[[float], None] = lambda share: None,
+) -> tuple[joint_counts.Joint, Abstraction]:
+    """How buckets meet finer ones of the same recipe, on some or all boards; made or opened.
+
+    `identity` is the hash of the buckets; counts of others are kept beside these.
+    """
+    finer = make_buckets(buckets.rules, buckets.recipe, numbers, folder, seed=seed, say=say)
+    parents = {"first": identity, "second": read_identity(folder / BUCKETS).hash}
+    out = folder / f"{COUNTS}-{identity[:_IDENTITY]}{'' if boards is None else f'-{boards}'}"
+    found = _counted(out, parents, buckets, finer, boards=boards, seed=seed, tell=tell)
+    return found, finer
+
+
+def make_ends(
+    bot: Bot, folder: Path, menu: BetMenu, tell: Callable[[float], None] = lambda share: None
+) -> Path:
+    """The folder of what hands are worth at the end of the bot's first phase; made or opened."""
+    assert bot.last_round is not None
+    out = folder / ENDS
+    parents = {
+        "abstraction": read_identity(folder / BUCKETS).hash,
+        "joint": read_identity(folder / COUNTS).hash,
+    }
+    if (out / MANIFEST).exists():
+        there = read_identity(out, endings.KIND)
+        if there.parents != parents:
+            raise StorageError(f"{out} is of other buckets or counts", value=str(out))
+        wanted = {"max_raises": bot.max_raises, "last_round": bot.last_round}
+        if any(there.configuration.get(name) != what for name, what in wanted.items()):
+            raise StorageError(f"{out} is of other raises or rounds", value=str(out))
+        return out
+    buckets, counts = Abstraction.open(folder / BUCKETS), joint_counts.Joint.open(folder / COUNTS)
+    with owned(out):
+        found = play_out(buckets, counts, menu, bot.last_round, dtype=bot.dtype, tell=tell)
+        found.save(out, parents, max_raises=bot.max_raises, last_round=bot.last_round)
+    return out
+
+
+def _counted(
+    out: Path,
+    parents: dict[str, str],
+    first: Abstraction,
+    second: Abstraction | None = None,
+    *,
+    boards: int | None = None,
+    seed: int,
+    tell: Callable[[float], None],
+) -> joint_counts.Joint:
+    """The counts in a folder, made, ended or opened; of a sample if `boards` are given."""
+    if (out / MANIFEST).exists():
+        there = read_identity(out, joint_counts.KIND)
+        if there.parents != parents:
+            raise StorageError(f"{out} counts other buckets than these", value=str(out))
+        if _is_whole(out):
+            found = joint_counts.Joint.open(out)
+            _check_sample(out, found, boards, seed)
+            return found
+    with owned(out):
+        if _is_whole(out):  # made by another process meanwhile
+            return _counted(out, parents, first, second, boards=boards, seed=seed, tell=tell)
+        so_far = joint_counts.Progress.open(out, parents) if (out / MANIFEST).exists() else None
+        if boards is None:
+            keeper = joint_counts.Keeper(out, parents, tell)
+            found = joint_counts.joint(first, second, so_far=so_far, watch=keeper)
+        else:
+            found = joint_counts.sampled_joint(first, second, num_boards=boards, seed=seed)
+        found.save(out, parents)
+    return found
+
+
+def prepare(
+    bot: Bot,
+    folder: Path,
+    *,
+    seed: int = 0,
+    tell: Callable[[float], None] = lambda share: None,
+) -> Prepared:
+    """The bot's game and method, where its runs are kept, and the run that is there, if any.
+
+    `tell` hears the share that is done of rounds that its model leaves out.
+    """
+    menu = BetMenu.parse(None, None, bot.max_raises)
+    ends = None if bot.last_round is None else make_ends(bot, folder, menu, tell)
+    description = BucketDescription.of(
+        folder / BUCKETS, folder / COUNTS, menu, ends=ends, last_round=bot.last_round
+    )
+    return begun(bot, folder / bot.solution, description, seed)
+
+
+def begun(
+    bot: Bot, out: Path, description: Description, seed: int, *, afresh: bool = False
+) -> Prepared:
+    """A game as it is described, to be solved by the bot's method into a folder.
+
+    A run that is there is gone on with, unless `afresh` says to forget it.
+    """
+    game = description.build()
+    solver = _method(bot, game)
+    store = Store(out, game, description, solver, seed, bot.dtype)
+    if afresh or not (out / MANIFEST).exists():
+        return game, solver, store, None
+    run = store.resume()
+    if isinstance(solver, DependsOnTarget):
+        run.state["finished"] = np.array(False)  # with the earlier target; the next is asked again
+    return game, solver, store, run
+
+
+def target_chips(bot: Bot, game: SequenceGame) -> float:
+    """The exploitability at which a bot is done, in chips."""
+    assert game.rules is not None
+    return bot.target * game.rules.big_blind / 1000
+
+
+def run(
+    bot: Bot,
+    prepared: Prepared,
+    *,
+    target: float | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    watch: Callable[[Run], None] | None = None,
+) -> Run:
+    """Solve what `prepare` or `begun` gave, to a target in chips or for some seconds."""
+    game, solver, store, earlier = prepared
+    return solve(
+        game, solver, target=target, seconds=seconds, every=bot.looks, seed=seed, run=earlier,
+        watch=watch, save=store.save,
+    )  # fmt: skip
+
+
+def keep_strategy(bot: Bot, folder: Path) -> None:
+    """Write what of the solution it takes to play, unless it is there, or it plays from that."""
+    strategy, solution = folder / bot.strategy, folder / bot.solution
+    if bot.last_round is None and not is_current(strategy):
+        made_of = {solution.name: read_identity(solution).hash}
+        CompactStrategy.of(Solution.load(solution), made_of).save(strategy)
+
+
+def _method(bot: Bot, game: SequenceGame) -> Solver:
+    """Return the bot's method, set up for its target where the method depends on it."""
+    found = get_method(bot.method, bot.dtype)
+    if not isinstance(found, DependsOnTarget):
+        return found
+    return found.for_target(target_chips(bot, game), bot.dtype)

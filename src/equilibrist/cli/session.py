@@ -1,0 +1,289 @@
+"""`equilibrist play`: a person at the table."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from equilibrist.cli.options import Json, SecretSeed, Threads, emit, prepare_players
+from equilibrist.cli.outputs import Force
+from equilibrist.cli.signals import noted_signals
+from equilibrist.cli.winnings import winnings
+from equilibrist.errors import InvalidValueError, StorageError
+
+if TYPE_CHECKING:
+    from equilibrist.games.action import Action
+    from equilibrist.games.records import HandRecord
+    from equilibrist.play.session import Sitting
+    from equilibrist.players.player import View
+
+_CLEAR = "\x1b[2J\x1b[H"
+_ESCAPES = re.compile(rb"\x1b(\[[0-9;]*[A-Za-z~]|O.)?")  # what arrows and their like send
+
+
+def play(
+    player: Annotated[str, typer.Argument(help="Whom to play, such as poki.")],
+    game: Annotated[str, typer.Option(help="A game or a .game file.")] = "holdem-limit",
+    hands: Annotated[int | None, typer.Option(min=1, help="Hands; until you leave.")] = None,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="Show the player's strategy after each hand.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Save the hands: a .phhs file is PHH, others ACPC logs.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the hands of --out.")
+    ] = False,
+    force: Force = False,
+    json: Json = False,
+    seed: SecretSeed = None,
+    threads: Threads = None,
+) -> None:
+    """Play against a player in this terminal.
+
+    A fold, S check or call, D bet or raise, F next hand, Q leave; in no-limit Z X C V B N choose a
+    size. Input may be piped: its characters are the keys. The cards come from a secret seed, which
+    is printed at the end.
+
+    Example: equilibrist play poki --out evening.log
+    """
+    from equilibrist.games.catalog import load_game
+    from equilibrist.games.dealing import secret_seed
+    from equilibrist.play.session import Sitting, check_form, resumed
+    from equilibrist.players.catalog import make_player
+
+    rules = load_game(game)
+    is_begun = _check(out, resume, force)
+    if out is not None:
+        check_form(rules, out)
+    prepare_players(threads, player)
+    seated = make_player(player, rules)
+    if is_begun and out is not None:
+        sitting = resumed(rules, seated, out, seed)
+    else:
+        sitting = Sitting(rules, seated, secret_seed() if seed is None else seed)
+    with _keyboard() as keys, noted_signals(keys.interrupt, keys.restore) as signals:
+        table = _Terminal(sitting, keys, sys.stderr if json else sys.stdout, reveal)
+        try:
+            _sit(table, hands, out, replace=is_begun or force)
+            _report(sitting, out, json)
+        except OSError:  # such as a terminal that is gone
+            if not signals.has_come():
+                raise
+    if signals.first != signal.SIGINT:  # which leaves the table, as Q does
+        signals.exit_if_come()
+
+
+def _sit(table: _Terminal, hands: int | None, out: Path | None, *, replace: bool) -> None:
+    """Play hand after hand and save each."""
+    from equilibrist.play.session import Person
+
+    sitting, person = table.sitting, Person(table.ask)
+    before = len(sitting.hands)
+    while not person.has_left and (hands is None or len(sitting.hands) - before < hands):
+        record = sitting.play(person)
+        if out is not None:
+            sitting.save(out, replace=replace)
+            replace = True
+        table.show_end(record)
+        is_last = hands is not None and len(sitting.hands) - before == hands
+        if not is_last and not person.has_left:
+            person.has_left = not table.wants_more()
+
+
+def _report(sitting: Sitting, out: Path | None, json: bool) -> None:
+    told = winnings(sitting.chips, sitting.rules, ("you", sitting.player.name))
+    data: dict[str, Any] = {"game": sitting.rules.name, "player": sitting.player.name}
+    data |= {"chips": sum(sitting.chips), "seed": sitting.seed, "out": str(out) if out else None}
+    kept = f"the hands are in {out}" if out else "nothing was saved: --out FILE keeps the hands"
+    text = f"{_money(sitting)}\n{told['verdict']}\n{kept}\nseed {sitting.seed}"
+    emit(data | told, text, as_json=json)
+
+
+def _check(out: Path | None, resume: bool, force: bool) -> bool:
+    """Raise where nobody can play, or nothing be saved; whether there are hands to go on with."""
+    from equilibrist.storage.output_file import check_output, is_taken
+
+    if sys.stdin is None:
+        raise InvalidValueError("there are no keys: stdin is closed; use a terminal or a pipe")
+    if resume and force:
+        raise InvalidValueError("--resume goes on with a file and --force replaces it; give one")
+    if out is None:
+        if resume:
+            raise InvalidValueError("--resume goes on with the hands of --out FILE; name the file")
+        return False
+    if is_taken(out) and not resume and not force:
+        raise StorageError(
+            f"{out} exists; --resume goes on with it, --force replaces it, or choose another name",
+            value=str(out),
+        )
+    check_output(out, replace=resume or force)
+    return resume and is_taken(out)
+
+
+class _Keys:
+    """Keys one by one: of a terminal as they are pressed, else the characters of stdin.
+
+    A signal is the end of them, and acts when the next key is waited for.
+    """
+
+    def __init__(
+        self, terminal: int | None = None, restore: Callable[[], None] = lambda: None
+    ) -> None:
+        self.terminal = terminal
+        self.restore = restore  # makes of the terminal what it was
+        self._waiting: list[str] = []
+        self._is_reading = False
+        self._has_ended = False
+
+    def interrupt(self) -> None:
+        """End the keys, as the handler of a signal."""
+        self._has_ended = True
+        if self._is_reading:
+            raise KeyboardInterrupt
+        with contextlib.suppress(OSError):
+            os.write(2, b"leaving after this move; a second signal ends at once\n")
+
+    def read(self) -> str:
+        """The next key, empty at the end; arrows and their like are no keys of ours."""
+        self._is_reading = True
+        try:
+            return "" if self._has_ended else self._next()
+        except KeyboardInterrupt:
+            return ""
+        finally:
+            self._is_reading = False
+
+    def _next(self) -> str:
+        while not self._waiting:
+            if self.terminal is None:
+                character = _character()
+                if not character:
+                    return ""
+                self._waiting += character.strip()
+                continue
+            try:
+                burst = os.read(self.terminal, 64)
+            except OSError:  # the terminal is gone
+                return ""
+            if not burst or burst == b"\x04":
+                return ""
+            self._waiting += _ESCAPES.sub(b"", burst).decode(errors="ignore").strip()
+        return self._waiting.pop(0)
+
+
+def _character() -> str:
+    """The next character of stdin, empty at the end or where it cannot be read."""
+    try:
+        return sys.stdin.read(1)
+    except OSError:
+        return ""
+
+
+@contextlib.contextmanager
+def _keyboard() -> Iterator[_Keys]:
+    if not sys.stdin.isatty():
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(errors="replace")  # what is no text is no key either
+        yield _Keys()
+        return
+    import termios
+    import tty
+
+    number = sys.stdin.fileno()
+    before = termios.tcgetattr(number)
+
+    def restore() -> None:
+        with contextlib.suppress(termios.error):  # the terminal is gone
+            termios.tcsetattr(number, termios.TCSADRAIN, before)
+
+    try:
+        tty.setcbreak(number)
+        yield _Keys(number, restore)
+    finally:
+        restore()
+
+
+class _Terminal:
+    """Asks and shows."""
+
+    def __init__(self, sitting: Sitting, keys: _Keys, screen: TextIO, reveal: bool) -> None:
+        self.sitting, self.keys, self.screen, self.reveal = sitting, keys, screen, reveal
+        is_terminal = screen.isatty() and os.environ.get("TERM") != "dumb"
+        self.redraws = is_terminal and keys.terminal is not None
+        self.colour = is_terminal and not os.environ.get("NO_COLOR")
+
+    def ask(self, view: View) -> Action:
+        """What the person does; `Leave` if it leaves."""
+        from equilibrist.play.keys import buttons, press
+        from equilibrist.play.screen import table_lines
+
+        size = remark = ""
+        table = table_lines(view, self.sitting.player.name, colour=self.colour)
+        self._draw([_money(self.sitting), *table])
+        while True:
+            self._draw([*([remark] if remark else []), *buttons(view, size)], clear=False)
+            pressed = press(view, size, self._key())
+            if pressed.action is not None:
+                return pressed.action
+            size, remark = pressed.size, pressed.remark
+
+    def show_end(self, record: HandRecord) -> None:
+        """The end of a hand."""
+        from equilibrist.play.screen import result_line, revealed, table_lines
+        from equilibrist.play.session import YOU
+        from equilibrist.players.player import Result, View
+
+        other, number = self.sitting.player.name, record.names.index(YOU)
+        view = View.of(record.state, number)
+        lines = table_lines(view, other, colour=self.colour)
+        lines.append(result_line(Result(view, self.sitting.chips[-1])))
+        if self.reveal:
+            lines += revealed(self.sitting.decisions, other, colour=self.colour)
+        self._draw([*lines, _money(self.sitting)])
+
+    def wants_more(self) -> bool:
+        """Whether the person presses F for the next hand, or leaves."""
+        from equilibrist.play.session import Leave
+
+        self._draw(["[F] next hand  [Q] leave"], clear=False)
+        try:
+            while self._key() != "f":
+                pass
+        except Leave:
+            return False
+        return True
+
+    def _key(self) -> str:
+        from equilibrist.play.session import Leave
+
+        key = self.keys.read().lower()
+        if key in ("", "q"):
+            raise Leave
+        return key
+
+    def _draw(self, lines: list[str], *, clear: bool = True) -> None:
+        start = _CLEAR if clear and self.redraws else "\n" if clear else ""
+        print(start + "\n".join(lines), file=self.screen, flush=True)
+
+
+def _money(sitting: Sitting) -> str:
+    """The running result with its interval."""
+    from equilibrist.evaluation.statistics import match_statistics
+
+    chips = sitting.chips
+    hands = "1 hand" if len(chips) == 1 else f"{len(chips):,} hands"
+    text = f"you {sum(chips):+,} chips in {hands} against {sitting.player.name}"
+    if len(chips) < 2:
+        return text
+    found = match_statistics(chips, rules=sitting.rules)
+    return f"{text}, {found.estimate.text(found.unit)}"

@@ -1,0 +1,1 @@
+"""What the best opponent wins from a strategy in limit hold'em itself."""

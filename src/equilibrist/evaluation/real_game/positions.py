@@ -1,0 +1,178 @@
+"""The responder's positions: betting that is one and the same to a best response.
+
+What a responder can win from the opening of a round on depends on what the opponent believes and on
+the chips in the pot, not on how they came there. So the 567 ways to the river of limit hold'em are
+375 positions against a strategy that knows fewer raises, and 16 against one that sees no cards.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.games.betting_tree import BettingTree
+from equilibrist.kernels.cpu.real_game import Sequences, aligned
+from equilibrist.kernels.cpu.real_game_lanes import SIXTEEN
+from equilibrist.kernels.reference.sequence_form import SMALLEST
+from equilibrist.models.game import Floats
+from equilibrist.strategies.played import Seat
+
+_FOLD = 3  # what a fold of sixteen lanes costs, in sweeps of one end
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """Those of one round: P of them, with E ends each (`kernels.cpu.real_game`)."""
+
+    nodes: list[int]  # [P] an opening of the round for each
+    ends: NDArray[np.int64]  # [P, E] nodes where the round ends
+    spent: Floats  # [P] chips of each player
+    row: NDArray[np.int64]  # [P, E] of the opponent's rows; −1 where it never gets
+    scale: Floats  # [P, E]
+    following: NDArray[np.int64]  # [P, E] position in the next round
+
+
+def find_positions(seat: Seat) -> list[Positions]:
+    """The positions of every round but the first, from the second on."""
+    tree, found = seat.tree, []
+    position = np.full(len(tree) + 1, -1, np.int64)  # of each opening; the last stands for none
+    for r in reversed(range(1, tree.rules.num_rounds)):
+        number = _numbers(seat, r)
+        first = {own: node for node, own in reversed(number.items())}
+        nodes = [first[own] for own in range(len(first))]
+        ends = np.array([round_ends(tree, node) for node in nodes], np.int64)
+        ends = ends.reshape(len(nodes), 2 * tree.rules.max_raises[r] + 1)
+        spent = tree.spent[nodes].max(axis=1).astype(np.float64)
+        following = position[tree.first_child[ends]]
+        found.append(Positions(nodes, ends, spent, seat.row[ends], seat.scale[ends], following))
+        position[list(number)] = list(number.values())
+    return found[::-1]
+
+
+def round_ends(tree: BettingTree, node: int) -> list[int]:
+    """The ends of a round from its opening, in the order of `kernels.cpu.real_game`.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> leduc = BettingTree.build(get_game("leduc"))
+        >>> [leduc.name(end) for end in round_ends(leduc, 0)]
+        ['cc', 'rc', 'rrc', 'crc', 'crrc']
+    """
+    most = tree.rules.max_raises[int(tree.round[node])]
+    ways = ["cc", *("r" * k + "c" for k in range(1, most + 1))]
+    ways += ["c" + "r" * k + "c" for k in range(1, most + 1)]
+    found = []
+    for way in ways:
+        end: int | None = node
+        for kind in way:
+            assert end is not None
+            end = tree.child(end, kind)
+        assert end is not None
+        found.append(end)
+    return found
+
+
+def _numbers(seat: Seat, r: int) -> dict[int, int]:
+    """Position of each opening of a round that the opponent may get to."""
+    known: dict[tuple[int, int], int] = {}
+    found = {}
+    for node in np.flatnonzero((seat.tree.round == r) & (seat.tree.action_kind == 0)).tolist():
+        if seat.row[seat.tree.parent[node]] >= 0:
+            key = int(seat.belief[node]), int(seat.tree.spent[node].max())
+            found[node] = known.setdefault(key, len(known))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class LastRound:
+    """The positions of the last round as lanes of sixteen."""
+
+    sequences: Sequences
+    case: NDArray[np.int64]  # [P] where each position is computed
+    lane: NDArray[np.int64]  # [P]
+
+    @staticmethod
+    def of(seat: Seat, last: Positions, num_hands: int) -> LastRound:
+        """The lanes for boards with so many hands.
+
+        A lane is a sequence of the opponent's, and pots are its cases; or a lane is a position,
+        where that costs less.
+        """
+        belief = seat.belief[last.nodes]
+        both = np.stack([belief, last.spent], axis=1)
+        plans = [_blocks(key) for key in (belief[:, None], both)]
+        end, rows = _different_ends(last)
+        blocks = min(plans, key=lambda plan: sum(len(rows) + _FOLD * len(block) for block in plan))
+        return _lanes(seat, last, blocks, end, rows, num_hands)
+
+
+Block = list[list[int]]  # of sixteen lanes or fewer: positions by case and lane
+
+
+def _blocks(key: NDArray[np.generic]) -> list[Block]:
+    """Positions of equal keys share a lane; lanes with as many cases share a block."""
+    _, number = np.unique(key, axis=0, return_inverse=True)
+    lanes = [np.flatnonzero(number.ravel() == k).tolist() for k in range(int(number.max()) + 1)]
+    lanes.sort(key=lambda lane: -len(lane))
+    blocks = []
+    for i in range(0, len(lanes), SIXTEEN):
+        some = lanes[i : i + SIXTEEN]
+        blocks.append(
+            [[lane[min(case, len(lane) - 1)] for lane in some] for case in range(len(some[0]))]
+        )
+    return blocks
+
+
+def _different_ends(last: Positions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of each end the first that is always the same, [E], and rows of different ones: [D, P]."""
+    columns: list[tuple[int, ...]] = []
+    end = []
+    for rows in last.row.T.tolist():
+        if max(rows) < 0:
+            end.append(0)  # never: its scale is none
+            continue
+        if tuple(rows) not in columns:
+            columns.append(tuple(rows))
+        end.append(columns.index(tuple(rows)))
+    return np.array(end), np.array(columns)
+
+
+def _lanes(
+    seat: Seat,
+    last: Positions,
+    blocks: list[Block],
+    end: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    num_hands: int,
+) -> LastRound:
+    chances = np.vstack([seat.rows[-1], np.zeros(seat.rows[-1].shape[1])])  # row −1: never
+    largest = chances.max(axis=1)
+    # Units of the largest chance: as many as fit, but a power of two where no other chance is met,
+    # so that what is sure stays exact, also in float32.
+    finest = min(2**23, (2**30 - 2 * num_hands) // num_hands)
+    is_sure = ((chances == 0) | (chances == largest[:, None])).all(axis=1)
+    most = np.where(is_sure, 2.0 ** int(math.log2(finest)), finest)
+    units = most / np.where(largest >= SMALLEST, largest, 1)  # else all round to zero units
+    first = np.vstack([seat.rows[0], np.ones(seat.rows[0].shape[1])])  # row −1: no opening
+    table = aligned((len(blocks), len(rows), chances.shape[1], SIXTEEN), np.float32)
+    factor = aligned((len(blocks), first.shape[1], SIXTEEN), np.float32)
+    unit = aligned((len(blocks), len(end), SIXTEEN), np.float32)
+    starts = np.cumsum([0, *(len(block) for block in blocks)])
+    chips = aligned((int(starts[-1]), SIXTEEN), np.float32)
+    case, lane = (np.zeros(len(last.nodes), np.int64) for _ in range(2))
+    for b, block in enumerate(blocks):
+        own, many = np.array(block[0]), len(block[0])
+        for d, row in enumerate(rows[:, own]):
+            table[b, d, :, :many] = (chances[row] * units[row, None]).T
+        factor[b, :, :many] = first[seat.first_row[np.array(last.nodes)[own]]].T
+        for e, d in enumerate(end):
+            never = last.row[own, e] < 0
+            unit[b, e, :many] = np.where(never, 0, last.scale[own, e] / 2 / units[rows[d, own]])
+        for c, positions in enumerate(block):
+            chips[starts[b] + c, :many] = last.spent[positions]
+            case[positions], lane[positions] = starts[b] + c, np.arange(many)
+    sequences = Sequences(table, factor, unit, end, chips, starts.astype(np.int64))
+    return LastRound(sequences, case, lane)

@@ -1,0 +1,339 @@
+"""The exact best response in limit hold'em itself, whatever abstraction a strategy comes from.
+
+A flop is worked through at a time, all betting together: for each turn the rivers by
+`kernels.cpu.real_game.respond_last`, their sums folded up to the turn, those to the flop. Cards
+that a renaming of suits takes to each other are dealt once and counted; before a maximum is taken,
+values are averaged over the renamings that keep the board, so that every hand has its own. Chances
+of the last round are whole numbers, everything before it is in float64.
+
+Public tree, sorted hands and merged boards are those of Johanson, Waugh, Bowling and Zinkevich
+2011, "Accelerating best response calculation in large extensive games"; lanes and ends are ours.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.cards.card import Cards
+from equilibrist.cards.hand import NUM_CLASSES, NUM_HANDS, class_table, hand_table
+from equilibrist.cards.isomorphism import DealIndexer
+from equilibrist.cards.ranking import rank_tables
+from equilibrist.errors import InvalidValueError
+from equilibrist.evaluation.real_game.positions import LastRound, find_positions
+from equilibrist.games.betting_tree import NodeKind
+from equilibrist.games.rules import GameRules
+from equilibrist.kernels.cpu import real_game as kernel
+from equilibrist.kernels.cpu.real_game import HANDS, Sequences, SortedHands, Space, aligned
+from equilibrist.kernels.cpu.real_game_lanes import SIXTEEN
+from equilibrist.models.game import Floats
+from equilibrist.strategies.played import FixedMix, Table
+from equilibrist.strategies.seat_tables import hand_numbers
+
+Renaming = tuple[int, ...]  # the suit that each of four suits becomes
+
+
+@dataclass(frozen=True)
+class Flops:
+    """The flops of a game up to suits."""
+
+    boards: NDArray[np.uint8]  # [F, 3]
+    multiplicity: NDArray[np.int64]  # [F] raw flops each stands for
+
+    @staticmethod
+    def of(rules: GameRules) -> Flops:
+        """All of them.
+
+        Example:
+            >>> from equilibrist.games.catalog import get_game
+            >>> flops = Flops.of(get_game("holdem-limit"))
+            >>> len(flops.boards), int(flops.multiplicity.sum())
+            (1755, 22100)
+        """
+        indexer = DealIndexer((3,), rules.deck)
+        boards = indexer.unindex_array(np.arange(indexer.size))
+        return Flops(boards, indexer.multiplicities().astype(np.int64))
+
+
+def is_holdem(rules: GameRules) -> bool:
+    """Whether a game has the cards and the bets of limit hold'em, of whatever deck.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> is_holdem(get_game("royal-holdem")), is_holdem(get_game("leduc"))
+        (True, False)
+    """
+    return (
+        rules.is_limit
+        and not rules.stacks
+        and (rules.num_hole_cards, rules.num_board_cards) == (2, (0, 3, 1, 1))
+        and min(rules.max_raises) > 0
+    )
+
+
+def check_game(rules: GameRules) -> None:
+    """Refuse games that are no limit hold'em."""
+    if not is_holdem(rules):
+        raise InvalidValueError(
+            f"{rules.name} is no limit hold'em: real-game best responses take two hole cards, "
+            "flop, turn and river, and at least one raise a round",
+            value=rules.name,
+        )
+
+
+class Response:
+    """The best response in one seat to a strategy in the other.
+
+    Example:
+        >>> from equilibrist.games.betting_tree import BettingTree
+        >>> from equilibrist.games.catalog import get_game
+        >>> blind = FixedMix(BettingTree.build(get_game("holdem-limit")), (0.1, 0.6, 0.3))
+        >>> [len(positions.nodes) for positions in Response(blind, 1).positions]
+        [4, 8, 16]
+    """
+
+    def __init__(self, strategy: FixedMix | Table, seat: int) -> None:
+        self.seat, self.opponent = seat, strategy.seat(1 - seat)
+        self.tree, self.rules = strategy.tree, strategy.tree.rules
+        check_game(self.rules)
+        self.positions = find_positions(self.opponent)
+        left = len(self.rules.deck) - self.rules.total_board_cards
+        self._num_last = math.comb(left, 2)
+        last = self.positions[-1]
+        self._last = LastRound.of(self.opponent, last, self._num_last) if last.nodes else None
+
+    # --- one flop ---------------------------------------------------------------------------------
+
+    def flop_values(self, flop: Cards) -> Floats:
+        """Chips won from each position of the flop round, summed over hands of a class: [P, 169].
+
+        Times the opponent's chance to be there; a mean over turns and rivers.
+        """
+        if not self.positions[0].nodes:
+            return np.zeros((0, NUM_CLASSES))
+        classes = class_table()
+        values = self.values(flop)[:, :NUM_HANDS]
+        return np.stack([np.bincount(classes, own, NUM_CLASSES) for own in values])
+
+    def turn_values(self, turn: Cards) -> int:
+        """Work through one turn, and tell how many rivers that took: what forecasts measure."""
+        if not self.positions[0].nodes:
+            return 0
+        self.values(turn)
+        return len(_next_cards(self.rules, turn))
+
+    def values(self, board: Cards) -> Floats:
+        """Chips won with each hand from each position of the round of a board: [P, 1328].
+
+        0 for hands that the board blocks.
+        """
+        r = len(board) - 2
+        following = self._dealt(board, r)
+        following /= len(self.rules.deck) - len(board) - 4
+        keeping = [_renamed(names) for names in _keeping(self.rules, board)]
+        if len(keeping) > 1:
+            following[:, :NUM_HANDS] = sum(following[:, own] for own in keeping) / len(keeping)
+        positions = self.positions[r - 1]
+        out = aligned((len(positions.nodes), HANDS), np.float64)
+        met, row = self._met(r, board), self._rows[r - 1][1]
+        bet = float(self.rules.raise_sizes[r])
+        raises, first = self.rules.max_raises[r], self.rules.first_players[r] == self.seat
+        ends = aligned((positions.ends.shape[1] * 16,), np.float64)
+        kernel.respond_round(
+            following, met, positions.following, row, positions.scale, positions.spent, bet, raises,
+            first, ends, out,
+        )  # fmt: skip
+        out *= _live(self.rules, board)
+        return out
+
+    def _dealt(self, board: Cards, r: int) -> Floats:
+        """Sums over the next card of the values of the next round's positions: [P', 1328]."""
+        cards = _next_cards(self.rules, board)
+        if r + 2 == self.rules.num_rounds:
+            return self.last_values(board, cards)
+        total = np.zeros((len(self.positions[r].nodes), HANDS))
+        for card, weight in cards:
+            total += weight * self.values((*board, card))
+        return total
+
+    def last_values(self, board: Cards, cards: list[tuple[int, int]]) -> Floats:
+        """Sums over last cards, each so often, of the values of the last positions: [P, 1328]."""
+        if self._last is None:
+            return np.zeros((0, HANDS))
+        hands = _sorted_hands(self.rules, board, tuple(card for card, _ in cards), self._num_last)
+        last = self.rules.num_rounds - 1
+        columns = np.empty(hands.hand.shape, np.int32)
+        for i, (card, _) in enumerate(cards):
+            columns[i] = self.opponent.columns.locate(last, (*board, card))[1][hands.hand[i]]
+        weight = np.array([float(many) for _, many in cards])
+        sequences = self._last.sequences
+        out = aligned((len(sequences.chips), HANDS, SIXTEEN), np.float64)
+        bet = float(self.rules.raise_sizes[last])
+        raises, first = self.rules.max_raises[last], self.rules.first_players[last] == self.seat
+        kernel.respond_last(
+            hands, columns, self._first_columns, weight, sequences, bet, raises, first,
+            self._space(sequences), out,
+        )  # fmt: skip
+        return np.ascontiguousarray(out[self._last.case, :, self._last.lane])
+
+    def _space(self, sequences: Sequences) -> Space:
+        """Room for one call; threads have their own."""
+        n = self._num_last
+        num_rows, num_ends = sequences.table.shape[1], len(sequences.end)
+        whole = np.int32
+        return Space(
+            aligned((n * SIXTEEN,), whole),
+            aligned((52 * SIXTEEN,), whole),
+            aligned((52 * SIXTEEN,), whole),
+            aligned((n * SIXTEEN,), whole),
+            aligned((n * num_rows * 2 * SIXTEEN,), whole),
+            aligned((num_ends * 2 * SIXTEEN,), np.float32),
+        )
+
+    @functools.cached_property
+    def _first_columns(self) -> NDArray[np.int32]:
+        """Column of every hand in the first round, where it multiplies later ones: [H]."""
+        if self.opponent.first_row.max() < 0:
+            return np.zeros(NUM_HANDS, np.int32)
+        return self.opponent.columns.locate(0, ())[1].astype(np.int32)
+
+    def _met(self, r: int, board: Cards) -> Floats:
+        """How often hands meet the opponent's where a round ends, by `_rows`: [Q, 1328]."""
+        opponent, live = self.opponent, _live(self.rules, board)[:NUM_HANDS]
+        column = opponent.columns.locate(r, board)[1]
+        rows, _ = self._rows[r - 1]
+        reach = np.where(live > 0, opponent.rows[r][rows[:, 0]][:, column], 0.0)
+        for own, above in zip(reach, rows[:, 1], strict=True):
+            if above >= 0:
+                own *= opponent.rows[0][above][self._first_columns]
+        out = aligned((len(rows), HANDS), np.float64)
+        kernel.meet(reach, hand_table(), np.zeros(52), out)
+        return out
+
+    @functools.cached_property
+    def _rows(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """By round from the second: the opponent's rows and first rows at ends, [Q, 2].
+
+        And which of them is that of each position's ends, −1 where it never gets: [P, E].
+        """
+        found = []
+        for positions in self.positions:
+            first = self.opponent.first_row[positions.ends]
+            pairs = np.stack([positions.row, first], axis=-1).reshape(-1, 2)
+            kept, number = np.unique(pairs, axis=0, return_inverse=True)
+            number = number.reshape(positions.row.shape)
+            found.append((kept, np.where(positions.row < 0, -1, number)))
+        return found
+
+    # --- before the flop --------------------------------------------------------------------------
+
+    def win(self, sums: Floats) -> float:
+        """Chips a hand that the response wins, from sums over all raw flops of `flop_values`.
+
+        `sums` [P, 169] count each flop as often as there are raw ones of its class.
+        """
+        deck = self.rules.deck
+        in_deck = np.isin(hand_table(), deck.cards).all(axis=1)
+        sizes = np.bincount(class_table()[in_deck], minlength=NUM_CLASSES)
+        flops = math.comb(len(deck) - 4, 3)
+        mean = sums / np.maximum(sizes, 1) / flops
+        values = self._preflop(0, mean[:, class_table()] * in_deck)
+        pairs = in_deck.sum() * math.comb(len(deck) - 2, 2)
+        return float((values * in_deck).sum() / pairs)
+
+    def _preflop(self, node: int, flops: Floats) -> Floats:
+        """Value of every hand from a node of the first round on: [H]."""
+        tree, opponent = self.tree, self.opponent
+        if tree.kind[node] == NodeKind.DECISION:
+            children = np.stack([self._preflop(child, flops) for child in tree.children(node)])
+            return children.max(axis=0) if tree.player[node] == self.seat else children.sum(axis=0)
+        if opponent.row[node] < 0:
+            return np.zeros(NUM_HANDS)
+        if tree.kind[node] == NodeKind.ROUND_END:
+            return opponent.scale[node] * flops[self._opening(int(tree.first_child[node]))]
+        row = opponent.rows[0][opponent.row[node]][opponent.columns.locate(0, ())[1]]
+        live = _live(self.rules, ())[:NUM_HANDS]
+        met = np.zeros((1, HANDS))
+        kernel.meet((opponent.scale[node] * row * live)[None], hand_table(), np.zeros(52), met)
+        lost = float(tree.spent[node, tree.player[node]])
+        return (-lost if tree.player[node] == self.seat else lost) * met[0, :NUM_HANDS]
+
+    def _opening(self, node: int) -> int:
+        """The position of an opening of the second round."""
+        first = self.positions[0]
+        belief, spent = self.opponent.belief[node], self.tree.spent[node].max()
+        same = (self.opponent.belief[first.nodes] == belief) & (first.spent == spent)
+        return int(np.flatnonzero(same)[0])
+
+
+# --- cards and suits ------------------------------------------------------------------------------
+
+
+def _keeping(rules: GameRules, board: Cards) -> list[Renaming]:
+    """The renamings of suits that map flop, turn and river each to itself, the identity first."""
+    suits = range(4 - rules.num_suits, 4)
+    found = []
+    for names in itertools.permutations(suits):
+        renaming = (*range(4 - rules.num_suits), *names)
+        image = [_rename(card, renaming) for card in board]
+        if set(image[:3]) == set(board[:3]) and image[3:] == list(board[3:]):
+            found.append(renaming)
+    return found
+
+
+def _next_cards(rules: GameRules, board: Cards) -> list[tuple[int, int]]:
+    """One card of each class that may come, and how many are of it."""
+    keeping = _keeping(rules, board)
+    count: dict[int, int] = {}
+    for card in rules.deck.cards:
+        if card not in board:
+            least = min(_rename(card, names) for names in keeping)
+            count[least] = count.get(least, 0) + 1
+    return list(count.items())
+
+
+def _rename(card: int, renaming: Renaming) -> int:
+    return card - (card & 3) + renaming[card & 3]
+
+
+@functools.cache
+def _renamed(renaming: Renaming) -> NDArray[np.int64]:
+    """The hand that each hand becomes: [H]."""
+    cards = np.array([_rename(card, renaming) for card in range(52)])
+    return hand_numbers(cards[hand_table().astype(np.int64)])
+
+
+def _live(rules: GameRules, board: Cards) -> Floats:
+    """1 for hands of the deck that a board leaves free, 0 for others: [1328]."""
+    cards = [card for card in rules.deck.cards if card not in board]
+    live = np.zeros(HANDS)
+    live[:NUM_HANDS] = np.isin(hand_table(), cards).all(axis=1)
+    return live
+
+
+@functools.lru_cache(maxsize=128)
+def _sorted_hands(rules: GameRules, board: Cards, last: Cards, num_hands: int) -> SortedHands:
+    """The hands of the boards that follow one board; both seats ask one after the other."""
+    many = len(last)
+    found = SortedHands(
+        np.empty((many, num_hands), np.int16),
+        np.empty((many, num_hands, 2), np.uint8),
+        np.empty((many, num_hands + 1), np.int16),
+        np.empty(many, np.int64),
+    )
+    tables = rank_tables(7, rules.ranking)
+    absent = np.setdiff1d(np.arange(52), rules.deck.cards)
+    kernel.sort_hands(
+        tables,
+        np.array(board, np.uint8),
+        np.array(last, np.uint8),
+        np.bitwise_or.reduce(tables.card_mask[absent], initial=np.uint64(0)),
+        hand_table(),
+        found,
+    )
+    return found

@@ -1,0 +1,381 @@
+"""A whole best response: flop by flop, kept on the disk as it goes, and checked by its parts.
+
+The folder of a run is an artefact: of every flop that is done, what the responder wins there from
+each position, by class of hands. That is the certificate: everything else follows from it within a
+second, and any flop can be computed again and compared. A run that was killed goes on from its
+folder to the same numbers: flops do not depend on each other, and are added up in their order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.cards.isomorphism import DealIndexer
+from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.evaluation.real_game.reference import reference_response
+from equilibrist.evaluation.real_game.response import Flops, Response, check_game
+from equilibrist.evaluation.statistics import chips_of_unit
+from equilibrist.games.rules import GameRules, rules_text
+from equilibrist.models.game import Floats
+from equilibrist.solving.certificate import is_same
+from equilibrist.storage import stopping
+from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
+from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
+from equilibrist.storage.stopping import Stopped
+from equilibrist.strategies.played import IdentifiedStrategy
+
+KIND = "real-game response"
+_SHARE = 0.05  # of the time that writing may take
+_SOON = 10.0  # seconds between two writes at least
+_MOST_BOARDS = 3_000  # of a game that is no hold'em
+Tell = Callable[["Run"], None]
+
+
+@dataclass(eq=False)
+class Run:
+    """The flops of a best response in both seats, filled in as they are done; F flops."""
+
+    name: str
+    identity: str  # of the strategy
+    rules: GameRules
+    flops: Flops
+    is_done: NDArray[np.bool_]  # [F]
+    values: tuple[Floats, Floats]  # by seat of the responder: [F, P, 169], see `flop_values`
+    seconds: float = 0.0  # that the flops took
+    result: dict[str, Any] = field(default_factory=dict)  # of the last continuation that ended
+
+    @property
+    def weight(self) -> Floats:
+        """Raw flops that each one that is done stands for: [F]; 0 for the others.
+
+        Where some are left out, each counts for its stratum's share (`stratified`).
+        """
+        many = self.flops.multiplicity.astype(np.float64)
+        if self.is_done.all():
+            return many
+        kinds = _kinds(self.flops)
+        weight = np.where(self.is_done, many, 0.0)
+        for kind in np.unique(kinds):
+            own = kinds == kind
+            if weight[own].any():
+                weight[own] *= many[own].sum() / weight[own].sum()
+        return weight * many.sum() / weight.sum()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all flops are done; else values are estimates."""
+        return bool(self.is_done.all())
+
+
+@dataclass(frozen=True)
+class Exploited:
+    """What best responses win from a strategy, in a unit a hand."""
+
+    best_response: tuple[float, float]  # as player 0 and as player 1
+    unit: str
+
+    @property
+    def exploitability(self) -> float:
+        """The mean of both seats."""
+        return sum(self.best_response) / 2
+
+
+def exploited(run: Run, responses: tuple[Response, Response]) -> Exploited:
+    """What the flops of a run amount to.
+
+    With some flops only, the estimate lets the responder know that no others come: it is neither
+    a lower nor an upper bound.
+    """
+    unit, chips = chips_of_unit(run.rules, None)
+    won = [
+        response.win(np.tensordot(run.weight, values, 1)) / chips
+        for response, values in zip(responses, run.values, strict=True)
+    ]
+    return Exploited((won[0], won[1]), unit)
+
+
+def plainly_exploited(named: IdentifiedStrategy) -> Exploited:
+    """The same in other limit games with few boards, by the plain recursion.
+
+    Example:
+        >>> from equilibrist.bots.open import open_strategy
+        >>> from equilibrist.games.catalog import get_game
+        >>> plainly_exploited(open_strategy("always-fold", get_game("leduc")))
+        Exploited(best_response=(1.0, 1.0), unit='chips')
+    """
+    rules = named.strategy.tree.rules
+    boards = math.prod(math.comb(len(rules.deck), many) for many in rules.num_board_cards)
+    if boards > _MOST_BOARDS:
+        raise InvalidValueError(
+            f"{rules.name} has up to {boards:,} boards and is no limit hold'em, too many for the "
+            f"plain best response, which takes {_MOST_BOARDS:,}",
+            value=boards,
+        )
+    unit, chips = chips_of_unit(rules, None)
+    first, second = (reference_response(named.strategy, seat) / chips for seat in (0, 1))
+    return Exploited((first, second), unit)
+
+
+def responses_to(named: IdentifiedStrategy) -> tuple[Response, Response]:
+    """The best responses in both seats."""
+    check_game(named.strategy.tree.rules)
+    return Response(named.strategy, 0), Response(named.strategy, 1)
+
+
+def begun(
+    named: IdentifiedStrategy, responses: tuple[Response, Response], folder: Path | None
+) -> Run:
+    """A run with nothing done, or the one that a folder holds.
+
+    Raises `StorageError` where that is a run of another strategy.
+    """
+    rules = named.strategy.tree.rules
+    flops = Flops.of(rules)
+    if folder is not None and (folder / MANIFEST).exists():
+        return _load(named, flops, responses, folder)
+    first, second = (
+        np.zeros((len(flops.boards), len(response.positions[0].nodes), 169))
+        for response in responses
+    )
+    is_done = np.zeros(len(flops.boards), np.bool_)
+    return Run(named.name, named.identity, rules, flops, is_done, (first, second))
+
+
+def _load(
+    named: IdentifiedStrategy, flops: Flops, responses: tuple[Response, Response], folder: Path
+) -> Run:
+    """The run in a folder, its checksums compared: whatever is written next is signed anew."""
+    stored = open_artefact(folder, KIND, in_memory=True)
+    fields, number = Fields.configuration(stored), len(flops.boards)
+    if fields.lines("identity") != named.identity:
+        raise StorageError(
+            f"{folder} holds a response to {fields.text('strategy')}, another strategy "
+            f"than {named.name} now is; choose another folder with --out",
+            value=str(folder),
+        )
+    shapes = [(number, len(response.positions[0].nodes), 169) for response in responses]
+    check_arrays(
+        stored,
+        {
+            "done": ArrayRule("uint8", (number,), high=1),
+            "values0": ArrayRule("float64", shapes[0]),
+            "values1": ArrayRule("float64", shapes[1]),
+        },
+    )
+    arrays = stored.arrays
+    return Run(
+        named.name,
+        named.identity,
+        named.strategy.tree.rules,
+        flops,
+        np.array(arrays["done"], np.bool_),
+        (arrays["values0"], arrays["values1"]),
+        Fields.timings(stored).number("seconds", 0),
+        _result(stored),
+    )
+
+
+def _result(stored: Artefact) -> dict[str, Any]:
+    """What a folder says its flops amount to, as of the last continuation that ended."""
+    info = Fields.info(stored)
+    if "exploitability" not in info:
+        return {}
+    return {
+        "exploitability": info.number("exploitability"),
+        "unit": info.text("unit"),
+        "flops": info.whole("flops"),
+        "estimate": info.flag("estimate"),
+    }
+
+
+def save(run: Run, folder: Path, found: Exploited | None = None) -> str:
+    """Write a run, replacing an earlier state of it, and what it amounts to if that is known.
+
+    While more flops are being done, what the earlier ones amounted to stays.
+    """
+    now = {"flops": int(run.is_done.sum()), "estimate": not run.is_whole}
+    if found is not None:
+        run.result = {"exploitability": found.exploitability, "unit": found.unit, **now}
+    return write_artefact(
+        folder,
+        KIND,
+        {
+            "done": run.is_done.astype(np.uint8),
+            "values0": run.values[0],
+            "values1": run.values[1],
+        },
+        configuration={
+            "strategy": run.name,
+            "identity": run.identity,
+            "game": rules_text(run.rules),
+            "name": run.rules.name,
+        },
+        info=now | run.result,
+        timings={"seconds": run.seconds},
+    )
+
+
+def go_on(
+    run: Run,
+    responses: tuple[Response, Response],
+    chosen: NDArray[np.int64],
+    *,
+    threads: int = 1,
+    folder: Path | None = None,
+    tell: Tell | None = None,
+) -> None:
+    """Do the chosen flops that are not done, so many at a time, and write them as they come.
+
+    Asked to stop, it ends the flops that are begun, writes them and raises `Stopped`.
+    """
+    left = [int(f) for f in chosen if not run.is_done[f]]
+    start = written = time.perf_counter()
+    before, cost, done = run.seconds, 0.0, 0
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            for f, found in _computed(pool, run, responses, left, threads):
+                for values, own in zip(run.values, found, strict=True):
+                    values[f] = own
+                now = time.perf_counter()
+                run.is_done[f], run.seconds = True, before + now - start
+                done += 1
+                stopping.expect("flop", (now - start) * threads / done)
+                if folder is not None and now - written > max(_SOON, cost / _SHARE):
+                    save(run, folder)
+                    written = time.perf_counter()
+                    cost = written - now
+                if tell is not None:
+                    tell(run)
+    finally:
+        if folder is not None and left:
+            save(run, folder)
+    if any(not run.is_done[f] for f in left):
+        raise Stopped(partial=run)
+
+
+def _computed(
+    pool: ThreadPoolExecutor,
+    run: Run,
+    responses: tuple[Response, Response],
+    left: list[int],
+    threads: int,
+) -> Iterator[tuple[int, list[Floats]]]:
+    """Flops and their values in both seats, as they are ready; few wait at a time.
+
+    None is begun once the work is to stop.
+    """
+    waiting: dict[Future[list[Floats]], int] = {}
+    upcoming = iter(left)
+    while True:
+        for f in itertools.takewhile(lambda f: not stopping.is_requested(), upcoming):
+            board = tuple(run.flops.boards[f].tolist())
+            waiting[pool.submit(flop_values, responses, board)] = f
+            if len(waiting) >= threads:
+                break
+        if not waiting:
+            return
+        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield waiting.pop(future), future.result()
+
+
+def flop_values(responses: tuple[Response, Response], board: tuple[int, ...]) -> list[Floats]:
+    """What both responses win on a flop: [P, 169] each."""
+    return [response.flop_values(board) for response in responses]
+
+
+def check(run: Run, responses: tuple[Response, Response], number: int, seed: int = 0) -> list[int]:
+    """Flops of a sample of those that are done whose values are not what they are found to be."""
+    done = np.flatnonzero(run.is_done)
+    if not len(done):
+        raise InvalidValueError(f"the response to {run.name} has no flop yet", value=run.name)
+    sample = np.random.default_rng(seed).choice(done, min(number, len(done)), replace=False)
+    wrong = []
+    for f in sample.tolist():
+        stopping.check()
+        found = flop_values(responses, tuple(run.flops.boards[f].tolist()))
+        if not all(
+            np.allclose(values[f], own, rtol=1e-9, atol=1e-9)
+            for values, own in zip(run.values, found, strict=True)
+        ):
+            wrong.append(f)
+    return wrong
+
+
+def states(info: Mapping[str, Any], run: Run, found: Exploited) -> bool:
+    """Whether what a folder says of its run is what the flops amount to.
+
+    True where it says nothing yet, or something of fewer flops than there are by now.
+    """
+    if "exploitability" not in info or info["flops"] != run.is_done.sum():
+        return True
+    stated = info["exploitability"], info["unit"], info["estimate"]
+    given = found.exploitability, found.unit, not run.is_whole
+    return is_same(stated[0], given[0]) and stated[1:] == given[1:]
+
+
+def stratified(flops: Flops, number: int | None, seed: int = 0) -> NDArray[np.int64]:
+    """So many flops of every kind in proportion; all of them unless told.
+
+    Kinds are told by suits and paired ranks: rainbow, two suits or one; none, two or three alike.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> flops = Flops.of(get_game("holdem-limit"))
+        >>> len(stratified(flops, 40)), len(stratified(flops, None))
+        (40, 1755)
+    """
+    total = len(flops.boards)
+    if number is None:
+        return np.arange(total)
+    kinds = _kinds(flops)
+    if not len(np.unique(kinds)) <= number <= total:
+        raise InvalidValueError(
+            f"--flops is {len(np.unique(kinds))}, one of each kind, to {total}, not {number}",
+            value=number,
+        )
+    names = np.unique(kinds)
+    share = np.array([flops.multiplicity[kinds == kind].sum() for kind in names])
+    sizes = np.array([(kinds == kind).sum() for kind in names])
+    counts = np.ones(len(names), np.int64)
+    while counts.sum() < number:  # the next goes to the kind that lacks most
+        lack = number * share / share.sum() - counts
+        counts[np.argmax(np.where(counts < sizes, lack, -np.inf))] += 1
+    rng = np.random.default_rng(seed)
+    chosen = [
+        rng.choice(np.flatnonzero(kinds == kind), count, replace=False)
+        for kind, count in zip(names, counts, strict=True)
+    ]
+    return np.sort(np.concatenate(chosen))
+
+
+def _kinds(flops: Flops) -> NDArray[np.int64]:
+    """Different suits and ranks of each flop, as one number: [F]."""
+    suits = [len(set((board & 3).tolist())) for board in flops.boards]
+    ranks = [len(set((board >> 2).tolist())) for board in flops.boards]
+    return 4 * np.array(suits) + np.array(ranks)
+
+
+def forecast(
+    responses: tuple[Response, Response], run: Run, chosen: NDArray[np.int64], threads: int
+) -> float:
+    """Seconds that the chosen flops will take, about: those of some rivers, times all of them."""
+    left = [int(f) for f in chosen if not run.is_done[f]]
+    rivers = DealIndexer((3, 1, 1), run.rules.deck).size * len(left) / len(run.flops.boards)
+    turn = (*run.flops.boards[-1].tolist(), run.rules.deck.cards[0])
+    for response in responses:  # compiles what is not compiled
+        response.turn_values(turn)
+    start = time.perf_counter()
+    many = sum(response.turn_values(turn) for response in responses) / 2
+    return (time.perf_counter() - start) / max(many, 1) * rivers / threads

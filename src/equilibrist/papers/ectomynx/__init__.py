@@ -1,0 +1,1 @@
+"""EctomynX (MIT Pokerbots): no-limit hold'em with discards."""

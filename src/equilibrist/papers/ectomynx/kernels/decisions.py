@@ -1,0 +1,305 @@
+"""Walks of regret minimisation for players that decide action by action.
+
+A deal holds every card that can matter: nine hands a seat, whatever it swaps (`SwapDeal`). A *walk*
+is external sampling: it takes all actions of one seat and one of the other, and since the other
+does not see what is swapped, all hands of the seat walk together, as a row of numbers. Strategies
+are proportional to the scores of a row, or even where all are zero, so one walk serves every rule
+that keeps scores.
+
+Actions are drawn by the number of the hand and of the row, and sums are whole numbers: neither
+depends on the number of threads. Source: Lanctot et al., "Monte Carlo Sampling for Regret
+Minimization in Extensive Games" (2009).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from equilibrist.kernels.cpu.splitmix import GOLDEN, fraction, mix
+from equilibrist.kernels.reference.sequence_form import LARGEST
+from equilibrist.papers.ectomynx.kernels.fixed_strategy import BB
+from equilibrist.papers.ectomynx.kernels.swap_deals import HANDS, deal_hand, last_hand, new_deal
+
+NUM_ACTIONS = 4
+FOLD, CALL, SHOVE, RAISE = range(NUM_ACTIONS)  # a check is a call of nothing, a bet a raise
+_LAST_SWAP = 2
+GAIN_UNIT = 1 << 10  # of regrets, in parts of a chip
+CHANCE_UNIT = 1 << 20  # of chances
+_OPENING, _LEAF = -1, -2  # instead of a position: swaps are to come, the hand is over
+QUEUE = 4096  # positions of a walk
+(LINE, STREET, POSITION, BEFORE, OWN_BB, OWN_BU, OTHER, FIRST, LAST, BELOW) = range(10)
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+@njit(cache=True, inline="always")
+def bet_row(lines, deal, seat, street, line, position, hand):
+    """The row of a seat's hand at a position."""
+    state, width = deal.states[seat, street, hand], lines.num_positions[line]
+    return lines.bet_start[line] + state * width + lines.place[line, position]
+
+
+@njit(cache=True, inline="always")
+def swap_row(lines, deal, seat, street, line, hand):
+    """The row of a seat's hand before its swap."""
+    return lines.swap_start[line] + deal.swap_states[seat, street, hand] * 2 + seat
+
+
+@njit(cache=True, inline="always")
+def _chance(scores, row, first, last, action):
+    """Chance of an action of a row, those from `first` to `last` being legal."""
+    total = np.float32(0)
+    for a in range(first, last + 1):
+        total += scores[row, a]
+    if 0 < total <= LARGEST:
+        return np.float64(scores[row, action] / total)
+    return 1.0 / (last + 1 - first)
+
+
+@njit(cache=True, inline="always")
+def draw_action(scores, row, first, last, word):
+    """An action of a row, drawn by the hand's word and the row."""
+    left = fraction(mix(word + np.uint64(row) * GOLDEN))
+    chosen = first
+    for action in range(first, last + 1):
+        chance = _chance(scores, row, first, last, action)
+        if chance > 0:
+            chosen = action
+            left -= chance
+            if left < 0:
+                break
+    return chosen
+
+
+@njit(cache=True, inline="always")
+def least_action(street, pot, bet, own):
+    """The first action that is legal; a bet of at most a fifth of the pot is never folded to."""
+    return FOLD if own < bet and (street == 0 or 5 * bet > pot) else CALL
+
+
+@njit(cache=True, inline="always")
+def last_action(bet, size, stack):
+    """The last action that is legal, where a raise goes to `size`: none once all chips are in."""
+    return CALL if bet == stack else RAISE if size < stack else SHOVE
+
+
+@njit(cache=True, inline="always")
+def raise_to(lines, street, position, pot, bet, own, behind, tenths):
+    """Amount of a bet or raise, at most all chips: see `papers/ectomynx/decision_lines.py`."""
+    by_pot = bet + (tenths * (pot + 2 * bet) + 5) // 10
+    size = lines.preflop_sizes[position] if street == 0 else by_pot
+    has_raise = lines.after_raise[1 if street > 0 else 0, position] >= 0
+    return size if has_raise and 10 * (size - own) <= 6 * behind else own + behind
+
+
+@njit(cache=True, inline="always")
+def _note(chosen, scores, row, first, last):
+    """Adds the chances of a row's actions into `chosen`."""
+    for action in range(first, last + 1):
+        chance = _chance(scores, row, first, last, action)
+        chosen[row, action] += np.int64(np.rint(chance * CHANCE_UNIT))
+
+
+@njit(cache=True, inline="always")
+def _learn(scores, gains, visits, row, first, last, worths):
+    """What a row is worth by its scores, `worths` [4] being those of its actions.
+
+    Adds the regrets of the actions into `gains`.
+    """
+    mean = 0.0
+    for action in range(first, last + 1):
+        mean += _chance(scores, row, first, last, action) * worths[action]
+    for action in range(first, last + 1):
+        gains[row, action] += np.int64(np.rint((worths[action] - mean) * GAIN_UNIT))
+    visits[row] += 1
+    return mean
+
+
+@njit(cache=True, inline="always")
+def _put(queue, place, line, street, position, before, own_bb, own_bu, other):
+    """Writes where a walk goes on into the queue."""
+    queue[place, LINE], queue[place, STREET], queue[place, POSITION] = line, street, position
+    queue[place, BEFORE], queue[place, OTHER] = before, other
+    queue[place, OWN_BB], queue[place, OWN_BU] = own_bb, own_bu
+
+
+@njit(cache=True)
+def _go_down(lines, deal, scores, chosen, word, seat, queue, worth):
+    """Fills the queue and the worth of its leaves; returns its length."""
+    rival, length, i = 1 - seat, 1, 0
+    _put(queue, 0, 0, 0, 0, 0, 2, 1, 0)
+    while i < length:
+        line, street, position = queue[i, LINE], queue[i, STREET], queue[i, POSITION]
+        before, other = queue[i, BEFORE], queue[i, OTHER]
+        own_bb, own_bu, queue[i, BELOW] = queue[i, OWN_BB], queue[i, OWN_BU], length
+        here, late = i, 1 if street > 0 else 0
+        i += 1
+        if position == _LEAF:
+            continue
+        if position == _OPENING:
+            row = swap_row(lines, deal, rival, street, line, other)
+            _note(chosen, scores, row, 0, _LAST_SWAP)
+            other = 3 * other + draw_action(scores, row, 0, _LAST_SWAP, word)
+            _put(queue, length, line, street, 0, before, 0, 0, other)
+            length += 1
+            continue
+        actor, pot, tenths = lines.actor[late, position], 2 * before, deal.tenths[street]
+        bet, stack = max(own_bb, own_bu), lines.stack - before
+        own = own_bb if actor == BB else own_bu
+        size = raise_to(lines, street, position, pot, bet, own, stack - own, tenths)
+        first, last = least_action(street, pot, bet, own), last_action(bet, size, stack)
+        if actor != seat:
+            row = bet_row(lines, deal, rival, street, line, position, other)
+            _note(chosen, scores, row, first, last)
+            first = last = draw_action(scores, row, first, last, word)
+        queue[here, FIRST], queue[here, LAST] = first, last
+        for action in range(first, last + 1):
+            if action == FOLD:
+                lost = before + own
+                worth[length, :] = -lost if actor == seat else lost
+                queue[length, POSITION] = _LEAF
+            elif action >= SHOVE:
+                after, to = lines.after_shove[position], stack
+                if action == RAISE:
+                    after, to = lines.after_raise[late, position], size
+                bb, bu = (to, own_bu) if actor == BB else (own_bb, to)
+                _put(queue, length, line, street, after, before, bb, bu, other)
+            elif position == 0:
+                _put(queue, length, line, street, 1, before, bet, bet, other)
+            elif street == 3 or bet == stack:
+                theirs = deal.values[rival, last_hand(deal, rival, street, other)]
+                for h in range(HANDS[street]):
+                    ours = deal.values[seat, last_hand(deal, seat, street, h)]
+                    worth[length, h] = (before + bet) * np.sign(ours - theirs)
+                queue[length, POSITION] = _LEAF
+            else:
+                follows = lines.next[line, lines.mark[late, position]]
+                opening = _OPENING if street < 2 else 0
+                _put(queue, length, follows, street + 1, opening, before + bet, 0, 0, other)
+            length += 1
+    return length
+
+
+@njit(cache=True)
+def _go_up(lines, deal, scores, gains, visits, seat, queue, worth, length):
+    """Fills in the worth of all positions to the seat's hands, and adds its regrets."""
+    worths = np.empty(NUM_ACTIONS)
+    for i in range(length - 1, -1, -1):
+        line, street, position = queue[i, LINE], queue[i, STREET], queue[i, POSITION]
+        below = queue[i, BELOW]
+        if position == _LEAF:
+            continue
+        if position == _OPENING:
+            for h in range(HANDS[street - 1]):
+                worths[:3] = worth[below, 3 * h : 3 * h + 3]
+                row = swap_row(lines, deal, seat, street, line, h)
+                worth[i, h] = _learn(scores, gains, visits, row, 0, _LAST_SWAP, worths)
+        elif lines.actor[1 if street > 0 else 0, position] != seat:
+            worth[i, :] = worth[below, :]
+        else:
+            first, last = queue[i, FIRST], queue[i, LAST]
+            for h in range(HANDS[street]):
+                for action in range(first, last + 1):
+                    worths[action] = worth[below + action - first, h]
+                row = bet_row(lines, deal, seat, street, line, position, h)
+                worth[i, h] = _learn(scores, gains, visits, row, first, last, worths)
+
+
+@njit(cache=True)
+def walk(lines, deal, scores, gains, chosen, visits, word, seat, queue, worth):
+    """One walk of a deal for a seat; returns what the deal is worth to it, in chips.
+
+    Adds regrets of the seat's rows into `gains` [R, 3] and `visits` [R], and the other's chances
+    where it decides into `chosen` [R, 3]. `queue` [Q, 10] int64 and `worth` [Q, 9] are scratch: the
+    queue is read forwards to come to all leaves and backwards to know what they are worth.
+    """
+    length = _go_down(lines, deal, scores, chosen, word, seat, queue, worth)
+    _go_up(lines, deal, scores, gains, visits, seat, queue, worth, length)
+    return worth[0, 0]
+
+
+@njit(cache=True, parallel=True, nogil=True)
+def walk_hands(ranks, swaps, textures, lines, scores, key, start, stop, gains, chosen, visits):
+    """Walks the hands numbered from `start` to `stop` under a key, once for each seat.
+
+    Strategies are by `scores` [R, 4] float32. Adds into `gains` [lanes, R, 4] regrets in
+    1/`GAIN_UNIT` chip, into `visits` [lanes, R] how often, and into `chosen` [lanes, R, 4] chances
+    in 1/`CHANCE_UNIT`, all int64.
+    """
+    lanes, count = gains.shape[0], stop - start
+    for lane in prange(lanes):
+        deal, hands = new_deal(), np.empty((2, 9, 2), np.int64)
+        counts, suits = np.empty(13, np.int64), np.empty(4, np.int64)
+        queue, worth = np.empty((QUEUE, 10), np.int64), np.empty((QUEUE, 9))
+        for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
+            word = mix(key + np.uint64(n) * GOLDEN)
+            deal_hand(ranks, swaps, textures, lines, word, deal, hands, counts, suits)
+            for seat in range(2):
+                choices = mix(word + np.uint64(seat + 1))
+                walk(
+                    lines, deal, scores, gains[lane], chosen[lane], visits[lane], choices, seat,
+                    queue, worth,
+                )  # fmt: skip
+
+
+# --- what walks change ----------------------------------------------------------------------------
+
+
+@njit(cache=True, parallel=True, nogil=True)
+def match_regrets(scores, average, gains, chosen, visits, weight):
+    """Ends a block of walks by regret matching+: scores are sums of regrets, none below zero.
+
+    Adds `gains` to `scores` and `weight` times `chosen` to `average`, both [R, 4] float32, and
+    clears the sums of all lanes.
+    """
+    for row in prange(len(scores)):
+        for action in range(NUM_ACTIONS):
+            gain = chance = 0
+            for lane in range(len(gains)):
+                gain += gains[lane, row, action]
+                chance += chosen[lane, row, action]
+            if gain != 0:
+                scores[row, action] = max(scores[row, action] + gain / GAIN_UNIT, 0.0)
+            if chance != 0:
+                average[row, action] += weight * chance / CHANCE_UNIT
+        gains[:, row], chosen[:, row], visits[:, row] = 0, 0, 0
+
+
+@njit(cache=True, parallel=True, nogil=True)
+def multiply_scores(scores, gains, chosen, visits, rate, cleaning):
+    """Ends a block by the report's rule: scores times exp(rate · gain per visit), summing to 1.
+
+    Those below `cleaning` become zero. Clears the sums of all lanes.
+    """
+    for row in prange(len(scores)):
+        count = 0
+        for lane in range(len(visits)):
+            count += visits[lane, row]
+        if count > 0:
+            # Exponents from the largest down: the same once scores sum to 1, and none overflows.
+            exponents, largest = np.empty(NUM_ACTIONS), -np.inf
+            for action in range(NUM_ACTIONS):
+                gain = 0
+                for lane in range(len(gains)):
+                    gain += gains[lane, row, action]
+                exponents[action] = rate * gain / (GAIN_UNIT * count)
+                if scores[row, action] > 0:
+                    largest = max(largest, exponents[action])
+            total = np.float32(0)
+            for action in range(NUM_ACTIONS):
+                if scores[row, action] > 0:
+                    scores[row, action] *= np.exp(exponents[action] - largest)
+                total += scores[row, action]
+            if total == 0:
+                total = np.float32(1)  # scores that are all zero stay so
+            kept = np.float32(0)
+            for action in range(NUM_ACTIONS):
+                scores[row, action] /= total
+                if scores[row, action] < cleaning:
+                    scores[row, action] = 0
+                kept += scores[row, action]
+            for action in range(NUM_ACTIONS):
+                scores[row, action] /= kept if kept > 0 else np.float32(1)
+        gains[:, row], chosen[:, row], visits[:, row] = 0, 0, 0

@@ -1,0 +1,88 @@
+"""Showdowns in the game with discards: deals played out by the swap rule, without betting.
+
+Both players swap after the flop and after the turn, knowing nothing but their cards and the board;
+cards given away do not return to the deck. Every hand has its own random words (`splitmix.py`) and
+sums are whole numbers, so results do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from equilibrist.kernels.cpu.ranking import value_with
+from equilibrist.kernels.cpu.sampling import find_place
+from equilibrist.kernels.cpu.splitmix import GOLDEN, draw_card, fraction, mix
+from equilibrist.papers.ectomynx.kernels.swapping import swap_place
+
+WINS, TIES = 0, 1
+_BIT = np.uint64(1)
+
+
+@njit(cache=True, inline="always")
+def swap_card(tables, one, two, board, gone, state):
+    """Swaps a card of a hand, or none, by the rule.
+
+    Returns the hand's two cards, all cards `gone` from the deck, and the state of the words.
+    """
+    place = swap_place(tables, one, two, board)
+    if place >= 0:
+        card, state, gone = draw_card(state, gone)
+        if place == 0:
+            one = card
+        else:
+            two = card
+    return one, two, gone, state
+
+
+@njit(cache=True, inline="always")
+def _deal_sides(first, second, first_chances, second_chances, state):
+    """Two hands that share no card, each by its chances, and their cards."""
+    while True:
+        state += GOLDEN
+        i = find_place(first_chances, 0, len(first_chances), fraction(mix(state)))
+        state += GOLDEN
+        j = find_place(second_chances, 0, len(second_chances), fraction(mix(state)))
+        ours = (_BIT << np.uint64(first[i, 0])) | (_BIT << np.uint64(first[i, 1]))
+        theirs = (_BIT << np.uint64(second[j, 0])) | (_BIT << np.uint64(second[j, 1]))
+        if ours & theirs == np.uint64(0):
+            return i, j, ours | theirs, state
+
+
+@njit(cache=True)
+def _play(ranks, swaps, first, second, first_chances, second_chances, state):
+    """2, 1 or 0 for a hand that the first side wins, ties or loses."""
+    i, j, gone, state = _deal_sides(first, second, first_chances, second_chances, state)
+    one, two = np.int64(first[i, 0]), np.int64(first[i, 1])
+    three, four = np.int64(second[j, 0]), np.int64(second[j, 1])
+    key, board = ranks.start, np.uint64(0)
+    for k in range(5):
+        card, state, gone = draw_card(state, gone)
+        key += ranks.card_key[card]
+        board += ranks.card_mask[card]
+        if k == 2 or k == 3:
+            one, two, gone, state = swap_card(swaps, one, two, board, gone, state)
+            three, four, gone, state = swap_card(swaps, three, four, board, gone, state)
+    ours = value_with(ranks, key, board, one, two)
+    theirs = value_with(ranks, key, board, three, four)
+    return 2 if ours > theirs else 1 if ours == theirs else 0
+
+
+@njit(cache=True, parallel=True, nogil=True)
+def play_swaps(ranks, swaps, first, second, first_chances, second_chances, key, start, stop, out):
+    """Plays the hands numbered from `start` to `stop` under a key, one word.
+
+    `first` [n, 2] and `second` [m, 2] uint8 are the sides' hands with their cumulative chances,
+    which end in 1; some pair must share no card. Adds into `out` [lanes, 2] int64 how many hands
+    the first side wins and ties.
+    """
+    lanes, count = out.shape[0], stop - start
+    for lane in prange(lanes):
+        wins = ties = 0
+        for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
+            state = mix(key + np.uint64(n) * GOLDEN)
+            score = _play(ranks, swaps, first, second, first_chances, second_chances, state)
+            wins += score == 2
+            ties += score == 1
+        out[lane, WINS] += wins
+        out[lane, TIES] += ties

@@ -1,0 +1,166 @@
+"""EctomynX's fourteen classes of all hands on many boards, by bit masks of ranks; board textures.
+
+The rules are those of `reference/texture.py` and `textures.py`, which state them in words.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from equilibrist.papers.ectomynx.reference.texture import (
+    FULL_HOUSE,
+    MIDDLE_PAIR,
+    NOTHING,
+    OVERPAIR,
+    QUADS,
+    STRAIGHT,
+    STRONG_DRAW,
+    STRONG_FLUSH,
+    THREE,
+    TOP_PAIR,
+    TWO_PAIR,
+    WEAK_DRAW,
+    WEAK_FLUSH,
+    WEAK_PAIR,
+)
+
+BLOCKED = -1
+_ALL_RANKS = 0x1FFF
+
+
+@njit(cache=True, parallel=True, nogil=True)
+def strength_classes(boards, hands, columns, straight, size, lowest, out):
+    """Writes into `out` [B, H] int8 the class of every hand on every board, −1 where blocked.
+
+    `boards` [B, n] uint8; `hands` [N, 2] uint8 are those of the deck, `columns` [N] their places
+    among all H. `straight` [2**13] int8 knows the highest card of the best straight in a set of
+    ranks, −1 if none, and `size` [2**13] int8 how many they are; `lowest` is the lowest rank dealt.
+    """
+    for b in prange(boards.shape[0]):
+        counts = np.zeros(13, np.int64)
+        suits = np.zeros(4, np.int64)  # ranks of each suit on the board
+        for card in boards[b]:
+            counts[card >> 2] += 1
+            suits[card & 3] |= 1 << (card >> 2)
+        out[b] = BLOCKED
+        for i in range(len(hands)):
+            one, two = np.int64(hands[i, 0]), np.int64(hands[i, 1])
+            if (suits[one & 3] >> (one >> 2)) & 1 or (suits[two & 3] >> (two >> 2)) & 1:
+                continue
+            found = made_class(one, two, counts, suits, straight, size)
+            if found == NOTHING and boards.shape[1] < 5:
+                found = draw_class(one, two, suits, straight, size, lowest)
+            out[b, columns[i]] = found
+
+
+@njit(cache=True, inline="always")
+def _in_suit(one, two, suit):
+    """Ranks of the hole cards of a suit."""
+    ranks = 0
+    if one & 3 == suit:
+        ranks |= 1 << (one >> 2)
+    if two & 3 == suit:
+        ranks |= 1 << (two >> 2)
+    return ranks
+
+
+@njit(cache=True)
+def made_class(one, two, counts, suits, straight, size):
+    """Class of a hand without its draws."""
+    high, low = max(one >> 2, two >> 2), min(one >> 2, two >> 2)
+    with_high, with_low = counts[high] + 1, counts[low] + 1
+    if high == low:
+        with_high, with_low = with_high + 1, with_low + 1
+    # Ranks on the board, those it has twice or more, and the best flush of ours.
+    shown, paired, flush = 0, 0, NOTHING
+    for rank in range(13):
+        if counts[rank] > 0:
+            shown |= 1 << rank
+        if counts[rank] > 1:
+            paired |= 1 << rank
+    for side in range(2):
+        suit = (one if side == 0 else two) & 3
+        mine, board = _in_suit(one, two, suit), suits[suit]
+        if straight[mine | board] > straight[board]:
+            return QUADS
+        if size[mine | board] >= 5 and (size[board] < 5 or mine > board & -board):
+            best = 12
+            while not (mine >> best) & 1:
+                best -= 1
+            above = _ALL_RANKS & ~board & ~((2 << best) - 1)
+            flush = STRONG_FLUSH if size[above] < 3 else WEAK_FLUSH
+    if with_high == 4 or with_low == 4:
+        return QUADS
+    if with_high == 3 and (paired & ~(1 << high) or (with_low >= 2 and high != low)):
+        return FULL_HOUSE
+    if with_low == 3 and (paired & ~(1 << low) or (with_high >= 2 and high != low)):
+        return FULL_HOUSE
+    if flush != NOTHING:
+        return flush
+    if straight[shown | 1 << high | 1 << low] > straight[shown]:
+        return STRAIGHT
+    if with_high == 3 or with_low == 3:
+        return THREE
+    if with_high == 2 and with_low == 2 and high != low:
+        return TWO_PAIR
+    if with_high != 2 and with_low != 2:
+        return NOTHING
+    pair = high if with_high == 2 else low
+    above = size[shown & ~((2 << pair) - 1)]
+    if above == 0:
+        return OVERPAIR if counts[pair] == 0 else TOP_PAIR
+    return MIDDLE_PAIR if above == 1 else WEAK_PAIR
+
+
+@njit(cache=True)
+def draw_class(one, two, suits, straight, size, lowest):
+    """Class of a hand's draws."""
+    shown = suits[0] | suits[1] | suits[2] | suits[3]
+    ranks = shown | 1 << (one >> 2) | 1 << (two >> 2)
+    for side in range(2):
+        suit = (one if side == 0 else two) & 3
+        if size[_in_suit(one, two, suit) | suits[suit]] == 4:
+            return STRONG_DRAW
+    outs = 0
+    for new in range(lowest, 13):
+        outs += straight[ranks | 1 << new] > straight[shown | 1 << new]
+    overcards = 1 << min(one >> 2, two >> 2) > shown and one >> 2 != two >> 2
+    if outs > 1 or (outs == 1 and overcards):
+        return STRONG_DRAW
+    return WEAK_DRAW if outs == 1 or overcards else NOTHING
+
+
+@njit(cache=True, inline="always")
+def texture_of(tables, size, street, suits, values):
+    """The place of a board among the textures of its street, from 0.
+
+    `street` is 0 on the flop, 1 on the turn, 2 on the river; `suits` [4] int64 are the ranks of
+    each suit, `values` the sum of the cards' values. On the flop the place is wetness × 3 +
+    volatility, later wetness alone.
+    """
+    shown, suited = suits[0] | suits[1] | suits[2] | suits[3], 0.0
+    for suit in range(4):
+        suited += tables.suited[street, size[suits[suit]]]
+    wetness = tables.closeness[street, shown] + suited + values / (4.0 * (street + 3))
+    place = 0
+    for border in tables.wetness_borders[street]:
+        place += wetness >= border
+    if street > 0:
+        return place
+    volatility = tables.flop_base[shown] + suited
+    place *= 3
+    for border in tables.volatility_borders:
+        place += volatility >= border
+    return place
+
+
+@njit(cache=True, parallel=True, nogil=True)
+def board_textures(tables, size, boards, out):
+    """Writes into `out` [B] int64 the textures of `boards` [B, 3, 4 or 5] uint8, from 0."""
+    for b in prange(len(boards)):
+        suits, values = np.zeros(4, np.int64), 0
+        for card in boards[b]:
+            suits[card & 3] |= 1 << (card >> 2)
+            values += (card >> 2) + 2
+        out[b] = texture_of(tables, size, boards.shape[1] - 3, suits, values)

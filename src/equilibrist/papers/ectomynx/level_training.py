@@ -1,0 +1,347 @@
+"""Fixed-strategy iteration: EctomynX's training of levels.
+
+A cycle plays N hands with both strategies fixed. The profit of a hand goes to its last choice, and
+times 0.8 to the one before, and so on to the first; at each choice all levels between the one
+played and the one meant take it alike. Who has not acted, because the other folded first, has made
+no choice and learns nothing. Then every weight is multiplied by
+
+    exp(rate · profit per visit)
+
+and the weights of a group are made to sum to 1 again. Weights start as the report prints them, or
+at random. What it calls strategy cleaning, weights below a threshold becoming zero, was an idea for
+later and is off unless asked for.
+
+Hands are counted through all cycles and draw their random words by their number; profits are whole
+numbers of 1/125 chip. So a run is the same with any number of threads, and one that was killed goes
+on to the same weights.
+
+Source: EctomynX, "Pokerbots Strategy Report", IV; cleaning: V. Its "normalizing constant", our
+`rate`, is not printed. It updates the levels in between "to varying degrees", which are not printed
+either, and is silent about who has not acted: both are decided here.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from dataclasses import fields as fields_of
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.papers.ectomynx.betting_lines import BB, BU
+from equilibrist.papers.ectomynx.level_game import level_game
+from equilibrist.papers.ectomynx.level_weights import (
+    from_largest,
+    normalise,
+    num_weights,
+    random_start,
+    report_start,
+)
+from equilibrist.storage import stopping
+from equilibrist.storage.array_file import damaged
+from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.manifest import plain_text
+from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
+from equilibrist.storage.stopping import Stopped
+
+KIND = "level training"
+VERSION = 2
+
+_BLOCK = 1 << 22  # hands between two calls of `watch`
+_MOST_LANES = 16  # copies of the sums, one a thread
+_MATCH_DEALS = 1 << 20
+_SAVE_SHARE = 20  # a checkpoint is due after twenty times the seconds that the last one took
+
+CYCLES = ArrayRule("float64", (None, 4))  # of cycles on disk
+_MOST_SUM = 2**61  # of profits or visits of a cycle
+
+S = TypeVar("S")
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FixedStrategy:
+    """How to train: hyper-parameters only."""
+
+    hands: int = 10**9  # of a cycle
+    rate: float = 0.05  # a chip of profit per visit multiplies a weight by exp(rate)
+    start: str = "report"  # or "random"
+    cleaning: float = 0.0  # weights below this become zero after a cycle
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.start not in ("report", "random"):
+            raise InvalidValueError(
+                f"weights start from report or random, not {self.start!r}", value=self.start
+            )
+        if self.hands < 1 or not 0 <= self.cleaning < 1:
+            raise InvalidValueError(
+                f"a cycle has at least one hand and cleaning is from 0 to 1, "
+                f"not {self.hands} and {self.cleaning}",
+                value=(self.hands, self.cleaning),
+            )
+        check_rate(self.rate)
+
+
+def check_rate(rate: float) -> None:
+    """Raise `InvalidValueError` unless a rate is one that learns."""
+    if not (math.isfinite(rate) and rate > 0):
+        raise InvalidValueError(f"a rate is above zero and finite, not {rate}", value=rate)
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """What a finished cycle did."""
+
+    number: int  # from 1
+    mean_change: float  # of a weight
+    win_rate: float  # against the strategy before, chips a hand
+    standard_error: float
+
+
+@dataclass(eq=False)
+class Training:
+    """A run: weights, and what the hands of the unfinished cycle have won."""
+
+    weights: Floats  # [2, W] by seat
+    sums: Ints  # [2, W, 2] profits in 1/125 chip and visits
+    hands_done: int = 0  # of the unfinished cycle
+    cycles: list[Cycle] = field(default_factory=list)
+
+    @classmethod
+    def begin(cls, settings: FixedStrategy) -> Training:
+        """The run before the first hand."""
+        if settings.start == "report":
+            seats = [report_start(seat) for seat in (BB, BU)]
+        else:
+            seats = [random_start(seat, settings.seed) for seat in (BB, BU)]
+        return cls(np.array(seats), np.zeros((2, num_weights(), 2), np.int64))
+
+
+Watch: TypeAlias = Callable[[Training], None]
+
+
+def train(
+    settings: FixedStrategy,
+    cycles: int,
+    *,
+    out: Path | None = None,
+    resume: bool = False,
+    watch: Watch | None = None,
+) -> Training:
+    """Train for so many cycles in all; `watch` is called after every block of hands and cycle.
+
+    With a folder the run is written to it now and then, and at every cycle's end; `resume` goes on
+    with what is there. A run that is asked to stop is written too, and raises `Stopped`.
+    """
+    run = load_training(out, settings) if out and resume else Training.begin(settings)
+    keep = Keeper(None if out is None else lambda: save_training(out, settings, run))
+    while len(run.cycles) < cycles:
+        while run.hands_done < settings.hands:
+            keep.stop_if_asked(run)
+            play_block(settings, run)
+            if watch is not None:
+                watch(run)
+            keep(is_due=run.hands_done == settings.hands)
+        keep.stop_if_asked(run)
+        finish_cycle(settings, run)
+        keep(is_due=True)
+        if watch is not None:
+            watch(run)
+    return run
+
+
+def needed_bytes(threads: int) -> int:
+    """Memory of a training, about: weights and what they become, and the sums of each thread.
+
+    Example:
+        >>> round(needed_bytes(2) / 1e9, 1)
+        0.3
+    """
+    return 2 * 8 * num_weights() * (4 + 2 * (1 + min(threads, _MOST_LANES)))
+
+
+def play_block(settings: FixedStrategy, run: Training) -> None:
+    """Play the next hands of a cycle."""
+    import numba
+
+    from equilibrist.papers.ectomynx.kernels.fixed_strategy import play_cycle
+
+    count = min(_BLOCK, settings.hands - run.hands_done)
+    first = len(run.cycles) * settings.hands + run.hands_done
+    lanes = min(numba.get_num_threads(), _MOST_LANES)
+    # The first lane adds to the sums themselves.
+    sums = run.sums[None] if lanes == 1 else np.zeros((lanes, *run.sums.shape), np.int64)
+    play_cycle(*level_game(), *run.weights, key_of(settings.seed, 0), first, first + count, sums)
+    if lanes > 1:
+        run.sums += sums.sum(axis=0)
+    run.hands_done += count
+
+
+def finish_cycle(settings: FixedStrategy, run: Training) -> None:
+    """Update all weights by what was won, and play the new strategy against the old one."""
+    before = run.weights.copy()
+    run.weights = updated(before, run.sums, settings.rate, settings.cleaning)
+    number = len(run.cycles) + 1
+    won, error = head_to_head(run.weights, before, seed=settings.seed, stream=number)
+    change = float(np.abs(run.weights - before).mean())
+    run.cycles.append(Cycle(number, change, won, error))
+    run.sums[:] = 0
+    run.hands_done = 0
+
+
+def updated(weights: Floats, sums: Ints, rate: float, cleaning: float = 0.0) -> Floats:
+    """Weights [2, W] after a cycle whose profits and visits were `sums` [2, W, 2].
+
+    Slots that no hand was about keep their weight, as far as their group lets them.
+    """
+    from equilibrist.papers.ectomynx.kernels.fixed_strategy import PROFIT, UNIT, VISITS
+
+    visits = np.maximum(sums[..., VISITS], 1)
+    exponents = rate * sums[..., PROFIT] / (UNIT * visits)
+    exponents[weights == 0] = -np.inf
+    weights = weights.copy()
+    for seat in (BB, BU):
+        from_largest(exponents[seat], seat)
+        weights[seat] *= np.exp(exponents[seat])
+        normalise(weights[seat], seat)
+        if cleaning:
+            weights[seat][weights[seat] < cleaning] = 0
+            normalise(weights[seat], seat)
+    return weights
+
+
+def head_to_head(
+    first: Floats, second: Floats, *, deals: int = _MATCH_DEALS, seed: int = 0, stream: int = 0
+) -> tuple[float, float]:
+    """Chips a hand that weights [2, W] win from others, and the standard error, in duplicate."""
+    from equilibrist.papers.ectomynx.kernels.fixed_strategy import play_match
+
+    sums = np.zeros((_MOST_LANES, 2), np.int64)
+    play_match(*level_game(), *first, *second, key_of(seed, 1 + stream), 0, deals, sums)
+    return won_per_hand(sums, deals)
+
+
+def won_per_hand(sums: Ints, deals: int) -> tuple[float, float]:
+    """Mean and standard error a hand of `sums` [lanes, 2]: chips of deals of two hands, squares."""
+    total, squares = sums.sum(axis=0).tolist()
+    mean = total / deals
+    spread = max(squares / deals - mean**2, 0.0) / max(deals - 1, 1)
+    return mean / 2, float(np.sqrt(spread)) / 2
+
+
+def key_of(seed: int, stream: int) -> np.uint64:
+    """The word that a run's hands (stream 0), or those of the match after a cycle, draw under."""
+    words = np.random.SeedSequence([seed, stream]).generate_state(1, np.uint64)
+    return np.uint64(words[0])
+
+
+# --- on disk --------------------------------------------------------------------------------------
+
+
+class Keeper:
+    """Writes a run by `save` when it is due: when a cycle ends, or a checkpoint costs little."""
+
+    def __init__(self, save: Callable[[], None] | None) -> None:
+        self._save = save
+        self._written, self._took = time.perf_counter(), 1.0
+        self._block = self._written
+        self._is_saved = False
+
+    def __call__(self, *, is_due: bool) -> None:
+        """Write, or leave it for now."""
+        start = time.perf_counter()
+        self._is_saved = False
+        if self._save is None or not (is_due or start - self._written > _SAVE_SHARE * self._took):
+            return
+        self._save()
+        self._written = time.perf_counter()
+        self._took = self._written - start
+        self._is_saved = True
+
+    def stop_if_asked(self, run: object) -> None:
+        """Write the run and raise `Stopped` with it if asked to; to be called between blocks."""
+        now = time.perf_counter()
+        if stopping.is_requested():
+            if not self._is_saved:
+                self(is_due=True)
+            raise Stopped(partial=run)
+        stopping.expect("block of hands", now - self._block + self._took)
+        self._block = now
+
+
+def save_training(out: Path, settings: FixedStrategy, run: Training) -> None:
+    """Write a run; the folder holds the old one or the new one, never half."""
+    write_artefact(
+        out,
+        KIND,
+        {"weights": run.weights, "sums": run.sums, "cycles": cycles_array(run.cycles)},
+        configuration={"version": VERSION, **asdict(settings)},
+        info={"hands_done": run.hands_done},
+        seed=settings.seed,
+    )
+
+
+def load_training(folder: Path, settings: FixedStrategy | None = None) -> Training:
+    """The run in a folder; `StorageError` unless it is of this version and these settings."""
+    stored = open_artefact(folder, KIND, in_memory=True)
+    wanted = {"version": VERSION, **(asdict(settings) if settings else {})}
+    check_same(folder, stored.configuration, wanted)
+    fields, slots = Fields.configuration(stored), num_weights()
+    made_by = read_settings(fields, FixedStrategy)
+    rules = {
+        "weights": ArrayRule("float64", (2, slots), low=0, high=1),
+        "sums": ArrayRule("int64", (2, slots, 2), low=-_MOST_SUM, high=_MOST_SUM),
+        "cycles": CYCLES,
+    }
+    check_arrays(stored, rules)
+    weights, sums = stored.arrays["weights"], stored.arrays["sums"]
+    for seat in (BB, BU):
+        normalised = weights[seat].copy()
+        normalise(normalised, seat)
+        if not np.allclose(normalised, weights[seat], rtol=0, atol=1e-6):
+            raise damaged(
+                folder / stored.files["weights"].file, "has weights of a group that do not sum to 1"
+            )
+    hands_done = Fields.info(stored).whole("hands_done", 0, made_by.hands)
+    return Training(weights, sums, hands_done, cycles_of(stored.arrays["cycles"]))
+
+
+def read_settings(fields: Fields, kind: type[S]) -> S:
+    """Hyper-parameters as they are stored; `StorageError` where they are none."""
+    readers: dict[type, Callable[[str], Any]] = {
+        int: fields.whole, float: fields.number, str: fields.text
+    }  # fmt: skip
+    found = {each.name: readers[type(each.default)](each.name) for each in fields_of(kind)}  # type: ignore[arg-type]
+    try:
+        return kind(**found)
+    except InvalidValueError as error:
+        raise fields.error("hands", f"part of settings that train ({error})") from None
+
+
+def cycles_array(cycles: Sequence[Cycle]) -> Floats:
+    """Cycles as they are stored, [cycles, 4]."""
+    return np.array([list(asdict(cycle).values()) for cycle in cycles]).reshape(-1, 4)
+
+
+def cycles_of(rows: Floats) -> list[Cycle]:
+    """Cycles of stored rows."""
+    return [Cycle(int(number), *rest) for number, *rest in rows.tolist()]
+
+
+def check_same(folder: Path, configuration: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Raise `StorageError` unless a run was made as it is wanted."""
+    for name, value in wanted.items():
+        if configuration.get(name) != value:
+            raise StorageError(
+                f"{folder} was trained with {name} {plain_text(str(configuration.get(name)), 40)}, "
+                f"not {value}; ask for the same, or train into another folder",
+                value=str(folder),
+            )

@@ -1,0 +1,207 @@
+"""How PsOpti's players are made: models of different rounds, solved one by one, then glued.
+
+Each model is a solution in the bot's folder, proved on its own: `preflop` is the opening, if it is
+solved at all, `postflop-…` is named by the small bets in its pot, or by the betting that leads to
+it. Those named by betting are given what the opening's solution says of both players' hands; the
+others take all hands for equally likely (Billings et al. 2003, "Composition of preflop and postflop
+models").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.abstraction.buckets import Abstraction
+from equilibrist.abstraction.conditioning import Priors
+from equilibrist.bots.registry import BUCKETS, COUNTS, GluedBot
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.betting_tree import BettingTree
+from equilibrist.games.catalog import get_game
+from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.models.bucketed import bucket_tree
+from equilibrist.models.exact import exact_game
+from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.models.treeplex import player_rows
+from equilibrist.storage.artefact import read_identity
+from equilibrist.storage.manifest import MANIFEST
+from equilibrist.strategies.composition import GluedBuckets, Part, glue, openings
+from equilibrist.strategies.description import (
+    BucketDescription,
+    Description,
+    GameDescription,
+    same_game,
+)
+from equilibrist.strategies.quantized import CompactStrategy, rounded
+from equilibrist.strategies.solution import Solution, game_of, read_summary
+
+OPENING = "preflop"
+_LATER = "postflop-"
+Tell = Callable[[str], None]
+
+
+class Model(NamedTuple):
+    """A model to solve."""
+
+    name: str  # of its folder
+    description: Description
+    bot: GluedBot  # with the method for this one
+
+
+def models(bot: GluedBot, folder: Path, tell: Tell = print) -> Iterator[Model]:
+    """The models to solve, in order.
+
+    A model that needs the opening's beliefs is described when it is asked for: the opening's
+    solution must be there by then. `tell` hears where beliefs had to be given up.
+    """
+    if bot.opening == "selby":
+        game = GameDescription.of(exact_game(get_game("preflop-holdem")))
+        yield Model(OPENING, game, replace(bot, method="lp"))
+    elif bot.opening == "model":
+        model = _described(bot, folder, last_round=_betting(bot, folder).last_round - 1)
+        yield Model(OPENING, model, bot)
+    small_bet = _betting(bot, folder).rules.raise_sizes[0]
+    uniform = (1.0,) * bot.buckets[0]
+    for pot in bot.pots:
+        chips = pot * small_bet
+        model = _described(bot, folder, first_round=1, pot=chips, priors=(uniform, uniform))
+        yield Model(f"{_LATER}{pot}", model, bot)
+    if bot.pots:
+        return
+    opening = Solution.load(folder / OPENING)
+    solved, betting = game_of(opening), _betting(bot, folder)
+    for node in openings(betting):
+        name, pot = betting.name(node)[:-1], int(betting.spent[node].sum())
+        priors = beliefs(solved, opening.plans, name, tell)
+        model = _described(bot, folder, first_round=1, pot=pot, priors=priors)
+        yield Model(_LATER + name, model, bot)
+
+
+def has_other_beliefs(out: Path, description: Description) -> bool:
+    """Whether a folder holds a solution of this model, but for what is believed of the hands.
+
+    The opening was solved better since.
+    """
+    if not (out / MANIFEST).exists() or not isinstance(description, BucketDescription):
+        return False
+    there = read_summary(out).game
+    if not isinstance(there, BucketDescription) or there.priors == description.priors:
+        return False
+    return same_game(replace(there, priors=description.priors), description)
+
+
+def keep_glued(bot: GluedBot, folder: Path, tell: Tell = print) -> None:
+    """Glue what is solved, and write the strategy; `tell` hears which model plays other pots."""
+    betting, buckets = _betting(bot, folder), Abstraction.open(folder / BUCKETS)
+    opening, columns = _opening(bot, folder, buckets, betting)
+    parts: dict[str, Part] = {}
+    later: dict[int, Part] = {}
+    for node in openings(betting):
+        name = _model_for(bot, betting, node, tell)
+        if name not in parts:
+            solution = Solution.load(folder / name)
+            parts[name] = Part.of(game_of(solution), solution.plans)
+        later[node] = parts[name]
+    glued = glue(betting, columns, opening, later)
+    names = [*([] if bot.opening == "call" else [OPENING]), *parts]
+    first, second = (
+        rounded(bucket_tree(betting, player, columns), chances)
+        for player, chances in enumerate(glued)
+    )
+    CompactStrategy(
+        _described(bot, folder),
+        (first, second),
+        {name: read_identity(folder / name).hash for name in names},
+        columns.opening,
+    ).save(folder / bot.strategy)
+
+
+def _model_for(bot: GluedBot, betting: BettingTree, node: int, tell: Tell) -> str:
+    """The name of the later model that goes on from a node: its own, or that of the nearest pot."""
+    name, bets = betting.name(node)[:-1], betting.spent[node].sum() / betting.rules.raise_sizes[0]
+    if not bot.pots:
+        return _LATER + name
+    nearest = min(bot.pots, key=lambda pot: abs(pot - bets))
+    if nearest != bets:
+        tell(f"after {name} the pot is {bets:g} bets: played as one of {nearest}")
+    return f"{_LATER}{nearest}"
+
+
+def _opening(
+    bot: GluedBot, folder: Path, buckets: Abstraction, betting: BettingTree
+) -> tuple[Part, GluedBuckets]:
+    """What is played in the first round, and the columns of the whole."""
+    if bot.opening == "call":
+        columns = GluedBuckets(np.zeros(len(buckets.streets.hands), np.int16), buckets)
+        return _calls(betting, columns), columns
+    solution = Solution.load(folder / OPENING)
+    game = game_of(solution)
+    table: NDArray[np.int16] = (
+        buckets.tables[0][0] if game.states is None else game.states.state_of_hand[0][0]
+    )
+    return Part.of(game, solution.plans), GluedBuckets(table.astype(np.int16), buckets)
+
+
+def _calls(betting: BettingTree, columns: GluedBuckets) -> Part:
+    """Always call."""
+    first, second = (bucket_tree(betting, player, columns) for player in (0, 1))
+    behaviour = []
+    for player, tree in enumerate((first, second)):
+        rows, chances = player_rows(betting, player), np.ones(int(tree.block_start[-1]))
+        for node in np.flatnonzero((rows.decision >= 0) & (betting.round == 0)).tolist():
+            for child in betting.children(node):
+                is_call = betting.step(child) == "c"
+                block(tree, 0, 0, chances)[rows.row[child]] = float(is_call)
+        behaviour.append(chances)
+    return Part(betting, (first, second), (behaviour[0], behaviour[1]))
+
+
+def beliefs(
+    game: SequenceGame, plans: tuple[Floats, Floats], name: str, tell: Tell = print
+) -> Priors:
+    """How often each player comes to an end of the first round, `name`, with each bucket: x and y.
+
+    Plans of a bucket `game` say so; `tell` hears where one never goes there, so that any hand is
+    believed.
+    """
+    assert game.betting is not None
+    node = game.betting.parse(name)
+    found = []
+    for player, plan in enumerate(plans):
+        row = player_rows(game.betting, player).row[node]
+        weights = np.asarray(block(game.trees[player], 0, 0, plan)[row], np.float64)
+        if not weights.any():
+            tell(f"player {player} never plays {name}: any hand is believed there")
+            weights = np.ones_like(weights)
+        found.append(tuple(weights.tolist()))
+    return found[0], found[1]
+
+
+def _described(
+    bot: GluedBot,
+    folder: Path,
+    *,
+    first_round: int = 0,
+    last_round: int | None = None,
+    pot: int | None = None,
+    priors: Priors | None = None,
+) -> BucketDescription:
+    return BucketDescription.of(
+        folder / BUCKETS,
+        folder / COUNTS,
+        BetMenu.parse(None, None, bot.max_raises),
+        first_round=first_round,
+        last_round=last_round,
+        pot=pot,
+        priors=priors,
+    )
+
+
+def _betting(bot: GluedBot, folder: Path) -> BettingTree:
+    menu = BetMenu.parse(None, None, bot.max_raises)
+    return BettingTree.build(Abstraction.open(folder / BUCKETS).rules, menu)

@@ -1,0 +1,226 @@
+"""CFR+ and discounted CFR for spots: regrets and averages are all that is kept.
+
+The iterations are those of `cfr.py`, but the last round has no plans in memory, and a plan counts
+in the average when the opponent meets it, so player 0's one iteration earlier
+(`kernels/cpu/table_sweeps.py`). Numbers are floats of 32 bits, or of 16 bits in the last round:
+each a share of the largest number of its row, a sequence on a board. That halves memory; rounding
+to 1 / 32767 of the largest then limits how well a spot can be solved, not the best responses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.kernels.array_structs import Treeplex
+from equilibrist.kernels.cpu import table_sweeps as kernels
+from equilibrist.kernels.cpu.tables import MOST
+from equilibrist.models.game import BEST, EXPECTATION, Floats, SequenceGame
+from equilibrist.solving.cfr import CFR, CFR_VARIANTS
+from equilibrist.solving.solver import State
+from equilibrist.strategies.evaluation import Evaluation
+
+_PARTS = ("regret", "average")
+Table = tuple[NDArray[Any], NDArray[Any]]  # numbers, and scales of rows if they are packed
+
+
+@dataclass(frozen=True)
+class TableCFR:
+    """Hyper-parameters; `bits` are those of a number of the last round.
+
+    Example:
+        >>> from equilibrist.models.spot import Spot
+        >>> game = Spot.of("Td9d6hQc2s", "AA,76s", "KK", pot=200, stack=100, bets="a").build().game
+        >>> state = TableCFR().init(game)
+        >>> TableCFR().step(game, state, 200)
+        >>> TableCFR().evaluate(game, state).exploitability < 1
+        True
+    """
+
+    method: CFR = CFR_VARIANTS["cfr+"]
+    bits: int = 32
+
+    @property
+    def name(self) -> str:
+        """Of the method."""
+        return self.method.name
+
+    def init(self, game: SequenceGame, seed: int = 0) -> State:
+        """No regret; but tables of locked decisions hold their chances, which match themselves."""
+        state: State = {"iteration": np.array(0)}
+        for player, tree in enumerate(game.trees):
+            trunk, last, rows = _lengths(tree)
+            places, chances = _given(game, player)
+            early = places < trunk
+            late = _last_places(tree, places[~early])
+            for part in _PARTS:
+                state[f"{part}{player}"] = np.zeros(trunk, np.float32)
+                state[f"{part}{player}"][places[early]] = chances[early]
+                table = np.zeros(last, np.float32)
+                table[late] = chances[~early]
+                state[f"last_{part}{player}"] = table
+                if self.bits == 16:
+                    numbers, scales = np.zeros(last, np.int16), np.zeros(rows, np.float32)
+                    if len(late):
+                        kernels.pack_last(tree, table, numbers, scales)
+                    state[f"last_{part}{player}"] = numbers
+                    state[f"last_{part}_scale{player}"] = scales
+            plan, behaviour = self.trunk(game, state, "regret", player)
+            state[f"trunk_plan{player}"], state[f"trunk_behaviour{player}"] = plan, behaviour
+        return state
+
+    def step(self, game: SequenceGame, state: State, steps: int) -> None:
+        """Some more iterations, both players in turn."""
+        schedule = self.method.discounting.schedule(int(state["iteration"]), steps, 0.0)
+        players = []
+        for player in (0, 1):
+            trunk = tuple(
+                state[f"{part}{player}"] for part in ("trunk_plan", "trunk_behaviour", *_PARTS)
+            )
+            players.append((*trunk, *(self._last(state, part, player) for part in _PARTS)))
+        values, ends = self._space(game)
+        kernels.sweeps(
+            game.trees, game.leaves, game.pairs, players[0], players[1], schedule, values, ends
+        )
+        state["iteration"] += steps
+
+    def evaluate(self, game: SequenceGame, state: State) -> Evaluation:
+        """The value of the average plans and both best responses.
+
+        Sums are in float32 but for the last, so exact to about 1e-6 of the stakes.
+        """
+        sides = self._averages(game, state)
+
+        def worth(player: int, rule: int) -> float:
+            return self._worth(game, sides, player, rule)[0]
+
+        first = game.first_player
+        return Evaluation(worth(first, EXPECTATION), (worth(0, BEST), worth(1, BEST)), game.unit)
+
+    def trunk_values(self, game: SequenceGame, state: State, player: int) -> Floats:
+        """What a player's rows of the trunk are worth if both play their averages: [trunk]."""
+        return self._worth(game, self._averages(game, state), player, EXPECTATION)[1]
+
+    def _averages(self, game: SequenceGame, state: State) -> list[tuple[Floats, Floats, Table]]:
+        """By player: plan and behaviour of the trunk, and the table of the last round."""
+        last = [self._last(state, "average", player) for player in (0, 1)]
+        return [(*self.trunk(game, state, "average", p), last[p]) for p in (0, 1)]
+
+    def _worth(
+        self,
+        game: SequenceGame,
+        sides: list[tuple[Floats, Floats, Table]],
+        player: int,
+        rule: int,
+    ) -> tuple[float, Floats]:
+        """What a player wins by a rule, and what its rows of the trunk are worth then."""
+        own, other = game.trees[player], game.trees[1 - player]
+        plan, behaviour, last = sides[player]
+        values, ends = self._space(game)
+        found = kernels.root_value(
+            player, rule, own, other, game.leaves, game.pairs, (plan, behaviour.copy(), last),
+            sides[1 - player], values, ends,
+        )  # fmt: skip
+        return float(found), values
+
+    def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
+        """The average plans [L], in float32; uniform before the first step."""
+        return self._plan(game, state, 0), self._plan(game, state, 1)
+
+    def _plan(self, game: SequenceGame, state: State, player: int) -> Floats:
+        tree = game.trees[player]
+        trunk, _ = self.trunk(game, state, "average", player)
+        numbers, scales = self._last(state, "average", player)
+        if self.bits == 16:
+            table = np.empty(len(numbers), np.float32)
+            kernels.unpack_last(tree, numbers, scales, table)
+            numbers = table
+        plan = np.empty(game.lengths[player], np.float32)
+        plan[: len(trunk)] = trunk
+        kernels.realize_last(tree, trunk, numbers, plan)
+        return plan
+
+    def trunk(
+        self, game: SequenceGame, state: State, part: str, player: int
+    ) -> tuple[Floats, Floats]:
+        """Plan and behaviour before the last round, by a table matched."""
+        tree, table = game.trees[player], _in_memory(state[f"{part}{player}"])
+        behaviour, plan = np.empty_like(table), np.empty_like(table)
+        kernels.match_trunk(tree, table, behaviour)
+        kernels.realize_trunk(tree, behaviour, plan)
+        return plan, behaviour
+
+    def _last(self, state: State, part: str, player: int) -> Table:
+        """A table of the last round: numbers and scales, of which floats have none."""
+        numbers = _in_memory(state[f"last_{part}{player}"])
+        scales = state.get(f"last_{part}_scale{player}", np.zeros(0, np.float32))
+        return numbers, _in_memory(scales)
+
+    def _space(self, game: SequenceGame) -> tuple[Floats, Floats]:
+        """Work space: values of the longest trunk, and of the most entries of the last round."""
+        trunk = max(_lengths(tree)[0] for tree in game.trees)
+        ends = max(
+            int(tree.entry_start[-1] - tree.entry_start[-2]) * _num_last_states(tree)
+            for tree in game.trees
+        )
+        return np.empty(trunk, np.float32), np.empty(ends, np.float32)
+
+
+TABLE_METHODS = {name: TableCFR(CFR_VARIANTS[name]) for name in ("cfr+", "dcfr", "cfr")}
+
+
+def table_block(tree: Treeplex, board: int, state: State, player: int) -> Floats:
+    """The average of the rows of actions of a board of the last round: [Q − E, S]."""
+    states, first = int(tree.num_states[board]), int(tree.board_start[-2])
+    rows = _num_last_rows(tree)
+    start = rows * int(tree.state_start[board] - tree.state_start[first])
+    numbers = state[f"last_average{player}"][start : start + rows * states].reshape(rows, states)
+    scales = state.get(f"last_average_scale{player}")
+    if scales is None:
+        return np.array(numbers)
+    own = scales[(board - first) * rows : (board - first + 1) * rows]
+    return numbers * (own[:, None] / np.float32(MOST))
+
+
+def _in_memory(array: NDArray[Any]) -> NDArray[Any]:
+    """An array that kernels may write to; those on the disk are checked and copied."""
+    return array if isinstance(array, np.ndarray) and array.flags.writeable else np.array(array)
+
+
+def _lengths(tree: Treeplex) -> tuple[int, int, int]:
+    """Numbers of the trunk, of a table of the last round, and rows of such a table."""
+    actions = _num_last_rows(tree)
+    boards = int(tree.board_start[-1] - tree.board_start[-2])
+    return (
+        int(tree.block_start[tree.board_start[-2]]),
+        actions * _num_last_states(tree),
+        (actions * boards),
+    )
+
+
+def _num_last_rows(tree: Treeplex) -> int:
+    """Rows of actions of a board of the last round."""
+    return int(tree.num_sequences[-1] - (tree.entry_start[-1] - tree.entry_start[-2]))
+
+
+def _num_last_states(tree: Treeplex) -> int:
+    return int(tree.num_states[tree.board_start[-2] :].sum())
+
+
+def _given(game: SequenceGame, player: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    if game.given is None:
+        return np.zeros(0, np.int64), np.zeros(0)
+    return game.given[player]
+
+
+def _last_places(tree: Treeplex, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where numbers of a plan's last round stand in a table of it."""
+    first = int(tree.board_start[-2])
+    entries = int(tree.entry_start[-1] - tree.entry_start[-2])
+    board = np.searchsorted(tree.block_start, places, side="right") - 1
+    before = tree.state_start[board] - tree.state_start[first]
+    start = (int(tree.num_sequences[-1]) - entries) * before
+    return start + places - tree.block_start[board] - entries * tree.num_states[board]

@@ -1,0 +1,83 @@
+"""The averages of CFR by tables, asked board by board: a spot of gigabytes answers in seconds.
+
+Of the rounds before the last everything is made at once: plans from their tables, and values by one
+sweep over all boards of the last round. A board of the last round is read, matched and met alone.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.models.board_game import one_board
+from equilibrist.models.game import EXPECTATION, Floats, SequenceGame
+from equilibrist.solving.lean_cfr import TableCFR, table_block
+from equilibrist.solving.solver import State
+
+
+@dataclass(frozen=True, eq=False)
+class TableBoards:
+    """A state of `TableCFR` as `strategies.spot_report.Boards`; arrays may be on the disk."""
+
+    game: SequenceGame
+    solver: TableCFR
+    state: State
+
+    def plan(self, player: int, board: int) -> Floats:
+        """A board's block of the average plan: [Q, S]."""
+        tree = self.game.trees[player]
+        if board < tree.board_start[-2]:
+            return block(tree, self._round(board), board, self._trunk[player])
+        return self._last(player, board)[0]
+
+    def values(self, player: int, board: int) -> Floats:
+        """What each row is worth with everything below it: [Q, S]."""
+        tree = self.game.trees[player]
+        if board < tree.board_start[-2]:
+            return block(tree, self._round(board), board, self._trunk_values(player))
+        alone = one_board(self.game, board)
+        values = alone.gradient(player, self._last(1 - player, board)[0].ravel())
+        alone.fold_up(player, EXPECTATION, values, self._last(player, board)[1].ravel())
+        return values.reshape(-1, int(tree.num_states[board]))
+
+    def _last(self, player: int, board: int) -> tuple[Floats, Floats]:
+        """Plan and behaviour on a board of the last round: [Q, S] each."""
+        tree, alone = self.game.trees[player], one_board(self.game, board)
+        entries, states = int(alone.trees[player].entry_start[-1]), int(tree.num_states[board])
+        reach = np.ones((entries, states), np.float32)
+        if board >= tree.board_start[1]:
+            above = int(tree.board_parent[board])
+            rows = tree.entry_parent[tree.entry_start[-2] :]
+            columns = tree.state_parent[tree.state_start[board] : tree.state_start[board + 1]]
+            reach = self.plan(player, above)[rows][:, columns]
+        table = table_block(tree, board, self.state, player)
+        behaviour = alone.behaviour(player, np.vstack([reach, table]).ravel())
+        played = behaviour.reshape(-1, states).copy()
+        for decision, parent in enumerate(alone.trees[player].decision_parent):
+            if parent < entries:
+                first = int(alone.trees[player].decision_first[decision])
+                size = int(alone.trees[player].decision_size[decision])
+                played[first : first + size] *= reach[parent]
+        plan = alone.realize(player, played.ravel()).reshape(-1, states)
+        plan[:entries] = reach
+        return plan, behaviour
+
+    def _round(self, board: int) -> int:
+        return int(np.searchsorted(self.game.trees[0].board_start, board, side="right")) - 1
+
+    @functools.cached_property
+    def _trunk(self) -> tuple[Floats, Floats]:
+        first, second = (self.solver.trunk(self.game, self.state, "average", p) for p in (0, 1))
+        return first[0], second[0]
+
+    def _trunk_values(self, player: int) -> Floats:
+        if player not in self._kept_values:
+            self._kept_values[player] = self.solver.trunk_values(self.game, self.state, player)
+        return self._kept_values[player]
+
+    @functools.cached_property
+    def _kept_values(self) -> dict[int, Floats]:
+        return {}

@@ -1,0 +1,99 @@
+"""Where a run is kept: a solution's folder, written at checkpoints and opened to go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from equilibrist.errors import InvalidValueError
+from equilibrist.models.game import SequenceGame
+from equilibrist.solving.solve import Row, Run
+from equilibrist.solving.solver import Solver
+from equilibrist.solving.state_schema import check_state
+from equilibrist.storage.array_file import damaged
+from equilibrist.storage.artefact import Artefact, open_artefact
+from equilibrist.storage.schema import ArrayRule, check_arrays
+from equilibrist.strategies.description import Description, same_game
+from equilibrist.strategies.evaluation import Evaluation
+from equilibrist.strategies.solution import KIND, TRACE_COLUMNS, Solution
+
+
+class Store:
+    """Saves a run as a solution, and opens it again; without a folder it does nothing."""
+
+    def __init__(
+        self,
+        out: Path | None,
+        game: SequenceGame,
+        description: Description,
+        solver: Solver,
+        seed: int,
+        dtype: str,
+    ) -> None:
+        self.out = out
+        self.game = game
+        self.description = description
+        self.solver = solver
+        self.seed = seed
+        self.settings = {"dtype": dtype}
+
+    def save(self, run: Run) -> None:
+        """Write the run so far; the folder holds the old one or the new one, never half."""
+        if self.out is None:
+            return
+        run.check_whole()
+        first, second = self.solver.plans(self.game, run.state)
+        Solution(
+            game=self.description,
+            plans=(np.asarray(first, np.float64), np.asarray(second, np.float64)),
+            method=self.solver.name,
+            iterations=int(run.state["iteration"]),
+            seconds=run.seconds,
+            certificate=run.evaluation,
+            trace=run.trace_array(),
+            seed=self.seed,
+            settings=self.settings,
+            state=run.state,
+        ).save(self.out)
+
+    def resume(self) -> Run:
+        """The run in the folder; refused if it is of another game, method or setting."""
+        assert self.out is not None
+        artefact = open_artefact(self.out, KIND, in_memory=True)
+        solution = Solution.of(artefact)
+        same = {
+            "game": same_game(solution.game, self.description),
+            "method": solution.method == self.solver.name,
+            "seed": solution.seed == self.seed,
+            "settings": dict(solution.settings) == self.settings,
+        }
+        for what, is_same in same.items():
+            if not is_same:
+                raise InvalidValueError(
+                    f"{self.out} was begun with another {what}; resume with the same, or choose "
+                    "another folder",
+                    value=what,
+                )
+        plans = {
+            f"plan{player}": ArrayRule("float64", (length,))
+            for player, length in enumerate(self.game.lengths)
+        }
+        check_arrays(artefact, plans, only="plan")
+        check_state(artefact, self.solver.name, self.solver.init(self.game, self.seed))
+        rows = read_trace(artefact, solution.certificate.unit)
+        return Run(dict(solution.state), rows, solution.seconds)
+
+
+def read_trace(artefact: Artefact, unit: str) -> list[Row]:
+    """The evaluations of a stored run; `StorageError` where there is none to go on from."""
+    trace = artefact.arrays["trace"]
+    if len(trace) == 0 or trace.shape[1] != len(TRACE_COLUMNS):
+        raise damaged(
+            artefact.folder / artefact.files["trace"].file,
+            f"has shape {list(trace.shape)}; a run has rows of {', '.join(TRACE_COLUMNS)}",
+        )
+    return [
+        Row(int(t), seconds, Evaluation(value, (one, two), unit))
+        for t, seconds, _, one, two, value in trace.tolist()
+    ]

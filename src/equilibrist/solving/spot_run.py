@@ -1,0 +1,146 @@
+"""Solved spots on disk: the spot as text, the tables of its solver, and the proof.
+
+To answer, only the averages are read; to go on, everything is, and the run goes on to the same
+numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from equilibrist.errors import EquilibristError, InvalidValueError, StorageError
+from equilibrist.models.spot import Spot
+from equilibrist.models.subgame import Subgame
+from equilibrist.solving.lean_cfr import TABLE_METHODS, TableCFR
+from equilibrist.solving.lean_plans import TableBoards
+from equilibrist.solving.solution_run import read_trace
+from equilibrist.solving.solve import Run
+from equilibrist.solving.solver import State
+from equilibrist.solving.state_schema import check_state
+from equilibrist.storage.array_file import damaged
+from equilibrist.storage.artefact import Identity, open_artefact, read_identity, write_artefact
+from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.schema import ArrayRule, Fields, check_arrays, damaged_by
+from equilibrist.strategies.solution import STATE, TRACE_COLUMNS
+from equilibrist.strategies.spot_report import Answers
+
+KIND = "spot"
+_TRACE = ArrayRule("float64", (None, len(TRACE_COLUMNS)))
+
+
+@dataclass(frozen=True, eq=False)
+class SolvedSpot:
+    """A spot, how it is solved, and how far."""
+
+    spot: Spot
+    solver: TableCFR
+    run: Run
+    subgame: Subgame | None = None  # if it is built
+
+    def save(self, folder: str | Path) -> str:
+        """Write it, replacing one that is there at once and whole; returns its hash."""
+        self.run.check_whole()
+        found = self.run.evaluation
+        return write_artefact(
+            folder,
+            KIND,
+            {"trace": self.run.trace_array()}
+            | {STATE + name: array for name, array in self.run.state.items()},
+            configuration={
+                "spot": dataclasses.asdict(self.spot),
+                "method": self.solver.name,
+                "bits": self.solver.bits,
+            },
+            info={
+                "iterations": int(self.run.state["iteration"]),
+                "exploitability": found.exploitability,
+                "unit": found.unit,
+            },
+            timings={"seconds": self.run.seconds},
+        )
+
+    @classmethod
+    def open(cls, folder: str | Path, *, to_go_on: bool = False) -> SolvedSpot:
+        """The spot in a folder, its game built and its tables checked.
+
+        To go on, its arrays are copied to memory; otherwise large ones are checked as they are
+        read.
+        """
+        stored = read_identity(folder, KIND)
+        spot, by = _read_spot(stored), _read_solver(stored)
+        built = spot.build()
+        first = by.init(built.game)
+        check_state(stored, by.name, first)  # before gigabytes are read
+        artefact = open_artefact(folder, KIND, in_memory=to_go_on, blockwise=not to_go_on)
+        if (_read_spot(artefact), _read_solver(artefact)) != (spot, by):
+            raise damaged(artefact.folder / MANIFEST, "was replaced while it was opened")
+        check_arrays(artefact, {"trace": _TRACE}, but=STATE)
+        check_state(artefact, by.name, first)
+        arrays: dict[str, Any] = {**artefact.arrays, **artefact.large}
+        state: State = {
+            name.removeprefix(STATE): array
+            for name, array in arrays.items()
+            if name.startswith(STATE)
+        }
+        rows = read_trace(artefact, Fields.info(artefact).text("unit"))
+        run = Run(state, rows, Fields.timings(artefact).number("seconds", 0))
+        return cls(spot, by, run, built)
+
+    def check_same(self, spot: Spot, solver: TableCFR, folder: Path) -> None:
+        """Raise `InvalidValueError` unless the run is of this spot by this solver."""
+        for what, is_same in (("spot", spot == self.spot), ("method", solver == self.solver)):
+            if not is_same:
+                raise InvalidValueError(
+                    f"{folder} was begun with another {what}; resume with the same, or choose "
+                    "another folder",
+                    value=what,
+                )
+
+    def answers(self, found: Subgame | None = None) -> Answers:
+        """What it says at nodes."""
+        found = found or self.subgame or self.spot.build()
+        return Answers(self.spot, found, TableBoards(found.game, self.solver, self.run.state))
+
+
+def _read_spot(stored: Identity) -> Spot:
+    """The spot that a manifest describes."""
+    fields = Fields.configuration(stored).part("spot")
+    known = {field.name for field in dataclasses.fields(Spot)}
+    for name in fields.names():
+        if name not in known:
+            raise fields.error(name, "a field of a spot")
+    try:
+        return Spot(
+            rules=fields.lines("rules"),
+            board=fields.text("board"),
+            oop=fields.lines("oop"),
+            ip=fields.lines("ip"),
+            pot=fields.whole("pot", 2, 10**9),
+            bets=fields.optional("bets", fields.lines),
+            raises=fields.optional("raises", fields.lines),
+            max_raises=fields.optional("max_raises", fields.lines),
+            locks=fields.list_of_lines("locks"),
+        ).checked()
+    except EquilibristError as error:
+        if isinstance(error, StorageError):
+            raise
+        raise damaged_by(stored, "a spot", error) from None
+
+
+def _read_solver(stored: Identity) -> TableCFR:
+    """The solver that a manifest names."""
+    fields = Fields.configuration(stored)
+    return solver(fields.choice("method", tuple(TABLE_METHODS)), fields.choice("bits", (16, 32)))
+
+
+def solver(method: str, bits: int) -> TableCFR:
+    """A solver of spots by its name and the bits of a number."""
+    if method not in TABLE_METHODS:
+        names = ", ".join(TABLE_METHODS)
+        raise InvalidValueError(f"spots are solved by {names}, not by {method!r}", value=method)
+    if bits not in (16, 32):
+        raise InvalidValueError(f"numbers have 16 or 32 bits, not {bits}", value=bits)
+    return dataclasses.replace(TABLE_METHODS[method], bits=bits)

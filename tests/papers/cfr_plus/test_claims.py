@@ -1,0 +1,113 @@
+"""What `reproduce cfr-plus` prints is what the algorithms do."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from equilibrist.cli import main
+from equilibrist.errors import SolverError
+from equilibrist.games.catalog import get_game
+from equilibrist.kernels.reference.sequence_form import block, boards, decisions, num_rounds
+from equilibrist.models.exact import exact_game
+from equilibrist.papers.cfr_plus import claims
+from equilibrist.solving.cfr import CFR_VARIANTS
+from equilibrist.solving.solve import solve
+
+
+@pytest.fixture(scope="module")
+def reproduced():
+    return claims.reproduce({"kuhn": 400, "leduc": 300})
+
+
+def test_rows_are_what_a_plain_run_finds(reproduced):
+    rows = {row.name: row for row in reproduced[0]}
+    for method in ("cfr", "cfr+"):
+        run = solve(exact_game(get_game("leduc")), CFR_VARIANTS[method], iterations=300)
+        row = rows[f"leduc: {method}, average strategy"]
+        assert row.ours == pytest.approx(run.evaluation.exploitability, abs=1e-12)
+        assert (row.iterations, row.unit) == (300, "chips")
+
+
+def test_cfr_plus_is_ahead_of_cfr_and_its_current_strategy_converges(reproduced):
+    ours = {row.name: row.ours for row in reproduced[0]}
+    for game in ("kuhn", "leduc"):
+        assert ours[f"{game}: cfr+, average strategy"] < ours[f"{game}: cfr, average strategy"] / 2
+        assert ours[f"{game}: cfr+, current strategy"] < ours[f"{game}: cfr, current strategy"] / 2
+
+
+def test_every_curve_ends_with_its_row(reproduced):
+    rows, curves = reproduced
+    for row, curve in zip(rows, curves, strict=False):
+        assert row.name.startswith(curve.game)
+        assert curve.iterations[[0, -1]].tolist() == [1, row.iterations]
+        assert curve.exploitability[-1] == row.ours
+    assert len(curves) == 8
+
+
+def test_what_needs_the_full_game_is_not_yet_there(reproduced):
+    missing = [(row.paper, row.unit) for row in reproduced[0] if row.ours is None]
+    assert missing == [(0.986, "mbb/g"), (1_579, "iterations")]
+
+
+def test_the_sum_of_regrets_goes_over_every_information_set():
+    game = exact_game(get_game("leduc"))
+    rng = np.random.default_rng(2)
+    state = {f"regret{player}": rng.normal(size=game.lengths[player]) for player in (0, 1)}
+    largest = [
+        max(0.0, block(tree, r, board, state[f"regret{player}"])[rows, column].max())
+        for player, tree in enumerate(game.trees)
+        for r in range(num_rounds(tree))
+        for board in boards(tree, r)
+        for _, _, rows in decisions(tree, r)
+        for column in range(int(tree.num_states[board]))
+    ]
+    assert len(largest) == game.num_infosets
+    assert claims.regret_sum(game, state) == pytest.approx(sum(largest), abs=1e-12)
+
+
+def test_a_violated_bound_stops_the_reproduction(monkeypatch):
+    monkeypatch.setattr(claims, "regret_bound", lambda game, t: 100.0 if t < 7 else 0.0)
+    with pytest.raises(SolverError, match="after 7 iterations, where equation 7 allows 0"):
+        claims.reproduce({"kuhn": 10})
+
+
+@pytest.fixture
+def printed(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # where no bot is trained
+    monkeypatch.setattr(claims, "GAMES", {"kuhn": 40, "leduc": 20, "rhode-island": 10**9})
+
+    def printed(*options: str) -> str:
+        monkeypatch.setattr(
+            sys, "argv", ["equilibrist", "reproduce", "cfr-plus", "--quick", *options]
+        )
+        with pytest.raises(SystemExit) as caught:
+            main()
+        assert not caught.value.code
+        return capsys.readouterr().out
+
+    return printed
+
+
+def test_the_command_prints_the_paper_beside_ours_and_draws(printed, tmp_path):
+    picture = tmp_path / "cfr-plus.png"
+    lines = printed("--plot", str(picture)).splitlines()
+    assert lines[0].split()[:4] == ["what", "paper", "ours", "unit"]
+    assert [line.split()[0] for line in lines[1:9]] == 4 * ["kuhn:"] + 4 * ["leduc:"]
+    assert "0.986  not yet    mbb/g" in lines[9]
+    assert "1,579  not yet    iterations" in lines[10]
+    assert [line.split()[0] for line in lines[13:-1]] == [
+        "Rockhopper", "Polaris", "GGValuta", "Polaris", "Hyperborean", "Cepheus",
+    ]  # fmt: skip
+    assert lines[-1] == "none of ours is here yet: equilibrist exploit smallbot --real-game"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_command_gives_its_rows_as_json(printed):
+    rows = json.loads(printed("--json"))["rows"]
+    assert set(rows[0]) == {"name", "paper", "ours", "unit", "iterations", "regret", "bound"}
+    assert rows[0]["regret"] <= rows[0]["bound"]
+    assert rows[-1]["ours"] is None

@@ -1,0 +1,193 @@
+"""CFR by tables against the steps it fuses, and what numbers of 16 bits cost."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from equilibrist.games.catalog import get_game
+from equilibrist.kernels.reference.sequence_form import (
+    block,
+    boards,
+    decisions,
+    num_rounds,
+    regret_matching,
+)
+from equilibrist.models.exact import exact_game
+from equilibrist.models.game import REGRET
+from equilibrist.models.spot import Spot
+from equilibrist.solving.best_response import evaluate
+from equilibrist.solving.cfr import CFR_VARIANTS
+from equilibrist.solving.forecast import spot_forecast
+from equilibrist.solving.lean_cfr import TableCFR
+from equilibrist.solving.lean_plans import TableBoards
+from equilibrist.solving.solve import solve
+from equilibrist.strategies.spot_report import WholePlans
+
+ROYAL = replace(get_game("holdem-nolimit"), name="royal-nolimit", num_ranks=5)
+
+
+def royal(board, **options):
+    options = {"pot": 40, "stack": 90, "bets": "50%,a", "raises": "a"} | options
+    return Spot.of(board, "JJ,AK,KQs:0.5,QTo", "AQ,QQ,JTo:0.75,KJs", game=ROYAL, **options)
+
+
+GAMES = {
+    "kuhn": lambda: exact_game(get_game("kuhn")),
+    "leduc": lambda: exact_game(get_game("leduc"), leaves="sorted"),
+    "flop": lambda: royal("AsKsQh", bets="a", raises="a").build().game,
+    "turn": lambda: royal("AsKsQhTh").build().game,
+    "river": lambda: royal("AsKsQhThTd").build().game,
+    "locked": lambda: (
+        royal("AsKsQhTh", locks=("r20: c=0.5; f=0.25", "cc/: r20=JJ,AK:0.5; r90=0")).build().game
+    ),
+}
+
+
+def random_tables(game, rng):
+    """A state with random regrets, so that rounding breaks no ties; and them by plan [L]."""
+    solver = TableCFR()
+    state, regrets = solver.init(game), []
+    for player, tree in enumerate(game.trees):
+        regret = rng.random(game.lengths[player]) - 0.3
+        chances = game.uniform(player)
+        last, place = num_rounds(tree) - 1, 0
+        entries = int(tree.entry_start[-1] - tree.entry_start[-2])
+        for r in range(num_rounds(tree)):
+            for board in boards(tree, r):
+                own = block(tree, r, board, regret)
+                for d, _, rows in decisions(tree, r):
+                    if tree.locked[d]:
+                        own[rows] = block(tree, r, board, chances)[rows]
+                if r == last:
+                    part = own[entries:]
+                    state[f"last_regret{player}"][place : place + part.size] = part.ravel()
+                    place += part.size
+        trunk, behaviour = len(state[f"regret{player}"]), matched(game, player, regret)
+        state[f"regret{player}"][:] = regret[:trunk]
+        state[f"trunk_behaviour{player}"][:] = behaviour[:trunk]
+        state[f"trunk_plan{player}"][:] = game.realize(player, behaviour)[:trunk]
+        regrets.append(regret)
+    return solver, state, regrets
+
+
+def matched(game, player, regret):
+    """Behaviour in proportion to positive regrets, as the reference says."""
+    tree, behaviour = game.trees[player], game.uniform(player)
+    for r in range(num_rounds(tree)):
+        for board in boards(tree, r):
+            own, table = block(tree, r, board, behaviour), block(tree, r, board, regret)
+            for d, _, rows in decisions(tree, r):
+                if not tree.locked[d]:
+                    own[rows] = regret_matching(table[rows])
+    return behaviour
+
+
+def by_steps(game, method, regrets, iterations):
+    """The same iterations by the game's own steps: gradient, fold-up, realize."""
+    behaviours = [matched(game, player, regrets[player]) for player in (0, 1)]
+    plans = [game.realize(player, behaviours[player]) for player in (0, 1)]
+    averages = [np.zeros_like(plan) for plan in plans]
+    for positive, negative, _, weight in method.discounting.schedule(0, iterations, 0.0):
+        factors = np.array([positive, negative, 0.0])
+        for player in (0, 1):
+            averages[1 - player] += weight * plans[1 - player]
+            values = game.gradient(player, plans[1 - player])
+            game.fold_up(player, REGRET, values, behaviours[player], regrets[player], factors)
+            game.realize(player, behaviours[player], plans[player])
+    return [game.realize(player, game.behaviour(player, averages[player])) for player in (0, 1)]
+
+
+@pytest.mark.parametrize("method", ["cfr+", "dcfr"])
+@pytest.mark.parametrize("name", GAMES)
+def test_tables_play_what_the_steps_that_they_fuse_play(name, method):
+    game = GAMES[name]()
+    solver, state, regrets = random_tables(game, np.random.default_rng(3))
+    solver = replace(solver, method=CFR_VARIANTS[method])
+    solver.step(game, state, 2)
+    solver.step(game, state, 2)
+    expected = by_steps(game, CFR_VARIANTS[method], regrets, 4)
+    for player, plan in enumerate(solver.plans(game, state)):
+        trunk = len(state[f"regret{player}"])
+        np.testing.assert_allclose(state[f"regret{player}"], regrets[player][:trunk], atol=1e-4)
+        np.testing.assert_allclose(plan, expected[player], atol=1e-3)
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("bits", [16, 32])
+def test_its_best_responses_are_those_of_its_plans(name, bits):
+    game, solver = GAMES[name](), TableCFR(bits=bits)
+    state = solver.init(game)
+    for iterations in (0, 7):
+        solver.step(game, state, iterations)
+        found, exact = solver.evaluate(game, state), evaluate(game, solver.plans(game, state))
+        assert found.value == pytest.approx(exact.value, abs=2e-4)
+        assert found.best_response == pytest.approx(exact.best_response, abs=2e-4)
+        assert found.exploitability > 0
+
+
+@pytest.mark.parametrize("name", ["flop", "turn"])
+def test_sixteen_bits_halve_memory_and_cost_less_than_a_thousandth_of_the_pot(name):
+    game, found = GAMES[name](), {}
+    for bits in (16, 32):
+        run = solve(game, TableCFR(bits=bits), iterations=1000)
+        last = [array.nbytes for key, array in run.state.items() if key.startswith("last_")]
+        found[bits] = run.evaluation.exploitability / 40, sum(last)
+    assert found[32][0] < 1e-3
+    assert found[16][0] < found[32][0] + 1e-3
+    assert found[16][1] < 0.7 * found[32][1]  # a scale for each row of some tens of hands
+
+
+def test_a_run_goes_on_to_the_same_numbers():
+    game, solver = GAMES["turn"](), TableCFR(bits=16)
+    whole, parts = solver.init(game), solver.init(game)
+    solver.step(game, whole, 30)
+    for steps in (1, 9, 20):
+        parts = {name: array.copy() for name, array in parts.items()}
+        solver.step(game, parts, steps)
+    for name, array in whole.items():
+        np.testing.assert_array_equal(array, parts[name])
+
+
+def test_ranges_and_locks_stay_what_they_are():
+    game, solver = GAMES["locked"](), TableCFR()
+    state = solver.init(game)
+    solver.step(game, state, 50)
+    for player, plan in enumerate(solver.plans(game, state)):
+        played = game.behaviour(player, plan)
+        given = game.given[player]
+        places = given.places[plan[given.places] > 1e-6]
+        told = dict(zip(given.places.tolist(), given.chances.tolist(), strict=True))
+        expected = [told[int(place)] for place in places]
+        np.testing.assert_allclose(played[places], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("bits", [16, 32])
+def test_the_forecast_counts_what_is_kept(bits):
+    spot = royal("AsKsQhTh")
+    needed, state = spot_forecast(spot, bits), TableCFR(bits=bits).init(spot.build().game)
+    last = sum(len(state[f"last_average{player}"]) for player in (0, 1))
+    trunk = sum(len(state[f"average{player}"]) for player in (0, 1))
+    assert last < needed.actions <= last + trunk
+    tables = [array.nbytes for name, array in state.items() if "scale" not in name]
+    assert sum(tables) < needed.bytes < 2 * sum(tables)
+
+
+@pytest.mark.parametrize("bits", [32, 16])
+@pytest.mark.parametrize("name", ["flop", "river", "locked"])
+def test_boards_asked_one_by_one_say_what_whole_plans_say(name, bits):
+    game, solver = GAMES[name](), TableCFR(bits=bits)
+    state = solver.init(game)
+    solver.step(game, state, 30)
+    for array in state.values():
+        array.flags.writeable = False  # as those that are read from the disk
+    whole = WholePlans(game, solver.plans(game, state))
+    single = TableBoards(game, solver, state)
+    for player, tree in enumerate(game.trees):
+        for board in range(len(tree.num_states)):
+            plan, values = whole.plan(player, board), whole.values(player, board)
+            np.testing.assert_allclose(single.plan(player, board), plan, atol=1e-6)
+            rounding = 1e-5 * np.abs(values).max()
+            # Whole plans forget what is locked where they never go; tables know.
+            found = np.where((plan > 0) | (name != "locked"), single.values(player, board), values)
+            np.testing.assert_allclose(found, values, atol=rounding)
