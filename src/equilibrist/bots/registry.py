@@ -62,7 +62,8 @@ class Bot:
     paper: str = ""  # where it is from
     family: str = ""  # the bot whose folder it shares; "" for its own
     solution: str = SOLUTION  # where in its folder
-    looks: int | None = None  # iterations between two looks at its exploitability
+    evaluate_every: int | None = None  # iterations between two evaluations
+    solve_models: str = "equilibrist.bots.train:solve_whole_game"  # import path
 
     @property
     def folder(self) -> Path:
@@ -79,6 +80,7 @@ class Bot:
 class GluedBot(Bot):
     """A bot of an opening and later models (`strategies.composition`)."""
 
+    solve_models: str = "equilibrist.papers.psopti.composing:solve_models"
     opening: str = "call"  # always; or of "selby", preflop hold'em; or of a "model" of three rounds
     pots: tuple[int, ...] = ()  # small bets, of its later models; none: one a way to the flop
 
@@ -111,7 +113,7 @@ _GS3_BOT: Final = Bot(
     buckets=(20, 800, 4800, 28800),
     max_raises="3 3 3 3",
     target=13.5,
-    looks=25,
+    evaluate_every=25,
     minutes=120.0,
     paper=_GS3,
 )
@@ -161,7 +163,7 @@ BOTS: Final = {
             description="SmallBot stopped at the exploitability of the paper's, 10.6 mbb/g",
             target=10.6,
             solution="solution-stopped",
-            looks=1,
+            evaluate_every=1,
         ),
         replace(
             _BIGBOT,
@@ -171,7 +173,7 @@ BOTS: Final = {
             method="range-of-skill",
             minutes=90.0,
             solution="solution-skill",
-            looks=1,
+            evaluate_every=1,
         ),
         _GS3_BOT,
         replace(
@@ -222,6 +224,7 @@ class SelfTaught:
     speed: float  # hands a second on one core, about
     method: str = "levels"  # or "decisions", action by action
     cleaning: float = 0.0  # chances below are made none
+    trainer: str = "equilibrist.papers.ectomynx.train:train"  # import path
     game: str = "discard-holdem"
     paper: str = "EctomynX, MIT Pokerbots 2017"
 

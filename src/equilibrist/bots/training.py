@@ -250,10 +250,10 @@ def prepare(
     description = BucketDescription.of(
         folder / BUCKETS, folder / COUNTS, menu, ends=ends, last_round=bot.last_round
     )
-    return begun(bot, folder / bot.solution, description, seed)
+    return open_or_start(bot, folder / bot.solution, description, seed)
 
 
-def begun(
+def open_or_start(
     bot: Bot, out: Path, description: Description, seed: int, *, afresh: bool = False
 ) -> Prepared:
     """A game as it is described, to be solved by the bot's method into a folder.
@@ -286,12 +286,19 @@ def run(
     seed: int = 0,
     watch: Callable[[Run], None] | None = None,
 ) -> Run:
-    """Solve what `prepare` or `begun` gave, to a target in chips or for some seconds."""
+    """Solve what `prepare` or `open_or_start` gave, to a target in chips or for some seconds."""
     game, solver, store, earlier = prepared
     return solve(
-        game, solver, target=target, seconds=seconds, every=bot.looks, seed=seed, run=earlier,
-        watch=watch, save=store.save,
-    )  # fmt: skip
+        game,
+        solver,
+        target=target,
+        seconds=seconds,
+        every=bot.evaluate_every,
+        seed=seed,
+        run=earlier,
+        watch=watch,
+        save=store.save,
+    )
 
 
 def keep_strategy(bot: Bot, folder: Path) -> None:

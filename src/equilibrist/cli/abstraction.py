@@ -17,12 +17,12 @@ from equilibrist.cli.options import (
     Seed,
     Threads,
     emit,
-    most_threads,
     owning,
     prepare_kernels,
     table,
 )
 from equilibrist.cli.picture import check_plot
+from equilibrist.storage.threads import most_threads
 
 _MOST_BUCKETS = 10**9  # of a round that are asked for
 _KERNELS = ("rollout.link_boards", "rollout.strengths", "rollout.roll_sums")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,20 +10,18 @@ import typer
 from equilibrist.cli.interrupts import leave
 from equilibrist.cli.options import (
     Json,
-    Remaining,
     Seed,
     Threads,
     emit,
-    most_threads,
-    prepare_kernels,
     table,
 )
 
 if TYPE_CHECKING:
-    from equilibrist.bots.registry import Bot, GluedBot, SelfTaught
-    from equilibrist.bots.training import Prepared
-
-_KERNELS = ("rollout.strengths", "joint.bucket_showdowns", "sequence_form.fold_up")
+    from equilibrist.bots.registry import Bot, SelfTaught
+    from equilibrist.bots.train import TrainedBot
+    from equilibrist.cli.training import TerminalReport
+    from equilibrist.papers.ectomynx.train import TaughtBot
+    from equilibrist.storage.stopping import Stopped
 
 
 def train(
@@ -56,27 +52,38 @@ def train(
     Example: equilibrist train smallbot
     """
     from equilibrist.bots.registry import SELF_TAUGHT
-    from equilibrist.cli import self_taught
+    from equilibrist.bots.train import TrainingOptions
+    from equilibrist.bots.train import train as train_bot
+    from equilibrist.cli.training import TerminalReport
     from equilibrist.storage.stopping import Stopped
 
-    wishes = self_taught.Wishes(cycles, hands, rate, cleaning, update)
+    options = TrainingOptions(
+        to, seconds, seed, threads, force, cycles, hands, rate, cleaning, update
+    )
     if bot in SELF_TAUGHT:
-        options = {"--to": to, "--seconds": seconds, "--force": force or None}
-        _refuse(bot, options, "learns in cycles: --cycles, --hands")
-        self_taught.train(SELF_TAUGHT[bot], out, wishes, json=json, seed=seed, threads=threads)
-        return
-    options = {f"--{name}": wish for name, wish in wishes._asdict().items()}
-    _refuse(bot, options, "is solved to a target: --to, --seconds")
+        others = {"--to": to, "--seconds": seconds, "--force": force or None}
+        _refuse(bot, others, "learns in cycles: --cycles, --hands")
+    else:
+        names = "cycles", "hands", "rate", "cleaning", "update"
+        others = {f"--{name}": getattr(options, name) for name in names}
+        _refuse(bot, others, "is solved to a target: --to, --seconds")
+    report = TerminalReport(plain=json, threads=threads)
     try:
-        _train(bot, out, to=to, seconds=seconds, force=force, json=json, seed=seed, threads=threads)
+        trained = train_bot(bot, out, options=options, report=report)
     except Stopped as stopped:
-        if stopped.args != Stopped().args:  # it says already how to go on
-            raise
-        leave("stopped; what is finished is kept, and the same command goes on")
+        leave(_how_to_go_on(stopped, report, out or Path("bots") / bot))
+    if bot in SELF_TAUGHT:
+        data, text = _taught_result(trained, report)
+        emit(data, text, as_json=json)
+        return
+    data, text = _trained_result(trained)
+    emit(data, text, as_json=json)
+    if trained.is_interrupted:
+        leave(f"stopped, saved in {trained.folder}; the same command goes on")
 
 
 def _refuse(bot: str, options: dict[str, Any], instead: str) -> None:
-    """Raise `InvalidValueError` for options that are given, but of other bots."""
+    """Raise `InvalidValueError` for options that are given, but belong to other bots."""
     from equilibrist.errors import InvalidValueError
 
     for name, value in options.items():
@@ -84,120 +91,56 @@ def _refuse(bot: str, options: dict[str, Any], instead: str) -> None:
             raise InvalidValueError(f"{bot} {instead}, not {name}", value=name)
 
 
-def _train(
-    bot: str,
-    out: Path | None,
-    *,
-    to: float | None,
-    seconds: float | None,
-    force: bool,
-    json: bool,
-    seed: int,
-    threads: int | None,
-) -> None:
-    """Make a bot of buckets."""
-    from equilibrist.abstraction import joint_counts
-    from equilibrist.abstraction.buckets import KIND
-    from equilibrist.bots import training
-    from equilibrist.bots.registry import BUCKETS, COUNTS, ENDS, GluedBot, get_bot, is_current
-    from equilibrist.games.catalog import load_game
-    from equilibrist.models import endings
-    from equilibrist.solving.solve import Outcome, check_budget
-    from equilibrist.storage.artefact import check_target
-    from equilibrist.storage.ownership import owned
-    from equilibrist.strategies import quantized
-    from equilibrist.strategies import solution as strategy
+def _how_to_go_on(stopped: Stopped, report: TerminalReport, folder: Path) -> str:
+    """Say what is kept of a training that was stopped."""
+    from equilibrist.papers.ectomynx.train import num_hands
 
-    plan = get_bot(bot)
-    plan = replace(plan, target=plan.target if to is None else to)
-    check_budget(target=plan.target, seconds=seconds)
-    folder, rules = out or plan.folder, load_game(plan.game)
-    kinds = {
-        BUCKETS: KIND,
-        COUNTS: joint_counts.KIND,
-        ENDS: endings.KIND,
-        plan.solution: strategy.KIND,
-        plan.strategy: quantized.KIND,
-    }
-    for part, kind in kinds.items():
-        check_target(folder / part, kind)
-    needs = training.needs(plan, rules, folder, threads or most_threads())
-    print(f"{bot}: about {plan.minutes:g} minutes on two cores", file=sys.stderr)
-    for step, needed in needs._asdict().items():
-        print(f"  {step}: {'there already' if needed is None else needed}", file=sys.stderr)
-    if not force:
-        needs.check(bot)
-    prepare_kernels(threads, *_KERNELS)
-    buckets = training.make_buckets(rules, plan.recipe, plan.buckets, folder, seed=seed, say=_say)
-    if needs.counts is not None:
-        _say("counting deals")
-    training.count_deals(plan, folder, buckets, seed=seed, tell=Remaining("counting deals"))
-    where = (
-        f"solution:{folder / plan.strategy}"
-        if plan.last_round is None
-        else f"{bot}:from={folder / plan.solution}"
-    )
-    name = bot if out is None else where
-    data: dict[str, Any] = {"bot": bot, "boards": plan.boards}
-    if isinstance(plan, GluedBot):
-        solved = _train_models(plan, folder, seconds, seed, json)
-        data["models"] = [found for found, _ in solved]
-    else:
-        tell = Remaining("playing out what the first phase leaves")
-        with owned(folder / plan.solution):
-            prepared = training.prepare(plan, folder, seed=seed, tell=tell)
-            solved = [_train_one(plan, prepared, seconds, seed, json)]
-            training.keep_strategy(plan, folder)
-        data |= solved[0][0]
-    words = [text for _, text in solved]
-    is_glued = not isinstance(plan, GluedBot) or is_current(folder / plan.strategy)
-    ending = f"play against it: equilibrist play {name}" if is_glued else "the same command goes on"
-    emit(data, "\n".join([*words, _scope(plan), ending]), as_json=json)
-    if solved[-1][0]["outcome"] == Outcome.INTERRUPTED.name.lower():
-        leave(f"stopped, saved in {folder}; the same command goes on")
+    if stopped.partial is None or report.cycles is None:
+        return "stopped; what is finished is kept, and the same command goes on"
+    hands = num_hands(report.cycles.settings, stopped.partial)
+    return f"stopped after {hands:,} hands, saved in {folder}; the same command goes on"
 
 
-def _train_one(
-    bot: Bot, prepared: Prepared, seconds: float | None, seed: int, plain: bool
-) -> tuple[dict[str, Any], str]:
-    """Solve one game; what came of it, as JSON and in words."""
-    from equilibrist.bots import training
+def _trained_result(trained: TrainedBot) -> tuple[dict[str, Any], str]:
+    """Return what came of a training, as JSON and in words."""
+    from equilibrist.bots.registry import GluedBot
     from equilibrist.cli import runs
-    from equilibrist.cli.progress import Budget, shown
-    from equilibrist.storage import stopping
 
-    game, solver, store, _ = prepared
-    target = training.target_chips(bot, game)
-    with shown(game.name, "Ctrl-C stops and saves", plain=plain) as view:
-        view.begin(solver.name, Budget(None, target, seconds, bot.looks))
-        run = training.run(bot, prepared, target=target, seconds=seconds, seed=seed, watch=view)
-    if not run.state["iteration"]:
-        stopping.check()  # nothing is solved that could be played
-    return runs.result(game, solver, run, store.out), runs.result_text(game, solver, run)
+    bot = trained.bot
+    data: dict[str, Any] = {"bot": bot.name, "boards": bot.boards}
+    results = [runs.result(m.game, m.solver, m.run, m.folder) for m in trained.models]
+    words = [runs.result_text(m.game, m.solver, m.run) for m in trained.models]
+    if isinstance(bot, GluedBot):
+        names = [model.name for model in trained.models]
+        data["models"] = [{"model": n} | r for n, r in zip(names, results, strict=True)]
+        words = [f"{name}: {text}" for name, text in zip(names, words, strict=True)]
+    else:
+        data |= results[0]
+    ending = "the same command goes on"
+    if trained.is_playable:
+        ending = f"play against it: equilibrist play {trained.player}"
+    return data, "\n".join([*words, _scope(bot), ending])
 
 
-def _train_models(
-    bot: GluedBot, folder: Path, seconds: float | None, seed: int, plain: bool
-) -> list[tuple[dict[str, Any], str]]:
-    """Solve the models of a glued bot one by one, each so long, and glue them."""
-    from equilibrist.bots import training
-    from equilibrist.papers.psopti import composing
-    from equilibrist.solving.solve import Outcome
-    from equilibrist.storage.ownership import owned
+def _taught_result(trained: TaughtBot, report: TerminalReport) -> tuple[dict[str, Any], str]:
+    """Return what came of cycles of hands, as JSON and in words."""
+    from equilibrist.cli.training import cycle_json, cycle_text
+    from equilibrist.papers.ectomynx.train import num_hands
 
-    found = []
-    for model in composing.models(bot, folder, _say):
-        _say(model.name)
-        out = folder / model.name
-        with owned(out):
-            afresh = composing.has_other_beliefs(out, model.description)
-            prepared = training.begun(model.bot, out, model.description, seed, afresh=afresh)
-            result, text = _train_one(model.bot, prepared, seconds, seed, plain)
-        found.append(({"model": model.name} | result, f"{model.name}: {text}"))
-        if result["outcome"] == Outcome.INTERRUPTED.name.lower():
-            return found
-    composing.keep_glued(bot, folder, _say)
-    return found
+    lines, bot = report.cycles, trained.bot
+    assert lines is not None
+    data = {
+        "bot": bot.name,
+        "game": bot.game,
+        "hands": num_hands(trained.settings, trained.run),
+        "cycles": [cycle_json(cycle, lines.big_blind) for cycle in trained.run.cycles],
+        "hands_per_second": lines.speed,
+        "seconds": lines.seconds,
+        "out": str(trained.folder),
+    }
+    words = [cycle_text(cycle, lines.big_blind) for cycle in trained.run.cycles]
+    words.append(f"play against it: equilibrist play {trained.player} --game {bot.game}")
+    return data, "\n".join(words)
 
 
 def bots(
@@ -289,8 +232,8 @@ def _solutions(bot: Bot, folder: Path) -> list[str]:
 
 def _run_row(bot: SelfTaught, folder: Path) -> dict[str, Any]:
     """What is known of a bot that plays against itself, and of its run if there is one."""
-    from equilibrist.cli.self_taught import method_of
     from equilibrist.errors import StorageError
+    from equilibrist.papers.ectomynx.train import load_training
     from equilibrist.storage.artefact import read_identity
     from equilibrist.storage.manifest import MANIFEST
 
@@ -307,7 +250,7 @@ def _run_row(bot: SelfTaught, folder: Path) -> dict[str, Any]:
     if row["trained"]:
         row |= {"folder": str(folder), "bytes": _size(folder), "state": "begun", "problem": None}
         try:
-            method_of(bot)[0].load_training(folder)
+            load_training(bot, folder)
             stored = read_identity(folder)
             cycles = stored.files["cycles"].shape[0]
             row |= {"cycles": cycles, "hands": stored.configuration["hands"]}
@@ -356,7 +299,3 @@ def _scope(bot: Bot) -> str:
     deals = "all deals" if bot.boards is None else f"the deals of {bot.boards:,} sampled boards"
     where = "each model" if isinstance(bot, GluedBot) else "its own buckets"
     return f"exploitability is that within {where} over {deals}, not that in the real game"
-
-
-def _say(text: str) -> None:
-    print(f"{text} …", file=sys.stderr, flush=True)

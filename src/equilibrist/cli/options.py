@@ -19,6 +19,7 @@ import typer
 from typer.core import TyperCommand
 
 from equilibrist.errors import InvalidValueError, SolverError, StorageError
+from equilibrist.storage.threads import most_threads
 
 # Address space that NumPy, Numba and the compiler take: 700 MB measured on two cores.
 _LEAST_MEMORY, _MEMORY_PER_CORE = 2**30, 2**26  # bytes
@@ -35,15 +36,6 @@ Seed: TypeAlias = Annotated[
 GivenSeed: TypeAlias = Annotated[
     int | None, typer.Option(min=0, max=2**32 - 1, help="Random seed; default: that of the file.")
 ]
-
-
-def most_threads() -> int:
-    """How many threads Numba will take, found without loading it."""
-    try:
-        return int(os.environ["NUMBA_NUM_THREADS"])
-    except (KeyError, ValueError):
-        affinity = getattr(os, "sched_getaffinity", None)
-        return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _check_threads(threads: int | None) -> int | None:

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from equilibrist.cli.options import Remaining, emit, most_threads, prepare_kernels
+from equilibrist.cli.options import Remaining, emit, prepare_kernels
+from equilibrist.storage.threads import most_threads
 
 if TYPE_CHECKING:
     from equilibrist.bots.registry import Bot

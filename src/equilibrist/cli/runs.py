@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.cli.games import _menu, parse_rounds
-from equilibrist.cli.options import most_threads
 from equilibrist.cli.picture import check_plot as check_plot
 from equilibrist.cli.picture import save_picture
 from equilibrist.errors import InvalidValueError, StorageError
@@ -31,6 +30,7 @@ from equilibrist.solving.solve import Run
 from equilibrist.solving.solver import Solver
 from equilibrist.storage.artefact import check_target
 from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.threads import most_threads
 from equilibrist.strategies.description import (
     BucketDescription,
     Description,

@@ -41,7 +41,7 @@ def solved(bot: GluedBot, folder: Path) -> list[str]:
     """Solve a bot's models and glue them; what was told."""
     told: list[str] = []
     for model in composing.models(bot, folder, told.append):
-        prepared = training.begun(model.bot, folder / model.name, model.description, seed=0)
+        prepared = training.open_or_start(model.bot, folder / model.name, model.description, seed=0)
         training.run(model.bot, prepared, target=training.target_chips(bot, prepared[0]))
     composing.keep_glued(bot, folder, told.append)
     return told
@@ -209,7 +209,9 @@ def test_a_better_opening_makes_later_models_out_of_date(folder):
     assert composing.has_other_beliefs(folder / model.name, other)
     assert not composing.has_other_beliefs(folder / "nowhere", other)
     assert not composing.has_other_beliefs(folder / model.name, replace(other, pot=22))
-    game, solver, store, run = training.begun(TINY, folder / model.name, other, 0, afresh=True)
+    game, solver, store, run = training.open_or_start(
+        TINY, folder / model.name, other, 0, afresh=True
+    )
     assert run is None
     assert solve(game, solver, iterations=1).evaluation.unit == "chips"
     assert store.out == folder / model.name

@@ -121,7 +121,7 @@ def _sized(size: tuple[int, ...], seconds: float) -> Bot:
     name = "-".join(map(str, size))
     solution = f"{SOLUTION}-{seconds:g}s"
     return dataclasses.replace(
-        BOTS["gs3-small"], name=name, buckets=size, solution=solution, looks=None
+        BOTS["gs3-small"], name=name, buckets=size, solution=solution, evaluate_every=None
     )
 
 

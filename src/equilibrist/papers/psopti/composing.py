@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.conditioning import Priors
 from equilibrist.bots.registry import BUCKETS, COUNTS, GluedBot
+from equilibrist.bots.train import SolvedModel, TrainingOptions, TrainingReport, solve_model
+from equilibrist.bots.training import open_or_start
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
@@ -30,6 +32,7 @@ from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows
 from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.ownership import owned
 from equilibrist.strategies.composition import GluedBuckets, Part, glue, openings
 from equilibrist.strategies.description import (
     BucketDescription,
@@ -80,6 +83,27 @@ def models(bot: GluedBot, folder: Path, tell: Tell = print) -> Iterator[Model]:
         priors = beliefs(solved, opening.plans, name, tell)
         model = _described(bot, folder, first_round=1, pot=pot, priors=priors)
         yield Model(_LATER + name, model, bot)
+
+
+def solve_models(
+    bot: GluedBot, folder: Path, options: TrainingOptions, report: TrainingReport
+) -> list[SolvedModel]:
+    """Solve the models of a bot one after the other, then glue them into what it plays from.
+
+    The list ends with the first model that is interrupted.
+    """
+    found: list[SolvedModel] = []
+    for model in models(bot, folder, report.say):
+        report.say(model.name)
+        out = folder / model.name
+        with owned(out):
+            afresh = has_other_beliefs(out, model.description)
+            prepared = open_or_start(model.bot, out, model.description, options.seed, afresh=afresh)
+            found.append(solve_model(model.name, model.bot, prepared, options, report))
+        if found[-1].is_interrupted:
+            return found
+    keep_glued(bot, folder, report.say)
+    return found
 
 
 def has_other_beliefs(out: Path, description: Description) -> bool:

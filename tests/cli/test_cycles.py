@@ -75,7 +75,7 @@ def test_a_run_killed_before_its_cycle_ended_goes_on(home, answer):
 def test_a_rate_for_regrets_is_refused(home, run):
     failed = run("train", "ectomynx-frc", "--rate", 0.1)
     assert failed.returncode == 2
-    assert "--rate is for --update exponential" in " ".join(failed.stderr.split())
+    assert "only the exponential update has a rate" in " ".join(failed.stderr.split())
     assert not home.exists()
 
 
@@ -84,7 +84,7 @@ def test_progress_tells_speed_change_and_head_to_head(run):
     assert "1 cycles of 20,000 hands, 20,000 to play, about " in said
     assert "iB of memory" in said.splitlines()[0]
     line = next(line for line in said.splitlines() if line.startswith("cycle 1: "))
-    for words in ("chances changed by", "mbb/g (95 %) from the strategy before", "hands/s"):
+    for words in ("probabilities changed by", "mbb/g (95 %) from the strategy before", "hands/s"):
         assert words in line
 
 
@@ -120,10 +120,10 @@ def test_the_improved_bot_is_trained_listed_and_played(home, answer):
     ("arguments", "words"),
     [
         (("--to", 3), "ectomynx learns in cycles: --cycles, --hands, not --to"),
-        (("--cycles", 0), "--cycles is one or more, not 0"),
+        (("--cycles", 0), "the number of cycles is at least 1, not 0"),
         (("--hands", 0), "a cycle has at least one hand"),
         (("--cleaning", 1), "cleaning is from 0 to 1"),
-        (("--update", "regret"), "--update is for ectomynx-frc"),
+        (("--update", "regret"), "only ectomynx-frc has a choice"),
         (("--rate", "nan"), "a rate is above zero and finite, not nan"),
         (("--force",), "learns in cycles: --cycles, --hands, not --force"),
     ],

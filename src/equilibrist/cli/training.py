@@ -1,0 +1,139 @@
+"""How the command line shows a training."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from equilibrist.bots.registry import Bot, SelfTaught
+from equilibrist.bots.train import TrainingReport
+from equilibrist.cli.options import Remaining, prepare_kernels
+from equilibrist.cli.progress import Budget, duration, shown
+from equilibrist.games.catalog import load_game
+from equilibrist.models.game import SequenceGame
+from equilibrist.papers.ectomynx.train import KERNELS, CycleRun, TrainingPlan, num_hands
+from equilibrist.solving.solve import Run
+from equilibrist.solving.solver import Solver
+from equilibrist.storage.memory import gigabytes
+
+if TYPE_CHECKING:
+    from equilibrist.bots.training import Needs
+    from equilibrist.papers.ectomynx.level_training import Cycle
+
+_BUCKET_KERNELS = ("rollout.strengths", "joint.bucket_showdowns", "sequence_form.fold_up")
+_PATIENCE = 10.0  # seconds between two lines within a cycle
+_NORMAL_95 = 1.959964  # standard errors on either side of a 95 % interval
+
+
+class TerminalReport(TrainingReport):
+    """Prints on stderr how a training stands, with a panel on terminals while it solves."""
+
+    def __init__(self, *, plain: bool, threads: int | None) -> None:
+        self._plain, self._threads = plain, threads
+        self.cycles: CycleLines | None = None
+
+    def forecast(self, bot: Bot, needs: Needs) -> None:
+        """Print what each step will need."""
+        print(f"{bot.name}: about {bot.minutes:g} minutes on two cores", file=sys.stderr)
+        for step, needed in needs._asdict().items():
+            print(f"  {step}: {'there already' if needed is None else needed}", file=sys.stderr)
+
+    def prepare(self, bot: Bot | SelfTaught) -> None:
+        """Set the number of threads, and say if kernels must be compiled."""
+        kernels = KERNELS[bot.method] if isinstance(bot, SelfTaught) else _BUCKET_KERNELS
+        prepare_kernels(self._threads, *kernels)
+
+    def say(self, text: str) -> None:
+        """Print the name of a step."""
+        print(f"{text} …", file=sys.stderr, flush=True)
+
+    def progress(self, what: str) -> Callable[[float], None]:
+        """Return a function that prints how long a step still takes."""
+        return Remaining(what)
+
+    @contextlib.contextmanager
+    def solving(
+        self, game: SequenceGame, solver: Solver, target: float, seconds: float | None, bot: Bot
+    ) -> Iterator[Callable[[Run], None] | None]:
+        """Show the run on a panel, or by lines."""
+        with shown(game.name, "Ctrl-C stops and saves", plain=self._plain) as view:
+            view.begin(solver.name, Budget(None, target, seconds, bot.evaluate_every))
+            yield view
+
+    def cycle(self, run: TrainingPlan | CycleRun) -> None:
+        """Print the plan of a training, then its cycles."""
+        if isinstance(run, TrainingPlan):
+            self.cycles = CycleLines(run)
+        elif self.cycles is not None:
+            self.cycles(run)
+
+
+class CycleLines:
+    """Prints on stderr how cycles of hands proceed: after every cycle, and within long ones."""
+
+    def __init__(self, plan: TrainingPlan) -> None:
+        self.settings, self.num_cycles = plan.settings, plan.cycles
+        self.big_blind = load_game(plan.bot.game).big_blind
+        self._first = num_hands(plan.settings, plan.earlier) if plan.earlier else 0
+        self._printed = len(plan.earlier.cycles) if plan.earlier else 0
+        self._played = self._first
+        self._start = self._spoken = time.perf_counter()
+        self.seconds = 0.0
+        print(
+            f"{plan.bot.name}: {plan.cycles} cycles of {plan.settings.hands:,} hands, "
+            f"{plan.hands_left:,} to play, about "
+            f"{duration(plan.hands_left / plan.bot.speed / plan.threads)} with {plan.threads} "
+            f"threads and {gigabytes(plan.needed_bytes)} of memory",
+            file=sys.stderr,
+        )
+
+    @property
+    def speed(self) -> float | None:
+        """Return the hands per second, evaluation included; None before there were any."""
+        played = self._played - self._first
+        return played / self.seconds if played and self.seconds else None
+
+    def __call__(self, run: CycleRun) -> None:
+        """Print a line if a cycle ended or the last line is old."""
+        now = time.perf_counter()
+        self.seconds, self._played = now - self._start, num_hands(self.settings, run)
+        if len(run.cycles) > self._printed:
+            self._printed = len(run.cycles)
+            speed = f"; {self.speed:,.0f} hands/s" if self.speed else ""  # none but before a kill
+            self._print(cycle_text(run.cycles[-1], self.big_blind) + speed)
+        elif now - self._spoken > _PATIENCE and self.speed:
+            left = self.num_cycles * self.settings.hands - self._played
+            self._print(
+                f"cycle {len(run.cycles) + 1}: {run.hands_done:,} hands, {self.speed:,.0f} "
+                f"hands/s, about {duration(left / self.speed)} left"
+            )
+
+    def _print(self, text: str) -> None:
+        self._spoken = time.perf_counter()
+        print(text, file=sys.stderr, flush=True)
+
+
+def cycle_json(cycle: Cycle, big_blind: int) -> dict[str, Any]:
+    """Return a cycle with what it won from the strategy before, in mbb/g."""
+    won, error = (1000 * x / big_blind for x in (cycle.win_rate, cycle.standard_error))
+    return {
+        "cycle": cycle.number,
+        "mean_change": cycle.mean_change,
+        "win_rate": won,
+        "unit": "mbb/g",
+        "standard_error": error,
+        "ci95": [won - _NORMAL_95 * error, won + _NORMAL_95 * error],
+    }
+
+
+def cycle_text(cycle: Cycle, big_blind: int) -> str:
+    """Return a cycle in one sentence."""
+    row = cycle_json(cycle, big_blind)
+    return (
+        f"cycle {cycle.number}: probabilities changed by {cycle.mean_change:.2g} on average, wins "
+        f"{row['win_rate']:.1f} ± {_NORMAL_95 * row['standard_error']:.1f} mbb/g (95 %) from the "
+        "strategy before"
+    )
