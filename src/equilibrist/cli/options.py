@@ -156,7 +156,8 @@ def prepare_kernels(threads: int | None, *kernels: str) -> None:
     if threads is not None:
         numba.set_num_threads(threads)
     if cache.is_cold(*kernels):
-        print("compiling kernels, first run only …", file=sys.stderr, flush=True)
+        when = "" if cache.refusal else ", first run only"
+        print(f"compiling kernels{when} …", file=sys.stderr, flush=True)
 
 
 def prepare_players(threads: int | None, *players: str, tables: bool = False) -> None:
