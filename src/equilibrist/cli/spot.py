@@ -155,6 +155,9 @@ def spot(
             spot_text.write_csv(report, to_csv)
         if plot is not None:
             draw_grid(report, plot, palette)
+    if folder is not None and not has_budget and not lock:
+        data["checked"], words = spot_text.checks(done, folder)
+        text += f"\n\n{words}"
     emit(data, text, as_json=json)
     if is_stopped:
         leave(how_to_go_on(out, iteration))

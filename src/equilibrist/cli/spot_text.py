@@ -45,6 +45,16 @@ def result(done: SolvedSpot, out: Path | None) -> dict[str, Any]:
     }
 
 
+def checks(done: SolvedSpot, folder: Path) -> tuple[list[str], str]:
+    """Which checks a spot that was opened has passed, for JSON and as a line of text."""
+    if done.is_checked_whole:
+        return ["checksums", "schema"], f"{folder}: every checksum is right"
+    return (
+        ["checksums of the blocks that were read", "schema"],
+        f"{folder}: the checksums of what was read are right; `equilibrist verify` compares all",
+    )
+
+
 def result_text(done: SolvedSpot) -> str:
     """A solved spot in a sentence, and its locks."""
     spot, run = done.spot, done.run

@@ -20,7 +20,7 @@ from equilibrist.solving.state_schema import check_state
 from equilibrist.solving.store import read_trace
 from equilibrist.solving.table_boards import TableBoards
 from equilibrist.solving.table_cfr import TABLE_METHODS, TableCFR
-from equilibrist.storage.array_file import damaged
+from equilibrist.storage.array_file import BlockwiseArray, damaged
 from equilibrist.storage.artefact import Identity, open_artefact, read_identity, write_artefact
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays, damaged_by
@@ -98,6 +98,11 @@ class SolvedSpot:
                     "another folder",
                     value=what,
                 )
+
+    @property
+    def is_checked_whole(self) -> bool:
+        """Whether all checksums were compared, not only those of blocks that were read so far."""
+        return not any(isinstance(array, BlockwiseArray) for array in self.run.state.values())
 
     def answers(self, found: Subgame | None = None) -> Answers:
         """What it says at nodes."""
