@@ -18,6 +18,7 @@ import pytest
 from equilibrist import __version__
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.storage import array_file
+from equilibrist.storage import artefact as artefact_module
 from equilibrist.storage.array_file import BLOCK_BYTES
 from equilibrist.storage.artefact import open_artefact, read_identity, write_artefact
 from equilibrist.storage.manifest import digest
@@ -334,6 +335,15 @@ def test_one_altered_bit_is_refused_by_name_at_opening(tmp_path, options):
             attempt()
         assert caught.value.value == str(tmp_path / "y-000001.npy")
     assert read_identity(tmp_path).hash == artefact.hash  # which does not look at arrays
+
+
+def test_arrays_larger_than_memory_are_not_copied_to_it(tmp_path, monkeypatch):
+    """A file of holes takes no room on a disk, but filling memory would end the process."""
+    write(tmp_path)
+    monkeypatch.setattr(artefact_module, "available_bytes", lambda: 20)
+    with pytest.raises(StorageError, match="memory are free"):
+        open_artefact(tmp_path, in_memory=True)
+    assert set(open_artefact(tmp_path).arrays) == {"x", "y"}
 
 
 @pytest.fixture

@@ -86,7 +86,8 @@ class SolvedSpot:
             if name.startswith(STATE)
         }
         rows = read_trace(artefact, Fields.info(artefact).text("unit"))
-        run = Run(state, rows, Fields.timings(artefact).number("seconds", 0))
+        seconds = Fields.timings(artefact).number("seconds", 0)
+        run = Run(state, rows, seconds, is_checked=True)
         return cls(spot, by, run, built)
 
     def check_same(self, spot: Spot, solver: TableCFR, folder: Path) -> None:

@@ -52,6 +52,7 @@ from equilibrist.storage.manifest import (
     read_manifest,
     stored_files,
 )
+from equilibrist.storage.memory import available_bytes, gigabytes
 from equilibrist.storage.ownership import LOCK, Writing, locked_for_writing, read_lock
 
 _NEW_MANIFEST = "manifest.json.new"
@@ -304,6 +305,8 @@ def _open_arrays(
     folder: Path, manifest: dict[str, Any], in_memory: bool, blockwise: bool
 ) -> Artefact:
     fields = _fields(folder, manifest)
+    if in_memory:
+        _check_memory(folder, sum(entry.num_bytes for entry in fields["files"].values()))
     arrays: dict[str, AnyArray] = {}
     large: dict[str, BlockwiseArray] = {}
     for name, entry in fields["files"].items():
@@ -317,6 +320,15 @@ def _open_arrays(
         else:
             arrays[name] = found
     return Artefact(**fields, arrays=MappingProxyType(arrays), large=MappingProxyType(large))
+
+
+def _check_memory(folder: Path, needed: int) -> None:
+    """Refuse arrays larger than memory: the system would end the process while it fills them."""
+    free = available_bytes()
+    if needed > free:
+        raise damaged(
+            folder, f"holds arrays of {gigabytes(needed)}, but {gigabytes(free)} of memory are free"
+        )
 
 
 def _sync_folder(folder: Path) -> None:

@@ -86,7 +86,7 @@ def check_arrays(
                 continue
             raise damaged(path, f"lacks the array {name}")
         file = artefact.folder / entry.file
-        _check_form(file, entry.dtype, entry.shape, rule, lengths)
+        check_form(file, entry.dtype, entry.shape, rule, lengths)
         if not isinstance(artefact, Artefact):
             continue
         if name in artefact.large:
@@ -245,13 +245,17 @@ def damaged_by(artefact: Identity, what: str, error: Exception) -> StorageError:
     )
 
 
-def _check_form(
+def check_form(
     file: Path,
     dtype: str,
     shape: tuple[int, ...],
     rule: ArrayRule,
     lengths: dict[str, int],
 ) -> None:
+    """Raise `StorageError`, naming the file, unless an array has the type and shape of its rule.
+
+    `lengths` are the numbers that names of lengths stand for; those met first are added.
+    """
     names = (rule.dtype,) if isinstance(rule.dtype, str) else rule.dtype
     if dtype not in [np.dtype(name).str for name in names]:
         raise damaged(file, f"holds {np.dtype(dtype)}, but {' or '.join(names)} is wanted")
