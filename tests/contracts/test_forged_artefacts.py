@@ -275,7 +275,8 @@ def test_a_betting_tree_much_larger_than_the_plans_is_not_built(copied, monkeypa
     folder = copied("cfr+")
     rules = rules_text(get_game("kuhn")).replace("limit", "nolimit", 1)
     rules = rules.replace("numRounds", "stack = 1000000 1000000\nnumRounds", 1)
-    rules = "\n".join(line for line in rules.splitlines() if not line.startswith("raiseSize"))
+    dropped = ("raiseSize", "maxRaises")
+    rules = "\n".join(line for line in rules.splitlines() if not line.startswith(dropped))
     with_rules(folder, rules, bets=",".join(f"{n}%" for n in range(10, 50)), max_raises=None)
     monkeypatch.setattr(GameDescription, "build", None)
     with pytest.raises(EquilibristError, match="the plans have 30 numbers, but those of the game"):
