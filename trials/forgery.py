@@ -666,7 +666,8 @@ def _huge_game(draft: Draft) -> Forged | None:
         for path in _settings(draft):
             if path[-1] in ("bets", "raises"):
                 _set(draft.manifest, path, sizes)
-    return Forged("", f"rules of 52 cards{', 40 bet sizes' if bets else ''}", IMPOSSIBLE)
+    # A spot on the last street may be the same with more cards: few hands are held.
+    return Forged("", f"rules of 52 cards{', 40 bet sizes' if bets else ''}")
 
 
 @_recipe
