@@ -63,6 +63,7 @@ _KEPT = re.compile(r"sav|kept|keep|checkpoint|resume|goes on|go on|written", re.
 _LIMIT = 300.0  # seconds of a run
 _LATE, _DEAF = 1.0, 3.0  # seconds, without those of waiting for a core
 _MOST_LATE = 20.0  # seconds with them
+_POLL = 0.01  # seconds between two looks at a process
 _BEGINNING = 0.3  # seconds in which a command of a version without handlers may not have begun
 
 
@@ -77,12 +78,14 @@ class Job:
     weight: int = 2  # chains in proportion
     log: str = ""  # file that it writes instead of artefacts
     is_log_partial: bool = True  # a log of fewer hands is written if a signal ends the match
+    is_warmed: bool = True  # may run in the process that forks: it starts no threads that stay
 
 
 def _solve(method: str, game: str, iterations: int, every: int, weight: int = 2) -> Job:
     arguments = ("solve", game, "--method", method, "--iterations", str(iterations),
                  "--every", str(every), "--out", OUT)  # fmt: skip
-    return Job(f"solve {method}", arguments, weight=weight)
+    has_threads = method in ("lp", "double-oracle", "range-of-skill")  # of the program HiGHS
+    return Job(f"solve {method}", arguments, weight=weight, is_warmed=not has_threads)
 
 
 def _spot(bits: str) -> Job:
@@ -121,18 +124,18 @@ JOBS = {
             weight=1),
         Job("exploit --real-game", (*specimens.REAL, OUT), resume=()),
         Job("match --log", ("match", "uniform", "mix:0.1,0.6,0.3", "--game", "leduc", "--hands",
-                            "4000", "--log", LOG), resume=("--force",), log=LOG),
+                            "1500", "--log", LOG), resume=("--force",), log=LOG),
         Job("match --duplicate", ("match", "uniform", "always-call", "--game", "leduc", "--hands",
-                                  "4000", "--duplicate", "--log", LOG), resume=("--force",),
+                                  "1500", "--duplicate", "--log", LOG), resume=("--force",),
             log=LOG, weight=1),
         Job("tournament", ("tournament", "cup.toml", "--csv", CSV), resume=(), log=CSV,
             is_log_partial=False, weight=1),
-        Job("dealer", ("dealer", "leduc", "--hands", "1500", "--seed", "5", "--bot",
+        Job("dealer", ("dealer", "leduc", "--hands", "400", "--seed", "5", "--bot",
                        f"{sys.executable} caller.py", "--bot", f"{sys.executable} caller.py",
                        "--log", LOG), resume=("--force",), log=LOG, weight=1),
     )
 }  # fmt: skip
-CUP = 'game = "leduc"\nplayers = ["uniform", "always-call", "mix:0.1,0.6,0.3"]\nhands = 40000\n'
+CUP = 'game = "leduc"\nplayers = ["uniform", "always-call", "mix:0.1,0.6,0.3"]\nhands = 30000\n'
 # A client of the dealer that always calls, without the seconds that the package takes to load.
 CALLER = """
 import socket, sys
@@ -268,6 +271,8 @@ class Child:
                 time.sleep(0.005)
             self.begun = time.perf_counter()
         else:
+            for path in (self.out, children.error_file(self.out)):
+                path.touch()  # a signal may come before the child has opened them
             action = acting(arguments, injection, self.handling, counter)
             self.pid = children.start(action, self.out, home)
 
@@ -294,7 +299,7 @@ class Child:
         while not self.poll():
             if time.perf_counter() > until:
                 return False
-            time.sleep(0.002)
+            time.sleep(_POLL)
         return True
 
     def waited(self) -> float:
@@ -361,12 +366,31 @@ def clean_run(job: Job, home: Path) -> Clean:
         if now != seen:
             seen = now
             times.append(time.perf_counter() - child.begun)
-        time.sleep(0.005)
+        time.sleep(_POLL)
     seconds = time.perf_counter() - child.begun
     if child.code:
         raise RuntimeError(f"{job.name}: exit {child.code}\n{child.error[-3000:]}")
     steps = int(counter.read_text())
     return Clean(home, seconds, times, steps, child.handling.exists(), contents(home))
+
+
+def warm(job: Job, home: Path) -> None:
+    """Run a command in this process, so that its forks find its kernels loaded."""
+    here, out = os.getcwd(), home.parent / "warm"
+    os.chdir(home)
+    try:
+        with (
+            open(out, "w") as stream,
+            contextlib.redirect_stdout(stream),
+            contextlib.redirect_stderr(stream),
+        ):
+            children.command(*job.arguments, "--json")()
+    except SystemExit as ended:
+        if ended.code:
+            text = out.read_text()[-3000:]
+            raise RuntimeError(f"{job.name}: exit {ended.code}\n{text}") from None
+    finally:
+        os.chdir(here)
 
 
 def contents(home: Path) -> dict[str, Any]:
@@ -441,8 +465,12 @@ class Killer:
         return found
 
     def measure(self, job: Job) -> None:
-        """A clean run, after one that compiles whatever is not compiled."""
-        clean_run(job, self.home(job, "cold"))
+        """A clean run, after one that compiles whatever is not compiled, and loads it if it may."""
+        cold = self.home(job, "cold")
+        if job.is_warmed and not job.log:
+            warm(job, cold)
+        else:
+            clean_run(job, cold)
         name = f"clean-{job.name.replace(' ', '-')}"
         self.clean[job.name] = clean = clean_run(job, self.home(job, name))
         _say(f"{job.name}: {clean.seconds:.1f} s, {len(clean.checkpoints)} checkpoints, "
@@ -553,7 +581,7 @@ class Killer:
                     if not skipped:
                         break
                     skipped -= 1
-                time.sleep(0.002)
+                time.sleep(_POLL)
             time.sleep(rng.random() * 0.02)
             return
         first = clean.checkpoints[0] if clean.checkpoints else 0.1 * clean.seconds
