@@ -138,9 +138,10 @@ JOBS = {
 CUP = 'game = "leduc"\nplayers = ["uniform", "always-call", "mix:0.1,0.6,0.3"]\nhands = 30000\n'
 # A client of the dealer that always calls, without the seconds that the package takes to load.
 CALLER = """
-import socket, sys
+import contextlib, socket, sys
 
-with socket.create_connection((sys.argv[1], int(sys.argv[2]))) as wire:
+address = sys.argv[1], int(sys.argv[2])
+with contextlib.suppress(ConnectionError), socket.create_connection(address) as wire:
     lines = wire.makefile("rw", newline="\\r\\n")
     lines.write("VERSION:2.0.0\\r\\n")
     lines.flush()
