@@ -85,6 +85,7 @@ def _respond(
             flush=True,
         )
         stopping.check()
+        stopping.expect("flop", seconds * min(many, left) / left)
     remaining = Remaining(f"best responses to {text}")
 
     def tell(run: Run) -> None:
