@@ -13,7 +13,7 @@ from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.joint import Joint, Progress, joint
 from equilibrist.abstraction.keeping import UnfinishedFolder, request
 from equilibrist.abstraction.recipes import build
-from equilibrist.errors import EquilibristError, InvalidValueError, StorageError
+from equilibrist.errors import EquilibristError, InvalidValueError, SolverError, StorageError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import rules_text
@@ -345,6 +345,6 @@ def test_counts_of_other_buckets_are_not_gone_on_with(copied):
 
 
 def test_nothing_forged_is_written(tmp_path):
-    with pytest.raises(StorageError, match="not finite"):
+    with pytest.raises(SolverError, match="not finite"):
         write_artefact(tmp_path / "a", "thing", {"x": np.array([np.nan])}, configuration={})
     assert not (tmp_path / "a").exists()

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from equilibrist import __version__
-from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.errors import InvalidValueError, SolverError, StorageError
 from equilibrist.storage import array_file
 from equilibrist.storage import artefact as artefact_module
 from equilibrist.storage.array_file import BLOCK_BYTES
@@ -723,8 +723,6 @@ def test_a_copied_folder_is_the_same_artefact(tmp_path):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"info": {"x": float("nan")}},
-        {"info": {"x": np.float64("inf")}},
         {"configuration": {"x": {1, 2}}},
         {"configuration": {"x": np.zeros(3)}},
         {"timings": {("a", "b"): 1}},
@@ -734,6 +732,19 @@ def test_what_json_cannot_hold_is_refused_before_anything_is_written(tmp_path, c
     with pytest.raises(InvalidValueError, match="a manifest cannot hold this"):
         write(tmp_path / "new", **changes)
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("number", [float("nan"), np.float64("inf"), np.float32("-inf")])
+def test_a_manifest_never_holds_a_number_that_is_not_finite(tmp_path, number):
+    for changes, place in (
+        ({"info": {"rows": [1.0, {"x": number}]}}, "info.rows[1].x"),
+        ({"timings": {"seconds": number}}, "timings.seconds"),
+        ({"configuration": {"rate": number}}, "configuration.rate"),
+    ):
+        with pytest.raises(SolverError, match="nothing was written") as caught:
+            write(tmp_path / "new", **changes)
+        assert caught.value.value == place
+        assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(
@@ -759,12 +770,12 @@ def test_numbers_that_are_not_finite_are_not_written(tmp_path, number, dtype):
     write(tmp_path)
     bad = np.zeros((3, 2**20), dtype, order="F")
     bad[1, 5000] = number
-    with pytest.raises(StorageError, match=r"array bad of the thing for .* is not finite"):
+    with pytest.raises(SolverError, match=r"array bad of the thing for .* is not finite"):
         write_artefact(tmp_path, "thing", {"bad": bad}, configuration={})
     assert generation_of(tmp_path) == 1
     arguments = {"configuration": {}, "may_be_infinite": ["bad"]}
     if np.isnan(number):
-        with pytest.raises(StorageError, match="is not finite"):
+        with pytest.raises(SolverError, match="is not finite"):
             write_artefact(tmp_path, "thing", {"bad": bad}, **arguments)
     else:
         write_artefact(tmp_path, "thing", {"bad": bad}, **arguments)

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 
-from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.errors import InvalidValueError, SolverError, StorageError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
 from equilibrist.models.build import exact_game, matrix_game
@@ -167,8 +167,11 @@ def test_an_artefact_that_is_no_solution_is_refused(tmp_path):
 
 
 def test_a_certificate_that_is_not_a_number_is_refused(tmp_path, leduc):
-    broken = Evaluation(float("nan"), (0.0, 0.0), "chips")
-    with pytest.raises(InvalidValueError, match="a manifest cannot hold this"):
+    with pytest.raises(InvalidValueError, match="the value is not a number"):
+        Evaluation(float("nan"), (0.0, 0.0), "chips")
+    broken = Evaluation(0.0, (0.0, 0.0), "chips")
+    object.__setattr__(broken, "best_response", (0.0, float("inf")))
+    with pytest.raises(SolverError, match=r"info\.certificate\..* came out as inf"):
         uniform_solution(leduc, certificate=broken).save(tmp_path / "new")
     assert not (tmp_path / "new").exists()
 

@@ -51,9 +51,9 @@ def exploit_real(
     folder = out or folder
     if folder is not None:
         check_target(folder, runs.KIND)
-    prepare_kernels(1, *_KERNELS)
-    responses = runs.responses_to(named)
     with owned(folder):
+        prepare_kernels(1, *_KERNELS)
+        responses = runs.responses_to(named)
         run, found = _respond(text, named, responses, folder, flops, many, seed)
     emit(_result(run, found, folder), _words(run, found), as_json=json)
 
@@ -85,6 +85,7 @@ def _respond(
             flush=True,
         )
         stopping.check()
+        stopping.expect("flop", seconds * min(many, left) / left)
     remaining = Remaining(f"best responses to {text}")
 
     def tell(run: Run) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels, table
+from equilibrist.cli.options import Json, Seed, Threads, emit, owning, prepare_kernels, table
 
 if TYPE_CHECKING:
     from equilibrist.storage.artefact import Artefact
@@ -49,6 +49,7 @@ Plot: TypeAlias = Annotated[
 ]
 
 
+@owning("out")
 def solve(
     game: Game,
     out: Annotated[Path | None, typer.Option(help="Folder for the solution.")] = None,
@@ -90,7 +91,6 @@ def solve(
     from equilibrist.solving.solve import solve as run_solver
     from equilibrist.solving.store import Store
     from equilibrist.storage import stopping
-    from equilibrist.storage.ownership import owned
 
     solver = get_method(method, dtype)
     if iterations is None and to is None and seconds is None:
@@ -101,6 +101,7 @@ def solve(
     runs.check_plot(plot)
     runs.warn_precision(to, dtype)
     prepare_kernels(threads, *_KERNELS)
+    stopping.expect("preparation")
     model, description = runs.build(
         game,
         joint,
@@ -116,8 +117,7 @@ def solve(
     stopping.check()
     store = Store(out, model, description, solver, seed, dtype)
     hint = "Ctrl-C stops" if out is None else "Ctrl-C stops and saves"
-    with owned(out), shown(model.name, hint, plain=json) as view:
-        runs.check_output(out, resume)  # again, now that nobody else writes
+    with shown(model.name, hint, plain=json) as view:
         earlier = store.resume() if resume else None
         view.begin(solver.name, budget)
         run = run_solver(

@@ -216,6 +216,7 @@ def _solve(
         print(f"{seat}: {text}, {own.num_combos:g} hands", file=sys.stderr)
     print(f"{needed}", file=sys.stderr, flush=True)
     stopping.check()
+    stopping.expect("preparation")
     built = given.build()
     stopping.check()
 

@@ -147,8 +147,8 @@ def write_artefact(
     """Write an artefact, replacing one of the same kind at once and whole; returns its hash.
 
     Arrays that are there and are to `keep` stay and are not written again. Raises
-    `InvalidValueError` for what no artefact can hold (NaN in JSON, arrays of objects), and
-    `StorageError` where an array holds NaN, or infinity unless it `may_be_infinite`, or where the
+    `InvalidValueError` for what no artefact can hold (arrays of objects), `SolverError` where a
+    number is NaN, or infinite unless its array `may_be_infinite`, and `StorageError` where the
     folder is something else, in use or cannot be written; in any case an artefact that was there is
     still there.
     """

@@ -14,6 +14,7 @@ import numpy as np
 
 from equilibrist.errors import InvalidValueError
 from equilibrist.storage.array_file import ARRAY_NAME, ArrayFile, damaged
+from equilibrist.storage.finite import check_finite_data
 from equilibrist.storage.ownership import MANIFEST as MANIFEST
 from equilibrist.storage.ownership import MOST_MANIFEST_BYTES, read_lock
 from equilibrist.storage.regular_file import read_regular
@@ -89,8 +90,12 @@ def stored_files(folder: Path) -> dict[str, ArrayFile]:
 
 
 def plain_json(content: dict[str, Any]) -> dict[str, Any]:
-    """The content as JSON reads it back; `InvalidValueError` where JSON cannot hold it."""
+    """The content as JSON reads it back; `InvalidValueError` where JSON cannot hold it.
+
+    `SolverError` names the place of a number that is not finite.
+    """
     try:
+        check_finite_data(content, "nothing was written", f"the {content.get('kind', 'manifest')}")
         return json.loads(json.dumps(content, allow_nan=False, default=_plain_value))
     except (ValueError, TypeError, RecursionError) as error:
         raise InvalidValueError(f"a manifest cannot hold this: {error}") from None
