@@ -211,7 +211,7 @@ def check_budget(
     seconds: float | None = None,
     every: int | None = None,
 ) -> None:
-    """Raise `InvalidValueError` where there is no budget, or one that is not above zero and finite."""
+    """Raise `InvalidValueError` unless a budget is given, above zero and finite."""
     if iterations is None and target is None and seconds is None:
         raise InvalidValueError("say how long to solve: iterations, seconds or a target")
     numbers = {"iterations": iterations, "target": target, "seconds": seconds, "every": every}
