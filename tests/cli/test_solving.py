@@ -110,6 +110,7 @@ BAD = [
     (("solve", "kuhn", "--seconds", "nan"), "seconds must be above zero"),
     (("solve", "kuhn", "--plot", "no-such-folder/plot.png"), "no such folder"),
     (("solve", "kuhn", "--to", "0"), "target must be above zero"),
+    (("solve", "kuhn", "--to", "inf", "--method", "range-of-skill"), "target must be above zero"),
     (("solve", "kuhn", "--dtype", "float16"), "float32 or float64"),
     (("solve", "kuhn", "--symmetry", "colours"), "cards, suits, ranks"),
     (("solve", "kuhn", "--resume"), "--resume needs --out"),

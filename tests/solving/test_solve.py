@@ -78,6 +78,7 @@ def test_the_trace_is_an_array_of_six_columns(kuhn):
 @pytest.mark.parametrize(
     "budget",
     [{}, {"iterations": 0}, {"iterations": -5}, {"target": 0.0}, {"target": float("nan")},
+     {"target": float("inf")}, {"seconds": float("inf")},
      {"seconds": -1.0}, {"iterations": 5, "every": 0}],
 )  # fmt: skip
 def test_impossible_budgets_are_refused(kuhn, budget):

@@ -508,6 +508,19 @@ def test_a_manifest_edited_by_hand_is_refused(tmp_path):
         open_artefact(tmp_path)
 
 
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a": ', "}")])
+def test_a_manifest_that_is_nested_too_deeply_is_refused(tmp_path, opening, closing):
+    """At some depth JSON can just be read and no longer be written, which its checksum needs."""
+    write(tmp_path / "a", configuration={"k": None})
+    path = tmp_path / "a" / "manifest.json"
+    text = path.read_text()
+    for depth in (45, 100, *range(940, 1000), 5000, 200_000):
+        deep = opening * depth + "1" + closing * depth
+        path.write_text(text.replace('"k": null', f'"k": {deep}'))
+        with pytest.raises(StorageError, match=r"nested more than 40 levels|is not JSON"):
+            open_artefact(tmp_path / "a")
+
+
 def test_an_unknown_version_is_refused_and_not_overwritten(tmp_path):
     write(tmp_path)
     edit(tmp_path, version=2)

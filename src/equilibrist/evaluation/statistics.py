@@ -106,7 +106,8 @@ class Estimate:
         half = (self.ci95[1] - self.ci95[0]) / 2
         decimals = min(6, max(0, 1 - math.floor(math.log10(half)))) if half > 0 else 3
         shown = f"p = {self.p_value:.2g}" if self.p_value >= 1e-4 else "p < 0.0001"
-        return f"{sign * self.mean:,.{decimals}f} ± {half:,.{decimals}f} {unit}, {shown}"
+        mean = round(sign * self.mean, decimals) + 0.0  # no minus sign before a zero
+        return f"{mean:,.{decimals}f} ± {half:,.{decimals}f} {unit}, {shown}"
 
 
 @dataclass(frozen=True)

@@ -216,13 +216,15 @@ def check_budget(
     seconds: float | None = None,
     every: int | None = None,
 ) -> None:
-    """Raise `InvalidValueError` where there is no budget, or one that is not above zero."""
+    """Raise `InvalidValueError` unless a budget is given, above zero and finite."""
     if iterations is None and target is None and seconds is None:
         raise InvalidValueError("say how long to solve: iterations, seconds or a target")
     numbers = {"iterations": iterations, "target": target, "seconds": seconds, "every": every}
     for name, number in numbers.items():
-        if number is not None and not number > 0:
-            raise InvalidValueError(f"{name} must be above zero, not {number}", value=number)
+        if number is not None and not 0 < number < math.inf:
+            raise InvalidValueError(
+                f"{name} must be above zero and finite, not {number}", value=number
+            )
 
 
 def next_look(iteration: int, every: int | None = None) -> int:

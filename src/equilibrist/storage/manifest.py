@@ -22,6 +22,7 @@ from equilibrist.storage.regular_file import read_regular
 FORMAT = "equilibrist-artefact"
 VERSION = 1
 _MOST_ARRAYS = 20_000  # of an artefact
+_MOST_LEVELS = 40  # of lists and objects in each other; those that we write have fewer than ten
 _MOST_TEXT = 200  # characters of a text in a manifest that may be printed
 # What makes an artefact what it is; the rest says how it came to be.
 _IDENTITY = ("kind", "version", "configuration", "seed", "parents")
@@ -57,6 +58,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise damaged(path, f"cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):
         raise damaged(path, "is not JSON: it is altered or cut") from None
+    if not _is_shallow(manifest):
+        raise damaged(path, f"is nested more than {_MOST_LEVELS} levels deep")
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise damaged(path, f"is not the manifest of an artefact: its format is not {FORMAT}")
     if type(manifest.get("version")) is not int or manifest["version"] != VERSION:
@@ -127,6 +130,17 @@ def is_text(value: object) -> bool:
 
 def _items(values: dict[str, Any]) -> list[Any]:
     return [*values, *values.values()]
+
+
+def _is_shallow(value: object) -> bool:
+    """Whether a value is nested in few levels, so that no later step runs out of stack."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(_MOST_LEVELS):
+        parts = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [each for many in parts for each in many if isinstance(each, dict | list)]
+        if not level:
+            return True
+    return False
 
 
 def _finite(text: str) -> float:
