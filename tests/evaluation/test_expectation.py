@@ -14,8 +14,12 @@ from equilibrist.evaluation.expectation import (
     expectation,
     fixed_mix,
     head_to_head,
+    mixed_chances,
     pair_value,
 )
+from equilibrist.games.action import action_name
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.models.bucketed import bucket_game, lift
 from equilibrist.models.build import exact_game, matrix_game
@@ -90,6 +94,15 @@ def test_a_mix_gives_illegal_shares_to_calling():
     assert pair_value(game, (fixed_mix(game, (0, 0.3, 0.7))[0], fixed_mix(game, RAISE)[1])) == (
         pytest.approx(0, abs=1e-12)
     )
+
+
+def test_several_sizes_share_the_probability_of_raising():
+    rules = get_game("holdem-nolimit")
+    tree = BettingTree.build(rules, BetMenu.parse("50%,100%,a"), last_round=0)
+    kinds = [action_name(tree.action(child))[0] for child in tree.children(0)]
+    assert kinds == ["f", "c", "r", "r", "r"]
+    chances = mixed_chances(tree, 0, (0.2, 0.5, 0.3))
+    assert chances == pytest.approx([0.2, 0.5, 0.1, 0.1, 0.1])
 
 
 def test_bucket_strategies_meet_in_buckets_as_they_do_in_the_real_game():
