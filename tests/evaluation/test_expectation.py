@@ -142,6 +142,17 @@ def test_solutions_meet_where_their_games_are_the_same():
         head_to_head(good, by_cards)
 
 
+def test_a_plan_may_miss_by_a_ten_thousandth():
+    game = exact_game(get_game("kuhn"))
+    first, second = fixed_mix(game, RAISE)
+    assert first[-1] == 0  # a call after a check that never happens
+    first[-1] = 1e-4
+    assert pair_value(game, (first, second)) == pair_value(game, fixed_mix(game, RAISE))
+    first[-1] = 1.01e-4
+    with pytest.raises(InvalidValueError, match="player 0's array is no realization plan"):
+        pair_value(game, (first, second))
+
+
 def test_what_is_no_plan_is_one_sentence():
     game = exact_game(get_game("kuhn"))
     plans = fixed_mix(game, CALL)
