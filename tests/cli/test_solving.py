@@ -260,6 +260,7 @@ def test_a_damaged_state_is_not_gone_on_with(answer, run, tmp_path):
 )
 def test_float32_is_warned_of_where_it_cannot_reach_the_target(run, dtype, target, is_warned):
     found = run("solve", "kuhn", "--iterations", "3", "--to", target, "--dtype", dtype)
+    assert ("may not reach" in found.stderr) == is_warned
     assert ("float32 may not reach 9e-07; float64 would" in found.stderr) == is_warned
 
 

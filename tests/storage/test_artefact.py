@@ -474,6 +474,17 @@ def test_an_array_file_that_cannot_be_opened_is_named(tmp_path):
         artefact.verify()
 
 
+@pytest.mark.parametrize("options", [{}, {"in_memory": True}, {"blockwise": True}])
+def test_an_array_file_that_the_disk_does_not_give_is_named(tmp_path, monkeypatch, options):
+    def fail(path, *_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+
+    write(tmp_path)
+    monkeypatch.setattr(array_file, "open_regular", fail)
+    with pytest.raises(StorageError, match=r"\.npy cannot be read: Input/output error"):
+        open_artefact(tmp_path, **options)
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -543,6 +554,7 @@ def test_an_unknown_version_is_refused_and_not_overwritten(tmp_path):
         {"sha256": "short"},
         {"more": 1},
         {"shape": [2**40, 2**40]},
+        {"shape": [2**45]},
         {"shape": [0, 2**60]},
         {"shape": [1] * 9},
         {"dtype": "<i3"},
@@ -558,6 +570,14 @@ def test_a_manifest_that_points_elsewhere_or_to_objects_is_refused(tmp_path, cha
     edit(tmp_path, arrays=arrays)
     with pytest.raises(StorageError, match=r"manifest\.json does not describe its arrays"):
         open_artefact(tmp_path)
+
+
+def test_an_array_may_have_64_tebibytes():
+    entry = {"file": "x-000001.npy", "dtype": "<f8", "shape": [2**43], "sha256": "0" * 64}
+    assert array_file.ArrayFile.from_json(entry).num_bytes == 2**46
+    for shape in ([2**43 + 1], [2**44], [2**20, 2**23, 2]):
+        with pytest.raises(ValueError, match="no shape of an array that fits a disk"):
+            array_file.ArrayFile.from_json(entry | {"shape": shape})
 
 
 @pytest.mark.parametrize(

@@ -397,8 +397,8 @@ def _age(seconds: float) -> str:
     """A duration for people.
 
     Example:
-        >>> _age(12.3), _age(200), _age(7300), _age(200_000)
-        ('12 s', '3 min', '2 h', '2 days')
+        >>> _age(12.3), _age(60), _age(200), _age(7300), _age(200_000)
+        ('12 s', '1 min', '3 min', '2 h', '2 days')
     """
     for unit, size in (("days", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= size and (unit != "days" or seconds >= 2 * size):
