@@ -178,7 +178,7 @@ def _opened(stored: Artefact) -> tuple[Run, tuple[Response, Response]]:
 
     fields = Fields.configuration(stored)
     named = open_named(
-        fields.text("strategy"), parse_rules(fields.lines("game"), fields.text("name"))
+        fields.path("strategy"), parse_rules(fields.lines("game"), fields.text("name"))
     )
     responses = runs.responses_to(named)
     return runs.begun(named, responses, stored.folder), responses

@@ -156,7 +156,7 @@ def _load(named: Named, flops: Flops, responses: tuple[Response, Response], fold
     fields, number = Fields.configuration(stored), len(flops.boards)
     if fields.lines("identity") != named.identity:
         raise StorageError(
-            f"{folder} holds a response to {fields.text('strategy')}, another strategy "
+            f"{folder} holds a response to {fields.path('strategy')}, another strategy "
             f"than {named.name} now is; choose another folder with --out",
             value=str(folder),
         )

@@ -21,7 +21,7 @@ from equilibrist.storage.regular_file import read_regular
 FORMAT = "equilibrist-artefact"
 VERSION = 1
 _MOST_ARRAYS = 20_000  # of an artefact
-_MOST_TEXT = 200  # characters of a text in a manifest that may be printed
+MOST_TEXT = 200  # characters of a text in a manifest that may be printed
 # What makes an artefact what it is; the rest says how it came to be.
 _IDENTITY = ("kind", "version", "configuration", "seed", "parents")
 FIELDS: dict[str, Callable[[Any], bool]] = {
@@ -115,9 +115,9 @@ def plain_text(text: str, most: int = 80) -> str:
     return shown if len(shown) <= most else f"{shown[: most - 3]}..."
 
 
-def is_text(value: object) -> bool:
-    """Whether a value is a text that can be printed as it is."""
-    return isinstance(value, str) and len(value) <= _MOST_TEXT and value.isprintable()
+def is_text(value: object, most: int = MOST_TEXT) -> bool:
+    """Whether a value is a text of at most `most` characters that can be printed as it is."""
+    return isinstance(value, str) and len(value) <= most and value.isprintable()
 
 
 def _items(values: dict[str, Any]) -> list[Any]:

@@ -124,9 +124,14 @@ def on_signals(say: Callable[[str], None] | None = None) -> Iterator[Stop]:
     stop = Stop()
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
+    try:
+        earlier_writer = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    except ValueError:  # this is not the main thread
+        os.close(reader)
+        os.close(writer)
+        raise
     watcher = threading.Thread(target=_watch, args=(reader, stop, say or _say), daemon=True)
     watcher.start()
-    earlier_writer = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     earlier = {
         number: signal.signal(number, _wake)
         for number in SIGNALS

@@ -31,6 +31,7 @@ from equilibrist.models.game import SequenceGame
 from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.schema import Fields
 
+_MOST_MENU = 100_000  # characters of bet sizes or raise caps
 _FOLDERS = ("abstraction", "joint", "ends")
 
 
@@ -245,7 +246,7 @@ def read_description(fields: Fields, folder: Path) -> Description:
             raise fields.error(name, "a field of a game")
 
     def menu_text(name: str) -> str | None:
-        return fields.optional(name, fields.text)
+        return fields.optional(name, lambda name: fields.text(name, _MOST_MENU))
 
     menu = {name: menu_text(name) for name in ("bets", "raises", "max_raises")}
     if kind is GameDescription:
