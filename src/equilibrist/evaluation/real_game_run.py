@@ -231,7 +231,7 @@ def go_on(
     folder: Path | None = None,
     tell: Tell | None = None,
 ) -> None:
-    """Do the chosen flops that are not done, so many at a time, and write them as they come.
+    """Compute the chosen flops that are missing, `threads` at a time; write them as they come.
 
     Asked to stop, it ends the flops that are begun, writes them and raises `Stopped`.
     """

@@ -13,7 +13,7 @@ which is less than any digit that is printed. A plan may miss the constraints of
 by 1e-9, or by 1e-5 if its numbers were float32. What is only copied (the trace's last row, the
 number of iterations) must be equal.
 
-Checksums find damage; this finds numbers that the arrays do not bear out, whoever wrote them. It
+Checksums find damage; this finds numbers that the arrays do not support, whoever wrote them. It
 does not say who wrote them, nor that the game is the one that is wanted: its name and rules are
 part of the report.
 """

@@ -26,7 +26,7 @@ from typing import Any
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SHOW_CURSOR = b"\x1b[?25h\n"  # a panel that is drawn on a terminal hides it
 _MOMENT = 0.5  # seconds that are not worth a number
-_SAME = 0.25  # seconds within which signals count as one: a closing terminal sends several
+SAME = 0.25  # seconds within which signals count as one: a closing terminal sends several
 _PATIENCE = 0.2  # seconds that a terminal has to take the cursor back
 
 
@@ -168,7 +168,7 @@ def _watch(reader: int, stop: Stop, say: Callable[[str], None]) -> None:
                 if not stop.is_requested:  # the main thread is busy: it has not come to `_wake`
                     stop.request(number)
                 _run_aside(say, stop.announcement())
-            elif time.monotonic() - first > _SAME:
+            elif time.monotonic() - first > SAME:
                 _leave(number)
 
 
