@@ -20,7 +20,7 @@ from equilibrist.storage.regular_file import read_regular
 
 FORMAT = "equilibrist-artefact"
 VERSION = 1
-_MOST_ARRAYS = 20_000  # of an artefact
+_MOST_ARRAYS = 80_000  # of an artefact; their entries take 16 MB
 MOST_TEXT = 200  # characters of a text in a manifest that may be printed
 # What makes an artefact what it is; the rest says how it came to be.
 _IDENTITY = ("kind", "version", "configuration", "seed", "parents")

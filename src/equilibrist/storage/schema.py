@@ -99,7 +99,12 @@ class Fields:
     """Reads values of given types out of a JSON object of a manifest.
 
     Each method returns one field and raises `StorageError`, naming it, where it is not what it must
-    be. A `default` stands for a field that is missing; None may be given as the default.
+    be; `optional` reads one that may be missing.
+
+    Example:
+        >>> fields = Fields(Path("manifest.json"), "info", {"hands": 7})
+        >>> fields.whole("hands"), fields.optional("seed", fields.whole)
+        (7, None)
     """
 
     def __init__(self, path: Path, name: str, values: object) -> None:

@@ -22,7 +22,7 @@ from equilibrist.abstraction.nesting import Nested
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.bet_menu import BetMenu, sizes_text
 from equilibrist.games.betting_tree import BettingTree
-from equilibrist.games.rules import GameRules, parse_rules, rules_text
+from equilibrist.games.rules import UNLIMITED_STACK, GameRules, parse_rules, rules_text
 from equilibrist.models import truncated
 from equilibrist.models.bucketed import bucket_game, bucket_name
 from equilibrist.models.build import exact_game
@@ -278,7 +278,7 @@ def read_description(fields: Fields, folder: Path) -> Description:
         last_round=fields.optional("last_round", round_),
         bet=fields.optional("bet", lambda name: fields.number(name, 0, 1e9)) or 0.0,
         first_round=fields.optional("first_round", round_) or 0,
-        pot=fields.optional("pot", lambda name: fields.whole(name, 1, 10**9)),
+        pot=fields.optional("pot", lambda name: fields.whole(name, 1, 2 * UNLIMITED_STACK)),
         priors=fields.optional("priors", lambda name: _read_priors(fields, name)),
         **menu,
     )
