@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import errno
-import json
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -47,18 +46,13 @@ from equilibrist.storage.manifest import (
     digest,
     files_of,
     identity,
+    manifest_text,
     plain_json,
     plain_text,
     read_manifest,
     stored_files,
 )
-from equilibrist.storage.ownership import (
-    LOCK,
-    MOST_MANIFEST_BYTES,
-    Writing,
-    locked_for_writing,
-    read_lock,
-)
+from equilibrist.storage.ownership import LOCK, Writing, locked_for_writing, read_lock
 
 _NEW_MANIFEST = "manifest.json.new"
 _EFFECTIVE = os.access in os.supports_effective_ids  # ask for whom the process acts, if it can
@@ -211,7 +205,7 @@ def _replace(
         manifest["arrays"] = {name: entry.to_json() for name, entry in files.items()}
         manifest["sha256"] = digest(manifest)
         with open(folder / _NEW_MANIFEST, "x", encoding="utf-8") as stream:
-            stream.write(_manifest_text(folder, manifest))
+            stream.write(manifest_text(folder, manifest))
             stream.flush()
             os.fsync(stream.fileno())
         _sync_folder(folder)
@@ -230,19 +224,6 @@ def _replace(
         _sweep(folder, ours - stays)
         writing.conclude(stays)
     return identity(manifest)
-
-
-def _manifest_text(folder: Path, manifest: dict[str, Any]) -> str:
-    """A manifest as it is written; `StorageError` for one that could not be read back."""
-    text = json.dumps(manifest, indent=1) + "\n"
-    wrong = [field for field, is_right in FIELDS.items() if not is_right(manifest[field])]
-    if wrong or len(text) > MOST_MANIFEST_BYTES:
-        what = f"its {wrong[0]}" if wrong else f"a manifest of {len(text):,} bytes"
-        raise StorageError(
-            f"{folder} cannot hold {what}: no manifest could be read back with that",
-            value=str(folder),
-        )
-    return text
 
 
 def _file_name(name: str, generation: int) -> str:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from equilibrist.errors import InvalidValueError
+from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.storage.array_file import ARRAY_NAME, ArrayFile, damaged
 from equilibrist.storage.ownership import MANIFEST as MANIFEST
 from equilibrist.storage.ownership import MOST_MANIFEST_BYTES, read_lock
@@ -68,6 +68,19 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             raise damaged(path, f"has no {field}, or not one of the right type")
     files_of(folder, manifest)
     return manifest
+
+
+def manifest_text(folder: Path, manifest: dict[str, Any]) -> str:
+    """A manifest as it is written; `StorageError` for one that could not be read back."""
+    text = json.dumps(manifest, indent=1) + "\n"
+    wrong = [field for field, is_right in FIELDS.items() if not is_right(manifest[field])]
+    if wrong or len(text) > MOST_MANIFEST_BYTES:
+        what = f"its {wrong[0]}" if wrong else f"a manifest of {len(text):,} bytes"
+        raise StorageError(
+            f"{folder} cannot hold {what}: no manifest could be read back with that",
+            value=str(folder),
+        )
+    return text
 
 
 def files_of(folder: Path, manifest: dict[str, Any]) -> dict[str, ArrayFile]:
