@@ -512,6 +512,23 @@ def test_a_broken_manifest_is_refused_and_not_overwritten(tmp_path, text, compla
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"seed": 2**128}, "its seed"),
+        ({"parents": {"first": "x" * 300}}, "its parents"),
+        ({"timings": {"a\x1bb": 1.0}}, "its timings"),
+        ({"info": {"text": "x" * 2**24}}, "a manifest of 16,7.* bytes"),
+    ],
+)
+def test_what_could_not_be_read_back_is_not_written(tmp_path, fields, complaint):
+    write(tmp_path)
+    before = snapshot(tmp_path)
+    with pytest.raises(StorageError, match=f"cannot hold {complaint}: no manifest could"):
+        write(tmp_path, 2, **fields)
+    assert snapshot(tmp_path) == before
+
+
 def test_a_manifest_edited_by_hand_is_refused(tmp_path):
     write(tmp_path)
     edit(tmp_path, signed=False, configuration={"k": 2})

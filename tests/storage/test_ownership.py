@@ -241,3 +241,9 @@ def test_a_half_written_lock_names_no_files():
     for end in range(len(whole) - 1):
         assert not LockText.decode(whole[:end]).names
     assert LockText.decode(b"somebody else's") is None
+
+
+def test_the_text_of_a_lock_survives_a_kill_before_the_rest_of_a_longer_one_is_cut():
+    longer = LockText(12, 34.5, True, frozenset(f"x{n}-000001.npy" for n in range(4))).encode()
+    text = LockText(12, 34.5, False, frozenset({"x0-000001.npy"}))
+    assert LockText.decode(text.encode() + longer[len(text.encode()) :]) == text

@@ -111,3 +111,22 @@ def test_the_flag_is_that_of_the_outermost_handlers_and_ends_with_them():
     assert not stopping.is_requested()
     assert signal.getsignal(signal.SIGINT) is before
     assert not any(thread.name.endswith("(_watch)") for thread in threading.enumerate())
+
+
+def test_only_the_main_thread_can_wait_for_signals_and_others_leave_nothing_open():
+    found = []
+
+    def fail():
+        before = set(os.listdir("/dev/fd")), threading.active_count()
+        try:
+            with stopping.on_signals():
+                pass
+        except ValueError as error:
+            found.append(str(error))
+        found.append((set(os.listdir("/dev/fd")), threading.active_count()) == before)
+
+    thread = threading.Thread(target=fail)
+    thread.start()
+    thread.join()
+    assert "main thread" in found[0]
+    assert found[1]

@@ -12,7 +12,12 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
 from equilibrist.models.build import exact_game, matrix_game
 from equilibrist.storage.artefact import open_artefact, write_artefact
-from equilibrist.strategies.description import GameDescription
+from equilibrist.storage.schema import Fields
+from equilibrist.strategies.description import (
+    GameDescription,
+    read_description,
+    write_description,
+)
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.strategy import (
     Solution,
@@ -183,3 +188,13 @@ def test_only_realization_plans_have_no_plan_error(leduc):
     assert plan_error(leduc, 0, 2 * plan) > 0.5
     assert plan_error(leduc, 0, -plan) > 0.5
     assert plan_error(leduc, 0, np.where(plan == 1, np.nan, plan)) == np.inf
+
+
+def test_long_bet_menus_are_read_back(tmp_path):
+    sizes = ",".join(f"{percent}%" for percent in range(20, 320))
+    written = GameDescription(
+        name="nl", rules="GAMEDEF", bets=sizes, raises=None, max_raises=None,
+        symmetry="suits", leaves="dense",
+    )  # fmt: skip
+    fields = Fields(tmp_path, "game", write_description(written, tmp_path))
+    assert read_description(fields, tmp_path) == written

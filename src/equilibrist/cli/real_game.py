@@ -67,7 +67,7 @@ def _respond(
     many: int,
     seed: int,
 ) -> tuple[Run, Exploited]:
-    """Do flops by so many threads; what is there already in the folder is kept."""
+    """Compute the chosen flops with `many` threads; those in the folder are kept."""
     from equilibrist.cli.interrupts import leave
     from equilibrist.evaluation import real_game_run as runs
     from equilibrist.storage import stopping
@@ -179,7 +179,7 @@ def _opened(stored: Artefact) -> tuple[Run, tuple[Response, Response]]:
 
     fields = Fields.configuration(stored)
     named = open_named(
-        fields.text("strategy"), parse_rules(fields.lines("game"), fields.text("name"))
+        fields.path("strategy"), parse_rules(fields.lines("game"), fields.text("name"))
     )
     responses = runs.responses_to(named)
     return runs.begun(named, responses, stored.folder), responses

@@ -3,9 +3,9 @@
 A match is N independent *results*, each the chips that player A won over `hands_each` hands: 1
 where hands are dealt alone, 2 where every deal is played twice with seats swapped (the two hands
 of a pair depend on each other, pairs do not), more for series or matches of learners; `Results`
-holds both. Intervals and
-p-values are Student's with N − 1 degrees of freedom. They are exact for normal results and, by the
-central limit theorem, nearly so for the skewed results of poker; `tests/evaluation` measures it.
+holds both. Intervals and p-values are Student's with N − 1 degrees of freedom. They are exact for
+normal results and, by the central limit theorem, nearly so for the skewed results of poker;
+`tests/evaluation` measures it.
 
 Intervals of a fixed number of hands are for looking once: to look while hands are played, use
 `evaluation.sequential`.

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from equilibrist.errors import EquilibristError, InvalidValueError, StorageError
+from equilibrist.games.rules import UNLIMITED_STACK
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame
 from equilibrist.solving.solve import Run
@@ -124,7 +125,7 @@ def _read_spot(stored: Identity) -> Spot:
             board=fields.text("board"),
             oop=fields.lines("oop"),
             ip=fields.lines("ip"),
-            pot=fields.whole("pot", 2, 10**9),
+            pot=fields.whole("pot", 2, 2 * UNLIMITED_STACK),
             bets=fields.optional("bets", fields.lines),
             raises=fields.optional("raises", fields.lines),
             max_raises=fields.optional("max_raises", fields.lines),

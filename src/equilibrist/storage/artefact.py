@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import errno
-import json
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -47,6 +46,7 @@ from equilibrist.storage.manifest import (
     digest,
     files_of,
     identity,
+    manifest_text,
     plain_json,
     plain_text,
     read_manifest,
@@ -206,7 +206,7 @@ def _replace(
         manifest["arrays"] = {name: entry.to_json() for name, entry in files.items()}
         manifest["sha256"] = digest(manifest)
         with open(folder / _NEW_MANIFEST, "x", encoding="utf-8") as stream:
-            stream.write(json.dumps(manifest, indent=1) + "\n")
+            stream.write(manifest_text(folder, manifest))
             stream.flush()
             os.fsync(stream.fileno())
         _sync_folder(folder)

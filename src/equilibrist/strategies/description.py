@@ -23,7 +23,7 @@ from equilibrist.abstraction.nesting import Nested
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.bet_menu import BetMenu, sizes_text
 from equilibrist.games.betting_tree import BettingTree
-from equilibrist.games.rules import GameRules, parse_rules, rules_text
+from equilibrist.games.rules import UNLIMITED_STACK, GameRules, parse_rules, rules_text
 from equilibrist.models import truncated
 from equilibrist.models.bucketed import bucket_game, bucket_name
 from equilibrist.models.build import check_exact, exact_game
@@ -33,6 +33,7 @@ from equilibrist.models.treeplex import player_rows
 from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.schema import Fields
 
+_MOST_MENU = 100_000  # characters of bet sizes or raise caps
 _FOLDERS = ("abstraction", "joint", "ends")
 
 
@@ -279,7 +280,7 @@ def read_description(fields: Fields, folder: Path) -> Description:
             raise fields.error(name, "a field of a game")
 
     def menu_text(name: str) -> str | None:
-        return fields.optional(name, fields.text)
+        return fields.optional(name, lambda name: fields.text(name, _MOST_MENU))
 
     menu = {name: menu_text(name) for name in ("bets", "raises", "max_raises")}
     if kind is GameDescription:
@@ -311,7 +312,7 @@ def read_description(fields: Fields, folder: Path) -> Description:
         last_round=fields.optional("last_round", round_),
         bet=fields.optional("bet", lambda name: fields.number(name, 0, 1e9)) or 0.0,
         first_round=fields.optional("first_round", round_) or 0,
-        pot=fields.optional("pot", lambda name: fields.whole(name, 1, 10**9)),
+        pot=fields.optional("pot", lambda name: fields.whole(name, 1, 2 * UNLIMITED_STACK)),
         priors=fields.optional("priors", lambda name: _read_priors(fields, name)),
         **menu,
     )
