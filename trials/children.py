@@ -21,6 +21,7 @@ from pathlib import Path
 SOURCES = Path(__file__).resolve().parent.parent / "src"
 
 _POLL = 0.002  # seconds between two looks at a child
+_TICKS = os.sysconf("SC_CLK_TCK")  # per second, in which the system counts processor time
 Action = Callable[[], None]
 
 
@@ -93,8 +94,8 @@ def start(action: Action, out: Path, folder: Path, memory: int | None = None) ->
 
 
 def finish(child: int, out: Path, begun: float, limit: float) -> Ending:
-    """Wait for a child that `start` began, and kill it after so many seconds."""
-    code, is_late = wait(child, begun + limit)
+    """Wait for a child that `start` began, and kill it once it has used up its seconds."""
+    code, is_late = wait(child, limit)
     texts = [path.read_bytes().decode("utf-8", "replace") for path in (out, error_file(out))]
     return Ending(code, texts[0], texts[1], time.perf_counter() - begun, is_late)
 
@@ -107,18 +108,35 @@ def run(
     return finish(start(action, out, folder, memory), out, begun, limit)
 
 
-def wait(child: int, until: float) -> tuple[int, bool]:
-    """Exit code of a child, and whether it had to be killed when its time was up."""
+def wait(child: int, limit: float) -> tuple[int, bool]:
+    """Exit code of a child, and whether it had to be killed because its time was up.
+
+    Its time is what it computes and what it sleeps, for example before a pipe that nobody writes
+    to. While it waits for a processor that others keep busy, its clock stands still.
+    """
     is_late, pause = False, _POLL
+    slept, before = 0.0, time.perf_counter()
     while True:
         found, status = os.waitpid(child, os.WNOHANG)
         if found:
             return os.waitstatus_to_exitcode(status), is_late
-        if time.perf_counter() > until and not is_late:
+        now = time.perf_counter()
+        is_asleep, computed = _activity(child)
+        slept, before = slept + (now - before) * is_asleep, now
+        if slept + computed > limit and not is_late:
             is_late = True
             os.kill(child, signal.SIGKILL)
         time.sleep(pause)
         pause = min(pause * 1.1, 0.02)
+
+
+def _activity(child: int) -> tuple[bool, float]:
+    """Whether a process sleeps now, and the seconds that it has computed so far."""
+    try:
+        fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # a system without /proc: all of its time counts
+        return True, 0.0
+    return fields[0] in "SDTt", (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def error_file(out: Path) -> Path:

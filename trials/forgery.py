@@ -15,6 +15,7 @@ import json
 import os
 import pickle
 import random
+import re
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -642,6 +643,31 @@ def _other_game(draft: Draft) -> Forged | None:
     other = json.loads((folder / MANIFEST).read_bytes())
     draft.manifest["configuration"] = other["configuration"]
     return Forged("", f"configuration of {folder.parent.name}/{folder.name}")
+
+
+@_recipe
+def _huge_game(draft: Draft) -> Forged | None:
+    """Rules of a game that no machine can build, or bets that make one of a small game."""
+    paths = [path for path in _settings(draft) if isinstance(_at(draft.manifest, path), str)]
+    rules = [path for path in paths if "GAMEDEF" in _at(draft.manifest, path)]
+    if not rules:
+        return None
+    path = draft.rng.choice(rules)
+    text = _at(draft.manifest, path)
+    for name, number in (("numSuits", 4), ("numRanks", 13)):
+        text = re.sub(rf"{name} *= *[0-9]+", f"{name} = {number}", text)
+    if draft.rng.random() < 0.5:  # full hold'em
+        text = re.sub(r"(numHoleCards *= *)[0-9]+", r"\g<1>2", text)
+        text = re.sub(r"(numBoardCards *= *0 )[0-9]+", r"\g<1>3", text)
+    _set(draft.manifest, path, text)
+    bets = draft.rng.random() < 0.5
+    if bets:
+        sizes = ",".join(f"{n}%" for n in range(20, 60))
+        for path in _settings(draft):
+            if path[-1] in ("bets", "raises"):
+                _set(draft.manifest, path, sizes)
+    # A spot on the last street may be the same with more cards: few hands are held.
+    return Forged("", f"rules of 52 cards{', 40 bet sizes' if bets else ''}")
 
 
 @_recipe

@@ -18,6 +18,7 @@ import argparse
 import contextlib
 import functools
 import io
+import json
 import os
 import random
 import resource
@@ -613,6 +614,73 @@ def run_command(words: list[str]) -> int:
     return code
 
 
+# --- folders of others ----------------------------------------------------------------------------
+
+
+@functools.cache
+def _manifest() -> dict[str, Any]:
+    """The manifest of a small artefact."""
+    import numpy as np
+
+    from equilibrist.storage.artefact import write_artefact
+    from equilibrist.storage.manifest import read_manifest
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "specimen"
+        arrays = {"plan0": np.arange(6.0), "first": np.ones((3, 2), np.int32)}
+        settings = {"game": "GAMEDEF", "sizes": [1, 2.5, {"deep": [None]}]}
+        write_artefact(place, "specimen", arrays, configuration=settings, info={"iterations": 3})
+        return read_manifest(place)
+
+
+def manifest_text(rng: Random) -> str:
+    """A manifest with other values in it, half of the time with the right checksum."""
+    from equilibrist.storage.manifest import digest
+
+    manifest = json.loads(json.dumps(_manifest()))
+    for _ in range(rng.randrange(3)):
+        part = manifest
+        while True:
+            key = rng.choice(list(part)) if isinstance(part, dict) else rng.randrange(len(part))
+            if isinstance(part[key], dict | list) and part[key] and rng.random() < 0.7:
+                part = part[key]
+                continue
+            break
+        if rng.random() < 0.2:
+            del part[key]
+            break
+        part[key] = rng.choice(
+            (None, True, 0, -1, 2**63, 10**300, 1.5, "", "x" * 300, [], {}, noise(rng), [[[]]] * 3)
+        )
+    if rng.random() < 0.5:
+        manifest["sha256"] = digest(manifest)
+    text = json.dumps(manifest)
+    if rng.random() < 0.05:
+        deep = rng.choice((30, 400, 900, 980, 2000, 100_000))
+        text = text.replace("null", "[" * deep + "]" * deep, 1)
+    return text
+
+
+def read_manifest_text(text: str) -> Any:
+    """What a folder's manifest says."""
+    from equilibrist.storage.manifest import read_manifest
+
+    folder = Path("folder")
+    folder.mkdir(exist_ok=True)
+    (folder / "manifest.json").write_bytes(text.encode(errors="surrogatepass"))
+    return read_manifest(folder)
+
+
+def lock_text(rng: Random) -> str:
+    """The lock of a folder."""
+    from equilibrist.storage.ownership import LockText
+
+    others = (noise(rng).encode(errors="replace").decode() for _ in range(rng.randrange(3)))
+    names = frozenset({"plan0-1.npy", *others})
+    held = LockText(rng.randrange(10**7), rng.randrange(10**9) / 8, rng.random() < 0.5, names)
+    return held.encode().decode(errors="surrogateescape")
+
+
 # --- the parsers ----------------------------------------------------------------------------------
 
 
@@ -629,7 +697,7 @@ def parsers() -> list[Parser]:
     from equilibrist.errors import ParseError
     from equilibrist.evaluation.statistics import chips_of_unit
     from equilibrist.games.action import action_name, parse_action
-    from equilibrist.games.bet_menu import BetMenu, parse_sizes, sizes_text
+    from equilibrist.games.bet_menu import BetMenu, parse_size, parse_sizes, sizes_text
     from equilibrist.games.betting_tree import BettingTree
     from equilibrist.games.catalog import load_game
     from equilibrist.games.files import parse_toml
@@ -638,6 +706,7 @@ def parsers() -> list[Parser]:
     from equilibrist.games.phh import parse_phh
     from equilibrist.games.records import log_line, parse_log_line
     from equilibrist.games.rules import parse_rules, rules_text
+    from equilibrist.models.card_states import card_states
     from equilibrist.models.spot import Spot, parse_lock
     from equilibrist.play import acpc, pokerbots
     from equilibrist.play.keys import press
@@ -648,6 +717,8 @@ def parsers() -> list[Parser]:
     from equilibrist.players.player import View
     from equilibrist.players.static import Uniform
     from equilibrist.solving.methods import get_method
+    from equilibrist.storage.ownership import LockText
+    from equilibrist.strategies.behaviour_table import find_board
 
     trees = {
         name: BettingTree.build(rules(name))
@@ -657,6 +728,7 @@ def parsers() -> list[Parser]:
             rules("holdem-nolimit"), BetMenu.parse("50%,a"), last_round=0
         )
     }
+    states = {name: card_states(rules(name)) for name in ("leduc", "rhode-island")}
     seated = {name: Uniform() for name in _names()}
 
     def comes_back(write: Callable[[Any], str], read: Callable[[str], Any]) -> Any:
@@ -749,6 +821,29 @@ def parsers() -> list[Parser]:
         many = "\n".join(f"[{n}]\n{history(rng)}" for n in range(rng.randint(1, 3)))
         return suffix, texts(lambda _: many)(rng)
 
+    def files(rng: Random) -> tuple[str, bytes]:
+        grammar = {"game": definition, "toml": toml, "phh": history}
+        suffix = rng.choice(list(grammar))
+        content = texts(grammar[suffix])(rng).encode(errors="surrogatepass")
+        if rng.random() < 0.2:
+            at = rng.randrange(len(content) + 1)
+            content = content[:at] + rng.randbytes(rng.randrange(9)) + content[at:]
+        return suffix, content
+
+    def read_file(given: tuple[str, bytes]) -> Any:
+        from equilibrist.games.phh import read_phh
+        from equilibrist.games.rules import read_rules
+        from equilibrist.play.tournament import read_tournament
+
+        suffix, content = given
+        path = Path(f"file.{suffix}")
+        path.write_bytes(content)
+        return {"game": read_rules, "toml": read_tournament, "phh": read_phh}[suffix](path)
+
+    def boards(given: tuple[str, str]) -> Any:
+        name, text = given
+        return [find_board(rules(name), states[name], r, text)[1] for r in range(1, 2)]
+
     def wire(given: bytes) -> Any:
         here, there = socket.socketpair()
         with contextlib.closing(there), Wire(Link(here)) as own:
@@ -833,6 +928,13 @@ def parsers() -> list[Parser]:
         Parser("bot", texts(lambda r: r.choice(("smallbot", "gs2", "psopti1"))), get_bot),
         Parser("unit", game_and(lambda r: r.choice(("mbb/g", "sb/h", "chips"))),
                lambda v: chips_of_unit(rules(v[0]), v[1])),
+        Parser("bet size", texts(size), parse_size),
+        Parser("file", files, read_file, weight=0.2),
+        Parser("board to show", lambda r: (r.choice(list(states)), texts(
+            lambda r: card(r) if r.random() < 0.6 else cards(r))(r)), boards, weight=0.5),
+        Parser("manifest", texts(manifest_text), read_manifest_text, weight=0.2),
+        Parser("lock file", texts(lock_text), lambda t: LockText.decode(
+            t.encode(errors="surrogatepass"))),
         Parser("command line", command, run_command, weight=0.02),
     ]  # fmt: skip
 

@@ -16,10 +16,13 @@ What may go wrong:
     traceback, hang
     exit       INT, TERM or HUP did not end the run with 130, 143 or 129
     wordless   they did, but nothing was said about what is kept
-    late       nothing was said within three seconds after the signal
-    deaf       a second signal did not end the process within five seconds
+    late       nothing was said within a second after the signal
+    deaf       a second signal did not end the process within three seconds
     lost       a log that was there is neither the old one nor a whole new one
     two owners another process went on with the folder of a run that had not ended
+
+Seconds that a process was ready to run, but waited for a core, do not count: the machine may be
+busy with other work.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from __future__ import annotations
 import argparse
 import builtins
 import collections
+import contextlib
 import dataclasses
 import io
 import json
@@ -50,14 +54,17 @@ from forgery import MANIFEST
 
 OUT = "it"
 LOG = "match.log"
+CSV = "table.csv"
 SIGNALS = {"KILL": 9, "TERM": 15, "INT": 2, "HUP": 1}
 EXITS = {"TERM": 143, "INT": 130, "HUP": 129}
 BAD = ("numbers", "refused", "traceback", "hang", "exit", "wordless", "late", "deaf", "lost",
        "two owners")  # fmt: skip
 _KEPT = re.compile(r"sav|kept|keep|checkpoint|resume|goes on|go on|written", re.IGNORECASE)
 _LIMIT = 300.0  # seconds of a run
-_LATE, _DEAF = 3.0, 5.0  # seconds
-_BEGINNING = 0.3  # seconds in which a command may not have begun
+_LATE, _DEAF = 1.0, 3.0  # seconds, without those of waiting for a core
+_MOST_LATE = 20.0  # seconds with them
+_POLL = 0.01  # seconds between two looks at a process
+_BEGINNING = 0.3  # seconds in which a command of a version without handlers may not have begun
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,12 +77,15 @@ class Job:
     group: str = ""  # of the genuine set, to run beside
     weight: int = 2  # chains in proportion
     log: str = ""  # file that it writes instead of artefacts
+    is_log_partial: bool = True  # a log of fewer hands is written if a signal ends the match
+    is_warmed: bool = True  # may run in the process that forks: it starts no threads that stay
 
 
 def _solve(method: str, game: str, iterations: int, every: int, weight: int = 2) -> Job:
     arguments = ("solve", game, "--method", method, "--iterations", str(iterations),
                  "--every", str(every), "--out", OUT)  # fmt: skip
-    return Job(f"solve {method}", arguments, weight=weight)
+    has_threads = method in ("lp", "double-oracle", "range-of-skill")  # of the program HiGHS
+    return Job(f"solve {method}", arguments, weight=weight, is_warmed=not has_threads)
 
 
 def _spot(bits: str) -> Job:
@@ -88,6 +98,7 @@ JOBS = {
     for job in (
         _solve("cfr+", "leduc", 30_000, 500, weight=3),
         _solve("dcfr", "leduc", 30_000, 500),
+        _solve("pcfr+", "leduc", 30_000, 500, weight=1),
         _solve("mccfr", "leduc", 300_000, 5000, weight=3),
         _solve("pcs", "leduc", 60_000, 1000, weight=3),
         _solve("egt", "leduc", 2000, 100),
@@ -113,9 +124,34 @@ JOBS = {
             weight=1),
         Job("exploit --real-game", (*specimens.REAL, OUT), resume=()),
         Job("match --log", ("match", "uniform", "mix:0.1,0.6,0.3", "--game", "leduc", "--hands",
-                            "4000", "--log", LOG), resume=(), log=LOG),
+                            "1500", "--log", LOG), resume=("--force",), log=LOG),
+        Job("match --duplicate", ("match", "uniform", "always-call", "--game", "leduc", "--hands",
+                                  "1500", "--duplicate", "--log", LOG), resume=("--force",),
+            log=LOG, weight=1),
+        Job("tournament", ("tournament", "cup.toml", "--csv", CSV), resume=(), log=CSV,
+            is_log_partial=False, weight=1),
+        Job("dealer", ("dealer", "leduc", "--hands", "400", "--seed", "5", "--bot",
+                       f"{sys.executable} caller.py", "--bot", f"{sys.executable} caller.py",
+                       "--log", LOG), resume=("--force",), log=LOG, weight=1),
     )
 }  # fmt: skip
+CUP = 'game = "leduc"\nplayers = ["uniform", "always-call", "mix:0.1,0.6,0.3"]\nhands = 30000\n'
+# A client of the dealer that always calls, without the seconds that the package takes to load.
+CALLER = """
+import contextlib, socket, sys
+
+address = sys.argv[1], int(sys.argv[2])
+with contextlib.suppress(ConnectionError), socket.create_connection(address) as wire:
+    lines = wire.makefile("rw", newline="\\r\\n")
+    lines.write("VERSION:2.0.0\\r\\n")
+    lines.flush()
+    for line in lines:
+        _, seat, _, betting, _ = line.rstrip().split(":")
+        actions = betting.rpartition("/")[2]
+        if len(actions) < 2 and len(actions) % 2 == int(seat):
+            lines.write(line.rstrip() + ":c\\r\\n")
+            lines.flush()
+"""
 
 
 @dataclasses.dataclass
@@ -129,7 +165,7 @@ class Kill:
     code: int
     seconds_run: float  # from the start to the end
     seconds: float  # from the signal to the end
-    is_between: bool  # there was a checkpoint, and the run was not done
+    is_between: bool  # there was a checkpoint, and the last one was still to come
     is_fresh: bool  # a process of its own instead of a fork
     faults: list[str]
     tail: str
@@ -147,12 +183,13 @@ class Injection:
     again: bool = False  # once more at the next step
 
 
-def acting(arguments: tuple[str, ...], injection: Injection | None, counter: Path | None = None
-           ) -> Callable[[], None]:  # fmt: skip
+def acting(arguments: tuple[str, ...], injection: Injection | None, handling: Path,
+           counter: Path | None = None) -> Callable[[], None]:  # fmt: skip
     """An action that runs a command whose writes do not wait for the disk, and may end itself.
 
     A killed process loses nothing that it has written, flushed or not. Not waiting makes
-    checkpoints cheap and therefore frequent. `counter` is a file for the number of steps.
+    checkpoints cheap and therefore frequent. `handling` is a file that is created when the command
+    handles signals, `counter` one for the number of steps.
     """
 
     def act() -> None:
@@ -183,11 +220,18 @@ def acting(arguments: tuple[str, ...], injection: Injection | None, counter: Pat
             step()
             return found
 
+        def handled(number: int, handler: Any) -> Any:
+            found = _signal(number, handler)
+            if number == signal.SIGTERM and callable(handler):
+                handling.touch()
+            return found
+
+        signal.signal = handled
         os.replace, os.rename = around(os.replace), around(os.rename)
         os.unlink = os.remove = around(os.unlink)
         os.fsync = around(lambda descriptor: None)
         builtins.open = io.open = opened  # type: ignore[assignment]
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # if it was ignored when we began
+        _signal(signal.SIGINT, signal.default_int_handler)  # if it was ignored when we began
         try:
             children.command(*arguments, "--json")()
         finally:
@@ -198,7 +242,7 @@ def acting(arguments: tuple[str, ...], injection: Injection | None, counter: Pat
     return act
 
 
-_open = builtins.open
+_open, _signal = builtins.open, signal.signal
 
 
 class Child:
@@ -211,12 +255,13 @@ class Child:
         self.home, self.begun = home, time.perf_counter()
         self.out = home.parent / f"{home.name}-{os.urandom(4).hex()}.out"
         self.process: subprocess.Popen[bytes] | None = None
+        self.handling = self.out.with_suffix(".handling")
         self.code: int | None = None
         self.is_late = False
         if fresh:
             marker = self.out.with_suffix(".begun")
             own = None if injection is None else dataclasses.astuple(injection)
-            spec = [list(arguments), own, str(marker)]
+            spec = [list(arguments), own, str(marker), str(self.handling)]
             with open(self.out, "wb") as out, open(children.error_file(self.out), "wb") as error:
                 self.process = subprocess.Popen(
                     [sys.executable, __file__, "--child", json.dumps(spec)],
@@ -227,7 +272,10 @@ class Child:
                 time.sleep(0.005)
             self.begun = time.perf_counter()
         else:
-            self.pid = children.start(acting(arguments, injection, counter), self.out, home)
+            for path in (self.out, children.error_file(self.out)):
+                path.touch()  # a signal may come before the child has opened them
+            action = acting(arguments, injection, self.handling, counter)
+            self.pid = children.start(action, self.out, home)
 
     def poll(self) -> bool:
         """Whether it has ended."""
@@ -252,8 +300,16 @@ class Child:
         while not self.poll():
             if time.perf_counter() > until:
                 return False
-            time.sleep(0.002)
+            time.sleep(_POLL)
         return True
+
+    def waited(self) -> float:
+        """Seconds that its threads were ready to run, but had no core; 0 if that is not known."""
+        waited = 0.0
+        for path in Path(f"/proc/{self.pid}/task").glob("*/schedstat"):
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                waited += int(path.read_text().split()[1]) / 1e9
+        return waited
 
     def finish(self) -> int:
         """Wait for its end, and end it where that does not come; its exit code."""
@@ -286,13 +342,14 @@ class Clean:
     seconds: float
     checkpoints: list[float]  # seconds after the start
     steps: int  # of writing
+    handles: bool  # signals
     result: dict[str, Any]
 
 
 def writings(home: Path) -> set[tuple[str, int]]:
-    """Manifests and logs of a run, with the times of their writing."""
+    """Manifests of a run, with the times of their writing."""
     found = set()
-    for path in (home / LOG, *(home / OUT).rglob(MANIFEST)):
+    for path in (home / OUT).rglob(MANIFEST):
         try:
             found.add((str(path), path.stat().st_mtime_ns))
         except OSError:
@@ -310,18 +367,39 @@ def clean_run(job: Job, home: Path) -> Clean:
         if now != seen:
             seen = now
             times.append(time.perf_counter() - child.begun)
-        time.sleep(0.005)
+        time.sleep(_POLL)
     seconds = time.perf_counter() - child.begun
     if child.code:
         raise RuntimeError(f"{job.name}: exit {child.code}\n{child.error[-3000:]}")
-    return Clean(home, seconds, times, int(counter.read_text()), contents(home))
+    steps = int(counter.read_text())
+    return Clean(home, seconds, times, steps, child.handling.exists(), contents(home))
+
+
+def warm(job: Job, home: Path) -> None:
+    """Run a command in this process, so that its forks find its kernels loaded."""
+    here, out = os.getcwd(), home.parent / "warm"
+    os.chdir(home)
+    try:
+        with (
+            open(out, "w") as stream,
+            contextlib.redirect_stdout(stream),
+            contextlib.redirect_stderr(stream),
+        ):
+            children.command(*job.arguments, "--json")()
+    except SystemExit as ended:
+        if ended.code:
+            text = out.read_text()[-3000:]
+            raise RuntimeError(f"{job.name}: exit {ended.code}\n{text}") from None
+    finally:
+        os.chdir(here)
 
 
 def contents(home: Path) -> dict[str, Any]:
     """What a run wrote, without times: checksums of arrays, settings, traces as rows, the log."""
     found: dict[str, Any] = {}
-    if (home / LOG).exists():
-        found[LOG] = (home / LOG).read_bytes()
+    for log in (home / LOG, home / CSV):
+        if log.exists():
+            found[log.name] = log.read_bytes()
     for path in sorted((home / OUT).rglob(MANIFEST)):
         manifest = json.loads(path.read_bytes())
         name = str(path.parent.relative_to(home))
@@ -357,7 +435,7 @@ class Killer:
         self.place, self.options = place, options
         self.genuine = specimens.genuine(["abstraction"], _say)
         self.clean: dict[str, Clean] = {}
-        self.force = ("--force",) if _takes_force() else ()
+        self.has_force = _takes_force()
 
     def home(self, job: Job, name: str) -> Path:
         """A new folder to run in."""
@@ -372,6 +450,8 @@ class Killer:
             home.mkdir()
         for file, text in specimens.GAMES.items():
             (home / file).write_text(text)
+        (home / "cup.toml").write_text(CUP)
+        (home / "caller.py").write_text(CALLER)
         return home
 
     def _expectation(self) -> Path:
@@ -386,8 +466,12 @@ class Killer:
         return found
 
     def measure(self, job: Job) -> None:
-        """A clean run, after one that compiles whatever is not compiled."""
-        clean_run(job, self.home(job, "cold"))
+        """A clean run, after one that compiles whatever is not compiled, and loads it if it may."""
+        cold = self.home(job, "cold")
+        if job.is_warmed and not job.log:
+            warm(job, cold)
+        else:
+            clean_run(job, cold)
         name = f"clean-{job.name.replace(' ', '-')}"
         self.clean[job.name] = clean = clean_run(job, self.home(job, name))
         _say(f"{job.name}: {clean.seconds:.1f} s, {len(clean.checkpoints)} checkpoints, "
@@ -434,7 +518,7 @@ class Killer:
 
     def _arguments(self, job: Job, home: Path) -> tuple[str, ...]:
         if job.log:
-            return (*job.arguments, *self.force)
+            return (*job.arguments, *(job.resume if self.has_force else ()))
         more = job.resume if (home / OUT / MANIFEST).exists() else ()
         return (*job.arguments, *more)
 
@@ -467,6 +551,7 @@ class Killer:
                 child.finish()
             had, sent = writings(home), time.perf_counter()
         child.finish()
+        is_between = bool(had) and bool(differences(clean.result, contents(home), extra_rows=True))
         code = child.code or 0
         was_killed = code == -number or (name in EXITS and code == EXITS[name])
         if not sent or (injection is not None and not was_killed and code == 0 and name == "KILL"):
@@ -477,7 +562,7 @@ class Killer:
             return None, child
         kill = Kill(seed, job.name, way + (" twice" if twice else ""), name, code,
                     round(time.perf_counter() - child.begun, 2),
-                    round(time.perf_counter() - sent, 2), bool(had), is_fresh, [],
+                    round(time.perf_counter() - sent, 2), is_between, is_fresh, [],
                     child.error[-500:])  # fmt: skip
         self._judge(kill, child, job, home, old_log, acknowledged, twice)
         return kill, child
@@ -497,7 +582,7 @@ class Killer:
                     if not skipped:
                         break
                     skipped -= 1
-                time.sleep(0.002)
+                time.sleep(_POLL)
             time.sleep(rng.random() * 0.02)
             return
         first = clean.checkpoints[0] if clean.checkpoints else 0.1 * clean.seconds
@@ -515,23 +600,24 @@ class Killer:
         """Watch what follows a signal: the seconds until something is said, or until the end."""
         if not sent or number == signal.SIGKILL:
             return None
-        acknowledged = None
-        while not child.poll() and time.perf_counter() < sent + _LATE:
+        waited, acknowledged = child.waited(), None
+        while not child.poll() and time.perf_counter() < sent + _MOST_LATE:
             if len(child.error) > said:
-                acknowledged = time.perf_counter() - sent
+                acknowledged = time.perf_counter() - sent - max(0.0, child.waited() - waited)
                 break
             time.sleep(0.005)
         if child.poll():
-            acknowledged = time.perf_counter() - sent
+            acknowledged = 0.0  # the end says enough
         if twice:
             child.wait(0.4)  # two signals at once may be one
+            again, waited = time.perf_counter(), child.waited()
             child.send(number)
-            again = time.perf_counter()
-            if not child.wait(_DEAF):
-                child.is_late = True
-            if time.perf_counter() - again > _DEAF:
-                child.is_late = True
-        return acknowledged if acknowledged is not None else _LATE + 1
+            while not child.wait(0.1):
+                seconds = time.perf_counter() - again
+                if seconds - (child.waited() - waited) > _DEAF or seconds > _MOST_LATE:
+                    child.is_late = True
+                    break
+        return _MOST_LATE if acknowledged is None else acknowledged
 
     def _judge(
         self, kill: Kill, child: Child, job: Job, home: Path, old_log: bytes,
@@ -539,16 +625,19 @@ class Killer:
     ) -> None:  # fmt: skip
         """Find faults with how a run ended."""
         error = child.error
-        if "Traceback" in error:
+        # Before the command looks at signals, and after its result is printed, they just end it.
+        clean = self.clean[job.name]
+        is_outside = (
+            not child.handling.exists()
+            if clean.handles
+            else kill.code == -SIGNALS[kill.signal] and kill.seconds_run < _BEGINNING
+        ) or (kill.code == -SIGNALS[kill.signal] and _is_over(child))
+        if "Traceback" in error and not (is_outside and "KeyboardInterrupt" in error):
             kill.faults.append("traceback")
         if child.is_late:
             kill.faults.append("deaf" if twice else "hang")
         if acknowledged is not None and acknowledged > _LATE:
             kill.faults.append("late")
-        # Before the command looks at signals, and after its result is printed, they just end it.
-        is_outside = kill.code == -SIGNALS[kill.signal] and (
-            _is_over(child) or kill.seconds_run < _BEGINNING
-        )
         if kill.signal != "KILL" and not twice and not is_outside:
             if kill.code != EXITS[kill.signal]:
                 kill.faults.append("exit")
@@ -556,8 +645,9 @@ class Killer:
                 kill.faults.append("wordless")
         if job.log:
             now = (home / job.log).read_bytes() if (home / job.log).exists() else b""
-            whole = self.clean[job.name].result[LOG]
+            whole = clean.result[job.log]
             is_part = kill.signal != "KILL" and now.endswith(b"\n") and len(now) > 100
+            is_part = is_part and job.is_log_partial
             if now not in (old_log, whole) and not is_part:
                 kill.faults.append("lost")
 
@@ -635,10 +725,10 @@ def _say(text: str) -> None:
 
 def _child(spec: str) -> None:
     """Run a command in this process, as a fork would."""
-    arguments, injection, marker = json.loads(spec)
+    arguments, injection, marker, handling = json.loads(spec)
     specimens.prepare()
     Path(marker).touch()
-    acting(tuple(arguments), Injection(*injection) if injection else None)()
+    acting(tuple(arguments), Injection(*injection) if injection else None, Path(handling))()
 
 
 def main() -> int:
@@ -666,7 +756,9 @@ def main() -> int:
             shutil.rmtree(place, ignore_errors=True)
     print(f"{table(found, 'job')}\n\n{table(found, 'signal')}\n\n{table(found, 'way')}")
     faulty = [kill for kill in found if kill.faults]
-    print(f"\n{len(found)} kills, {len(faulty)} with faults, "
+    between = sum(kill.is_between for kill in found)
+    print(f"\n{len(found)} kills, {between} of them between the first and the last checkpoint, "
+          f"{len(faulty)} with faults, "
           f"{sum('numbers' in kill.faults for kill in found)} with other numbers")  # fmt: skip
     return int(bool(faulty))
 

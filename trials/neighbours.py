@@ -21,6 +21,7 @@ import itertools
 import json
 import math
 import random
+import shlex
 import sys
 import tempfile
 import time
@@ -34,6 +35,7 @@ from equilibrist.cli import main as run_command
 
 LEDUC = -0.085606424078  # chips, first player
 KUHN = -1 / 18
+STOPPED = (129, 130, 143)  # exit codes of a command that a signal ended
 SLACK = 2e-5  # of the scale of a value: sums of spots are in float32
 
 
@@ -45,6 +47,8 @@ def answer(*arguments: object) -> dict[str, Any]:
         with redirect_stdout(output), redirect_stderr(errors):
             run_command()
     except SystemExit as stop:
+        if stop.code in STOPPED:
+            raise
         if stop.code not in (0, None):
             last = errors.getvalue().strip().splitlines()[-1:]
             raise AssertionError(f"exit {stop.code}: {''.join(last)}") from None
@@ -165,7 +169,7 @@ def try_spots(tally: Tally, draw: random.Random, folder: Path) -> None:
     for number, (board, oop, ip) in enumerate(SPOTS):
         narrow = "random" not in (oop, ip)
         for menu in draw.sample(MENUS, 3):
-            pot = draw.choice((20, 40, 60, 80, 200, 7))
+            pot = draw.choice((20, 40, 60, 80, 200, 6))
             stack = draw.choice((pot // 2 + 1, 3 * pot, 10 * pot))
             chips = f"--pot {pot}" + ("" if menu == "--limit" else f" --stack {stack}")
             iterations = 40 if len(board) == 10 or narrow else 8
@@ -176,7 +180,7 @@ def try_spots(tally: Tally, draw: random.Random, folder: Path) -> None:
             for method, bits, threads in draw.sample([*ways], 5):
                 how = ["--method", method, "--bits", bits, "--threads", threads]
                 case = " ".join(map(str, [*spot, chips, *rest, *how]))
-                out = folder / f"spot{number}-{menu[2:6]}-{method}-{bits}-{threads}"
+                out = folder / f"spot{number}-{MENUS.index(menu)}-{method}-{bits}-{threads}"
                 arguments = [*spot, *chips.split(), *rest, *how, "--out", out]
                 found = tally.attempt("spot", case, lambda a=arguments: answer(*a))
                 if found is None:
@@ -332,12 +336,380 @@ def try_cards(tally: Tally, draw: random.Random, folder: Path) -> None:
         tally.attempt("equity", f"{one} {two} {board}", both)
 
 
+# --- the other commands of the documents ----------------------------------------------------------
+
+
+def check(holds: bool, what: str) -> None:
+    """Raise `AssertionError` unless something holds."""
+    if not holds:
+        raise AssertionError(what)
+
+
+def renamed(text: str) -> str:
+    """Cards in other suits: Td becomes Th."""
+    return text.translate(str.maketrans("cdhs", "dhsc"))
+
+
+def try_trees(tally: Tally, draw: random.Random, folder: Path) -> None:
+    """Kinds of nodes add up to all nodes, and lower caps leave fewer."""
+
+    def size(*words: object) -> int:
+        found = answer("tree", *words)
+        kinds = ("decisions", "folds", "showdowns", "continuations")
+        counted = sum(sum(found[f"{kind}_per_round"]) for kind in kinds)
+        check(counted == found["nodes"], f"{counted} nodes of {found['nodes']}")
+        return int(found["nodes"])
+
+    def fewer(smaller: list[object], larger: list[object]) -> None:
+        check(size(*smaller) < size(*larger), f"{smaller} is not smaller than {larger}")
+
+    for game in answer("games")["games"]:
+        name = game["name"]
+        tally.attempt("games", f"games show {name}", lambda n=name: answer("games", "show", n))
+        if "no" not in name and name != "discard-holdem":
+            tally.attempt("tree", f"tree {name}", lambda n=name: size(n))
+    for caps in ("1", "2 3 3 3", "3 4 4 3", "0 1 1 1"):
+        words = ["holdem-limit", "--max-raises", caps]
+        tally.attempt("tree", " ".join(words), lambda w=words: fewer(w, ["holdem-limit"]))
+    for bets in ("50%", "50%,a", "33%,100%", "75c,a"):
+        words = ["holdem-nolimit", "--bets", bets, "--max-raises"]
+        tally.attempt(
+            "tree", " ".join(words), lambda w=words: fewer([*w, "1"], [*w, draw.choice("23")])
+        )
+
+
+def try_indices(tally: Tally, draw: random.Random, folder: Path) -> None:
+    """A deal's index comes back, in other suits too; so does the value of a hand."""
+
+    def comes_back(pattern: str) -> None:
+        size = answer("index", "--pattern", pattern)["size"]
+        number = draw.randrange(size)
+        found = answer("index", "--pattern", pattern, "--at", number)
+        deal = found["cards"] if isinstance(found["cards"], list) else found["cards"].split()
+        for cards in (deal, [renamed(part) for part in deal]):
+            again = answer("index", "--pattern", pattern, *cards)["index"]
+            check(again == number, f"{cards} has index {again}, not {number}")
+
+    for _ in range(12):
+        pattern = draw.choice(("2,3,1,1", "2,3", "2,5", "2,2", "1,1,1", "2", "3,2", "2,4,1"))
+        tally.attempt("index", pattern, lambda p=pattern: comes_back(p))
+
+    def ranks(cards: list[str]) -> None:
+        value = answer("rank", "".join(cards))["value"]
+        other = [renamed(card) for card in cards]
+        draw.shuffle(other)
+        check(answer("rank", "".join(other))["value"] == value, f"{cards} and {other}")
+
+    deck = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]
+    for size in (5, 6, 7, 5, 6, 7):
+        cards = draw.sample(deck, size)
+        tally.attempt("rank", "".join(cards), lambda c=cards: ranks(c))
+
+
+def try_samples(tally: Tally, draw: random.Random, folder: Path) -> None:
+    """Equities by chance lie within five standard errors of the exact ones, or of each other."""
+
+    def near(exact: list[str], sampled: list[str]) -> None:
+        seeds = [draw.randrange(2**32) for _ in range(2)]
+        found = [
+            answer("equity", *sampled, "--seed", seed, "--threads", threads)
+            for seed, threads in zip(seeds, (1, 2), strict=True)
+        ]
+        truth = answer("equity", *exact) if exact else found.pop()
+        for each in found:
+            spread = math.hypot(each["standard_error"], truth["standard_error"] or 0)
+            check(abs(each["equity"] - truth["equity"]) <= 5 * spread + 1e-9, f"{each} {truth}")
+
+    for one, two, board in (
+        ("AhKh", "QQ+,AKs", "Qh7h2c"),
+        ("AA", "72o", "2c2d7h"),
+        ("T9s", "AK,55", "Td9d6hQc"),
+        ("22+", "AhKd", "AcKs4h5h"),
+    ):
+        words = [one, two, "--board", board]
+        chance = [*words, "--method", "monte-carlo", "--samples", "20000"]
+        tally.attempt("monte carlo", " ".join(chance), lambda w=words, c=chance: near(w, c))
+    for hands in (["AhAd", "KsKc"], ["7s2h", "AsKs"]):
+        words = [*hands, "--discards", "--samples", "20000"]
+        tally.attempt("discards", " ".join(words), lambda w=words: near([], w))
+
+
+def try_solutions(tally: Tally, draw: random.Random, folder: Path) -> None:
+    """What is stored can be shown, verified and compared: rows are distributions."""
+
+    def shown(out: Path, node: str, board: str) -> None:
+        found = answer("show", out, "--node", node, *(["--board", board] if board else []))
+        for row in found["probabilities"]:
+            check(min(row) >= 0 and abs(sum(row) - 1) < 1e-5, f"{row} is no distribution")
+
+    for method, dtype in (("cfr+", "float64"), ("dcfr", "float32"), ("egt", "float64")):
+        out = folder / f"{method}-{dtype}"
+        words = ["solve", "leduc", "--method", method, "--dtype", dtype, "--out", out]
+        words += ["--iterations", draw.choice((3, 50, 400)), "--threads", draw.choice((1, 2))]
+        if tally.attempt("solve", " ".join(map(str, words)), lambda w=words: answer(*w)) is None:
+            continue
+        for node, board in (("", ""), ("cr", ""), ("cc/r", draw.choice(("Ks", "Qh", "As", "Kh")))):
+            case = f"show {method} --node {node} --board {board}"
+            tally.attempt("show", case, lambda o=out, n=node, b=board: shown(o, n, b))
+        tally.attempt("verify", method, lambda o=out: answer("verify", o))
+    for seed in (1, draw.randrange(2**32)):
+        words = ["compare", "kuhn", "--methods", "cfr+,mccfr,pcs,egt,lp", "--seconds", 0.3]
+        words += ["--seed", seed, "--dtype", draw.choice(("float32", "float64"))]
+        case = " ".join(map(str, words))
+        found = tally.attempt("compare", case, lambda w=words: answer(*w))
+        for row in found["rows"] if found else ():
+            tally.agree("compare", f"{case}: {row['method']}", [game_bracket(row), (KUHN, KUHN)])
+
+
+def try_spot_nodes(tally: Tally, draw: random.Random, folder: Path) -> None:
+    """Nodes, runouts, locks and more iterations of stored spots."""
+    spots = (
+        ("Td9d6hQc", "QQ+,AK,T9s", "88-22,AQ,JTs", 200, 900, "60%,a", "cr120"),
+        ("Qh7d2c5s", "AA,72s,AK", "KK-JJ,A5s", 60, 130, "50%,a", "cr30"),
+        ("AhKh2c3d9s", "22+,AK", "A2s+,KQ", 100, 300, "33%,a", "r33"),
+    )
+    for number, (board, oop, ip, pot, stack, bets, node) in enumerate(spots):
+        for bits in (32, 16):
+            out = folder / f"{number}-{bits}"
+            words = ["spot", "--board", board, "--oop", oop, "--ip", ip, "--pot", pot, "--stack"]
+            words += [stack, "--bets", bets, "--bits", bits, "--to", "3%", "--out", out]
+            case = " ".join(map(str, words[:-2]))
+            if tally.attempt("spot", case, lambda w=words: answer(*w)) is None:
+                continue
+            more = ("--node", node), ("--hands", "AK"), ("--to", "1%")
+            more += (("--node", "cc", "--runouts"),) if len(board) == 8 else ()
+            for words in more:
+                rest = " ".join(words)
+                tally.attempt(
+                    "spot node",
+                    f"{case}, {rest}",
+                    lambda o=out, w=words: _node(answer("spot", o, *w)),
+                )
+            tally.attempt("lock", f"{case}, {node}", lambda o=out, n=node: _locked(o, n))
+
+
+def _node(found: dict[str, Any]) -> None:
+    """Frequencies and probabilities of each node of a report are distributions."""
+    for node in found.get("runouts") or [found["node"]]:
+        if node["frequencies"]:
+            check(abs(sum(node["frequencies"]) - 1) < 1e-3, f"frequencies {node['frequencies']}")
+        for hand in node["hands"]:
+            row = hand["probabilities"]
+            check(not row or abs(sum(row) - 1) < 1e-3, f"{hand['hand']}: {row}")
+    check(0 <= found["percent_of_pot"] <= 3.001, f"{found['percent_of_pot']} % of the pot")
+
+
+def _locked(out: Path, node: str) -> None:
+    """A locked decision is taken as often as it was said."""
+    actions = answer("spot", out, "--node", node)["node"]["actions"]
+    rest = "".join(f"; {action}=0" for action in actions[2:])
+    lock = f"{node}: {actions[0]}=0.25{rest}"
+    answer("spot", out, "--lock", lock, "--iterations", 30, "--out", f"{out}-locked")
+    often = answer("spot", f"{out}-locked", "--node", node)["node"]["frequencies"]
+    wanted = [0.25, 0.75, *[0.0] * (len(actions) - 2)]
+    check(max(abs(a - b) for a, b in zip(often, wanted, strict=True)) < 1e-3, f"{lock}: {often}")
+    check(answer("exploit", f"{out}-locked")["matches"], "the certificate does not match")
+
+
+def try_counts(tally: Tally, draw: random.Random, folder: Path) -> None:
+    """Buckets and counts do not depend on threads or on the names of suits."""
+
+    def same_hash(*words: object) -> None:
+        found = [
+            answer(
+                *words,
+                "--out",
+                folder / f"{words[1]}-{threads}".replace("/", "-"),
+                "--threads",
+                threads,
+            )
+            for threads in (1, 2)
+        ]
+        check(found[0]["hash"] == found[1]["hash"], f"{words} depends on the number of threads")
+
+    recipes = (("percentile", "3,9,27"), ("moments", "3,5,9"), ("potential-aware", "3,5,9"))
+    for recipe, buckets in recipes:
+        words = ["abstract", recipe, "--game", "rhode-island", "--buckets", buckets]
+        words += ["--seed", draw.randrange(1000)]
+        tally.attempt("threads", " ".join(map(str, words)), lambda w=words: same_hash(*w))
+        name = folder / f"{recipe}-1"
+        for hand, board in (("As", "Kd"), ("7c", "7d 7h"), ("2h", "Th")):
+
+            def buckets_of(name: Path = name, hand: str = hand, board: str = board) -> None:
+                cards = [hand, board], [renamed(hand), renamed(board)]
+                one, two = (answer("buckets", name, *each)["buckets"] for each in cards)
+                check(one == two, f"{hand} {board}: {one}, in other suits {two}")
+
+            tally.attempt("buckets", f"{recipe} {hand} {board}", buckets_of)
+    words = ["joint", str(folder / "percentile-1")]
+    tally.attempt("threads", "joint", lambda w=words: same_hash(*w))
+    name, counts, product = folder / "classes", folder / "classes-joint", folder / "network"
+    words = ["abstract", "strength-potential", "--buckets", "2,3,3", "--game", "rhode-island"]
+    tally.attempt("transitions", "classes", lambda: answer(*words, "--out", name))
+    tally.attempt("transitions", "joint", lambda: answer("joint", name, "--out", counts))
+    tally.attempt(
+        "transitions", "product", lambda: answer("transitions", name, counts, "--product", product)
+    )
+    brackets = []
+    for method in ("cfr+", "lp", "dcfr"):
+        words = ["solve", name, "--joint", product, "--rounds", "2-3", "--pot", 20, "--method"]
+        words += [method, "--iterations", 300]
+        found = tally.attempt("transitions", method, lambda w=words: answer(*w))
+        if found is not None:
+            brackets.append(game_bracket(found))
+    if brackets:
+        tally.agree("transitions", "product game", brackets)
+
+
+def try_records(tally: Tally, draw: random.Random, folder: Path) -> None:
+    """A match, its log, and the same match over TCP or at a terminal tell the same."""
+
+    def logged(game: str, one: str, two: str, seed: int, suffix: str) -> None:
+        log = folder / f"{game}-{one}-{seed}{suffix}"
+        words = ["--phh" if suffix else "--log", log]
+        match = answer("match", one, two, "--game", game, "--hands", 60, "--seed", seed, *words)
+        again = answer("log", log, "--game", game, *([] if suffix else ["--replay"]))
+        sign = 1 if again["players"][0] == one else -1
+        check(abs(match["win_rate"] - sign * again["win_rate"]) < 1e-9, f"{match} {again}")
+
+    for game, one, two in (
+        ("kuhn", "uniform", "always-call"),
+        ("leduc", "uniform", "always-raise"),
+        ("holdem-limit", "poki", "teddy"),
+        ("holdem-nolimit", "uniform", "always-shove"),
+        ("discard-holdem", "uniform", "always-call"),
+    ):
+        for suffix in ("", ".phhs") if game.startswith("holdem") else ("",):
+            seed = draw.randrange(2**32)
+            case = f"{game} {one} {two} --seed {seed} {suffix}"
+            tally.attempt(
+                "log",
+                case,
+                lambda g=game, o=one, t=two, s=seed, x=suffix: logged(g, o, t, s, x),
+            )
+
+    def threads(words: list[object]) -> None:
+        found = [answer(*words, "--threads", number) for number in (1, 2)]
+        rates = [each["win_rate"] for each in found]
+        check(rates[0] == rates[1], f"{rates} with one and two threads")
+
+    for rest in (["--duplicate"], ["--until-sure"], ["--matches", 5], ["--postflop"]):
+        words = ["match", "mix:0,0.6,0.4", "uniform", "--hands", 3000, *rest]
+        words += ["--seed", draw.randrange(2**32)]
+        tally.attempt("match", " ".join(map(str, words)), lambda w=words: threads(w))
+    plan = folder / "cup.toml"
+    plan.write_text(
+        'game = "leduc"\nplayers = ["uniform", "always-call", "always-raise"]\nhands = 400\n'
+    )
+    for seed in (0, draw.randrange(2**32)):
+        words = ["tournament", plan, "--seed", seed, "--csv", folder / f"{seed}.csv"]
+        tally.attempt("tournament", f"seed {seed}", lambda w=words: answer(*w))
+
+
+def try_tables(tally: Tally, draw: random.Random, folder: Path) -> None:
+    """Over TCP two players win what they win in process; so does a person who always checks."""
+    here = f"{shlex.quote(sys.executable)} -c 'from equilibrist.cli import main; main()'"
+
+    def served(game: str, one: str, two: str, seed: int, rest: list[str]) -> None:
+        bots = (f"{here} connect {{host}} {{port}} {name} --game {game}" for name in (one, two))
+        words = [word for bot in bots for word in ("--bot", " ".join([bot, *rest]))]
+        found = answer("dealer", game, "--hands", 20, "--seed", seed, *words, *rest)
+        match = answer("match", one, two, "--game", game, "--hands", 20, "--seed", seed)
+        check(abs(found["win_rate"] - match["win_rate"]) < 1e-9, f"{found} {match}")
+
+    pokerbots = ["--protocol", "pokerbots"]
+    for game, one, two, rest in (
+        ("leduc", "always-raise", "always-call", []),
+        ("holdem-limit", "always-call", "always-raise", []),
+        ("holdem-nolimit", "always-shove", "always-call", []),
+        ("discard-holdem", "always-shove", "always-call", pokerbots),
+    ):
+        seed = draw.randrange(2**32)
+        case = f"dealer {game} {one} {two} --seed {seed}"
+        tally.attempt(
+            "dealer", case, lambda g=game, o=one, t=two, s=seed, r=rest: served(g, o, t, s, r)
+        )
+
+    def played(game: str, seed: int, suffix: str) -> None:
+        log, keys, before = folder / f"{game}-{seed}{suffix}", "s" * 400, sys.stdin
+        words = ["play", "always-call", "--game", game, "--hands", 4, "--seed", seed, "--out", log]
+        chips = []
+        try:
+            for rest in ([], ["--resume"]):
+                sys.stdin = io.StringIO("f".join(keys))
+                chips.append(answer(*words, *rest)["chips"])
+        finally:
+            sys.stdin = before
+        found = answer("log", log, "--game", game)
+        check(found["hands"] == 8, f"{found['hands']} hands instead of 8")
+        check(sum(found["score"]) == 0, f"score {found['score']}")
+        mine = found["score"][found["players"].index("you")]
+        check(chips[-1] == mine, f"{chips} chips, {mine} in the log")
+
+    for game, suffix in (("leduc", ".log"), ("holdem-limit", ".log"), ("holdem-limit", ".phhs")):
+        seed = draw.randrange(2**32)
+        tally.attempt(
+            "play", f"{game} {seed} {suffix}", lambda g=game, s=seed, x=suffix: played(g, s, x)
+        )
+
+
+def try_real_game(tally: Tally, draw: random.Random, folder: Path) -> None:
+    """Some flops of the real game: the same with one thread and two, and computed again."""
+
+    def same(strategy: str, flops: int) -> None:
+        found = []
+        for threads in (1, 2):
+            out = folder / f"{strategy}-{threads}"
+            words = [strategy, "--real-game", "--flops", flops, "--out", out, "--threads", threads]
+            found.append(answer("exploit", *words))
+        numbers = [each["exploitability"] for each in found]
+        check(abs(numbers[0] - numbers[1]) < 1e-6, f"{numbers} with one and two threads")
+        check(found[0]["estimate"] and found[0]["flops"] == flops, f"{found[0]}")
+        answer("verify", out, "--flops", 1)
+
+    for strategy in ("always-call", "mix:0.1,0.6,0.3", "always-raise"):
+        flops = draw.choice((2, 3))
+        tally.attempt("real game", f"{strategy} {flops}", lambda s=strategy, f=flops: same(s, f))
+
+
+def try_papers(tally: Tally, draw: random.Random, folder: Path) -> None:
+    """The tables of papers with other seeds: matches within their intervals of each other."""
+    for seed in (0, draw.randrange(2**32)):
+        words = ["reproduce", "cfr-plus", "--quick", "--seed", seed]
+        tally.attempt("reproduce", " ".join(map(str, words)), lambda w=words: answer(*w))
+    words = ["reproduce", "ectomynx", "--hands", 2000, "--quick", "--seed"]
+    found = [
+        tally.attempt("reproduce", f"ectomynx --seed {seed}", lambda s=seed: answer(*words, s))
+        for seed in (1, draw.randrange(2**32))
+    ]
+    for one, two in zip(*(each["rows"] if each else () for each in found), strict=True):
+        if one["standard_error"] and two["standard_error"]:
+            spread = math.hypot(one["standard_error"], two["standard_error"])
+            tally.attempt(
+                "reproduce",
+                one["name"],
+                lambda o=one, t=two, s=spread: check(
+                    abs(o["ours"] - t["ours"]) <= 5 * s, f"{o['ours']} and {t['ours']}"
+                ),
+            )
+
+
 PARTS = {
     "solve": try_solve,
     "spots": try_spots,
     "buckets": try_buckets,
     "matches": try_matches,
     "cards": try_cards,
+    "trees": try_trees,
+    "indices": try_indices,
+    "samples": try_samples,
+    "solutions": try_solutions,
+    "spot-nodes": try_spot_nodes,
+    "counts": try_counts,
+    "records": try_records,
+    "tables": try_tables,
+    "real-game": try_real_game,
+    "papers": try_papers,
 }
 
 

@@ -1,3 +1,11 @@
 """Equilibrist: an open laboratory for heads-up poker."""
 
+import os as _os
+
 __version__ = "0.1.0.dev0"
+
+if _os.name != "posix":
+    raise ImportError(
+        "Equilibrist needs Linux, macOS or another POSIX system, whose locks keep two runs out of "
+        "one folder; on Windows use it within WSL"
+    )

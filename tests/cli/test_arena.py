@@ -124,6 +124,22 @@ def test_a_tournament_prints_its_table(run, answer, tmp_path):
     assert "instant runoff: always-raise" in run("tournament", file).stdout
 
 
+def test_a_table_that_could_not_be_written_leaves_the_one_before(run, tmp_path, monkeypatch):
+    file, csv = tmp_path / "cup.toml", tmp_path / "table.csv"
+    file.write_text('game = "leduc"\nplayers = ["uniform", "always-call"]\nhands = 20\n')
+    csv.write_text("precious")
+
+    def broken(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("equilibrist.storage.output_file.os.replace", broken)
+    found = run("tournament", file, "--csv", csv)
+    assert found.returncode == 2
+    assert "No space left on device" in found.stderr
+    assert csv.read_text() == "precious"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cup.toml", "table.csv"]
+
+
 def test_logs_and_histories_are_replaced_only_by_force(run, tmp_path):
     log, swapped, folder = (tmp_path / name for name in ("a.log", "a.swapped.log", "hands"))
     line = ("match", "uniform", "always-call", "--hands", 4)

@@ -9,11 +9,18 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from equilibrist.bots.registry import BOTS
+from equilibrist.cli import range_of_skill
+from equilibrist.games.catalog import get_game
+from equilibrist.games.rules import rules_text
+from equilibrist.papers.gs3 import tables
 from equilibrist.storage.artefact import open_artefact
+from equilibrist.storage.ownership import read_lock
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
@@ -66,9 +73,56 @@ def test_a_solve_stopped_while_it_prepares_writes_nothing(run, tmp_path, monkeyp
     with pressed(monkeypatch, "equilibrist.cli.runs.exact_game", 1):
         found = run("solve", "leduc", "--out", out)
     assert found.returncode == 130
-    assert "stopping as soon as" in found.stderr
+    assert "stopping after this preparation" in found.stderr
     assert "nothing is half written" in found.stderr
     assert not out.exists()
+
+
+def owners(monkeypatch, place, folder):
+    """What the lock of a folder says whenever a function is called."""
+    owner, _, name = place.rpartition(".")
+    module, seen = __import__(owner, fromlist=[name]), []
+    work = getattr(module, name)
+
+    def looked(*arguments, **options):
+        lock = read_lock(folder)
+        seen.append(lock is not None and lock.is_run and lock.process == os.getpid())
+        return work(*arguments, **options)
+
+    monkeypatch.setattr(module, name, looked)
+    return seen
+
+
+def test_a_folder_is_owned_before_the_game_is_built(answer, tmp_path, monkeypatch):
+    seen = owners(monkeypatch, "equilibrist.cli.runs.exact_game", tmp_path / "out")
+    answer("solve", "kuhn", "--iterations", 10, "--out", tmp_path / "out")
+    assert seen == [True]
+
+
+def test_a_folder_is_owned_before_the_responses_are_prepared(answer, tmp_path, monkeypatch):
+    game = tmp_path / "nine.game"
+    rules = replace(get_game("holdem-limit"), num_ranks=3, num_suits=3, max_raises=(1, 1, 1, 1))
+    game.write_text(rules_text(rules))
+    place = "equilibrist.evaluation.real_game.run.responses_to"
+    seen = owners(monkeypatch, place, tmp_path / "out")
+    line = ("exploit", "always-call", "--real-game", "--game", game, "--flops", 8)
+    answer(*line, "--out", tmp_path / "out")
+    assert seen == [True]
+
+
+def test_bots_that_papers_train_are_owned_while_they_are_solved(tmp_path, monkeypatch):
+    few = replace(BOTS["gs3-small"], game="royal-holdem", boards=800)
+    monkeypatch.setitem(BOTS, few.name, few)
+    monkeypatch.chdir(tmp_path)
+    solution = tmp_path / "1-2-4-8/solution-0.01s"
+    seen = owners(monkeypatch, "equilibrist.bots.training.run", solution)
+    list(tables.finer_rows([(1, 2, 4, 8)], tmp_path, 0.01, 20, 1, lambda what, share: None))
+    assert seen == [True]
+    bot = replace(few, buckets=(1, 2, 4, 8), family="1-2-4-8", target=500.0, solution="solution")
+    monkeypatch.setattr("equilibrist.bots.registry.HOME", tmp_path)
+    seen = owners(monkeypatch, "equilibrist.bots.training.keep_strategy", bot.folder / "solution")
+    assert range_of_skill._trained(bot).iterations > 0
+    assert seen == [True]
 
 
 def test_a_comparison_reports_what_it_has(run, monkeypatch):

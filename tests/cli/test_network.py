@@ -287,6 +287,8 @@ def test_names_that_an_ascii_locale_could_not_read_are_logged_as_they_are():
         (("dealer", "leduc", "--bot", ""), "does not start: the command is empty"),
         (("dealer", "leduc", "--log", "no/such/folder.log"), "cannot write"),
         (("dealer", "leduc", "--start-timeout", "0.05"), "nobody connects to port"),
+        (("dealer", "leduc", "--start-timeout", "nan"), "--start-timeout"),
+        (("dealer", "leduc", "--start-timeout", "-1"), "--start-timeout"),
         (("connect", "127.0.0.1", "1", "uniform"), "nobody answers at 127.0.0.1 port 1"),
         (("connect", "127.0.0.1", "1", "unform"), "did you mean uniform"),
     ],

@@ -1,9 +1,11 @@
 """`exploit --real-game`: results, certificates, killed runs and wrong input."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -84,6 +86,22 @@ def test_a_run_that_was_killed_goes_on_to_the_same_numbers(answer, game, tmp_pat
         )
 
 
+def test_the_first_flop_says_how_long_it_takes(run, game, tmp_path, monkeypatch):
+    flop_values = runs.flop_values
+
+    def slow(*arguments):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)  # the signal is answered meanwhile
+        return flop_values(*arguments)
+
+    monkeypatch.setattr(runs, "forecast", lambda *_: 600.0)
+    monkeypatch.setattr(runs, "flop_values", slow)
+    line = ["exploit", MIX, "--real-game", "--game", game, "--threads", "1", "--flops", 8]
+    found = run(*line, "--out", tmp_path / "stopped")
+    assert found.returncode == 130
+    assert re.search(r"stopping after this flop, about 7[45] s;", found.stderr)
+
+
 def stop_after(monkeypatch, flops):
     """Ask the run to stop when so many flops are done."""
     flop_values, done = runs.flop_values, []
@@ -110,6 +128,7 @@ def test_a_run_that_is_asked_to_stop_keeps_its_flops_and_the_finished_estimate(
         found = run(*line, "--out", out)
     assert found.returncode == 130
     assert found.stdout == ""
+    assert "stopping after this flop" in found.stderr
     assert f"stopped after 10 of {whole['all_flops']} flops; kept in {out}" in found.stderr
     stored = open_artefact(out)
     assert stored.arrays["done"].sum() == 10

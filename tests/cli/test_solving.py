@@ -24,12 +24,17 @@ def test_a_solution_is_saved_exploited_shown_and_verified(answer, run, tmp_path)
     assert abs(solved["value"] - -0.085606424078) <= solved["nash_conv"]
     checked = answer("exploit", folder)
     assert checked["matches"] is True
+    assert checked["checked"] == ["checksums", "schema", "certificate"]
     assert checked["exploitability"] == pytest.approx(solved["exploitability"])
     table = answer("show", folder, "--node", "cc/r", "--board", "Ks")
     assert table["actions"] == ["f", "c", "r"]
     assert np.sum(table["probabilities"], axis=1) == pytest.approx(np.ones(3))
-    assert answer("verify", folder)["kind"] == "solution"
-    assert "hand" in run("show", folder)[1]
+    assert table["checked"] == ["checksums", "schema"]
+    verified = answer("verify", folder)
+    assert (verified["kind"], verified["checked"]) == ("solution", ["checksums", "schema"])
+    assert "checksums find damage, not forgery" in run("verify", folder).stdout
+    assert "(every checksum is right)" in run("exploit", folder).stdout
+    assert "(every checksum is right)\nhand" in run("show", folder).stdout
 
 
 def test_a_resumed_run_has_the_numbers_of_one_never_stopped(answer, tmp_path):
@@ -105,6 +110,7 @@ BAD = [
     (("solve", "kuhn", "--seconds", "nan"), "seconds must be above zero"),
     (("solve", "kuhn", "--plot", "no-such-folder/plot.png"), "no such folder"),
     (("solve", "kuhn", "--to", "0"), "target must be above zero"),
+    (("solve", "kuhn", "--to", "inf", "--method", "range-of-skill"), "target must be above zero"),
     (("solve", "kuhn", "--dtype", "float16"), "float32 or float64"),
     (("solve", "kuhn", "--symmetry", "colours"), "cards, suits, ranks"),
     (("solve", "kuhn", "--resume"), "--resume needs --out"),
@@ -254,6 +260,7 @@ def test_a_damaged_state_is_not_gone_on_with(answer, run, tmp_path):
 )
 def test_float32_is_warned_of_where_it_cannot_reach_the_target(run, dtype, target, is_warned):
     found = run("solve", "kuhn", "--iterations", "3", "--to", target, "--dtype", dtype)
+    assert ("may not reach" in found.stderr) == is_warned
     assert ("float32 may not reach 9e-07; float64 would" in found.stderr) == is_warned
 
 

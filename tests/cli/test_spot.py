@@ -13,6 +13,7 @@ import pytest
 from equilibrist.errors import InvalidValueError
 from equilibrist.models.spot import Spot
 from equilibrist.solving.forecast import spot_forecast
+from equilibrist.storage import array_file
 from equilibrist.storage.artefact import open_artefact
 
 GAME = """GAMEDEF
@@ -50,7 +51,9 @@ def test_a_spot_is_solved_to_a_share_of_the_pot_and_opened_again(answer, turn, t
     assert solved["percent_of_pot"] == pytest.approx(100 * solved["exploitability"] / 40)
     assert solved["outcome"] == "target_reached"
     assert 0 < solved["value"] < 40
+    assert "checked" not in solved
     opened = answer("spot", out)
+    assert opened["checked"] == ["checksums", "schema"]
     assert opened["exploitability"] == solved["exploitability"]
     assert opened["node"] == solved["node"]
     assert opened["node"]["player"] == "oop"
@@ -60,6 +63,19 @@ def test_a_spot_is_solved_to_a_share_of_the_pot_and_opened_again(answer, turn, t
     proved = answer("exploit", out)
     assert proved["matches"]
     assert proved["exploitability"] == pytest.approx(solved["exploitability"])
+
+
+def test_a_large_spot_says_that_only_what_was_read_was_checked(
+    answer, run, turn, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(array_file, "LARGE_BYTES", 1000)
+    monkeypatch.setattr(array_file, "BLOCK_BYTES", 512)
+    out = tmp_path / "solved"
+    answer("spot", *turn, "--iterations", "5", "--out", out)
+    assert answer("spot", out)["checked"] == ["checksums of the blocks that were read", "schema"]
+    assert run("spot", out).stdout.endswith(
+        f"{out}: the checksums of what was read are right; `equilibrist verify` compares all\n"
+    )
 
 
 def test_nodes_runouts_tables_and_pictures(answer, run, turn, tmp_path):

@@ -1,5 +1,6 @@
 """Folders with right checksums and wrong content: every kind is refused before any kernel runs."""
 
+import dataclasses
 import functools
 import json
 import os
@@ -12,20 +13,21 @@ from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.joint_counts import Joint, Progress, joint
 from equilibrist.abstraction.recipes import build
 from equilibrist.abstraction.resume import UnfinishedFolder, request
-from equilibrist.errors import EquilibristError, StorageError
+from equilibrist.errors import EquilibristError, InvalidValueError, SolverError, StorageError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
+from equilibrist.games.rules import rules_text
 from equilibrist.models.endings import PlayedOut
 from equilibrist.models.exact import exact_game
 from equilibrist.models.spot import Spot
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.solution_run import Store
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Run, solve
 from equilibrist.solving.spot_run import SolvedSpot, solver
 from equilibrist.storage.array_file import write_array
 from equilibrist.storage.artefact import open_artefact, read_identity, write_artefact
 from equilibrist.storage.manifest import digest
-from equilibrist.strategies.description import BucketDescription, GameDescription
+from equilibrist.strategies.description import BucketDescription, GameDescription, _least_states
 from equilibrist.strategies.quantized import CompactStrategy, open_buckets
 from equilibrist.strategies.solution import Solution, game_of
 
@@ -251,6 +253,83 @@ def test_a_solution_of_another_length_is_refused(copied):
         game_of(Solution.load(folder))
 
 
+def with_rules(folder, rules, **changes):
+    """Let a solution be of another game."""
+    configuration = json.loads((folder / "manifest.json").read_text())["configuration"]
+    configuration["game"] |= {"rules": rules} | changes
+    forge(folder, "no such array", None, configuration=configuration)
+
+
+@pytest.mark.parametrize("symmetry", ["cards", "suits"])
+@pytest.mark.parametrize("name", ["holdem-limit", "royal-holdem", "rhode-island"])
+def test_a_game_much_larger_than_its_plans_is_not_built(copied, monkeypatch, name, symmetry):
+    """Building it would take hours and more memory than there is."""
+    folder = copied("cfr+")
+    with_rules(folder, rules_text(get_game(name)), symmetry=symmetry)
+    monkeypatch.setattr(GameDescription, "build", None)
+    with pytest.raises(EquilibristError, match="the plans have 30 numbers, but those of the game"):
+        game_of(Solution.load(folder))
+
+
+def test_a_betting_tree_much_larger_than_the_plans_is_not_built(copied, monkeypatch):
+    folder = copied("cfr+")
+    rules = rules_text(get_game("kuhn")).replace("limit", "nolimit", 1)
+    rules = rules.replace("numRounds", "stack = 1000000 1000000\nnumRounds", 1)
+    dropped = ("raiseSize", "maxRaises")
+    rules = "\n".join(line for line in rules.splitlines() if not line.startswith(dropped))
+    with_rules(folder, rules, bets=",".join(f"{n}%" for n in range(10, 50)), max_raises=None)
+    monkeypatch.setattr(GameDescription, "build", None)
+    with pytest.raises(EquilibristError, match="the plans have 30 numbers, but those of the game"):
+        game_of(Solution.load(folder))
+
+
+@pytest.mark.parametrize("symmetry", ["cards", "suits", "ranks"])
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+def test_plans_of_their_own_game_are_long_enough(name, symmetry):
+    rules = get_game(name)
+    game = exact_game(rules, symmetry=symmetry)
+    description = dataclasses.replace(GameDescription.of(game), symmetry=symmetry)
+    rows = [_least_states(rules, symmetry, r) for r in range(rules.num_rounds)]
+    assert all(
+        least <= int(states.sum())
+        for least, states in zip(rows, game.states.num_states, strict=True)
+    )
+    description.check_length(sum(game.lengths))
+
+
+@pytest.mark.parametrize("value", [-1.0, 1.5, -1e300, 1e300])
+def test_plans_that_are_no_probabilities_are_refused(copied, value):
+    folder = copied("cfr+")
+    plan = np.array(Solution.load(folder).plans[0])
+    plan[2] = value
+    forge(folder, "plan0", plan)
+    with pytest.raises(StorageError, match=r"plan0-999999.npy holds"):
+        Solution.load(folder)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_solver_goes_on_from_arrays_that_are_not_its_own(copied, method):
+    """`Solution.load` does not know the game, so `solve` looks at the state."""
+    game, by = kuhn(), get_method(method)
+    whole = dict(Solution.load(copied(method), in_memory=True).state)
+    for name, array in whole.items():
+        wrong = [np.zeros((7, *array.shape), array.dtype), array.astype("<c16")]
+        if array.dtype.kind == "f" and array.size:
+            wrong.append(np.full_like(array, np.nan))
+        for other in wrong:
+            with pytest.raises(
+                InvalidValueError, match=f"{by.name} cannot go on from this run".replace("+", r"\+")
+            ):
+                solve(game, by, iterations=3, run=Run(whole | {name: other}))
+    rest = dict(whole)
+    del rest["iteration"]
+    with pytest.raises(InvalidValueError, match="is missing"):
+        solve(game, by, iterations=3, run=Run(rest))
+    run = Run(whole)
+    solve(game, by, iterations=3, run=run)
+    assert run.is_checked
+
+
 def test_every_kind_is_opened_by_verify():
     from equilibrist.cli.solving import _OPENERS
 
@@ -266,6 +345,6 @@ def test_counts_of_other_buckets_are_not_gone_on_with(copied):
 
 
 def test_nothing_forged_is_written(tmp_path):
-    with pytest.raises(StorageError, match="not finite"):
+    with pytest.raises(SolverError, match="not finite"):
         write_artefact(tmp_path / "a", "thing", {"x": np.array([np.nan])}, configuration={})
     assert not (tmp_path / "a").exists()

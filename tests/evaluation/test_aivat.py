@@ -313,6 +313,17 @@ def test_records_of_a_match_are_corrected_in_both_seats():
     assert one.std() < 0.7 * chips.std()
 
 
+def test_values_that_are_given_are_used_instead_of_the_pairs():
+    game, strong = model("leduc"), plans("leduc", "strong")
+    state = parse_state(GAMES["leduc"], "STATE:0:cc/rc:Ks|Qs/As").state
+    record = HandRecord.of(state, ("Ann", "Bob"))
+    found = corrected(game, [record], {"Ann": strong}, "Ann", zero)
+    assert found == [Aivat(game, (strong[0], None), zero).chips(state)]
+    assert found != corrected(game, [record], {"Ann": strong}, "Ann")
+    with pytest.raises(InvalidValueError, match="at least one player"):
+        corrected(game, [record], {}, "Ann")
+
+
 def test_what_cannot_be_corrected_is_one_sentence():
     game, rules = model("kuhn"), GAMES["kuhn"]
     mix, never = fixed_mix(game, (0.5, 0.3, 0.2)), fixed_mix(game, (0, 1, 0))

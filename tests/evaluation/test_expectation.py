@@ -14,8 +14,12 @@ from equilibrist.evaluation.expectation import (
     expectation,
     fixed_mix,
     head_to_head,
+    mixed_chances,
     pair_value,
 )
+from equilibrist.games.action import action_name
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.models.bucketed import bucket_game, lift
 from equilibrist.models.exact import exact_game, matrix_game
@@ -92,6 +96,15 @@ def test_a_mix_gives_illegal_shares_to_calling():
     )
 
 
+def test_several_sizes_share_the_probability_of_raising():
+    rules = get_game("holdem-nolimit")
+    tree = BettingTree.build(rules, BetMenu.parse("50%,100%,a"), last_round=0)
+    kinds = [action_name(tree.action(child))[0] for child in tree.children(0)]
+    assert kinds == ["f", "c", "r", "r", "r"]
+    chances = mixed_chances(tree, 0, (0.2, 0.5, 0.3))
+    assert chances == pytest.approx([0.2, 0.5, 0.1, 0.1, 0.1])
+
+
 def test_bucket_strategies_meet_in_buckets_as_they_do_in_the_real_game():
     rules = get_game("leduc")
     strengths = Strengths.of(Streets.of(rules))
@@ -127,6 +140,17 @@ def test_solutions_meet_where_their_games_are_the_same():
     by_cards = solution(exact_game(get_game("leduc"), symmetry="cards"), 3)
     with pytest.raises(InvalidValueError, match="different symmetry"):
         head_to_head(good, by_cards)
+
+
+def test_a_plan_may_miss_by_a_ten_thousandth():
+    game = exact_game(get_game("kuhn"))
+    first, second = fixed_mix(game, RAISE)
+    assert first[-1] == 0  # a call after a check that never happens
+    first[-1] = 1e-4
+    assert pair_value(game, (first, second)) == pair_value(game, fixed_mix(game, RAISE))
+    first[-1] = 1.01e-4
+    with pytest.raises(InvalidValueError, match="player 0's array is no realization plan"):
+        pair_value(game, (first, second))
 
 
 def test_what_is_no_plan_is_one_sentence():

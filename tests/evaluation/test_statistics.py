@@ -86,6 +86,8 @@ def test_verdicts_name_the_winner():
     level = match_statistics([-1.0, 1.0], names=("Ann", "Bob"))
     assert level.verdict.startswith("cannot tell: Ann and Bob are level")
     assert level.hands_to_tell() is None
+    assert "level, 0 ± 13 chips" in level.verdict  # and not −0
+    assert match_statistics([-1.0, 0.9996] * 50).estimate.text("chips").startswith("0.00 ± ")
 
 
 def test_equal_results_tell_only_if_there_are_some():

@@ -45,6 +45,15 @@ def legal(rules: GameRules, *names: str) -> str:
     return str(play(rules, *names).legal_actions())
 
 
+def test_a_round_opens_with_what_those_still_in_have_put_in() -> None:
+    # The first player folds its small blind; the others see the flop for a big blind each.
+    betting = play(THREE_HANDED, "c", "f", "c")
+    assert (betting.spent, betting.opening) == ((50, 100, 100), 100)
+    over = betting.apply(raise_to(1000)).apply(CALL)
+    assert over.is_showdown
+    assert (over.spent, over.opening) == ((50, 1000, 1000), 1000)
+
+
 # --- the size of the tree -------------------------------------------------------------------------
 
 

@@ -43,6 +43,12 @@ def test_kinds_have_the_children_they_should(tree):
     assert ((tree.player >= 0) == (decisions | (tree.kind == NodeKind.FOLD))).all()
 
 
+def test_only_raises_of_no_limit_games_have_amounts(tree):
+    is_raise = tree.action_kind == ord("r")
+    assert ((tree.action_amount > 0) == (is_raise & (not tree.rules.is_limit))).all()
+    assert (tree.action_amount >= 0).all()
+
+
 def test_node_names_parse_back(tree):
     step = max(1, len(tree) // 2000)
     for node in range(0, len(tree), step):
@@ -129,6 +135,7 @@ def test_discard_turns_are_decisions():
     [
         ("x", 0),
         ("cq", 1),
+        ("rfc", 2),
         ("cc/rx", 4),
         ("cc/cx", 4),
         ("rrr", 2),
@@ -144,6 +151,14 @@ def test_a_name_that_leaves_the_tree_says_where(name, position):
     assert str(caught.value).count("\n") == 0
     assert caught.value.position == position
     assert f"character {position + 1} of {name!r}" in str(caught.value)
+
+
+def test_a_name_that_leaves_the_tree_says_what_could_follow():
+    tree = build("leduc")
+    with pytest.raises(RecordError, match="in leduc; f, c, r can follow 'cr'"):
+        tree.parse("crx")
+    with pytest.raises(RecordError, match="in leduc; nothing can follow 'rf'"):
+        tree.parse("rfc")
 
 
 def test_a_tree_that_is_too_large_is_refused_and_says_what_to_do():

@@ -181,7 +181,7 @@ def test_a_hand_has_a_number_that_a_line_can_say(number: int) -> None:
         HandState.start(state.rules, state.deal, number)
 
 
-@pytest.mark.parametrize("viewer", [7, -1, 0.5])
+@pytest.mark.parametrize("viewer", [2, 3, -1, 0.5])
 def test_only_players_look(viewer: int) -> None:
     state = parse_state(get_game("kuhn"), "STATE:0:c:Ks|Qs").state
     with pytest.raises(InvalidValueError, match="the player who looks"):

@@ -1,6 +1,7 @@
 """The changes that mutation testing makes, and its bookkeeping."""
 
 import importlib
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -163,3 +164,44 @@ def test_the_changed_source_stands_before_pytests_own_import_hook(tmp_path, monk
     plugin.pytest_configure(SimpleNamespace(pluginmanager=manager))
     registered[0].pytest_sessionfinish(0)
     assert isinstance(sys.meta_path[0], changed_import.ChangedFinder)
+
+
+class Machine:
+    """Stands for the processes: what is late depends on the limit and on the source."""
+
+    def __init__(self, scratch, seconds, unchanged):
+        self.scratch, self.limits = scratch, []
+        self._seconds, self._unchanged = seconds, unchanged
+
+    def pytest(self, job, files, limit, caches):
+        self.limits.append(job["tests"]["tests/a.py::b"])
+        is_changed = Path(job["source"]).read_text() != Path(job["file"]).read_text()
+        is_late = (self._seconds if is_changed else self._unchanged) > self.limits[-1]
+        events = [{"started": "tests/a.py::b"}, *([] if is_late else [{"finished": 0}])]
+        Path(job["out"]).write_text("".join(json.dumps(event) + "\n" for event in events))
+        return 1 if is_late else 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "unchanged", "verdict", "runs"),
+    [
+        (1, 1, "survived", 1),
+        (10_000, 1, "timeout", 2),
+        (100, 100, "survived", 3),  # a busy machine: late without the mutant too
+        (10_000, 10_000, "survived", 6),  # so busy that nothing can be said
+    ],
+)
+def test_a_late_test_counts_only_if_it_is_not_late_without_the_mutant(
+    tmp_path, seconds, unchanged, verdict, runs
+):
+    file = ROOT / "trials" / "mutants" / "__main__.py"
+    spec = importlib.util.spec_from_file_location("mutants_main", file)
+    main = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(main)
+    mutant = drawing.draw(["games/rules.py"], 1, 0)[0]
+    machine = Machine(tmp_path, seconds, unchanged)
+    chart = SimpleNamespace(file_seconds={"tests/a.py": 2.0})
+    found = main.try_mutant(mutant, ["tests/a.py::b"], machine, chart)
+    assert (found["verdict"], len(machine.limits)) == (verdict, runs)
+    assert machine.limits[0] == 40
+    assert machine.limits == sorted(machine.limits)

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from equilibrist.games.dealing import Dealer
 from equilibrist.games.notation import parse_state, state_line
 from equilibrist.games.state import HandState
 from equilibrist.play.acpc import check_version, play_over, read_answer, view_of
+from equilibrist.play.pokerbots_client import play_pokerbots
 from equilibrist.players.player import View
 from equilibrist.players.static import Uniform
 
@@ -97,6 +99,32 @@ def test_a_client_says_what_the_transcripts_say(name, game):
     # No-limit: trip eights hold up; a straight to the king beats two pair.
     assert not match.is_cut_off
     assert match.chips == {"limit": [-80, -40, -20], "nolimit": [1250, 20000]}[name]
+
+
+class Commenting:
+    """A wire whose dealer sends nothing but comments, one in a tenth of a second."""
+
+    def __init__(self):
+        self.waited = 0.0
+
+    def receive(self, seconds):
+        if seconds <= 0 or self.waited > 5:
+            raise NetworkError("says nothing")
+        time.sleep(0.1)
+        self.waited += 0.1
+        return "# the other player is late"
+
+    def send(self, line, seconds):
+        pass
+
+
+@pytest.mark.parametrize(("play", "game"), [(play_over, LIMIT), (play_pokerbots, SWAPS)])
+def test_comments_do_not_make_a_client_wait_longer(play, game):
+    dealer = Commenting()
+    with pytest.raises(NetworkError, match="nothing but comments such as '# the other player") as e:
+        play(game, dealer, Uniform(), 0.35)
+    assert "perhaps the other player is missing" in str(e.value)
+    assert dealer.waited < 1
 
 
 def test_the_deal_of_seed_0_is_the_published_one():

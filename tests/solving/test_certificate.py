@@ -231,7 +231,7 @@ SPOT_FORGERIES = {
         array("state.last_average1", lambda table: table - 1),
         "last_average1 holds negative numbers",
     ),
-    "pot": (entry("configuration", "spot", "pot", value=100), "the value is"),
+    "pot": (entry("configuration", "spot", "pot", value=190), "the value is"),
     "range": (entry("configuration", "spot", "oop", value="AA,T9s"), "the value is"),
     "trace": (array("trace", longer), "the iterations of the trace do not increase"),
 }
@@ -239,6 +239,16 @@ SPOT_FORGERIES = {
 
 def test_an_honest_spot_matches(spot):
     assert check(spot).faults == ()
+
+
+def test_a_spot_with_large_tables_matches_too(tmp_path, monkeypatch):
+    monkeypatch.setattr("equilibrist.storage.array_file.LARGE_BYTES", 1000)
+    monkeypatch.setattr("equilibrist.storage.array_file.BLOCK_BYTES", 512)
+    given = Spot.of("Td9d6hQc2s", "AA,76s,T9s", "KK,QJs,99", pot=200, stack=400, bets="50%,a")
+    by = solver("cfr+", 32)
+    SolvedSpot(given, by, solve(given.build().game, by, iterations=5)).save(tmp_path / "river")
+    assert open_artefact(tmp_path / "river", blockwise=True).large
+    assert check(tmp_path / "river").faults == ()
 
 
 @pytest.mark.parametrize("name", SPOT_FORGERIES)

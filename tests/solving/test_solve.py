@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.models.exact import exact_game
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.forecast import forecast
-from equilibrist.solving.solve import Outcome, solve
+from equilibrist.solving.solve import Outcome, check_finite, solve
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +71,39 @@ def test_a_run_is_watched_between_evaluations_too(kuhn):
     assert iterations[-1] == 64
 
 
+class Slow(CFR):
+    """Takes a sixteenth of a second per iteration, by a clock of its own."""
+
+    def __init__(self, monkeypatch):
+        super().__init__()
+        object.__setattr__(self, "chunks", [])
+        monkeypatch.setattr(time, "perf_counter", lambda: sum(self.chunks) / 16)
+
+    def step(self, game, state, iterations):
+        super().step(game, state, iterations)
+        self.chunks.append(iterations)
+
+
+def test_a_request_to_stop_waits_for_about_a_second_of_iterations(kuhn, monkeypatch):
+    solver = Slow(monkeypatch)
+    solve(kuhn, solver, iterations=100, every=100)
+    assert sum(solver.chunks) == 100
+    assert max(solver.chunks) <= 16
+    # Looking at the clock costs little: once the speed is known, not before a quarter of a second.
+    assert min(solver.chunks[4:-1]) >= 4
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_not_finite_are_found_in_a_state(number):
+    check_finite({"regret0": np.ones(3), "iteration": np.array(5), "none": np.zeros(0)})
+    state = {"regret0": np.array([0.0, number, 1.0])}
+    what = "NaN" if np.isnan(number) else "infinity"
+    with pytest.raises(InvalidValueError, match=f"regret0 of its state holds {what}"):
+        check_finite(state)
+    if not np.isnan(number):
+        check_finite({"exploitability": state["regret0"]})  # not known yet
+
+
 def test_the_trace_is_an_array_of_six_columns(kuhn):
     trace = solve(kuhn, CFR(), iterations=10).trace_array()
     assert trace.shape == (4, 6)
@@ -78,6 +113,7 @@ def test_the_trace_is_an_array_of_six_columns(kuhn):
 @pytest.mark.parametrize(
     "budget",
     [{}, {"iterations": 0}, {"iterations": -5}, {"target": 0.0}, {"target": float("nan")},
+     {"target": float("inf")}, {"seconds": float("inf")},
      {"seconds": -1.0}, {"iterations": 5, "every": 0}],
 )  # fmt: skip
 def test_impossible_budgets_are_refused(kuhn, budget):

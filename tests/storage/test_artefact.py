@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 from equilibrist import __version__
-from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.errors import InvalidValueError, SolverError, StorageError
 from equilibrist.storage import array_file
+from equilibrist.storage import artefact as artefact_module
 from equilibrist.storage.array_file import BLOCK_BYTES
 from equilibrist.storage.artefact import open_artefact, read_identity, write_artefact
 from equilibrist.storage.manifest import digest
@@ -336,6 +337,15 @@ def test_one_altered_bit_is_refused_by_name_at_opening(tmp_path, options):
     assert read_identity(tmp_path).hash == artefact.hash  # which does not look at arrays
 
 
+def test_arrays_larger_than_memory_are_not_copied_to_it(tmp_path, monkeypatch):
+    """A file of holes takes no room on a disk, but filling memory would end the process."""
+    write(tmp_path)
+    monkeypatch.setattr(artefact_module, "available_bytes", lambda: 20)
+    with pytest.raises(StorageError, match="memory are free"):
+        open_artefact(tmp_path, in_memory=True)
+    assert set(open_artefact(tmp_path).arrays) == {"x", "y"}
+
+
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Files of more than 1,000 bytes are large, and have blocks of 512."""
@@ -464,6 +474,17 @@ def test_an_array_file_that_cannot_be_opened_is_named(tmp_path):
         artefact.verify()
 
 
+@pytest.mark.parametrize("options", [{}, {"in_memory": True}, {"blockwise": True}])
+def test_an_array_file_that_the_disk_does_not_give_is_named(tmp_path, monkeypatch, options):
+    def fail(path, *_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+
+    write(tmp_path)
+    monkeypatch.setattr(array_file, "open_regular", fail)
+    with pytest.raises(StorageError, match=r"\.npy cannot be read: Input/output error"):
+        open_artefact(tmp_path, **options)
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -491,11 +512,41 @@ def test_a_broken_manifest_is_refused_and_not_overwritten(tmp_path, text, compla
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"seed": 2**128}, "its seed"),
+        ({"parents": {"first": "x" * 300}}, "its parents"),
+        ({"timings": {"a\x1bb": 1.0}}, "its timings"),
+        ({"info": {"text": "x" * 2**24}}, "a manifest of 16,7.* bytes"),
+    ],
+)
+def test_what_could_not_be_read_back_is_not_written(tmp_path, fields, complaint):
+    write(tmp_path)
+    before = snapshot(tmp_path)
+    with pytest.raises(StorageError, match=f"cannot hold {complaint}: no manifest could"):
+        write(tmp_path, 2, **fields)
+    assert snapshot(tmp_path) == before
+
+
 def test_a_manifest_edited_by_hand_is_refused(tmp_path):
     write(tmp_path)
     edit(tmp_path, signed=False, configuration={"k": 2})
     with pytest.raises(StorageError, match=r"manifest\.json was edited or damaged"):
         open_artefact(tmp_path)
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a": ', "}")])
+def test_a_manifest_that_is_nested_too_deeply_is_refused(tmp_path, opening, closing):
+    """At some depth JSON can just be read and no longer be written, which its checksum needs."""
+    write(tmp_path / "a", configuration={"k": None})
+    path = tmp_path / "a" / "manifest.json"
+    text = path.read_text()
+    for depth in (45, 100, *range(940, 1000), 5000, 200_000):
+        deep = opening * depth + "1" + closing * depth
+        path.write_text(text.replace('"k": null', f'"k": {deep}'))
+        with pytest.raises(StorageError, match=r"nested more than 40 levels|is not JSON"):
+            open_artefact(tmp_path / "a")
 
 
 def test_an_unknown_version_is_refused_and_not_overwritten(tmp_path):
@@ -520,6 +571,7 @@ def test_an_unknown_version_is_refused_and_not_overwritten(tmp_path):
         {"sha256": "short"},
         {"more": 1},
         {"shape": [2**40, 2**40]},
+        {"shape": [2**45]},
         {"shape": [0, 2**60]},
         {"shape": [1] * 9},
         {"dtype": "<i3"},
@@ -535,6 +587,14 @@ def test_a_manifest_that_points_elsewhere_or_to_objects_is_refused(tmp_path, cha
     edit(tmp_path, arrays=arrays)
     with pytest.raises(StorageError, match=r"manifest\.json does not describe its arrays"):
         open_artefact(tmp_path)
+
+
+def test_an_array_may_have_64_tebibytes():
+    entry = {"file": "x-000001.npy", "dtype": "<f8", "shape": [2**43], "sha256": "0" * 64}
+    assert array_file.ArrayFile.from_json(entry).num_bytes == 2**46
+    for shape in ([2**43 + 1], [2**44], [2**20, 2**23, 2]):
+        with pytest.raises(ValueError, match="no shape of an array that fits a disk"):
+            array_file.ArrayFile.from_json(entry | {"shape": shape})
 
 
 @pytest.mark.parametrize(
@@ -713,8 +773,6 @@ def test_a_copied_folder_is_the_same_artefact(tmp_path):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"info": {"x": float("nan")}},
-        {"info": {"x": np.float64("inf")}},
         {"configuration": {"x": {1, 2}}},
         {"configuration": {"x": np.zeros(3)}},
         {"timings": {("a", "b"): 1}},
@@ -724,6 +782,19 @@ def test_what_json_cannot_hold_is_refused_before_anything_is_written(tmp_path, c
     with pytest.raises(InvalidValueError, match="a manifest cannot hold this"):
         write(tmp_path / "new", **changes)
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("number", [float("nan"), np.float64("inf"), np.float32("-inf")])
+def test_a_manifest_never_holds_a_number_that_is_not_finite(tmp_path, number):
+    for changes, place in (
+        ({"info": {"rows": [1.0, {"x": number}]}}, "info.rows[1].x"),
+        ({"timings": {"seconds": number}}, "timings.seconds"),
+        ({"configuration": {"rate": number}}, "configuration.rate"),
+    ):
+        with pytest.raises(SolverError, match="nothing was written") as caught:
+            write(tmp_path / "new", **changes)
+        assert caught.value.value == place
+        assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(
@@ -749,12 +820,12 @@ def test_numbers_that_are_not_finite_are_not_written(tmp_path, number, dtype):
     write(tmp_path)
     bad = np.zeros((3, 2**20), dtype, order="F")
     bad[1, 5000] = number
-    with pytest.raises(StorageError, match=r"array bad of the thing for .* is not finite"):
+    with pytest.raises(SolverError, match=r"array bad of the thing for .* is not finite"):
         write_artefact(tmp_path, "thing", {"bad": bad}, configuration={})
     assert generation_of(tmp_path) == 1
     arguments = {"configuration": {}, "may_be_infinite": ["bad"]}
     if np.isnan(number):
-        with pytest.raises(StorageError, match="is not finite"):
+        with pytest.raises(SolverError, match="is not finite"):
             write_artefact(tmp_path, "thing", {"bad": bad}, **arguments)
     else:
         write_artefact(tmp_path, "thing", {"bad": bad}, **arguments)

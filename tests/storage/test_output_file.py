@@ -61,6 +61,35 @@ def test_a_full_disk_leaves_the_old_file(old, monkeypatch, step):
     assert names(old.parent) == ["match.log"]
 
 
+def refuse_links(monkeypatch, number):
+    def fail(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(output_file.os, "link", fail)
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.ENOTSUP, errno.ENOSYS])
+def test_a_disk_without_links_takes_new_files_and_keeps_old_ones(tmp_path, monkeypatch, number):
+    refuse_links(monkeypatch, number)
+    path = tmp_path / "match.log"
+    write_output(path, "ours\n", replace=False)
+    assert path.read_text() == "ours\n"
+    assert names(tmp_path) == ["match.log"]
+    with OutputFile(tmp_path / "second.log") as file:
+        file.write("ours\n")
+        (tmp_path / "second.log").write_text("theirs\n")
+        with pytest.raises(StorageError, match=r"second\.log exists"):
+            file.finish()
+    assert (tmp_path / "second.log").read_text() == "theirs\n"
+
+
+def test_other_failures_to_link_are_told(tmp_path, monkeypatch):
+    refuse_links(monkeypatch, errno.EIO)
+    with pytest.raises(StorageError, match=r"cannot write .*match\.log: Input/output error"):
+        write_output(tmp_path / "match.log", "ours\n", replace=False)
+    assert not (tmp_path / "match.log").exists()
+
+
 def _write_too_much(path, pipe):
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
     try:

@@ -5,6 +5,7 @@ import fcntl
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -74,6 +75,30 @@ def test_a_run_writes_to_its_folder_and_may_own_it_twice(tmp_path):
     assert not ownership._held
     with another_owner(tmp_path) as process:
         process.stdin.close()
+
+
+def test_the_lock_stays_beside_what_was_written_before_a_failure(tmp_path, monkeypatch):
+    def fail(descriptor):
+        raise KeyboardInterrupt
+
+    with owned(tmp_path / "run"):
+        write(tmp_path / "run", 1)
+        monkeypatch.setattr(os, "fsync", fail)
+        with pytest.raises(KeyboardInterrupt):
+            write(tmp_path / "run", 2)
+    assert k_of(tmp_path / "run") == 1
+    lock = read_lock(tmp_path / "run")
+    assert lock is not None
+    assert not lock.is_run
+
+
+def test_the_lock_may_be_read_by_whom_the_user_allows_and_never_executed(tmp_path):
+    earlier = os.umask(0o002)
+    try:
+        write(tmp_path / "run")
+    finally:
+        os.umask(earlier)
+    assert stat.S_IMODE((tmp_path / "run" / "lock").stat().st_mode) == 0o664
 
 
 def test_an_unused_folder_leaves_no_trace(tmp_path):
@@ -216,3 +241,9 @@ def test_a_half_written_lock_names_no_files():
     for end in range(len(whole) - 1):
         assert not LockText.decode(whole[:end]).names
     assert LockText.decode(b"somebody else's") is None
+
+
+def test_the_text_of_a_lock_survives_a_kill_before_the_rest_of_a_longer_one_is_cut():
+    longer = LockText(12, 34.5, True, frozenset(f"x{n}-000001.npy" for n in range(4))).encode()
+    text = LockText(12, 34.5, False, frozenset({"x0-000001.npy"}))
+    assert LockText.decode(text.encode() + longer[len(text.encode()) :]) == text

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -28,17 +29,27 @@ with stopping.on_signals() as stop:
 """
 
 
-def started(seconds="None", **options):
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM.format(seconds=seconds)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
-    )  # fmt: skip
-    assert process.stdout.readline() == "ready\n"
-    return process
+@pytest.fixture
+def started():
+    """Starts the program; it is killed if a test waits for a line that never comes."""
+    timers = []
+
+    def started(seconds="None", **options):
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        program = PROGRAM.format(seconds=seconds)
+        process = subprocess.Popen([sys.executable, "-c", program], text=True, **(pipes | options))
+        timers.append(threading.Timer(60, process.kill))
+        timers[-1].start()
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    yield started
+    for timer in timers:
+        timer.cancel()
 
 
 @pytest.mark.parametrize("number", CODES)
-def test_the_first_signal_is_announced_while_work_goes_on(number):
+def test_the_first_signal_is_announced_while_work_goes_on(started, number):
     process = started(seconds="42")
     process.send_signal(number)
     line = process.stderr.readline()  # before the work has looked at the flag
@@ -48,7 +59,7 @@ def test_the_first_signal_is_announced_while_work_goes_on(number):
     assert (output, process.returncode) == ("whole True\n", CODES[number])
 
 
-def test_a_second_signal_ends_the_process_at_once():
+def test_a_second_signal_ends_the_process_at_once(started):
     process = started()
     process.send_signal(signal.SIGINT)
     assert "stopping after this iteration; press" in process.stderr.readline()
@@ -61,7 +72,27 @@ def test_a_second_signal_ends_the_process_at_once():
     assert process.communicate()[0] == ""
 
 
-def test_signals_that_were_ignored_stay_so():
+def test_a_second_signal_gives_a_terminal_its_cursor_back(started):
+    master, slave = pty.openpty()
+    process = started(stderr=slave)
+    os.close(slave)
+    process.send_signal(signal.SIGINT)
+    shown = os.read(master, 1000)
+    for _ in range(100):
+        process.send_signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.1)
+            break
+    with contextlib.suppress(OSError):  # the end of what a terminal shows
+        while text := os.read(master, 1000):
+            shown += text
+    os.close(master)
+    assert b"stopping after this iteration" in shown
+    assert shown.endswith(b"\x1b[?25h\r\n")
+    assert process.communicate()[0] == ""
+
+
+def test_signals_that_were_ignored_stay_so(started):
     process = started(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     process.send_signal(signal.SIGHUP)
     assert process.communicate("\n", timeout=60) == ("whole False\n", "")
@@ -80,3 +111,22 @@ def test_the_flag_is_that_of_the_outermost_handlers_and_ends_with_them():
     assert not stopping.is_requested()
     assert signal.getsignal(signal.SIGINT) is before
     assert not any(thread.name.endswith("(_watch)") for thread in threading.enumerate())
+
+
+def test_only_the_main_thread_can_wait_for_signals_and_others_leave_nothing_open():
+    found = []
+
+    def fail():
+        before = set(os.listdir("/dev/fd")), threading.active_count()
+        try:
+            with stopping.on_signals():
+                pass
+        except ValueError as error:
+            found.append(str(error))
+        found.append((set(os.listdir("/dev/fd")), threading.active_count()) == before)
+
+    thread = threading.Thread(target=fail)
+    thread.start()
+    thread.join()
+    assert "main thread" in found[0]
+    assert found[1]

@@ -7,12 +7,17 @@ import os
 import numpy as np
 import pytest
 
-from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.errors import InvalidValueError, SolverError, StorageError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
 from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.storage.artefact import open_artefact, write_artefact
-from equilibrist.strategies.description import GameDescription
+from equilibrist.storage.schema import Fields
+from equilibrist.strategies.description import (
+    GameDescription,
+    read_description,
+    write_description,
+)
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.solution import (
     Solution,
@@ -167,8 +172,11 @@ def test_an_artefact_that_is_no_solution_is_refused(tmp_path):
 
 
 def test_a_certificate_that_is_not_a_number_is_refused(tmp_path, leduc):
-    broken = Evaluation(float("nan"), (0.0, 0.0), "chips")
-    with pytest.raises(InvalidValueError, match="a manifest cannot hold this"):
+    with pytest.raises(InvalidValueError, match="the value is not a number"):
+        Evaluation(float("nan"), (0.0, 0.0), "chips")
+    broken = Evaluation(0.0, (0.0, 0.0), "chips")
+    object.__setattr__(broken, "best_response", (0.0, float("inf")))
+    with pytest.raises(SolverError, match=r"info\.certificate\..* came out as inf"):
         uniform_solution(leduc, certificate=broken).save(tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
@@ -180,3 +188,13 @@ def test_only_realization_plans_have_no_plan_error(leduc):
     assert plan_error(leduc, 0, 2 * plan) > 0.5
     assert plan_error(leduc, 0, -plan) > 0.5
     assert plan_error(leduc, 0, np.where(plan == 1, np.nan, plan)) == np.inf
+
+
+def test_long_bet_menus_are_read_back(tmp_path):
+    sizes = ",".join(f"{percent}%" for percent in range(20, 320))
+    written = GameDescription(
+        name="nl", rules="GAMEDEF", bets=sizes, raises=None, max_raises=None,
+        symmetry="suits", leaves="dense",
+    )  # fmt: skip
+    fields = Fields(tmp_path, "game", write_description(written, tmp_path))
+    assert read_description(fields, tmp_path) == written

@@ -41,6 +41,7 @@ MODULES = (
 # Compiled code cannot be traced, so the tests of each kernel are listed.
 _GAMES = (
     "tests/parity/test_sequence_form_kernels.py",
+    "tests/parity/test_small_numbers.py",
     "tests/solving/test_best_response.py",
     "tests/solving/test_cfr.py",
     "tests/papers/ectomynx/test_level_training.py",
@@ -49,7 +50,7 @@ _GAMES = (
     "tests/models/test_subgame.py",
     "tests/models/test_spot.py",
 )
-_TABLES = ("tests/solving/test_lean_cfr.py",)
+_TABLES = ("tests/solving/test_lean_cfr.py", "tests/parity/test_small_numbers.py")
 _REAL_GAME = (
     "tests/evaluation/real_game/test_reference.py",
     "tests/evaluation/real_game/test_response.py",

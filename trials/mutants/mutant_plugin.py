@@ -1,4 +1,7 @@
-"""What pytest does in the processes of the runner: run chosen tests in order, or trace them."""
+"""What pytest does in the processes of the runner: run chosen tests in order, or trace them.
+
+Tests are measured in seconds of processor time, which other work on the machine does not lengthen.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import json
 import os
 import sys
 import threading
-import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -65,6 +67,12 @@ def _last_line(report: Any) -> str:
     return " ".join(text.split())[:200]
 
 
+def _processor_time() -> float:
+    """Return the seconds that this process and its ended children have computed."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 class _Tracer:
     """Writes for every test whether it passed, its seconds and the functions it called."""
 
@@ -95,7 +103,7 @@ class _Tracer:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: Any) -> Generator[None, Any, Any]:
         """Trace one test with its fixtures."""
-        self._called, begin = set(), time.perf_counter()
+        self._called, begin = set(), _processor_time()
         threading.settrace(self._see)
         sys.settrace(self._see)
         try:
@@ -103,7 +111,7 @@ class _Tracer:
         finally:
             sys.settrace(None)
             threading.settrace(None)
-            self._write(item, time.perf_counter() - begin)
+            self._write(item, _processor_time() - begin)
 
     def _write(self, item: Any, seconds: float) -> None:
         definitions = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})

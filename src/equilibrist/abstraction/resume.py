@@ -64,15 +64,17 @@ def kept(
     *,
     whole: bool = True,
     fits: Callable[[Part], bool] = lambda part: True,
+    seconds: float | None = None,
 ) -> Part:
     """A part as it was kept, or else as `work` makes it, from now on kept.
 
-    What is not `whole` is on the way to a larger part. `StorageError` if a kept part does not fit;
-    `Stopped` between parts if asked to stop.
+    What is not `whole` is on the way to a larger part; `seconds` is how long `work` takes, if that
+    is known. `StorageError` if a kept part does not fit; `Stopped` between parts if asked to stop.
     """
     stopping.check()
     found = None if keep is None else _fitting(keep, name, fits)
     if found is None:
+        stopping.expect("round" if whole else "bucket", seconds)
         found = work()
         if keep is not None:
             (keep.store if whole else keep.add)(name, found)
@@ -98,10 +100,15 @@ def kept_series(
             break
         yield found
         done += 1
+    start = time.perf_counter()
+    stopping.expect("bucket")
     for number, part in enumerate(work(done), start=done):
         if keep is not None:
             keep.add(f"{name}{number}", part)
         stopping.check()
+        now = time.perf_counter()
+        stopping.expect("bucket", now - start)  # the next takes about as long
+        start = now
         yield part
 
 

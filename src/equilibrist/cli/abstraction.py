@@ -72,7 +72,6 @@ def abstract(
     from equilibrist.abstraction.streets import Streets
     from equilibrist.cards.card import cards_name
     from equilibrist.games.catalog import load_game
-    from equilibrist.storage.ownership import owned
 
     numbers = None if buckets is None else _numbers(buckets)
     rules = load_game(game)
@@ -88,8 +87,7 @@ def abstract(
     print(f"{rules.name}: {needed}", file=sys.stderr, flush=True)
     prepare_kernels(threads, *_KERNELS)
     start = time.perf_counter()
-    with owned(out), _keeping(out):
-        check_output(out, KIND, resume=resume)  # again, now that nobody else writes
+    with _keeping(out):
         begun = keeping.UnfinishedFolder
         keep = begun.open(out, wanted) if resume else begun(out, wanted)
         found = build(
@@ -185,7 +183,6 @@ def joint(
     from equilibrist.abstraction.flop_subsets import flop_counts, parse_starts
     from equilibrist.errors import InvalidValueError
     from equilibrist.storage.artefact import read_identity
-    from equilibrist.storage.ownership import owned
 
     first = Abstraction.open(folder)
     second = None if other is None else Abstraction.open(other)
@@ -201,8 +198,7 @@ def joint(
     kernel = "joint.bucket_showdowns" if second is None else "row_groups.add_row_groups"
     prepare_kernels(threads, kernel)
     start = time.perf_counter()
-    with owned(out), _keeping(out):
-        check_output(out, library.KIND, resume=resume)  # again, now that nobody else writes
+    with _keeping(out):
         so_far = library.Progress.open(out, parents) if resume else None
         if boards is not None:
             found = library.sampled_joint(first, second, num_boards=boards, seed=seed)

@@ -46,16 +46,17 @@ def cross_text(data: dict[str, Any]) -> str:
 def write_csv(path: Path, names: tuple[str, ...], rows: dict[str, Any]) -> None:
     """The table as a file for spreadsheets: rates and their average, then standard errors."""
     import csv
+    import io
 
-    from equilibrist.errors import ParseError
-    from equilibrist.games.files import file_errors
+    from equilibrist.storage.output_file import write_output
 
-    with file_errors("write", path, ParseError), open(path, "w", encoding="utf-8", newline="") as f:
-        writer = csv.writer(f)
-        writer.writerow(["", *names, "average", *(f"± {name}" for name in names)])
-        lines = zip(names, rows["rates"], rows["bankrolls"], rows["errors"], strict=True)
-        for name, rates, mean, errors in lines:
-            writer.writerow([name, *map(_cell, rates), mean, *map(_cell, errors)])
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["", *names, "average", *(f"± {name}" for name in names)])
+    lines = zip(names, rows["rates"], rows["bankrolls"], rows["errors"], strict=True)
+    for name, rates, mean, errors in lines:
+        writer.writerow([name, *map(_cell, rates), mean, *map(_cell, errors)])
+    write_output(path, text.getvalue())
 
 
 def _cell(number: float) -> float | str:

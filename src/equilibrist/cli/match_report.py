@@ -205,7 +205,7 @@ def check_histories(folder: Path, force: bool) -> None:
         if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
             raise StorageError(f"cannot write into {folder}", value=str(folder))
     except OSError as error:
-        raise _cannot_write(folder, error) from None
+        raise _cannot_write(folder, error, "nothing is played yet") from None
 
 
 def write_histories(match: Match, folder: Path) -> str:
@@ -215,6 +215,7 @@ def write_histories(match: Match, folder: Path) -> str:
     from equilibrist.games.phh import phh_text
 
     part = _part_of(folder)
+    rest = "nothing that was there is lost"
     try:
         part.mkdir()
         try:
@@ -225,7 +226,8 @@ def write_histories(match: Match, folder: Path) -> str:
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
-        # All are on the disk: only now do those of an earlier match go.
+        # All are written: only now do those of an earlier match go.
+        rest = f"the histories of this match are in {part} and {folder}"
         folder.mkdir(exist_ok=True)
         for old in folder.glob("*.phh"):
             if _HISTORY.fullmatch(old.name):
@@ -234,7 +236,7 @@ def write_histories(match: Match, folder: Path) -> str:
             new.rename(folder / new.name)
         part.rmdir()
     except OSError as error:
-        raise _cannot_write(folder, error) from None
+        raise _cannot_write(folder, error, rest) from None
     return str(folder)
 
 
@@ -242,13 +244,11 @@ def _part_of(folder: Path) -> Path:
     return folder.with_name(folder.name[:200] + ".part")
 
 
-def _cannot_write(folder: Path, error: OSError) -> Exception:
+def _cannot_write(folder: Path, error: OSError, rest: str) -> Exception:
     from equilibrist.errors import StorageError
 
     reason = error.strerror or str(error)
-    return StorageError(
-        f"cannot write {folder}: {reason}; nothing that was there is lost", value=str(folder)
-    )
+    return StorageError(f"cannot write {folder}: {reason}; {rest}", value=str(folder))
 
 
 def draw(played: tuple[Match, ...], names: tuple[str, str], path: Path) -> None:

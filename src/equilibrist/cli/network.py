@@ -57,7 +57,7 @@ def dealer(
         int, typer.Option(min=1, help="acpc: milliseconds from connecting to VERSION.")
     ] = 60_000,
     start_timeout: Annotated[
-        float | None, typer.Option(help="Seconds to wait for players; default: for ever.")
+        float | None, typer.Option(min=0, help="Seconds to wait for players; default: for ever.")
     ] = None,
     json: Json = False,
     seed: SecretSeed = None,

@@ -7,18 +7,17 @@ import errno
 import functools
 import inspect
 import json
-import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeAlias
 
 import typer
 from typer.core import TyperCommand
 
-from equilibrist.errors import InvalidValueError, SolverError, StorageError
+from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.storage.threads import most_threads
 
 # Address space that NumPy, Numba and the compiler take: 700 MB measured on two cores.
@@ -93,28 +92,10 @@ def emit(data: Mapping[str, object], text: str, *, as_json: bool) -> None:
 
     What is not known is None in the data, null in JSON, and a dash or nothing in the text.
     """
-    place = _not_finite(data)
-    if place is not None:
-        raise SolverError(f"{place[0]} came out as {place[1]}; nothing is printed", value=place[0])
+    from equilibrist.storage.finite import check_finite_data
+
+    check_finite_data(data, "nothing is printed")
     print(json.dumps(data, allow_nan=False) if as_json else text, flush=True)
-
-
-def _not_finite(data: object, place: str = "") -> tuple[str, float] | None:
-    """Where the first number stands that is NaN or infinite, and the number.
-
-    Example:
-        >>> _not_finite({"rows": [{"value": 1.0}, {"value": float("nan")}]})
-        ('rows[1].value', nan)
-    """
-    if isinstance(data, float):
-        return None if math.isfinite(data) else (place, data)
-    items: Iterable[tuple[str, object]] = ()
-    if isinstance(data, Mapping):
-        items = ((f"{place}.{key}" if place else str(key), part) for key, part in data.items())
-    elif isinstance(data, list | tuple):
-        items = ((f"{place}[{number}]", part) for number, part in enumerate(data))
-    found = (_not_finite(part, name) for name, part in items)
-    return next((each for each in found if each is not None), None)
 
 
 def table(rows: Sequence[Sequence[object]], *, header: Sequence[str] = ()) -> str:
@@ -148,7 +129,8 @@ def prepare_kernels(threads: int | None, *kernels: str) -> None:
     if threads is not None:
         numba.set_num_threads(threads)
     if cache.is_cold(*kernels):
-        print("compiling kernels, first run only …", file=sys.stderr, flush=True)
+        when = "" if cache.refusal else ", first run only"
+        print(f"compiling kernels{when} …", file=sys.stderr, flush=True)
 
 
 def prepare_players(threads: int | None, *players: str, tables: bool = False) -> None:

@@ -74,13 +74,15 @@ def _trained(bot: Bot) -> Solution:
     """A bot whose buckets and counts are there, solved if it is not yet."""
     from equilibrist.bots import training
     from equilibrist.storage import stopping
+    from equilibrist.storage.ownership import owned
     from equilibrist.strategies.solution import Solution
 
-    prepared = training.prepare(bot, bot.folder)
-    say(f"solving {bot.name}")
-    training.run(bot, prepared, target=training.target_chips(bot, prepared[0]))
-    stopping.check()
-    training.keep_strategy(bot, bot.folder)
+    with owned(bot.folder / bot.solution):
+        prepared = training.prepare(bot, bot.folder)
+        say(f"solving {bot.name}")
+        training.run(bot, prepared, target=training.target_chips(bot, prepared[0]))
+        stopping.check()
+        training.keep_strategy(bot, bot.folder)
     return Solution.load(bot.folder / bot.solution, in_memory=True)
 
 

@@ -52,9 +52,9 @@ def exploit_real(
     folder = out or folder
     if folder is not None:
         check_target(folder, runs.KIND)
-    prepare_kernels(1, *_KERNELS)
-    responses = runs.responses_to(named)
     with owned(folder):
+        prepare_kernels(1, *_KERNELS)
+        responses = runs.responses_to(named)
         run, found = _respond(text, named, responses, folder, flops, many, seed)
     emit(_result(run, found, folder), _words(run, found), as_json=json)
 
@@ -68,7 +68,7 @@ def _respond(
     many: int,
     seed: int,
 ) -> tuple[Run, Exploited]:
-    """Do flops by so many threads; what is there already in the folder is kept."""
+    """Compute the chosen flops with `many` threads; those in the folder are kept."""
     from equilibrist.cli.interrupts import leave
     from equilibrist.evaluation.real_game import run as runs
     from equilibrist.storage import stopping
@@ -86,6 +86,7 @@ def _respond(
             flush=True,
         )
         stopping.check()
+        stopping.expect("flop", seconds * min(many, left) / left)
     remaining = Remaining(f"best responses to {text}")
 
     def tell(run: Run) -> None:
@@ -179,7 +180,7 @@ def _opened(stored: Artefact) -> tuple[Run, tuple[Response, Response]]:
 
     fields = Fields.configuration(stored)
     named = open_strategy(
-        fields.text("strategy"), parse_rules(fields.lines("game"), fields.text("name"))
+        fields.path("strategy"), parse_rules(fields.lines("game"), fields.text("name"))
     )
     responses = runs.responses_to(named)
     return runs.begun(named, responses, stored.folder), responses

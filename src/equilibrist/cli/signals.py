@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 
 import typer
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_SAME = 0.25  # seconds within which signals count as one: a closing terminal sends several
+from equilibrist.storage.stopping import SAME, SIGNALS
 
 
 class Signals:
@@ -45,7 +44,7 @@ def noted_signals(
         if signals.first is None:
             signals.first, signals.since = signal.Signals(number), time.monotonic()
             on_first()
-        elif time.monotonic() - signals.since > _SAME:
+        elif time.monotonic() - signals.since > SAME:
             on_second()
             os._exit(128 + number)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels, table
+from equilibrist.cli.options import Json, Seed, Threads, emit, owning, prepare_kernels, table
 
 if TYPE_CHECKING:
     from equilibrist.storage.artefact import Artefact
@@ -49,6 +49,7 @@ Plot: TypeAlias = Annotated[
 ]
 
 
+@owning("out")
 def solve(
     game: Game,
     out: Annotated[Path | None, typer.Option(help="Folder for the solution.")] = None,
@@ -90,7 +91,6 @@ def solve(
     from equilibrist.solving.solve import Outcome, check_budget
     from equilibrist.solving.solve import solve as run_solver
     from equilibrist.storage import stopping
-    from equilibrist.storage.ownership import owned
 
     solver = get_method(method, dtype)
     if iterations is None and to is None and seconds is None:
@@ -101,6 +101,7 @@ def solve(
     runs.check_plot(plot)
     runs.warn_precision(to, dtype)
     prepare_kernels(threads, *_KERNELS)
+    stopping.expect("preparation")
     model, description = runs.build(
         game,
         joint,
@@ -116,8 +117,7 @@ def solve(
     stopping.check()
     store = Store(out, model, description, solver, seed, dtype)
     hint = "Ctrl-C stops" if out is None else "Ctrl-C stops and saves"
-    with owned(out), shown(model.name, hint, plain=json) as view:
-        runs.check_output(out, resume)  # again, now that nobody else writes
+    with shown(model.name, hint, plain=json) as view:
         earlier = store.resume() if resume else None
         view.begin(solver.name, budget)
         run = run_solver(
@@ -201,13 +201,15 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
         "plan_error": proof.plan_error,
         "matches": proof.matches,
         "faults": list(proof.faults),
+        "checked": ["checksums", "schema", "certificate"],
         "seconds": round(proof.seconds, 3),
     }
     verdict = "matches" if proof.matches else "DOES NOT match"
     text = (
         f"{game.name} by {proof.method}: exploitability {runs.amount(game, found)}, "
         f"best responses {found.best_response[0]:.6g} and "
-        f"{found.best_response[1]:.6g}, value {found.value:.9g}; this {verdict} the certificate"
+        f"{found.best_response[1]:.6g}, value {found.value:.9g}; this {verdict} the certificate "
+        "(every checksum is right)"
     )
     emit(data, "\n".join([text, *(f"- {fault}" for fault in proof.faults)]), as_json=json)
     if not proof.matches:
@@ -241,13 +243,14 @@ def show(
         "hands": list(found.hands),
         "probabilities": found.probabilities.tolist(),
         "reach": found.reach.tolist(),
+        "checked": ["checksums", "schema"],
     }
     rows = [
         (hand, *(f"{chance:.4f}" for chance in chances), f"{reach:.4f}")
         for hand, chances, reach in zip(found.hands, found.probabilities, found.reach, strict=True)
     ]
     where = f"{found.node or 'start'!r}" + (f" on {found.board}" if found.board else "")
-    text = f"{solution.game.name}, player {found.player} at {where}\n"
+    text = f"{solution.game.name}, player {found.player} at {where} (every checksum is right)\n"
     emit(data, text + table(rows, header=("hand", *found.actions, "reach")), as_json=json)
 
 

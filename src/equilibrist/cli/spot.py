@@ -155,6 +155,9 @@ def spot(
             spot_text.write_csv(report, to_csv)
         if plot is not None:
             draw_grid(report, plot, palette)
+    if folder is not None and not has_budget and not lock:
+        data["checked"], words = spot_text.checks(done, folder)
+        text += f"\n\n{words}"
     emit(data, text, as_json=json)
     if is_stopped:
         leave(how_to_go_on(out, iteration))
@@ -213,6 +216,7 @@ def _solve(
         print(f"{seat}: {text}, {own.num_combos:g} hands", file=sys.stderr)
     print(f"{needed}", file=sys.stderr, flush=True)
     stopping.check()
+    stopping.expect("preparation")
     built = given.build()
     stopping.check()
 

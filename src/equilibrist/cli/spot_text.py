@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import sys
 from pathlib import Path
@@ -12,8 +13,8 @@ from equilibrist.cards.hand import hand_name
 from equilibrist.cards.range import parse_range
 from equilibrist.cli.grid import action_words, grid_text
 from equilibrist.cli.options import table
-from equilibrist.errors import StorageError
 from equilibrist.solving.spot_run import SolvedSpot
+from equilibrist.storage.output_file import write_output
 from equilibrist.strategies.spot_report import NodeReport
 
 SEATS = ("out of position", "in position")
@@ -43,6 +44,16 @@ def result(done: SolvedSpot, out: Path | None) -> dict[str, Any]:
         "outcome": run.outcome.name.lower(),
         "out": None if out is None else str(out),
     }
+
+
+def checks(done: SolvedSpot, folder: Path) -> tuple[list[str], str]:
+    """Which checks a spot that was opened has passed, for JSON and as a line of text."""
+    if done.is_checked_whole:
+        return ["checksums", "schema"], f"{folder}: every checksum is right"
+    return (
+        ["checksums of the blocks that were read", "schema"],
+        f"{folder}: the checksums of what was read are right; `equilibrist verify` compares all",
+    )
 
 
 def result_text(done: SolvedSpot) -> str:
@@ -156,17 +167,13 @@ def write_csv(report: NodeReport, path: Path) -> None:
     names = report.actions
     header = ["hand", "weight", "equity", "value"]
     header += [f"chance {name}" for name in names] + [f"value {name}" for name in names]
-    try:
-        with path.open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(header)
-            for place, hand in enumerate(report.hands):
-                numbers = (
-                    report.weight[place], report.equity[place], report.value[place],
-                    *report.chances[place], *report.values[place],
-                )  # fmt: skip
-                writer.writerow([hand_name(int(hand)), *(f"{number:.9g}" for number in numbers)])
-    except OSError as error:
-        raise StorageError(
-            f"cannot write {path}: {error.strerror or error}", value=str(path)
-        ) from None
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(header)
+    for place, hand in enumerate(report.hands):
+        numbers = (
+            report.weight[place], report.equity[place], report.value[place],
+            *report.chances[place], *report.values[place],
+        )  # fmt: skip
+        writer.writerow([hand_name(int(hand)), *(f"{number:.9g}" for number in numbers)])
+    write_output(path, text.getvalue())

@@ -3,9 +3,9 @@
 A match is N independent *results*, each the chips that player A won over `hands_each` hands: 1
 where hands are dealt alone, 2 where every deal is played twice with seats swapped (the two hands
 of a pair depend on each other, pairs do not), more for series or matches of learners; `Results`
-holds both. Intervals and
-p-values are Student's with N − 1 degrees of freedom. They are exact for normal results and, by the
-central limit theorem, nearly so for the skewed results of poker; `tests/evaluation` measures it.
+holds both. Intervals and p-values are Student's with N − 1 degrees of freedom. They are exact for
+normal results and, by the central limit theorem, nearly so for the skewed results of poker;
+`tests/evaluation` measures it.
 
 Intervals of a fixed number of hands are for looking once: to look while hands are played, use
 `evaluation.sequential`.
@@ -106,7 +106,8 @@ class Estimate:
         half = (self.ci95[1] - self.ci95[0]) / 2
         decimals = min(6, max(0, 1 - math.floor(math.log10(half)))) if half > 0 else 3
         shown = f"p = {self.p_value:.2g}" if self.p_value >= 1e-4 else "p < 0.0001"
-        return f"{sign * self.mean:,.{decimals}f} ± {half:,.{decimals}f} {unit}, {shown}"
+        mean = round(sign * self.mean, decimals) + 0.0  # no minus sign before a zero
+        return f"{mean:,.{decimals}f} ± {half:,.{decimals}f} {unit}, {shown}"
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def parse_toml(text: str, what: str, error: type[ParseError]) -> dict[str, Any]:
         >>> parse_toml("hands = " + "9" * 5000, "the plan", ParseError)
         Traceback (most recent call last):
           ...
-        equilibrist.errors.ParseError: the plan is not TOML: Exceeds the limit (4300 digits) ...
+        equilibrist.errors.ParseError: the plan has a number of more digits than can be read
     """
     if len(text) > MOST_TOML_CHARACTERS:
         raise error(f"{what} is longer than {MOST_TOML_CHARACTERS:,} characters", value=text[:200])
@@ -65,5 +65,9 @@ def parse_toml(text: str, what: str, error: type[ParseError]) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise error(f"{what} is nested too deeply", value=text[:200]) from None
-    except ValueError as problem:  # TOMLDecodeError, and numbers of too many digits
+    except tomllib.TOMLDecodeError as problem:
         raise error(f"{what} is not TOML: {problem}", value=text[:200]) from None
+    except ValueError:
+        raise error(
+            f"{what} has a number of more digits than can be read", value=text[:200]
+        ) from None

@@ -5,7 +5,10 @@ changes, the caller's stale machine code is used again without a word. A folder 
 of every kernel file cannot go stale. Bounds checking changes the generated code but not Numba's
 key, so it is part of the name too; with the JIT disabled nothing is generated and nothing kept.
 
-Numba has one cache folder a process. Importing the kernels sets it, so cached functions of a host
+The folder must belong to the user, with mode 700, and no other user may be able to replace it:
+loading compiled code runs it. Without such a folder nothing is kept, and a sentence says so.
+
+Numba has one cache folder per process. Importing the kernels sets it, so cached functions of a host
 program that are defined afterwards land there as well; a folder the host has set (as
 `NUMBA_CACHE_DIR` or `numba.config.CACHE_DIR`) before the import becomes the parent of ours.
 """
@@ -14,15 +17,22 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import os
 import shutil
+import stat
 import tempfile
 from pathlib import Path
 
 import numba
+from numba.core import event
+from numba.core.dispatcher import Dispatcher
 
 _PAPER_SOURCES = ("kernels", "reference")  # folders of a paper's package with compiled code
 _KEPT_FOLDERS = 6  # how many fingerprints stay on disk; older ones are removed
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+refusal = ""  # why compiled kernels are not kept; "" if they are
 
 
 def fingerprint(root: Path) -> str:
@@ -42,18 +52,35 @@ def fingerprint(root: Path) -> str:
     return digest.hexdigest()[:12]
 
 
-def use_fingerprinted_folder() -> Path:
-    """Point Numba at the folder for the present sources; a `NUMBA_CACHE_DIR` becomes its parent."""
-    base = Path(numba.config.CACHE_DIR or _user_cache())
-    if not _can_write(base):
-        # Numba would cache beside the sources, where machine code can go stale, or give up.
-        base = _temporary_cache()
-    folder = base / fingerprint(Path(__file__).parent)
-    if not folder.exists():
-        with contextlib.suppress(OSError):  # another process tidies up too
-            _forget_old_folders(base)
-    numba.config.CACHE_DIR = str(folder)
-    return folder
+def use_fingerprinted_folder() -> Path | None:
+    """Point Numba at the folder for the present sources; None if no folder is safe to use.
+
+    A folder that the host has set becomes the parent. Whoever can write to a cache can run code as
+    its user, so only a folder that no other user can write to is used; without one, kernels are
+    compiled in every process and `refusal` says why.
+    """
+    global refusal
+    name = fingerprint(Path(__file__).parent)
+    chosen = numba.config.CACHE_DIR
+    faults = []
+    for base in (Path(chosen) if chosen else _user_cache(), _temporary_cache()):
+        if base is None:
+            faults.append("there is no home directory")
+            continue
+        is_new = not os.path.exists(base / name)
+        fault = _fault(base, name)
+        if fault:
+            faults.append(fault)
+            continue
+        if is_new:
+            with contextlib.suppress(OSError):  # another process tidies up too
+                _forget_old_folders(base)
+        numba.config.CACHE_DIR, refusal = str(base / name), ""
+        return base / name
+    refusal = " and ".join(faults)
+    # Numba would cache beside the sources, where machine code can go stale, or give up.
+    _keep_nothing()
+    return None
 
 
 def is_cold(*kernels: str) -> bool:
@@ -63,34 +90,110 @@ def is_cold(*kernels: str) -> bool:
     """
     if numba.config.DISABLE_JIT:
         return False
+    if refusal:
+        return True
     folder = Path(numba.config.CACHE_DIR)
     # Numba names the index of a function <file>.<function>-<line>.<python>.nbi, a folder a package.
     return not all(any(folder.glob(f"*/{kernel}-*.nbi")) for kernel in kernels or ("*",))
 
 
-def _user_cache() -> Path:
-    """`$XDG_CACHE_HOME` or `~/.cache`; the temporary folder where neither can be written."""
+def _user_cache() -> Path | None:
+    """The folder below `$XDG_CACHE_HOME` or `~/.cache`; None for a user without a home."""
     try:
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    except RuntimeError:  # a user without a home
-        return _temporary_cache()
-    folder = folder / "equilibrist" / "kernels"
-    return folder if _can_write(folder) else _temporary_cache()
+    except RuntimeError:
+        return None
+    return folder / "equilibrist" / "kernels"
 
 
 def _temporary_cache() -> Path:
-    """A folder of this user's own: one of somebody else's could not be written, or trusted."""
-    user = getattr(os, "getuid", int)()
-    return Path(tempfile.gettempdir()) / f"equilibrist-kernels-{user}"
+    """The folder of this user in the temporary directory; another user may have made it first."""
+    return Path(tempfile.gettempdir()) / f"equilibrist-kernels-{os.geteuid()}"
 
 
-def _can_write(folder: Path) -> bool:
-    """Whether a folder exists, if need be from now on, and takes files."""
+def _fault(base: Path, name: str) -> str:
+    """Create a folder for compiled code below a base; returns why it is not safe, or ""."""
+    base = base.absolute()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return False
-    return os.access(folder, os.W_OK | os.X_OK)
+        _make_private(base)
+        real = Path(os.path.realpath(base))
+        for path in dict.fromkeys((*reversed(base.parents), base, *reversed(real.parents), real)):
+            fault = _fault_of_parent(path)
+            if fault:
+                return fault
+        _make_private(base / name)
+        return _fault_of_cache(base / name)
+    except OSError as error:
+        return f"{error.filename or base} cannot be used ({error.strerror or error})"
+
+
+def _make_private(folder: Path) -> None:
+    """Create a folder and its missing parents, all of them closed to other users."""
+    for path in (*reversed(folder.parents), folder):
+        if not os.path.exists(path):
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(path, 0o700)
+
+
+def _fault_of_parent(path: Path) -> str:
+    """Whether another user could replace what is in a folder on the way; "" if not."""
+    found = os.lstat(path)
+    if found.st_uid not in (os.geteuid(), 0, os.stat("/").st_uid):
+        return f"{path} belongs to another user"
+    if stat.S_ISLNK(found.st_mode):
+        return ""
+    if not stat.S_ISDIR(found.st_mode):
+        return f"{path} is no folder"
+    # In a sticky folder, such as the temporary directory, only owners replace their files.
+    if found.st_mode & _WRITABLE_BY_OTHERS and not found.st_mode & stat.S_ISVTX:
+        return f"other users can write to {path}"
+    return ""
+
+
+def _fault_of_cache(folder: Path) -> str:
+    """Whether another user has or could have put compiled code into a folder; "" if not."""
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode):
+        return f"{folder} is no folder"
+    if found.st_uid != os.geteuid():
+        return f"{folder} belongs to another user"
+    if found.st_mode & _WRITABLE_BY_OTHERS:
+        return f"other users can write to {folder}"
+    if stat.S_IMODE(found.st_mode) != 0o700:
+        os.chmod(folder, 0o700)
+    tempfile.TemporaryFile(dir=folder).close()  # Numba tries this too, and goes elsewhere if not
+    return ""
+
+
+def _keep_nothing() -> None:
+    """Let Numba keep no compiled code of this package; that of a host program is its own matter."""
+    enable = Dispatcher.enable_caching
+
+    def enable_for_others(dispatcher: Dispatcher) -> None:
+        if not dispatcher.py_func.__module__.startswith("equilibrist."):
+            enable(dispatcher)
+
+    Dispatcher.enable_caching = enable_for_others  # type: ignore[assignment, method-assign]
+    event.register("numba:compile", _Warning())
+
+
+class _Warning(event.Listener):
+    """Says once, when the first kernel is compiled, that and why it is not kept."""
+
+    def __init__(self) -> None:
+        self._is_said = False
+
+    def on_start(self, _: event.Event) -> None:
+        if not self._is_said:
+            self._is_said = True
+            logging.getLogger("equilibrist").warning(
+                "compiled kernels are not kept for the next run because %s; set NUMBA_CACHE_DIR "
+                "to a folder that only you can write to",
+                refusal,
+            )
+
+    def on_end(self, _: event.Event) -> None:
+        pass
 
 
 def _forget_old_folders(base: Path) -> None:
@@ -100,7 +203,7 @@ def _forget_old_folders(base: Path) -> None:
     # Only folders that look like ours: the parent may be a directory the user shares.
     folders = [path for path in base.iterdir() if path.is_dir() and _is_fingerprint(path.name)]
     folders.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in folders[_KEPT_FOLDERS - 1 :]:
+    for path in folders[_KEPT_FOLDERS:]:
         shutil.rmtree(path, ignore_errors=True)
 
 

@@ -22,6 +22,7 @@ Source: the ACPC protocol 2.0.0 and its dealer.
 from __future__ import annotations
 
 import re
+import time
 from typing import NamedTuple
 
 from equilibrist.cards.card import parse_card
@@ -154,11 +155,9 @@ def play_over(
     """
     wire.send(VERSION, patience)
     chips: list[int] = []
-    is_cut_off, comment = False, ""
-    while (line := heard_from(wire, patience)) is not None:
-        if line.startswith(COMMENTS) or not line:
-            comment = line or comment
-            continue
+    comments: list[str] = []
+    is_cut_off = False
+    while (line := heard_from(wire, patience, comments)) is not None:
         if line.startswith("NEWGAME "):
             raise NetworkError(
                 f"the dealer says {line[:40]!r}: it speaks the protocol pokerbots, not acpc",
@@ -176,16 +175,26 @@ def play_over(
             player.told(Result(view, chips[-1]))
         elif view.state.actor == view.player:
             wire.send(f"{line}:{action_name(player.act(view))}", patience)
-    return ClientMatch(chips, is_cut_off, comment)
+    return ClientMatch(chips, is_cut_off, *comments)
 
 
-def heard_from(wire: Wire, patience: float) -> str | None:
-    """The next line of a dealer, None after the last; `NetworkError` if it is late."""
+def heard_from(wire: Wire, patience: float, comments: list[str]) -> str | None:
+    """The next line of a dealer, None after the last; `NetworkError` if it is late.
+
+    Comments are no such lines, and waiting for one does not become longer by them: the last is kept
+    in `comments`.
+    """
+    deadline = time.monotonic() + patience
     try:
-        return wire.receive(patience)
-    except NetworkError as error:
+        while (line := wire.receive(deadline - time.monotonic())) is not None:
+            if line and not line.startswith(COMMENTS):
+                return line
+            comments[:] = [line] if line else comments
+        return None
+    except NetworkError:
+        said = f"nothing but comments such as {comments[0][:200]!r}" if comments else "nothing"
         raise NetworkError(
-            f"the dealer {error}; perhaps the other player is missing, "
+            f"the dealer says {said} for {patience:.3g} s; perhaps the other player is missing, "
             "or the dealer speaks another protocol"
         ) from None
 

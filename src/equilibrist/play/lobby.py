@@ -41,7 +41,7 @@ class _Guest:
 
 
 class Lobby:
-    """Two seats and who waits for them; to be used in a `with`, which closes all connections.
+    """Two seats and the clients that wait for them; a `with` closes all connections at its end.
 
     Seat 0 is reached by the first door and seat 1 by the second, which may be the same.
     """
@@ -94,7 +94,7 @@ class Lobby:
                 wire.close()
 
     def _look(self, seats: int) -> None:
-        """Wait a glance, let in who is there, and give the first `seats` seats to who is ready."""
+        """Wait a moment, accept connections, and give free seats to clients that have greeted."""
         doors = list(dict.fromkeys(self.doors))
         unknown = [guest.wire for guest in self._guests if not guest.is_ready]
         watched: list[Listener | Wire] = [*doors, *unknown]

@@ -14,7 +14,7 @@ from equilibrist.games.amounts import hand_total
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import Deal, HandState, Swap, board_sizes
-from equilibrist.play.acpc import COMMENTS, PATIENCE, ClientMatch, heard_from
+from equilibrist.play.acpc import PATIENCE, ClientMatch, heard_from
 from equilibrist.play.pokerbots import answer_text, check_rules
 from equilibrist.play.wire import Wire
 from equilibrist.players.player import Player, Result, View
@@ -30,12 +30,9 @@ def play_pokerbots(
     check_rules(rules)
     chips: list[int] = []
     hand: _Hand | None = None
-    comment = ""
-    while (line := heard_from(wire, patience)) is not None:
+    comments: list[str] = []  # not Pokerbots, but what our dealers say to a client without a seat
+    while (line := heard_from(wire, patience, comments)) is not None:
         words = _Words(line)
-        if line.startswith(COMMENTS):  # not Pokerbots, but what our dealers say to who gets no seat
-            comment = line
-            continue
         kind = words.text()
         if kind.startswith("MATCHSTATE:"):
             raise words.error("is a state of acpc: the dealer does not speak pokerbots")
@@ -62,7 +59,7 @@ def play_pokerbots(
             wire.send("FINISH", patience)
         elif kind != "KEYVALUE":
             raise words.error("is not what an engine says now")
-    return ClientMatch(chips, hand is not None, comment)
+    return ClientMatch(chips, hand is not None, *comments)
 
 
 def _check_game(rules: GameRules, words: _Words) -> None:

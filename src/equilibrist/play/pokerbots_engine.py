@@ -179,8 +179,7 @@ class _Engine(Table):
             seat.wire.drop_pending()
             with seat.clock(SENDING):
                 seat.wire.send(f"{line} {self._left(seat)}", self._seconds(seat))
-            with seat.clock():
-                answer = heard(seat.wire.receive(self._seconds(seat)))
+            answer = self._answer(seat)
         except NetworkError as error:
             raise blame(seat, error, state) from None
         action, warning = read_answer(state, answer)
@@ -188,6 +187,15 @@ class _Engine(Table):
             self.warn(f"hand {state.hand_number + 1}, {seat.name}: {warning}")
         assert action is not None  # illegal answers are checks or folds
         return action
+
+    def _answer(self, seat: Seat) -> str:
+        try:
+            with seat.clock():
+                return heard(seat.wire.receive(self._seconds(seat)))
+        except NetworkError:
+            if self._seconds(seat) > 0:
+                raise
+            raise NetworkError(f"has used up its time bank of {self.bank:.3g} s") from None
 
     def _news(self, place: int) -> str:
         news = _counted(self.last[place])

@@ -82,7 +82,7 @@ class Store:
         check_arrays(artefact, plans, only="plan")
         check_state(artefact, self.solver.name, self.solver.init(self.game, self.seed))
         rows = read_trace(artefact, solution.certificate.unit)
-        return Run(dict(solution.state), rows, solution.seconds)
+        return Run(dict(solution.state), rows, solution.seconds, is_checked=True)
 
 
 def read_trace(artefact: Artefact, unit: str) -> list[Row]:

@@ -24,6 +24,7 @@ from equilibrist.errors import InvalidValueError, SolverError
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.solver import Evaluates, Solver, State
+from equilibrist.solving.state_schema import check_given_state
 from equilibrist.storage import stopping
 from equilibrist.storage.stopping import Stopped
 from equilibrist.strategies.evaluation import Evaluation
@@ -61,6 +62,7 @@ class Run:
     seconds: float = 0.0
     outcome: Outcome = Outcome.BUDGET_SPENT
     is_whole: bool = True  # False within an iteration: arrays and counters may disagree
+    is_checked: bool = False  # whether the arrays are known to be those of the game and the solver
 
     def check_whole(self) -> None:
         """Raise `SolverError` within an iteration: nothing of it may be stored."""
@@ -114,8 +116,11 @@ def solve(
         ('TARGET_REACHED', -0.06)
     """
     check_budget(iterations, target, seconds, every)
-    run = run or Run(solver.init(game, seed))
+    run = run or Run(solver.init(game, seed), is_checked=True)
     run.check_whole()
+    if not run.is_checked:  # kernels take the arrays on trust
+        check_given_state(run.state, solver.name, solver.init(game, seed))
+        run.is_checked = True
     run.outcome = Outcome.BUDGET_SPENT
     solver.step(game, run.state, 0)  # compiles, outside the time that is measured
     checkpoints = _Checkpoints(save, int(run.state["iteration"]))
@@ -211,13 +216,15 @@ def check_budget(
     seconds: float | None = None,
     every: int | None = None,
 ) -> None:
-    """Raise `InvalidValueError` where there is no budget, or one that is not above zero."""
+    """Raise `InvalidValueError` unless a budget is given, above zero and finite."""
     if iterations is None and target is None and seconds is None:
         raise InvalidValueError("say how long to solve: iterations, seconds or a target")
     numbers = {"iterations": iterations, "target": target, "seconds": seconds, "every": every}
     for name, number in numbers.items():
-        if number is not None and not number > 0:
-            raise InvalidValueError(f"{name} must be above zero, not {number}", value=number)
+        if number is not None and not 0 < number < math.inf:
+            raise InvalidValueError(
+                f"{name} must be above zero and finite, not {number}", value=number
+            )
 
 
 def next_look(iteration: int, every: int | None = None) -> int:

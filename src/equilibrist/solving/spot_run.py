@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from equilibrist.errors import EquilibristError, InvalidValueError, StorageError
+from equilibrist.games.rules import UNLIMITED_STACK
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame
 from equilibrist.solving.lean_cfr import TABLE_METHODS, TableCFR
@@ -20,7 +21,7 @@ from equilibrist.solving.solution_run import read_trace
 from equilibrist.solving.solve import Run
 from equilibrist.solving.solver import State
 from equilibrist.solving.state_schema import check_state
-from equilibrist.storage.array_file import damaged
+from equilibrist.storage.array_file import BlockwiseArray, damaged
 from equilibrist.storage.artefact import Identity, open_artefact, read_identity, write_artefact
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays, damaged_by
@@ -86,7 +87,8 @@ class SolvedSpot:
             if name.startswith(STATE)
         }
         rows = read_trace(artefact, Fields.info(artefact).text("unit"))
-        run = Run(state, rows, Fields.timings(artefact).number("seconds", 0))
+        seconds = Fields.timings(artefact).number("seconds", 0)
+        run = Run(state, rows, seconds, is_checked=True)
         return cls(spot, by, run, built)
 
     def check_same(self, spot: Spot, solver: TableCFR, folder: Path) -> None:
@@ -98,6 +100,11 @@ class SolvedSpot:
                     "another folder",
                     value=what,
                 )
+
+    @property
+    def is_checked_whole(self) -> bool:
+        """Whether all checksums were compared, not only those of blocks that were read so far."""
+        return not any(isinstance(array, BlockwiseArray) for array in self.run.state.values())
 
     def answers(self, found: Subgame | None = None) -> Answers:
         """What it says at nodes."""
@@ -118,7 +125,7 @@ def _read_spot(stored: Identity) -> Spot:
             board=fields.text("board"),
             oop=fields.lines("oop"),
             ip=fields.lines("ip"),
-            pot=fields.whole("pot", 2, 10**9),
+            pot=fields.whole("pot", 2, 2 * UNLIMITED_STACK),
             bets=fields.optional("bets", fields.lines),
             raises=fields.optional("raises", fields.lines),
             max_raises=fields.optional("max_raises", fields.lines),

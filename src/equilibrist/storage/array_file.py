@@ -23,7 +23,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.errors import InvalidValueError, SolverError, StorageError
 from equilibrist.storage.regular_file import open_regular
 
 AnyArray: TypeAlias = NDArray[Any]
@@ -222,13 +222,13 @@ def verify_file(folder: Path, entry: ArrayFile) -> None:
 
 
 def check_finite(what: str, array: AnyArray, *, may_be_infinite: bool = False) -> None:
-    """Raise `StorageError` for an array that must not be written: one that holds NaN."""
+    """Raise `SolverError` for an array that must not be written: one that holds NaN."""
     if array.dtype.kind not in "fc":
         return
     for block in blocks_of(array):
         fine = ~np.isnan(block) if may_be_infinite else np.isfinite(block)
         if not fine.all():
-            raise StorageError(
+            raise SolverError(
                 f"the array {what} holds a number that is not finite, so nothing was written",
                 value=what,
             )

@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import errno
-import json
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -47,11 +46,13 @@ from equilibrist.storage.manifest import (
     digest,
     files_of,
     identity,
+    manifest_text,
     plain_json,
     plain_text,
     read_manifest,
     stored_files,
 )
+from equilibrist.storage.memory import available_bytes, gigabytes
 from equilibrist.storage.ownership import LOCK, Writing, locked_for_writing, read_lock
 
 _NEW_MANIFEST = "manifest.json.new"
@@ -146,8 +147,8 @@ def write_artefact(
     """Write an artefact, replacing one of the same kind at once and whole; returns its hash.
 
     Arrays that are there and are to `keep` stay and are not written again. Raises
-    `InvalidValueError` for what no artefact can hold (NaN in JSON, arrays of objects), and
-    `StorageError` where an array holds NaN, or infinity unless it `may_be_infinite`, or where the
+    `InvalidValueError` for what no artefact can hold (arrays of objects), `SolverError` where a
+    number is NaN, or infinite unless its array `may_be_infinite`, and `StorageError` where the
     folder is something else, in use or cannot be written; in any case an artefact that was there is
     still there.
     """
@@ -205,7 +206,7 @@ def _replace(
         manifest["arrays"] = {name: entry.to_json() for name, entry in files.items()}
         manifest["sha256"] = digest(manifest)
         with open(folder / _NEW_MANIFEST, "x", encoding="utf-8") as stream:
-            stream.write(json.dumps(manifest, indent=1) + "\n")
+            stream.write(manifest_text(folder, manifest))
             stream.flush()
             os.fsync(stream.fileno())
         _sync_folder(folder)
@@ -304,6 +305,8 @@ def _open_arrays(
     folder: Path, manifest: dict[str, Any], in_memory: bool, blockwise: bool
 ) -> Artefact:
     fields = _fields(folder, manifest)
+    if in_memory:
+        _check_memory(folder, sum(entry.num_bytes for entry in fields["files"].values()))
     arrays: dict[str, AnyArray] = {}
     large: dict[str, BlockwiseArray] = {}
     for name, entry in fields["files"].items():
@@ -317,6 +320,15 @@ def _open_arrays(
         else:
             arrays[name] = found
     return Artefact(**fields, arrays=MappingProxyType(arrays), large=MappingProxyType(large))
+
+
+def _check_memory(folder: Path, needed: int) -> None:
+    """Refuse arrays larger than memory: the system would end the process while it fills them."""
+    free = available_bytes()
+    if needed > free:
+        raise damaged(
+            folder, f"holds arrays of {gigabytes(needed)}, but {gigabytes(free)} of memory are free"
+        )
 
 
 def _sync_folder(folder: Path) -> None:

@@ -12,16 +12,18 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from equilibrist.errors import InvalidValueError
+from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.storage.array_file import ARRAY_NAME, ArrayFile, damaged
+from equilibrist.storage.finite import check_finite_data
 from equilibrist.storage.ownership import MANIFEST as MANIFEST
 from equilibrist.storage.ownership import MOST_MANIFEST_BYTES, read_lock
 from equilibrist.storage.regular_file import read_regular
 
 FORMAT = "equilibrist-artefact"
 VERSION = 1
-_MOST_ARRAYS = 20_000  # of an artefact
-_MOST_TEXT = 200  # characters of a text in a manifest that may be printed
+_MOST_ARRAYS = 80_000  # of an artefact; their entries take 16 MB
+_MOST_LEVELS = 40  # of lists and objects in each other; those that we write have fewer than ten
+MOST_TEXT = 200  # characters of a text in a manifest that may be printed
 # What makes an artefact what it is; the rest says how it came to be.
 _IDENTITY = ("kind", "version", "configuration", "seed", "parents")
 FIELDS: dict[str, Callable[[Any], bool]] = {
@@ -56,6 +58,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise damaged(path, f"cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):
         raise damaged(path, "is not JSON: it is altered or cut") from None
+    if not _is_shallow(manifest):
+        raise damaged(path, f"is nested more than {_MOST_LEVELS} levels deep")
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise damaged(path, f"is not the manifest of an artefact: its format is not {FORMAT}")
     if type(manifest.get("version")) is not int or manifest["version"] != VERSION:
@@ -68,6 +72,19 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             raise damaged(path, f"has no {field}, or not one of the right type")
     files_of(folder, manifest)
     return manifest
+
+
+def manifest_text(folder: Path, manifest: dict[str, Any]) -> str:
+    """A manifest as it is written; `StorageError` for one that could not be read back."""
+    text = json.dumps(manifest, indent=1) + "\n"
+    wrong = [field for field, is_right in FIELDS.items() if not is_right(manifest[field])]
+    if wrong or len(text) > MOST_MANIFEST_BYTES:
+        what = f"its {wrong[0]}" if wrong else f"a manifest of {len(text):,} bytes"
+        raise StorageError(
+            f"{folder} cannot hold {what}: no manifest could be read back with that",
+            value=str(folder),
+        )
+    return text
 
 
 def files_of(folder: Path, manifest: dict[str, Any]) -> dict[str, ArrayFile]:
@@ -89,8 +106,12 @@ def stored_files(folder: Path) -> dict[str, ArrayFile]:
 
 
 def plain_json(content: dict[str, Any]) -> dict[str, Any]:
-    """The content as JSON reads it back; `InvalidValueError` where JSON cannot hold it."""
+    """The content as JSON reads it back; `InvalidValueError` where JSON cannot hold it.
+
+    `SolverError` names the place of a number that is not finite.
+    """
     try:
+        check_finite_data(content, "nothing was written", f"the {content.get('kind', 'manifest')}")
         return json.loads(json.dumps(content, allow_nan=False, default=_plain_value))
     except (ValueError, TypeError, RecursionError) as error:
         raise InvalidValueError(f"a manifest cannot hold this: {error}") from None
@@ -115,13 +136,24 @@ def plain_text(text: str, most: int = 80) -> str:
     return shown if len(shown) <= most else f"{shown[: most - 3]}..."
 
 
-def is_text(value: object) -> bool:
-    """Whether a value is a text that can be printed as it is."""
-    return isinstance(value, str) and len(value) <= _MOST_TEXT and value.isprintable()
+def is_text(value: object, most: int = MOST_TEXT) -> bool:
+    """Whether a value is a text of at most `most` characters that can be printed as it is."""
+    return isinstance(value, str) and len(value) <= most and value.isprintable()
 
 
 def _items(values: dict[str, Any]) -> list[Any]:
     return [*values, *values.values()]
+
+
+def _is_shallow(value: object) -> bool:
+    """Whether a value is nested in few levels, so that no later step runs out of stack."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(_MOST_LEVELS):
+        parts = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [each for many in parts for each in many if isinstance(each, dict | list)]
+        if not level:
+            return True
+    return False
 
 
 def _finite(text: str) -> float:

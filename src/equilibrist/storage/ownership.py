@@ -66,14 +66,16 @@ class LockText:
             return cls()
         if not text.startswith(_FIRST_LINE):
             return None
-        body, _, end = text.rpartition("end ")
+        # A kill between writing and cutting leaves the end of a longer text behind ours.
+        body, line_end, rest = text.partition("\nend ")
+        body, end = body + line_end[:1], rest.partition("\n")[0]
         lines = body.splitlines()
         since = re.fullmatch(
             r"since ([0-9]{1,12}\.[0-9]{3}) for (a run|one write)", "".join(lines[1:2])
         )
         number = re.match(r" *([0-9]{1,10})\n", text[len(_FIRST_LINE) :])
         process = int(number[1]) if number else 0
-        if end.strip() != _checksum(body) or since is None:
+        if end != _checksum(body) or since is None:
             return cls(process, is_exact=text.count("\n") > 1)
         names = frozenset(line.removeprefix("file ") for line in lines[2:])
         return cls(process, float(since[1]), since[2] == "a run", names)
@@ -397,8 +399,8 @@ def _age(seconds: float) -> str:
     """A duration for people.
 
     Example:
-        >>> _age(12.3), _age(200), _age(7300), _age(200_000)
-        ('12 s', '3 min', '2 h', '2 days')
+        >>> _age(12.3), _age(60), _age(200), _age(7300), _age(200_000)
+        ('12 s', '1 min', '3 min', '2 h', '2 days')
     """
     for unit, size in (("days", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= size and (unit != "days" or seconds >= 2 * size):

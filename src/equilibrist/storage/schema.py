@@ -18,7 +18,7 @@ import numpy as np
 from equilibrist.errors import EquilibristError, StorageError
 from equilibrist.storage.array_file import AnyArray, BlockwiseArray, blocks_of, damaged
 from equilibrist.storage.artefact import Artefact, Identity
-from equilibrist.storage.manifest import MANIFEST, is_text, plain_text
+from equilibrist.storage.manifest import MANIFEST, MOST_TEXT, is_text, plain_text
 
 _MOST_WHOLE = 2**62
 _MOST_PATH = 4096
@@ -86,7 +86,7 @@ def check_arrays(
                 continue
             raise damaged(path, f"lacks the array {name}")
         file = artefact.folder / entry.file
-        _check_form(file, entry.dtype, entry.shape, rule, lengths)
+        check_form(file, entry.dtype, entry.shape, rule, lengths)
         if not isinstance(artefact, Artefact):
             continue
         if name in artefact.large:
@@ -99,7 +99,12 @@ class Fields:
     """Reads values of given types out of a JSON object of a manifest.
 
     Each method returns one field and raises `StorageError`, naming it, where it is not what it must
-    be. A `default` stands for a field that is missing; None may be given as the default.
+    be; `optional` reads one that may be missing.
+
+    Example:
+        >>> fields = Fields(Path("manifest.json"), "info", {"hands": 7})
+        >>> fields.whole("hands"), fields.optional("seed", fields.whole)
+        (7, None)
     """
 
     def __init__(self, path: Path, name: str, values: object) -> None:
@@ -147,11 +152,11 @@ class Fields:
             raise self.error(name, "true or false")
         return value
 
-    def text(self, name: str) -> str:
-        """A short text without control characters."""
+    def text(self, name: str, most: int = MOST_TEXT) -> str:
+        """A text of at most `most` characters without control characters."""
         value = self._values.get(name)
-        if not is_text(value):
-            raise self.error(name, "a short text")
+        if not is_text(value, most):
+            raise self.error(name, f"a text of at most {most:,} characters")
         assert isinstance(value, str)
         return value
 
@@ -208,10 +213,7 @@ class Fields:
 
     def path(self, name: str) -> str:
         """A path of a file or folder."""
-        value = self._values.get(name)
-        if not isinstance(value, str) or not value.isprintable() or len(value) > _MOST_PATH:
-            raise self.error(name, "a path")
-        return value
+        return self.text(name, _MOST_PATH)
 
     def part(self, name: str) -> Fields:
         """A JSON object within this one."""
@@ -245,13 +247,17 @@ def damaged_by(artefact: Identity, what: str, error: Exception) -> StorageError:
     )
 
 
-def _check_form(
+def check_form(
     file: Path,
     dtype: str,
     shape: tuple[int, ...],
     rule: ArrayRule,
     lengths: dict[str, int],
 ) -> None:
+    """Raise `StorageError`, naming the file, unless an array has the type and shape of its rule.
+
+    `lengths` are the numbers that names of lengths stand for; those met first are added.
+    """
     names = (rule.dtype,) if isinstance(rule.dtype, str) else rule.dtype
     if dtype not in [np.dtype(name).str for name in names]:
         raise damaged(file, f"holds {np.dtype(dtype)}, but {' or '.join(names)} is wanted")

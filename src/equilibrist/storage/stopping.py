@@ -26,7 +26,7 @@ from typing import Any
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SHOW_CURSOR = b"\x1b[?25h\n"  # a panel that is drawn on a terminal hides it
 _MOMENT = 0.5  # seconds that are not worth a number
-_SAME = 0.25  # seconds within which signals count as one: a closing terminal sends several
+SAME = 0.25  # seconds within which signals count as one: a closing terminal sends several
 _PATIENCE = 0.2  # seconds that a terminal has to take the cursor back
 
 
@@ -124,9 +124,14 @@ def on_signals(say: Callable[[str], None] | None = None) -> Iterator[Stop]:
     stop = Stop()
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
+    try:
+        earlier_writer = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    except ValueError:  # this is not the main thread
+        os.close(reader)
+        os.close(writer)
+        raise
     watcher = threading.Thread(target=_watch, args=(reader, stop, say or _say), daemon=True)
     watcher.start()
-    earlier_writer = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     earlier = {
         number: signal.signal(number, _wake)
         for number in SIGNALS
@@ -163,7 +168,7 @@ def _watch(reader: int, stop: Stop, say: Callable[[str], None]) -> None:
                 if not stop.is_requested:  # the main thread is busy: it has not come to `_wake`
                     stop.request(number)
                 _run_aside(say, stop.announcement())
-            elif time.monotonic() - first > _SAME:
+            elif time.monotonic() - first > SAME:
                 _leave(number)
 
 

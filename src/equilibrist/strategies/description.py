@@ -9,6 +9,7 @@ where it begins, with what pot and what beliefs, and how it ends.
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,15 +23,17 @@ from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.bet_menu import BetMenu, sizes_text
 from equilibrist.games.betting_tree import BettingTree
-from equilibrist.games.rules import GameRules, parse_rules, rules_text
+from equilibrist.games.rules import UNLIMITED_STACK, GameRules, parse_rules, rules_text
 from equilibrist.models import endings
 from equilibrist.models.bucketed import bucket_game, bucket_name
 from equilibrist.models.card_states import SYMMETRIES, Symmetry
-from equilibrist.models.exact import exact_game
+from equilibrist.models.exact import check_exact, exact_game
 from equilibrist.models.game import SequenceGame
+from equilibrist.models.treeplex import player_rows
 from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.schema import Fields
 
+_MOST_MENU = 100_000  # characters of bet sizes or raise caps
 _FOLDERS = ("abstraction", "joint", "ends")
 
 
@@ -73,12 +76,44 @@ class GameDescription:
             **_menu_texts(betting.menu),
         )
 
+    @property
+    def menu(self) -> BetMenu:
+        """The bets and raises of the game."""
+        return BetMenu.parse(self.bets, self.raises, self.max_raises)
+
+    def check_length(self, length: int) -> None:
+        """Raise `InvalidValueError` if plans of the game are much longer than `length` in all.
+
+        Only counts are taken, and few of those: rules that a stranger wrote may be of a game that
+        no machine can build.
+        """
+        rules = parse_rules(self.rules, self.name)
+        check_exact(rules)
+        most = 2 * length + 10_000
+        most_nodes = 2 * most  # all but the first and those of chance end a sequence of a plan
+        try:
+            betting = BettingTree.build(rules, self.menu.clipped(rules), most_nodes=most_nodes)
+        except InvalidValueError as error:
+            if error.value != most_nodes:
+                raise
+            least = most + 1
+        else:
+            rows = [player_rows(betting, player).num_sequences.tolist() for player in (0, 1)]
+            states = [_least_states(rules, self.symmetry, r) for r in range(rules.num_rounds)]
+            least = sum((a + b) * n for a, b, n in zip(*rows, states, strict=True))
+        if least > most:
+            raise InvalidValueError(
+                f"the plans have {length:,} numbers, but those of the game that is described have "
+                f"more than {most:,}: they were made for another game than {self.name}",
+                value=length,
+            )
+
     def build(self, backend: str = "cpu") -> SequenceGame:
         """The game described."""
         rules = parse_rules(self.rules, self.name)
         return exact_game(
             rules,
-            BetMenu.parse(self.bets, self.raises, self.max_raises).clipped(rules),
+            self.menu.clipped(rules),
             symmetry=self.symmetry,
             leaves=self.leaves,
             backend=backend,
@@ -245,7 +280,7 @@ def read_description(fields: Fields, folder: Path) -> Description:
             raise fields.error(name, "a field of a game")
 
     def menu_text(name: str) -> str | None:
-        return fields.optional(name, fields.text)
+        return fields.optional(name, lambda name: fields.text(name, _MOST_MENU))
 
     menu = {name: menu_text(name) for name in ("bets", "raises", "max_raises")}
     if kind is GameDescription:
@@ -277,7 +312,7 @@ def read_description(fields: Fields, folder: Path) -> Description:
         last_round=fields.optional("last_round", round_),
         bet=fields.optional("bet", lambda name: fields.number(name, 0, 1e9)) or 0.0,
         first_round=fields.optional("first_round", round_) or 0,
-        pot=fields.optional("pot", lambda name: fields.whole(name, 1, 10**9)),
+        pot=fields.optional("pot", lambda name: fields.whole(name, 1, 2 * UNLIMITED_STACK)),
         priors=fields.optional("priors", lambda name: _read_priors(fields, name)),
         **menu,
     )
@@ -297,6 +332,20 @@ def same_game(first: Description, second: Description) -> bool:
             second, abstraction=first.abstraction, joint=first.joint, ends=first.ends
         )
     return first == second
+
+
+def _least_states(rules: GameRules, symmetry: Symmetry, r: int) -> int:
+    """A number of deals that a player can tell apart in a round at least."""
+    if rules.rollout_cards:
+        return 169  # pairs, suited and offsuit hands
+    hole, board = rules.num_hole_cards, rules.board_cards_by(r)
+    deals = math.comb(len(rules.deck), hole)
+    left = len(rules.deck) - hole
+    for number in rules.num_board_cards[: r + 1]:
+        deals, left = deals * math.comb(left, number), left - number
+    suits = rules.num_suits
+    alike = {"cards": 1, "suits": math.factorial(suits), "ranks": suits ** (hole + board)}
+    return deals // alike[symmetry]
 
 
 def _nested(buckets: Abstraction, priors: Priors | None) -> Nested:

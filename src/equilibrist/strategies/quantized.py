@@ -131,7 +131,7 @@ def open_buckets(
                 f"have {int(tree.block_start[-1]):,}",
             )
         if isinstance(found, CompactStrategy) and not _sums_to_one(tree, numbers):
-            raise _unfit(game, f"player {player}'s chances of some decision do not sum to 1")
+            raise _unfit(game, f"player {player}'s probabilities of some decision do not sum to 1")
     return betting, buckets
 
 
@@ -143,7 +143,7 @@ def _unfit(game: BucketDescription, why: str) -> StorageError:
 
 
 def _sums_to_one(tree: Treeplex, chances: NDArray[Any]) -> bool:
-    """Whether the chances of every decision sum to 65,535."""
+    """Whether the probabilities of every decision, in units of 1/65,535, sum to 1."""
     for r in range(len(tree.num_sequences)):
         decisions = range(int(tree.decision_start[r]), int(tree.decision_start[r + 1]))
         for board in boards(tree, r):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from equilibrist.storage.schema import ArrayRule, Fields, check_arrays, damaged_
 from equilibrist.strategies.description import (
     BucketDescription,
     Description,
+    GameDescription,
     read_description,
     write_description,
 )
@@ -47,6 +48,7 @@ TRACE_COLUMNS = (
 # Of the state: what is not known before the first iteration is infinite.
 MAY_BE_INFINITE = tuple(STATE + name for name in ("gains", "exploitability", "nash_conv"))
 _PLAN = ArrayRule(("float64", "float32"), (None,))
+_PROBABILITIES = replace(_PLAN, low=-1e-6, high=1 + 1e-6)  # a linear program rounds by less
 _ARRAYS = {"plan0": _PLAN, "plan1": _PLAN, "trace": ArrayRule("float64", (None, None))}
 
 
@@ -150,14 +152,21 @@ class Solution:
     def load(cls, folder: str | Path, *, in_memory: bool = False) -> Solution:
         """Open a stored solution, its checksums compared.
 
+        Its `state` is checked against game and method when a run goes on from it: by `solve`.
         Its arrays are read-only maps unless copied to memory: a solver that goes on from `state`
         needs copies, and compiled kernels start sooner on them.
         """
-        return cls.of(open_artefact(folder, KIND, in_memory=in_memory))
+        artefact = open_artefact(folder, KIND, in_memory=in_memory)
+        found = cls.of(artefact)
+        check_arrays(artefact, {"plan0": _PROBABILITIES, "plan1": _PROBABILITIES}, only="plan")
+        return found
 
     @classmethod
     def of(cls, artefact: Artefact) -> Solution:
-        """The solution of an opened artefact; `StorageError` where it is none."""
+        """The solution of an opened artefact; `StorageError` where it is none.
+
+        Its plans may hold any finite numbers: `solving.certificate` reports those that are wrong.
+        """
         summary, arrays = _summary(artefact), artefact.arrays
         check_arrays(artefact, _ARRAYS, but=STATE)
         try:
@@ -180,6 +189,8 @@ def game_of(solution: Solution, backend: str = "cpu") -> SequenceGame:
 
     Raises `InvalidValueError` where a plan does not fit the game.
     """
+    if isinstance(solution.game, GameDescription):
+        solution.game.check_length(sum(map(len, solution.plans)))
     game = solution.game.build(backend)
     for player, (plan, length) in enumerate(zip(solution.plans, game.lengths, strict=True)):
         if len(plan) != length:

@@ -11,6 +11,7 @@ from equilibrist.abstraction.recipes import build
 from equilibrist.cards.card import parse_cards
 from equilibrist.cards.hand import class_table, hand_table
 from equilibrist.cards.ranking import rank_hands
+from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.expectation import fixed_mix
 from equilibrist.evaluation.real_game.positions import LastRound, find_positions
 from equilibrist.evaluation.real_game.reference import PublicTree
@@ -59,6 +60,14 @@ def nine_cards():
 def test_mixes_lose_what_they_lose_in_the_exact_model(nine_cards, mix):
     strategy = FixedMix(BettingTree.build(NINE_CARDS), mix)
     proof = evaluate(nine_cards, fixed_mix(nine_cards, mix))
+    assert won(strategy) == pytest.approx(proof.best_response, rel=1e-7)
+
+
+def test_hands_of_one_suit_all_differ_on_a_low_board():
+    rules = replace(NINE_CARDS, name="one suit", num_ranks=9, num_suits=1, max_raises=(1, 1, 1, 1))
+    strategy = FixedMix(BettingTree.build(rules), (0.15, 0.5, 0.35))
+    game = exact_game(rules)
+    proof = evaluate(game, fixed_mix(game, (0.15, 0.5, 0.35)))
     assert won(strategy) == pytest.approx(proof.best_response, rel=1e-7)
 
 
@@ -187,6 +196,12 @@ def test_who_always_calls_loses_a_bet_a_round_to_every_favourite(seat):
     for spent, values in zip(positions.spent, response.values(turn), strict=True):
         expected = spent * ahead + 20 * np.maximum(ahead, 0) + bets
         assert values[hands] == pytest.approx(expected, rel=2e-7, abs=1e-3)
+
+
+def test_a_strategy_of_exact_hands_has_no_seat_here(nine_cards):
+    strategy = Table.of_game(nine_cards, fixed_mix(nine_cards, (0.1, 0.6, 0.3)))
+    with pytest.raises(InvalidValueError, match="best responses are those of its exact model"):
+        strategy.seat(0)
 
 
 def test_chances_of_the_river_use_whole_units_and_sure_ones_powers_of_two():

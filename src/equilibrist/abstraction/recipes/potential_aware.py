@@ -15,6 +15,7 @@ Source: Gilpin, Sandholm and Sørensen 2007 (GS3), "Potential-aware automated ab
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -122,12 +123,16 @@ class _Search:
             )
             return (cluster(points, weights, wanted, restarts=self.restarts, seed=seed).labels,)
 
-        labels = np.full(shape[0] * shape[1], -1, np.int16)
+        labels, taken = np.full(shape[0] * shape[1], -1, np.int16), None
         for number, group in enumerate(groups):
             if len(group.points):
+                start = time.perf_counter()
                 name = f"pass{q + 1}-{number}"
                 fits = partial(_fits, int(group.inverse.max()) + 1, wanted)
-                (found,) = kept(self.keep, name, partial(search, number), whole=False, fits=fits)
+                (found,) = kept(
+                    self.keep, name, partial(search, number), whole=False, fits=fits, seconds=taken
+                )
+                taken = time.perf_counter() - start
                 labels[group.places] = found[group.inverse]
         return labels.reshape(shape)
 

@@ -160,7 +160,7 @@ def _load(
     fields, number = Fields.configuration(stored), len(flops.boards)
     if fields.lines("identity") != named.identity:
         raise StorageError(
-            f"{folder} holds a response to {fields.text('strategy')}, another strategy "
+            f"{folder} holds a response to {fields.path('strategy')}, another strategy "
             f"than {named.name} now is; choose another folder with --out",
             value=str(folder),
         )
@@ -235,7 +235,7 @@ def go_on(
     folder: Path | None = None,
     tell: Tell | None = None,
 ) -> None:
-    """Do the chosen flops that are not done, so many at a time, and write them as they come.
+    """Compute the chosen flops that are missing, `threads` at a time; write them as they come.
 
     Asked to stop, it ends the flops that are begun, writes them and raises `Stopped`.
     """

@@ -25,6 +25,7 @@ from equilibrist.play.match import play_matches
 from equilibrist.players.catalog import make_player
 from equilibrist.solving.solve import Run
 from equilibrist.storage import stopping
+from equilibrist.storage.ownership import owned
 
 # Table 1: what GS3 wins, sb/h.
 STATIC = {
@@ -131,14 +132,15 @@ def _trained(bot: Bot, folder: Path, seconds: float, tell: Tell) -> float:
     buckets = training.make_buckets(load_game(bot.game), bot.recipe, bot.buckets, folder)
     tell(f"counting deals of {bot.name}", 0.0)
     training.count_deals(bot, folder, buckets)
-    prepared = training.prepare(bot, folder)
 
     def watch(run: Run) -> None:
         tell(f"solving {bot.name}", min(1.0, run.seconds / seconds))
 
-    run = prepared[-1]
-    if run is None or run.seconds < seconds:
-        run = training.run(bot, prepared, seconds=seconds, watch=watch)
-        stopping.check()
-        training.keep_strategy(bot, folder)
+    with owned(folder / bot.solution):
+        prepared = training.prepare(bot, folder)
+        run = prepared[-1]
+        if run is None or run.seconds < seconds:
+            run = training.run(bot, prepared, seconds=seconds, watch=watch)
+            stopping.check()
+            training.keep_strategy(bot, folder)
     return run.evaluation.exploitability
