@@ -1,11 +1,82 @@
-"""Equilibrist: an open laboratory for heads-up poker."""
+"""Equilibrist: an open laboratory for heads-up poker.
 
+    import equilibrist as eq
+
+    leduc = eq.solve("leduc", to=1e-4)              # value, exploitability, curve
+    leduc.strategy("cc/r", board="Ks")              # probabilities by hand
+    eq.equity("AhKh", "QQ+,AKs", board="Qh7h2c")    # exact
+
+Names are imported when they are first used, so that `import equilibrist` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
 import os as _os
+from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0.dev0"
+from equilibrist.version import __version__
 
 if _os.name != "posix":
     raise ImportError(
         "Equilibrist needs Linux, macOS or another POSIX system, whose locks keep two runs out of "
         "one folder; on Windows use it within WSL"
     )
+
+if TYPE_CHECKING:
+    from equilibrist.bots.open import open_strategy as open_strategy
+    from equilibrist.cards.card import parse_cards as parse_cards
+    from equilibrist.cards.range import Range as Range
+    from equilibrist.cards.range import parse_range as parse_range
+    from equilibrist.errors import EquilibristError as EquilibristError
+    from equilibrist.front_door import equity as equity
+    from equilibrist.front_door import exploitability as exploitability
+    from equilibrist.front_door import match as match
+    from equilibrist.front_door import solve as solve
+    from equilibrist.front_door import spot as spot
+    from equilibrist.front_door import train as train
+    from equilibrist.games.catalog import game_names as game_names
+    from equilibrist.games.catalog import get_game as get_game
+    from equilibrist.games.rules import GameRules as GameRules
+    from equilibrist.play.match import Match as Match
+    from equilibrist.players.catalog import make_player as make_player
+    from equilibrist.players.catalog import player_names as player_names
+    from equilibrist.players.player import View as View
+    from equilibrist.solving.methods import method_names as method_names
+    from equilibrist.strategies.solution import Solution as Solution
+
+_PLACES = {
+    "EquilibristError": "errors",
+    "GameRules": "games.rules",
+    "Match": "play.match",
+    "Range": "cards.range",
+    "Solution": "strategies.solution",
+    "View": "players.player",
+    "equity": "front_door",
+    "exploitability": "front_door",
+    "game_names": "games.catalog",
+    "get_game": "games.catalog",
+    "make_player": "players.catalog",
+    "match": "front_door",
+    "method_names": "solving.methods",
+    "open_strategy": "bots.open",
+    "parse_cards": "cards.card",
+    "parse_range": "cards.range",
+    "player_names": "players.catalog",
+    "solve": "front_door",
+    "spot": "front_door",
+    "train": "front_door",
+}
+__all__ = ["__version__", *_PLACES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'equilibrist' has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"equilibrist.{_PLACES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -9,8 +9,8 @@ import warnings
 
 import pytest
 
-from equilibrist import __version__
 from equilibrist.cli import cards, main
+from equilibrist.version import __version__
 
 GAMES = [
     "kuhn", "leduc", "rhode-island", "holdem-limit", "holdem-nolimit", "preflop-holdem",

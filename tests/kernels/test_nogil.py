@@ -6,6 +6,7 @@ import pkgutil
 from numba.core.dispatcher import Dispatcher
 
 from equilibrist.kernels import cpu
+from equilibrist.papers.ectomynx import kernels as ectomynx
 
 # Players and servers call these with few hands at a time. They keep the lock, because threads that
 # meet in parallel code end the process where Numba has only its own thread pool.
@@ -28,12 +29,13 @@ LONG_LOOPS = {
 def kernels() -> dict[str, Dispatcher]:
     """The public kernels by module and name."""
     found = {}
-    for module in pkgutil.iter_modules(cpu.__path__):
-        content = vars(importlib.import_module(f"{cpu.__name__}.{module.name}"))
-        for name, kernel in content.items():
-            is_own = isinstance(kernel, Dispatcher) and kernel.__module__.endswith(module.name)
-            if is_own and not name.startswith("_"):
-                found[f"{module.name}.{name}"] = kernel
+    for package in (cpu, ectomynx):
+        for module in pkgutil.iter_modules(package.__path__):
+            content = vars(importlib.import_module(f"{package.__name__}.{module.name}"))
+            for name, kernel in content.items():
+                is_own = isinstance(kernel, Dispatcher) and kernel.__module__.endswith(module.name)
+                if is_own and not name.startswith("_"):
+                    found[f"{module.name}.{name}"] = kernel
     return found
 
 

@@ -15,7 +15,6 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from equilibrist import __version__
 from equilibrist.errors import InvalidValueError, SolverError, StorageError
 from equilibrist.storage import array_file
 from equilibrist.storage import artefact as artefact_module
@@ -23,6 +22,7 @@ from equilibrist.storage.array_file import BLOCK_BYTES
 from equilibrist.storage.artefact import open_artefact, read_identity, write_artefact
 from equilibrist.storage.manifest import digest
 from equilibrist.storage.ownership import LockText
+from equilibrist.version import __version__
 
 ARRAYS = {
     "regret": np.arange(6.0).reshape(2, 3),

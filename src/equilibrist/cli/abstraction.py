@@ -21,7 +21,7 @@ from equilibrist.cli.options import (
     prepare_kernels,
     table,
 )
-from equilibrist.cli.picture import check_plot
+from equilibrist.display.picture import check_plot
 from equilibrist.storage.threads import most_threads
 
 _MOST_BUCKETS = 10**9  # of a round that are asked for

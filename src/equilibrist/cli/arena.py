@@ -33,7 +33,7 @@ from equilibrist.cli.options import (
     watching,
 )
 from equilibrist.cli.outputs import Force, check_file
-from equilibrist.cli.picture import check_plot
+from equilibrist.display.picture import check_plot
 from equilibrist.errors import InvalidValueError, StorageError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.features import strength_scales
-from equilibrist.cli.picture import save_picture
+from equilibrist.display.picture import save_picture
 from equilibrist.papers.abstractions import StudyRow
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from equilibrist.cli.options import table
-from equilibrist.cli.picture import save_picture
+from equilibrist.display.picture import save_picture
 
 if TYPE_CHECKING:
     from equilibrist.play.tournament import CrossTable

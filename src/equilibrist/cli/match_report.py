@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from equilibrist.cli.picture import save_picture
+from equilibrist.display.picture import save_picture
 
 if TYPE_CHECKING:
     import numpy as np

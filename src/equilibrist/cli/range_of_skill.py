@@ -31,7 +31,7 @@ def reproduce_range_of_skill(
 ) -> None:
     """Both tables of the paper for the trained smallbot, and the rounds of its own algorithm."""
     from equilibrist.bots.registry import get_bot, solution_of
-    from equilibrist.cli import runs
+    from equilibrist.display.curves import draw_traces
     from equilibrist.games.catalog import load_game
     from equilibrist.papers.range_of_skill import tables
     from equilibrist.strategies.solution import Solution, game_of
@@ -67,7 +67,7 @@ def reproduce_range_of_skill(
     text = "\n\n".join([rows_text(rows, _TITLES), "\n".join(notes)])
     emit({"rows": [vars(row) for row in rows], "notes": notes}, text, as_json=as_json)
     if plot is not None and by_rounds is not None:
-        runs.draw({by_rounds.method: by_rounds.trace}, game_of(by_rounds), plot)
+        draw_traces({by_rounds.method: by_rounds.trace}, game_of(by_rounds), plot)
 
 
 def _trained(bot: Bot) -> Solution:

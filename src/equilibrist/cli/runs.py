@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.cli.games import _menu, parse_rounds
-from equilibrist.cli.picture import check_plot as check_plot
-from equilibrist.cli.picture import save_picture
+from equilibrist.display.curves import draw_panels
+from equilibrist.display.picture import check_plot as check_plot
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.evaluation.statistics import unit_chips
 from equilibrist.games.betting_tree import BettingTree
@@ -235,39 +234,9 @@ def compare_row(solver: Solver, run: Run) -> tuple[object, ...]:
     )
 
 
-def draw(traces: dict[str, NDArray[np.float64]], game: SequenceGame, path: Path) -> None:
-    """Exploitability against seconds, one line a method, both axes logarithmic."""
-    lines = {name: (trace[:, 1], trace[:, 2]) for name, trace in traces.items()}
-    _draw({game.name: lines}, "seconds", f"exploitability, {game.unit}", path)
-
-
 def draw_curves(curves: list[Curve], path: Path) -> None:
     """Exploitability against iterations, one panel a game."""
     panels: dict[str, dict[str, tuple[Any, Any]]] = {}
     for curve in curves:
         panels.setdefault(curve.game, {})[curve.method] = (curve.iterations, curve.exploitability)
-    _draw(panels, "iterations", "exploitability, chips", path)
-
-
-def _draw(
-    panels: dict[str, dict[str, tuple[Any, Any]]], horizontal: str, vertical: str, path: Path
-) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(
-        1, len(panels), figsize=(1 + 5 * len(panels), 4), squeeze=False, layout="constrained"
-    )
-    for axis, (title, lines) in zip(axes[0], panels.items(), strict=True):
-        for name, (x, y) in lines.items():
-            shown = (np.asarray(x) > 0) & (np.asarray(y) > 0)
-            axis.loglog(np.asarray(x)[shown], np.asarray(y)[shown], marker=".", label=name)
-        axis.set(title=title, xlabel=horizontal, ylabel=vertical)
-        axis.grid(alpha=0.3, which="both")
-        axis.legend()
-    try:
-        save_picture(figure, path)
-    finally:
-        pyplot.close(figure)
+    draw_panels(panels, "iterations", "exploitability, chips", path)

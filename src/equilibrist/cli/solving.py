@@ -85,6 +85,7 @@ def solve(
     from equilibrist.cli import runs, skill
     from equilibrist.cli.interrupts import how_to_go_on, leave
     from equilibrist.cli.progress import Budget, shown
+    from equilibrist.display.curves import draw_traces
     from equilibrist.papers.range_of_skill.solver import RangeOfSkill
     from equilibrist.solving.methods import get_method
     from equilibrist.solving.solution_run import Store
@@ -134,7 +135,7 @@ def solve(
         text += f"\n\n{skill.report_text(report, epsilon)}"
     emit(data, text, as_json=json)
     if plot is not None:
-        runs.draw({method: run.trace_array()}, model, plot)
+        draw_traces({method: run.trace_array()}, model, plot)
     if is_stopped:
         leave(how_to_go_on(out, done))
 
@@ -277,6 +278,7 @@ def compare(
     from equilibrist.cli import runs
     from equilibrist.cli.interrupts import leave
     from equilibrist.cli.progress import Budget, shown
+    from equilibrist.display.curves import draw_traces
     from equilibrist.solving.methods import get_method
     from equilibrist.solving.solve import Outcome, check_budget
     from equilibrist.solving.solve import solve as run_solver
@@ -308,7 +310,7 @@ def compare(
     text = f"{model.name}: {model.num_infosets:,} information sets\n{table(rows, header=header)}"
     emit({"game": model.name, "rows": results}, text, as_json=json)
     if plot is not None:
-        runs.draw(traces, model, plot)
+        draw_traces(traces, model, plot)
     if is_stopped:
         leave(f"stopped at {solver.name}; methods after it did not run")
 

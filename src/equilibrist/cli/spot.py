@@ -88,8 +88,8 @@ def spot(
     equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked
     """
     from equilibrist.cli import runs, spot_text
-    from equilibrist.cli.grid import PALETTES, draw_grid
     from equilibrist.cli.interrupts import how_to_go_on, leave
+    from equilibrist.display.grid import PALETTES, draw_grid
     from equilibrist.games.catalog import get_game, load_game
     from equilibrist.models.spot import Spot
     from equilibrist.solving.solve import Outcome

@@ -11,8 +11,8 @@ from typing import Any
 
 from equilibrist.cards.hand import hand_name
 from equilibrist.cards.range import parse_range
-from equilibrist.cli.grid import action_words, grid_text
 from equilibrist.cli.options import table
+from equilibrist.display.grid import action_words, grid_text
 from equilibrist.solving.spot_run import SolvedSpot
 from equilibrist.storage.output_file import write_output
 from equilibrist.strategies.spot_report import NodeReport

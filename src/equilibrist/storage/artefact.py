@@ -23,7 +23,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from equilibrist import __version__
 from equilibrist.errors import StorageError
 from equilibrist.storage.array_file import (
     FILE_NAME,
@@ -54,6 +53,7 @@ from equilibrist.storage.manifest import (
 )
 from equilibrist.storage.memory import available_bytes, gigabytes
 from equilibrist.storage.ownership import LOCK, Writing, locked_for_writing, read_lock
+from equilibrist.version import __version__
 
 _NEW_MANIFEST = "manifest.json.new"
 _EFFECTIVE = os.access in os.supports_effective_ids  # ask for whom the process acts, if it can

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from equilibrist.cli.picture import save_picture
+from equilibrist.display.picture import save_picture
 
 if TYPE_CHECKING:
     from equilibrist.strategies.spot_report import NodeReport

@@ -1,0 +1,1 @@
+"""Pictures and grids for terminals, files and notebooks."""

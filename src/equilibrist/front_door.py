@@ -1,0 +1,428 @@
+"""The functions behind `import equilibrist as eq`: text in, results with their proofs out.
+
+Each function puts together what the rooms below provide, as the commands of the same name do, and
+prints nothing. Boards, ranges and bet sizes are text; amounts are chips.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from equilibrist.bots.open import open_strategy
+from equilibrist.bots.train import TrainedBot, TrainingOptions
+from equilibrist.bots.train import train as train_bot
+from equilibrist.cards.card import parse_cards
+from equilibrist.cards.equity import Equity
+from equilibrist.cards.equity import equity as card_equity
+from equilibrist.display.grid import grid_text
+from equilibrist.errors import InvalidValueError
+from equilibrist.evaluation.real_game import run as responding
+from equilibrist.evaluation.real_game.response import is_holdem
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.catalog import get_game, load_game
+from equilibrist.games.rules import GameRules
+from equilibrist.models.exact import exact_game
+from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.models.spot import Spot
+from equilibrist.play.match import Match, play_match
+from equilibrist.players.catalog import make_player
+from equilibrist.solving.best_response import evaluate
+from equilibrist.solving.methods import get_method
+from equilibrist.solving.solution_run import Store
+from equilibrist.solving.solve import Run
+from equilibrist.solving.solve import solve as run_solver
+from equilibrist.solving.solver import Solver
+from equilibrist.solving.spot_run import SolvedSpot
+from equilibrist.solving.spot_run import solver as spot_solver
+from equilibrist.storage.threads import most_threads
+from equilibrist.strategies.behaviour_table import BehaviourTable, behaviour_table
+from equilibrist.strategies.description import GameDescription
+from equilibrist.strategies.evaluation import Evaluation
+from equilibrist.strategies.spot_report import Answers, NodeReport
+
+if TYPE_CHECKING:
+    from equilibrist.players.player import Player
+
+_GAME_MENU = BetMenu()  # all actions of the rules
+_SPOT_TARGET = "0.3%"  # of the pot; what solvers of spots usually stop at
+
+
+def equity(
+    first: str, second: str = "random", board: str = "", dead: str = "", **options: Any
+) -> Equity:
+    """Return the equity of a hand or range against another one, exact by default.
+
+    Example:
+        >>> equity("AhKh", "QsQd", board="2h7h9c")
+        Equity(equity=0.5414..., wins=536, ties=0, losses=454, total=990, exact=True, ...)
+    """
+    return card_equity(first, second, parse_cards(board), parse_cards(dead), **options)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SolvedGame:
+    """A game that was solved: its value, exploitability, curve and strategies."""
+
+    game: SequenceGame
+    solver: Solver
+    run: Run
+    seed: int = 0
+
+    @property
+    def value(self) -> float:
+        """Return what the player who acts first wins per hand, in `unit`."""
+        return self.run.evaluation.value
+
+    @property
+    def exploitability(self) -> float:
+        """Return the mean of what both best responses gain, in `unit` per hand."""
+        return self.run.evaluation.exploitability
+
+    @property
+    def unit(self) -> str:
+        """Return the unit of value and exploitability."""
+        return self.run.evaluation.unit
+
+    @property
+    def iterations(self) -> int:
+        """Return the number of iterations."""
+        return int(self.run.state["iteration"])
+
+    @property
+    def curve(self) -> list[tuple[int, float, float]]:
+        """Return (iteration, seconds, exploitability) of each evaluation."""
+        return [
+            (row.iteration, row.seconds, row.evaluation.exploitability) for row in self.run.trace
+        ]
+
+    @functools.cached_property
+    def plans(self) -> tuple[Floats, Floats]:
+        """Return the realization plans of both players."""
+        return self.solver.plans(self.game, self.run.state)
+
+    def strategy(self, node: str = "", board: str = "") -> BehaviourTable:
+        """Return the probability of each action with each hand, at a node and on a board."""
+        return behaviour_table(self.game, self.plans, node, board)
+
+    def save(self, folder: str | Path) -> Path:
+        """Store the solution with its proof, as `equilibrist solve --out` does."""
+        dtype = getattr(self.solver, "dtype", "float64")
+        description = GameDescription.of(self.game)
+        Store(Path(folder), self.game, description, self.solver, self.seed, dtype).save(self.run)
+        return Path(folder)
+
+    def plot(self, path: str | Path) -> Path:
+        """Draw exploitability against seconds into a picture; needs the extra `plot`."""
+        from equilibrist.display.curves import draw_traces
+        from equilibrist.display.picture import check_plot
+
+        check_plot(Path(path))
+        draw_traces({self.solver.name: self.run.trace_array()}, self.game, Path(path))
+        return Path(path)
+
+    def __repr__(self) -> str:
+        return (
+            f"<{self.game.name} by {self.solver.name}: value {self.value:.6g} {self.unit}, "
+            f"exploitability {self.exploitability:.3g} after {self.iterations:,} iterations>"
+        )
+
+
+def solve(
+    game: str | Path | GameRules,
+    *,
+    method: str = "cfr+",
+    to: float | None = None,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    menu: BetMenu = _GAME_MENU,
+    seed: int = 0,
+) -> SolvedGame:
+    """Solve a game exactly, to an exploitability `to` in its unit, or for iterations or seconds.
+
+    `game` is a name of the catalogue, a file with a game definition, or rules. Without any limit
+    the target is a thousandth of the unit.
+
+    Example:
+        >>> kuhn = solve("kuhn", to=1e-4)
+        >>> round(kuhn.value, 3), kuhn.exploitability <= 1e-4
+        (-0.056, True)
+        >>> kuhn.strategy("cr").actions
+        ('f', 'c')
+    """
+    rules = game if isinstance(game, GameRules) else load_game(game)
+    model, solver = exact_game(rules, menu), get_method(method)
+    if to is None and iterations is None and seconds is None:
+        to = 1e-3
+    run = run_solver(model, solver, target=to, iterations=iterations, seconds=seconds, seed=seed)
+    return SolvedGame(model, solver, run, seed)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SpotNode:
+    """A decision in a solved spot: what to do with each hand, and what it is worth."""
+
+    report: NodeReport
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """Return the actions: f, c, or r with the chips of the street."""
+        return self.report.actions
+
+    @property
+    def frequencies(self) -> dict[str, float]:
+        """Return how often each action is taken with all hands together."""
+        return dict(zip(self.report.actions, self.report.frequencies.tolist(), strict=True))
+
+    def grid(self, *, colour: bool = False) -> str:
+        """Return the 13 × 13 grid of hand classes as text, with ANSI colours on request."""
+        return grid_text(self.report, colour=colour)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per hand: its cards, weight, equity, value and action frequencies."""
+        from equilibrist.cards.card import cards_name
+        from equilibrist.cards.hand import hand_table
+
+        found = self.report
+        names = [cards_name(cards) for cards in hand_table()[found.hands].tolist()]
+        columns = [found.weight, found.equity, found.value, *found.chances.T]
+        labels = ("weight", "equity", "value", *found.actions)
+        return [
+            {"hand": name, **dict(zip(labels, map(float, numbers), strict=True))}
+            for name, *numbers in zip(names, *columns, strict=True)
+        ]
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas data frame; needs pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.rows())
+
+    def __repr__(self) -> str:
+        often = ", ".join(f"{name} {100 * p:.1f} %" for name, p in self.frequencies.items())
+        return f"<{self.report.board} {self.report.node or 'first decision'}: {often}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{self.grid()}</pre>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SpotSolution:
+    """A solved spot: its exploitability, and an answer at every node."""
+
+    solved: SolvedSpot
+    answers: Answers
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """Return the value and both best responses, in chips."""
+        return self.solved.run.evaluation
+
+    @property
+    def exploitability(self) -> float:
+        """Return the mean of what both best responses gain, in chips."""
+        return self.evaluation.exploitability
+
+    @property
+    def percent_of_pot(self) -> float:
+        """Return the exploitability in per cent of the pot at the beginning."""
+        return 100 * self.exploitability / self.solved.spot.pot
+
+    def at(self, node: str = "", runout: str = "") -> SpotNode:
+        """Return a decision by the betting since the board, and the cards dealt since."""
+        return SpotNode(self.answers.at(node, runout))
+
+    def save(self, folder: str | Path) -> Path:
+        """Store the solved spot, as `equilibrist spot --out` does."""
+        self.solved.save(folder)
+        return Path(folder)
+
+    def __repr__(self) -> str:
+        spot, iterations = self.solved.spot, int(self.solved.run.state["iteration"])
+        return (
+            f"<spot on {spot.board}: exploitability {self.percent_of_pot:.3g} % of the pot after "
+            f"{iterations:,} iterations>"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class SpotProblem:
+    """A spot to be solved."""
+
+    spot: Spot
+
+    def solve(
+        self,
+        to: str | float | None = None,
+        *,
+        iterations: int | None = None,
+        seconds: float | None = None,
+        method: str = "cfr+",
+        bits: int = 32,
+    ) -> SpotSolution:
+        """Solve to an exploitability in chips, or in per cent of the pot as text such as "0.3%"."""
+        if to is None and iterations is None and seconds is None:
+            to = _SPOT_TARGET
+        target = None if to is None else _chips(to, self.spot.pot)
+        by, built = spot_solver(method, bits), self.spot.build()
+        run = run_solver(
+            built.game, by, target=target, iterations=iterations, seconds=seconds, every=20
+        )
+        solved = SolvedSpot(self.spot, by, run, built)
+        return SpotSolution(solved, solved.answers())
+
+    def __repr__(self) -> str:
+        return f"<spot on {self.spot.board}, pot {self.spot.pot}: not solved yet>"
+
+
+def spot(
+    board: str,
+    oop: str,
+    ip: str,
+    *,
+    pot: int,
+    stack: int | None = None,
+    bets: str | None = None,
+    raises: str | None = None,
+    locks: Sequence[str] = (),
+) -> SpotProblem:
+    """Describe a no-limit spot: board, ranges of both seats, pot, chips behind, bet sizes.
+
+    Example:
+        >>> river = spot("Td9d6hQc2s", oop="AA,76s,54s", ip="KK", pot=200, stack=200, bets="a")
+        >>> river.solve(to="0.01%").at().frequencies
+        {'c': 0.30..., 'r200': 0.69...}
+    """
+    found = Spot.of(
+        board, oop, ip, pot=pot, stack=stack, bets=bets, raises=raises, locks=tuple(locks)
+    )
+    return SpotProblem(found)
+
+
+def _chips(to: str | float, pot: int) -> float:
+    """Return a target in chips from chips or from per cent of the pot."""
+    text = str(to).strip()
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise InvalidValueError(
+            f"a target is a number of chips, or per cent of the pot such as '0.3%', not {to!r}",
+            value=to,
+        )
+    return number * pot / 100 if text.endswith("%") else number
+
+
+def train(bot: str, folder: str | Path | None = None, **options: Any) -> TrainedBot:
+    """Train a bot of the papers, or go on with it; `options` are those of `TrainingOptions`."""
+    place = None if folder is None else Path(folder)
+    return train_bot(bot, place, options=TrainingOptions(**options))
+
+
+def exploitability(
+    strategy: str | TrainedBot | SolvedGame,
+    *,
+    real_game: bool = False,
+    flops: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+) -> float:
+    """Return the exploitability of a strategy: in its own game, or in limit hold'em itself.
+
+    A solved game and a trained bot have the exploitability in their own model, in its unit. With
+    `real_game` the best opponent knows all cards and all raises, and the result is in mbb/g; with
+    `flops` it is an estimate from a stratified sample.
+
+    Example:
+        >>> round(exploitability("always-fold", real_game=True, flops=None), 1)  # doctest: +SKIP
+        750.0
+    """
+    if not real_game:
+        return _own_exploitability(strategy)
+    if isinstance(strategy, SolvedGame):
+        raise InvalidValueError("a solved game is its own real game: leave real_game out")
+    if isinstance(strategy, TrainedBot):
+        strategy = strategy.player.removeprefix("solution:")
+    named = open_strategy(strategy)
+    rules = named.strategy.tree.rules
+    if not is_holdem(rules):
+        return responding.plainly_exploited(named).exploitability
+    responses = responding.responses_to(named)
+    run = responding.begun(named, responses, None)
+    chosen = responding.stratified(run.flops, flops, seed)
+    responding.go_on(run, responses, chosen, threads=threads or most_threads())
+    return responding.exploited(run, responses).exploitability
+
+
+def _own_exploitability(strategy: str | TrainedBot | SolvedGame) -> float:
+    """Return the exploitability of a strategy in the game that it was computed in."""
+    if isinstance(strategy, SolvedGame):
+        return evaluate(strategy.game, strategy.plans).exploitability
+    if isinstance(strategy, TrainedBot):
+        return max(model.run.evaluation.exploitability for model in strategy.models)
+    raise InvalidValueError(
+        "a name is measured in the real game: add real_game=True", value=strategy
+    )
+
+
+def match(
+    first: str | Player | TrainedBot,
+    second: str | Player | TrainedBot,
+    *,
+    hands: int = 1000,
+    duplicate: bool = False,
+    game: str | GameRules = "holdem-limit",
+    seed: int = 0,
+) -> Match:
+    """Play a match; a player is a name, a trained bot, or an object with a method `act(view)`.
+
+    Example:
+        >>> found = match("always-fold", "always-raise", hands=100, duplicate=True)
+        >>> found.statistics().win_rate  # mbb/g: the mean of both blinds
+        -750.0
+    """
+    rules = game if isinstance(game, GameRules) else get_game(game)
+    pair = _player(first, rules), _player(second, rules)
+    return play_match(rules, pair, hands, seed=seed, duplicate=duplicate, runner="auto")
+
+
+def _player(given: str | Player | TrainedBot, rules: GameRules) -> Player:
+    """Return the player of a name, of a trained bot, or of an object that acts."""
+    if isinstance(given, TrainedBot):
+        given = given.player
+    if isinstance(given, str):
+        return make_player(given, rules)
+    is_complete = all(hasattr(given, name) for name in ("name", "act", "told", "reset"))
+    return given if is_complete else _Adapted(given)
+
+
+class _Adapted:
+    """A player from an object that has only `act(view)`."""
+
+    def __init__(self, given: Any) -> None:
+        if not callable(getattr(given, "act", None)):
+            raise InvalidValueError(
+                f"a player is a name, a trained bot or an object with a method act(view), "
+                f"not {type(given).__name__}",
+                value=type(given).__name__,
+            )
+        self._given = given
+        self.name = getattr(given, "name", type(given).__name__)
+
+    def act(self, view: Any) -> Any:
+        """Return the action of the object."""
+        return self._given.act(view)
+
+    def told(self, result: Any) -> None:
+        """Pass on the end of a hand, if the object wants it."""
+        if hasattr(self._given, "told"):
+            self._given.told(result)
+
+    def reset(self, seed: int) -> None:
+        """Pass on a new seed, if the object wants it."""
+        if hasattr(self._given, "reset"):
+            self._given.reset(seed)

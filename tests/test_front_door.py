@@ -1,0 +1,85 @@
+"""What `import equilibrist as eq` offers, used as its documentation shows."""
+
+import subprocess
+import sys
+
+import pytest
+
+import equilibrist as eq
+from equilibrist.errors import EquilibristError, InvalidValueError
+from equilibrist.games.action import CALL
+
+
+def test_every_public_name_is_there_and_listed():
+    assert set(eq.__all__) <= set(dir(eq))
+    for name in eq.__all__:
+        assert getattr(eq, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = eq.nonsense
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    program = "import sys, equilibrist; print([m for m in ('numpy', 'numba', 'scipy') if m in sys.modules])"
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == "[]"
+
+
+def test_a_game_is_solved_asked_saved_and_opened_again(tmp_path):
+    leduc = eq.solve("leduc", to=0.01)
+    assert leduc.value == pytest.approx(-0.0856, abs=0.02)  # -0.085606 exactly
+    assert leduc.exploitability <= 0.01
+    assert eq.exploitability(leduc) == pytest.approx(leduc.exploitability, rel=1e-9)
+    assert leduc.curve[-1][2] == leduc.exploitability
+    table = leduc.strategy("cc/r", board="Ks")
+    assert table.actions == ("f", "c", "r")
+    assert table.probabilities.sum(axis=1) == pytest.approx(1)
+    assert "exploitability" in repr(leduc)
+    folder = leduc.save(tmp_path / "leduc")
+    assert eq.Solution.load(folder).certificate.value == leduc.value
+
+
+def test_a_spot_is_solved_and_shown():
+    river = eq.spot("Td9d6hQc2s", oop="AA,76s,54s", ip="KK", pot=200, stack=200, bets="a")
+    found = river.solve(to="0.02%")
+    assert found.percent_of_pot <= 0.02
+    first = found.at()
+    # Six aces and three of seven bluffs bet; the pot is split 9 to 13 (a known answer).
+    assert first.frequencies["r200"] == pytest.approx(9 / 13, abs=0.01)
+    grid = first.grid().splitlines()
+    assert len(grid) == 14
+    assert max(map(len, grid)) <= 80
+    rows = first.rows()
+    assert len(rows) == len(first.report.hands)
+    assert all(row["c"] + row["r200"] == pytest.approx(1) for row in rows)
+    with pytest.raises(InvalidValueError, match="per cent of the pot"):
+        river.solve(to="much")
+
+
+def test_a_class_with_one_method_plays():
+    class Caller:
+        def act(self, view):
+            return CALL
+
+    found = eq.match(Caller(), "always-call", hands=200, duplicate=True, seed=3)
+    assert found.names == ("Caller", "always-call")
+    assert found.statistics().win_rate == 0  # both do the same with the same cards
+    with pytest.raises(EquilibristError, match="act"):
+        eq.match(object(), "always-call", hands=2)
+
+
+def test_equity_takes_text_boards():
+    assert eq.equity("AhKh", "QsQd", board="2h7h9c").wins == 536
+    with pytest.raises(EquilibristError):
+        eq.equity("AhKh", "QsQd", board="2h7h9")
+
+
+def test_the_package_runs_as_a_module():
+    found = subprocess.run(
+        [sys.executable, "-m", "equilibrist", "games", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert '"kuhn"' in found.stdout
