@@ -336,10 +336,6 @@ def exploitability(
     A solved game and a trained bot have the exploitability in their own model, in its unit. With
     `real_game` the best opponent knows all cards and all raises, and the result is in mbb/g; with
     `flops` it is an estimate from a stratified sample.
-
-    Example:
-        >>> round(exploitability("always-fold", real_game=True, flops=None), 1)  # doctest: +SKIP
-        750.0
     """
     if not real_game:
         return _own_exploitability(strategy)
