@@ -64,6 +64,7 @@ _LIMIT = 300.0  # seconds of a run
 _LATE, _DEAF = 1.0, 3.0  # seconds, without those of waiting for a core
 _MOST_LATE = 20.0  # seconds with them
 _POLL = 0.01  # seconds between two looks at a process
+_FRESH = 2  # kills of a chain of processes of their own, which take seconds to begin
 _BEGINNING = 0.3  # seconds in which a command of a version without handlers may not have begun
 
 
@@ -484,7 +485,7 @@ class Killer:
         if job.log:
             (home / job.log).write_bytes(b"precious\n")
         child = None
-        for _ in range(kills):
+        for _ in range(min(kills, _FRESH) if is_fresh else kills):
             kill, child = self._leg(rng, seed, job, home, is_fresh)
             if kill is not None:
                 found.append(kill)

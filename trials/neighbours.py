@@ -668,7 +668,7 @@ def try_real_game(tally: Tally, draw: random.Random, folder: Path) -> None:
         answer("verify", out, "--flops", 1)
 
     for strategy in ("always-call", "mix:0.1,0.6,0.3", "always-raise"):
-        flops = draw.choice((2, 3))
+        flops = draw.choice((6, 7))
         tally.attempt("real game", f"{strategy} {flops}", lambda s=strategy, f=flops: same(s, f))
 
 
@@ -677,7 +677,7 @@ def try_papers(tally: Tally, draw: random.Random, folder: Path) -> None:
     for seed in (0, draw.randrange(2**32)):
         words = ["reproduce", "cfr-plus", "--quick", "--seed", seed]
         tally.attempt("reproduce", " ".join(map(str, words)), lambda w=words: answer(*w))
-    words = ["reproduce", "ectomynx", "--hands", 2000, "--quick", "--seed"]
+    words = ["reproduce", "ectomynx", "--quick", "--seed"]
     found = [
         tally.attempt("reproduce", f"ectomynx --seed {seed}", lambda s=seed: answer(*words, s))
         for seed in (1, draw.randrange(2**32))

@@ -141,7 +141,7 @@ def test_invented_games_round_trip_through_their_definition(rules: GameRules) ->
 def test_betting_trees_agree_with_play(rules: GameRules, data: st.DataObject) -> None:
     pot = data.draw(st.none() | st.sampled_from([0, min(rules.stack_chips) * rules.num_players]))
     pot = None if rules.stacks is None else pot
-    menu = BetMenu.parse(bets="50%,a", max_raises="2")
+    menu = BetMenu.parse(bets="50%,a", max_raises="2").clipped(rules)
     try:
         tree = BettingTree.build(rules, menu, pot=pot, most_nodes=5_000)
     except InvalidValueError:

@@ -175,6 +175,30 @@ def test_impossible_rules_are_refused(change: dict[str, object]) -> None:
         replace(get_game("leduc"), **change)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("change", "limits"),
+    [
+        ({"blinds": (1, -1)}, "0 to 2147483647, not -1"),
+        ({"stacks": (0, 5)}, "1 to 2147483647, not 0"),
+        ({"raise_sizes": (2, 0)}, "1 to 2147483647, not 0"),
+        ({"max_raises": (2, -1)}, "0 to 255, not -1"),
+        ({"first_players": (0, 2)}, "0 to 1, not 2"),
+        ({"num_board_cards": (0, 8)}, "0 to 7, not 8"),
+        ({"num_suits": 5}, "1 to 4, not 5"),
+        ({"num_ranks": 14}, "1 to 13, not 14"),
+        ({"num_hole_cards": 8}, "1 to 7, not 8"),
+        ({"rollout_cards": 8}, "0 to 7, not 8"),
+    ],
+)
+def test_numbers_out_of_range_are_refused_with_the_range(
+    change: dict[str, object], limits: str
+) -> None:
+    with pytest.raises(
+        InvalidValueError, match=f"{next(iter(change))} holds whole numbers {limits}"
+    ):
+        replace(get_game("leduc"), **change)  # type: ignore[arg-type]
+
+
 def test_rules_are_values() -> None:
     leduc = get_game("leduc")
     assert leduc == parse_rules(rules_text(leduc))

@@ -135,3 +135,11 @@ def test_the_forecast_of_a_spot_is_a_little_more_than_its_arrays(bits):
     tables = (f"{part}{seat}" for seat in (0, 1) for part in ("regret", "last_regret"))
     actions = sum(state[name].size for name in tables)
     assert found.actions == pytest.approx(actions, rel=0.01)
+
+
+def test_the_forecast_of_a_spot_counts_its_hands_where_little_can_be_bet():
+    spot = Spot.of("Td9d6hQc", "random", "random", pot=200, stack=100, bets="a")
+    built, by = spot.build(), spot_solver("cfr+", 16)
+    pairs = (array for array in built.game.pairs if isinstance(array, np.ndarray))
+    arrays = num_bytes([*by.init(built.game).values(), *by._space(built.game), *pairs])
+    assert 1 <= spot_forecast(spot, 16).bytes / arrays < 1.5
