@@ -62,7 +62,7 @@ def test_lifting_needs_the_same_betting():
     buckets = lossless(get_game("leduc"))
     small = bucket_game(buckets, joint(buckets), BetMenu(max_raises=(1, 1)))
     real = exact_game(get_game("leduc"))
-    with pytest.raises(InvalidValueError, match="another betting"):
+    with pytest.raises(InvalidValueError, match="a different betting tree"):
         lift(real, small, buckets, 0, small.realize(0, small.uniform(0)))
 
 

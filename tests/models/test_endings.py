@@ -174,7 +174,7 @@ def test_what_does_not_fit_a_truncated_game_is_refused():
         bucket_game(buckets, counts, last_round=0)
     with pytest.raises(InvalidValueError, match="later rounds are left out"):
         bucket_game(buckets, counts, ending=ending)
-    with pytest.raises(InvalidValueError, match="a stake of 2; known are 1, 3, 5"):
+    with pytest.raises(InvalidValueError, match="a stake of 2; the stored stakes are 1, 3, 5"):
         ending(np.array([1.0, 2.0]))
     game = bucket_game(buckets, counts, last_round=0, ending=ending)
     with pytest.raises(InvalidValueError, match="use cfr\\+ or lp"):

@@ -32,8 +32,10 @@ def random_plans(game, player, number, rng):
     """Plans of random behaviour, some of it nearly pure."""
     plans = []
     for _ in range(number):
-        chances = game.uniform(player) * rng.random(game.lengths[player]) ** 3
-        plans.append(game.realize(player, game.behaviour(player, game.realize(player, chances))))
+        probabilities = game.uniform(player) * rng.random(game.lengths[player]) ** 3
+        plans.append(
+            game.realize(player, game.behaviour(player, game.realize(player, probabilities)))
+        )
     return np.stack(plans)
 
 

@@ -203,10 +203,10 @@ def test_a_locked_decision_is_played_as_told_and_answered():
     ("lock", "complaint"),
     [
         ("r999: c=1", "c, r20, r90 can follow"),
-        ("c", "says nothing; write c: "),
-        ("c: f=1", "none of the actions c, r20, r90"),
-        ("c: r20=0.5", "leave out one action at most"),
-        ("c: r20=0.7; r90=0.7", "more often than always"),
+        ("c", "has no actions; write c: "),
+        ("c: f=1", "not one of the actions c, r20, r90"),
+        ("c: r20=0.5", "omit at most one action"),
+        ("c: r20=0.7; r90=0.7", "sum to more than 1"),
         ("c: r20=2; r90=0", "number from 0 to 1"),
     ],
 )
@@ -221,15 +221,15 @@ def test_a_lock_that_cannot_be_read_is_refused(lock, complaint):
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"board": "AsKs"}, "begins on a board of 3, 4, 5 cards, not of 2"),
+        ({"board": "AsKs"}, "must start on a board of 3, 4, 5 cards, not of 2"),
         ({"board": "AsKsQhAs"}, "As.* (twice|repeat|again)"),
         ({"board": "AsKsQh2c"}, "2c is not in the deck"),
-        ({"pot": 41}, "an even number of chips above zero.*not 41"),
-        ({"stack": None}, "needs its stack"),
+        ({"pot": 41}, "a positive even number of chips.*not 41"),
+        ({"stack": None}, "needs a stack"),
         ({"stack": 0}, "nobody can bet on"),
         ({"bets": "2.5x"}, "nobody can bet on"),
-        ({"bets": "50% / 60% / 70%"}, "a menu of 3 streets for the 2 from"),
-        ({"blind": 50}, "the smallest bet is 1 to 20 chips, not 50"),
+        ({"bets": "50% / 60% / 70%"}, "the bet menu has 3 streets; 2 are left from"),
+        ({"blind": 50}, "the smallest bet must be 1 to 20 chips, not 50"),
         ({"oop": "AsKs"}, "no hand of the range"),
         ({"pot": 10**5000 + 1}, "not a huge number"),
         ({"pot": 10**5000}, "not a huge number"),
@@ -254,7 +254,7 @@ def test_names_of_a_hundred_thousand_characters_are_refused_after_few_looks(name
 
     spot = royal(RIVER)
     nodes = spot.__dict__["_nodes"] = Counting(spot._nodes)
-    with pytest.raises(EquilibristError, match=r"is no node of this spot: .* can follow"):
+    with pytest.raises(EquilibristError, match=r"is not a node of this spot: .* can follow"):
         spot.find(name)
     assert nodes.looks <= max(map(len, spot.names)) + 2
 
@@ -272,7 +272,7 @@ def test_ranges_that_leave_no_pair_of_hands_are_refused():
     shared = "AhKh:0.1,AhKd:0.3,AhJs:0.7,AhTc:0.1"
     with pytest.raises(EquilibristError, match="no hands of the ranges can meet"):
         royal(oop=shared, ip=shared).build()
-    with pytest.raises(EquilibristError, match="spots are of hold'em"):
+    with pytest.raises(EquilibristError, match="a spot must be of hold'em"):
         Spot.of("Ks", "random", "random", pot=4, game=get_game("leduc"))
 
 

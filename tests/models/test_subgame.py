@@ -187,5 +187,5 @@ def test_what_is_no_subgame_is_refused():
     board = parse_cards("2c3c4c5d7d")
     with pytest.raises(InvalidValueError, match=f"can meet on {cards_name(board)}"):
         subgame(rules, board, (only_aces, only_aces), pot=40)
-    with pytest.raises(InvalidValueError, match="never below zero"):
+    with pytest.raises(InvalidValueError, match="finite and not negative"):
         subgame(rules, board, (-only_aces, only_aces), pot=40)

@@ -157,7 +157,7 @@ def test_ranges_and_locks_stay_what_they_are():
         played = game.behaviour(player, plan)
         given = game.given[player]
         places = given.places[plan[given.places] > 1e-6]
-        told = dict(zip(given.places.tolist(), given.chances.tolist(), strict=True))
+        told = dict(zip(given.places.tolist(), given.probabilities.tolist(), strict=True))
         expected = [told[int(place)] for place in places]
         np.testing.assert_allclose(played[places], expected, atol=1e-5)
 
