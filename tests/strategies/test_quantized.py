@@ -165,7 +165,7 @@ def test_what_is_no_strategy_of_buckets_is_refused(folder, tmp_path):
     plans = tuple(game.realize(p, game.uniform(p)) for p in (0, 1))
     proof = evaluate(game, plans)
     found = Solution(GameDescription.of(game), plans, "none", 0, 0.0, proof, np.zeros((0, 3)))
-    with pytest.raises(InvalidValueError, match="is no game of buckets"):
+    with pytest.raises(InvalidValueError, match="is not a game of buckets"):
         CompactStrategy.of(found, {})
     with pytest.raises(StorageError, match="describes a solution, but a strategy is wanted"):
         CompactStrategy.open(folder / "solution")

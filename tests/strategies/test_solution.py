@@ -139,7 +139,7 @@ def test_arrays_of_wrong_shape_are_refused(leduc):
         uniform_solution(leduc, plans=(first, second[None]))
     with pytest.raises(InvalidValueError, match="player 0's plan is int64"):
         uniform_solution(leduc, plans=(first.astype(int), second))
-    with pytest.raises(InvalidValueError, match="a trace of shape"):
+    with pytest.raises(InvalidValueError, match="the trace has shape"):
         uniform_solution(leduc, trace=np.zeros(3))
     uniform_solution(leduc, trace=np.zeros((0, 3)))
 

@@ -215,7 +215,7 @@ def runout_weight(answers, report):
 def test_what_is_no_decision_is_refused(river):
     turn = solved(royal(TURN), iterations=1)
     for ask, complaint in (
-        (lambda: river.at("x"), "is no node of this spot: c, r20, r90 can follow ''"),
+        (lambda: river.at("x"), "is not a node of this spot: c, r20, r90 can follow ''"),
         (lambda: river.at("cc"), "the hand is over after 'cc'"),
         (lambda: turn.at("cc"), "a card is dealt after 'cc': ask for 'cc/'"),
         (lambda: turn.at("cc/"), "1 cards are dealt after .* not 0"),

@@ -74,10 +74,10 @@ class TableBoards:
         return first[0], second[0]
 
     def _trunk_values(self, player: int) -> Floats:
-        if player not in self._kept_values:
-            self._kept_values[player] = self.solver.trunk_values(self.game, self.state, player)
-        return self._kept_values[player]
+        if player not in self._stored_values:
+            self._stored_values[player] = self.solver.trunk_values(self.game, self.state, player)
+        return self._stored_values[player]
 
     @functools.cached_property
-    def _kept_values(self) -> dict[int, Floats]:
+    def _stored_values(self) -> dict[int, Floats]:
         return {}
