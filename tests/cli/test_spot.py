@@ -155,7 +155,7 @@ def mtime(folder):
         ({"--pot": "0"}, "--pot is missing"),
         ({"--pot": "41"}, "a positive even number of chips"),
         ({"--to": "soon"}, "such as 0.3% of the pot"),
-        ({"--bits": "8"}, "16 or 32 bits"),
+        ({"--bits": "8"}, "bits must be 16 or 32"),
         ({"--method": "lp"}, "cfr+, dcfr, cfr"),
         ({"--lock": "c: f=1"}, "not one of the actions"),
         ({"--node": "x"}, "not a node of this spot"),
@@ -191,4 +191,4 @@ def test_a_folder_with_a_solution_is_not_overwritten_nor_taken_for_another(run, 
     other = [*turn[:-1], "2.5x"]
     resumed = run("spot", *other, "--iterations", "2", "--out", out, "--resume")
     assert resumed.returncode == 2
-    assert "begun with another spot" in resumed.stderr
+    assert "started with another spot" in resumed.stderr

@@ -242,7 +242,7 @@ def test_a_corrupted_state_is_a_breakdown_not_an_answer():
 def test_unknown_weights_and_impossible_steps_are_refused():
     with pytest.raises(InvalidValueError, match="not kroer18"):
         ExcessiveGap(weights="kroer18")
-    with pytest.raises(InvalidValueError, match="steps lie"):
+    with pytest.raises(InvalidValueError, match="the step and the restart factor must be"):
         ExcessiveGap(largest_step=1.0)
 
 

@@ -300,11 +300,11 @@ def test_locked_decisions_stay(solver):
 @BY_NAME
 def test_wrong_numbers_are_refused(solver):
     game = exact_game(get_game("kuhn"))
-    with pytest.raises(InvalidValueError, match="0 iterations or more, not -1"):
+    with pytest.raises(InvalidValueError, match="iterations must be 0 or more, not -1"):
         solver.step(game, solver.init(game), -1)
-    with pytest.raises(InvalidValueError, match="seed is 0 or more, not -2"):
+    with pytest.raises(InvalidValueError, match="seed must be 0 or more, not -2"):
         solver.init(game, -2)
-    with pytest.raises(InvalidValueError, match=r"gamma 0 or more, not -0\.5"):
+    with pytest.raises(InvalidValueError, match=r"gamma must be 0 or more, not -0\.5"):
         dataclasses.replace(solver, gamma=-0.5)
 
 

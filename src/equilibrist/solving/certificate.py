@@ -1,21 +1,20 @@
-"""The proof of a stored solution or spot: whether what is stated is what its arrays give.
+"""Certificates of stored solutions and spots: check that stated numbers follow from the arrays.
 
 A folder states a value, both best responses, their mean (the exploitability), a unit, a number of
 iterations and a trace whose last row is the same evaluation. `check` builds the game from its
 description, computes the best responses from the arrays, and lists every statement that does not
-hold. No other module compares proofs.
+hold. No other module compares certificates.
 
-How far numbers may be apart. They are computed by the same program from the same arrays, so they
-differ only where sums are taken in another order: by another number of threads, or by another
-library of matrix products. Measured: at most 2e-16 of the largest payoff in float64 and 6e-8 where
-sums are in float32 (spots, and matrices of more than 10⁸ cells). Allowed are 1e-9 and 1e-6 of it,
-which is less than any digit that is printed. A plan may miss the constraints of a realization plan
-by 1e-9, or by 1e-5 if its numbers were float32. What is only copied (the trace's last row, the
-number of iterations) must be equal.
+Tolerances: the numbers are computed by the same program from the same arrays, so they differ only
+where sums are taken in another order: by another number of threads, or by another library of matrix
+products. Measured differences are at most 2e-16 of the largest payoff in float64 and 6e-8 where
+sums are in float32 (spots, and matrices of more than 10⁸ cells). The limits are 1e-9 and 1e-6 of
+it, which is less than any digit that is printed. A plan may miss the constraints of a realization
+plan by 1e-9, or by 1e-5 if its numbers were float32. Numbers that are only copied (the trace's last
+row, the number of iterations) must be equal.
 
-Checksums find damage; this finds numbers that the arrays do not bear out, whoever wrote them. It
-does not say who wrote them, nor that the game is the one that is wanted: its name and rules are
-part of the report.
+Checksums find damage; this finds numbers that the arrays do not support. It does not prove who
+wrote them, nor that the game is the intended one: its name and rules are part of the report.
 """
 
 from __future__ import annotations
@@ -46,22 +45,22 @@ from equilibrist.strategies.description import Description, GameDescription
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.solution import Solution, game_of, plan_error
 
-EXACT, ROUNDED = 1e-9, 1e-6  # of the largest payoff: differences allowed with float64 and float32
+EXACT, ROUNDED = 1e-9, 1e-6  # differences allowed with float64 and float32, × the largest payoff
 PLAN, ROUNDED_PLAN = 1e-9, 1e-5  # how far a plan may miss its constraints
 
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """What the arrays of a folder give, what it states, and each statement that does not hold."""
+    """Numbers computed from the arrays of a folder, those that it states, and every difference."""
 
     game: SequenceGame
     method: str
     iterations: int
-    found: Evaluation  # from the arrays
-    stated: Evaluation  # in the folder
+    found: Evaluation  # computed from the arrays
+    stated: Evaluation  # stored in the folder
     plan_error: float  # how far the plans miss their constraints; 0 for spots, which have no plans
-    faults: tuple[str, ...]  # sentences without a full stop; none if everything holds
-    seconds: float  # that the best responses took
+    faults: tuple[str, ...]  # sentences without a full stop; empty if everything holds
+    seconds: float  # time that the best responses took
 
     @property
     def matches(self) -> bool:
@@ -70,10 +69,10 @@ class Proof:
 
 
 def check(folder: str | Path) -> Proof:
-    """The proof of the solution or solved spot in a folder, computed again from its arrays.
+    """Compute the certificate of the solution or solved spot in a folder again from its arrays.
 
-    Raises `StorageError` for a folder that cannot be trusted to be one, and `SolverError` where its
-    arrays give no number at all.
+    Raises `StorageError` for a folder that does not hold a valid one, and `SolverError` if its
+    arrays do not give finite numbers.
     """
     try:
         return _check_spot(folder) if read_identity(folder).kind == SPOT else _check_plans(folder)
@@ -82,7 +81,7 @@ def check(folder: str | Path) -> Proof:
 
 
 def agree(found: Evaluation, stated: Evaluation, allowed: float) -> list[str]:
-    """Which numbers are further apart than `allowed`, in words.
+    """Return a sentence for each pair of numbers that differ by more than `allowed`.
 
     Example:
         >>> agree(Evaluation(0, (1, 1), "chips"), Evaluation(0.5, (1, 1), "chips"), 1e-9)
@@ -152,7 +151,7 @@ def _check_spot(folder: str | Path) -> Proof:
     return Proof(game, name, iterations, found, stated, 0.0, tuple(faults), seconds)
 
 
-# --- what is stated -------------------------------------------------------------------------------
+# --- stated numbers -------------------------------------------------------------------------------
 
 
 def _allowed(game: SequenceGame) -> float:
@@ -161,7 +160,7 @@ def _allowed(game: SequenceGame) -> float:
 
 
 def _game_faults(described: Description, game: SequenceGame) -> Iterator[str]:
-    """Whether the game is the one that its name says."""
+    """Yield a fault if the game is not the one of its name."""
     if described.name != game.name:
         yield f"the game is {game.name}, not {described.name!r} as stated"
     if not isinstance(described, GameDescription) or described.name not in game_names():
@@ -179,7 +178,7 @@ def _plan_faults(solution: Solution, error: float, allowed: float) -> Iterator[s
 
 
 def _exploitability_faults(info: Fields, stated: Evaluation) -> Iterator[str]:
-    """Whether the exploitability and the unit beside the certificate are the certificate's."""
+    """Yield a fault if the exploitability or unit differs from that of the certificate."""
     exploitability, unit = info.number("exploitability"), info.text("unit")
     if not is_same(exploitability, stated.exploitability):
         yield (
@@ -192,7 +191,7 @@ def _exploitability_faults(info: Fields, stated: Evaluation) -> Iterator[str]:
 def _trace_faults(
     trace: NDArray[np.float64], stated: Evaluation, iterations: int, seconds: float
 ) -> Iterator[str]:
-    """Whether a trace grows, agrees with itself, and ends in what is stated."""
+    """Yield a fault unless a trace grows, is consistent, and ends with the stated numbers."""
     if not len(trace):
         return
     if not np.isfinite(trace).all():
@@ -215,7 +214,7 @@ def _trace_faults(
 
 
 def _state_faults(artefact: Artefact, game: SequenceGame, solution: Solution) -> Iterator[str]:
-    """Whether the method's own arrays, from which a run goes on, give the plans."""
+    """Yield a fault unless the method's own arrays, from which a run resumes, give the plans."""
     if not solution.state:
         return
     if solution.method not in method_names():
@@ -239,5 +238,5 @@ def _same(what: str, found: object, stated: object) -> Iterator[str]:
 
 
 def is_same(first: float, second: float) -> bool:
-    """Whether numbers are equal but for the rounding of a sum."""
+    """Return whether numbers are equal except for the rounding of a sum."""
     return math.isclose(first, second, rel_tol=1e-12, abs_tol=1e-12)
