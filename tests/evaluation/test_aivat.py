@@ -257,7 +257,7 @@ def test_values_of_a_pair_are_what_play_from_there_gives(name):
 
 def test_values_of_the_last_round_are_worked_out_again_when_forgotten(monkeypatch):
     whole = PairValues(model("leduc"), plans("leduc", "random"))
-    monkeypatch.setattr("equilibrist.evaluation.history_values._KEPT_NUMBERS", 1)
+    monkeypatch.setattr("equilibrist.evaluation.history_values._CACHED_NUMBERS", 1)
     forgetful = PairValues(model("leduc"), plans("leduc", "random"))
     betting = model("leduc").betting
     for node in range(len(betting)):
@@ -319,7 +319,7 @@ def test_what_cannot_be_corrected_is_one_sentence():
     hand = parse_state(rules, "STATE:0:rc:As|Qs").state
     with pytest.raises(InvalidValueError, match="at least one player"):
         Aivat(game, (None, None))
-    with pytest.raises(InvalidValueError, match="say what histories are worth"):
+    with pytest.raises(InvalidValueError, match="values of histories must be given"):
         Aivat(game, (mix[0], None))
     with pytest.raises(InvalidValueError, match="never play 'r'"):
         Aivat(game, (never[0], None), zero).chips(hand)

@@ -134,13 +134,13 @@ def test_what_is_no_plan_is_one_sentence():
     plans = fixed_mix(game, CALL)
     with pytest.raises(InvalidValueError, match=r"plans of kuhn have \d+ numbers"):
         pair_value(game, (plans[0][:-1], plans[1]))
-    with pytest.raises(InvalidValueError, match="no realization plan of kuhn"):
+    with pytest.raises(InvalidValueError, match="not a realization plan of kuhn"):
         pair_value(game, (plans[0] * 0.5, plans[1]))
-    with pytest.raises(InvalidValueError, match="no realization plan"):
+    with pytest.raises(InvalidValueError, match="not a realization plan"):
         pair_value(game, (plans[0] * np.nan, plans[1]))
     with pytest.raises(InvalidValueError, match="three probabilities"):
         fixed_mix(game, (0.5, 0.5, 0.5))
-    with pytest.raises(InvalidValueError, match="no betting to mix"):
+    with pytest.raises(InvalidValueError, match="no betting tree to mix actions in"):
         fixed_mix(matrix_game([[1, -1], [-1, 1]]), CALL)
     with pytest.raises(UnknownNameError, match="kuhn have no unit 'mbb/g'"):
         expectation(game, plans, plans).win_rate("mbb/g")

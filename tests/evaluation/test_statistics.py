@@ -71,7 +71,7 @@ def test_the_hands_a_verdict_asks_for_tell_four_times_in_five():
     start = match_statistics(np.tile([5.5, -4.5], 100))  # 0.5 a hand, deviation 5
     assert start.verdict.startswith("cannot tell: about ")
     told = [
-        match_statistics(rng.normal(0.5, start.standard_deviation, start.hands_to_tell()))
+        match_statistics(rng.normal(0.5, start.standard_deviation, start.hands_to_decide()))
         for _ in range(2000)
     ]
     assert np.mean([match.verdict.startswith("A wins") for match in told]) == pytest.approx(
@@ -85,7 +85,7 @@ def test_verdicts_name_the_winner():
     assert lost.win_rate == -2
     level = match_statistics([-1.0, 1.0], names=("Ann", "Bob"))
     assert level.verdict.startswith("cannot tell: Ann and Bob are level")
-    assert level.hands_to_tell() is None
+    assert level.hands_to_decide() is None
 
 
 def test_equal_results_tell_only_if_there_are_some():
@@ -159,13 +159,13 @@ def test_results_know_their_hands_and_nobody_says_so_twice():
     assert found == match_statistics(pairs.chips, hands_each=2)
     assert (found.win_rate, found.hands) == (1.5, 6)
     assert pairs.rates.tolist() == [2, -1, 3.5]
-    with pytest.raises(InvalidValueError, match="2 hands each; leave out hands_each"):
+    with pytest.raises(InvalidValueError, match="2 hands each; omit hands_each"):
         match_statistics(pairs, hands_each=2)
     with pytest.raises(InvalidValueError, match="hands of a result"):
         Results([1.0, 2.0], hands_each=0)
     matches = Results(np.arange(40.0).reshape(2, 20), hands_each=2)
     assert learning(matches) == learning(matches.chips, hands_each=2)
-    with pytest.raises(InvalidValueError, match="leave out hands_each"):
+    with pytest.raises(InvalidValueError, match="omit hands_each"):
         learning(matches, hands_each=1)
 
 
