@@ -1,4 +1,4 @@
-"""Exact expectations: against enumeration, closed forms and solved games."""
+"""Exact expectations compared with enumeration, closed forms and solved games."""
 
 import dataclasses
 
@@ -58,7 +58,7 @@ def test_always_call_against_always_raise_is_even(name):
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
-def test_what_one_wins_the_other_loses_and_nobody_beats_itself(name):
+def test_winnings_are_zero_sum_and_zero_against_itself(name):
     game = exact_game(get_game(name))
     good, mixed = solved(game, 500), fixed_mix(game, (0.2, 0.5, 0.3))
     there, back = expectation(game, good, mixed), expectation(game, mixed, good)
@@ -129,7 +129,7 @@ def test_solutions_meet_where_their_games_are_the_same():
         head_to_head(good, by_cards)
 
 
-def test_what_is_no_plan_is_one_sentence():
+def test_invalid_plans_raise_one_sentence():
     game = exact_game(get_game("kuhn"))
     plans = fixed_mix(game, CALL)
     with pytest.raises(InvalidValueError, match=r"plans of kuhn have \d+ numbers"):

@@ -1,4 +1,4 @@
-"""Bucket games against exact ones."""
+"""Bucket games compared with exact ones."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_lossless_buckets_have_the_value_of_the_game(name, value):
 
 @pytest.mark.parametrize("name", ["leduc", "rhode-island"])
 def test_lifted_strategies_are_worth_the_same_in_the_real_game(name):
-    """J and W say of buckets what the cards say of hands: the value of any pair of plans."""
+    """J and W of buckets give every pair of plans the value that the cards give."""
     rules = get_game(name)
     sides = [
         percentile(Strengths.of(Streets.of(rules)), [3 * 2**r for r in range(rules.num_rounds)]),

@@ -1,4 +1,4 @@
-"""Products that skip zeros against NumPy's."""
+"""Products that skip zeros compared with NumPy's."""
 
 import numpy as np
 import pytest

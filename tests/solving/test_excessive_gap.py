@@ -206,7 +206,7 @@ def test_the_bound_holds_where_decisions_are_locked(player):
     assert evaluate(game, egt.plans(game, state)).nash_conv <= smoothing_bound(state)
 
 
-def test_float32_runs_until_its_precision_and_says_so():
+def test_float32_runs_until_its_precision_and_reports_it():
     game, egt = make_game("kuhn"), ExcessiveGap(dtype="float32", centring=True)
     state = egt.init(game)
     egt.step(game, state, 2000)
