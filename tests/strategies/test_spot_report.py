@@ -140,7 +140,7 @@ def test_runouts_that_differ_by_suits_have_the_same_answers_in_other_suits():
     assert any(one.hands != other.hands)
 
 
-def told_apart(answers):
+def with_separate_suits(answers):
     """Return the same plans with every suit by itself, each board and hand by its swap."""
     spot, merged = answers.spot, answers.subgame
     weights = tuple(own.weights for own in spot.ranges)
@@ -172,7 +172,7 @@ def told_apart(answers):
 @pytest.mark.parametrize("node", ["cc/", "r20c/"])
 def test_suits_are_swapped_back_on_every_runout(node):
     merged = solved(royal(TURN))
-    raw = told_apart(merged)
+    raw = with_separate_suits(merged)
     exact = [evaluate(found.subgame.game, found.boards.plans) for found in (merged, raw)]
     assert exact[0].value == pytest.approx(exact[1].value, abs=1e-9)
     assert exact[0].best_response == pytest.approx(exact[1].best_response, abs=1e-9)

@@ -114,7 +114,7 @@ class SequentialTest:
 
     @property
     def is_decided(self) -> bool:
-        """Whether a player wins, at the rule's level."""
+        """Return whether a player wins, at the rule's level."""
         return self.decided_at is not None
 
     @property

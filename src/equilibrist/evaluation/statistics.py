@@ -100,7 +100,7 @@ class Estimate:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the mean is significant: zero is outside the interval."""
+        """Return whether the mean is significant: zero is outside the interval."""
         return self.p_value < 1 - CONFIDENCE
 
     def text(self, unit: str, sign: int = 1) -> str:
@@ -123,7 +123,7 @@ class MatchStatistics:
 
     @property
     def win_rate(self) -> float:
-        """What A wins per hand."""
+        """Units that A wins per hand."""
         return self.estimate.mean
 
     @property
@@ -275,8 +275,8 @@ def learning(
     """Return win rates over matches [M, N results], each from a fresh start (GS3's protocol).
 
     A learning player makes the hands of a match depend on each other, so with several matches a
-    match counts as one result, and the gain is the mean of their differences. One match [N] or [1,
-    N] has only its hands: they are taken as independent, and the gain is Welch's.
+    match counts as one result, and the gain is the mean of their differences. One match, [N] or
+    [1, N], has only its hands: they are taken as independent, and the gain is Welch's.
 
     Example:
         >>> improving = np.linspace(-1, 1, 100) * np.array([[1.1], [1.0], [0.9]])

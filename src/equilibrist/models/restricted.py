@@ -76,7 +76,7 @@ class RestrictedGame:
 
     @property
     def utilities(self) -> Floats:
-        """What each row of the opponent wins against each plan (equation 10): [K, L]."""
+        """Utility vectors (equation 10) of the opponent's rows against each plan: [K, L]."""
         assert self.payoffs is not None
         return self.payoffs
 

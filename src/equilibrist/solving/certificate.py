@@ -64,7 +64,7 @@ class Proof:
 
     @property
     def matches(self) -> bool:
-        """Whether every statement holds."""
+        """Return whether every statement holds."""
         return not self.faults
 
 

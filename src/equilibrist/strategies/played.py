@@ -211,7 +211,7 @@ class Table:
 
     @functools.cached_property
     def _places(self) -> list[list[int]]:
-        """By player, the node where it believes it is at each node; negative if there is none."""
+        """Node where each player believes it is, by player and node; negative if there is none."""
         return [[place for place, _ in follow(self.known, self.tree, p)] for p in (0, 1)]
 
     @functools.cached_property

@@ -218,7 +218,7 @@ class Response:
 
     @functools.cached_property
     def _rows(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """By round from the second: the opponent's rows and first rows at ends, [Q, 2].
+        """Rows and first rows of the opponent at ends, [Q, 2], by round from the second.
 
         Also the index among them of each position's ends, −1 if never reached: [P, E].
         """

@@ -74,7 +74,7 @@ class Run:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all flops are finished; otherwise values are estimates."""
+        """Return whether all flops are finished; otherwise values are estimates."""
         return bool(self.is_done.all())
 
 

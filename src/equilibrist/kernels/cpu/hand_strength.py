@@ -14,7 +14,7 @@ from equilibrist.kernels.rank_tables import NO_CARDS
 def hand_values(tables, hands, board, out):
     """Write into `out` [H] int32 the values of `hands` [H, 2] with a board; −1 where blocked.
 
-    `tables` must rank hands of as many cards as a hand and the board have together.
+    `tables` must be built for the number of cards of a hand and the board together.
     """
     keys, masks = hand_sums(tables, hands)
     key, mask = _board_sums(tables, board)

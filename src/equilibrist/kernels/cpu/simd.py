@@ -59,7 +59,7 @@ def spread_half(context, number):
 
 @intrinsic
 def spread_wide(context, number):
-    """Return a vector of `WIDE` copies of a number, in as many registers as that takes."""
+    """Return a vector of `WIDE` copies of a number, in several registers."""
     return repeat(number, WIDE)
 
 
