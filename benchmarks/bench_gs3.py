@@ -32,10 +32,10 @@ def last_product(game: SequenceGame, plan: np.ndarray) -> tuple[float, float]:
     chips, matrix = game.stakes[last][1].astype(plan.dtype), game.matrices(last)[1]
     matrix = matrix.astype(plan.dtype, copy=False)
     left = chips[np.diff(chips.indptr) > 0] @ block(game.trees[1], last, last, plan)
-    some, exact = product(left[:64], matrix, is_turned=True), left[:64] @ matrix.T
+    some, exact = product(left[:64], matrix, is_transposed=True), left[:64] @ matrix.T
     assert np.abs(some - exact).max() <= 1e-4 * np.abs(exact).max()
     times = []
-    for multiply in (lambda: product(left, matrix, is_turned=True), lambda: left @ matrix.T):
+    for multiply in (lambda: product(left, matrix, is_transposed=True), lambda: left @ matrix.T):
         start = time.perf_counter()
         multiply()
         times.append(time.perf_counter() - start)

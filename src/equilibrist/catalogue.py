@@ -1,12 +1,12 @@
-"""Catalogues: things that are chosen by name, built in or added by other packages.
+"""Catalogues: entries that are chosen by name, built in or added by other packages.
 
-Games, methods, recipes, players and bots are each one catalogue. An entry has a name and says what
-it is in one line; the code behind it is given by an import path as text, such as
+Games, methods, recipes, players and bots are each one catalogue. An entry has a name and a one-line
+summary; its code is given by an import path as text, such as
 "equilibrist.solving.excessive_gap:ExcessiveGap", and is imported when it is first used. So a layer
-can list what layers above it provide, and listing imports nothing.
+can list what the layers above it provide, and listing imports nothing.
 
 Another package adds entries by Python entry points: a group is named after the catalogue, such as
-`equilibrist.methods`, and each entry point names an entry of the catalogue's type.
+`equilibrist.methods`, and each entry point refers to an entry of the catalogue's type.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from equilibrist.errors import UnknownNameError
 
-_PRINTED = 60  # characters of an unknown name in a message
-_SIMILAR = 0.4  # how similar a name must be to be suggested, as `difflib` measures it
+_PRINTED = 60  # maximum number of characters of an unknown name in a message
+_SIMILAR = 0.4  # minimum similarity of a suggested name, as `difflib` measures it
 
 
 class _Entry(Protocol):
@@ -33,7 +33,7 @@ E = TypeVar("E", bound=_Entry)
 
 
 def load_object(path: str) -> Any:
-    """Import the object that a path "package.module:name" names.
+    """Import the object at a path of the form "package.module:name".
 
     Example:
         >>> load_object("equilibrist.errors:UnknownNameError").__name__
@@ -44,7 +44,7 @@ def load_object(path: str) -> Any:
 
 
 class Catalogue(Mapping[str, E], Generic[E]):
-    """Entries by name: the built-in ones in their order, then those of other packages.
+    """Mapping of names to entries: the built-in ones in their order, then those of other packages.
 
     Example:
         >>> from dataclasses import dataclass
@@ -64,7 +64,7 @@ class Catalogue(Mapping[str, E], Generic[E]):
         self.noun = noun
         self._entries = {entry.name: entry for entry in entries}
         self._types = tuple({type(entry) for entry in self._entries.values()})
-        self._is_complete = False  # whether entry points of other packages have been read
+        self._is_complete = False  # whether the entry points of other packages have been read
 
     def __getitem__(self, name: str) -> E:
         if name not in self._entries:
@@ -87,7 +87,7 @@ class Catalogue(Mapping[str, E], Generic[E]):
         return name in self._entries
 
     def unknown(self, name: str) -> UnknownNameError:
-        """Return the error for a name that is not in the catalogue; it suggests similar names."""
+        """Return the error for an unknown name, with suggestions of similar names."""
         names = list(self)
         similar = difflib.get_close_matches(name.lower(), names, n=3, cutoff=_SIMILAR)
         known = ", ".join(names)
@@ -95,7 +95,7 @@ class Catalogue(Mapping[str, E], Generic[E]):
         return UnknownNameError(f"no {self.noun} is called {name[:_PRINTED]!r}; {hint}", value=name)
 
     def _add_entry_points(self) -> None:
-        """Add what installed packages provide; one that fails is left out with a warning."""
+        """Add the entries of installed packages; warn about each one that fails."""
         if self._is_complete:
             return
         self._is_complete = True
@@ -104,7 +104,7 @@ class Catalogue(Mapping[str, E], Generic[E]):
                 entry = point.load()
                 if not isinstance(entry, self._types):
                     wanted = " or ".join(kind.__name__ for kind in self._types)
-                    raise TypeError(f"{point.value} is no {wanted}")
+                    raise TypeError(f"{point.value} is not a {wanted}")
             except Exception as error:
                 warnings.warn(
                     f"the {self.noun} {point.name} of another package is left out: {error}",

@@ -165,16 +165,16 @@ def mtime(folder):
     [
         ({"--oop": "AhAd", "--ip": "AhAd"}, "no hands of the ranges can meet"),
         ({"--board": "AsKsQhAs"}, "As"),
-        ({"--board": "AsKs"}, "begins on a board of 3, 4, 5 cards"),
+        ({"--board": "AsKs"}, "must start on a board of 3, 4, 5 cards"),
         ({"--bets": "2.5x"}, "nobody can bet on"),
         ({"--bets": "50"}, "is not a bet size"),
         ({"--pot": "0"}, "--pot is missing"),
-        ({"--pot": "41"}, "an even number of chips"),
+        ({"--pot": "41"}, "a positive even number of chips"),
         ({"--to": "soon"}, "such as 0.3% of the pot"),
-        ({"--bits": "8"}, "16 or 32 bits"),
+        ({"--bits": "8"}, "bits must be 16 or 32"),
         ({"--method": "lp"}, "cfr+, dcfr, cfr"),
-        ({"--lock": "c: f=1"}, "none of the actions"),
-        ({"--node": "x"}, "no node of this spot"),
+        ({"--lock": "c: f=1"}, "not one of the actions"),
+        ({"--node": "x"}, "not a node of this spot"),
     ],
 )
 def test_bad_input_is_one_sentence(run, turn, changes, complaint):
@@ -207,4 +207,4 @@ def test_a_folder_with_a_solution_is_not_overwritten_nor_taken_for_another(run, 
     other = [*turn[:-1], "2.5x"]
     resumed = run("spot", *other, "--iterations", "2", "--out", out, "--resume")
     assert resumed.returncode == 2
-    assert "begun with another spot" in resumed.stderr
+    assert "started with another spot" in resumed.stderr

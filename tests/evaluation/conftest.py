@@ -1,28 +1,28 @@
-"""Results of hands as poker has them: mostly small, seldom large, skewed."""
+"""Distributions of results like poker's: mostly small, seldom large, skewed."""
 
 import numpy as np
 import pytest
 
 
 class Outcomes:
-    """A distribution of the chips won in a hand; its mean is known."""
+    """Distribution of the chips won in a hand, with known mean."""
 
-    def __init__(self, chances):
-        self.chips = np.array(list(chances), np.float64)
-        self.chances = np.array(list(chances.values()))
-        self.mean = float(self.chips @ self.chances)
+    def __init__(self, probabilities):
+        self.chips = np.array(list(probabilities), np.float64)
+        self.probabilities = np.array(list(probabilities.values()))
+        self.mean = float(self.chips @ self.probabilities)
         apart = self.chips - self.mean
-        self.deviation = float(np.sqrt(apart**2 @ self.chances))
-        self.skewness = float(apart**3 @ self.chances) / self.deviation**3
+        self.deviation = float(np.sqrt(apart**2 @ self.probabilities))
+        self.skewness = float(apart**3 @ self.probabilities) / self.deviation**3
 
     def draw(self, rng, num_hands):
-        """Results of hands in the order they were played."""
-        places = np.searchsorted(np.cumsum(self.chances)[:-1], rng.random(num_hands))
+        """Return results of hands in the order they were played."""
+        places = np.searchsorted(np.cumsum(self.probabilities)[:-1], rng.random(num_hands))
         return self.chips[places]
 
     def draw_sorted(self, rng, num_hands):
-        """The same for whom the order does not matter; faster."""
-        return np.repeat(self.chips, rng.multinomial(num_hands, self.chances))
+        """Return results sorted by value; faster where the order does not matter."""
+        return np.repeat(self.chips, rng.multinomial(num_hands, self.probabilities))
 
 
 # Blinds of 5 and 10 chips, pots up to twelve big bets; skewness 1.9.

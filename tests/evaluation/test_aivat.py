@@ -1,4 +1,4 @@
-"""AIVAT by full enumeration: every deal and every line of play, so that means are exact."""
+"""AIVAT by full enumeration: every deal and every betting sequence, so that means are exact."""
 
 import dataclasses
 import functools
@@ -48,7 +48,7 @@ def cards(name):
 
 @functools.cache
 def plans(name, kind):
-    """Strategies of different merit: a plan for each seat."""
+    """Return strategies of different strength: a plan for each seat."""
     game = model(name)
     if kind == "mixed":
         return fixed_mix(game, (0.3, 0.45, 0.25))
@@ -82,7 +82,7 @@ class FollowPlan:
 
 
 def by_suit(hand):
-    """A strategy that no plan of a symmetric game can describe: suits decide."""
+    """Return probabilities that depend on suits, which no plan of a symmetric game describes."""
     hole, board = hand.holes[hand.actor], hand.board
     key = sum(hole) + 3 * sum(board) + len(hand.betting.text)
     weights = 1 + (key * np.arange(1, 4)) % 5
@@ -97,7 +97,7 @@ def actions_of(hand):
 
 
 def deals(rules):
-    """All deals; sets of cards are ordered, as the model does not care."""
+    """Yield all deals; sets of cards are sorted, as the model ignores their order."""
     deck, sizes = list(rules.deck.cards), (rules.num_hole_cards,) * 2 + rules.num_board_cards
     dealt = [()]
     for size in sizes:
@@ -111,29 +111,29 @@ def deals(rules):
 
 
 def hands(rules, players):
-    """Every finished hand and its probability, when players answer with probabilities."""
+    """Yield every finished hand and its probability, when players answer with probabilities."""
     all_deals = list(deals(rules))
 
-    def play(hand, chance):
+    def play(hand, probability):
         if hand.is_over:
-            yield hand, chance
+            yield hand, probability
             return
-        chances = players[hand.actor](hand)
-        for action, share in zip(actions_of(hand), chances, strict=True):
+        probabilities = players[hand.actor](hand)
+        for action, share in zip(actions_of(hand), probabilities, strict=True):
             if share > 0:
-                yield from play(hand.apply(action), chance * float(share))
+                yield from play(hand.apply(action), probability * float(share))
 
     for deal in all_deals:
         yield from play(HandState.start(rules, deal), 1 / len(all_deals))
 
 
 def moments(name, players, *estimators):
-    """Mean and standard deviation of the chips of player 0, and of each estimate of them."""
-    rows, chances = [], []
-    for hand, chance in hands(GAMES[name], players):
+    """Return mean and standard deviation of player 0's chips, and of each estimate of them."""
+    rows, probabilities = [], []
+    for hand, probability in hands(GAMES[name], players):
         rows.append([hand.payoffs()[0], *(estimator.chips(hand) for estimator in estimators)])
-        chances.append(chance)
-    values, weights = np.array(rows), np.array(chances)
+        probabilities.append(probability)
+    values, weights = np.array(rows), np.array(probabilities)
     assert weights.sum() == pytest.approx(1, abs=1e-12)
     means = weights @ values
     return means, np.sqrt(weights @ (values - means) ** 2)
@@ -144,7 +144,7 @@ def zero(node, board):
 
 
 def noise(node, board):
-    """Values that mean nothing, the same whenever asked."""
+    """Return meaningless values, the same at every call."""
     return 10 * np.sin(1 + 7919 * node + 104729 * board) * np.ones((1, 1))
 
 
@@ -195,8 +195,8 @@ def test_an_unknown_player_may_see_what_the_model_merges(name):
         np.testing.assert_allclose(means[1:], means[0], rtol=0, atol=1e-12)
 
 
-def test_a_strategy_that_is_not_the_one_played_gives_another_mean():
-    # The proof above has teeth: with wrong plans the means differ.
+def test_a_strategy_that_was_not_played_gives_another_mean():
+    # The test above can fail: with wrong plans the means differ.
     game = model("leduc")
     players = [FollowPlan(game, p, plans("leduc", "random")[p]) for p in (0, 1)]
     wrong = Aivat(game, (plans("leduc", "mixed")[0], None), VALUES["self-play"](game, "leduc"))
@@ -206,7 +206,7 @@ def test_a_strategy_that_is_not_the_one_played_gives_another_mean():
 
 def test_both_strategies_known_leave_one_hundredth_of_leducs_deviation():
     # Values are those of strong play against itself; one of the players is another one. (Burch et
-    # al. found almost 99.9 % gone.) With the values of the two themselves nothing is left.
+    # al. found almost 99.9 % removed.) With the values of the two themselves nothing is left.
     game = model("leduc")
     values = VALUES["self-play"](game, "leduc")
     pair = (plans("leduc", "strong")[0], plans("leduc", "near")[1])
@@ -231,7 +231,7 @@ def test_more_knowledge_never_widened_the_deviation_on_leduc():
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_values_of_a_pair_are_what_play_from_there_gives(name):
+def test_values_of_a_pair_are_the_results_of_play_from_there(name):
     game = model(name)
     pair = (plans(name, "mixed")[0], plans(name, "random")[1])
     values, table = PairValues(game, pair), cards(name)
@@ -243,21 +243,21 @@ def test_values_of_a_pair_are_what_play_from_there_gives(name):
     # On average over the hands that pass a node, its value is their result.
     players = [FollowPlan(game, player, pair[player]) for player in (0, 1)]
     passed = {}
-    for hand, chance in hands(GAMES[name], players):
+    for hand, probability in hands(GAMES[name], players):
         for node in game.betting.path(table.node(hand)):
             r = int(game.betting.round[node])
             board, first = table.find(r, hand, 0)
             sums = passed.setdefault((node, board, first, table.find(r, hand, 1)[1]), [0.0, 0.0])
-            sums[0] += chance
-            sums[1] += chance * hand.payoffs()[0]
+            sums[0] += probability
+            sums[1] += probability * hand.payoffs()[0]
     assert len(passed) > 20
     for (node, board, first, second), (mass, chips) in passed.items():
         assert values(node, board)[first, second] == pytest.approx(chips / mass, abs=1e-9)
 
 
-def test_values_of_the_last_round_are_worked_out_again_when_forgotten(monkeypatch):
+def test_values_of_the_last_round_are_computed_again_if_not_cached(monkeypatch):
     whole = PairValues(model("leduc"), plans("leduc", "random"))
-    monkeypatch.setattr("equilibrist.evaluation.history_values._KEPT_NUMBERS", 1)
+    monkeypatch.setattr("equilibrist.evaluation.history_values._CACHED_NUMBERS", 1)
     forgetful = PairValues(model("leduc"), plans("leduc", "random"))
     betting = model("leduc").betting
     for node in range(len(betting)):
@@ -279,8 +279,8 @@ def test_a_kuhn_hand_by_hand():
     after_check = 0.8 * 1 + 0.2 * (0.5 * -1 + 0.5 * 2)  # checked behind, or raised: fold or call
     before = 0.2 * after_raise + 0.8 * after_check
     assert terms.actions == pytest.approx(before - after_raise)
-    # The deal of Q to player 1 is lucky for player 0: over all deals the mix against itself is
-    # worth what the two seats differ by.
+    # The deal of Q to player 1 is lucky for player 0: over all deals the value of the mix against
+    # itself is the difference of the two seats.
     assert terms.cards == pytest.approx(pair_value(game, mix) - before)
 
 
@@ -297,11 +297,11 @@ def test_records_of_a_match_are_corrected_in_both_seats():
         names = ("Ann", "Bob") if number % 2 == 0 else ("Bob", "Ann")
         hand = HandState.start(GAMES["leduc"], next(dealer), number)
         while not hand.is_over:
-            chances = players[names[hand.actor], hand.actor](hand)
-            hand = hand.apply(actions_of(hand)[rng.choice(len(chances), p=chances)])
+            probabilities = players[names[hand.actor], hand.actor](hand)
+            hand = hand.apply(actions_of(hand)[rng.choice(len(probabilities), p=probabilities)])
         records.append(HandRecord.of(hand, names))
     truth = expectation(game, strategies["Ann"], strategies["Bob"])
-    # Both known: every hand says exactly what its seat is worth.
+    # Both known: every hand has exactly the value of its seat.
     both = corrected(game, records, strategies, "Ann")
     np.testing.assert_allclose(both[::2], truth.seats[0], atol=1e-12)
     np.testing.assert_allclose(both[1::2], truth.seats[1], atol=1e-12)
@@ -330,7 +330,7 @@ def test_what_cannot_be_corrected_is_one_sentence():
     hand = parse_state(rules, "STATE:0:rc:As|Qs").state
     with pytest.raises(InvalidValueError, match="at least one player"):
         Aivat(game, (None, None))
-    with pytest.raises(InvalidValueError, match="say what histories are worth"):
+    with pytest.raises(InvalidValueError, match="values of histories must be given"):
         Aivat(game, (mix[0], None))
     with pytest.raises(InvalidValueError, match="never play 'r'"):
         Aivat(game, (never[0], None), zero).chips(hand)

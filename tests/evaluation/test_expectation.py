@@ -1,4 +1,4 @@
-"""Exact expectations: against enumeration, closed forms and solved games."""
+"""Exact expectations compared with enumeration, closed forms and solved games."""
 
 import dataclasses
 
@@ -62,7 +62,7 @@ def test_always_call_against_always_raise_is_even(name):
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
-def test_what_one_wins_the_other_loses_and_nobody_beats_itself(name):
+def test_winnings_are_zero_sum_and_zero_against_itself(name):
     game = exact_game(get_game(name))
     good, mixed = solved(game, 500), fixed_mix(game, (0.2, 0.5, 0.3))
     there, back = expectation(game, good, mixed), expectation(game, mixed, good)
@@ -158,13 +158,13 @@ def test_what_is_no_plan_is_one_sentence():
     plans = fixed_mix(game, CALL)
     with pytest.raises(InvalidValueError, match=r"plans of kuhn have \d+ numbers"):
         pair_value(game, (plans[0][:-1], plans[1]))
-    with pytest.raises(InvalidValueError, match="no realization plan of kuhn"):
+    with pytest.raises(InvalidValueError, match="not a realization plan of kuhn"):
         pair_value(game, (plans[0] * 0.5, plans[1]))
-    with pytest.raises(InvalidValueError, match="no realization plan"):
+    with pytest.raises(InvalidValueError, match="not a realization plan"):
         pair_value(game, (plans[0] * np.nan, plans[1]))
     with pytest.raises(InvalidValueError, match="three probabilities"):
         fixed_mix(game, (0.5, 0.5, 0.5))
-    with pytest.raises(InvalidValueError, match="no betting to mix"):
+    with pytest.raises(InvalidValueError, match="no betting tree to mix actions in"):
         fixed_mix(matrix_game([[1, -1], [-1, 1]]), CALL)
     with pytest.raises(UnknownNameError, match="kuhn have no unit 'mbb/g'"):
         expectation(game, plans, plans).win_rate("mbb/g")

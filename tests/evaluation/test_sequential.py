@@ -1,4 +1,4 @@
-"""Matches watched all the time: false alarms, coverage, and what watching costs."""
+"""Sequential tests of matches: false alarms, coverage, and the cost of continuous evaluation."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def watch(results, rule=None):
 
 
 def alarms_of_a_naive_peeker(results):
-    """Whether Student's 95 % interval leaves zero out at some look after the hundredth result."""
+    """Return whether Student's 95 % interval excludes zero at some evaluation after 100 results."""
     count = np.arange(1, len(results) + 1)
     mean = np.cumsum(results) / count
     variance = np.cumsum(results**2) / count - mean**2
@@ -25,7 +25,7 @@ def alarms_of_a_naive_peeker(results):
 
 
 def false_alarms(outcomes, matches, hands, seed):
-    """Share of matches of equals that the rule decides, and that a naive peeker would."""
+    """Return the share of matches of equals decided by the rule, and by a naive peeker."""
     rng, ours, naive = np.random.default_rng(seed), 0, 0
     for _ in range(matches):
         results = outcomes.draw(rng, hands) - outcomes.mean
@@ -34,7 +34,7 @@ def false_alarms(outcomes, matches, hands, seed):
     return ours / matches, naive / matches
 
 
-def test_false_alarms_stay_below_the_level_however_often_one_looks(limit):
+def test_false_alarms_stay_below_the_level_with_continuous_evaluation(limit):
     ours, naive = false_alarms(limit, matches=1000, hands=10_000, seed=0)
     assert ours < ALPHA
     assert naive > 5 * ALPHA
@@ -96,14 +96,14 @@ def test_no_other_mixture_is_tighter_at_the_horizon(horizon):
     assert best < min(others)
 
 
-def test_what_watching_costs_and_saves():
+def test_the_cost_and_savings_of_continuous_evaluation():
     # A fixed number of results finds a win rate of a tenth deviation four times in five.
     rng, effect = np.random.default_rng(5), 0.1
     fixed = round(((ndtri(0.975) + ndtri(0.8)) / effect) ** 2)
     rule = MixtureSPRT(alpha=ALPHA, horizon=fixed)
     as_planned = [watch(rng.normal(effect, 1, 10 * fixed), rule).decided_at for _ in range(500)]
     better = [watch(rng.normal(3 * effect, 1, fixed), rule).decided_at for _ in range(500)]
-    assert None not in as_planned  # who may go on always decides in the end
+    assert None not in as_planned  # a test that may continue always decides in the end
     assert fixed < np.mean(as_planned) < 1.5 * fixed
     assert None not in better
     assert np.mean(better) < 0.3 * fixed
@@ -113,7 +113,7 @@ def test_nothing_is_decided_too_early():
     results = np.tile([1.0, 1.1], 60)
     assert not watch(results[:99]).is_decided
     assert watch(results).decided_at == 100
-    assert not watch(np.ones(1000)).is_decided  # no spread seen: nothing known
+    assert not watch(np.ones(1000)).is_decided  # no spread yet: nothing is known
     rare = np.full(2000, -1.0)
     rare[::500] = 400  # mean −0.2, but four results make all the difference
     assert not watch(rare).is_decided
@@ -130,12 +130,12 @@ def test_nothing_is_decided_too_early():
         ({"most_skew": 0.0}, "above zero"),
     ],
 )
-def test_bad_rules_are_one_sentence(options, words):
+def test_bad_rules_raise_one_sentence(options, words):
     with pytest.raises(InvalidValueError, match=words):
         MixtureSPRT(**options)
 
 
-def test_bad_results_are_one_sentence():
+def test_bad_results_raise_one_sentence():
     with pytest.raises(InvalidValueError, match="finite"):
         SequentialTest().add([1.0, np.inf])
     empty = SequentialTest()

@@ -1,4 +1,4 @@
-"""Win rates and their errors, against scipy and against what long runs of matches show."""
+"""Win rates and their errors, compared with scipy and with long runs of matches."""
 
 import math
 
@@ -24,7 +24,7 @@ def test_interval_and_p_value_are_students(limit):
 
 
 def test_units_of_limit_holdem():
-    results = np.array([30.0, -10.0, 40.0, 20.0])  # 20 chips a hand: two small bets
+    results = np.array([30.0, -10.0, 40.0, 20.0])  # 20 chips per hand: two small bets
     rates = {
         unit: match_statistics(results, rules=HOLDEM, unit=unit).win_rate
         for unit in ("mbb/g", "bb/100", "sb/h", "chips")
@@ -34,7 +34,7 @@ def test_units_of_limit_holdem():
 
 
 def test_a_pair_of_hands_is_one_result():
-    # Both hands of a pair win the same: two hands tell no more than one.
+    # Both hands of a pair win the same: two hands carry no more information than one.
     hands = np.random.default_rng(1).normal(3, 50, 500)
     single = match_statistics(hands)
     paired = match_statistics(2 * hands, hands_each=2)
@@ -66,15 +66,15 @@ def test_hands_needed_give_the_precision(limit):
     assert pairs.hands_needed(wanted) % 2 == 0
 
 
-def test_the_hands_a_verdict_asks_for_tell_four_times_in_five():
+def test_the_hands_of_a_verdict_decide_with_probability_four_fifths():
     rng = np.random.default_rng(4)
-    start = match_statistics(np.tile([5.5, -4.5], 100))  # 0.5 a hand, deviation 5
+    start = match_statistics(np.tile([5.5, -4.5], 100))  # 0.5 per hand, deviation 5
     assert start.verdict.startswith("cannot tell: about ")
-    told = [
-        match_statistics(rng.normal(0.5, start.standard_deviation, start.hands_to_tell()))
+    decided = [
+        match_statistics(rng.normal(0.5, start.standard_deviation, start.hands_to_decide()))
         for _ in range(2000)
     ]
-    assert np.mean([match.verdict.startswith("A wins") for match in told]) == pytest.approx(
+    assert np.mean([match.verdict.startswith("A wins") for match in decided]) == pytest.approx(
         0.8, abs=0.03
     )
 
@@ -85,13 +85,13 @@ def test_verdicts_name_the_winner():
     assert lost.win_rate == -2
     level = match_statistics([-1.0, 1.0], names=("Ann", "Bob"))
     assert level.verdict.startswith("cannot tell: Ann and Bob are level")
-    assert level.hands_to_tell() is None
+    assert level.hands_to_decide() is None
     assert "level, 0 ± 13 chips" in level.verdict  # and not −0
     assert match_statistics([-1.0, 0.9996] * 50).estimate.text("chips").startswith("0.00 ± ")
 
 
-def test_equal_results_tell_only_if_there_are_some():
-    # Always-fold loses 7.5 chips a hand to always-raise whatever the cards, once seats are swapped.
+def test_equal_results_decide_only_if_there_are_enough():
+    # Always-fold loses 7.5 chips per hand to always-raise with any cards, once seats are swapped.
     assert match_statistics([-15.0] * 2, hands_each=2).verdict.startswith("cannot tell")
     assert match_statistics([-15.0] * 6, hands_each=2).verdict.startswith(
         "B wins: 7.500 ± 0.000 chips"
@@ -146,28 +146,28 @@ def test_one_match_is_compared_by_welchs_test(limit):
         ([[1.0, 2.0]], {}, InvalidValueError, "shape"),
         ([1.0, 2.0], {"hands_each": 0}, InvalidValueError, "hands of a result"),
         ([1.0, 2.0], {"hands_each": 10**12 + 1}, InvalidValueError, "hands of a result"),
-        ([1.0, 2.0], {"unit": "mbb/g"}, UnknownNameError, "no unit 'mbb/g': chips"),
+        ([1.0, 2.0], {"unit": "mbb/g"}, UnknownNameError, "no unit 'mbb/g'; units: chips"),
         ([1.0, 2.0], {"rules": HOLDEM, "unit": "euros"}, UnknownNameError, "mbb/g"),
     ],
 )
-def test_bad_results_are_one_sentence(results, options, error, words):
+def test_bad_results_raise_one_sentence(results, options, error, words):
     with pytest.raises(error, match=words):
         match_statistics(results, **options)
 
 
-def test_results_know_their_hands_and_nobody_says_so_twice():
+def test_results_include_their_hands_which_cannot_be_given_twice():
     pairs = Results(np.array([4.0, -2.0, 7.0]), hands_each=2)
     found = match_statistics(pairs)
     assert found == match_statistics(pairs.chips, hands_each=2)
     assert (found.win_rate, found.hands) == (1.5, 6)
     assert pairs.rates.tolist() == [2, -1, 3.5]
-    with pytest.raises(InvalidValueError, match="2 hands each; leave out hands_each"):
+    with pytest.raises(InvalidValueError, match="2 hands each; omit hands_each"):
         match_statistics(pairs, hands_each=2)
     with pytest.raises(InvalidValueError, match="hands of a result"):
         Results([1.0, 2.0], hands_each=0)
     matches = Results(np.arange(40.0).reshape(2, 20), hands_each=2)
     assert learning(matches) == learning(matches.chips, hands_each=2)
-    with pytest.raises(InvalidValueError, match="leave out hands_each"):
+    with pytest.raises(InvalidValueError, match="omit hands_each"):
         learning(matches, hands_each=1)
 
 

@@ -1,4 +1,4 @@
-"""Compiling faster changes neither the machine code nor what else runs in the process."""
+"""Faster compiling: it changes neither the machine code nor the rest of the process."""
 
 import copy
 import gc
@@ -36,7 +36,7 @@ def largest_row(matrix, low, high):
 
 
 def compiled():
-    """What largest_row finds, and the instructions that it has become."""
+    """Return the result of largest_row, and its machine instructions."""
     function = njit(largest_row)
     found = function(np.arange(12.0).reshape(3, 4) % 7, 1.0, 4.0)
     (code,) = function.inspect_asm().values()
@@ -53,7 +53,7 @@ def test_kernels_of_inlined_helpers_have_the_same_machine_code(monkeypatch):
     assert code == expected
 
 
-def test_what_comes_to_the_copy_of_a_scope_is_not_in_the_scope():
+def test_variables_added_to_a_copied_scope_are_not_in_the_original():
     place = ir.Loc("file", 1)
     scope = ir.Scope(None, place)
     first = scope.define("x", place)
@@ -69,7 +69,7 @@ def test_what_comes_to_the_copy_of_a_scope_is_not_in_the_scope():
 
 
 class Collecting(event.Listener):
-    """Whether there is a garbage collector when a kernel begins to be compiled."""
+    """Listener that records whether garbage is collected when a kernel starts to be compiled."""
 
     def __init__(self):
         self.seen = []
@@ -82,7 +82,7 @@ class Collecting(event.Listener):
 
 
 @pytest.mark.parametrize("collects", [True, False])
-def test_garbage_waits_until_a_kernel_is_compiled(collects):
+def test_garbage_is_not_collected_while_a_kernel_is_compiled(collects):
     inner = njit(lambda x: x + 1)
     outer = njit(lambda x: inner(inner(x)))
     bad = njit(lambda x: inner(x) + "one")

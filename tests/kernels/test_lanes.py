@@ -45,7 +45,7 @@ def test_arithmetic_is_that_of_single_numbers(width, dtype):
     np.testing.assert_array_equal(out, expected)
 
 
-def test_whole_numbers_go_around():
+def test_whole_numbers_wrap_around():
     @njit
     def compute(a, b, out):
         zero, at = spread(a.dtype.type(0)), np.uint64(1)

@@ -1,4 +1,4 @@
-"""Kernels that can run long release Python's lock, so that other threads can answer meanwhile."""
+"""Long-running kernels release Python's lock, so that other threads can respond meanwhile."""
 
 import importlib
 import pkgutil
@@ -8,8 +8,8 @@ from numba.core.dispatcher import Dispatcher
 from equilibrist.kernels import cpu
 from equilibrist.papers.ectomynx import kernels as ectomynx
 
-# Players and servers call these with few hands at a time. They keep the lock, because threads that
-# meet in parallel code end the process where Numba has only its own thread pool.
+# Players and servers call these with few hands at a time. They keep the lock, because parallel code
+# called from several threads ends the process if Numba has only its own thread pool.
 SHORT = {
     "isomorphism.index_deals", "matches.deal_cards", "ranking.first_bad_hand", "ranking.rank_hands",
     "rollout.locate_boards", "swapping.swap_places",
@@ -27,7 +27,7 @@ LONG_LOOPS = {
 
 
 def kernels() -> dict[str, Dispatcher]:
-    """The public kernels by module and name."""
+    """Return the public kernels by module and name."""
     found = {}
     for package in (cpu, ectomynx):
         for module in pkgutil.iter_modules(package.__path__):

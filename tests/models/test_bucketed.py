@@ -1,4 +1,4 @@
-"""Bucket games against exact ones."""
+"""Bucket games compared with exact ones."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_lossless_buckets_have_the_value_of_the_game(name, value):
 
 @pytest.mark.parametrize("name", ["leduc", "rhode-island"])
 def test_lifted_strategies_are_worth_the_same_in_the_real_game(name):
-    """J and W say of buckets what the cards say of hands: the value of any pair of plans."""
+    """J and W of buckets give every pair of plans the value that the cards give."""
     rules = get_game(name)
     sides = [
         percentile(Strengths.of(Streets.of(rules)), [3 * 2**r for r in range(rules.num_rounds)]),
@@ -62,7 +62,7 @@ def test_lifting_needs_the_same_betting():
     buckets = lossless(get_game("leduc"))
     small = bucket_game(buckets, joint(buckets), BetMenu(max_raises=(1, 1)))
     real = exact_game(get_game("leduc"))
-    with pytest.raises(InvalidValueError, match="another betting"):
+    with pytest.raises(InvalidValueError, match="a different betting tree"):
         lift(real, small, buckets, 0, small.realize(0, small.uniform(0)))
 
 

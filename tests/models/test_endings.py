@@ -1,4 +1,4 @@
-"""Games with rounds left out at the end, against the whole games they stand for."""
+"""Games with rounds left out at the end, compared with the whole games they represent."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ def random_plan(game, player, random):
 
 
 def fixed_ends(buckets, counts, last_round, random):
-    """An ending of random strategies, and these: game and plans of both players by stake."""
+    """Return an ending of random strategies, with their game and plans by stake."""
     kept = BettingTree.build(buckets.rules, last_round=last_round)
     stakes = np.unique(end_nodes(kept)[1])
     plans, values = {}, []
@@ -49,7 +49,7 @@ def fixed_ends(buckets, counts, last_round, random):
 
 
 def continued(whole, small, player, plan, rest):
-    """The plan of the whole game: kept rounds by `plan`, the others by fixed plans of stakes."""
+    """Return the plan of the whole game: early rounds by `plan`, later ones by fixed plans."""
     tree, kept = whole.trees[player], len(small.trees[player].num_sequences)
     behaviour = whole.uniform(player)
     own = small.behaviour(player, plan)
@@ -76,7 +76,7 @@ def continued(whole, small, player, plan, rest):
 
 
 @pytest.mark.parametrize(("name", "last_round"), [("leduc", 0), ("rhode-island", 1)])
-def test_fixed_play_of_the_missing_round_is_worth_what_it_is_in_the_whole_game(name, last_round):
+def test_fixed_play_of_the_missing_round_has_its_value_in_the_whole_game(name, last_round):
     random = np.random.default_rng(3)
     buckets = buckets_of(name)
     counts = joint(buckets)
@@ -90,7 +90,7 @@ def test_fixed_play_of_the_missing_round_is_worth_what_it_is_in_the_whole_game(n
         assert ours.value == pytest.approx(truth.value, abs=1e-9)
 
 
-def test_two_missing_rounds_are_summed_to_the_kept_buckets():
+def test_two_missing_rounds_are_summed_to_the_buckets_of_the_last_round():
     random = np.random.default_rng(4)
     buckets = buckets_of("rhode-island")
     counts = joint(buckets)
@@ -104,7 +104,7 @@ def test_two_missing_rounds_are_summed_to_the_kept_buckets():
 
 
 def test_a_showdown_is_the_whole_game_without_bets_to_come():
-    """A menu without raises in the missing round: both can only check."""
+    """Without raises in the missing round, both players can only check."""
     random = np.random.default_rng(5)
     buckets = buckets_of("leduc")
     counts = joint(buckets)
@@ -166,7 +166,7 @@ def test_gradients_of_the_products_are_those_of_single_leaves():
         )
 
 
-def test_what_does_not_fit_a_truncated_game_is_refused():
+def test_arguments_that_do_not_fit_a_truncated_game_are_refused():
     buckets = buckets_of("leduc")
     counts = joint(buckets)
     ending = play_out(buckets, counts, MENU, 0, iterations=1)
@@ -174,7 +174,7 @@ def test_what_does_not_fit_a_truncated_game_is_refused():
         bucket_game(buckets, counts, last_round=0)
     with pytest.raises(InvalidValueError, match="later rounds are left out"):
         bucket_game(buckets, counts, ending=ending)
-    with pytest.raises(InvalidValueError, match="a stake of 2; known are 1, 3, 5"):
+    with pytest.raises(InvalidValueError, match="a stake of 2; the stored stakes are 1, 3, 5"):
         ending(np.array([1.0, 2.0]))
     game = bucket_game(buckets, counts, last_round=0, ending=ending)
     with pytest.raises(InvalidValueError, match="use cfr\\+ or lp"):

@@ -47,7 +47,7 @@ def test_gradients_of_both_players_are_one_bilinear_form():
     assert first == pytest.approx(-second, abs=1e-13)
 
 
-def test_what_models_do_not_know_is_refused():
+def test_unsupported_games_are_refused():
     with pytest.raises(InvalidValueError, match="discards"):
         exact_game(get_game("discard-holdem"))
     with pytest.raises(InvalidValueError, match="suits matter"):

@@ -29,16 +29,18 @@ def game(request):
 
 
 def random_plans(game, player, number, rng):
-    """Plans of random behaviour, some of it nearly pure."""
+    """Return plans of random behaviour, some of it nearly pure."""
     plans = []
     for _ in range(number):
-        chances = game.uniform(player) * rng.random(game.lengths[player]) ** 3
-        plans.append(game.realize(player, game.behaviour(player, game.realize(player, chances))))
+        probabilities = game.uniform(player) * rng.random(game.lengths[player]) ** 3
+        plans.append(
+            game.realize(player, game.behaviour(player, game.realize(player, probabilities)))
+        )
     return np.stack(plans)
 
 
 def payoff_matrix(game):
-    """What player 0 wins, by rows of both plans: one gradient a row of player 1's."""
+    """Return what player 0 wins, by rows of both plans: one gradient per row of player 1's."""
     units = np.eye(game.lengths[1])
     return np.stack([game.gradient(0, unit) for unit in units], axis=1)
 
@@ -73,7 +75,7 @@ def test_a_restricted_game_grows_by_a_plan(game):
     ]  # fmt: skip
 
 
-def test_one_plan_alone_is_worth_its_best_response():
+def test_a_single_plan_has_the_value_of_its_best_response():
     game = exact_game(get_game("kuhn"))
     plan = game.realize(0, game.uniform(0))
     restricted = RestrictedGame(game, 0, plan)
@@ -122,7 +124,7 @@ def test_the_symmetrised_game_has_the_same_plans_and_exploitability(game):
     assert evaluate(both.game, (plan, plan)).exploitability == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_symmetric_game_stays_as_it_is():
+def test_a_symmetric_game_is_not_changed():
     game = matrix_game([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
     both = symmetrise(game)
     assert both.game is game

@@ -1,4 +1,4 @@
-"""Spots against every deal by itself, linear programs, and the rules of betting."""
+"""Spots compared with enumeration of all deals, linear programs, and the rules of betting."""
 
 import itertools
 from dataclasses import replace
@@ -35,7 +35,7 @@ def uniform_value(game):
 
 
 def tree_value(betting, menu, sign):
-    """What player 0 wins under uniform play where the showdown's sign is known, by the rules."""
+    """Return what player 0 wins under uniform play with a known sign of the showdown."""
     if betting.is_over:
         return betting.payoffs([sign, 0] if betting.is_showdown else None)[0]
     legal = betting.legal_actions()
@@ -45,7 +45,7 @@ def tree_value(betting, menu, sign):
 
 
 def brute_value(spot):
-    """The same in the mean over every deal that the ranges allow."""
+    """Return the mean of `tree_value` over every deal that the ranges allow."""
     start = Betting.start(spot.game, spot.first_round, spot.pot)
     of_sign = {sign: tree_value(start, spot.menu, sign) for sign in (-1, 0, 1)}
     hands, (first, second) = hand_table(), (own.weights for own in spot.ranges)
@@ -58,7 +58,7 @@ def brute_value(spot):
         for runout in itertools.combinations(left, 5 - len(board)):
             shown = [[*hands[h].tolist(), *board, *runout] for h in (i, j)]
             ranks = rank_hands(np.array(shown, np.uint8), "standard").astype(int)
-            # All runouts of a pair are as likely as those of another.
+            # All pairs have the same number of runouts, so all runouts are equally likely.
             weight = first[i] * second[j]
             won += weight * of_sign[int(np.sign(ranks[0] - ranks[1]))]
             total += weight
@@ -66,7 +66,7 @@ def brute_value(spot):
 
 
 @pytest.mark.parametrize("board", ["AsKsQh", TURN, RIVER])
-def test_uniform_play_with_all_ins_is_worth_what_every_deal_by_itself_is(board):
+def test_uniform_play_with_all_ins_has_the_value_of_enumerated_deals(board):
     spot = royal(board, stack=30, bets="a", raises="a")
     assert len(spot.betting.nodes(NodeKind.SHOWDOWN)) == sum(
         spot.betting.counts(NodeKind.SHOWDOWN)[-1:]
@@ -74,12 +74,12 @@ def test_uniform_play_with_all_ins_is_worth_what_every_deal_by_itself_is(board):
     assert uniform_value(spot.build().game) == pytest.approx(brute_value(spot), abs=1e-9)
 
 
-def test_uniform_play_with_many_sizes_is_worth_what_every_deal_by_itself_is():
+def test_uniform_play_with_many_sizes_has_the_value_of_enumerated_deals():
     spot = royal(bets="33%,100% | 75%,a / e,a", raises="2.5x,a")
     assert uniform_value(spot.build().game) == pytest.approx(brute_value(spot), abs=1e-9)
 
 
-def test_symmetric_ranges_make_boards_one_and_change_nothing():
+def test_symmetric_ranges_merge_boards_and_change_no_value():
     spot = royal("AsKsQhTh", oop="JJ,AK,KQs:0.5", ip="AQ,QQ,JTo", bets="a", raises="a")
     merged = spot.build()
     assert merged.states.symmetry == "suits"
@@ -87,14 +87,14 @@ def test_symmetric_ranges_make_boards_one_and_change_nothing():
     assert uniform_value(merged.game) == pytest.approx(brute_value(spot), abs=1e-9)
 
 
-def test_ranges_with_one_of_two_like_hands_keep_suits_apart():
+def test_ranges_with_one_of_two_equivalent_hands_keep_suits_apart():
     """AcJc is one of the hands that a swap of clubs and diamonds exchanges, AdJd the other."""
     spot = royal("AsKsQhTh", oop="AcJc,JJ,KcQc", ip="random")
     assert spot.states.symmetry == "cards"
     assert uniform_value(spot.build().game) == pytest.approx(brute_value(spot), abs=1e-9)
 
 
-def test_hands_in_neither_range_have_no_state_and_are_not_missed():
+def test_hands_in_neither_range_have_no_state_and_change_no_value():
     spot = royal()
     few = spot.build()
     weights = tuple(own.weights for own in spot.ranges)
@@ -112,8 +112,8 @@ def test_cfr_plus_and_the_linear_program_agree(board, bets):
     assert run.evaluation.value == pytest.approx(exact.value, abs=0.04)
 
 
-def test_who_alone_may_bet_wins_the_same_in_either_seat():
-    """Only raises have a factor, so 2.5x is no first bet: with `a | 2.5x` seat 0 alone bets."""
+def test_a_player_who_alone_may_bet_wins_the_same_in_either_seat():
+    """Only raises have a factor, so 2.5x is not a first bet: with `a | 2.5x` seat 0 alone bets."""
     values = []
     for bets, ranges in (("a | 2.5x", (OOP, IP)), ("2.5x | a", (IP, OOP))):
         game = royal(RIVER, *ranges, bets=bets, raises="2.5x").build().game
@@ -146,14 +146,14 @@ def test_a_share_of_the_pot_is_taken_after_calling():
     assert steps(spot, "r40") == ["f", "c", "r80"]
 
 
-def test_menus_begin_with_the_street_of_the_board_and_tell_seats_apart():
+def test_menus_start_with_the_street_of_the_board_and_distinguish_seats():
     spot = royal(bets="50% | 100% / a", raises="a")
     assert steps(spot, "") == ["c", "r40"]
     assert steps(spot, "c") == ["c", "r60"]
     assert steps(spot, "cc/") == ["c", "r110"]
 
 
-def test_blocked_combinations_leave_the_ranges():
+def test_blocked_combinations_are_removed_from_the_ranges():
     spot = royal(oop="AA,KK", ip="QQ")
     assert [own.num_combos for own in spot.ranges] == [3 + 3, 3]
     assert (spot.oop, spot.ip) == ("KK+", "QQ")  # as they were given
@@ -185,8 +185,8 @@ def test_names_of_nodes_count_the_chips_of_the_street():
 # --- locks ----------------------------------------------------------------------------------------
 
 
-def test_a_locked_decision_is_played_as_told_and_answered():
-    """Who always calls a river bet is bet into with better hands only, and never bluffed."""
+def test_a_locked_decision_is_played_as_given_and_exploited():
+    """A player that always calls a river bet faces bets by better hands only, and no bluffs."""
     spot = royal(RIVER, bets="a", raises="a", locks=("r90: c=1",))
     found = spot.build()
     run = solve(found.game, CFR(), target=1e-3, iterations=20_000)
@@ -194,7 +194,7 @@ def test_a_locked_decision_is_played_as_told_and_answered():
     assert run.evaluation.value > free.evaluation.value + 0.1
     decision = found.rows[1].decision[found.betting.parse("r110")]
     assert found.game.trees[1].locked[decision]
-    # The linear program of the game in which folding is worth nothing to choose says the same.
+    # The linear program of the game without the choice to fold gives the same value.
     exact = LinearProgram().solve(found.game)
     assert run.evaluation.value == pytest.approx(exact.value, abs=2e-3)
 
@@ -203,10 +203,10 @@ def test_a_locked_decision_is_played_as_told_and_answered():
     ("lock", "complaint"),
     [
         ("r999: c=1", "c, r20, r90 can follow"),
-        ("c", "says nothing; write c: "),
-        ("c: f=1", "none of the actions c, r20, r90"),
-        ("c: r20=0.5", "leave out one action at most"),
-        ("c: r20=0.7; r90=0.7", "more often than always"),
+        ("c", "has no actions; write c: "),
+        ("c: f=1", "not one of the actions c, r20, r90"),
+        ("c: r20=0.5", "omit at most one action"),
+        ("c: r20=0.7; r90=0.7", "sum to more than 1"),
         ("c: r20=2; r90=0", "number from 0 to 1"),
     ],
 )
@@ -221,15 +221,15 @@ def test_a_lock_that_cannot_be_read_is_refused(lock, complaint):
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"board": "AsKs"}, "begins on a board of 3, 4, 5 cards, not of 2"),
+        ({"board": "AsKs"}, "must start on a board of 3, 4, 5 cards, not of 2"),
         ({"board": "AsKsQhAs"}, "As.* (twice|repeat|again)"),
         ({"board": "AsKsQh2c"}, "2c is not in the deck"),
-        ({"pot": 41}, "an even number of chips above zero.*not 41"),
-        ({"stack": None}, "needs its stack"),
+        ({"pot": 41}, "a positive even number of chips.*not 41"),
+        ({"stack": None}, "needs a stack"),
         ({"stack": 0}, "nobody can bet on"),
         ({"bets": "2.5x"}, "nobody can bet on"),
-        ({"bets": "50% / 60% / 70%"}, "a menu of 3 streets for the 2 from"),
-        ({"blind": 50}, "the smallest bet is 1 to 20 chips, not 50"),
+        ({"bets": "50% / 60% / 70%"}, "the bet menu has 3 streets; 2 are left from"),
+        ({"blind": 50}, "the smallest bet must be 1 to 20 chips, not 50"),
         ({"oop": "AsKs"}, "no hand of the range"),
         ({"pot": 10**5000 + 1}, "not a huge number"),
         ({"pot": 10**5000}, "not a huge number"),
@@ -238,25 +238,25 @@ def test_a_lock_that_cannot_be_read_is_refused(lock, complaint):
         ({"blind": 10**5000}, "not a huge number"),
     ],
 )
-def test_what_is_no_spot_is_refused(changes, complaint):
+def test_invalid_spots_are_refused(changes, complaint):
     with pytest.raises(EquilibristError, match=complaint):
         royal(**changes)
 
 
 @pytest.mark.parametrize("name", ["c" * 100_000, "cr20" * 30_000, "r" + "9" * 100_000])
-def test_names_of_a_hundred_thousand_characters_are_refused_after_few_looks(name):
+def test_names_of_a_hundred_thousand_characters_are_refused_after_few_lookups(name):
     class Counting(dict):
-        looks = 0
+        lookups = 0
 
         def __contains__(self, key):
-            self.looks += 1
+            self.lookups += 1
             return super().__contains__(key)
 
     spot = royal(RIVER)
     nodes = spot.__dict__["_nodes"] = Counting(spot._nodes)
-    with pytest.raises(EquilibristError, match=r"is no node of this spot: .* can follow"):
+    with pytest.raises(EquilibristError, match=r"is not a node of this spot: .* can follow"):
         spot.find(name)
-    assert nodes.looks <= max(map(len, spot.names)) + 2
+    assert nodes.lookups <= max(map(len, spot.names)) + 2
 
 
 def test_menus_with_too_many_nodes_are_refused(monkeypatch):
@@ -268,11 +268,11 @@ def test_menus_with_too_many_nodes_are_refused(monkeypatch):
 def test_ranges_that_leave_no_pair_of_hands_are_refused():
     with pytest.raises(EquilibristError, match="no hands of the ranges can meet"):
         royal(oop="AhAd", ip="AhAd").build()
-    # All hands share the ace of hearts; sums of their weights leave a rest of rounding.
+    # All hands share the ace of hearts; sums of their weights leave rounding errors.
     shared = "AhKh:0.1,AhKd:0.3,AhJs:0.7,AhTc:0.1"
     with pytest.raises(EquilibristError, match="no hands of the ranges can meet"):
         royal(oop=shared, ip=shared).build()
-    with pytest.raises(EquilibristError, match="spots are of hold'em"):
+    with pytest.raises(EquilibristError, match="a spot must be of hold'em"):
         Spot.of("Ks", "random", "random", pot=4, game=get_game("leduc"))
 
 

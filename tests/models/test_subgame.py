@@ -1,4 +1,4 @@
-"""Subgames on a board against linear programs, other symmetries and the whole games they are of."""
+"""Subgames compared with linear programs, other symmetries and the whole games."""
 
 from dataclasses import replace
 
@@ -39,7 +39,7 @@ def random_ranges(rules, random):
 
 
 def brute_value(rules, board, ranges, pot):
-    """What player 0 wins where both check to the end: every deal by itself."""
+    """Return what player 0 wins if both check to the end, by enumerating every deal."""
     from equilibrist.cards.ranking import rank_hands
 
     hands, total, won = hand_table(), 0.0, 0.0
@@ -59,7 +59,7 @@ def brute_value(rules, board, ranges, pot):
     return won / total
 
 
-def test_ranges_and_blockers_are_those_of_every_deal_by_itself():
+def test_ranges_and_blockers_agree_with_enumerated_deals():
     rules = tiny()
     ranges = random_ranges(rules, np.random.default_rng(0))
     board = parse_cards("As")
@@ -85,7 +85,7 @@ def test_cfr_plus_and_the_linear_program_agree_on_a_subgame(game):
     run = solve(found.game, CFR(), target=1e-3, iterations=20_000)
     assert run.outcome.name == "TARGET_REACHED"
     assert run.evaluation.value == pytest.approx(exact.value, abs=2e-3)
-    # Ranges stay what they are: row 1 of a plan is the weight of each hand.
+    # Ranges do not change: row 1 of a plan is the weight of each hand.
     for player in (0, 1):
         plan = CFR().plans(found.game, run.state)[player]
         held = found.states.state_of_hand[0][0] >= 0
@@ -96,7 +96,7 @@ def test_cfr_plus_and_the_linear_program_agree_on_a_subgame(game):
 
 @pytest.mark.parametrize("name", ["leduc", "tiny"])
 def test_equilibrium_beliefs_give_the_equilibrium_value_of_the_subgame(name):
-    """A pair of optimal plans stays one where it goes on from its own beliefs."""
+    """A pair of optimal plans is also optimal in a subgame from its own beliefs."""
     rules = get_game("leduc") if name == "leduc" else tiny((0, 1))
     whole = exact_game(rules, symmetry="cards", leaves="sorted")
     plans = LinearProgram().solve(whole).plans
@@ -112,20 +112,20 @@ def test_equilibrium_beliefs_give_the_equilibrium_value_of_the_subgame(name):
             beliefs.append(np.where(of_hand >= 0, reach[of_hand], 0))
         for board in range(0, len(states.boards[1]), 3):
             cards = tuple(states.boards[1][board].tolist())
-            truth, chance = value_below(whole, plans, node, board)
-            if chance < 1e-3 * 1 / len(states.boards[1]):
+            truth, probability = value_below(whole, plans, node, board)
+            if probability < 1e-3 * 1 / len(states.boards[1]):
                 continue
             pot = int(whole.betting.spent[node].sum())
             found = subgame(rules, cards, tuple(beliefs), pot=pot)
             solved = LinearProgram().solve(found.game)
             sign = 1 if found.game.first_player == 0 else -1
-            assert sign * solved.value == pytest.approx(truth / chance, abs=1e-5)
+            assert sign * solved.value == pytest.approx(truth / probability, abs=1e-5)
             checked += 1
     assert checked >= 4
 
 
 def value_below(game, plans, node, board):
-    """What player 0 wins below the opening of a round on a board, and the chance to get there."""
+    """Return player 0's winnings below the opening of a round, and the probability of arriving."""
     tree = game.betting
     below = np.zeros(len(tree), bool)
     below[node] = True
@@ -146,7 +146,7 @@ def value_below(game, plans, node, board):
     return total, x[rows[0][node]] @ joint @ y[rows[1][node]]
 
 
-def test_hands_that_differ_by_suits_are_one_only_where_ranges_do_not_tell_them_apart():
+def test_hands_that_differ_by_suits_are_merged_only_if_ranges_do_not_distinguish_them():
     rules = get_game("royal-holdem")
     board = parse_cards("AsKsQhTh")
     random = np.random.default_rng(2)
@@ -178,7 +178,7 @@ def test_hands_that_differ_by_suits_are_one_only_where_ranges_do_not_tell_them_a
         subgame(rules, board, (uneven, ranges[1]), ONE_RAISE, pot=40, symmetry="suits")
 
 
-def test_what_is_no_subgame_is_refused():
+def test_invalid_subgames_are_refused():
     rules, ones = get_game("holdem-limit"), (np.ones(1326), np.ones(1326))
     with pytest.raises(InvalidValueError, match="0 or 3 or 4 or 5 cards, not 'AsKs'"):
         subgame(rules, parse_cards("AsKs"), ones, pot=40)
@@ -187,5 +187,5 @@ def test_what_is_no_subgame_is_refused():
     board = parse_cards("2c3c4c5d7d")
     with pytest.raises(InvalidValueError, match=f"can meet on {cards_name(board)}"):
         subgame(rules, board, (only_aces, only_aces), pot=40)
-    with pytest.raises(InvalidValueError, match="never below zero"):
+    with pytest.raises(InvalidValueError, match="finite and not negative"):
         subgame(rules, board, (-only_aces, only_aces), pot=40)

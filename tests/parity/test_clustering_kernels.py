@@ -1,4 +1,4 @@
-"""The compiled searches for clusters and intervals against plain array programs."""
+"""Compiled searches for clusters and intervals compared with plain array programs."""
 
 import numpy as np
 import pytest
@@ -73,7 +73,7 @@ def test_weights_count_as_repeated_points(metric: str) -> None:
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_chunks_and_threads_change_nothing_but_rounding(metric: str) -> None:
-    # 40,000 points are two chunks; a lattice of starts leaves no doubt about the way to go.
+    # 40,000 points are two chunks; starts on a lattice make the result unambiguous.
     points, weights, _ = problem(1, num_points=40_000, num_coordinates=2)
     starts = points[:7]
     results = [run_lloyd(points, weights, starts, METRICS[metric], 20, t) for t in (False, True)]
@@ -89,7 +89,7 @@ def test_chunks_and_threads_change_nothing_but_rounding(metric: str) -> None:
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("seed", range(8))
 def test_splitting_off_the_farthest_point_never_raises_the_error(metric: str, seed: int) -> None:
-    # Without a search to be had, a table of clusterings falls back on this for every row.
+    # If no search improves, a table of clusterings falls back on this for every row.
     points, weights, random = problem(seed, num_points=60, num_coordinates=3)
     weights, kind, most = weights**4, METRICS[metric], 25
     searches = tuple(new_search(*points.shape, most) for _ in range(3))

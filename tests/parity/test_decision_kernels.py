@@ -1,4 +1,4 @@
-"""Compiled hands of `ectomynx-frc` against its player at a table with the game's own rules."""
+"""Compiled hands of `ectomynx-frc` compared with its player at a table with the game's rules."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def mix(word: int) -> int:
 
 
 def cards_of(word: int) -> list[int]:
-    """The thirteen cards of a deal, in the order of `deal_hand`."""
+    """Return the thirteen cards of a deal, in the order of `deal_hand`."""
     cards: list[int] = []
     while len(cards) < 13:
         word = (word + GOLDEN) % WORD
@@ -40,11 +40,11 @@ def cards_of(word: int) -> list[int]:
 
 
 def nearly_pure(seed: int) -> np.ndarray:
-    """Scores [R, 4] of one action, and as good as never another; where it is not legal, a call."""
+    """Return scores [R, 4] of one action and almost never another; a call where it is illegal."""
     random = np.random.default_rng(seed)
     scores = np.full((num_rows(), 4), 1e-24, np.float32)
     scores[:, 1] = 1e-12
-    # Folding seldom and all chips seldom, so that hands go on; a swap may be any.
+    # Folds and all-ins are rare, so that hands continue; a swap may be any.
     scores[np.arange(num_rows()), random.choice(4, num_rows(), p=(0.1, 0.45, 0.1, 0.35))] = 1
     return scores
 
@@ -72,12 +72,12 @@ class Hands:
 
 
 def at_table(scores: tuple[np.ndarray, np.ndarray], word: int) -> int:
-    """BB's profit by the game's own rules."""
+    """Return BB's profit by the game's own rules."""
     cards = cards_of(word)
     board = (*cards[4:7], cards[9], cards[12])
     draws = (*cards[7:9], *cards[10:12])
     deal = Deal((tuple(cards[:2]), tuple(cards[2:4])), board, draws)
-    players = [DecisionPlayer(GAME, chances) for chances in scores]
+    players = [DecisionPlayer(GAME, probabilities) for probabilities in scores]
     state = HandState.start(GAME, deal)
     while not state.is_over:
         state = state.apply(players[state.actor].act(View.of(state, state.actor)))
@@ -94,12 +94,12 @@ def test_hands_end_as_at_the_table() -> None:
     assert max(streets) >= 10  # with swaps on two streets
 
 
-def alike(*chances: float) -> np.ndarray:
-    return np.tile(np.array(chances, np.float32), (num_rows(), 1))
+def alike(*probabilities: float) -> np.ndarray:
+    return np.tile(np.array(probabilities, np.float32), (num_rows(), 1))
 
 
 def test_a_row_that_only_raises_calls_all_chips() -> None:
-    # Where no legal action of a row has a chance, it calls: compiled, at the table and when asked.
+    # If no legal action of a row has positive probability, it calls: compiled and at the table.
     raiser, shover, hands = alike(0, 0, 0, 1), alike(0, 0, 1, 0), Hands()
     for number in range(10):
         for pair in ((raiser, shover), (shover, raiser)):
@@ -109,15 +109,17 @@ def test_a_row_that_only_raises_calls_all_chips() -> None:
     betting = parse_betting(GAME, "r200")
     holes = np.array([parse_cards("7c2d")], np.uint8)
     found = dict(DecisionPlayer(GAME, raiser).bet_chances(betting, (), holes))
-    assert {action: chance[0] for action, chance in found.items()} == {FOLD: 0, CALL: 1}
+    assert {action: share[0] for action, share in found.items()} == {FOLD: 0, CALL: 1}
 
 
-def test_chances_of_what_is_illegal_go_to_the_others_alike() -> None:
+def test_probabilities_of_illegal_actions_go_to_the_others_equally() -> None:
     mixed, shover, hands = alike(0.165, 0.648, 0.087, 0.1), alike(0, 0, 1, 0), Hands()
     folds = sum(hands.played(mixed, shover, mix(number)) == -2 for number in range(4000))
     holes = np.array([parse_cards("7c2d")], np.uint8)
-    chances = dict(DecisionPlayer(GAME, mixed).bet_chances(parse_betting(GAME, "r200"), (), holes))
-    assert chances[FOLD][0] == pytest.approx(0.165 / 0.813)
+    probabilities = dict(
+        DecisionPlayer(GAME, mixed).bet_chances(parse_betting(GAME, "r200"), (), holes)
+    )
+    assert probabilities[FOLD][0] == pytest.approx(0.165 / 0.813)
     assert folds / 4000 == pytest.approx(0.165 / 0.813, abs=4 * 0.4 / 4000**0.5)
 
 
@@ -140,9 +142,10 @@ def test_both_seats_learn_at_every_position_that_faces_all_chips(seat: int) -> N
                 assert not gains[rows, 2:].any()
 
 
-def test_a_walk_knows_what_every_deviation_is_worth() -> None:
-    """Of nearly pure strategies a walk is worth the hand, and regrets are what changing one action
-    of one row wins; rows that a walk meets with one hand are asked.
+def test_a_walk_gives_the_value_of_every_deviation() -> None:
+    """A walk of nearly pure strategies has the value of the hand, and the right regrets.
+
+    A regret is what changing one action of one row wins; rows with one hand in a walk are checked.
     """
     hands, scores = Hands(), nearly_pure(2)
     rows = num_rows()

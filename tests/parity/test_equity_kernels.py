@@ -1,4 +1,4 @@
-"""The compiled equity kernels against comparison matrices."""
+"""Compiled equity kernels compared with comparison matrices."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Compiled hands of players of levels against hands played card by card in Python."""
+"""Compiled hands of level players compared with hands played card by card in Python."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def mix(word: int) -> int:
 
 
 class Words:
-    """The two streams of a hand."""
+    """The two random streams of a hand."""
 
     def __init__(self, number: int) -> None:
         self.cards = mix((KEY + number * GOLDEN) % WORD)
@@ -75,7 +75,7 @@ class Words:
 
 
 def play(weights: tuple[np.ndarray, np.ndarray], number: int) -> tuple[int, list]:
-    """BB's profit, and of every choice (seat, first place, end): by the rules, without tables."""
+    """Return BB's profit and (seat, first place, end) of every choice: by the rules, not tables."""
     words, trace = Words(number), []
     holes = [[words.card(), words.card()], [words.card(), words.card()]]
     board: list[int] = []

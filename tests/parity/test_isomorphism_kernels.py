@@ -1,4 +1,4 @@
-"""The index of deals against the reference, which tries all renamings of the suits."""
+"""The index of deals compared with the reference, which tries all renamings of the suits."""
 
 import itertools
 import math
@@ -33,7 +33,7 @@ def num_deals(rounds, deck):
 
 
 def all_deals(rounds, cards):
-    """Every deal of some cards, ascending within a round."""
+    """Return every deal of some cards, ascending within a round."""
     if not rounds:
         yield ()
         return
@@ -44,7 +44,7 @@ def all_deals(rounds, cards):
 
 
 def assert_same_classes(indices, canonical):
-    """Two deals have the same index exactly when they have the same canonical deal."""
+    """Assert that two deals have the same index exactly if they have the same canonical deal."""
     pairs = np.unique(np.hstack([canonical, indices[:, None]]), axis=0)
     assert len(np.unique(canonical, axis=0)) == len(pairs) == len(np.unique(indices))
 

@@ -1,4 +1,4 @@
-"""The compiled counts of who leads, and the classes of hands, against plain arrays."""
+"""Compiled counts of who leads, and the classes of hands, compared with plain arrays."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.kernels
 
 def count(boards, deck, hands, later: str = "standard"):
     num_cards = hands.shape[1] + boards.shape[1]
-    columns = np.arange(len(hands))[::-1].copy()  # hands may stand in any column
+    columns = np.arange(len(hands))[::-1].copy()  # hands may be in any column
     out = np.full((len(boards), 3, 3, len(hands)), 7, np.int32)
     compiled.potentials(
         rank_tables(num_cards),

@@ -1,4 +1,4 @@
-"""The compiled steps against the reference, on random behaviour, for every leaf operator."""
+"""Compiled steps compared with the reference, on random behaviour, for every leaf operator."""
 
 import numpy as np
 import pytest
@@ -31,15 +31,15 @@ GAMES = {
 
 
 def random_behaviour(game, player, rng):
-    chances = game.uniform(player)
-    chances *= rng.random(len(chances)) + 1e-3
+    probabilities = game.uniform(player)
+    probabilities *= rng.random(len(probabilities)) + 1e-3
     tree = game.trees[player]
     for r in range(reference.num_rounds(tree)):
         for board in reference.boards(tree, r):
-            rows_of_board = reference.block(tree, r, board, chances)
+            rows_of_board = reference.block(tree, r, board, probabilities)
             for _, _, rows in reference.decisions(tree, r):
                 rows_of_board[rows] /= rows_of_board[rows].sum(axis=0)
-    return chances
+    return probabilities
 
 
 @pytest.fixture(params=GAMES)

@@ -1,4 +1,4 @@
-"""Numbers that are very small or very large become probabilities all the same.
+"""Very small and very large numbers still become probabilities.
 
 Every combination of NUMBERS is a state of one decision, so each kernel meets all of them at once.
 The expected probabilities are computed in rational numbers.
@@ -44,12 +44,12 @@ DTYPES = pytest.mark.parametrize("dtype", NUMBERS)
 
 
 def combinations(dtype: str, size: int = 3) -> np.ndarray:
-    """All combinations of numbers of actions: [A, S]."""
+    """Return all combinations of numbers of actions: [A, S]."""
     return np.ascontiguousarray(np.array(list(product(NUMBERS[dtype], repeat=size)), dtype).T)
 
 
 def expected(numbers: np.ndarray) -> np.ndarray:
-    """The rule in rational numbers: [A, S]."""
+    """Return the rule in rational numbers: [A, S]."""
     return _expected(tuple(map(tuple, numbers.T.tolist())))
 
 
@@ -66,7 +66,7 @@ def _expected(columns: tuple[tuple[float, ...], ...]) -> np.ndarray:
 
 
 def one_decision(num_states: int, size: int = 3, rounds: int = 1) -> Treeplex:
-    """A tree of one entry and one decision on one board; later rounds have no board."""
+    """Build a tree of one entry and one decision on one board; later rounds have no board."""
     later = [0] * (rounds - 1)
 
     def starts(*counts):
@@ -87,7 +87,7 @@ def one_decision(num_states: int, size: int = 3, rounds: int = 1) -> Treeplex:
 
 
 def check(found: np.ndarray, numbers: np.ndarray) -> None:
-    """Probabilities [A, S] are those of the rule."""
+    """Assert that probabilities [A, S] are those of the rule."""
     assert np.isfinite(found).all()
     assert (found >= 0).all()
     rounding = 8 * np.finfo(found.dtype).eps
@@ -166,7 +166,7 @@ def test_plans_of_cfr_match_regrets(dtype, prediction):
     states = numbers.shape[1]
     tree, factors = one_decision(states), np.array([1, 1, prediction], dtype)
     for step in (sequence_form.fold_up, sequence_form.fold_up_parallel, reference.fold_up):
-        # Values are zero, so regrets stay as they are.
+        # Values are zero, so regrets do not change.
         values, behaviour = np.zeros(4 * states, dtype), np.full(4 * states, 0.25, dtype)
         table = np.concatenate([np.zeros(states, dtype), numbers.ravel()])
         step(tree, REGRET, values, behaviour, table, factors)
@@ -209,7 +209,7 @@ def test_walks_match_regrets(dtype):
     check(behaviour, numbers)
 
 
-def test_scores_of_rows_become_chances():
+def test_scores_of_rows_become_probabilities():
     """Scores are never negative; they are divided one by one, so the smallest count as well."""
     numbers = np.abs(combinations("float32", 4))[:, ::7]
     scores = np.ascontiguousarray(numbers.T)
@@ -253,7 +253,7 @@ def test_numbers_of_16_bits_come_back_to_half_a_unit(states):
     assert (np.abs(found.astype(np.float64) - table) <= bound[:, None]).all()
 
 
-def test_chances_of_the_real_game_that_are_too_small_count_as_none():
+def test_probabilities_of_the_real_game_that_are_too_small_count_as_zero():
     seat = FixedMix(BettingTree.build(get_game("holdem-limit")), (0.1, 0.6, 0.3)).seat(0)
     rows = [*seat.rows[:-1], np.array([[1e-310]])]
     seat = replace(seat, rows=rows)
@@ -270,7 +270,7 @@ SHORT_LIMIT = replace(get_game("holdem-limit"), name="short-limit", num_ranks=5)
 
 
 def filled(state, rng, parts):
-    """Random numbers of NUMBERS in arrays of a state; never negative averages."""
+    """Fill arrays of a state with random numbers of NUMBERS; averages are never negative."""
     for name, array in state.items():
         if not name.startswith(parts):
             continue

@@ -1,4 +1,4 @@
-"""The compiled swap rule against the one in words."""
+"""The compiled swap rule compared with the one in words."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Best responses where some decisions are locked: against linear programs and against all plans."""
+"""Best responses with locked decisions, compared with linear programs and with all plans."""
 
 import itertools
 from dataclasses import replace
@@ -27,12 +27,12 @@ def lock(game: SequenceGame, player: int, decisions) -> SequenceGame:
 
 
 def random_behaviour(game: SequenceGame, player: int, seed: int) -> Floats:
-    chances = np.random.default_rng(seed).random(game.lengths[player]) ** 3
-    return game.behaviour(player, game.realize(player, game.uniform(player) * chances))
+    probabilities = np.random.default_rng(seed).random(game.lengths[player]) ** 3
+    return game.behaviour(player, game.realize(player, game.uniform(player) * probabilities))
 
 
 def value_by_linear_program(game: SequenceGame, behaviours: tuple[Floats, Floats]) -> float:
-    """What player 0 wins when both play the rest optimally; no plan is folded up."""
+    """Return what player 0 wins if both play the rest optimally; no plan is folded up."""
     matrix = sequence_matrix(game, behaviours)
     _, x, y = LinearProgram("highs-simplex").saddle_point(matrix)
     return float(x @ matrix.payoff @ y)
@@ -50,7 +50,7 @@ def test_a_best_response_keeps_to_what_its_own_plan_does_at_locked_decisions():
         -value_by_linear_program(lock(game, 0, ALL), behaviours),
     )
     assert found.best_response == pytest.approx(expected, abs=1e-8)
-    unlocked = evaluate(free, plans)  # who may do anything there wins more
+    unlocked = evaluate(free, plans)  # a responder that may choose there wins more
     assert unlocked.best_response[0] > found.best_response[0] + 0.01
     assert unlocked.best_response[1] > found.best_response[1] + 0.01
 
@@ -74,9 +74,9 @@ def test_no_plan_that_keeps_to_the_locked_decision_beats_the_best_response(locke
     np.testing.assert_array_equal(behaviour[first : first + 6], own[first : first + 6])
 
 
-def test_where_a_plan_never_goes_the_given_probabilities_count():
+def test_given_probabilities_count_where_a_plan_is_zero():
     # Player 1 bets after a check and folds to a bet. Player 0 always bets and wins 1, so its plan
-    # says nothing of the locked decision, after a check and a bet. If that is to call, checking the
+    # does not define the locked decision, after a check and a bet. If that is to call, checking the
     # ace wins 2; if it is played uniformly, half of 2 and half of −1.
     game = lock(exact_game(get_game("kuhn")), 0, [1])
     bets, calls, folds = (0, 1), (0, 1), (1, 0)  # passive action first
@@ -89,7 +89,7 @@ def test_where_a_plan_never_goes_the_given_probabilities_count():
     assert best_response(game, 0, plans[1], own)[0] == given.best_response[0]
 
 
-def test_a_run_proves_its_plans_by_the_probabilities_it_was_given():
+def test_a_run_certifies_its_plans_by_the_given_probabilities():
     game = lock(lock(exact_game(get_game("leduc")), 0, [0, 4]), 1, [2])
     behaviours = (random_behaviour(game, 0, 5), random_behaviour(game, 1, 6))
     value = value_by_linear_program(game, behaviours)

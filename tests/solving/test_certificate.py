@@ -1,4 +1,4 @@
-"""Folders that state what their arrays do not give, with right checksums, are found out."""
+"""Forged folders, with valid checksums but numbers that do not follow from their arrays."""
 
 import copy
 import shutil
@@ -20,7 +20,7 @@ from equilibrist.solving.spot_run import SolvedSpot, solver
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.strategies.description import GameDescription
 
-PAYOFF = 13  # chips, the most that a hand of Leduc can win
+PAYOFF = 13  # the most chips that a hand of Leduc can win
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def spot(tmp_path_factory):
 
 
 def forged(folder, tmp_path, change):
-    """The folder again, with something changed and checksums that are right."""
+    """Write a copy of the folder with a change and valid checksums."""
     out = tmp_path / "forged"
     shutil.copytree(folder, out)
     stored = open_artefact(folder)
@@ -100,7 +100,7 @@ def swap_plans(arrays, **_):
 
 
 def swap_players(arrays, **_):
-    """Both plans and both sides of the method's own arrays."""
+    """Swap both plans and both sides of the method's own arrays."""
     swap_plans(arrays)
     for part in ("behaviour", "plan", "regret", "average"):
         first, second = f"state.{part}0", f"state.{part}1"
@@ -108,14 +108,14 @@ def swap_players(arrays, **_):
 
 
 def other_rules(configuration, **_):
-    """Raises of another size: plans have the same length, and the name is the same."""
+    """Change the size of raises: plans have the same length, and the name is the same."""
     text = rules_text(get_game("leduc"))
     assert "raiseSize = 2 4" in text
     configuration["game"]["rules"] = text.replace("raiseSize = 2 4", "raiseSize = 2 2")
 
 
 def negative(plan):
-    """A plan that keeps its constraints: what one action loses another gains."""
+    """Return a plan that meets its constraints: what one action loses another gains."""
     plan = plan.copy()
     plan[3], plan[6] = plan[3] + 2, plan[6] - 2
     return plan

@@ -75,7 +75,7 @@ def test_the_current_strategy_of_cfr_plus_converges_and_that_of_cfr_does_not(led
 
 
 def test_cfr_plus_forgets_a_disaster_late_and_linear_cfr_soon():
-    """One decision with payoffs 0, 1 and −1,000,000 (Brown and Sandholm 2019).
+    """Solve one decision with payoffs 0, 1 and −1,000,000 (Brown and Sandholm 2019).
 
     CFR+ plays the second action purely in iteration 471,407, linear CFR in about the 971st.
     """

@@ -38,7 +38,7 @@ def test_a_matrix_game_may_start_at_the_basis_of_a_smaller_one():
     assert warm.value == pytest.approx(cold.value, abs=1e-12)
 
 
-def test_what_is_not_a_matrix_is_refused():
+def test_arrays_that_are_not_matrices_are_refused():
     for payoffs in ([1, 2], [[np.nan]], np.zeros((0, 3))):
         with pytest.raises(InvalidValueError, match="finite matrix"):
             solve_matrix(payoffs)

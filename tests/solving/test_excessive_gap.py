@@ -206,7 +206,7 @@ def test_the_bound_holds_where_decisions_are_locked(player):
     assert evaluate(game, egt.plans(game, state)).nash_conv <= smoothing_bound(state)
 
 
-def test_float32_runs_until_its_precision_and_says_so():
+def test_float32_runs_until_its_precision_and_reports_it():
     game, egt = make_game("kuhn"), ExcessiveGap(dtype="float32", centring=True)
     state = egt.init(game)
     egt.step(game, state, 2000)
@@ -242,7 +242,7 @@ def test_a_corrupted_state_is_a_breakdown_not_an_answer():
 def test_unknown_weights_and_impossible_steps_are_refused():
     with pytest.raises(InvalidValueError, match="not kroer18"):
         ExcessiveGap(weights="kroer18")
-    with pytest.raises(InvalidValueError, match="steps lie"):
+    with pytest.raises(InvalidValueError, match="the step and the restart factor must be"):
         ExcessiveGap(largest_step=1.0)
 
 

@@ -1,4 +1,4 @@
-"""Forecasts against what is really allocated, and against the sizes of published games."""
+"""Forecasts compared with actual allocations, and with the sizes of published games."""
 
 import tracemalloc
 
@@ -28,12 +28,12 @@ def betting(max_raises, rules=HOLDEM):
 
 
 @pytest.mark.parametrize("method", ["cfr+", "egt"])
-def test_a_bucket_game_takes_the_memory_that_was_foretold(method):
+def test_a_bucket_game_takes_the_forecast_memory(method):
     rules = get_game("royal-holdem")
     buckets = build("percentile", rules, [2, 8, 32, 128])
     menu = BetMenu.parse(None, None, "3 3 3 3")
     game, solver = bucket_game(buckets, joint(buckets), menu), get_method(method, "float32")
-    solve(game, solver, iterations=1)  # what is loaded and compiled is no part of it
+    solve(game, solver, iterations=1)  # loading and compiling are not part of it
     tracemalloc.start()
     try:
         solve(game, solver, iterations=2)
@@ -47,7 +47,7 @@ def test_a_bucket_game_takes_the_memory_that_was_foretold(method):
 
 
 def test_gs3s_game_is_two_matrices_and_vectors_of_112_million_numbers():
-    """J and W of 28,800² in float32, four vectors a player, and an evaluation in float64."""
+    """J and W of 28,800² in float32, four vectors per player, and an evaluation in float64."""
     found = bucket_forecast(betting("3 3 3 3"), (20, 800, 4800, 28800))
     vector = found.sequences / 2
     assert vector == pytest.approx(112e6, rel=0.01)
@@ -95,7 +95,7 @@ def test_counts_that_do_not_fit_are_refused_with_the_number_that_would(monkeypat
     assert counts_forecast(HOLDEM, found.fitting + 1).bytes > 4e9
 
 
-def test_a_sample_tells_its_boards_and_its_seed(tmp_path):
+def test_a_sample_states_its_boards_and_its_seed(tmp_path):
     buckets = build("percentile", get_game("royal-holdem"), [1, 2, 4, 8])
     found = sampled_joint(buckets, num_boards=80, seed=3)
     found.save(tmp_path / "counts", {})

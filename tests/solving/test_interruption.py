@@ -1,4 +1,4 @@
-"""Whenever a run is stopped, it goes on to the numbers of one that never was."""
+"""Runs stopped at any moment resume to the numbers of a run that was never stopped."""
 
 import os
 import random
@@ -35,7 +35,7 @@ WORK = {
 
 
 def case(method):
-    """A game and its solver."""
+    """Return a game and its solver."""
     if method == "spot":
         given = Spot.of("Td9d6hQc2s", "AA,76s", "KK,QJs", pot=200, stack=400, bets="50%,a")
         return given.build().game, solver("cfr+", 32)

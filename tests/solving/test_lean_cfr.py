@@ -1,4 +1,4 @@
-"""CFR by tables against the steps it fuses, and what numbers of 16 bits cost."""
+"""CFR by tables compared with the steps it fuses, and the cost of numbers of 16 bits."""
 
 from dataclasses import replace
 
@@ -45,12 +45,12 @@ GAMES = {
 
 
 def random_tables(game, rng):
-    """A state with random regrets, so that rounding breaks no ties; and them by plan [L]."""
+    """Return a state with random regrets, so that rounding breaks no ties; and them by plan [L]."""
     solver = TableCFR()
     state, regrets = solver.init(game), []
     for player, tree in enumerate(game.trees):
         regret = rng.random(game.lengths[player]) - 0.3
-        chances = game.uniform(player)
+        probabilities = game.uniform(player)
         last, place = num_rounds(tree) - 1, 0
         entries = int(tree.entry_start[-1] - tree.entry_start[-2])
         for r in range(num_rounds(tree)):
@@ -58,7 +58,7 @@ def random_tables(game, rng):
                 own = block(tree, r, board, regret)
                 for d, _, rows in decisions(tree, r):
                     if tree.locked[d]:
-                        own[rows] = block(tree, r, board, chances)[rows]
+                        own[rows] = block(tree, r, board, probabilities)[rows]
                 if r == last:
                     part = own[entries:]
                     state[f"last_regret{player}"][place : place + part.size] = part.ravel()
@@ -72,7 +72,7 @@ def random_tables(game, rng):
 
 
 def matched(game, player, regret):
-    """Behaviour in proportion to positive regrets, as the reference says."""
+    """Return behaviour in proportion to positive regrets, by the reference."""
     tree, behaviour = game.trees[player], game.uniform(player)
     for r in range(num_rounds(tree)):
         for board in boards(tree, r):
@@ -84,7 +84,7 @@ def matched(game, player, regret):
 
 
 def by_steps(game, method, regrets, iterations):
-    """The same iterations by the game's own steps: gradient, fold-up, realize."""
+    """Run the same iterations by the game's own steps: gradient, fold-up, realize."""
     behaviours = [matched(game, player, regrets[player]) for player in (0, 1)]
     plans = [game.realize(player, behaviours[player]) for player in (0, 1)]
     averages = [np.zeros_like(plan) for plan in plans]
@@ -138,7 +138,7 @@ def test_sixteen_bits_halve_memory_and_cost_less_than_a_thousandth_of_the_pot(na
     assert found[16][1] < 0.7 * found[32][1]  # a scale for each row of some tens of hands
 
 
-def test_a_run_goes_on_to_the_same_numbers():
+def test_a_resumed_run_has_the_same_numbers():
     game, solver = GAMES["turn"](), TableCFR(bits=16)
     whole, parts = solver.init(game), solver.init(game)
     solver.step(game, whole, 30)
@@ -149,7 +149,7 @@ def test_a_run_goes_on_to_the_same_numbers():
         np.testing.assert_array_equal(array, parts[name])
 
 
-def test_ranges_and_locks_stay_what_they_are():
+def test_ranges_and_locks_do_not_change():
     game, solver = GAMES["locked"](), TableCFR()
     state = solver.init(game)
     solver.step(game, state, 50)
@@ -157,13 +157,13 @@ def test_ranges_and_locks_stay_what_they_are():
         played = game.behaviour(player, plan)
         given = game.given[player]
         places = given.places[plan[given.places] > 1e-6]
-        told = dict(zip(given.places.tolist(), given.chances.tolist(), strict=True))
-        expected = [told[int(place)] for place in places]
+        by_place = dict(zip(given.places.tolist(), given.probabilities.tolist(), strict=True))
+        expected = [by_place[int(place)] for place in places]
         np.testing.assert_allclose(played[places], expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("bits", [16, 32])
-def test_the_forecast_counts_what_is_kept(bits):
+def test_the_forecast_counts_the_stored_arrays(bits):
     spot = royal("AsKsQhTh")
     needed, state = spot_forecast(spot, bits), TableCFR(bits=bits).init(spot.build().game)
     last = sum(len(state[f"last_average{player}"]) for player in (0, 1))
@@ -175,7 +175,7 @@ def test_the_forecast_counts_what_is_kept(bits):
 
 @pytest.mark.parametrize("bits", [32, 16])
 @pytest.mark.parametrize("name", ["flop", "river", "locked"])
-def test_boards_asked_one_by_one_say_what_whole_plans_say(name, bits):
+def test_single_boards_give_the_answers_of_whole_plans(name, bits):
     game, solver = GAMES[name](), TableCFR(bits=bits)
     state = solver.init(game)
     solver.step(game, state, 30)
@@ -188,6 +188,6 @@ def test_boards_asked_one_by_one_say_what_whole_plans_say(name, bits):
             plan, values = whole.plan(player, board), whole.values(player, board)
             np.testing.assert_allclose(single.plan(player, board), plan, atol=1e-6)
             rounding = 1e-5 * np.abs(values).max()
-            # Whole plans forget what is locked where they never go; tables know.
+            # Whole plans lose locked probabilities where they are zero; tables keep them.
             found = np.where((plan > 0) | (name != "locked"), single.values(player, board), values)
             np.testing.assert_allclose(found, values, atol=rounding)

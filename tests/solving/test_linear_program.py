@@ -1,4 +1,4 @@
-"""Linear programs: matrix games against SciPy, locked decisions, outcomes that are no solutions.
+"""Linear programs: matrix games compared with SciPy, locked decisions, and failures.
 
 Values of poker games are in `tests/oracles/test_game_values.py`.
 """
@@ -72,7 +72,7 @@ def test_plans_and_variables_are_the_same_strategies():
         found.append((x, plan))
     (x, first), (y, second) = found
     assert x @ matrix.payoff @ y == pytest.approx(first @ game.gradient(0, second), abs=1e-14)
-    # One variable a sequence: Leduc by ranks has 144 infosets a player, and 336 actions.
+    # One variable per sequence: Leduc by ranks has 144 infosets per player, and 336 actions.
     assert matrix.payoff.shape == (337, 337)
     assert matrix.sequences[0].constraints.shape == (145, 337)
 
@@ -102,7 +102,7 @@ def test_rock_paper_scissors_is_a_third_each(method):
 
 
 def scipy_value(matrix: np.ndarray) -> float:
-    """max v such that xᵀ M ≥ v, Σ x = 1, x ≥ 0."""
+    """Return max v such that xᵀ M ≥ v, Σ x = 1, x ≥ 0."""
     rows, columns = matrix.shape
     found = linprog(
         c=np.eye(1, rows + 1, rows)[0] * -1,
@@ -128,7 +128,7 @@ def test_random_matrix_games_have_scipys_value(method, shape):
 
 
 @each_method
-def test_a_game_about_nothing_is_solved(method):
+def test_a_game_without_payoffs_is_solved(method):
     assert LinearProgram(method).solve(matrix_game(np.zeros((3, 4)))).certificate.nash_conv == 0
 
 
@@ -196,7 +196,7 @@ def test_locking_a_blunder_costs_its_player_and_is_kept_in_the_plan():
     assert evaluate(game, plans).value == pytest.approx(-(-1 + 0 + 2) / 3)
 
 
-# --- outcomes that are no solutions ---------------------------------------------------------------
+# --- failures -------------------------------------------------------------------------------------
 
 
 @each_method
@@ -236,7 +236,7 @@ def test_an_impossible_program_is_reported_as_such(method, monkeypatch):
 
 
 @each_method
-def test_numbers_that_are_no_numbers_are_refused(method, monkeypatch):
+def test_numbers_that_are_nan_are_refused(method, monkeypatch):
     def poisoned(game, behaviour):
         matrix = sequence_matrix(game, behaviour)
         return replace(matrix, payoff=matrix.payoff * np.nan)

@@ -43,7 +43,7 @@ def nash_conv(solver, game, state):
 
 
 def random_behaviour(game, player, rng, *, pure=False):
-    """Random probabilities, or one random action of each decision in each state."""
+    """Return random probabilities, or one random action of each decision in each state."""
     noise = rng.random(game.lengths[player]) + 0.05
     if not pure:
         return game.behaviour(player, game.realize(player, noise))
@@ -53,7 +53,7 @@ def random_behaviour(game, player, rng, *, pure=False):
 
 
 def swept_regrets(game, player, behaviours):
-    """What one full sweep adds to a player's regrets: [L]."""
+    """Return what one full sweep adds to a player's regrets: [L]."""
     values = game.gradient(player, game.realize(1 - player, behaviours[1 - player]))
     regret, behaviour = np.zeros_like(values), behaviours[player].copy()
     game.fold_up(player, REGRET, values, behaviour, regret, np.array([1.0, 1.0, 0.0]))
@@ -86,7 +86,7 @@ def test_mean_regrets_over_all_board_paths_are_those_of_a_full_sweep(leaves, pla
 
 
 def deals(game):
-    """All deals of the last round, as `place_deal` takes them, with their chances."""
+    """Return all deals of the last round, as `place_deal` takes them, with their probabilities."""
     tree, pairs = game.trees[0], game.pairs
     for board in range(int(tree.board_start[-2]), int(tree.board_start[-1])):
         if pairs.is_sorted:
@@ -100,7 +100,7 @@ def deals(game):
 
 
 def walk_once(game, player, behaviours, deal, rng):
-    """Regrets of `player` and average of the opponent after one walk through a deal."""
+    """Return regrets of `player` and average of the opponent after one walk through a deal."""
     rounds, nodes = len(game.trees[0].num_sequences), len(walk_tables(game).actor)
     cells, widths = np.empty((rounds, 2), np.int64), np.empty((rounds, 2), np.int64)
     signs = np.empty(rounds)
@@ -123,8 +123,8 @@ def test_mean_regrets_over_all_deals_are_those_of_a_full_sweep(leaves, player):
     words = np.arange(1, 5, dtype=np.uint64)
     behaviours = [random_behaviour(game, seat, rng, pure=seat != player) for seat in (0, 1)]
     mean = sum(
-        chance * walk_once(game, player, behaviours, deal, words)[0]
-        for *deal, chance in deals(game)
+        probability * walk_once(game, player, behaviours, deal, words)[0]
+        for *deal, probability in deals(game)
     )
     np.testing.assert_allclose(mean, swept_regrets(game, player, behaviours), atol=1e-13)
 
@@ -136,20 +136,21 @@ def test_mean_regrets_of_sampled_actions_are_those_of_a_full_sweep():
     behaviours = [random_behaviour(game, seat, rng) for seat in (0, 1)]
     for player in (0, 1):
         mean, variance = np.zeros((2, game.lengths[player]))
-        for *deal, chance in deals(game):
+        for *deal, probability in deals(game):
             walks = [walk_once(game, player, behaviours, deal, words)[0] for _ in range(4000)]
-            mean += chance * np.mean(walks, axis=0)
-            variance += chance**2 * np.var(walks, axis=0) / len(walks)
+            mean += probability * np.mean(walks, axis=0)
+            variance += probability**2 * np.var(walks, axis=0) / len(walks)
         error = np.abs(mean - swept_regrets(game, player, behaviours))
         assert (error <= 4 * np.sqrt(variance) + 1e-12).all()
 
 
-def test_sampled_averages_are_plans_times_chances_of_states():
+def test_sampled_averages_are_plans_times_probabilities_of_states():
     game, rng = leduc(), np.random.default_rng(8)
     words = np.arange(1, 5, dtype=np.uint64)
     behaviours = [random_behaviour(game, seat, rng, pure=True) for seat in (0, 1)]
     mean = sum(
-        chance * walk_once(game, 0, behaviours, deal, words)[1] for *deal, chance in deals(game)
+        probability * walk_once(game, 0, behaviours, deal, words)[1]
+        for *deal, probability in deals(game)
     )
     plan, tree = game.realize(1, behaviours[1]), game.trees[1]
     for board in range(len(tree.num_states)):
@@ -159,18 +160,18 @@ def test_sampled_averages_are_plans_times_chances_of_states():
         np.testing.assert_allclose(mean[block].reshape(-1, size), expected, atol=1e-13)
 
 
-# --- chance ---------------------------------------------------------------------------------------
+# --- probabilities --------------------------------------------------------------------------------
 
 
 @LEAVES
-def test_boards_are_as_likely_as_their_cards(leaves):
+def test_boards_have_the_probability_of_their_cards(leaves):
     game = leduc(leaves)
     assert game.states is not None
     expected = np.concatenate([count / count.sum() for count in game.states.multiplicity])
     np.testing.assert_allclose(chance_tables(game).board, expected, rtol=1e-13)
 
 
-def test_rhode_island_boards_have_chance_one_in_every_round():
+def test_rhode_island_boards_have_probability_one_in_every_round():
     game = exact_game(get_game("rhode-island"))
     chance, starts = chance_tables(game), game.trees[0].board_start
     assert np.add.reduceat(chance.board, starts[:-1]) == pytest.approx([1, 1, 1], rel=1e-12)
@@ -179,7 +180,7 @@ def test_rhode_island_boards_have_chance_one_in_every_round():
 
 
 @LEAVES
-def test_deals_are_sampled_as_often_as_they_happen(leaves):
+def test_deals_are_sampled_by_their_probability(leaves):
     game, words = leduc(leaves), np.arange(1, 5, dtype=np.uint64)
     chance, path, seen = chance_tables(game), np.empty(2, np.int64), Counter()
     for _ in range(20_000):
@@ -190,7 +191,7 @@ def test_deals_are_sampled_as_often_as_they_happen(leaves):
         else:
             deal = external.sample_dense(game.trees, game.pairs, chance, words, board)
         seen[(board, *map(int, deal))] += 1
-    expected = {tuple(map(int, deal)): 20_000 * chance for *deal, chance in deals(game)}
+    expected = {tuple(map(int, deal)): 20_000 * probability for *deal, probability in deals(game)}
     assert set(seen) == set(expected)
     chi_square = sum((seen[deal] - mean) ** 2 / mean for deal, mean in expected.items())
     freedom = len(expected) - 1
@@ -300,11 +301,11 @@ def test_locked_decisions_stay(solver):
 @BY_NAME
 def test_wrong_numbers_are_refused(solver):
     game = exact_game(get_game("kuhn"))
-    with pytest.raises(InvalidValueError, match="0 iterations or more, not -1"):
+    with pytest.raises(InvalidValueError, match="iterations must be 0 or more, not -1"):
         solver.step(game, solver.init(game), -1)
-    with pytest.raises(InvalidValueError, match="seed is 0 or more, not -2"):
+    with pytest.raises(InvalidValueError, match="seed must be 0 or more, not -2"):
         solver.init(game, -2)
-    with pytest.raises(InvalidValueError, match=r"gamma 0 or more, not -0\.5"):
+    with pytest.raises(InvalidValueError, match=r"gamma must be 0 or more, not -0\.5"):
         dataclasses.replace(solver, gamma=-0.5)
 
 

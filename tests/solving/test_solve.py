@@ -35,12 +35,12 @@ def test_a_run_stops_at_its_budget_of_seconds(kuhn):
     assert run.seconds >= 0.05
 
 
-def test_looks_every_so_many_iterations(kuhn):
+def test_a_run_is_evaluated_every_given_number_of_iterations(kuhn):
     run = solve(kuhn, CFR(), iterations=10, every=4)
     assert [row.iteration for row in run.trace] == [4, 8, 10]
 
 
-def test_a_resumed_run_goes_on_to_the_same_numbers(kuhn):
+def test_a_resumed_run_has_the_same_numbers(kuhn):
     whole = solve(kuhn, CFR(), iterations=100)
     half = solve(kuhn, CFR(), iterations=50)
     both = solve(kuhn, CFR(), iterations=100, run=half)
@@ -48,7 +48,7 @@ def test_a_resumed_run_goes_on_to_the_same_numbers(kuhn):
     assert [row.iteration for row in both.trace] == [row.iteration for row in whole.trace]
 
 
-def test_an_interruption_keeps_what_was_reached(kuhn):
+def test_an_interrupted_run_is_saved(kuhn):
     def interrupt(run) -> None:
         if run.trace[-1].iteration >= 10:
             raise KeyboardInterrupt
@@ -125,7 +125,7 @@ def test_every_outcome_says_what_to_do():
     assert all(len(outcome.value) > 10 for outcome in Outcome)
 
 
-def test_a_game_too_large_for_memory_is_refused_with_what_would_fit():
+def test_a_game_too_large_for_memory_is_refused_with_advice():
     rules = get_game("holdem-limit")
     needed = forecast(rules, BettingTree.build(rules))
     assert needed.bytes > 10**14

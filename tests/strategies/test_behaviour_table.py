@@ -29,7 +29,7 @@ SMALL_HOLDEM = GameRules(
 
 
 def random_plans(game, seed=0):
-    """Plans of random behaviour, and that behaviour."""
+    """Return plans of random behaviour, and that behaviour."""
     random = np.random.default_rng(seed)
     plans, behaviours = [], []
     for player in (0, 1):
@@ -63,16 +63,16 @@ def test_tables_of_all_nodes_and_boards_hold_the_whole_behaviour(symmetry):
             assert table.probabilities.shape == (len(table.hands), len(table.actions))
             found[table.player].append(table.probabilities.ravel())
     for player in (0, 1):
-        chances = np.sort(np.concatenate(found[player]))
-        entries = game.lengths[player] - len(chances)
-        everything = np.sort(np.concatenate([chances, np.ones(entries)]))
+        frequencies = np.sort(np.concatenate(found[player]))
+        entries = game.lengths[player] - len(frequencies)
+        everything = np.sort(np.concatenate([frequencies, np.ones(entries)]))
         np.testing.assert_allclose(everything, np.sort(behaviours[player]), atol=1e-12)
 
 
 def test_unreached_hands_are_uniform_with_no_reach():
     game = exact_game(get_game("leduc"))
     plans = tuple(game.realize(player, game.uniform(player)) for player in (0, 1))
-    plans[1][3:] = 0  # the entry of three states is left, no action is ever taken
+    plans[1][3:] = 0  # only the entry of three states is left; no action is ever taken
     table = behaviour_table(game, plans, "rc/r", "Qh")
     np.testing.assert_array_equal(table.reach, 0)
     np.testing.assert_allclose(table.probabilities, 1 / 3)
@@ -141,7 +141,7 @@ def test_hands_never_share_a_card_with_the_board_asked_for():
         ("cc/", "Zz", CardError, "is not a card"),
     ],
 )
-def test_nodes_and_boards_that_are_none_are_refused(node, board, error, complaint):
+def test_invalid_nodes_and_boards_are_refused(node, board, error, complaint):
     game = exact_game(get_game("leduc"))
     with pytest.raises(error, match=complaint):
         behaviour_table(game, random_plans(game)[0], node, board)

@@ -1,4 +1,4 @@
-"""Gambit files, read back by OpenSpiel and by eye."""
+"""Gambit files, read back by OpenSpiel and compared with known lines."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_openspiel_reads_the_file_and_finds_the_known_nash_conv(rules, nash_conv
     [(HOLDEM, BetMenu()), (TOY, BetMenu.parse(bets="100%,a"))],
     ids=["hold'em with merged suits", "no-limit with all-ins"],
 )
-def test_boards_and_all_ins_are_worth_the_same_to_openspiel(rules, menu):
+def test_boards_and_all_ins_have_the_same_value_in_openspiel(rules, menu):
     game = exact_game(rules, menu)
     plans = tuple(game.realize(player, game.uniform(player)) for player in (0, 1))
     expected = evaluate(game, plans).nash_conv
@@ -65,7 +65,7 @@ def test_boards_and_all_ins_are_worth_the_same_to_openspiel(rules, menu):
 def test_a_solution_by_infoset_name_is_an_equilibrium_of_the_file():
     game = exact_game(KUHN)
     plans = LinearProgram().solve(game).plans
-    chances = [game.behaviour(player, plans[player]) for player in (0, 1)]
+    probabilities = [game.behaviour(player, plans[player]) for player in (0, 1)]
     read = pyspiel.load_efg_game(to_efg(game))
     # Kuhn's plans are an entry, then two actions at each of two decisions, three cards each.
     rows = {"": (3, "cr"), "cr": (9, "fc"), "c": (3, "cr"), "r": (9, "fc")}
@@ -76,7 +76,7 @@ def test_a_solution_by_infoset_name_is_an_equilibrium_of_the_file():
         card, betting = name.partition(" ")[::2]
         start, letters = rows[betting]
         at = start + ["Qs", "Ks", "As"].index(card)
-        pair = dict(zip(letters, chances[state.current_player()][[at, at + 3]], strict=True))
+        pair = dict(zip(letters, probabilities[state.current_player()][[at, at + 3]], strict=True))
         actions = state.legal_actions()
         table[key] = [(action, pair[state.action_to_string(action)]) for action in actions]
     assert len(table) == 12
@@ -92,7 +92,7 @@ def every_decision(state):
         yield from every_decision(state.child(action))
 
 
-def test_what_cannot_be_written_is_refused():
+def test_games_that_cannot_be_written_are_refused():
     with pytest.raises(InvalidValueError, match="more than 1,000 nodes"):
         to_efg(exact_game(LEDUC), most_nodes=1000)
     with pytest.raises(InvalidValueError, match="no betting tree"):

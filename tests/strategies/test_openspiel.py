@@ -1,4 +1,4 @@
-"""Strategies that go to OpenSpiel and come back; its best responses check ours.
+"""Conversion of strategies to OpenSpiel and back; its best responses check ours.
 
 Hold'em with two hole cards is in `tests/oracles/test_game_values.py`.
 """
@@ -80,12 +80,12 @@ def test_values_are_openspiels_values_seat_by_seat():
     policy = to_openspiel(game, plans)
     root = policy.game.new_initial_state()
     values = expected_game_score.policy_value(root, [policy, policy])
-    # The value is for who acts first in round one: player 1.
+    # The value is for the first player to act in round one: player 1.
     assert game.first_player == 1
     assert evaluate(game, plans).value == pytest.approx(values[1], abs=1e-12)
 
 
-def test_hands_that_are_alike_are_averaged_by_how_often_they_are_played():
+def test_merged_hands_are_averaged_by_the_probability_that_they_are_played():
     # By cards the two kings play differently; by ranks there is one king, with the mean plan.
     by_card, by_rank = exact_game(LEDUC, symmetry="cards"), exact_game(LEDUC, symmetry="ranks")
     plans = random_plans(by_card, seed=9)
@@ -94,7 +94,7 @@ def test_hands_that_are_alike_are_averaged_by_how_often_they_are_played():
     rows = plans[0][: first.block_start[1]].reshape(first.num_sequences[0], 6)
     means = rows.reshape(-1, 3, 2).mean(axis=2)  # the deck is Qh Qs Kh Ks Ah As
     np.testing.assert_allclose(merged[0][: means.size].reshape(means.shape), means, atol=1e-12)
-    # Against an opponent who does not look at suits the mean is worth the same.
+    # Against an opponent that ignores suits the mean has the same value.
     answer = by_rank.realize(1, by_rank.uniform(1))
     wide = by_card.realize(1, by_card.uniform(1))
     expected = plans[0] @ by_card.gradient(0, wide)
@@ -112,12 +112,12 @@ def test_hands_that_are_alike_are_averaged_by_how_often_they_are_played():
     ],
     ids=lambda value: getattr(value, "name", None),
 )
-def test_what_openspiel_plays_otherwise_is_refused(rules, reason):
+def test_games_that_openspiel_plays_differently_are_refused(rules, reason):
     with pytest.raises(InvalidValueError, match=reason):
         openspiel_game(rules)
 
 
-def test_a_matrix_game_is_no_poker():
+def test_a_matrix_game_is_not_poker():
     game = matrix_game([[1, 2], [3, 4]])
     with pytest.raises(InvalidValueError, match="no cards and rules"):
         to_openspiel(game, (game.uniform(0), game.uniform(1)))

@@ -1,4 +1,4 @@
-"""Strategies of 16 bits against the solutions they are of."""
+"""Strategies of 16 bits compared with the solutions they come from."""
 
 import shutil
 from dataclasses import replace
@@ -30,7 +30,7 @@ from equilibrist.strategies.quantized import SURE, CompactStrategy
 from equilibrist.strategies.solution import Solution, game_of
 
 RULES = get_game("royal-holdem")
-WORST = 1.5 / SURE  # of three actions
+WORST = 1.5 / SURE  # with three actions
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def folder(tmp_path_factory):
 
 
 def decisions(tree):
-    """Rows and states of every decision, as places in a plan: [A, S]."""
+    """Return rows and states of every decision, as places in a plan: [A, S]."""
     for r in range(len(tree.num_sequences)):
         start, width = int(tree.block_start[r]), int(tree.num_states[r])
         for d in range(int(tree.decision_start[r]), int(tree.decision_start[r + 1])):
@@ -60,19 +60,19 @@ def decisions(tree):
             yield start + rows[:, None] * width + np.arange(width)
 
 
-def test_chances_of_a_decision_are_those_of_the_plan_and_sum_to_one(folder):
+def test_probabilities_of_a_decision_are_those_of_the_plan_and_sum_to_one(folder):
     solution, found = Solution.load(folder / "solution"), CompactStrategy.open(folder / "strategy")
     game = game_of(solution)
     for player in (0, 1):
         behaviour = game.behaviour(player, np.array(solution.plans[player]))
-        chances = found.chances[player].astype(np.int64)
-        assert np.abs(chances / SURE - behaviour).max() <= WORST + 1e-12
+        probabilities = found.chances[player].astype(np.int64)
+        assert np.abs(probabilities / SURE - behaviour).max() <= WORST + 1e-12
         for cells in decisions(game.trees[player]):
-            assert (chances[cells].sum(axis=0) == SURE).all()
+            assert (probabilities[cells].sum(axis=0) == SURE).all()
     assert found.solutions == {"solution": open_artefact(folder / "solution").hash}
 
 
-def test_where_a_plan_never_goes_all_actions_are_alike(folder):
+def test_actions_are_equally_likely_where_a_plan_is_zero(folder):
     solution = Solution.load(folder / "solution")
     game = game_of(solution)
     nowhere = replace(solution, plans=(np.zeros(game.lengths[0]), solution.plans[1]))
@@ -92,7 +92,7 @@ def test_a_rounded_strategy_is_as_exploitable(folder):
 def test_a_strategy_plays_as_its_solution(folder):
     one = make_player(f"solution:{folder / 'solution'}", RULES)
     two = make_player(f"solution:{folder / 'strategy'}", RULES)
-    dealer, looks = Dealer(RULES, 3), 0
+    dealer, num_decisions = Dealer(RULES, 3), 0
     for number in range(40):
         state = HandState.start(RULES, next(dealer), number)
         rng = np.random.default_rng(number)
@@ -102,13 +102,13 @@ def test_a_strategy_plays_as_its_solution(folder):
             for action in ours.keys() | theirs.keys():
                 assert ours.get(action, 0) == pytest.approx(theirs.get(action, 0), abs=2 * WORST)
             state = state.apply(list(theirs)[rng.integers(len(theirs))])
-            looks += 1
-    assert looks > 100
+            num_decisions += 1
+    assert num_decisions > 100
 
 
 @pytest.mark.parametrize("options", ["", ",purify", ",threshold=0.2"])
 def test_compiled_matches_of_strategies_and_solutions_are_the_same(folder, options):
-    """Hands have lots of their own, so only a lot between two roundings could tell them apart."""
+    """Only a random number between two roundings could make the matches differ."""
     chips = []
     for part in ("solution", "strategy"):
         players = (
@@ -160,12 +160,12 @@ def test_a_bot_plays_its_strategy_unless_that_is_of_another_solution(folder, tmp
         strategy_of("tiny")
 
 
-def test_what_is_no_strategy_of_buckets_is_refused(folder, tmp_path):
+def test_folders_without_a_strategy_of_buckets_are_refused(folder, tmp_path):
     game = exact_game(get_game("kuhn"))
     plans = tuple(game.realize(p, game.uniform(p)) for p in (0, 1))
     proof = evaluate(game, plans)
     found = Solution(GameDescription.of(game), plans, "none", 0, 0.0, proof, np.zeros((0, 3)))
-    with pytest.raises(InvalidValueError, match="is no game of buckets"):
+    with pytest.raises(InvalidValueError, match="is not a game of buckets"):
         CompactStrategy.of(found, {})
     with pytest.raises(StorageError, match="describes a solution, but a strategy is wanted"):
         CompactStrategy.open(folder / "solution")

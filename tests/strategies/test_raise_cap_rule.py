@@ -1,4 +1,4 @@
-"""Strategies that meet more raises than they know: as behaviour, and at the table."""
+"""Strategies that face more raises than they know: as behaviour, and at the table."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def widened(small, large, plans):
 
 @pytest.mark.parametrize("caps", ["1 1", "2 1", "0 1"])
 def test_a_widened_strategy_wins_what_its_player_wins_at_the_table(caps):
-    # The player translates hand by hand (`players.translation`), written apart from this.
+    # The player translates hand by hand (`players.translation`), in independent code.
     small, large = games("leduc", caps)
     plans = random_plans(small, 3)
     mix = (0.05, 0.35, 0.6)
@@ -58,7 +58,7 @@ def test_the_same_betting_changes_nothing():
         np.testing.assert_allclose(ours, theirs, atol=1e-15)
 
 
-def test_where_a_player_believes_to_be():
+def test_nodes_where_a_player_believes_it_is():
     small, large = games("leduc", "1 1")
     places = follow(small.betting, large.betting, 1)
     name = small.betting.name

@@ -1,4 +1,4 @@
-"""Solutions: saved with their proof, loaded with their game."""
+"""Solutions: saved with their certificate, loaded with their game."""
 
 import dataclasses
 import json
@@ -130,7 +130,7 @@ def test_plans_of_another_game_are_refused(leduc):
         game_of(uniform_solution(leduc, plans=plans))
 
 
-def test_games_that_no_text_describes_are_refused(leduc):
+def test_games_that_cannot_be_stored_as_text_are_refused(leduc):
     with pytest.raises(InvalidValueError, match="was not built from rules"):
         GameDescription.of(matrix_game([[1, -1], [-1, 1]]))
     locked = leduc.trees[0]._replace(locked=np.ones_like(leduc.trees[0].locked))
@@ -144,7 +144,7 @@ def test_arrays_of_wrong_shape_are_refused(leduc):
         uniform_solution(leduc, plans=(first, second[None]))
     with pytest.raises(InvalidValueError, match="player 0's plan is int64"):
         uniform_solution(leduc, plans=(first.astype(int), second))
-    with pytest.raises(InvalidValueError, match="a trace of shape"):
+    with pytest.raises(InvalidValueError, match="the trace has shape"):
         uniform_solution(leduc, trace=np.zeros(3))
     uniform_solution(leduc, trace=np.zeros((0, 3)))
 
@@ -162,7 +162,7 @@ def test_an_altered_plan_is_refused_by_name(tmp_path, leduc):
         Solution.load(tmp_path)
 
 
-def test_an_artefact_that_is_no_solution_is_refused(tmp_path):
+def test_an_artefact_that_is_not_a_solution_is_refused(tmp_path):
     write_artefact(tmp_path / "a", "match", {}, configuration={})
     with pytest.raises(StorageError, match=r"manifest\.json describes a match"):
         Solution.load(tmp_path / "a")

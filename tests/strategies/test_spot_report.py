@@ -1,4 +1,4 @@
-"""Answers about solved spots, against walks through every deal and against other suits."""
+"""Answers about solved spots, compared with walks through every deal and with other suits."""
 
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ def solved(spot, found=None, iterations=200):
 
 
 def walk(answers, reports, node, hands, sign):
-    """What player 0 wins from the beginning, walking by the reported chances of two hands."""
+    """Return what player 0 wins from the start, by the reported probabilities of two hands."""
     spot, betting = answers.spot, answers.spot.betting
     v = spot.find(node)
     if betting.kind[v] == 1:
@@ -45,11 +45,11 @@ def walk(answers, reports, node, hands, sign):
     if betting.kind[v] == 2:
         return sign * betting.spent[v].min()
     report = reports.setdefault(node, answers.at(node))
-    chances = report.chances[np.flatnonzero(report.hands == hands[report.player])[0]]
+    probabilities = report.chances[np.flatnonzero(report.hands == hands[report.player])[0]]
     return sum(
-        chance * walk(answers, reports, node + action, hands, sign)
-        for action, chance in zip(report.actions, chances, strict=True)
-        if chance > 0
+        probability * walk(answers, reports, node + action, hands, sign)
+        for action, probability in zip(report.actions, probabilities, strict=True)
+        if probability > 0
     )
 
 
@@ -64,7 +64,7 @@ def signs(spot, board, own, others):
     return np.sign(ranks[0] - ranks[1:])
 
 
-def test_a_hand_is_worth_what_walking_every_deal_by_the_reported_chances_gives(river):
+def test_the_value_of_a_hand_is_that_of_walks_by_the_reported_probabilities(river):
     report, reports = river.at(), {}
     theirs = river.spot.ranges[1].weights
     for place in range(0, len(report.hands), 3):
@@ -80,7 +80,7 @@ def test_a_hand_is_worth_what_walking_every_deal_by_the_reported_chances_gives(r
         assert report.value[place] == pytest.approx(mean + 20, abs=1e-6)
 
 
-def test_what_both_expect_is_the_pot_and_a_fold_is_worth_nothing(river):
+def test_expectations_add_up_to_the_pot_and_a_fold_is_worth_zero(river):
     spot, game = river.spot, river.subgame.game
     first = river.at()
     found = evaluate(game, river.boards.plans)
@@ -91,14 +91,14 @@ def test_what_both_expect_is_the_pot_and_a_fold_is_worth_nothing(river):
     assert answered.values[:, 0] == pytest.approx(0, abs=1e-6)
     assert answered.to_call == 20
     assert answered.pot == 60
-    # Seat 1 after a check: with what seat 0 expects of checking, the whole pot.
+    # Seat 1 after a check: with seat 0's expectation of checking, the whole pot.
     checked = river.at("c")
     weight = first.share * first.chances[:, 0]
     expected = (weight @ first.values[:, 0]) / weight.sum()
     assert checked.mean_value + expected == pytest.approx(spot.pot, abs=1e-6)
 
 
-def test_actions_that_are_taken_are_worth_about_the_most(river):
+def test_actions_that_are_taken_have_about_the_highest_value(river):
     river = solved(river.spot, river.subgame, 3000)
     for node in ("", "c", "r20"):
         report = river.at(node)
@@ -140,8 +140,8 @@ def test_runouts_that_differ_by_suits_have_the_same_answers_in_other_suits():
     assert any(one.hands != other.hands)
 
 
-def told_apart(answers):
-    """The same plans with every suit by itself: each board and hand by the swap that knows it."""
+def with_separate_suits(answers):
+    """Return the same plans with every suit by itself, each board and hand by its swap."""
     spot, merged = answers.spot, answers.subgame
     weights = tuple(own.weights for own in spot.ranges)
     apart = subgame(
@@ -172,7 +172,7 @@ def told_apart(answers):
 @pytest.mark.parametrize("node", ["cc/", "r20c/"])
 def test_suits_are_swapped_back_on_every_runout(node):
     merged = solved(royal(TURN))
-    raw = told_apart(merged)
+    raw = with_separate_suits(merged)
     exact = [evaluate(found.subgame.game, found.boards.plans) for found in (merged, raw)]
     assert exact[0].value == pytest.approx(exact[1].value, abs=1e-9)
     assert exact[0].best_response == pytest.approx(exact[1].best_response, abs=1e-9)
@@ -187,10 +187,10 @@ def test_suits_are_swapped_back_on_every_runout(node):
         np.testing.assert_allclose(one.equity, other.equity, atol=1e-9)
 
 
-def test_runouts_together_are_worth_what_the_street_before_is():
+def test_runouts_together_have_the_value_of_the_street_before():
     answers = solved(royal(TURN))
     reports = answers.runouts("cc")
-    # What checking behind is worth to seat 1 is the pot less what seat 0 expects on the river.
+    # The value of checking behind for seat 1 is the pot less what seat 0 expects on the river.
     checked = answers.at("c")
     weight = checked.share * checked.chances[:, 0]
     behind = (weight @ checked.values[:, 0]) / weight.sum()
@@ -200,7 +200,7 @@ def test_runouts_together_are_worth_what_the_street_before_is():
 
 
 def runout_weight(answers, report):
-    """How likely the ranges that play to a river let its card come: pairs without it."""
+    """Return the probability of a river card given the ranges: pairs without that card."""
     own = np.zeros(1326)
     own[report.hands] = report.weight
     other = np.zeros(1326)
@@ -212,10 +212,10 @@ def runout_weight(answers, report):
     return own @ apart @ other
 
 
-def test_what_is_no_decision_is_refused(river):
+def test_nodes_without_a_decision_are_refused(river):
     turn = solved(royal(TURN), iterations=1)
     for ask, complaint in (
-        (lambda: river.at("x"), "is no node of this spot: c, r20, r90 can follow ''"),
+        (lambda: river.at("x"), "is not a node of this spot: c, r20, r90 can follow ''"),
         (lambda: river.at("cc"), "the hand is over after 'cc'"),
         (lambda: turn.at("cc"), "a card is dealt after 'cc': ask for 'cc/'"),
         (lambda: turn.at("cc/"), "1 cards are dealt after .* not 0"),

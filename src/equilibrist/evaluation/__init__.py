@@ -1,1 +1,1 @@
-"""What play says of players: statistics of matches, exact expectations, variance reduction."""
+"""Evaluation of play: statistics of matches, exact expectations, variance reduction."""

@@ -1,28 +1,29 @@
-"""AIVAT: the luck of a hand taken out of its result, without bias.
+"""AIVAT: remove the luck of a hand from its result, without bias.
 
 Burch, Schmid, Moravčík, Bowling, *AIVAT: A New Variance Reduction Technique for Agent Evaluation in
 Imperfect Information Games* (2018). The strategies of one or both players are known; chance always
-is. A hand is seen as those see it whose strategies are not known: an unknown player's own cards,
-the board and the betting, with both known the board and the betting alone. All pairs of private
-states that fit such a *view* g are weighed by how likely chance and the known plans lead there,
+is. A hand is seen from the side of the unknown player: its own cards, the board and the betting; if
+both strategies are known, only the board and the betting. All pairs of private states that fit such
+a *view* g are weighted by the probability that chance and the known plans lead there,
 
     w(s, t) = J(s, t) · x(s) · y(t),    the plan of an unknown player left out,
 
-and for any guess v of what histories are worth the view's worth is V(g) = Σ w v / Σ w. Then
+and for any estimate v of the values of histories the view's value is V(g) = Σ w v / Σ w. Then
 
     corrected chips = Σ w u / Σ w at the end of the hand             imaginary observations
                     + Σ over cards dealt    (E[V | before] − V)       chance terms
                     + Σ over known actions  (E[V | before] − V)       decision terms.
 
-All terms of the paper are there: the deal of an unknown player's cards and of every board, each
+All terms of the paper are included: the deal of an unknown player's cards and of every board, each
 action of each known player, and imaginary observations over the private states of all known players
 at every term. Cards dealt when nobody can act any more (all-in, rolled-out boards) are averaged
-over exactly, which is their chance term with exact values. Every E is over probabilities that are
-known, so each correction has mean zero and the mean is that of the chips, whatever v is, provided
-that v was chosen without looking at the hands it corrects.
+over exactly, which is their chance term with exact values. Every E is over known probabilities, so
+each correction has mean zero and the mean is that of the chips, whatever v is, provided that v was
+chosen without using the hands it corrects.
 
-Games: what `exact_game` builds and a matrix of private states a node can hold; bucket games have no
-cards to find. An unknown player may do anything, also tell apart cards that the model merges.
+Games: those of `exact_game`, if a matrix of private states fits into memory at each node; bucket
+games have no cards to find. An unknown player may do anything, including distinguishing cards that
+the model merges.
 """
 
 from __future__ import annotations
@@ -46,22 +47,22 @@ from equilibrist.solving.sampling import walk_tables
 
 @dataclass(frozen=True)
 class Terms:
-    """What AIVAT makes of a hand: chips of player 0."""
+    """Terms of AIVAT for a hand, in chips of player 0."""
 
     observed: float  # the result, averaged over the private states of known players
     cards: float  # corrections for the cards dealt
-    actions: float  # corrections for what known players did
+    actions: float  # corrections for the actions of known players
 
     @property
     def chips(self) -> float:
-        """The corrected result of player 0; player 1's is the opposite."""
+        """Corrected result of player 0; player 1's is the opposite."""
         return self.observed + self.cards + self.actions
 
 
 class Aivat:
     """Corrects hands of a game in which one plan or both are known.
 
-    `values` are those of the two plans unless given; with one plan they must be given, such as
+    `values` default to those of the two plans; with one plan they must be given, such as
     `PairValues(game, strategy)`: the known strategy against itself.
 
     Example:
@@ -89,7 +90,7 @@ class Aivat:
             first, second = plans
             if first is None or second is None:
                 raise InvalidValueError(
-                    "with one known strategy say what histories are worth, such as "
+                    "with one known strategy, values of histories must be given, such as "
                     "PairValues of that strategy against itself"
                 )
             values = PairValues(game, (first, second))
@@ -101,30 +102,32 @@ class Aivat:
             for player, plan in enumerate(plans)
         ]
         self.unknown = next((player for player in (0, 1) if player not in known), None)
-        self._kept: dict[tuple[int, int, int], Terms] = {}
+        self._cache: dict[tuple[int, int, int], Terms] = {}
 
     def chips(self, hand: HandState) -> float:
-        """The corrected result of player 0 in a finished hand, in chips."""
+        """Return the corrected result of player 0 in a finished hand, in chips."""
         return self.terms(hand).chips
 
     def terms(self, hand: HandState) -> Terms:
-        """What the corrected result is made of; private cards of known players need not be there.
+        """Return the parts of the corrected result; private cards of known players may be missing.
 
-        Raises `InvalidValueError` where a known plan never plays so, or an unknown player's cards
-        are hidden.
+        Raises `InvalidValueError` if a known plan never plays like this, or if an unknown player's
+        cards are hidden.
         """
         if not hand.is_over:
-            raise InvalidValueError(f"{hand} is not over: no result to correct", value=str(hand))
+            raise InvalidValueError(
+                f"{hand} is not over, so it has no result to correct", value=str(hand)
+            )
         leaf = self.cards.node(hand)
         r = int(self.walk.round[leaf])
         board, state = self.cards.find(r, hand, self.unknown)
         key = (leaf, board, state)
-        if key not in self._kept:
-            self._kept[key] = self._walk(leaf, board, state)
-        return self._kept[key]
+        if key not in self._cache:
+            self._cache[key] = self._walk(leaf, board, state)
+        return self._cache[key]
 
     def _walk(self, leaf: int, board: int, state: int) -> Terms:
-        """The terms of a view: where it ended, on which board, in which unknown state."""
+        """Return the terms of a view: its leaf, its board and its unknown state."""
         views = self._views(board, state)
         cards = self._total(0) - self._worth(0, *views[0])
         actions = 0.0
@@ -140,7 +143,7 @@ class Aivat:
         return Terms(self._observed(leaf, *views[-1]), cards, actions)
 
     def _views(self, board: int, state: int) -> list[tuple[int, int]]:
-        """Board and unknown state of every round up to one."""
+        """Return board and unknown state of every round up to one."""
         tree = self.cards.game.trees[self.unknown or 0]
         views = [(board, state)]
         while (above := int(tree.board_parent[views[0][0]])) >= 0:
@@ -149,7 +152,7 @@ class Aivat:
         return views
 
     def _weights(self, node: int, board: int) -> Floats:
-        """How likely chance and the known plans lead to a node, by pair of states: [S0, S1]."""
+        """Return the probability of a node by chance and known plans, by states: [S0, S1]."""
         weights = self.cards.joint(board)
         for player, plan in enumerate(self.plans):
             if plan is not None:
@@ -160,7 +163,7 @@ class Aivat:
         return weights
 
     def _seen(self, matrix: Floats, state: int) -> float:
-        """The sum of a matrix [S0, S1] over what a view leaves open."""
+        """Return the sum of a matrix [S0, S1] over the states that fit a view."""
         if self.unknown is not None:
             matrix = matrix[state] if self.unknown == 0 else matrix[:, state]
         return float(matrix.sum())
@@ -180,11 +183,11 @@ class Aivat:
         return self._seen(self._weights(node, board) * self.values(node, board), state)
 
     def _worth(self, node: int, board: int, state: int) -> float:
-        """V of a view."""
+        """Return V of a view."""
         return self._weighed(node, board, state) / self._mass(node, board, state)
 
     def _observed(self, leaf: int, board: int, state: int) -> float:
-        """The mean result over what a view leaves open; J of the weights becomes J or W."""
+        """Return the mean result over states that fit a view; J of the weights becomes J or W."""
         result = self.cards.leaf(self.walk.fixed[leaf], self.walk.contested[leaf], board)
         joint = self.cards.joint(board)
         chips = result / np.where(joint > 0, joint, 1)
@@ -192,12 +195,12 @@ class Aivat:
         return self._seen(self._weights(leaf, board) * chips, state) / mass
 
     def _total(self, root: int) -> float:
-        """E[V] before any card is dealt."""
+        """Return E[V] before any card is dealt."""
         first = boards(self.cards.game.trees[0], 0)
         return sum(float((self._weights(root, b) * self.values(root, b)).sum()) for b in first)
 
     def _dealt(self, node: int, opening: int, board: int, state: int) -> float:
-        """E[V] before a board is dealt: over boards and what the unknown player then holds."""
+        """Return E[V] before a board is dealt: over boards and the unknown player's next states."""
         total = 0.0
         for child in self.cards.children(board):
             weighed = self._weights(opening, child) * self.values(opening, child)
@@ -215,10 +218,10 @@ def corrected(
     name: str,
     values: ValueFunction | None = None,
 ) -> NDArray[np.float64]:
-    """The corrected chips [N] of the player called `name` in every hand of a match.
+    """Return the corrected chips [N] of the player called `name` in every hand of a match.
 
-    `strategies` holds the plans of the players whose strategies are known, by name. `values` are,
-    unless given, those of the known strategies against each other, or of the one against itself.
+    `strategies` holds the plans of the players whose strategies are known, by name. `values`
+    default to those of the known strategies against each other, or of the one against itself.
     """
     tables: dict[tuple[str, ...], Aivat] = {}
     chips = []

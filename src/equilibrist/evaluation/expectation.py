@@ -1,8 +1,8 @@
-"""What one strategy wins from another, exactly: no cards are dealt, no error is left.
+"""Exact winnings of one strategy against another: no cards are dealt, so there is no error.
 
-A strategy is two plans, one for each seat. In a game that both are plans of, small or abstract, the
-chips of a seat are bilinear in the plans, xᵀ A y, so both seats cost two gradients. Strategies of
-different abstractions meet in the real game (`models.bucketed.lift`) or in a game of both
+A strategy is two plans, one for each seat. In a game, small or abstract, that has both as plans,
+the chips of a seat are bilinear in the plans, xᵀ A y, so both seats cost two gradients. Strategies
+of different abstractions meet in the real game (`models.bucketed.lift`) or in a game of both
 abstractions; the latter is another game when seats are swapped.
 """
 
@@ -24,25 +24,25 @@ from equilibrist.models.treeplex import player_rows
 from equilibrist.strategies.played import mixed_probabilities
 from equilibrist.strategies.solution import Solution, game_of, plan_error
 
-Plans: TypeAlias = tuple[Floats, Floats]  # of a strategy as player 0 and as player 1: [L] each
+Plans: TypeAlias = tuple[Floats, Floats]  # a strategy as player 0 and as player 1: [L] each
 
-_ROUNDING = 1e-4  # of plans stored in float32
+_ROUNDING = 1e-4  # rounding error of plans stored in float32
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """What strategy A wins from strategy B a hand, in chips unless a unit is asked for."""
+    """Winnings of strategy A against strategy B per hand, in chips by default."""
 
     seats: tuple[float, float]  # A as player 0, and as player 1
-    rules: GameRules | None = None  # of games with cards: they say what a big blind is
+    rules: GameRules | None = None  # of games with cards: they define the big blind
 
     @property
     def mean(self) -> float:
-        """Over both seats, as a match with alternating seats would."""
+        """Mean over both seats, as in a match with alternating seats."""
         return (self.seats[0] + self.seats[1]) / 2
 
     def win_rate(self, unit: str | None = None) -> tuple[float, str]:
-        """The mean in a unit of the game, and which: mbb/g where there is a big blind, or chips.
+        """Return the mean in a unit, and the unit; default: mbb/g with a big blind, else chips.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -53,7 +53,7 @@ class Expectation:
         return self.mean / chips, unit
 
     def to_json(self) -> dict[str, Any]:
-        """The fields of a match report; the seats are in the same unit."""
+        """Return the fields of a match report; the seats are in the same unit."""
         rate, unit = self.win_rate()
         chips = chips_of_unit(self.rules, unit)[1]
         seats = [chips_won / chips for chips_won in self.seats]
@@ -63,9 +63,9 @@ class Expectation:
 def expectation(
     game: SequenceGame, first: Plans, second: Plans, *, swapped: SequenceGame | None = None
 ) -> Expectation:
-    """What strategy `first` wins from `second` in both seats.
+    """Return what strategy `first` wins from `second` in both seats.
 
-    `swapped` is the game in which `first` is player 1, where it is another one.
+    `swapped` is the game in which `first` is player 1, if it is another one.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -84,15 +84,15 @@ def expectation(
 
 
 def pair_value(game: SequenceGame, plans: Plans) -> float:
-    """Chips that player 0 wins a hand when both players follow these plans, in float64."""
+    """Return the chips per hand that player 0 wins if both follow these plans, in float64."""
     x, y = (checked_plan(game, player, plans[player]) for player in (0, 1))
     return float(x @ game.gradient(0, y))
 
 
 def head_to_head(first: Solution, second: Solution) -> Expectation:
-    """What one solution wins from another of the same game.
+    """Return what one solution wins from another of the same game.
 
-    Raises `InvalidValueError` where their games differ.
+    Raises `InvalidValueError` if their games differ.
     """
     for name in ("rules", "hashes", "bets", "raises", "max_raises", "symmetry"):
         ours, theirs = (getattr(side.game, name, None) for side in (first, second))
@@ -108,10 +108,10 @@ def head_to_head(first: Solution, second: Solution) -> Expectation:
 
 
 def fixed_mix(game: SequenceGame, mix: tuple[float, float, float]) -> Plans:
-    """The strategy that folds, calls and raises with fixed probabilities, whatever its cards.
+    """Return the strategy that folds, calls and raises with fixed probabilities, with any cards.
 
-    The share of an action that is not legal goes to calling (or checking); several sizes of raises
-    share theirs.
+    The probability of an action that is not legal goes to calling (or checking); several sizes of
+    raises share theirs.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -122,10 +122,13 @@ def fixed_mix(game: SequenceGame, mix: tuple[float, float, float]) -> Plans:
     """
     betting = game.betting
     if betting is None:
-        raise InvalidValueError(f"{game.name} has no betting to mix", value=game.name)
+        raise InvalidValueError(
+            f"{game.name} has no betting tree to mix actions in", value=game.name
+        )
     if min(mix) < 0 or abs(sum(mix) - 1) > 1e-9:
         raise InvalidValueError(
-            f"a mix is three probabilities of folding, calling and raising, not {mix}", value=mix
+            f"a mix must be three probabilities of folding, calling and raising, not {mix}",
+            value=mix,
         )
     return _mixed_plan(game, betting, 0, mix), _mixed_plan(game, betting, 1, mix)
 
@@ -136,18 +139,20 @@ def _mixed_plan(
     tree, rows = game.trees[player], player_rows(betting, player)
     behaviour = game.uniform(player)
     for node in np.flatnonzero(rows.decision >= 0).tolist():
-        chances = mixed_probabilities(betting, node, mix)
+        probabilities = mixed_probabilities(betting, node, mix)
         first = int(tree.decision_first[rows.decision[node]])
         r = int(betting.round[node]) - betting.first_round
         for board in boards(tree, r):
-            block(tree, r, board, behaviour)[first : first + len(chances)] = chances[:, None]
+            block(tree, r, board, behaviour)[first : first + len(probabilities)] = probabilities[
+                :, None
+            ]
     return game.realize(player, behaviour)
 
 
 def checked_plan(game: SequenceGame, player: int, plan: Floats) -> Floats:
-    """A plan [L] in float64 without the rounding of its type.
+    """Return a plan [L] in float64 without the rounding of its type.
 
-    Raises `InvalidValueError` for an array that is no plan of this game.
+    Raises `InvalidValueError` for an array that is not a plan of this game.
     """
     exact = np.asarray(plan, np.float64)
     if exact.shape != (game.lengths[player],):
@@ -158,7 +163,7 @@ def checked_plan(game: SequenceGame, player: int, plan: Floats) -> Floats:
         )
     if not plan_error(game, player, exact) <= _ROUNDING:
         raise InvalidValueError(
-            f"player {player}'s array is no realization plan of {game.name}: its numbers do not "
+            f"player {player}'s array is not a realization plan of {game.name}: its numbers do not "
             "split by probability at every decision",
             value=player,
         )

@@ -1,7 +1,7 @@
-"""What histories of an exact game are worth, and where its cards stand in the arrays.
+"""Values of histories of an exact game, and the places of its cards in the arrays.
 
-A history is a node of the betting tree, a board and a pair of private states. `PairValues` knows
-its exact worth when both players follow given plans; AIVAT takes any other guess as well.
+A history is a node of the betting tree, a board and a pair of private states. `PairValues` has its
+exact value when both players follow given plans; AIVAT also accepts any other estimate.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.solving.sampling import walk_tables
 from equilibrist.strategies.behaviour_table import find_board
 
-_KEPT_NUMBERS = 25_000_000  # of values of the last round that are kept: 200 MB
-_KEPT_NAMES = 100_000  # boards and lines of betting that were looked up
+_CACHED_NUMBERS = 25_000_000  # numbers of the last round's values that are cached: 200 MB
+_CACHED_NAMES = 100_000  # number of boards and betting sequences whose lookup is cached
 
 
 class ValueFunction(Protocol):
-    """A guess of what histories are worth; boards are numbered through all rounds."""
+    """Estimate of the values of histories; boards are numbered through all rounds."""
 
     def __call__(self, node: int, board: int) -> Floats:
-        """Chips that player 0 will win from a node on, in each pair of states: [S0, S1]."""
+        """Return the chips that player 0 will win from a node on, by pair of states: [S0, S1]."""
 
 
 class ExactCards:
-    """The cards of an exact game: what meets on boards, and where cards are found."""
+    """Cards of an exact game: the pairs of states on boards, and the lookup of cards."""
 
     def __init__(self, game: SequenceGame) -> None:
         if game.betting is None or game.states is None:
@@ -48,32 +48,32 @@ class ExactCards:
         self.betting: BettingTree = game.betting
         self.states: CardStates = game.states
         self._matrices = lru_cache(maxsize=None)(self._meet)
-        self._board = lru_cache(_KEPT_NAMES)(self._find_board)
-        self._node = lru_cache(_KEPT_NAMES)(self.betting.parse)
+        self._board = lru_cache(_CACHED_NAMES)(self._find_board)
+        self._node = lru_cache(_CACHED_NAMES)(self.betting.parse)
 
     def _meet(self, board: int) -> tuple[Floats, Floats]:
         return board_matrices(*self.game.trees, self.game.pairs, board)
 
     def joint(self, board: int) -> Floats:
-        """How likely states meet on a board: [S0, S1]."""
+        """Return the probability that states meet on a board: [S0, S1]."""
         return self._matrices(board)[0]
 
     def leaf(self, fixed: float, contested: float, board: int) -> Floats:
-        """Chips of player 0 times J: [S0, S1]."""
+        """Return the chips of player 0 times J: [S0, S1]."""
         joint, win = self._matrices(board)
         return fixed * joint + contested * win
 
     def children(self, board: int) -> range:
-        """The boards of the next round that follow one."""
+        """Return the boards of the next round that follow one."""
         start = self.game.trees[0].child_start
         return range(int(start[board]), int(start[board + 1]))
 
     def node(self, hand: HandState) -> int:
-        """Where the betting of a hand stands; `RecordError` where it leaves the model's tree."""
+        """Return the node of a hand's betting; `RecordError` if it leaves the model's tree."""
         return self._node(hand.betting.text.rstrip("/") if hand.is_over else hand.betting.text)
 
     def find(self, r: int, hand: HandState, player: int | None) -> tuple[int, int]:
-        """Board of round `r`, and a player's state on it, −1 for nobody's."""
+        """Return the board of round `r`, and a player's state on it, −1 without a player."""
         rules = self.betting.rules
         if _deal_of(hand.rules) != _deal_of(rules):
             raise InvalidValueError(
@@ -86,7 +86,7 @@ class ExactCards:
         hole = hand.deal.holes[player]
         if not hole:
             raise InvalidValueError(
-                f"player {player}'s cards are hidden and its strategy is not known: one is needed",
+                f"player {player}'s cards are hidden and its strategy is unknown; give one of them",
                 value=player,
             )
         stored = [int(renaming[card]) for card in hole]
@@ -94,17 +94,17 @@ class ExactCards:
         return board, int(self.states.state_of_hand[r][b][row])
 
     def _find_board(self, r: int, cards: Cards) -> tuple[int, NDArray[np.intp]]:
-        """Number of a board in its round, and the renaming [52] from its cards to stored ones."""
+        """Return the number of a board in its round, and the renaming [52] to the stored cards."""
         b, _, renaming = find_board(self.betting.rules, self.states, r, cards_name(cards))
         return b, np.argsort(renaming)
 
 
 class PairValues:
-    """The exact worth of every history when both players follow given plans.
+    """Exact values of every history when both players follow given plans.
 
-    Folded up the betting tree as J · v: stakes times J or W at the leaves, weighed by probabilities
-    at decisions, summed over children where boards are dealt. Values of the last round are many, so
-    only the latest are kept.
+    Folded up the betting tree as J · v: stakes times J or W at the leaves, weighted by
+    probabilities at decisions, summed over children where boards are dealt. Values of the last
+    round are many, so only the latest are cached.
     """
 
     def __init__(self, game: SequenceGame, plans: Plans) -> None:
@@ -119,10 +119,12 @@ class PairValues:
         states = max(int(tree.num_states.max()) for tree in game.trees)
         self._last = last
         self._early_round = lru_cache(maxsize=None)(self._fold_up)
-        self._last_round = lru_cache(max(1, _KEPT_NUMBERS // (largest * states**2)))(self._fold_up)
+        self._last_round = lru_cache(max(1, _CACHED_NUMBERS // (largest * states**2)))(
+            self._fold_up
+        )
 
     def __call__(self, node: int, board: int) -> Floats:
-        """Chips of player 0 in each pair of states: [S0, S1], 0 where they cannot meet."""
+        """Return the chips of player 0 by pair of states: [S0, S1], 0 where they cannot meet."""
         root = node
         while not self.walk.opens[root]:
             root = int(self.cards.betting.parent[root])
@@ -130,14 +132,14 @@ class PairValues:
         return self._round(root, board)[node] / np.where(joint > 0, joint, 1)
 
     def _round(self, root: int, board: int) -> dict[int, Floats]:
-        """J · v of all nodes of a round below its opening, on one board."""
+        """Return J · v of all nodes of a round below its opening, on one board."""
         is_last = self.walk.round[root] == self._last
         return (self._last_round if is_last else self._early_round)(root, board)
 
     def _fold_up(self, root: int, board: int) -> dict[int, Floats]:
         walk, game = self.walk, self.cards.game
         r = int(walk.round[root])
-        chances = [
+        probabilities = [
             block(game.trees[player], r, board, self.behaviours[player]) for player in (0, 1)
         ]
         found: dict[int, Floats] = {}
@@ -148,14 +150,14 @@ class PairValues:
             elif actor < 0:
                 found[node] = self._dealt(children[0], board)
             else:
-                share = (chances[actor][int(walk.row[child, actor])] for child in children)
+                share = (probabilities[actor][int(walk.row[child, actor])] for child in children)
                 across = (slice(None), None) if actor == 0 else (None, slice(None))
                 parts = zip(share, children, strict=True)
                 found[node] = sum(part[across] * found[child] for part, child in parts)
         return found
 
     def _dealt(self, opening: int, board: int) -> Floats:
-        """J · v where cards are dealt on a board: the sum over the boards that may follow."""
+        """Return J · v where cards are dealt on a board: the sum over boards that follow."""
         total = np.zeros_like(self.cards.joint(board))
         for child in self.cards.children(board):
             first, second = (parents_of(tree, child) for tree in self.cards.game.trees)
@@ -165,7 +167,7 @@ class PairValues:
         return total
 
     def _same_round(self, root: int) -> list[int]:
-        """The nodes of a round below its opening, parents first."""
+        """Return the nodes of a round below its opening, parents first."""
         nodes = [root]
         for node in nodes:
             children = self.cards.betting.children(node)
@@ -174,6 +176,6 @@ class PairValues:
 
 
 def _deal_of(rules: GameRules) -> tuple[object, ...]:
-    """What must agree for the cards and chips of two games to be the same."""
+    """Return the rules that must agree for the cards and chips of two games to be the same."""
     deal = (rules.deck, rules.num_hole_cards, rules.num_board_cards, rules.ranking)
     return (*deal, rules.rollout_cards, rules.blinds, rules.raise_sizes)

@@ -1,4 +1,4 @@
-"""What a match says: the win rate, its error, and who wins, if one can tell.
+"""Statistics of a match: the win rate, its error, and who wins, if that is decided.
 
 A match is N independent *results*, each the chips that player A won over `hands_each` hands: 1
 where hands are dealt alone, 2 where every deal is played twice with seats swapped (the two hands
@@ -7,8 +7,8 @@ holds both. Intervals and p-values are Student's with N − 1 degrees of freedom
 normal results and, by the central limit theorem, nearly so for the skewed results of poker;
 `tests/evaluation` measures it.
 
-Intervals of a fixed number of hands are for looking once: to look while hands are played, use
-`evaluation.sequential`.
+Intervals of a fixed number of hands are valid for one evaluation: to evaluate while hands are
+played, use `evaluation.sequential`.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from equilibrist.errors import InvalidValueError, UnknownNameError
 from equilibrist.games.rules import GameRules
 
 CONFIDENCE = 0.95
-POWER = 0.8  # chance with which the hands that a verdict asks for would tell
-_FEWEST = 6  # results that tell even if all are equal
+POWER = 0.8  # probability that the number of hands in a verdict would decide
+_FEWEST = 6  # minimum number of results for a decision if all are equal
 _MOST_HANDS = 10**12
 
 
 def unit_chips(rules: GameRules) -> dict[str, float]:
-    """Chips a hand that one of each unit stands for, the unit to report first.
+    """Return the chips per hand that one of each unit represents, the unit to report first.
 
-    Games without a big blind (everybody antes the same) report chips alone; sb/h, small bets a
+    Games without a big blind (everybody antes the same) report chips alone; sb/h, small bets per
     hand, needs fixed raises.
 
     Example:
@@ -52,18 +52,20 @@ def unit_chips(rules: GameRules) -> dict[str, float]:
 
 
 def chips_of_unit(rules: GameRules | None, unit: str | None) -> tuple[str, float]:
-    """A unit of a game and its chips, the first unit if none is named; chips without rules."""
+    """Return a unit of a game and its chips; default: the first unit, or chips without rules."""
     known = {"chips": 1.0} if rules is None else unit_chips(rules)
     unit = unit or next(iter(known))
     if unit not in known:
         what = "results without rules" if rules is None else rules.name
-        raise UnknownNameError(f"{what} have no unit {unit!r}: {', '.join(known)}", value=unit)
+        raise UnknownNameError(
+            f"{what} have no unit {unit!r}; units: {', '.join(known)}", value=unit
+        )
     return unit, known[unit]
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with Student's interval, and how surprising it were if the truth was zero."""
+    """Mean with Student's interval, and the p-value of the hypothesis that it is zero."""
 
     mean: float
     standard_error: float
@@ -72,9 +74,9 @@ class Estimate:
 
     @classmethod
     def of(cls, mean: float, standard_error: float, freedom: float) -> Estimate:
-        """From a mean, its standard error and the degrees of freedom of the latter.
+        """Build an estimate from a mean, its standard error and the latter's degrees of freedom.
 
-        Where the error is zero Student says nothing, and the p-value is that of the sign test.
+        If the error is zero, Student's test is undefined, and the p-value is that of the sign test.
 
         Example:
             >>> estimate = Estimate.of(1.0, 0.5, freedom=100)
@@ -83,7 +85,7 @@ class Estimate:
         """
         from scipy.special import stdtr, stdtrit
 
-        if standard_error == 0:  # all numbers are equal: ask how often all would have one sign
+        if standard_error == 0:  # all numbers are equal: use the probability that all have one sign
             return cls(mean, 0.0, (mean, mean), 1.0 if mean == 0 else 0.5**freedom)
         half = float(stdtrit(freedom, 0.5 + CONFIDENCE / 2)) * standard_error
         p_value = 2 * float(stdtr(freedom, -abs(mean) / standard_error))
@@ -91,18 +93,18 @@ class Estimate:
 
     @classmethod
     def of_sample(cls, sample: NDArray[np.float64]) -> Estimate:
-        """The mean of independent numbers [N ≥ 2]."""
-        is_constant = bool((sample == sample[0]).all())  # the formula would leave rounding
+        """Estimate the mean of independent numbers [N ≥ 2]."""
+        is_constant = bool((sample == sample[0]).all())  # the formula would leave rounding errors
         error = 0.0 if is_constant else float(sample.std(ddof=1)) / math.sqrt(len(sample))
         return cls.of(float(sample[0] if is_constant else sample.mean()), error, len(sample) - 1)
 
     @property
     def is_clear(self) -> bool:
-        """Whether chance alone would hardly do it: zero is outside the interval."""
+        """Return whether the mean is significant: zero is outside the interval."""
         return self.p_value < 1 - CONFIDENCE
 
     def text(self, unit: str, sign: int = 1) -> str:
-        """Such as `12.0 ± 3.1 mbb/g, p = 0.02`: as many decimals as the error leaves."""
+        """Return text such as `12.0 ± 3.1 mbb/g, p = 0.02`, with decimals to match the error."""
         half = (self.ci95[1] - self.ci95[0]) / 2
         decimals = min(6, max(0, 1 - math.floor(math.log10(half)))) if half > 0 else 3
         shown = f"p = {self.p_value:.2g}" if self.p_value >= 1e-4 else "p < 0.0001"
@@ -112,26 +114,26 @@ class Estimate:
 
 @dataclass(frozen=True)
 class MatchStatistics:
-    """The win rate of player A in `unit`s a hand, and what follows from it."""
+    """Win rate of player A in `unit`s per hand, and what follows from it."""
 
     names: tuple[str, str]  # A and B
     unit: str
     hands: int
-    hands_each: int  # hands of one result
+    hands_each: int  # number of hands of one result
     estimate: Estimate  # of the win rate
 
     @property
     def win_rate(self) -> float:
-        """What A wins a hand."""
+        """Units that A wins per hand."""
         return self.estimate.mean
 
     @property
     def standard_deviation(self) -> float:
-        """Of a hand; where results are several hands, that of single hands with the same error."""
+        """Standard deviation of single hands that would have the same error."""
         return self.estimate.standard_error * math.sqrt(self.hands)
 
     def hands_needed(self, half_width: float) -> int:
-        """Hands after which the 95 % interval is the win rate ± `half_width` units.
+        """Return the number of hands after which the 95 % interval is the win rate ± `half_width`.
 
         Example:
             >>> match_statistics([30.0, -10.0, 10.0, -30.0] * 25).hands_needed(1.0)
@@ -139,27 +141,27 @@ class MatchStatistics:
         """
         if not half_width > 0:
             raise InvalidValueError(
-                f"a precision is a number above zero, not {half_width}", value=half_width
+                f"the half width must be a number above zero, not {half_width}", value=half_width
             )
         return self._hands(_quantile(0.5 + CONFIDENCE / 2) / half_width)
 
-    def hands_to_tell(self) -> int | None:
-        """Hands that would tell who wins four times in five, were the win rate as measured.
+    def hands_to_decide(self) -> int | None:
+        """Return the hands that would decide with probability 0.8 at the measured win rate.
 
-        None where it is zero: no number of hands would.
+        None if it is zero: no number of hands would.
         """
         if self.win_rate == 0:
             return None
         return self._hands((_quantile(0.5 + CONFIDENCE / 2) + _quantile(POWER)) / self.win_rate)
 
-    def _hands(self, sigmas_a_unit: float) -> int:
-        """Hands whose standard error is 1 / `sigmas_a_unit`, as whole results."""
-        results = (sigmas_a_unit * self.standard_deviation) ** 2 / self.hands_each
+    def _hands(self, sigmas_per_unit: float) -> int:
+        """Return the hands whose standard error is 1 / `sigmas_per_unit`, as whole results."""
+        results = (sigmas_per_unit * self.standard_deviation) ** 2 / self.hands_each
         return max(_FEWEST, math.ceil(results)) * self.hands_each
 
     @property
     def verdict(self) -> str:
-        """One sentence: who wins, or how many more hands would tell.
+        """One sentence: who wins, or how many more hands would decide.
 
         Example:
             >>> print(match_statistics([1.0, 3.0] * 50, names=("Ann", "Bob")).verdict)
@@ -172,7 +174,7 @@ class MatchStatistics:
         name = self.names[0 if sign == 1 else 1]
         if self.estimate.is_clear:
             return f"{name} wins: {rate}, {self.hands:,} hands"
-        needed = self.hands_to_tell()
+        needed = self.hands_to_decide()
         if needed is None:
             return f"cannot tell: {self.names[0]} and {self.names[1]} are level, {rate}"
         more = max(self.hands_each, needed - self.hands)
@@ -181,7 +183,7 @@ class MatchStatistics:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The fields of a match report, as the command line prints them."""
+        """Return the fields of a match report, as the command line prints them."""
         return {
             "win_rate": self.win_rate,
             "unit": self.unit,
@@ -197,10 +199,10 @@ class MatchStatistics:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Independent results of a match: the chips that A won, and over how many hands each.
+    """Independent results of a match: the chips that A won, and the number of hands of each.
 
-    `Match.results` gives them, so that nobody has to remember whether a number of a duplicate match
-    is of a hand or of a pair of hands.
+    `Match.results` returns them, so that callers need not know whether a number of a duplicate
+    match is of a hand or of a pair of hands.
 
     Example:
         >>> Results([-15.0, -15.0], hands_each=2).rates.tolist()
@@ -227,10 +229,10 @@ def match_statistics(
     hands_each: int | None = None,
     names: tuple[str, str] = ("A", "B"),
 ) -> MatchStatistics:
-    """What the results [N] of a match say, in a unit of the game (`unit_chips`).
+    """Return the statistics of the results [N] of a match, in a unit of the game (`unit_chips`).
 
     A result is the chips that A won over `hands_each` hands (default: 1), all independent of each
-    other; `Results` know their number of hands, and it cannot be given a second time.
+    other; `Results` include their number of hands, and it cannot be given a second time.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -247,16 +249,16 @@ def match_statistics(
 
 @dataclass(frozen=True)
 class Learning:
-    """How the win rate of a player who learns, or is learnt from, changes within a match."""
+    """Change of the win rate within a match, for a player that learns or is learnt from."""
 
     overall: MatchStatistics  # all hands
     first: MatchStatistics  # the first tenth of each match
     last: MatchStatistics  # the last tenth
-    gain: Estimate  # last less first, in units a hand
+    gain: Estimate  # last minus first, in units per hand
 
     @property
     def verdict(self) -> str:
-        """One sentence: whether A does better at the end than at the beginning."""
+        """One sentence: whether A does better at the end than at the start."""
         name, change = self.overall.names[0], self.gain.text(self.overall.unit)
         if not self.gain.is_clear:
             return f"cannot tell whether {name} improves: {change}"
@@ -271,11 +273,11 @@ def learning(
     hands_each: int | None = None,
     names: tuple[str, str] = ("A", "B"),
 ) -> Learning:
-    """Win rates over matches [M, N results] played from a fresh start each (GS3's protocol).
+    """Return win rates over matches [M, N results], each from a fresh start (GS3's protocol).
 
-    Whoever learns makes the hands of a match depend on each other, so with several matches a match
-    counts as one result, and the gain is the mean of their differences. One match [N] or [1, N] has
-    only its hands to go by: they are taken as independent, and the gain is Welch's.
+    A learning player makes the hands of a match depend on each other, so with several matches a
+    match counts as one result, and the gain is the mean of their differences. One match, [N] or
+    [1, N], has only its hands: they are taken as independent, and the gain is Welch's.
 
     Example:
         >>> improving = np.linspace(-1, 1, 100) * np.array([[1.1], [1.0], [0.9]])
@@ -287,7 +289,7 @@ def learning(
     tenth = chips.shape[1] // 10
     if tenth < 1 or (len(chips) == 1 and tenth < 2):
         raise InvalidValueError(
-            f"{chips.shape[1]} results a match have no first and last tenth; play at least 20",
+            f"{chips.shape[1]} results per match have no first and last tenth; play at least 20",
             value=chips.shape[1],
         )
     ends = chips[:, :tenth], chips[:, -tenth:]
@@ -312,29 +314,29 @@ def learning(
 def _chips_of(
     results: Results | ArrayLike, hands_each: int | None, dimensions: int
 ) -> tuple[NDArray[np.float64], int]:
-    """Chips of all results, checked, and the number of hands of each."""
+    """Return the checked chips of all results, and the number of hands of each."""
     if not isinstance(results, Results):
         results = Results(results, 1 if hands_each is None else hands_each)
     elif hands_each is not None:
         raise InvalidValueError(
-            f"these results are of {results.hands_each} hands each; leave out hands_each",
+            f"the results are of {results.hands_each} hands each; omit hands_each",
             value=hands_each,
         )
     return finite_results(results.chips, dimensions), results.hands_each
 
 
 def finite_results(results: ArrayLike, dimensions: int) -> NDArray[np.float64]:
-    """Results as numbers: at least two, all finite, at most so many dimensions."""
+    """Return results as at least two finite numbers, with at most `dimensions` dimensions."""
     chips = np.asarray(results, np.float64)
     if not 1 <= chips.ndim <= dimensions or chips.size < 2:
         raise InvalidValueError(
-            f"results of shape {list(chips.shape)} have no spread: give at least two, one a hand",
+            f"results of shape {list(chips.shape)} have no spread; give at least two, one per hand",
             value=chips.shape,
         )
     if not np.isfinite(chips).all():
         place = int(np.flatnonzero(~np.isfinite(chips))[0])
         raise InvalidValueError(
-            f"result {place} is {chips.flat[place]}; results are chips",
+            f"result {place} is {chips.flat[place]}; results must be finite chips",
             value=float(chips.flat[place]),
             position=place,
         )
@@ -342,7 +344,7 @@ def finite_results(results: ArrayLike, dimensions: int) -> NDArray[np.float64]:
 
 
 def _welch(one: Estimate, other: Estimate, size: int) -> Estimate:
-    """The difference of two independent means of `size` numbers each, variances apart."""
+    """Return the difference of two independent means of `size` numbers with different variances."""
     variances = one.standard_error**2, other.standard_error**2
     total = sum(variances)
     squares = sum(variance**2 for variance in variances)
@@ -351,7 +353,7 @@ def _welch(one: Estimate, other: Estimate, size: int) -> Estimate:
 
 
 def _quantile(probability: float) -> float:
-    """Of the normal distribution."""
+    """Return a quantile of the normal distribution."""
     from scipy.special import ndtri
 
     return float(ndtri(probability))

@@ -1,9 +1,10 @@
-"""Arrays in, arrays out: the code that must be fast, and the plain code that says what it means.
+"""Kernels: fast compiled functions on arrays, and plain reference versions that define the results.
 
-`reference/` holds vectorised array programs, the truth; `cpu/` holds Numba kernels, under the same
-name where both compute the same thing. `deal_tables.py` and `rank_tables.py` build the tables that
-every backend looks things up in, `layout.py` declares them. `cache.py` decides where compiled code
-is kept, and runs before any kernel is defined; `compiling.py` lets Numba compile them faster.
+`reference/` holds vectorised array programs that define the correct results; `cpu/` holds Numba
+kernels, under the same name where both compute the same thing. `deal_tables.py` and
+`rank_tables.py` build the lookup tables of every backend, `array_structs.py` declares them.
+`cache.py` decides where compiled code is stored, and runs before any kernel is defined;
+`compiling.py` reduces the time that Numba needs to compile them.
 """
 
 from equilibrist.kernels import cache, compiling

@@ -1,12 +1,12 @@
-"""Lets Numba compile kernels in about two thirds of the time; the machine code stays the same.
+"""Make Numba compile kernels in about two thirds of the time; the machine code stays the same.
 
-Before Numba inlines a helper it copies it, block by block, and `copy.deepcopy` takes with each
-block its scope, in which are all variables of the helper and of what was inlined there before. The
-leaves of a board have a hundred blocks and two thousand variables: copying them took longer than
-all other steps of compiling them. Right after, variables are replaced by those of the caller, so
-it is enough that each copy has maps of its own.
+Before Numba inlines a helper it copies it, block by block, and `copy.deepcopy` copies with each
+block its scope, which contains all variables of the helper and of what was inlined there before.
+The leaves of a board have a hundred blocks and two thousand variables: copying them took longer
+than all other steps of compiling them. Right afterwards, variables are replaced by those of the
+caller, so it is enough that each copy has maps of its own.
 
-And compiling makes so many objects that Python spent a quarter of it looking for garbage.
+Compiling also creates many objects: Python spent a quarter of the time on garbage collection.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any
 
 from numba.core import event, ir
 
-_PARTS = {"parent", "localvars", "loc", "redefined", "var_redefinitions"}  # of a scope
+_PARTS = {"parent", "localvars", "loc", "redefined", "var_redefinitions"}  # attributes of a scope
 
 
 def compile_faster() -> None:
-    """Copy scopes without their variables, and let the garbage wait until a kernel is compiled.
+    """Copy scopes without their variables, and collect no garbage while a kernel is compiled.
 
-    A Numba whose scopes are made of other things is left alone.
+    A version of Numba whose scopes have other attributes is left unchanged.
     """
     if set(vars(ir.Scope(None, ir.unknown_loc))) == _PARTS:
         ir.Scope.__deepcopy__ = _copied
@@ -30,7 +30,7 @@ def compile_faster() -> None:
 
 
 def _copied(scope: ir.Scope, memo: dict[int, Any]) -> ir.Scope:
-    """The protocol of `copy.deepcopy`: a scope with the same variables, to which more can come."""
+    """Copy a scope for `copy.deepcopy`: the same variables, in maps of its own."""
     copy = ir.Scope(scope.parent, scope.loc)
     memo[id(scope)] = copy
     copy.localvars._con.update(scope.localvars._con)
@@ -41,7 +41,7 @@ def _copied(scope: ir.Scope, memo: dict[int, Any]) -> ir.Scope:
 
 
 class _NoCollection(event.Listener):
-    """Stops the garbage collector while a kernel is compiled, with those that it calls.
+    """Listener that stops the garbage collector while a kernel is compiled, with those it calls.
 
     Numba compiles in one thread at a time.
     """

@@ -1,18 +1,18 @@
-"""The case analysis of deals up to a renaming of suits, as tables for the kernels of the index.
+"""Tables for the index of deals up to a renaming of suits: the case analysis of all deals.
 
 GS3 (Gilpin, Sandholm and Sørensen 2007, "Exploiting suit isomorphisms") refines a partial order of
 the suits round by round and encodes each round's rank sets by colexicographic ranks, in a case
 analysis. Here the cases are generated, for any pattern and deck:
 
-- A *type* is the suits in canonical order, split into classes of suits that nothing has told apart;
+- A *type* is the suits in canonical order, split into classes of suits not yet distinguished;
   each class has a size and a number of ranks already used.
 - The cards of a round give each suit a set of ranks. Within a class, suits are sorted by (number of
   cards, colex rank of the set among the ranks left), highest first; the sorted counts, and which
-  neighbours are equal, are the *case*. Suits with equal sets stay one class; the others part.
+    neighbours are equal, are the *case*. Suits with equal sets stay one class; the others separate.
 - Inside a case, the d different sets of suits with equal counts are a d-subset of all such sets,
   again a colex rank: Σ C(v_i, i). These digits form the *local* index, earlier classes minor.
 
-How many deals of a later round lie under a deal depends on its type only. So the index adds, for
+The number of deals of a later round under a deal depends only on its type. So the index adds, for
 every round, the deals that come before its case and `local` times the deals under each: the order
 of a depth-first walk. The children of a deal are contiguous, and the indices are 0 … size − 1.
 
@@ -33,18 +33,18 @@ from equilibrist.kernels.array_structs import DealTables
 SuitClass: TypeAlias = tuple[int, int]  # suits in the class, ranks used in each
 Type: TypeAlias = tuple[SuitClass, ...]
 Run: TypeAlias = tuple[int, int]  # equal sets: cards in each, number of suits that hold it
-Runs: TypeAlias = tuple[tuple[Run, ...], ...]  # of every class
+Runs: TypeAlias = tuple[tuple[Run, ...], ...]  # the runs of every class
 Case: TypeAlias = tuple[int, Type, Runs, Type]  # round, type before, how the cards fall, type after
 
 POSITIONS = 4  # suits, in canonical order
 
 
 def build_tables(rounds: tuple[int, ...], num_ranks: int = 13, num_suits: int = 4) -> DealTables:
-    """All types and cases of a deal pattern, and how many deals lie under each."""
+    """Build all types and cases of a deal pattern, with the number of deals under each."""
     root: Type = ((num_suits, 0),)
     if num_suits < POSITIONS:
         root = (*root, (POSITIONS - num_suits, num_ranks))
-    # Types in the order met, and the cases (runs of each class) of every type in every round.
+    # Types in order of appearance, and the cases (runs of each class) of every type in every round.
     types: dict[Type, int] = {root: 0}
     cases: list[Case] = []
     level = [root]
@@ -98,7 +98,7 @@ def build_tables(rounds: tuple[int, ...], num_ranks: int = 13, num_suits: int = 
 
 
 def _cases(parent: Type, num_cards: int, num_ranks: int) -> Iterator[Runs]:
-    """All ways in which `num_cards` cards fall on the classes of a type."""
+    """Yield all ways in which `num_cards` cards fall on the classes of a type."""
     if not parent:
         if num_cards == 0:
             yield ()
@@ -111,7 +111,7 @@ def _cases(parent: Type, num_cards: int, num_ranks: int) -> Iterator[Runs]:
 
 
 def _class_runs(suits: int, num_cards: int, left: int, most: int) -> Iterator[tuple[Run, ...]]:
-    """All runs of equal sets, counts not increasing, for a class whose suits have `left` ranks."""
+    """Yield all runs of equal sets, counts not increasing, of a class with `left` free ranks."""
     if suits == 0:
         if num_cards == 0:
             yield ()
@@ -127,7 +127,7 @@ def _class_runs(suits: int, num_cards: int, left: int, most: int) -> Iterator[tu
 
 
 def _digits(parent: Type, runs: Runs, num_ranks: int) -> list[list[int]]:
-    """The digits of a case's local index, minor first: [number of sets N, size d of the subset]."""
+    """Return the digits of a local index, minor first: [number of sets N, size d of the subset]."""
     digits = []
     for (_, used), class_runs in zip(parent, runs, strict=True):
         for count, group in itertools.groupby(class_runs, key=lambda run: run[0]):
@@ -138,7 +138,7 @@ def _digits(parent: Type, runs: Runs, num_ranks: int) -> list[list[int]]:
 def _case_fields(
     parent: Type, runs: Runs, num_ranks: int
 ) -> tuple[list[int], list[int], list[int], list[int]]:
-    """What a case says of each suit position: count, k of its binomial, stride and radix."""
+    """Return, for each suit position of a case, its count, k of its binomial, stride and radix."""
     counts: list[int] = []
     chooses: list[int] = []
     strides: list[int] = []
@@ -161,9 +161,9 @@ def _case_fields(
 def _descendants(
     num_rounds: int, cases: list[Case], num_locals: list[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Offset and size of every case for every target round: [R, K] int64 each.
+    """Return offset and size of every case for every target round: [R, K] int64 each.
 
-    Raises `OverflowError` where 64 bits cannot number the deals.
+    Raises `OverflowError` if 64 bits cannot number the deals.
     """
     offset = np.zeros((num_rounds, len(cases)), np.int64)
     size = np.zeros((num_rounds, len(cases)), np.int64)
@@ -176,7 +176,7 @@ def _descendants(
                 size[target, k] = each
                 below[r, parent] = below.get((r, parent), 0) + num_locals[k] * each
         if max(below.values()) > np.iinfo(np.int64).max:
-            raise OverflowError("more deals than a 64-bit index can number")
+            raise OverflowError("the deals are too many for a 64-bit index")
         before: dict[tuple[int, Type], int] = {}
         for k, (r, parent, _, _) in enumerate(cases):
             if r <= target:
@@ -188,7 +188,7 @@ def _descendants(
 def _code_tables(
     rounds: tuple[int, ...], types: dict[Type, int], cases: list[Case]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How the kernel finds a case: by code, and by class where a round deals one card."""
+    """Return tables that find a case by code, and by class where a round deals one card."""
     code_start = np.full((len(rounds), len(types)), -1, np.int64)
     case_of_class = np.full((len(rounds), len(types), POSITIONS), -1, np.int32)
     blocks: list[np.ndarray] = []

@@ -1,13 +1,13 @@
-"""Hand values by addition: one 64-bit key a card, one table look-up a hand.
+"""Tables that rank hands by addition: one 64-bit key per card, one table lookup per hand.
 
 The key of a card is a one in a base-5 digit for its rank (ranks 2–8 in the *low* number, 9–A in the
 *high* number) and a one in a 4-bit counter for its suit. Keys of a hand are added; digits never
 carry because a rank has four cards. The two base-5 numbers give a dense place among all multisets
 of n ranks (block of the high part + place of the low part), 49,205 for seven cards, so the table of
 values is 96 KiB. The suit counters start so that a flush sets their top bit; the ranks of the flush
-suit come from a second sum of one bit a card.
+suit come from a second sum of one bit per card.
 
-Sums can be kept and extended: a board's key is computed once and a hand's key added to it.
+Sums can be stored and extended: a board's key is computed once and a hand's key added to it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from equilibrist.kernels.reference.ranking import (
     flush_strengths,
 )
 
-LOW_RANKS = 7  # ranks whose digits stand in the low number
+LOW_RANKS = 7  # ranks whose digits are in the low number
 LOW_MASK = np.uint64((1 << 17) - 1)  # 5**7 < 2**17
 HIGH_SHIFT = np.uint64(17)
 HIGH_MASK = np.uint64((1 << 14) - 1)  # 5**6 < 2**14
@@ -37,8 +37,8 @@ NO_CARDS = np.uint64(0)
 
 
 def build_tables(num_cards: int, ranking: HandRanking = STANDARD) -> RankTables:
-    """Tables for hands of `num_cards` cards (1 … 7)."""
-    # Multisets of ranks: digits of every low and every high number, and how many cards they hold.
+    """Build the tables for hands of `num_cards` cards (1 … 7)."""
+    # Multisets of ranks: digits of every low and every high number, and their number of cards.
     low_digits = np.arange(5**LOW_RANKS)[:, None] // 5 ** np.arange(LOW_RANKS) % 5
     high_digits = np.arange(5 ** (13 - LOW_RANKS))[:, None] // 5 ** np.arange(13 - LOW_RANKS) % 5
     low_size, high_size = low_digits.sum(axis=1), high_digits.sum(axis=1)
@@ -84,11 +84,11 @@ def _card_key(card: int) -> int:
 
 
 def hand_value(tables: RankTables, key: np.uint64, mask: np.uint64) -> np.uint16:
-    """Value of a hand from its sums: `start` + `card_key` over its cards, and `card_mask`.
+    """Return the value of a hand from its sums: `start` + `card_key` of its cards, and `card_mask`.
 
-    Plain Python, which a backend compiles as it stands. Straight-line code on purpose: a branch
-    between array reads makes Numba count references in the inner loop, fifteen times slower than
-    the look-up.
+    Plain Python, which a backend compiles unchanged. It is straight-line code on purpose: a branch
+    between array reads makes Numba count references in the inner loop, which takes fifteen times as
+    long as the lookup.
     """
     flush = key & FLUSH_BITS
     suit = np.uint64(flush > FLUSH_CLUBS) + np.uint64(flush > FLUSH_DIAMONDS)

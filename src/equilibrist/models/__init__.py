@@ -1,1 +1,1 @@
-"""Games as solvers see them: two treeplexes, their leaves, and builders from rules."""
+"""Games in the form that solvers use: two treeplexes, their leaves, and builders from rules."""

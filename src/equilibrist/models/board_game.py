@@ -1,4 +1,4 @@
-"""One board of a game's last round, as a game of its own: to ask what happens there and no more."""
+"""One board of a game's last round as a game of its own, for questions about that board only."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from equilibrist.models.game import SequenceGame
 
 
 def one_board(game: SequenceGame, board: int) -> SequenceGame:
-    """The game of one board of the last round, of sorted hands; its entries are all played.
+    """Build the game of one board of the last round, with sorted hands; all its entries are played.
 
-    Gradients of a plan's block are that block of the game's gradients.
+    The gradient of a plan's block is that block of the whole game's gradient.
 
     Example:
         >>> from equilibrist.models.spot import Spot

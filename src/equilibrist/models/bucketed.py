@@ -1,9 +1,9 @@
-"""Games of buckets: an abstraction's states instead of cards, one board a round.
+"""Games of buckets: an abstraction's states instead of cards, with one board per round.
 
 J and W of the last round are an abstraction's joint counts; buckets are nested, so those of earlier
 rounds are sums over children. The players' abstractions may differ. Rounds may be left out at
-either end: `truncated` says what hands are worth where the last ones are. `lift` reads a bucket
-strategy as one of the real game, where every hand plays as its bucket does.
+either end: `endings` gives the values of hands where the last rounds are left out. `lift` converts
+a bucket strategy to one of the real game, where every hand plays like its bucket.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from equilibrist.models.leaves import flat_pairs
 from equilibrist.models.treeplex import leaf_tables, player_rows, treeplex
 
 _GAME_MENU = BetMenu()
-LARGE = 10_000**2  # cells of a matrix beyond which it is kept in float32
-_ROWS = 512  # of counts that are read at a time
+LARGE = 10_000**2  # number of cells above which a matrix is stored in float32
+_ROWS = 512  # rows of counts that are read at a time
 
 
 @dataclass(frozen=True, eq=False)
 class BucketStates:
-    """Buckets as private states: one board a round."""
+    """Buckets as private states, with one board per round."""
 
     num_states: list[NDArray[np.int64]]
     board_parent: list[NDArray[np.int64]]
@@ -42,7 +42,7 @@ class BucketStates:
 
     @staticmethod
     def of(buckets: Nested, first_round: int, last_round: int) -> BucketStates:
-        """The buckets of some rounds."""
+        """Return the states of rounds `first_round` to `last_round`."""
         rounds = range(first_round, last_round + 1)
         numbers, parents = buckets.num_buckets, buckets.parents
         return BucketStates(
@@ -64,11 +64,11 @@ def bucket_game(
     ending: Ending | None = None,
     backend: str = "cpu",
 ) -> SequenceGame:
-    """The game in which player 0 sees the buckets of `first`, player 1 those of `second`.
+    """Build the game in which player 0 sees the buckets of `first`, player 1 those of `second`.
 
-    `counts` are theirs (`abstraction.joint.joint`). `second` is `first` if not given. Rounds
-    `first_round` … `last_round` are played, from a `pot` of chips; where later rounds are left out,
-    `ending` says what hands are worth.
+    `counts` are the joint counts of both (`abstraction.joint_counts.joint`). `second` defaults to
+    `first`. Rounds `first_round` … `last_round` are played, from a `pot` of chips; if later rounds
+    are left out, `ending` gives the values of hands.
 
     Example:
         >>> from equilibrist.abstraction.features import Strengths
@@ -88,8 +88,8 @@ def bucket_game(
     )
     if (ending is None) != (betting.last_round == rules.num_rounds - 1):
         raise InvalidValueError(
-            f"an ending says what hands of {rules.name} are worth where later rounds are left out, "
-            "and only there",
+            f"{rules.name} needs an ending if later rounds are left out and must not "
+            "have one otherwise",
             value=last_round,
         )
     rows = (player_rows(betting, 0), player_rows(betting, 1))
@@ -107,7 +107,7 @@ def bucket_game(
 
 
 def _pairs(counts: Joint, first: Nested, other: Nested, rounds: range) -> PairTables:
-    """J and W of some rounds; summed in float64, but kept in float32 where they are large."""
+    """Return J and W of some rounds, summed in float64 and stored in float32 if large."""
     shapes = list(zip(first.num_buckets, other.num_buckets, strict=True))
     sizes = [shapes[r][0] * shapes[r][1] for r in rounds]
     flat = np.empty((2, sum(sizes)), np.float32 if max(sizes) > LARGE else np.float64)
@@ -132,16 +132,16 @@ def _pairs(counts: Joint, first: Nested, other: Nested, rounds: range) -> PairTa
 
 
 def _blocks(number: int) -> Iterator[slice]:
-    """So many rows, some at a time."""
+    """Yield slices of at most 512 rows that cover `number` rows."""
     return (slice(i, min(i + _ROWS, number)) for i in range(0, number, _ROWS))
 
 
 def bucket_tree(betting: BettingTree, player: int, buckets: Nested) -> Treeplex:
-    """One player's side of a game of buckets."""
+    """Build one player's side of a game of buckets."""
     own, most = betting.rules, buckets.rules.max_raises
     if len(own.max_raises) != len(most) or replace(own, max_raises=most) != buckets.rules:
         raise InvalidValueError(
-            f"these are buckets of {buckets.rules.name}, not of {betting.rules.name}",
+            f"the buckets are of {buckets.rules.name}, not of {betting.rules.name}",
             value=buckets.rules.name,
         )
     states = BucketStates.of(buckets, betting.first_round, betting.last_round)
@@ -149,7 +149,7 @@ def bucket_tree(betting: BettingTree, player: int, buckets: Nested) -> Treeplex:
 
 
 def bucket_name(buckets: Nested, first_round: int = 0, last_round: int | None = None) -> str:
-    """What a game of buckets is called."""
+    """Return the name of a game of buckets."""
     last = buckets.rules.num_rounds - 1 if last_round is None else last_round
     numbers = buckets.num_buckets[first_round : last + 1]
     text = f"{buckets.rules.name} in buckets {'-'.join(map(str, numbers))}"
@@ -161,16 +161,16 @@ def bucket_name(buckets: Nested, first_round: int = 0, last_round: int | None = 
 def lift(
     game: SequenceGame, abstract: SequenceGame, abstraction: Abstraction, player: int, plan: Floats
 ) -> Floats:
-    """Behaviour [L] of `player` in the exact `game`, hands playing as their buckets in `abstract`.
+    """Return behaviour [L] of `player` in the exact `game`, hands playing like their buckets.
 
-    The betting of both games must be the same.
+    `plan` is one of `abstract`. The betting of both games must be the same.
     """
     states = game.states
     if states is None or game.trees[player].decision_first.tolist() != (
         abstract.trees[player].decision_first.tolist()
     ):
         raise InvalidValueError(
-            f"{abstract.name} has another betting than {game.name}", value=abstract.name
+            f"{abstract.name} has a different betting tree from {game.name}", value=abstract.name
         )
     behaviour = abstract.behaviour(player, plan)
     tree, small = game.trees[player], abstract.trees[player]

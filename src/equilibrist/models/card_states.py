@@ -1,8 +1,8 @@
-"""What players can know of the cards: boards and, on each, states of a private hand.
+"""Boards, and the states in which a player can hold a private hand on each board.
 
-Three symmetries, from none to all that a game allows:
+There are three symmetries, from none to all that a game allows:
 
-- `cards`: every board and hand by itself.
+- `cards`: every board and hand is separate.
 - `suits`: boards up to a renaming of suits, hands up to renamings that keep the board
   (GS3's canonical index, board first).
 - `ranks`: suits do not matter at all; lossless where no flush can be made.
@@ -34,19 +34,19 @@ SYMMETRIES: tuple[Symmetry, ...] = ("cards", "suits", "ranks")
 
 @dataclass(frozen=True, eq=False)
 class CardStates:
-    """Boards and states of each round; lists are per round, boards count from 0 in each."""
+    """Boards and states of each round; lists are per round, boards are numbered from 0 in each."""
 
     symmetry: Symmetry
-    hands: NDArray[np.uint8]  # [H, hole cards] all hands of the 52-card deck, one order
+    hands: NDArray[np.uint8]  # [H, hole cards] all hands of the 52-card deck, in the usual order
     boards: list[NDArray[np.uint8]]  # [boards, cards] one board of each class
-    multiplicity: list[NDArray[np.int64]]  # [boards] raw boards each stands for
+    multiplicity: list[NDArray[np.int64]]  # [boards] number of raw boards that each represents
     board_parent: list[NDArray[np.int64]]  # [boards] board of the round before, −1 in the first
     num_states: list[NDArray[np.int64]]  # [boards]
-    state_of_hand: list[NDArray[np.int32]]  # [boards, H] −1 where the hand cannot be held
+    state_of_hand: list[NDArray[np.int32]]  # [boards, H] −1 if the hand cannot be held
     state_parent: list[NDArray[np.int32]]  # [states of all boards] state on the parent board
 
     def names(self, r: int, board: int) -> list[str]:
-        """A name for each state of a board: one of its hands, and how many there are."""
+        """Return a name for each state of a board: one of its hands, and the number of hands."""
         states = self.state_of_hand[r][board]
         names = []
         for state in range(self.num_states[r][board]):
@@ -57,7 +57,7 @@ class CardStates:
 
 
 def default_symmetry(rules: GameRules) -> Symmetry:
-    """The strongest lossless symmetry: ranks where no flush can be made, suits otherwise."""
+    """Return the strongest lossless symmetry: ranks if no flush can be made, suits otherwise."""
     shown = rules.num_hole_cards + rules.total_board_cards
     return "ranks" if rules.ranking == "standard" and shown < 5 else "suits"
 
@@ -70,15 +70,16 @@ def card_states(
     board: Sequence[Card] | None = None,
     held: NDArray[np.bool_] | None = None,
 ) -> CardStates:
-    """Boards and states of a game with one or two hole cards.
+    """Build the boards and states of a game with one or two hole cards.
 
-    With a `board`, those of `first_round` on, which has this board only. With `held` [H], hands
-    that nobody holds have no state; it does not tell hands apart that the symmetry makes one.
+    With a `board`, only those from `first_round` on are built, and that round has this board only.
+    With `held` [H], hands that nobody holds have no state; it must not separate hands that the
+    symmetry merges.
     """
     symmetry = symmetry or default_symmetry(rules)
     if rules.num_hole_cards > 2:
         raise InvalidValueError(
-            f"{rules.name} deals {rules.num_hole_cards} hole cards; exact models know 1 or 2",
+            f"{rules.name} deals {rules.num_hole_cards} hole cards; exact models support 1 or 2",
             value=rules.num_hole_cards,
         )
     if symmetry == "ranks" and default_symmetry(rules) != "ranks":
@@ -93,7 +94,7 @@ def card_states(
     for r, round_boards in enumerate(boards):
         states = _states(rules, symmetry, hands, first_round + r, round_boards)
         if held is not None:
-            states = _numbered_anew(np.where(held, states, -1))
+            states = _renumbered(np.where(held, states, -1))
         counts = states.max(axis=1).astype(np.int64) + 1
         parents = [
             _parent_states(states[b], counts[b], None if r == 0 else state_of_hand[r - 1][parent])
@@ -110,19 +111,19 @@ def card_states(
 def board_states(
     rules: GameRules, symmetry: Symmetry, r: int, board: Sequence[Card]
 ) -> NDArray[np.int32]:
-    """State of every hand on one board of round `r`, −1 where it cannot be held: [H]."""
+    """Return the state of every hand on one board of round `r`, −1 if it cannot be held: [H]."""
     return _states(rules, symmetry, _hands(rules), r, np.array([board], np.uint8))[0]
 
 
 def _hands(rules: GameRules) -> NDArray[np.uint8]:
-    """All hands of the 52-card deck, one order: [H, hole cards]."""
+    """Return all hands of the 52-card deck, in the usual order: [H, hole cards]."""
     return hand_table() if rules.num_hole_cards == 2 else np.arange(52, dtype=np.uint8)[:, None]
 
 
 def _boards(
     rules: GameRules, symmetry: Symmetry, first_round: int, given: Sequence[Card] | None
 ) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.int64]], list[NDArray[np.int64]]]:
-    """One board of each class, raw boards it stands for, and its parent, for each round."""
+    """Return one board of each class, the number of raw boards and the parent, for each round."""
     boards = [np.array([() if given is None else given], np.uint8)]
     multiplicity = [np.ones(1, np.int64)]
     parents = [np.full(1, -1, np.int64)]
@@ -153,12 +154,12 @@ def _boards(
 def _board_key(
     rules: GameRules, symmetry: Symmetry, board: list[int], cards: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """What boards with the same parent share exactly when the symmetry maps them to each other."""
+    """Return a key that boards of one parent share exactly if the symmetry maps them together."""
     if symmetry == "ranks":
         return tuple(card >> 2 for card in cards)
     if symmetry == "cards" or not cards:
         return cards
-    # Renamings that keep the board's rounds: the smallest image of the new cards tells classes.
+    # Renamings that keep the board's rounds: the smallest image of the new cards is the key.
     images = []
     for names in itertools.permutations(range(4 - rules.num_suits, 4)):
         rename = dict(zip(range(4 - rules.num_suits, 4), names, strict=True))
@@ -168,7 +169,7 @@ def _board_key(
 
 
 def _keeps(rules: GameRules, board: list[int], rename: dict[int, int]) -> bool:
-    """Whether a renaming of suits maps each round of a board to itself."""
+    """Return whether a renaming of suits maps each round of a board to itself."""
     at = 0
     for num_cards in rules.num_board_cards:
         dealt = board[at : at + num_cards]
@@ -185,7 +186,7 @@ def _states(
     r: int,
     boards: NDArray[np.uint8],
 ) -> NDArray[np.int32]:
-    """State of every hand on every board of a round: [boards, H]."""
+    """Return the state of every hand on every board of a round: [boards, H]."""
     deck = np.isin(hands, rules.deck.cards).all(axis=1)
     states = np.full((len(boards), len(hands)), -1, np.int32)
     pattern = [num_cards for num_cards in rules.num_board_cards[: r + 1] if num_cards]
@@ -203,7 +204,7 @@ def _states(
             states[b, free] = np.arange(len(free))
         elif symmetry == "ranks":
             states[b, free] = np.unique(hands[free] >> 2, axis=0, return_inverse=True)[1]
-        else:  # no board yet: suits of a hand may only be equal or not
+        else:  # no board yet: suits of a hand can only be equal or different
             suited = len(hands[0]) == 2
             keys = np.hstack([hands[free] >> 2, (hands[free, :1] & 3 == hands[free, -1:] & 3)])
             keys = keys if suited else keys[:, :1]
@@ -211,8 +212,8 @@ def _states(
     return states
 
 
-def _numbered_anew(states: NDArray[np.int32]) -> NDArray[np.int32]:
-    """States [boards, H] of which some have gone, numbered without gaps on each board."""
+def _renumbered(states: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Renumber states [boards, H], of which some were removed, without gaps on each board."""
     for board in states:
         kept = board >= 0
         board[kept] = np.unique(board[kept], return_inverse=True)[1]
@@ -222,7 +223,7 @@ def _numbered_anew(states: NDArray[np.int32]) -> NDArray[np.int32]:
 def _parent_states(
     states: NDArray[np.int32], num_states: int, above: NDArray[np.int32] | None
 ) -> NDArray[np.int32]:
-    """State on the parent board of each state of a board; 0 where there is no parent."""
+    """Return the state on the parent board of each state of a board; 0 if there is no parent."""
     parents = np.zeros(num_states, np.int32)
     if above is not None:
         held = states >= 0
@@ -231,7 +232,7 @@ def _parent_states(
 
 
 def pair_weight(rules: GameRules, r: int) -> float:
-    """Chance of one raw board of round `r` and one pair of hands on it."""
+    """Return the probability of one raw board of round `r` and one pair of hands on it."""
     left, boards = len(rules.deck), 1
     for num_cards in rules.num_board_cards[: r + 1]:
         boards *= math.comb(left, num_cards)

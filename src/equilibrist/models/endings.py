@@ -1,13 +1,15 @@
-"""Where rounds are left out at the end: what a hand is worth that gets there.
+"""Endings: the values of hands where a model leaves out the last rounds.
 
 Both players have put in the same stake c when a round ends. An *ending* turns the stakes of such
 leaves into a short list of (stakes, matrix): a leaf is worth the sum of stake · xᵀ M y, where M
-[S0, S1] speaks of the buckets of the last round that is kept, chances included. Three endings:
+[S0, S1] is by the buckets of the last round that is played, with probabilities included. There are
+three endings:
 
-- `Showdown()`: cards decide, W of the rest summed to the kept buckets, for c chips;
+- `Showdown()`: cards decide, W of the later rounds summed to the buckets of that round, for c
+  chips;
 - `Showdown(bet)`: one bet of each player is assumed in the missing round, c + bet (PsOpti);
-- `PlayedOut`: the missing rounds are played by strategies that are fixed, and V of each stake is
-  what they win and lose there, folds included (GS2). `value_of_play` computes V.
+- `PlayedOut`: fixed strategies play the missing rounds, and V of each stake is what they win and
+  lose there, folds included (GS2). `value_of_play` computes V.
 """
 
 from __future__ import annotations
@@ -36,12 +38,12 @@ _ARRAYS = {
     "stakes": ArrayRule("float64", ("stakes",), low=0, is_ascending=True),
     "values": ArrayRule("float64", ("stakes", None, None)),
 }
-# Of the stakes [N] of leaves: stakes [N] and matrices [S0, S1], whose products are added.
+# Maps the stakes [N] of leaves to stakes [N] and matrices [S0, S1], whose products are added.
 Ending: TypeAlias = Callable[[NDArray[np.float64]], list[tuple[Floats, Floats]]]
 
 
 def end_nodes(betting: BettingTree) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The nodes where a tree leaves the later rounds out, and the stake of each: [N] both.
+    """Return the nodes where a tree leaves out later rounds, and the stake of each: [N] both.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -55,7 +57,7 @@ def end_nodes(betting: BettingTree) -> tuple[NDArray[np.int64], NDArray[np.float
 def expected_leaves(
     betting: BettingTree, rows: tuple[PlayerRows, PlayerRows], ending: Ending
 ) -> tuple[ExpectedLeaves, ...]:
-    """The leaves of an ending."""
+    """Return the leaves of an ending."""
     nodes, stakes = end_nodes(betting)
     both = np.stack([rows[0].row[nodes], rows[1].row[nodes]], axis=1)
     found = []
@@ -67,10 +69,10 @@ def expected_leaves(
 
 @dataclass(frozen=True, eq=False)
 class Showdown:
-    """Cards decide at once, both players having put in `bet` more."""
+    """Ending in which cards decide at once, after each player has put in `bet` more."""
 
-    win: NDArray[np.float64]  # [S0, S1] W of the kept buckets
-    bet: float = 0.0  # chips of each player
+    win: NDArray[np.float64]  # [S0, S1] W of the buckets of the last round that is played
+    bet: float = 0.0  # chips per player
 
     @staticmethod
     def of(
@@ -81,21 +83,21 @@ class Showdown:
         second: Nested | None = None,
         bet: float = 0.0,
     ) -> Showdown:
-        """The showdown of the buckets of a round, over all that may still be dealt."""
+        """Build the showdown of the buckets of a round, over all cards that may still be dealt."""
         won = sums_over_children(counts.won / counts.total, first, second or first)
         return Showdown(won[last_round], bet)
 
     def __call__(self, stakes: NDArray[np.float64]) -> list[tuple[Floats, Floats]]:
-        """One matrix for all stakes."""
+        """Return one matrix for all stakes."""
         return [(stakes + self.bet, self.win)]
 
 
 @dataclass(frozen=True, eq=False)
 class PlayedOut:
-    """The missing rounds are played by fixed strategies, which may depend on the stake."""
+    """Ending in which fixed strategies play the missing rounds; they may depend on the stake."""
 
     stakes: NDArray[np.float64]  # [N] ascending
-    values: NDArray[np.float64]  # [N, S0, S1] what player 0 wins, chances included
+    values: NDArray[np.float64]  # [N, S0, S1] what player 0 wins, probabilities included
 
     def save(self, folder: str | Path, parents: Mapping[str, str], **settings: Any) -> str:
         """Write the values as an artefact; `parents` are hashes of buckets and counts."""
@@ -104,19 +106,19 @@ class PlayedOut:
 
     @staticmethod
     def open(folder: str | Path) -> PlayedOut:
-        """Open stored values, their checksums compared."""
+        """Open stored values and compare their checksums."""
         artefact = open_artefact(folder, KIND)
         check_arrays(artefact, _ARRAYS)
         arrays = artefact.arrays
         return PlayedOut(arrays["stakes"], arrays["values"])
 
     def __call__(self, stakes: NDArray[np.float64]) -> list[tuple[Floats, Floats]]:
-        """One matrix a stake."""
+        """Return one matrix per stake."""
         unknown = np.setdiff1d(stakes, self.stakes)
         if len(unknown):
             raise InvalidValueError(
-                f"the missing rounds were not played for a stake of {unknown[0]:g}; "
-                f"known are {', '.join(f'{stake:g}' for stake in self.stakes)}",
+                f"no values are stored for a stake of {unknown[0]:g}; "
+                f"the stored stakes are {', '.join(f'{stake:g}' for stake in self.stakes)}",
                 value=float(unknown[0]),
             )
         pairs = zip(self.stakes, self.values, strict=True)
@@ -133,10 +135,10 @@ def value_of_play(
     first: Nested,
     second: Nested | None = None,
 ) -> NDArray[np.float64]:
-    """What player 0 wins in a game of later rounds, by both players' buckets of the round before.
+    """Return what player 0 wins in later rounds, by both players' buckets of the round before.
 
-    `game` is a `bucket_game` that begins after that round; the values [S0, S1] are times the chance
-    that the buckets meet, and sum to the value of the plans.
+    `game` is a `bucket_game` that starts after that round; the values [S0, S1] are multiplied by
+    the probability that the buckets meet, and sum to the value of the plans.
     """
     assert game.betting is not None
     other, begin = second or first, game.betting.first_round

@@ -18,7 +18,7 @@ from equilibrist.models.game import SequenceGame
 from equilibrist.models.leaves import dense_pairs, matrix_pairs, sorted_pairs
 from equilibrist.models.treeplex import leaf_tables, player_rows, treeplex
 
-# Boards with no more hands than this are played by matrices, larger ones by sorted sweeps.
+# Boards with at most this number of hands are played by matrices, larger ones by sorted sweeps.
 DENSE_HANDS = 16
 _GAME_MENU = BetMenu()
 
@@ -31,7 +31,7 @@ def exact_game(
     leaves: str = "auto",
     backend: str = "cpu",
 ) -> SequenceGame:
-    """A game with its real cards; `leaves` is auto, dense or sorted.
+    """Build a game with its real cards; `leaves` is auto, dense or sorted.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -68,25 +68,25 @@ def exact_game(
 
 
 def check_exact(rules: GameRules) -> None:
-    """Raise `InvalidValueError` for games that exact models do not know."""
+    """Raise `InvalidValueError` for games that exact models do not support."""
     if rules.num_players != 2:
         raise InvalidValueError(
-            f"{rules.name} has {rules.num_players} players; models know two", value=rules.name
+            f"{rules.name} has {rules.num_players} players; models support two", value=rules.name
         )
     if any(rules.discards):
         raise InvalidValueError(
-            f"{rules.name} has discards, which hide cards in a way exact models do not know",
+            f"{rules.name} has discards, which exact models do not support",
             value=rules.name,
         )
 
 
 def _rolled_out(rules: GameRules, betting: BettingTree, backend: str) -> SequenceGame:
-    """Hold'em before the flop: 169 classes, the exact table of showdowns over all boards."""
+    """Build hold'em before the flop: 169 classes, the exact table of showdowns over all boards."""
     from equilibrist.cards.equity import preflop_table
 
     if (rules.num_hole_cards, rules.rollout_cards, len(rules.deck)) != (2, 5, 52):
         raise InvalidValueError(
-            f"{rules.name}: boards are rolled out for hold'em hands before the flop only",
+            f"{rules.name}: boards can be rolled out only for hold'em hands before the flop",
             value=rules.rollout_cards,
         )
     table = preflop_table()
@@ -117,7 +117,7 @@ def _rolled_out(rules: GameRules, betting: BettingTree, backend: str) -> Sequenc
 
 
 def matrix_game(payoffs: ArrayLike, name: str = "matrix", unit: str = "points") -> SequenceGame:
-    """A matrix game: player 0 picks a row, player 1 a column, player 0 wins the entry.
+    """Build a matrix game: player 0 picks a row, player 1 a column, player 0 wins the entry.
 
     Example:
         >>> matrix_game([[1, -1], [-1, 1]]).lengths
@@ -126,7 +126,8 @@ def matrix_game(payoffs: ArrayLike, name: str = "matrix", unit: str = "points") 
     matrix = np.asarray(payoffs, np.float64)
     if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
         raise InvalidValueError(
-            f"payoffs are a finite matrix, not an array of shape {matrix.shape}", value=matrix.shape
+            f"payoffs must be a finite matrix, not an array of shape {matrix.shape}",
+            value=matrix.shape,
         )
     cells = np.argwhere(np.ones_like(matrix)) + 1  # row 0 of either plan is its entry
     leaves = LeafTables(
@@ -148,7 +149,7 @@ def matrix_game(payoffs: ArrayLike, name: str = "matrix", unit: str = "points") 
 
 
 def simplex(num_actions: int) -> Treeplex:
-    """A treeplex of one decision."""
+    """Build a treeplex of one decision."""
     one = np.zeros(1, np.int32)
     return Treeplex(
         num_sequences=np.array([num_actions + 1]),

@@ -1,7 +1,7 @@
-"""The game that a solver sees: two treeplexes, a gradient, a fold-up, and the value scale.
+"""The game in the form of a solver: two treeplexes, a gradient, a fold-up, and the value scale.
 
 Plans, behaviour and values are flat vectors [L] in the layout of each player's treeplex. States are
-updated in place; nothing here allocates unless no array is given.
+updated in place; arrays are allocated only if no output array is given.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Floats = NDArray[Any]
 
 # Plans shorter than this are swept by one thread: starting threads would cost more than the work.
 PARALLEL_LENGTH = 30_000
-PARALLEL_BOARDS = 8  # in some round
-# Dense boards with at least so many states are played by matrix products.
+PARALLEL_BOARDS = 8  # minimum number of boards in some round to use threads
+# Dense boards with at least this number of states are played by matrix products.
 MATRIX_STATES = 48
 
 __all__ = [
@@ -45,39 +45,39 @@ __all__ = [
 
 
 class Game(Protocol):
-    """What solvers ask of a game; `SequenceGame` and `RestrictedGame` answer it."""
+    """Interface of a game for solvers; `SequenceGame` and `RestrictedGame` implement it."""
 
     @property
     def name(self) -> str:
-        """For messages and files."""
+        """Name of the game, for messages and files."""
 
     @property
     def unit(self) -> str:
-        """Of values."""
+        """Unit of values."""
 
     @property
     def first_player(self) -> int:
-        """Whose value is reported."""
+        """Player whose value is reported."""
 
     @property
     def trees(self) -> tuple[Treeplex, Treeplex]:
-        """Both players' sides."""
+        """Both players' treeplexes."""
 
     @property
     def lengths(self) -> tuple[int, int]:
-        """Numbers of each player's plan."""
+        """Length of each player's plan."""
 
     def uniform(self, player: int, dtype: Any = np.float64) -> Floats:
-        """Behaviour that takes every action equally often."""
+        """Return behaviour that takes every action with the same probability."""
 
     def behaviour(self, player: int, plan: Floats) -> Floats:
-        """Behaviour of a plan."""
+        """Return the behaviour of a plan."""
 
     def realize(self, player: int, behaviour: Floats, out: Floats | None = None) -> Floats:
-        """Plan of a behaviour."""
+        """Return the plan of a behaviour."""
 
     def gradient(self, player: int, plan: Floats, out: Floats | None = None) -> Floats:
-        """Value of each of `player`'s rows given the opponent's plan."""
+        """Return the value of each of `player`'s rows given the opponent's plan."""
 
     def fold_up(
         self,
@@ -93,19 +93,19 @@ class Game(Protocol):
     def sweeps(
         self, first: tuple[Floats, ...], second: tuple[Floats, ...], schedule: Floats
     ) -> None:
-        """CFR iterations."""
+        """Run CFR iterations."""
 
 
 class Given(NamedTuple):
-    """Behaviour that is given, and where it stands among the L numbers of a player."""
+    """Given behaviour, and its places among the L numbers of a player."""
 
     places: NDArray[np.int64]  # [N]
-    chances: NDArray[np.float64]  # [N]
+    probabilities: NDArray[np.float64]  # [N]
 
 
 @dataclass(frozen=True, eq=False)
 class SequenceGame:
-    """A two-player zero-sum game in sequence form.
+    """Two-player zero-sum game in sequence form.
 
     `value` and best-response values are in `unit`s. Player 0's gradient of a plan y is A y, player
     1's gradient of a plan x is −Aᵀ x, so each player maximises the product with its own gradient.
@@ -116,51 +116,51 @@ class SequenceGame:
     trees: tuple[Treeplex, Treeplex]
     leaves: LeafTables
     pairs: PairTables
-    first_player: int = 0  # whose value is reported: who acts first in round one
-    betting: BettingTree | None = None  # the public part, where there is one
-    states: CardStates | None = None  # the cards, where they are exact
-    expected: tuple[ExpectedLeaves, ...] = ()  # where rounds are left out at the end
+    first_player: int = 0  # player whose value is reported: the first to act in round one
+    betting: BettingTree | None = None  # the public part, if there is one
+    states: CardStates | None = None  # the cards, if they are exact
+    expected: tuple[ExpectedLeaves, ...] = ()  # leaves where rounds are left out at the end
     given: tuple[Given, Given] | None = None  # behaviour at locked decisions
     backend: str = "cpu"  # or "reference"
 
     @property
     def lengths(self) -> tuple[int, int]:
-        """Numbers of each player's plan."""
+        """Length of each player's plan."""
         return int(self.trees[0].block_start[-1]), int(self.trees[1].block_start[-1])
 
     @property
     def rules(self) -> GameRules | None:
-        """Of the game's cards and bets, where it has some."""
+        """Rules of the game's cards and bets, or None if it has none."""
         return None if self.betting is None else self.betting.rules
 
     @property
     def num_infosets(self) -> int:
-        """Information sets of both players."""
+        """Number of information sets of both players."""
         return sum(_count(tree, np.ones_like(tree.decision_size)) for tree in self.trees)
 
     @property
     def num_infoset_actions(self) -> int:
-        """Actions over the information sets of both players."""
+        """Number of actions over the information sets of both players."""
         return sum(_count(tree, tree.decision_size) for tree in self.trees)
 
     def uniform(self, player: int, dtype: Any = np.float64) -> Floats:
-        """Behaviour [L] that takes every action equally often; entries hold 1.
+        """Return behaviour [L] that takes every action with the same probability; entries hold 1.
 
-        Locked decisions have the chances that are given, if some are.
+        Locked decisions have the given probabilities, if there are any.
         """
-        chances = self.behaviour(player, np.zeros(self.lengths[player], dtype))
+        probabilities = self.behaviour(player, np.zeros(self.lengths[player], dtype))
         if self.given is not None:
-            chances[self.given[player].places] = self.given[player].chances
-        return chances
+            probabilities[self.given[player].places] = self.given[player].probabilities
+        return probabilities
 
     def realize(self, player: int, behaviour: Floats, out: Floats | None = None) -> Floats:
-        """The realization plan of some behaviour."""
+        """Return the realization plan of some behaviour."""
         plan = np.empty_like(behaviour) if out is None else out
         self._step("realize")(self.trees[player], behaviour, plan)
         return plan
 
     def gradient(self, player: int, plan: Floats, out: Floats | None = None) -> Floats:
-        """Value of each of `player`'s rows given the opponent's plan."""
+        """Return the value of each of `player`'s rows given the opponent's plan."""
         values = np.empty(self.lengths[player], plan.dtype) if out is None else out
         if self._has_wide_matrices:
             self._matrix_gradient(player, plan, values)
@@ -171,7 +171,7 @@ class SequenceGame:
         return values
 
     def _add_expected(self, player: int, plan: Floats, values: Floats) -> None:
-        """What expected leaves add to a gradient, leaf by leaf: the meaning of the products."""
+        """Add the expected leaves to a gradient, leaf by leaf: defines the matrix products."""
         r, board = len(self.trees[0].num_sequences) - 1, len(self.trees[0].num_states) - 1
         theirs = reference.block(self.trees[1 - player], r, board, plan)
         out = reference.block(self.trees[player], r, board, values)
@@ -182,7 +182,7 @@ class SequenceGame:
 
     @cached_property
     def stakes(self) -> list[tuple[Any, ...]]:
-        """Chips of each round's leaves by both players' rows: sparse [Q0, Q1] for each matrix.
+        """Return the chips of each round's leaves by both players' rows: sparse matrices [Q0, Q1].
 
         The matrices are those of `matrices`: folds, showdowns, then expected leaves.
         """
@@ -203,7 +203,7 @@ class SequenceGame:
         return found
 
     def matrices(self, board: int) -> tuple[Floats, ...]:
-        """J and W of a board, and those of expected leaves if it is of the last round: [S0, S1]."""
+        """Return J and W of a board and, in the last round, those of expected leaves: [S0, S1]."""
         found = reference.board_matrices(*self.trees, self.pairs, board)
         if board < self.trees[0].board_start[-2]:
             return found
@@ -211,7 +211,7 @@ class SequenceGame:
 
     @property
     def _has_wide_matrices(self) -> bool:
-        """Whether products are faster than the kernels' loops, which know no expected leaves."""
+        """Return whether products are faster than the kernels, which support no expected leaves."""
         if self.backend == "reference" or self.pairs.is_sorted:
             return False
         return (
@@ -220,7 +220,7 @@ class SequenceGame:
         )
 
     def _matrix_gradient(self, player: int, plan: Floats, values: Floats) -> None:
-        """(F Y) Jᵀ + (S Y) Wᵀ + … on every board, F and S the stakes: a product a matrix."""
+        """Write (F Y) Jᵀ + (S Y) Wᵀ + … of every board, F and S the stakes, by matrix products."""
         own, other = self.trees[player], self.trees[1 - player]
         for r, stakes in enumerate(self._stakes_of(player, plan.dtype)):
             for board in reference.boards(own, r):
@@ -231,35 +231,35 @@ class SequenceGame:
                     stakes, self._matrices(board, plan.dtype), strict=True
                 ):
                     left = (chips @ theirs).astype(matrix.dtype, copy=False)
-                    out[rows] += product(left, matrix, is_turned=player == 0)
+                    out[rows] += product(left, matrix, is_transposed=player == 0)
 
     def _stakes_of(self, player: int, dtype: Any) -> list[list[tuple[NDArray[np.intp], Any]]]:
-        """By round, for each matrix: rows of `player` with leaves, and their chips."""
+        """Return by round, for each matrix, the rows of `player` with leaves, and their chips."""
         key = (player, np.dtype(dtype).char)
-        if key not in self._kept_stakes:
+        if key not in self._stored_stakes:
             own = [[m if player == 0 else -m.T.tocsr() for m in pair] for pair in self.stakes]
-            self._kept_stakes[key] = [
+            self._stored_stakes[key] = [
                 [(rows := np.flatnonzero(np.diff(m.indptr)), m[rows].astype(dtype)) for m in pair]
                 for pair in own
             ]
-        return self._kept_stakes[key]
+        return self._stored_stakes[key]
 
     @cached_property
-    def _kept_stakes(self) -> dict[tuple[int, str], Any]:
+    def _stored_stakes(self) -> dict[tuple[int, str], Any]:
         return {}
 
     def _matrices(self, board: int, dtype: Any) -> tuple[Floats, ...]:
-        """The matrices of a board: [S0, S1], kept as numbers of a type; float32 stays so."""
+        """Return the matrices of a board, [S0, S1], in a type; float32 ones stay float32."""
         found = self.matrices(board)
         if found[0].dtype in (np.float32, dtype):
             return found
         key = (board, np.dtype(dtype).char)
-        if key not in self._kept_matrices:
-            self._kept_matrices[key] = tuple(matrix.astype(dtype) for matrix in found)
-        return self._kept_matrices[key]
+        if key not in self._stored_matrices:
+            self._stored_matrices[key] = tuple(matrix.astype(dtype) for matrix in found)
+        return self._stored_matrices[key]
 
     @cached_property
-    def _kept_matrices(self) -> dict[tuple[int, str], tuple[Floats, ...]]:
+    def _stored_matrices(self) -> dict[tuple[int, str], tuple[Floats, ...]]:
         return {}
 
     def fold_up(
@@ -271,20 +271,20 @@ class SequenceGame:
         table: Floats | None = None,
         factors: Floats | None = None,
     ) -> float:
-        """Fold `values` up the player's tree by a rule, in place; returns the root's value."""
+        """Fold `values` up the player's tree by a rule, in place; return the root's value."""
         factors = np.zeros(3, values.dtype) if factors is None else factors
-        table = values if table is None else table  # rules that need no table never touch it
+        table = values if table is None else table  # rules that need no table do not use it
         self._step("fold_up")(self.trees[player], rule, values, behaviour, table, factors)
         return reference.root_value(self.trees[player], values)
 
     def sweeps(
         self, first: tuple[Floats, ...], second: tuple[Floats, ...], schedule: Floats
     ) -> None:
-        """CFR iterations with alternating updates, in place, one a row of `schedule` [steps, 4].
+        """Run CFR iterations with alternating updates in place, one per row of `schedule` [N, 4].
 
         `first` and `second` are the players' (plan, behaviour, regret, average), each [L]; a row of
         the schedule is (positive factor, negative factor, prediction, weight in the average). The
-        kernels fuse what `sweeps_by_steps` does one after the other.
+        kernels fuse the steps that `sweeps_by_steps` runs one after the other.
         """
         if self.backend == "reference" or self._has_wide_matrices or self.expected:
             sweeps_by_steps(self, first, second, schedule)
@@ -294,11 +294,11 @@ class SequenceGame:
         step(self.trees, self.leaves, self.pairs, first, second, schedule, values)
 
     def behaviour(self, player: int, plan: Floats) -> Floats:
-        """Behaviour of a plan, the inverse of `realize`; uniform where the plan never goes."""
-        chances = np.empty_like(plan)
+        """Return the behaviour of a plan, the inverse of `realize`; uniform where it is zero."""
+        probabilities = np.empty_like(plan)
         step = reference.normalize if self.backend == "reference" else cpu.normalize
-        step(self.trees[player], plan, chances)
-        return chances
+        step(self.trees[player], plan, probabilities)
+        return probabilities
 
     def _step(self, name: str) -> Any:
         if self.backend == "reference":
@@ -307,7 +307,7 @@ class SequenceGame:
 
     @property
     def _is_parallel(self) -> bool:
-        """Whether threads have boards to share, and enough to do on them."""
+        """Return whether there are enough boards and enough work to share among threads."""
         boards = int(np.diff(self.trees[0].board_start).max())
         return boards >= PARALLEL_BOARDS and max(self.lengths) >= PARALLEL_LENGTH
 
@@ -315,7 +315,7 @@ class SequenceGame:
 def sweeps_by_steps(
     game: Game, first: tuple[Floats, ...], second: tuple[Floats, ...], schedule: Floats
 ) -> None:
-    """What `sweeps` means, written with the other methods; arguments as there."""
+    """Run CFR iterations with the game's other methods: the definition of `sweeps`."""
     players = (first, second)
     for positive, negative, prediction, weight in schedule:
         factors = np.array([positive, negative, prediction], first[0].dtype)
@@ -333,7 +333,7 @@ def _sparse(chips: Floats, rows: NDArray[np.int32], shape: tuple[int, ...]) -> A
 
 
 def _count(tree: Treeplex, per_decision: NDArray[Any]) -> int:
-    """Sum over decisions of a number times the states of all boards of their round."""
+    """Return the sum over decisions of a number times the states of all boards of their round."""
     total = 0
     for r in range(len(tree.num_sequences)):
         states = int(tree.num_states[tree.board_start[r] : tree.board_start[r + 1]].sum())

@@ -1,10 +1,10 @@
 """Which states of the players meet on a board, and who wins: dense matrices or sorted hands.
 
-The payoff is bilinear: a leaf of stake c is worth c · xᵀ M y, where M is J (folds: how likely the
-states meet) or W (showdowns: J times win 1, tie 0, loss −1). `sorted_pairs` keeps the hands of each
-board in order of value and lets the kernels sweep them; `dense_pairs` writes M out. On the same
-cards both give the same numbers. Where a model leaves rounds out at the end, hands end in expected
-values, and M is whatever `ExpectedLeaves` say.
+The payoff is bilinear: a leaf of stake c is worth c · xᵀ M y, where M is J (folds: the probability
+that the states meet) or W (showdowns: J times win 1, tie 0, loss −1). `sorted_pairs` stores the
+hands of each board in order of value and lets the kernels sweep them; `dense_pairs` computes M
+itself. On the same cards both give the same numbers. Where a model leaves rounds out at the end,
+hands end in expected values, and M is given by `ExpectedLeaves`.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _NONE_FLOAT = np.zeros(0, np.float64)
 class ExpectedLeaves(NamedTuple):
     """Leaves of a last round of one board, with a matrix of their own: each adds c · xᵀ M y.
 
-    Several may be at the same rows: there the payoff is the sum.
+    If several are at the same rows, the payoff is the sum.
     """
 
     rows: NDArray[np.int32]  # [N, 2] both players' rows
     stake: NDArray[np.float64]  # [N] c
-    matrix: NDArray[np.float64]  # [S0, S1] M, chances included, for player 0
+    matrix: NDArray[np.float64]  # [S0, S1] M, probabilities included, for player 0
 
 
 def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
-    """The hands of every board, in the last round in order of their value at a showdown."""
+    """Build the pairs of all boards; hands of the last round are in order of showdown value."""
     hand_start, weight = [0], []
     hand_state, hand_cards, hand_value, hand_others = [], [], [], []
     state_start, orders, sizes, examples, belows = [0], [], [], [], []
@@ -83,7 +83,7 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
 
 
 def _shown_values(rules: GameRules, states: CardStates) -> list[NDArray[np.int32]]:
-    """Values of the hands on each board of the last round; ranked together, on all threads."""
+    """Return the values of hands on each board of the last round, ranked together by threads."""
     held = [np.flatnonzero(own >= 0) for own in states.state_of_hand[-1]]
     hands = [
         np.hstack([states.hands[own], np.tile(board, (len(own), 1))])
@@ -94,7 +94,7 @@ def _shown_values(rules: GameRules, states: CardStates) -> list[NDArray[np.int32
 
 
 def _others(values: NDArray[np.integer]) -> NDArray[np.intp]:
-    """How many of ascending values are below each, and how many above: [N, 2]."""
+    """Return the number of ascending values below each, and above each: [N, 2]."""
     below = np.searchsorted(values, values, side="left")
     up_to = np.searchsorted(values, values, side="right")
     return np.stack([below, len(values) - up_to], axis=1)
@@ -103,9 +103,9 @@ def _others(values: NDArray[np.integer]) -> NDArray[np.intp]:
 def _sorted_states(
     states: NDArray[np.int32], values: NDArray[np.int32]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """States by value, the hands of each, and in that order an example of them and [states, 2].
+    """Return states by value, the hands of each, and in that order an example and counts.
 
-    The last is how many states come before it, and up to it.
+    The counts are [states, 2]: the number of states before each value, and up to it.
     """
     _, example, size = np.unique(states, return_index=True, return_counts=True)
     order = np.argsort(values[example], kind="stable")  # hands of a state have the same value
@@ -114,7 +114,7 @@ def _sorted_states(
 
 
 def dense_pairs(tree: Treeplex, pairs: PairTables) -> PairTables:
-    """The matrices of sorted pairs, for two players with the same treeplex states.
+    """Build the matrices of sorted pairs, for two players with the same treeplex states.
 
     Showdowns before the last round (all-in) take the mean over the boards to come: W of a board is
     the sum of W of its children, states mapped to their parents.
@@ -133,14 +133,14 @@ def dense_pairs(tree: Treeplex, pairs: PairTables) -> PairTables:
 
 
 def matrix_pairs(joint: list[NDArray[np.float64]], win: list[NDArray[np.float64]]) -> PairTables:
-    """Pairs from one matrix J and one matrix W a board: [S0, S1] each."""
+    """Build pairs from one matrix J and one matrix W per board: [S0, S1] each."""
     flat = [np.concatenate([matrix.ravel() for matrix in part], dtype=np.float64)
             for part in (joint, win)]  # fmt: skip
     return flat_pairs([matrix.size for matrix in joint], flat[0], flat[1])
 
 
 def flat_pairs(sizes: list[int], joint: NDArray[Any], win: NDArray[Any]) -> PairTables:
-    """Pairs from the matrices J of all boards, one after the other, and those W."""
+    """Build pairs from the matrices J of all boards, one after the other, and likewise W."""
     return PairTables(
         is_sorted=np.bool_(False),
         is_single=np.bool_(False),
@@ -162,7 +162,7 @@ def flat_pairs(sizes: list[int], joint: NDArray[Any], win: NDArray[Any]) -> Pair
 
 
 def _two_columns(hands: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Hands [N, 1 or 2] as [N, 2], the missing second card written 52."""
+    """Return hands [N, 1 or 2] as [N, 2], with 52 for a missing second card."""
     if hands.shape[1] == 2:
         return hands
     return np.hstack([hands, np.full_like(hands, _NO_CARD)])

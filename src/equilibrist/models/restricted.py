@@ -1,17 +1,19 @@
-"""Games made from games: one side narrowed to given plans, and both seats played by one strategy.
+"""Games made from games: one side restricted to given plans, or one strategy for both seats.
 
 A *restricted game* (Range of Skill, foundations) lets one player mix only strategies of a list,
-while the opponent keeps every strategy. The list enters as its *utility vectors* (equation 10):
-what each of the opponent's rows wins against each listed plan. They are computed once, when a plan
-joins the list; afterwards both gradients are one matrix product and the game is never walked again.
+while the opponent keeps every strategy. The list is represented by its *utility vectors* (equation
+10): what each of the opponent's rows wins against each listed plan. They are computed once, when a
+plan is added to the list; afterwards both gradients are one matrix product and the game is never
+walked again.
 
-A game is *symmetric* when u(σ, τ) = −u(τ, σ). Poker is not, because the seats differ; it becomes so
-when a strategy is a pair of plans, one a seat, and its utility the mean over both seatings:
+A game is *symmetric* when u(σ, τ) = −u(τ, σ). Poker is not, because the seats differ; it becomes
+symmetric when a strategy is a pair of plans, one per seat, and its utility the mean over both
+seatings:
 
     u((x, y), (x′, y′)) = ½ (xᵀ A y′ − x′ᵀ A y)
 
-That game is again a game in sequence form. Each round holds the rows of both seats below one root,
-each leaf is there twice, once a seating, for half its chips.
+That game is again a game in sequence form. Each round holds the rows of both seats below one root;
+each leaf occurs twice, once per seating, for half its chips.
 """
 
 from __future__ import annotations
@@ -28,15 +30,15 @@ from equilibrist.kernels.array_structs import LeafTables, Treeplex
 from equilibrist.models.exact import matrix_game
 from equilibrist.models.game import Floats, SequenceGame, sweeps_by_steps
 
-_TOLERANCE = 1e-12  # of chances that should be equal
+_TOLERANCE = 1e-12  # for probabilities that should be equal
 
 
 @dataclass(frozen=True, eq=False)
 class RestrictedGame:
-    """`player` mixes the rows of `plans`; the opponent plays any plan of `game`.
+    """Game in which `player` mixes the rows of `plans`; the opponent plays any plan of `game`.
 
-    `player`'s plan is [K + 1]: a 1, then a weight for each of the K plans. It answers the methods
-    of a `SequenceGame`, so what solves that by its methods solves this too.
+    `player`'s plan is [K + 1]: a 1, then a weight for each of the K plans. It has the methods of a
+    `SequenceGame`, so solvers that use those methods solve it too.
 
     Example:
         >>> rock_paper = np.array([[1.0, 1, 0, 0], [1.0, 0, 1, 0]])
@@ -46,17 +48,19 @@ class RestrictedGame:
     """
 
     game: SequenceGame
-    player: int  # whose strategies are restricted
+    player: int  # the restricted player
     plans: Floats  # [K, L of `player`]
     payoffs: Floats | None = None  # [K, L of the opponent] utility vectors; computed if not given
 
     def __post_init__(self) -> None:
         plans = np.atleast_2d(np.asarray(self.plans))
         if self.player not in (0, 1):
-            raise InvalidValueError(f"a player is 0 or 1, not {self.player}", value=self.player)
+            raise InvalidValueError(
+                f"the player must be 0 or 1, not {self.player}", value=self.player
+            )
         if plans.ndim != 2 or not len(plans) or plans.shape[1] != self.game.lengths[self.player]:
             raise InvalidValueError(
-                f"plans of player {self.player} of {self.game.name} are rows of "
+                f"plans of player {self.player} of {self.game.name} must be rows of "
                 f"{self.game.lengths[self.player]} numbers, not an array of shape {plans.shape}",
                 value=plans.shape,
             )
@@ -67,28 +71,28 @@ class RestrictedGame:
 
     @property
     def responder(self) -> int:
-        """The player with every strategy."""
+        """The unrestricted player."""
         return 1 - self.player
 
     @property
     def utilities(self) -> Floats:
-        """What each row of the opponent wins against each plan (equation 10): [K, L]."""
+        """Utility vectors (equation 10) of the opponent's rows against each plan: [K, L]."""
         assert self.payoffs is not None
         return self.payoffs
 
     @property
     def name(self) -> str:
-        """Of the whole game, and how it is restricted."""
+        """Name of the whole game, and how it is restricted."""
         return f"{self.game.name}, player {self.player} restricted to {len(self.plans)} plans"
 
     @property
     def unit(self) -> str:
-        """Of values."""
+        """Unit of values."""
         return self.game.unit
 
     @property
     def first_player(self) -> int:
-        """Whose value is reported."""
+        """Player whose value is reported."""
         return self.game.first_player
 
     @cached_property
@@ -103,16 +107,16 @@ class RestrictedGame:
 
     @property
     def lengths(self) -> tuple[int, int]:
-        """Numbers of each player's plan."""
+        """Length of each player's plan."""
         own, other = len(self.plans) + 1, self.game.lengths[self.responder]
         return (own, other) if self.player == 0 else (other, own)
 
     def mixture(self, plan: Floats) -> Floats:
-        """The plan [L] in the whole game that mixing with weights `plan` [K + 1] amounts to."""
+        """Return the plan [L] in the whole game that equals mixing with weights `plan` [K + 1]."""
         return plan[1:] @ self.plans
 
     def extend(self, plan: Floats) -> RestrictedGame:
-        """The game with one more plan [L] on the list; costs one gradient."""
+        """Return the game with one more plan [L] on the list; costs one gradient."""
         vector = self.game.gradient(self.responder, plan)
         return RestrictedGame(
             self.game,
@@ -122,7 +126,7 @@ class RestrictedGame:
         )
 
     def gradient(self, player: int, plan: Floats, out: Floats | None = None) -> Floats:
-        """Value of each of `player`'s rows given the opponent's plan."""
+        """Return the value of each of `player`'s rows given the opponent's plan."""
         values = np.empty(self.lengths[player], plan.dtype) if out is None else out
         if player == self.player:
             values[0] = 0
@@ -132,17 +136,17 @@ class RestrictedGame:
         return values
 
     def uniform(self, player: int, dtype: Any = np.float64) -> Floats:
-        """Behaviour [L] that takes every action equally often; entries hold 1."""
+        """Return behaviour [L] that takes every action with equal probability; entries hold 1."""
         side, seat = self._side(player)
         return side.uniform(seat, dtype)
 
     def realize(self, player: int, behaviour: Floats, out: Floats | None = None) -> Floats:
-        """The realization plan of some behaviour."""
+        """Return the realization plan of some behaviour."""
         side, seat = self._side(player)
         return side.realize(seat, behaviour, out)
 
     def behaviour(self, player: int, plan: Floats) -> Floats:
-        """Behaviour of a plan, the inverse of `realize`; uniform where the plan never goes."""
+        """Return the behaviour of a plan, the inverse of `realize`; uniform where it is zero."""
         side, seat = self._side(player)
         return side.behaviour(seat, plan)
 
@@ -155,31 +159,31 @@ class RestrictedGame:
         table: Floats | None = None,
         factors: Floats | None = None,
     ) -> float:
-        """Fold `values` up the player's tree by a rule, in place; returns the root's value."""
+        """Fold `values` up the player's tree by a rule, in place; return the root's value."""
         side, seat = self._side(player)
         return side.fold_up(seat, rule, values, behaviour, table, factors)
 
     def sweeps(
         self, first: tuple[Floats, ...], second: tuple[Floats, ...], schedule: Floats
     ) -> None:
-        """CFR iterations, step by step; arguments as in `SequenceGame.sweeps`."""
+        """Run CFR iterations, step by step; arguments as in `SequenceGame.sweeps`."""
         sweeps_by_steps(self, first, second, schedule)
 
     def _side(self, player: int) -> tuple[SequenceGame, int]:
-        """The game whose tree a player has, and the player's seat in it."""
+        """Return the game that has a player's tree, and the player's seat in it."""
         return (self._simplex, 0) if player == self.player else (self.game, player)
 
 
 @dataclass(frozen=True, eq=False)
 class Symmetrised:
-    """A symmetric game, and where the plans of the seats lie in its plans."""
+    """Symmetric game, and the places of the seats' plans in its plans."""
 
     game: SequenceGame
     seats: tuple[NDArray[np.int64], NDArray[np.int64]]  # places [L] of each seat's plan
 
     def split(self, plan: Floats) -> tuple[Floats, Floats]:
-        """The plan of each seat, of one plan [L] or of many [K, L]."""
-        # Indexing may leave the longer axis outermost; the kernels want plans in one piece.
+        """Return the plan of each seat, for one plan [L] or for many [K, L]."""
+        # Indexing may leave the longer axis outermost; the kernels need contiguous plans.
         return (
             np.ascontiguousarray(plan[..., self.seats[0]]),
             np.ascontiguousarray(plan[..., self.seats[1]]),
@@ -187,10 +191,10 @@ class Symmetrised:
 
 
 def symmetrise(game: SequenceGame) -> Symmetrised:
-    """The game in which a strategy is a plan for either seat, worth its mean over the seats.
+    """Build the game in which a strategy has a plan for either seat, worth its mean over the seats.
 
-    A game that is symmetric already stays as it is: a strategy is one plan, for both seats. The
-    players need the same states, as they have with real cards or with the same abstraction.
+    A game that is symmetric already is returned unchanged: a strategy is one plan, for both seats.
+    The players need the same states, as they have with real cards or with the same abstraction.
 
     Example:
         >>> symmetrise(matrix_game([[1, 0], [0, 2], [3, 0]])).game.lengths  # 1 + 3 + 2 rows
@@ -219,10 +223,10 @@ def symmetrise(game: SequenceGame) -> Symmetrised:
 
 
 def is_symmetric(game: SequenceGame) -> bool:
-    """Whether the players have the same tree and u(x, y) = −u(y, x).
+    """Return whether the players have the same tree and u(x, y) = −u(y, x).
 
-    Both gradients are linear; they are compared on one random vector, where different ones agree
-    with probability 0.
+    Both gradients are linear; they are compared on one random vector, on which different gradients
+    agree with probability 0.
     """
     first, second = (tree._asdict().values() for tree in game.trees)
     pairs = zip(first, second, strict=True)
@@ -234,7 +238,7 @@ def is_symmetric(game: SequenceGame) -> bool:
 
 
 def _check_states(game: SequenceGame) -> None:
-    """Both players must have the same states, which meet as often with the seats exchanged."""
+    """Raise `InvalidValueError` unless the players have the same states and meet symmetrically."""
     first, second = game.trees
     same = np.array_equal(first.num_states, second.num_states) and np.array_equal(
         first.state_parent, second.state_parent
@@ -251,14 +255,14 @@ def _check_states(game: SequenceGame) -> None:
                 same &= np.allclose(win, -win.T, rtol=0, atol=rounding)
     if not same:
         raise InvalidValueError(
-            f"the players of {game.name} know different things of the cards; "
+            f"the players of {game.name} see different states of the cards; "
             "one strategy for both seats needs the same states",
             value=game.name,
         )
 
 
 def _row_maps(trees: tuple[Treeplex, Treeplex]) -> list[list[NDArray[np.int64]]]:
-    """Row of each seat's rows among the rows of both, by seat and round: entries come first.
+    """Return the row of each seat's rows among the rows of both, by seat and round; entries first.
 
     The seats share the entries of the first round, where every plan is 1.
     """
@@ -266,16 +270,16 @@ def _row_maps(trees: tuple[Treeplex, Treeplex]) -> list[list[NDArray[np.int64]]]
     for r in range(len(trees[0].num_sequences)):
         first, second = (np.arange(tree.num_sequences[r]) for tree in trees)
         entries = [int(tree.entry_start[r + 1] - tree.entry_start[r]) for tree in trees]
-        start = 0 if r == 0 else entries[0]  # of the second seat's entries
+        start = 0 if r == 0 else entries[0]  # start of the second seat's entries
         total = start + entries[1]
-        actions = total + len(first) - entries[0]  # where the second seat's begin
+        actions = total + len(first) - entries[0]  # start of the second seat's actions
         maps[0].append(np.where(first < entries[0], first, first - entries[0] + total))
         maps[1].append(np.where(second < entries[1], second + start, second - entries[1] + actions))
     return maps
 
 
 def _both_seats(trees: tuple[Treeplex, Treeplex], rows: list[list[NDArray[np.int64]]]) -> Treeplex:
-    """One treeplex with the rows of both seats on the boards they share."""
+    """Build one treeplex with the rows of both seats on the boards they share."""
     roots = int(trees[0].entry_start[1])
     entry_parent, decisions = [trees[0].entry_parent[:roots]], []
     for r in range(len(trees[0].num_sequences)):
@@ -305,9 +309,9 @@ def _both_seats(trees: tuple[Treeplex, Treeplex], rows: list[list[NDArray[np.int
 
 
 def _both_seatings(leaves: LeafTables, rows: list[list[NDArray[np.int64]]]) -> LeafTables:
-    """Every leaf twice, for half its chips; exchanged seats turn folds' payoffs over.
+    """Return every leaf twice, for half its chips; exchanged seats negate the payoffs of folds.
 
-    Showdowns keep their sign: W with the seats exchanged is −W transposed, and that is W.
+    Showdowns keep their sign: W with the seats exchanged is −W transposed, which equals W.
     """
 
     def twice(
@@ -334,7 +338,7 @@ def _both_seatings(leaves: LeafTables, rows: list[list[NDArray[np.int64]]]) -> L
 
 
 def _places(tree: Treeplex, both: Treeplex, rows: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Where each number of a seat's plan [L] lies in a plan for both seats."""
+    """Return the place of each number of a seat's plan [L] in a plan for both seats."""
     places = []
     for r, row in enumerate(rows):
         for board in range(int(tree.board_start[r]), int(tree.board_start[r + 1])):

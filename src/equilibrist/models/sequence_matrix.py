@@ -1,4 +1,4 @@
-"""A game written out as sparse matrices: the sequence form of linear programming.
+"""Games as sparse matrices: the sequence form of linear programming.
 
 Player 0 plays x, player 1 plays y, player 0 wins xᵀ A y, and plans are all x ≥ 0 with E x = e, all
 y ≥ 0 with F y = f (Romanovskii 1962; Koller, Megiddo and von Stengel 1996; von Stengel 1996). The
@@ -28,24 +28,24 @@ from equilibrist.kernels.reference.sequence_form import (
 )
 from equilibrist.models.game import Floats, SequenceGame
 
-SparseMatrix = Any  # scipy.sparse.csr_array, which has no types
+SparseMatrix = Any  # scipy.sparse.csr_array, which has no type hints
 
 
 @dataclass(frozen=True, eq=False)
 class Sequences:
-    """One player's variables, n of them, in I information sets.
+    """One player's n variables, in I information sets.
 
     `plan = factor * x[variable]`, and x is a plan exactly if x ≥ 0 and `constraints @ x` is
     1, 0, 0, … (`right_side`).
     """
 
     variable: NDArray[np.int64]  # [L] variable of each number of a plan
-    factor: NDArray[np.float64]  # [L] what to multiply it by
+    factor: NDArray[np.float64]  # [L] factor of that variable
     constraints: SparseMatrix  # [I + 1, n] the empty sequence, then each information set
 
     @property
     def right_side(self) -> NDArray[np.float64]:
-        """What the constraints equal: [I + 1], 1 and then zeros."""
+        """Right side of the constraints: [I + 1], 1 and then zeros."""
         return np.eye(1, self.constraints.shape[0])[0]
 
     @property
@@ -55,13 +55,13 @@ class Sequences:
         return sparse.csr_array(entries, (len(self.variable), self.constraints.shape[1]))
 
     def plan(self, x: Floats) -> NDArray[np.float64]:
-        """The plan [L] of variables [n]."""
+        """Return the plan [L] of variables [n]."""
         return self.factor * x[self.variable]
 
 
 @dataclass(frozen=True, eq=False)
 class SequenceMatrix:
-    """A zero-sum game as (A, E, F): player 0 wins xᵀ A y."""
+    """Zero-sum game as (A, E, F): player 0 wins xᵀ A y."""
 
     payoff: SparseMatrix  # A, [variables of player 0, variables of player 1], in the game's unit
     sequences: tuple[Sequences, Sequences]
@@ -70,7 +70,7 @@ class SequenceMatrix:
 def sequence_matrix(
     game: SequenceGame, behaviour: tuple[Floats, Floats] | None = None
 ) -> SequenceMatrix:
-    """The matrices of a game; `behaviour` holds the probabilities of locked decisions.
+    """Build the matrices of a game; `behaviour` holds the probabilities of locked decisions.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -91,11 +91,11 @@ def sequence_matrix(
 
 
 def payoff_matrix(game: SequenceGame) -> SparseMatrix:
-    """What player 0 wins, by both players' rows of a plan: [L0, L1].
+    """Return what player 0 wins, by both players' rows of a plan: [L0, L1].
 
     On a board the payoff is F ⊗ J + S ⊗ W + …, where F and S hold the chips of folds and showdowns
-    by rows, J says how likely states meet, W is J times who wins, and what follows are expected
-    leaves (`models/leaves.py`).
+    by rows, J is the probability that states meet, W is J times the winner's sign, and the
+    remaining terms are expected leaves (`models/leaves.py`).
     """
     first, second = game.trees
     rows, columns, values = [], [], []
@@ -111,7 +111,7 @@ def payoff_matrix(game: SequenceGame) -> SparseMatrix:
 
 
 def player_sequences(tree: Treeplex, behaviour: Floats) -> Sequences:
-    """A player's variables and constraints; `behaviour` [L] matters at locked decisions only.
+    """Build a player's variables and constraints; `behaviour` [L] is used at locked decisions only.
 
     Example:
         >>> from equilibrist.models.exact import simplex
@@ -143,16 +143,14 @@ class _Numbering:
     """Variables numbered so far, and the entries of their constraints."""
 
     def __init__(self, length: int) -> None:
-        self.variable: NDArray[Any] = np.zeros(
-            length, np.int64
-        )  # the empty sequence where nothing is written
+        self.variable: NDArray[Any] = np.zeros(length, np.int64)  # the empty sequence by default
         self.factor = np.zeros(length)
         self.num_variables = 1
         self.num_rows = 1
         self.entries: list[tuple[NDArray[Any], ...]] = [(np.zeros(1, int),) * 2 + (np.ones(1),)]
 
     def decide(self, variable: NDArray[Any], factor: Floats, parent: int, rows: slice) -> None:
-        """Number the actions of a decision on a board, and say that they sum to their parent."""
+        """Number the actions of a decision on a board; constrain them to sum to their parent."""
         live = np.flatnonzero(factor[parent] > 0)
         shape = (rows.stop - rows.start, len(live))
         new = self.num_variables + np.arange(shape[0] * shape[1]).reshape(shape)
@@ -165,6 +163,6 @@ class _Numbering:
         self.num_rows += len(live)
 
     def constraints(self) -> SparseMatrix:
-        """The matrix [I + 1, n]."""
+        """Return the matrix [I + 1, n]."""
         row, column, value = (np.concatenate(part) for part in zip(*self.entries, strict=True))
         return sparse.csr_array((value, (row, column)), (self.num_rows, self.num_variables))

@@ -1,9 +1,9 @@
-"""A spot: the rest of a hold'em hand from a flop, turn or river, as players write it down.
+"""Spots: the rest of a hold'em hand from a flop, turn or river, as players write it down.
 
     board Td9d6hQc, out of position QQ+,AK, in position 88-22,T9s, pot 200, 900 chips behind,
     bets 60%,a, raises 2.5x
 
-A `Spot` is text and numbers only, so that it can be kept in a file, and builds its game again
+A `Spot` is text and numbers only, so that it can be stored in a file and its game built again
 (`subgame.py`). The first round of its bet menus is the street of its board. Out of position is
 player 0, the big blind; in position is player 1.
 
@@ -11,11 +11,11 @@ A node's name is the betting since the board of the spot: `c` a check or call, `
 a bet or raise to 120 chips *of the street*, `/` where a card is dealt: `cr120c/` is the next street
 after a check, a bet of 120 and a call.
 
-Decisions may be locked, one text each, `NODE: ACTION=HOW OFTEN; …`:
+Decisions may be locked, one text each, `NODE: ACTION=FREQUENCY; …`:
 
-    c: r120=0.3             after a check, bet 120 chips three times of ten, whatever the hand
-    c: r120=QQ+,AK:0.5      with these hands, and never with others
-    r120: f=22-55; r300=AA  more than one action; the one left out takes the rest
+        c: r120=0.3             after a check, bet 120 chips with probability 0.3, with any hand
+        c: r120=QQ+,AK:0.5      with these hands, and never with others
+        r120: f=22-55; r300=AA  more than one action; the omitted one takes the rest
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from equilibrist.models.card_states import CardStates
 from equilibrist.models.exact import check_exact
 from equilibrist.models.subgame import Lock, Subgame, range_states, round_of, subgame
 
-MOST_NODES = 200_000  # seconds to build
+MOST_NODES = 200_000  # larger trees take more than seconds to build
 SEATS = ("oop", "ip")
 _T = TypeVar("_T")
 _Ranges: TypeAlias = tuple[Range, Range]
@@ -49,7 +49,7 @@ _Ranges: TypeAlias = tuple[Range, Range]
 
 @dataclass(frozen=True, kw_only=True)
 class Spot:
-    """All it takes to build a spot's game; amounts are chips.
+    """Text and numbers from which a spot's game is built; amounts are chips.
 
     Example:
         >>> spot = Spot.of("Td9d6hQc", "QQ+,AK", "88-22,T9s", pot=200, stack=900, bets="60%,a")
@@ -57,7 +57,7 @@ class Spot:
         ['c', 'r220', 'r1000']
     """
 
-    rules: str  # an ACPC game definition; its stacks are those of the spot
+    rules: str  # an ACPC game definition with the stacks of the spot
     board: str
     oop: str  # range of player 0
     ip: str
@@ -83,26 +83,29 @@ class Spot:
         max_raises: str | None = None,
         locks: Sequence[str] = (),
     ) -> Spot:
-        """A spot of no-limit hold'em, or of another game, `stack` chips behind at its beginning.
+        """Build a spot of no-limit hold'em or another game, with `stack` chips behind at its start.
 
-        In no-limit games `blind` is the smallest bet. Raises an error for what is no spot.
+        In no-limit games `blind` is the smallest bet. Raises an error if the arguments are invalid.
         """
         rules = get_game("holdem-nolimit") if game is None else game
         check_exact(rules)
         _check_hold_em(rules)
         if pot < 2 or pot % 2:
             raise InvalidValueError(
-                "a pot is an even number of chips above zero, half of it from each, "
-                f"not {shown(pot)}; count in smaller chips",
+                "the pot must be a positive even number of chips, half from each player, "
+                f"not {shown(pot)}; use smaller chips",
                 value=pot,
             )
         if stack is None and not rules.is_limit:
-            raise InvalidValueError("a no-limit spot needs its stack, the chips behind")
+            raise InvalidValueError("a no-limit spot needs a stack: the chips behind")
         if stack is not None and stack < 0:
-            raise InvalidValueError(f"a stack is 0 or more chips, not {shown(stack)}", value=stack)
+            raise InvalidValueError(
+                f"the stack must be 0 or more chips, not {shown(stack)}", value=stack
+            )
         if not 1 <= blind <= pot // 2:
             raise InvalidValueError(
-                f"the smallest bet is 1 to {shown(pot // 2)} chips, not {shown(blind)}", value=blind
+                f"the smallest bet must be 1 to {shown(pot // 2)} chips, not {shown(blind)}",
+                value=blind,
             )
         rules = dataclasses.replace(
             rules,
@@ -125,7 +128,7 @@ class Spot:
         return spot.checked()
 
     def checked(self) -> Spot:
-        """The spot itself; an error for texts that describe none."""
+        """Return the spot itself; raise an error if its texts are invalid."""
         check_exact(self.game)
         _check_hold_em(self.game)
         self._written_menu.limit(self.game, self.first_round)
@@ -141,38 +144,38 @@ class Spot:
 
     @functools.cached_property
     def game(self) -> GameRules:
-        """The rules, with the stacks of the spot."""
+        """Rules with the stacks of the spot."""
         return parse_rules(self.rules, "spot")
 
     @property
     def cards(self) -> tuple[Card, ...]:
-        """The board, the cards of each deal in ascending order."""
+        """Board with the cards of each deal in ascending order."""
         return _in_deals(self.game, parse_cards(self.board))
 
     @property
     def first_round(self) -> int:
-        """The round of the game whose board is dealt."""
+        """Round of the game in which the board is complete."""
         return round_of(self.game, self.cards)
 
     @functools.cached_property
     def ranges(self) -> _Ranges:
-        """Of player 0 and player 1, without hands that the board blocks."""
+        """Ranges of player 0 and player 1, without hands that the board blocks."""
         cards = parse_cards(self.board)
         return parse_range(self.oop).without(cards), parse_range(self.ip).without(cards)
 
     @property
     def stack(self) -> int | None:
-        """Chips behind at the beginning; None where nobody runs out of them."""
+        """Chips behind at the start; None in games without stacks."""
         return None if self.game.stacks is None else self.game.stacks[0] - self.pot // 2
 
     @property
     def menu(self) -> BetMenu:
-        """The bet menu by the rounds of the game."""
+        """Bet menu by the rounds of the game."""
         return self._written_menu.clipped(self.game)  # files of earlier versions may need it
 
     @property
     def _written_menu(self) -> BetMenu:
-        """The bet menu by the rounds of the game, with raise caps that may be above the game's."""
+        """Bet menu by the rounds of the game, with raise caps that may be above the game's."""
         caps = BetMenu.parse(None, None, self.max_raises).max_raises
         return BetMenu(
             max_raises=self._from_first(caps),
@@ -181,18 +184,18 @@ class Spot:
         )
 
     def _from_first(self, of_rounds: tuple[_T, ...] | None) -> tuple[_T, ...] | None:
-        """What holds from the first round on, by the rounds of the game."""
+        """Convert a tuple by the rounds of the spot to one by the rounds of the game."""
         left = self.game.num_rounds - self.first_round
         if of_rounds is not None and len(of_rounds) > left:
             raise BetMenuError(
-                f"a menu of {len(of_rounds)} streets for the {left} from {self.board} on",
+                f"the bet menu has {len(of_rounds)} streets; {left} are left from {self.board} on",
                 value=len(of_rounds),
             )
         return None if of_rounds is None else (of_rounds[0],) * self.first_round + of_rounds
 
     @functools.cached_property
     def betting(self) -> BettingTree:
-        """The betting tree of the streets that are left."""
+        """Betting tree of the streets that are left."""
         return BettingTree.build(
             self.game,
             self.menu,
@@ -204,12 +207,12 @@ class Spot:
 
     @functools.cached_property
     def parsed_locks(self) -> tuple[Lock, ...]:
-        """The locks, their chances by hand."""
+        """Locks, with their probabilities by hand."""
         return tuple(parse_lock(text, self) for text in self.locks)
 
     @functools.cached_property
     def names(self) -> list[str]:
-        """The name of every node."""
+        """Name of every node."""
         betting, names = self.betting, [""]
         opening = betting.spent.max(axis=1)  # chips of each player when the node's street opened
         for node in range(1, len(betting)):
@@ -223,14 +226,14 @@ class Spot:
         return names
 
     def find(self, name: str) -> int:
-        """The node of a name; `RecordError` says where the name leaves the tree."""
+        """Return the node of a name; `RecordError` says where the name leaves the tree."""
         if name in self._nodes:
             return self._nodes[name]
         longest = min(len(name), max(map(len, self.names)))
         known = next(name[:end] for end in range(longest, -1, -1) if name[:end] in self._nodes)
         follow = ", ".join(self.actions(self._nodes[known])) or "nothing"
         raise RecordError(
-            f"{name[:80]!r} is no node of this spot: {follow} can follow {known!r}",
+            f"{name[:80]!r} is not a node of this spot: {follow} can follow {known!r}",
             value=name,
             position=len(known),
         )
@@ -240,7 +243,7 @@ class Spot:
         return {name: node for node, name in enumerate(self.names)}
 
     def actions(self, node: int) -> tuple[str, ...]:
-        """What can follow a node, as in names."""
+        """Return the actions that can follow a node, as in names."""
         return tuple(
             self.names[child].removeprefix(self.names[node])
             for child in self.betting.children(node)
@@ -248,14 +251,14 @@ class Spot:
 
     @property
     def states(self) -> CardStates:
-        """The boards and hands of the game, found without building it."""
+        """Boards and hands of the game, found without building it."""
         weights = [own.weights for own in self.ranges]
-        chances = [row for lock in self.parsed_locks for row in lock.chances]
+        probabilities = [row for lock in self.parsed_locks for row in lock.probabilities]
         held = np.logical_or(*weights)
-        return range_states(self.game, self.cards, [*weights, *chances], held=held)
+        return range_states(self.game, self.cards, [*weights, *probabilities], held=held)
 
     def build(self, backend: str = "cpu") -> Subgame:
-        """The game; `InvalidValueError` where no hands of the ranges can meet."""
+        """Build the game; raise `InvalidValueError` if no hands of the ranges can meet."""
         return subgame(
             self.game,
             self.cards,
@@ -270,71 +273,77 @@ class Spot:
 
 
 def parse_lock(text: str, spot: Spot) -> Lock:
-    """A lock from its text; the grammar stands on the module."""
+    """Parse a lock; the grammar is in the docstring of the module."""
     name, colon, rest = text.partition(":")
     node = spot.find(name.strip())
     names = spot.actions(node)
     if spot.betting.kind[node] != NodeKind.DECISION:
-        raise RecordError(f"nobody acts at {name.strip()!r}, so nothing is locked", value=name)
+        raise RecordError(f"nobody acts at {name.strip()!r}, so it cannot be locked", value=name)
     if not colon or not rest.strip():
         raise RecordError(
-            f"the lock {text!r} says nothing; write {name.strip()}: {names[-1]}=0.5, or a range",
+            f"the lock {text!r} has no actions; write {name.strip()}: {names[-1]}=0.5, or a range",
             value=text,
         )
-    chances = np.full((len(names), 1326), np.nan)
+    probabilities = np.full((len(names), 1326), np.nan)
     for part in rest.split(";"):
-        action, equals, how_often = (word.strip() for word in part.partition("="))
+        action, equals, frequency = (word.strip() for word in part.partition("="))
         if not equals or action not in names:
             raise RecordError(
-                f"{action!r} in the lock {text!r} is none of the actions {', '.join(names)}",
+                f"{action!r} in the lock {text!r} is not one of the actions {', '.join(names)}",
                 value=action,
             )
-        chances[names.index(action)] = _weights(how_often)
-    return Lock(spot.betting.name(node), _with_rest(chances, names, text))
+        probabilities[names.index(action)] = _weights(frequency)
+    return Lock(spot.betting.name(node), _with_rest(probabilities, names, text))
 
 
 def _weights(text: str) -> NDArray[np.float64]:
-    """Weights of a range [1326], or one number for all hands."""
+    """Return the weights of a range [1326], or one number for all hands."""
     try:
         number = float(text)
     except ValueError:
         return parse_range(text).weights
     if not 0 <= number <= 1:
-        raise InvalidValueError(f"how often is a number from 0 to 1, not {text}", value=number)
+        raise InvalidValueError(
+            f"a frequency must be a number from 0 to 1, not {text}", value=number
+        )
     return np.full(1326, number)
 
 
 def _with_rest(
-    chances: NDArray[np.float64], names: Sequence[str], text: str
+    probabilities: NDArray[np.float64], names: Sequence[str], text: str
 ) -> NDArray[np.float64]:
-    """Chances [A, 1326] of which the row left out takes the rest."""
-    missing = np.flatnonzero(np.isnan(chances[:, 0]))
-    total = np.nansum(chances, axis=0)
+    """Fill in probabilities [A, 1326]: the omitted row takes the rest."""
+    missing = np.flatnonzero(np.isnan(probabilities[:, 0]))
+    total = np.nansum(probabilities, axis=0)
     if len(missing) == 1:
-        chances[missing[0]] = 1 - total
-    if len(missing) > 1 or chances.min() < -1e-9 or not np.allclose(chances.sum(axis=0), 1):
+        probabilities[missing[0]] = 1 - total
+    if (
+        len(missing) > 1
+        or probabilities.min() < -1e-9
+        or not np.allclose(probabilities.sum(axis=0), 1)
+    ):
         raise RecordError(
-            f"the lock {text!r} leaves open how often each of {', '.join(names)} is taken; leave "
-            "out one action at most, and let no hand act more often than always",
+            f"the lock {text!r} does not define the probabilities of {', '.join(names)}; omit "
+            "at most one action, and let no hand's probabilities sum to more than 1",
             value=text,
         )
-    return np.maximum(chances, 0)
+    return np.maximum(probabilities, 0)
 
 
 def _check_hold_em(rules: GameRules) -> None:
     if rules.num_hole_cards != 2 or rules.rollout_cards or rules.num_board_cards[:1] != (0,):
         raise InvalidValueError(
-            f"spots are of hold'em with betting on every street, not of {rules.name}",
+            f"a spot must be of hold'em with betting on every street, not of {rules.name}",
             value=rules.name,
         )
 
 
 def _in_deals(rules: GameRules, cards: Sequence[Card]) -> tuple[Card, ...]:
-    """A board with the cards of each deal in ascending order, checked."""
+    """Return a board with the cards of each deal in ascending order; raise an error if invalid."""
     if not cards or len(cards) not in np.cumsum(rules.num_board_cards):
         counts = ", ".join(map(str, np.cumsum(rules.num_board_cards)[1:]))
         raise InvalidValueError(
-            f"a spot begins on a board of {counts} cards, not of {len(cards)}", value=len(cards)
+            f"a spot must start on a board of {counts} cards, not of {len(cards)}", value=len(cards)
         )
     for card in cards:
         if card not in rules.deck:

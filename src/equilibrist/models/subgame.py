@@ -1,13 +1,13 @@
-"""What is left of a hand on the board at the table, with exact hands and a range for each player.
+"""Subgames: the rest of a hand on a given board, with exact hands and a range for each player.
 
 A range is a weight for every hand, 0 … 1, and enters as a *locked decision* that comes before all
-others: with this chance the player holds the hand and plays on, otherwise the player is out and
-nothing is won. So the game has the treeplexes, leaves and kernels of every other, and hands that
-share a card never meet. Values are chips by which players are better or worse off than when they
-had put in nothing, in the mean over all deals that the ranges allow.
+others: with this probability the player holds the hand and plays on, otherwise the player is out
+and nothing is won. So the game has the treeplexes, leaves and kernels of every other, and hands
+that share a card never meet. Values are the chips that players win or lose compared with having put
+in nothing, averaged over all deals that the ranges allow.
 
-Other decisions may be locked too, on all boards of their round: then the player who acts there has
-no choice.
+Other decisions may be locked too, on all boards of their round: then the player to act there has no
+choice.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from equilibrist.models.treeplex import PlayerRows, leaf_tables, player_rows, tr
 
 _HELD, _NOT_HELD = 1, 2  # rows of the locked decision, after the entry
 _GAME_MENU = BetMenu()
-_RAREST = 1e-12  # share of pairs of hands that can meet; differences of sums leave a rest below it
+_RAREST = 1e-12  # smallest share of pairs of hands that can meet; rounding errors are below it
 
 
 class Lock(NamedTuple):
-    """What the player who acts at a node does there, with each hand."""
+    """Strategy of the player to act at a node, for each hand."""
 
     node: str  # the betting since the first round of the subgame
-    chances: NDArray[np.float64]  # [A, H] of the node's children
+    probabilities: NDArray[np.float64]  # [A, H] probabilities of the node's children
 
 
 @dataclass(frozen=True, eq=False)
 class Subgame:
-    """A game from some board on, and where its hands and its betting stand in the arrays."""
+    """Game from some board on, with its betting and its hands."""
 
     game: SequenceGame
     betting: BettingTree  # of the rounds that are left
-    states: CardStates  # boards count from the given one
+    states: CardStates  # boards are numbered from the given one
     rows: tuple[PlayerRows, PlayerRows]
 
 
@@ -66,13 +66,13 @@ def subgame(
     most_nodes: int = MOST_NODES,
     backend: str = "cpu",
 ) -> Subgame:
-    """The rest of a hand from the round in which `board` is the whole board.
+    """Build the rest of a hand from the round in which `board` is the whole board.
 
     `ranges` are weights [H] by the number of a hand; only their ratios matter, and those of hands
-    that the board blocks do not. `pot` is what both have put in by equal shares. Hands and boards
-    that differ by suits only are one (`suits`) where the ranges are the same for them, unless
-    `symmetry` is given. With `only_held`, hands that are in neither range have no state. After an
-    all-in the cards that are left are dealt, and shown in the last round.
+    that the board blocks are ignored. `pot` is what both players have put in, in equal shares.
+    Hands and boards that differ only by suits are merged (`suits`) if the ranges are the same for
+    them, unless `symmetry` is given. With `only_held`, hands that are in neither range have no
+    state. After an all-in the remaining cards are dealt, and shown in the last round.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -89,15 +89,18 @@ def subgame(
     )
     rows = (_with_range(betting, 0), _with_range(betting, 1))
     weights = [np.asarray(weight, np.float64) for weight in ranges]
-    told_apart = [*weights, *(chances for lock in locks for chances in lock.chances)]
+    distinguishing = [
+        *weights,
+        *(probabilities for lock in locks for probabilities in lock.probabilities),
+    ]
     held_hands = np.logical_or(*weights) if only_held else None
-    states = range_states(rules, board, told_apart, symmetry, held_hands)
+    states = range_states(rules, board, distinguishing, symmetry, held_hands)
     held = states.state_of_hand[0][0] >= 0
     weights = [_shares(weight, held) for weight in weights]
     nodes: list[list[tuple[int, NDArray[np.float64]]]] = [[], []]
     for lock in locks:
         node = betting.parse(lock.node)
-        nodes[betting.player[node]].append((node, lock.chances))
+        nodes[betting.player[node]].append((node, lock.probabilities))
     trees = (_locked(rows[0], states, nodes[0]), _locked(rows[1], states, nodes[1]))
     pairs = sorted_pairs(rules, states)
     met = float(weights[0] @ compatible(states.hands, weights[1]))
@@ -122,7 +125,7 @@ def subgame(
 
 
 def round_of(rules: GameRules, board: Sequence[Card]) -> int:
-    """The last round that has so many board cards."""
+    """Return the last round with the number of board cards of `board`."""
     dealt = np.cumsum(rules.num_board_cards)
     if len(board) not in dealt or len(set(board)) < len(board):
         raise InvalidValueError(
@@ -140,9 +143,9 @@ def range_states(
     symmetry: Symmetry | None = None,
     held: NDArray[np.bool_] | None = None,
 ) -> CardStates:
-    """Boards and states, up to suits if no weights [H] tell the hands of a state apart.
+    """Build boards and states, merged by suits if no weights [H] differ within a state.
 
-    Hands that are not `held` [H] have no state.
+    Hands that are not in `held` [H] have no state.
     """
     r, kind = round_of(rules, board), symmetry or "suits"
     of_hand = board_states(rules, kind, r, board)
@@ -156,7 +159,7 @@ def range_states(
 
 
 def _is_same_in_states(weight: NDArray[np.float64], of_hand: NDArray[np.int32]) -> bool:
-    """Whether all hands of each state of a board have the same weight."""
+    """Return whether all hands of each state of a board have the same weight."""
     held = of_hand >= 0
     one = np.zeros(int(of_hand.max()) + 1)
     one[of_hand[held]] = weight[held]
@@ -164,26 +167,26 @@ def _is_same_in_states(weight: NDArray[np.float64], of_hand: NDArray[np.int32]) 
 
 
 def _shares(weight: NDArray[np.float64], held: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Weights of the hands that can be held, the largest 1."""
+    """Return the weights of the hands that can be held, scaled so that the largest is 1."""
     kept = np.where(held, weight, 0.0)
     if not np.isfinite(kept).all() or kept.min() < 0:
-        raise InvalidValueError("weights of hands are finite and never below zero")
+        raise InvalidValueError("weights of hands must be finite and not negative")
     return kept / kept.max() if kept.any() else kept
 
 
 def compatible(hands: NDArray[np.uint8], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weight of all hands [N, 1 or 2] that share no card with each: [N].
+    """Return the weight of all hands [N, 1 or 2] that share no card with each: [N].
 
-    Hands that share a card are taken away by card; a hand of two cards and itself share both.
+    Hands that share a card are subtracted by card; a hand of two cards shares both with itself.
     """
     of_card = np.bincount(hands.ravel(), np.repeat(weights, hands.shape[1]), 52)
     return weights.sum() - of_card[hands].sum(axis=1) + (hands.shape[1] - 1) * weights
 
 
 def _with_range(betting: BettingTree, player: int) -> PlayerRows:
-    """The rows of a player with one more decision before all others: held or not.
+    """Return the rows of a player with one more decision before all others: held or not.
 
-    The entry stays row 0; what was played from there is now played from row 1.
+    The entry stays row 0; the actions that followed it now follow row 1.
     """
     rows = player_rows(betting, player)
 
@@ -219,26 +222,31 @@ def _given(
     weight: NDArray[np.float64],
     locks: Sequence[tuple[int, NDArray[np.float64]]],
 ) -> Given:
-    """Behaviour of a player at the decision of the range, and at locked nodes on every board."""
-    found = [_of_board(tree, states, 0, 0, _HELD, np.stack([weight, 1 - weight]))]
-    for node, chances in locks:
+    """Return a player's behaviour at the range's decision and, on all boards, at locked nodes."""
+    found = [_board_behaviour(tree, states, 0, 0, _HELD, np.stack([weight, 1 - weight]))]
+    for node, probabilities in locks:
         r = int(betting.round[node]) - betting.first_round
         first = int(rows.decision_first[rows.decision[node]])
         boards = range(len(states.boards[r]))
-        found += [_of_board(tree, states, r, b, first, chances) for b in boards]
+        found += [_board_behaviour(tree, states, r, b, first, probabilities) for b in boards]
     return Given(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
 
-def _of_board(
-    tree: Treeplex, states: CardStates, r: int, b: int, first: int, chances: NDArray[np.float64]
+def _board_behaviour(
+    tree: Treeplex,
+    states: CardStates,
+    r: int,
+    b: int,
+    first: int,
+    probabilities: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Places and chances of the rows from `first` on, in every state of a board.
+    """Return places and probabilities of the rows from `first` on, in every state of a board.
 
-    Chances [A, H] are those of hands on the board as it is stored.
+    Probabilities [A, H] are those of hands on the board as it is stored.
     """
     of_hand, width = states.state_of_hand[r][b], int(states.num_states[r][b])
-    own = np.empty((len(chances), width))
-    own[:, of_hand[of_hand >= 0]] = chances[:, of_hand >= 0]
+    own = np.empty((len(probabilities), width))
+    own[:, of_hand[of_hand >= 0]] = probabilities[:, of_hand >= 0]
     start = int(tree.block_start[int(tree.board_start[r]) + b]) + first * width
     return start + np.arange(own.size), own.ravel()
 
@@ -246,7 +254,7 @@ def _of_board(
 def _locked(
     rows: PlayerRows, states: CardStates, locks: Sequence[tuple[int, NDArray[np.float64]]]
 ) -> Treeplex:
-    """A player's side, the decision of the range locked and those of some nodes."""
+    """Build a player's side with the decision of the range and those of some nodes locked."""
     tree = treeplex(rows, states)
     locked = np.zeros(len(tree.locked), np.bool_)
     locked[[0, *(rows.decision[node] for node, _ in locks)]] = True

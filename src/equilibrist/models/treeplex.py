@@ -1,7 +1,7 @@
-"""A player's side of a game: rows of the betting tree times states of the cards.
+"""Treeplexes: a player's side of a game, rows of the betting tree times states of the cards.
 
 The rows come from a `BettingTree`, the states from `CardStates`; together they are the arrays of
-`kernels/layout.Treeplex`.
+`kernels/array_structs.Treeplex`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from equilibrist.kernels.array_structs import LeafTables, Treeplex, WalkTables
 
 @dataclass(frozen=True, eq=False)
 class PlayerRows:
-    """How one player's rows of a plan follow from the betting tree; fields as in `Treeplex`."""
+    """One player's rows of a plan, numbered along the betting tree; fields as in `Treeplex`."""
 
     row: NDArray[np.int32]  # [V] row of the player, in the node's round, that leads to each node
     decision: NDArray[np.int32]  # [V] number of the player's decision at a node, −1 elsewhere
@@ -41,7 +41,7 @@ def player_rows(tree: BettingTree, player: int) -> PlayerRows:
     decides = tree.kind == NodeKind.DECISION
     for r in range(tree.first_round, tree.last_round + 1):
         nodes = np.flatnonzero(tree.round == r)
-        # A round's roots are the nodes no action of the round led to.
+        # A round's roots are the nodes that no action of the round leads to.
         roots = [v for v in nodes if tree.action_kind[v] == 0]
         for e, v in enumerate(roots):
             row[v] = e
@@ -76,23 +76,23 @@ def player_rows(tree: BettingTree, player: int) -> PlayerRows:
 
 
 class PrivateStates(Protocol):
-    """What a player can know of the cards, by round; boards count from 0 in each."""
+    """Boards and private states of a player, by round; boards are numbered from 0 in each."""
 
     @property
     def board_parent(self) -> list[NDArray[np.int64]]:
-        """[boards] board of the round before."""
+        """[boards] board of the round before, for each round."""
 
     @property
     def num_states(self) -> list[NDArray[np.int64]]:
-        """[boards] states on each board."""
+        """[boards] number of states on each board, for each round."""
 
     @property
     def state_parent(self) -> list[NDArray[np.int32]]:
-        """[states of all boards] state on the parent board."""
+        """[states of all boards] state on the parent board, for each round."""
 
 
 def treeplex(rows: PlayerRows, states: PrivateStates) -> Treeplex:
-    """Rows times states."""
+    """Build a treeplex from rows and states."""
     num_boards = [len(board_states) for board_states in states.num_states]
     board_start = np.cumsum([0, *num_boards])
     num_states = np.concatenate(states.num_states).astype(np.int64)
@@ -126,7 +126,7 @@ def treeplex(rows: PlayerRows, states: PrivateStates) -> Treeplex:
 
 
 def leaf_tables(tree: BettingTree, rows: tuple[PlayerRows, PlayerRows]) -> LeafTables:
-    """Where the hands of a betting tree end, and for how many chips."""
+    """Build the leaves of a betting tree, with their chips."""
     both = np.stack([rows[0].row, rows[1].row], axis=1)
     rounds = range(tree.first_round, tree.last_round + 1)
     folds = [tree.nodes(NodeKind.FOLD, r) for r in rounds]
@@ -145,7 +145,7 @@ def leaf_tables(tree: BettingTree, rows: tuple[PlayerRows, PlayerRows]) -> LeafT
 
 
 def betting_walk(tree: BettingTree) -> WalkTables:
-    """A betting tree as walks through it need it; no decision is locked.
+    """Convert a betting tree to arrays for walks through it; no decision is locked.
 
     Example:
         >>> from equilibrist.games.catalog import get_game

@@ -1,1 +1,1 @@
-"""Solvers: each a short file over the same gradient and fold-up."""
+"""Solvers: each a short file that uses the same gradient and fold-up."""

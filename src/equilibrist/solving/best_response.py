@@ -1,11 +1,11 @@
-"""Exact best responses, and what they prove of a pair of plans.
+"""Exact best responses, and the exploitability that they prove.
 
 Folding the gradient of the opponent's plan up one's own tree with the maximum at every decision is
 a best response. The exploitability of a profile is the mean of what both best responses win, half
 of NashConv (their sum); it bounds how far either player's plan is from optimal (CFR+ supplement,
 equations 11–13: ε ≤ ε₁ + ε₂ ≤ 2x).
 
-A locked decision is no choice: its probabilities are given, and whoever responds keeps to them.
+A locked decision is not a choice: its probabilities are given, and a best response keeps them.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from equilibrist.strategies.evaluation import Evaluation
 def best_response(
     game: Game, player: int, plan: Floats, locked: Floats | None = None
 ) -> tuple[float, Floats]:
-    """Value of `player`'s best response to the opponent's plan, and the response's behaviour [L].
+    """Return the value of `player`'s best response to the opponent's plan, and its behaviour [L].
 
-    `locked` [L] is behaviour of `player` that holds the probabilities of locked decisions; they are
-    uniform unless it is given.
+    `locked` [L] is behaviour of `player` that holds the probabilities of locked decisions (default:
+    uniform).
 
     Example:
         >>> from equilibrist.models.exact import matrix_game
@@ -37,10 +37,10 @@ def best_response(
 def evaluate(
     game: Game, plans: tuple[Floats, Floats], locked: tuple[Floats, Floats] | None = None
 ) -> Evaluation:
-    """The value of a pair of plans and both best responses, in float64.
+    """Return the value of a pair of plans and both best responses, in float64.
 
-    `locked` is behaviour of both players that holds the probabilities of locked decisions; they are
-    those of the plans unless it is given, and uniform where a plan never goes.
+    `locked` is behaviour of both players that holds the probabilities of locked decisions (default:
+    those of the plans, and uniform where a plan is zero).
 
     Example:
         >>> from equilibrist.models.exact import matrix_game

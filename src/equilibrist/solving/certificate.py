@@ -1,9 +1,9 @@
-"""The proof of a stored solution or spot: whether what is stated is what its arrays give.
+"""Certificates of stored solutions and spots: check that stated numbers follow from the arrays.
 
 A folder states a value, both best responses, their mean (the exploitability), a unit, a number of
 iterations and a trace whose last row is the same evaluation. `check` builds the game from its
 description, computes the best responses from the arrays, and lists every statement that does not
-hold. No other module compares proofs.
+hold. No other module compares certificates.
 
 How far numbers may be apart. They are computed by the same program from the same arrays, so they
 differ only where sums are taken in another order: by another number of threads, or by another
@@ -47,34 +47,34 @@ from equilibrist.strategies.description import Description, GameDescription
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.solution import Solution, game_of, plan_error
 
-EXACT, ROUNDED = 1e-9, 1e-6  # of the largest payoff: differences allowed with float64 and float32
+EXACT, ROUNDED = 1e-9, 1e-6  # differences allowed with float64 and float32, × the largest payoff
 PLAN, ROUNDED_PLAN = 1e-9, 1e-5  # how far a plan may miss its constraints
 
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """What the arrays of a folder give, what it states, and each statement that does not hold."""
+    """Numbers computed from the arrays of a folder, those that it states, and every difference."""
 
     game: SequenceGame
     method: str
     iterations: int
-    found: Evaluation  # from the arrays
-    stated: Evaluation  # in the folder
+    found: Evaluation  # computed from the arrays
+    stated: Evaluation  # stored in the folder
     plan_error: float  # how far the plans miss their constraints; 0 for spots, which have no plans
-    faults: tuple[str, ...]  # sentences without a full stop; none if everything holds
-    seconds: float  # that the best responses took
+    faults: tuple[str, ...]  # sentences without a full stop; empty if everything holds
+    seconds: float  # time that the best responses took
 
     @property
     def matches(self) -> bool:
-        """Whether every statement holds."""
+        """Return whether every statement holds."""
         return not self.faults
 
 
 def check(folder: str | Path) -> Proof:
-    """The proof of the solution or solved spot in a folder, computed again from its arrays.
+    """Compute the certificate of the solution or solved spot in a folder again from its arrays.
 
-    Raises `StorageError` for a folder that cannot be trusted to be one, and `SolverError` where its
-    arrays give no number at all.
+    Raises `StorageError` for a folder that does not hold a valid one, and `SolverError` if its
+    arrays do not give finite numbers.
     """
     try:
         return _check_spot(folder) if read_identity(folder).kind == SPOT else _check_plans(folder)
@@ -83,7 +83,7 @@ def check(folder: str | Path) -> Proof:
 
 
 def agree(found: Evaluation, stated: Evaluation, allowed: float) -> list[str]:
-    """Which numbers are further apart than `allowed`, in words.
+    """Return a sentence for each pair of numbers that differ by more than `allowed`.
 
     Example:
         >>> agree(Evaluation(0, (1, 1), "chips"), Evaluation(0.5, (1, 1), "chips"), 1e-9)
@@ -154,7 +154,7 @@ def _check_spot(folder: str | Path) -> Proof:
     return Proof(game, name, iterations, found, stated, 0.0, tuple(faults), seconds)
 
 
-# --- what is stated -------------------------------------------------------------------------------
+# --- stated numbers -------------------------------------------------------------------------------
 
 
 def _allowed(game: SequenceGame) -> float:
@@ -163,7 +163,7 @@ def _allowed(game: SequenceGame) -> float:
 
 
 def _game_faults(described: Description, game: SequenceGame) -> Iterator[str]:
-    """Whether the game is the one that its name says."""
+    """Yield a fault if the game is not the one of its name."""
     if described.name != game.name:
         yield f"the game is {game.name}, not {described.name!r} as stated"
     if not isinstance(described, GameDescription) or described.name not in game_names():
@@ -181,7 +181,7 @@ def _plan_faults(solution: Solution, error: float, allowed: float) -> Iterator[s
 
 
 def _exploitability_faults(info: Fields, stated: Evaluation) -> Iterator[str]:
-    """Whether the exploitability and the unit beside the certificate are the certificate's."""
+    """Yield a fault if the exploitability or unit differs from that of the certificate."""
     exploitability, unit = info.number("exploitability"), info.text("unit")
     if not is_same(exploitability, stated.exploitability):
         yield (
@@ -194,7 +194,7 @@ def _exploitability_faults(info: Fields, stated: Evaluation) -> Iterator[str]:
 def _trace_faults(
     trace: NDArray[np.float64], stated: Evaluation, iterations: int, seconds: float
 ) -> Iterator[str]:
-    """Whether a trace grows, agrees with itself, and ends in what is stated."""
+    """Yield a fault unless a trace grows, is consistent, and ends with the stated numbers."""
     if not len(trace):
         return
     if not np.isfinite(trace).all():
@@ -243,5 +243,5 @@ def _same(what: str, found: object, stated: object) -> Iterator[str]:
 
 
 def is_same(first: float, second: float) -> bool:
-    """Whether numbers are equal but for the rounding of a sum."""
+    """Return whether numbers are equal except for the rounding of a sum."""
     return math.isclose(first, second, rel_tol=1e-12, abs_tol=1e-12)

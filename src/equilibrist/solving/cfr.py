@@ -5,9 +5,9 @@ At every information set the player matches regrets (CFR+ supplement, equations 
     σ(a) = max(R(a), 0) / Σ max(R, 0), uniform where no regret is positive
     R(a) ← R(a) + v(a) − Σ σ v, then discounted (`discounting.py`)
 
-where v are counterfactual values: the gradient of the opponent's plan folded up the own tree. One
-player updates after the other (alternating), so the second already answers the new strategy. The
-answer is the average of all plans, weighted by t^γ; CFR+ may also answer with its current strategy,
+where v are counterfactual values: the gradient of the opponent's plan folded up the player's own
+tree. The players update in turn (alternating), so the second already responds to the new strategy.
+The result is the average of all plans, weighted by t^γ; CFR+ may also return its current strategy,
 as Cepheus did. Prediction adds the latest regret once more before matching (Farina et al. 2021).
 
 Bound (equation 7): the average's exploitability ≤ (R₀ + R₁) / 2T, R_i ≤ |I_i| Δ √(|A| T).
@@ -29,7 +29,7 @@ _PARTS = ("plan", "behaviour", "regret", "average")
 
 @dataclass(frozen=True)
 class CFR:
-    """Hyper-parameters of the family; `CFR()` is CFR+.
+    """Hyper-parameters of the CFR family; `CFR()` is CFR+.
 
     Example:
         >>> from equilibrist.models.exact import matrix_game
@@ -42,12 +42,12 @@ class CFR:
 
     discounting: Discounting = PLUS
     prediction: float = 0.0  # 1: predictive CFR
-    current: bool = False  # answer with the current strategy instead of the average
+    current: bool = False  # return the current strategy instead of the average
     dtype: str = "float64"  # or float32
     name: str = "cfr+"
 
     def init(self, game: Game, seed: int = 0) -> State:
-        """Uniform behaviour and no regret; nothing is random."""
+        """Return uniform behaviour and zero regrets; nothing is random."""
         state: State = {"iteration": np.array(0)}
         for player in (0, 1):
             behaviour = game.uniform(player, self.dtype)
@@ -58,19 +58,19 @@ class CFR:
         return state
 
     def step(self, game: Game, state: State, steps: int) -> None:
-        """Some more iterations, both players in turn."""
+        """Run `steps` more iterations, both players in turn."""
         schedule = self.discounting.schedule(int(state["iteration"]), steps, self.prediction)
         players = [tuple(state[f"{part}{player}"] for part in _PARTS) for player in (0, 1)]
         game.sweeps(players[0], players[1], schedule)
         state["iteration"] += steps
 
     def plans(self, game: Game, state: State) -> tuple[Floats, Floats]:
-        """The average plans, or the current ones, in float64."""
+        """Return the average plans, or the current ones, in float64."""
         part = "plan" if self.current or state["iteration"] == 0 else "average"
         return self._proper(game, state, part, 0), self._proper(game, state, part, 1)
 
     def _proper(self, game: Game, state: State, part: str, player: int) -> Floats:
-        """The plan of the behaviour of summed plans: their constraints hold only to rounding."""
+        """Return a plan from the behaviour of summed plans, which are feasible only to rounding."""
         total = np.asarray(state[f"{part}{player}"], np.float64)
         return game.realize(player, game.behaviour(player, total))
 

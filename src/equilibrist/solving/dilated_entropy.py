@@ -1,28 +1,28 @@
-"""Dilated entropy: a strongly convex distance on treeplexes whose smoothed best response is cheap.
+"""Dilated entropy: a strongly convex distance on treeplexes with a cheap smoothed best response.
 
 At an information set I with actions a the plan x splits by behaviour b(a) = x(a) / x(p), where p is
 the sequence that leads to I. Around a centre with behaviour c the distance is
 
     d(x) = Σ_I w_I · x(p_I) · Σ_a b(a) log(b(a) / c(a))   ≥ 0, and 0 at the centre.
 
-At the start the centre is uniform behaviour, where this is the usual
-Σ_I w_I · x(p_I) · (Σ_a b(a) log b(a) + log |A_I|). Since x(p) b(a) = x(a), all but the entropy is
-linear: −Σ w log c(a) · x(a). This vector, the *offset*, and the weights are all a treeplex needs:
+At the start the centre is uniform behaviour, where this is the usual Σ_I w_I · x(p_I) · (Σ_a b(a)
+log b(a) + log |A_I|). Since x(p) b(a) = x(a), all but the entropy is linear: −Σ w log c(a) · x(a).
+A treeplex needs only this vector, the *offset*, and the weights:
 
     max_x ⟨g, x⟩ − μ d(x) = μ · (fold-up of g/μ − offset by w log Σ exp(v / w))
 
 exactly, with the softmax of v / w as behaviour. d is convex, so its largest value, the *diameter*,
 is at a pure plan, where the entropy is 0: the best fold-up of the offset.
 
-Weights, bottom up, with s(a) = Σ w over the information sets that come next after a, on all
-boards and in all states where the next round may find the player:
+Weights, bottom up, with s(a) = Σ w over the information sets that come next after a, on all boards
+and in all states that the player may have in the next round:
 
     kroer17   w = 2 + 2 max_a s(a)       (Kroer, Waugh, Kılınç-Karzan, Sandholm 2020)
     farina21  w = 1 + max_a s(a)         (Farina, Kroer, Sandholm 2021)
     kroer15   w = 2^height · farina21's  (Kroer et al. 2015; farina21's is the largest L1 norm of
                                           the plans below; height 1 where no decision follows)
 
-A locked decision is no choice: no entropy, and what follows it counts by its probabilities.
+A locked decision is not a choice: it has no entropy, and its successors count by its probabilities.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WEIGHT_SCHEMES: tuple[WeightScheme, ...] = get_args(WeightScheme)
 
 
 class Prox(NamedTuple):
-    """The distance of one player's treeplex around a centre."""
+    """Distance of one player's treeplex around a centre."""
 
     behaviour: Floats  # [L] uniform, locked decisions as given; a scratch array for fold-ups
     weights: Floats  # [L] w of the information set, at each of its action rows; 1 at entries
@@ -52,7 +52,7 @@ class Prox(NamedTuple):
 def smoothed_response(
     game: SequenceGame, player: int, prox: Prox, gradient: Floats, mu: float
 ) -> tuple[float, Floats]:
-    """max_x ⟨gradient, x⟩ − μ d(x) in the game's unit, and the plan [L] that attains it."""
+    """Return max_x ⟨gradient, x⟩ − μ d(x) in the game's unit, and the plan [L] that attains it."""
     values = gradient / gradient.dtype.type(mu)
     values -= prox.offset
     value = game.fold_up(player, SOFTMAX, values, prox.behaviour, prox.weights)
@@ -60,36 +60,36 @@ def smoothed_response(
 
 
 def distance(game: SequenceGame, player: int, prox: Prox, plan: Floats) -> float:
-    """d(plan) as the formula writes it, in float64."""
-    chances = np.asarray(game.behaviour(player, plan), np.float64)
+    """Return d(plan) as in the formula, in float64."""
+    probabilities = np.asarray(game.behaviour(player, plan), np.float64)
     plan = np.asarray(plan, np.float64)
-    # −w log c is the offset; rows that are no choice have no offset and no entropy.
-    logs = np.log(chances, out=np.zeros_like(chances), where=chances > 0)
+    # −w log c is the offset; rows without a choice have no offset and no entropy.
+    logs = np.log(probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)
     entropy = np.where(prox.chosen, prox.weights * logs, 0.0)
     return float(plan @ (entropy + prox.offset))
 
 
 def diameter(game: SequenceGame, player: int, prox: Prox) -> float:
-    """The largest distance from the centre."""
+    """Return the largest distance from the centre."""
     behaviour = game.uniform(player, prox.offset.dtype)
     return game.fold_up(player, BEST, prox.offset.copy(), behaviour)
 
 
 def centre_offset(prox: Prox, centre: Floats) -> Floats:
-    """−w log c(a) at rows that are chosen, for a centre's behaviour [L] > 0 there; 0 elsewhere."""
+    """Return −w log c(a) at rows of choices, for a centre's behaviour [L] > 0; 0 elsewhere."""
     logs = np.log(centre, out=np.zeros_like(centre), where=prox.chosen)
     return -prox.weights * logs
 
 
 def centre_plan(game: SequenceGame, player: int, prox: Prox) -> Floats:
-    """The plan [L] of the centre, whose behaviour the offset holds: c(a) = exp(−offset / w)."""
+    """Return the plan [L] of the centre, from its behaviour c(a) = exp(−offset / w)."""
     given = game.uniform(player, prox.offset.dtype)
     centre = np.where(prox.chosen, np.exp(-prox.offset / prox.weights), given)
     return game.realize(player, centre)
 
 
 def choices(game: SequenceGame, player: int) -> NDArray[np.bool_]:
-    """[L] whether a row is an action of a decision that is not locked."""
+    """Return whether each row [L] is an action of a decision that is not locked."""
     tree = game.trees[player]
     chosen = np.zeros(game.lengths[player], np.bool_)
     for r in range(num_rounds(tree)):
@@ -101,7 +101,7 @@ def choices(game: SequenceGame, player: int) -> NDArray[np.bool_]:
 
 
 def dilation_weights(game: SequenceGame, player: int, scheme: WeightScheme) -> NDArray[np.float64]:
-    """[L] the weight of its information set at each action row; 1 at entries.
+    """Return [L] the weight of its information set at each action row; 1 at entries.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -132,28 +132,28 @@ def dilation_weights(game: SequenceGame, player: int, scheme: WeightScheme) -> N
 
 
 class _Columns(NamedTuple):
-    """Where the states of all boards of a round stand in a plan; N states in all."""
+    """Places of the states of all boards of a round in a plan; N states in total."""
 
     first: NDArray[np.int64]  # [N] place of row 0
     width: NDArray[np.int64]  # [N] distance from row to row
-    parent_first: NDArray[np.int64]  # [N] the same of the parent state
+    parent_first: NDArray[np.int64]  # [N] place of row 0 in the parent state
     parent_width: NDArray[np.int64]  # [N]
 
     def row(self, row: int) -> NDArray[np.int64]:
-        """[N] places of a row."""
+        """Return the places [N] of a row."""
         return self.first + row * self.width
 
     def actions(self, rows: slice) -> NDArray[np.int64]:
-        """[A, N] places of some rows."""
+        """Return the places [A, N] of some rows."""
         return self.first + np.multiply.outer(np.arange(rows.start, rows.stop), self.width)
 
     def above(self, row: int) -> NDArray[np.int64]:
-        """[N] places of a row of the round before, in the parent states."""
+        """Return the places [N] of a row of the round before, in the parent states."""
         return self.parent_first + row * self.parent_width
 
 
 def _columns(tree: Treeplex, r: int) -> _Columns:
-    """The columns of a round, board by board."""
+    """Return the columns of a round, board by board."""
     boards = np.arange(tree.board_start[r], tree.board_start[r + 1])
     sizes = tree.num_states[boards]
     board = np.repeat(boards, sizes)
@@ -170,9 +170,9 @@ def _columns(tree: Treeplex, r: int) -> _Columns:
 
 
 def _heights(tree: Treeplex) -> NDArray[np.int64]:
-    """[D] decisions on the longest way from each decision to an end, itself included."""
+    """Return [D] the number of decisions on the longest path from each decision to an end."""
     heights = np.zeros(len(tree.decision_size), np.int64)
-    below = np.zeros(0, np.int64)  # [entries of the round after] the highest decision under each
+    below = np.zeros(0, np.int64)  # [entries of the next round] the highest decision under each
     for r in reversed(range(num_rounds(tree))):
         highest = np.zeros(tree.num_sequences[r], np.int64)
         if r + 1 < num_rounds(tree):

@@ -1,9 +1,9 @@
-"""How much of the past counts: the family of CFR variants in three numbers.
+"""Discounting of past iterations: the family of CFR variants in three numbers.
 
-After iteration t positive regrets are multiplied by t^α / (t^α + 1), negative ones by
-t^β / (t^β + 1), and the strategy of iteration t weighs t^γ in the average (Brown, Sandholm 2019).
-An exponent of inf means a factor of exactly 1, −inf exactly 0, also at t = 1 where the formula
-would give ½. Then CFR is (inf, inf, 0) and CFR+ is (inf, −inf, 1): negative regrets are forgotten,
+After iteration t positive regrets are multiplied by t^α / (t^α + 1), negative ones by t^β / (t^β +
+1), and the strategy of iteration t has weight t^γ in the average (Brown, Sandholm 2019). An
+exponent of inf means a factor of exactly 1, −inf exactly 0, also at t = 1 where the formula would
+give ½. Then CFR is (inf, inf, 0) and CFR+ is (inf, −inf, 1): negative regrets are set to zero,
 which is equation 9 of the CFR+ supplement.
 """
 
@@ -31,15 +31,15 @@ class Discounting:
     gamma: float
 
     def factors(self, t: int) -> tuple[float, float]:
-        """What positive and negative regrets are multiplied by after iteration t = 1, 2, …."""
+        """Return the factors of positive and negative regrets after iteration t = 1, 2, …."""
         return _factor(t, self.alpha), _factor(t, self.beta)
 
     def weight(self, t: int) -> float:
-        """Weight in the average of the strategy of iteration t."""
+        """Return the weight in the average of the strategy of iteration t."""
         return float(t) ** self.gamma
 
     def schedule(self, start: int, steps: int, prediction: float) -> NDArray[np.float64]:
-        """Rows (positive, negative, prediction, weight) of iterations start + 1 … start + steps."""
+        """Return rows (positive, negative, prediction, weight) of the next `steps` iterations."""
         t = np.arange(start + 1, start + steps + 1, dtype=np.float64)
         rows = (_factor(t, self.alpha), _factor(t, self.beta), prediction, t**self.gamma)
         return np.stack(np.broadcast_arrays(*rows), axis=1)

@@ -1,19 +1,19 @@
-"""The double oracle method: the game grows one best response at a time.
+"""Double oracle: solve a matrix game that grows by one best response at a time.
 
-Algorithm 1 of Range of Skill (McMahan, Gordon and Blum 2003). Both players keep a list of plans:
+Algorithm 1 of Range of Skill (McMahan, Gordon and Blum 2003). Each player has a list of plans:
 
-1. Begin with one plan each; here, uniform play.
+1. Start with one plan each; here, uniform play.
 2. Repeat:
    (a) solve the matrix game of the lists, whose entry (i, j) is u(xᵢ, yⱼ), by linear programming:
        weights w₀ and w₁;
-   (b) player 1's best response to Σ w₀ᵢ xᵢ joins the list of player 1,
-   (c) player 0's best response to Σ w₁ⱼ yⱼ joins the list of player 0.
-3. The answer is the pair of mixtures.
+      (b) add player 1's best response to Σ w₀ᵢ xᵢ to the list of player 1,
+      (c) add player 0's best response to Σ w₁ⱼ yⱼ to the list of player 0.
+3. The result is the pair of mixtures.
 
-A mixture of plans is their mean, weighted: realization plans are linear where behaviour is not. The
-best responses are the certificate: what they win beyond the value of the matrix game bounds how far
-the mixtures are from optimal. Where neither wins more than `accuracy`, the method is done. It may
-have to list every pure strategy first.
+A mixture of plans is their weighted mean: realization plans are linear, behaviour is not. The best
+responses are the certificate: what they win beyond the value of the matrix game bounds how far the
+mixtures are from optimal. The method ends when neither wins more than `accuracy`. It may have to
+list every pure strategy first.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from equilibrist.solving.solver import State
 
 @dataclass(frozen=True)
 class DoubleOracle:
-    """Algorithm 1.
+    """Double oracle (Algorithm 1 of Range of Skill).
 
     State: `plans0` [K0, L0] and `plans1` [K1, L1], the lists; `payoffs` [K0, K1], what player 0
     wins; `weights0` [K0] and `weights1` [K1], optimal in that matrix game; `basis0` [1 + K0] and
-    `basis1` [1 + K1], where its program ended; `gains` [2], what each player's last best response
-    won beyond its value, in the game's unit; `finished`, that neither won more than `accuracy`.
-    Locked decisions are played uniformly.
+    `basis1` [1 + K1], the final basis of its program; `gains` [2], what each player's last best
+    response won beyond its value, in the game's unit; `finished`, that neither won more than
+    `accuracy`.
 
     Example:
         >>> from equilibrist.models.exact import matrix_game
@@ -47,11 +47,11 @@ class DoubleOracle:
         [1.0, 0.25, 0.5, 0.25]
     """
 
-    accuracy: float = 1e-9  # gain, in the game's unit, up to which a best response is none
+    accuracy: float = 1e-9  # gain of best responses, in the game's unit, that ends the method
     name: str = "double-oracle"
 
     def init(self, game: SequenceGame, seed: int = 0) -> State:
-        """Uniform play on both lists; nothing is random."""
+        """Return a state with uniform play on both lists; nothing is random."""
         plans = [game.realize(player, game.uniform(player)) for player in (0, 1)]
         payoffs = np.array([[plans[0] @ game.gradient(0, plans[1])]])
         basis = solve_matrix(payoffs).basis
@@ -69,20 +69,20 @@ class DoubleOracle:
         }
 
     def step(self, game: SequenceGame, state: State, steps: int) -> None:
-        """Some more iterations; none once it is finished."""
+        """Run `steps` more iterations; does nothing once finished."""
         for _ in range(steps):
             if state["finished"]:
                 return
             state.update(self._grown(game, state))
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
-        """The mixtures of the lists."""
+        """Return the mixtures of the lists."""
         return state["weights0"] @ state["plans0"], state["weights1"] @ state["plans1"]
 
     def _grown(self, game: SequenceGame, state: State) -> State:
-        """The next state: a best response to each mixture, then new mixtures.
+        """Return the next state: a best response to each mixture, then new mixtures.
 
-        The old one is left whole, so that an interruption finds it so.
+        The old state is not changed, so that an interruption leaves it intact.
         """
         mixtures = self.plans(game, state)
         value = float(state["weights0"] @ state["payoffs"] @ state["weights1"])
@@ -95,7 +95,7 @@ class DoubleOracle:
         for player, answer in enumerate(answers):
             if gains[player] > self.accuracy and not is_listed(answer, grown[f"plans{player}"]):
                 self._append(game, grown, player, answer)
-            else:  # what a plan on the list still seems to win is rounding
+            else:  # a plan already on the list can only seem to win by rounding
                 gains[player] = min(gains[player], self.accuracy)
         solution = solve_matrix(grown["payoffs"], Basis(state["basis0"], state["basis1"]))
         return grown | {
@@ -109,7 +109,7 @@ class DoubleOracle:
         }
 
     def _append(self, game: SequenceGame, lists: State, player: int, plan: Floats) -> None:
-        """Put a plan on a player's list, and what it wins into the matrix."""
+        """Add a plan to a player's list, and its payoffs to the matrix."""
         lists[f"plans{player}"] = np.vstack([lists[f"plans{player}"], plan])
         line = lists[f"plans{1 - player}"] @ game.gradient(1 - player, plan)
         if player == 0:  # player 1's gradient holds what player 1 wins
@@ -119,5 +119,5 @@ class DoubleOracle:
 
 
 def is_listed(plan: Floats, plans: Floats) -> bool:
-    """Whether a pure plan [L] is one of `plans` [K, L]: then no gain it promises is real."""
+    """Return whether a pure plan [L] is one of `plans` [K, L]: then its gain is rounding."""
     return bool((plans == plan).all(axis=1).any())

@@ -1,8 +1,8 @@
 """Nesterov's excessive gap technique on sequence-form games, as GS3 used it.
 
-Sources: Nesterov 2005 (excessive gap technique), Hoda, Gilpin, Peña and Sandholm 2010 (its
-treeplex form and the aggressive heuristics). Both players maximise: player i's gradient against the
-other's plan is g_i, and with a distance d_i (`prox.py`) and a smoothing μ_i > 0
+Sources: Nesterov 2005 (excessive gap technique), Hoda, Gilpin, Peña and Sandholm 2010 (its treeplex
+form and the aggressive heuristics). Both players maximise: player i's gradient against the other's
+plan is g_i, and with a distance d_i (`dilated_entropy.py`) and a smoothing μ_i > 0
 
     F_i = max_z ⟨g_i, z⟩ − μ_i d_i(z)                       the smoothed best-response value,
 
@@ -12,13 +12,13 @@ least that − μ_i D_i. The *excessive gap condition* on a pair of plans is
     E = −(F_0 + F_1) ≥ 0,   so   NashConv ≤ F_0 + F_1 + μ_0 D_0 + μ_1 D_1 ≤ μ_0 D_0 + μ_1 D_1.
 
 Start (Nesterov, lemma 5.1; Hoda et al., algorithm 1): from the centre c_1 of player 1's treeplex,
-z_0 = r_0 against c_1, then z_1 = r_1 against z_0. E ≥ 0 once μ_0 μ_1 is large enough. The least
-such μ = μ_0 = μ_1 falls with the game's size (2⁻⁴ of what is at stake on Kuhn, 2⁻¹⁷ on SmallBot),
-so we search it among powers of two: from a small one by steps of 16, then between the last two.
-Larger steps would go where rounding drowns E.
+z_0 = r_0 against c_1, then z_1 = r_1 against z_0. E ≥ 0 if μ_0 μ_1 is large enough. The least such
+μ = μ_0 = μ_1 falls with the game's size (2⁻⁴ of what is at stake on Kuhn, 2⁻¹⁷ on SmallBot), so we
+search it among powers of two: from a small one by steps of 16, then between the last two. With
+larger steps rounding errors would exceed E.
 
-Step (Nesterov, theorem 5.2): the player i whose μ_i D_i is larger (balancing) has its smoothing
-shrunk by 1 − τ; j is the other one:
+Step (Nesterov, theorem 5.2): the smoothing of the player i whose μ_i D_i is larger (balancing)
+shrinks by 1 − τ; j is the other player:
 
     z_j' = r_j against (1 − τ) z_i + τ r_i                       with μ_j
     z_j ← (1 − τ) z_j + τ z_j',   μ_i ← (1 − τ) μ_i
@@ -26,22 +26,22 @@ shrunk by 1 − τ; j is the other one:
     z_i ← (1 − τ) z_i + τ r_i
 
 The paper's third line is a Bregman projection from the old r_i along g_i(z_j'). For entropy the
-logarithms add up, and it is the smoothed response to the new z_j: what the next test of E needs
+logarithms add up, and it is the smoothed response to the new z_j, which the next test of E needs
 anyway. Gradients are linear, so those of plans are combined like the plans: an attempt costs two
 products, and one more when the other player's turn comes.
 
-τ is tried: halved until E ≥ 0 holds, and it grows again after every success, so it is as large as
-the game allows and at least half of what the theory promises (O(1/ε) steps).
+τ is found by trial: it is halved until E ≥ 0 holds, and it grows again after every success, so it
+is as large as the game allows and at least half of what the theory promises (O(1/ε) steps).
 
 Centring (`centring=True`), after Gilpin, Peña and Sandholm 2012 (iterated smoothing): each time
-NashConv has fallen to a fraction of what it was at the centre, start again with the present pair as
-the centre of the distances, which then measure the way from where we are, not from uniform play.
-Until the pair is better the answer is the centre. The bound holds but says little, as D is large
+NashConv has fallen to a fraction of its value at the centre, start again with the present pair as
+the centre of the distances, which are then measured from the present pair, not from uniform play.
+Until the pair is better the result is the centre. The bound holds but is weak, as D is large
 (logarithms of small probabilities). Linear convergence is proved for Euclidean distances only;
 measured here: from 10² steps on Kuhn and 10⁴ on Leduc it is far ahead.
 
 Sums that decide (F, E, NashConv) are float64 over vectors of float64 or float32. Condition and
-bound are checked at every step: when rounding breaks them the run ends and says so (`Outcome`).
+bound are checked at every step: when rounding breaks them the run ends and reports it (`Outcome`).
 """
 
 from __future__ import annotations
@@ -70,19 +70,19 @@ from equilibrist.solving.dilated_entropy import (
 from equilibrist.solving.solver import State
 
 _PARTS = ("plan", "gradient", "response", "pull")
-_SMALLEST_STEP = 1e-12  # a smaller τ moves nothing
-_ROUNDING = 64  # multiples of the machine's precision that sums over a game may be off
-_NEARLY = 1000  # a bound below this × the tolerance is as good as rounding lets it be
-_CENTRE_FLOOR = 1e-12  # least probability of an action at a centre, about
-_STRIDE = 4  # doublings of the first smoothing between two trials
-_MOST_DOUBLINGS = 80  # of it
+_SMALLEST_STEP = 1e-12  # a smaller τ has no effect
+_ROUNDING = 64  # rounding error of sums over a game, in multiples of the machine's precision
+_NEARLY = 1000  # a bound below this × the tolerance cannot improve because of rounding
+_CENTRE_FLOOR = 1e-12  # approximate least probability of an action at a centre
+_STRIDE = 4  # number of doublings of the first smoothing between two trials
+_MOST_DOUBLINGS = 80  # maximum number of doublings
 
 
 class Outcome(Enum):
-    """How a run stands; `remedy` says what to do next."""
+    """Outcome of a run; `remedy` says what to do next."""
 
-    RUNNING = (0, "keep stepping")
-    AT_PRECISION = (1, "the gap is as small as this precision can prove: float64, or stop here")
+    RUNNING = (0, "continue")
+    AT_PRECISION = (1, "the gap is as small as this precision can prove: use float64, or stop here")
     BREAKDOWN = (2, "rounding broke the excessive gap condition: use float64 or farina21 weights")
 
     def __init__(self, code: int, remedy: str) -> None:
@@ -91,7 +91,7 @@ class Outcome(Enum):
 
     @classmethod
     def of(cls, state: State) -> Outcome:
-        """The outcome that a state holds."""
+        """Return the outcome that a state holds."""
         return next(outcome for outcome in cls if outcome.code == int(state["outcome"]))
 
 
@@ -106,7 +106,7 @@ class _Side(NamedTuple):
 
 
 class _Attempt(NamedTuple):
-    """What a step would make of both sides, before it is accepted."""
+    """Result of a step for both sides, before it is accepted."""
 
     answer: Floats  # [L of j] z_j'
     pull: Floats  # [L of j] gradient against the new r_i
@@ -131,7 +131,7 @@ class ExcessiveGap:
 
     weights: WeightScheme = "farina21"
     centring: bool = False
-    step_growth: float = 1.1  # of τ after a success
+    step_growth: float = 1.1  # growth of τ after a success
     largest_step: float = 0.5
     restart_factor: float = 0.25  # centring: restart when NashConv is below this × the centre's
     dtype: str = "float64"  # or float32
@@ -140,22 +140,23 @@ class ExcessiveGap:
     def __post_init__(self) -> None:
         if self.weights not in WEIGHT_SCHEMES:
             raise InvalidValueError(
-                f"weights are {', '.join(WEIGHT_SCHEMES)}, not {self.weights}", value=self.weights
+                f"weights must be {', '.join(WEIGHT_SCHEMES)}, not {self.weights}",
+                value=self.weights,
             )
         if not (
             self.step_growth >= 1 and 0 < self.largest_step < 1 and 0 < self.restart_factor < 1
         ):
             raise InvalidValueError(
-                "steps lie in (0, 1) and grow by at least 1, restarts come at a fraction in (0, 1)",
+                "the step and the restart factor must be in (0, 1), and the step growth at least 1",
                 value=(self.step_growth, self.largest_step, self.restart_factor),
             )
 
     def init(self, game: SequenceGame, seed: int = 0) -> State:
-        """The excessive gap's first pair; nothing is random."""
+        """Return the first pair with an excessive gap; nothing is random."""
         state: State = {
             "iteration": np.array(0),
             "outcome": np.array(Outcome.RUNNING.code),
-            "attempts": np.array(0),  # steps tried, accepted or not
+            "attempts": np.array(0),  # number of steps tried, accepted or not
             "tau": np.array(self.largest_step),
             "mu": np.ones(2),
             "diameter": np.zeros(2),
@@ -182,7 +183,7 @@ class ExcessiveGap:
         return state
 
     def step(self, game: SequenceGame, state: State, steps: int) -> None:
-        """Some more iterations, in place; none once the outcome is other than running."""
+        """Run `steps` more iterations in place; does nothing unless the outcome is running."""
         sides = _sides(game, state)
         for _ in range(steps):
             if int(state["outcome"]) != Outcome.RUNNING.code:
@@ -190,7 +191,7 @@ class ExcessiveGap:
             self._iterate(game, state, sides)
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
-        """The pair with the excessive gap, or the centres while their NashConv is smaller."""
+        """Return the pair with the excessive gap, or the centres while these are better."""
         if self.restart_factor * state["nash_conv"] <= state["restart_below"]:
             return state["plan0"], state["plan1"]
         first, second = _sides(game, state)
@@ -223,7 +224,7 @@ class ExcessiveGap:
         _judge(state)
 
     def _iterate(self, game: SequenceGame, state: State, sides: tuple[_Side, _Side]) -> None:
-        """One accepted step, or an outcome."""
+        """Run one accepted step, or set an outcome."""
         i = int(np.argmax(state["mu"] * state["diameter"]))
         if not state["pulled"][i]:
             game.gradient(1 - i, sides[i].response, sides[i].pull)
@@ -249,7 +250,7 @@ class ExcessiveGap:
 
 
 def least_that(holds: Callable[[int], bool], stride: int, most: int) -> int:
-    """The least number from 0 that passes a test, if all above it do; beyond `most` untested.
+    """Return the least number ≥ 0 that passes a test, if all above it do; above `most`, untested.
 
     Example:
         >>> tried = []
@@ -267,17 +268,17 @@ def least_that(holds: Callable[[int], bool], stride: int, most: int) -> int:
 
 
 def excessive_gap(state: State) -> float:
-    """E = −(F_0 + F_1), in the game's unit."""
+    """Return E = −(F_0 + F_1), in the game's unit."""
     return -float(state["value"].sum())
 
 
 def smoothing_bound(state: State) -> float:
-    """μ_0 D_0 + μ_1 D_1, which NashConv does not exceed, in the game's unit."""
+    """Return μ_0 D_0 + μ_1 D_1, which NashConv does not exceed, in the game's unit."""
     return float(state["mu"] @ state["diameter"])
 
 
 def _sides(game: SequenceGame, state: State) -> tuple[_Side, _Side]:
-    """Views of a state's arrays by player."""
+    """Return views of a state's arrays by player."""
 
     def side(i: int) -> _Side:
         weights = state[f"weights{i}"]
@@ -292,7 +293,7 @@ def _sides(game: SequenceGame, state: State) -> tuple[_Side, _Side]:
 def _first_pair(
     game: SequenceGame, state: State, sides: tuple[_Side, _Side], towards: Floats, mu: float
 ) -> None:
-    """Player 0's smoothed response `towards` its gradient at the centre, player 1's to that."""
+    """Write player 0's smoothed response to the gradient `towards`, and player 1's to it."""
     first, second = sides
     state["mu"][:] = mu
     first.plan[:] = smoothed_response(game, 0, first.prox, towards, mu)[1]
@@ -307,7 +308,7 @@ def _first_pair(
 
 
 def _inner_behaviour(game: SequenceGame, i: int, side: _Side) -> Floats:
-    """Behaviour of a side's plan with no action of a choice below a floor."""
+    """Return the behaviour of a side's plan, with every action of a choice at least at a floor."""
     behaviour = game.behaviour(i, side.plan)
     num_actions = 1 / game.uniform(i, behaviour.dtype)  # at choices
     inner = (behaviour + _CENTRE_FLOOR) / (1 + num_actions * _CENTRE_FLOOR)
@@ -317,7 +318,7 @@ def _inner_behaviour(game: SequenceGame, i: int, side: _Side) -> Floats:
 def _attempt(
     game: SequenceGame, sides: tuple[_Side, _Side], i: int, mu: Floats, tau: float
 ) -> _Attempt:
-    """A step of length τ that shrinks player i's smoothing."""
+    """Try a step of length τ that shrinks player i's smoothing."""
     j = 1 - i
     own, other = sides[i], sides[j]
     towards = _blend(other.gradient, own.pull, tau)
@@ -334,7 +335,7 @@ def _attempt(
 def _accept(
     state: State, sides: tuple[_Side, _Side], i: int, tau: float, attempt: _Attempt
 ) -> None:
-    """Make an attempt the state."""
+    """Copy an attempt into the state."""
     own, other = sides[i], sides[1 - i]
     own.plan[:] = _blend(own.plan, attempt.responses[0], tau)
     other.plan[:] = _blend(other.plan, attempt.answer, tau)
@@ -347,12 +348,12 @@ def _accept(
 
 
 def _blend(old: Floats, new: Floats, tau: float) -> Floats:
-    """(1 − τ) old + τ new."""
+    """Return (1 − τ) old + τ new."""
     return old + old.dtype.type(tau) * (new - old)
 
 
 def _nash_conv(game: SequenceGame, sides: tuple[_Side, _Side]) -> float:
-    """What both best responses win against the plans, from the gradients that are kept."""
+    """Return what both best responses win against the plans, from the stored gradients."""
     return sum(
         game.fold_up(i, BEST, side.gradient.copy(), side.prox.behaviour)
         for i, side in enumerate(sides)
@@ -360,7 +361,7 @@ def _nash_conv(game: SequenceGame, sides: tuple[_Side, _Side]) -> float:
 
 
 def _judge(state: State) -> None:
-    """Check the condition and the bound; say when they fail or have nothing left to prove."""
+    """Check the condition and the bound; set an outcome if they fail or are at the precision."""
     tolerance, nash_conv = float(state["tolerance"]), float(state["nash_conv"])
     bound = smoothing_bound(state)
     if not (excessive_gap(state) >= -tolerance and nash_conv <= bound + tolerance):
@@ -370,14 +371,14 @@ def _judge(state: State) -> None:
 
 
 def _end(state: State, outcome: Outcome) -> None:
-    """Write an outcome down."""
+    """Write an outcome into the state."""
     state["outcome"][()] = outcome.code
     state["breakdown"][()] = outcome is Outcome.BREAKDOWN
     state["finished"][()] = outcome is Outcome.AT_PRECISION
 
 
 def _scale(game: SequenceGame) -> float:
-    """What changes hands between uniform play and a best response to it, all signs positive."""
+    """Return the payoffs at stake between uniform play and a best response, all signs positive."""
     uniform = game.realize(0, game.uniform(0))
     response = game.realize(1, best_response(game, 1, uniform)[1])
     return float(uniform @ np.abs(game.gradient(0, response))) or 1.0

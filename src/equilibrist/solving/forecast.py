@@ -1,8 +1,9 @@
-"""What a solve will cost, before anything is allocated.
+"""Forecasts of the memory and time of a solve, before anything is allocated.
 
-Memory is the vectors of a method or, if these are more, of CFR and of the best responses that prove
-it, and for buckets the matrices of who meets whom. What an evaluation takes was measured as peak of
-SmallBot's game, times by CFR+ on Rhode Island and on SmallBot's game; they are rough.
+Memory is the vectors of a method or, if these are more, of CFR and of the best responses that
+certify it, and for buckets the matrices of joint counts. The memory of an evaluation was measured
+as the peak of SmallBot's game, times by CFR+ on Rhode Island and on SmallBot's game; they are
+rough.
 """
 
 from __future__ import annotations
@@ -21,25 +22,25 @@ from equilibrist.models.spot import Spot
 from equilibrist.models.treeplex import player_rows
 from equilibrist.storage.memory import available_bytes, check_fits, gigabytes
 
-_VECTORS = 4  # of CFR, of both players' plans each: plan, behaviour, regret, average
-_STEP = {"egt": 14}  # vectors of a method that has more of them while it steps: old pair and new
-_PROOF = 3 * 8  # bytes of a number of a plan: an evaluation's vectors, in float64
+_VECTORS = 4  # vectors of CFR, each of both players' plans: plan, behaviour, regret, average
+_STEP = {"egt": 14}  # vectors of a method that has more while it steps: old pair and new
+_PROOF = 3 * 8  # bytes per number of a plan: an evaluation's vectors, in float64
 _NANOSECONDS = 7.0  # per number of a plan and iteration, one core
-_FLOPS = 250e9  # of products in a second, one core, float32; zeros that are skipped count too
-_SPOT_NANOSECONDS = {16: 5.0, 32: 4.0}  # per action of an information set, likewise, by bits
-_HAND_BYTES = 60  # of a hand on a board: its cards, value and place in the order
-_SHARES = 1000  # in which fewer buckets are looked for
+_FLOPS = 250e9  # operations per second of products, one core, float32; skipped zeros count too
+_SPOT_NANOSECONDS = {16: 5.0, 32: 4.0}  # per infoset-action and iteration, one core, by bits
+_HAND_BYTES = 60  # bytes per hand on a board: its cards, value and place in the order
+_SHARES = 1000  # number of steps in the search for fewer buckets
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Size of a model, and what CFR on it needs."""
+    """Size of a model, and the memory and time that CFR on it needs."""
 
     sequences: int  # numbers of both players' plans
     bytes: int
     seconds_per_iteration: float
-    buckets: tuple[int, ...] = ()  # by round, where the states are buckets
-    fitting: tuple[int, ...] = ()  # these if they fit, or fewer, or none
+    buckets: tuple[int, ...] = ()  # by round, if the states are buckets
+    fitting: tuple[int, ...] = ()  # these if they fit, or fewer, or empty
 
     def check(self, name: str) -> None:
         """Raise `InvalidValueError` if this machine's memory cannot hold it."""
@@ -51,18 +52,18 @@ class Forecast:
     def __str__(self) -> str:
         return (
             f"{self.sequences:,} sequences, {gigabytes(self.bytes)}, about "
-            f"{self.seconds_per_iteration:.3g} s an iteration"
+            f"{self.seconds_per_iteration:.3g} s per iteration"
         )
 
 
 @dataclass(frozen=True)
 class SpotForecast:
-    """Size of a spot, and what solving it needs."""
+    """Size of a spot, and the memory and time that solving it needs."""
 
     actions: int  # over the information sets of both players
     bytes: int
     fewer_bits: int  # bytes with numbers of 16 bits
-    seconds_per_iteration: float  # by one thread
+    seconds_per_iteration: float  # of one thread
 
     def check(self, name: str) -> None:
         """Raise `InvalidValueError` if this machine's memory cannot hold it."""
@@ -79,7 +80,7 @@ class SpotForecast:
     def __str__(self) -> str:
         return (
             f"{self.actions:,} actions of information sets, {gigabytes(self.bytes)}, about "
-            f"{self.seconds_per_iteration:.2g} s an iteration and thread"
+            f"{self.seconds_per_iteration:.2g} s per iteration and thread"
         )
 
 
@@ -90,7 +91,7 @@ def forecast(
     itemsize: int = 8,
     methods: Sequence[str] = (),
 ) -> Forecast:
-    """Plan lengths times vectors, from counts alone; of the method that has most, CFR's at least.
+    """Forecast an exact game from counts alone: plan lengths times the vectors of the methods.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -115,7 +116,7 @@ def bucket_forecast(
     threads: int = 2,
     methods: Sequence[str] = (),
 ) -> Forecast:
-    """The same for a game of buckets, so many by round.
+    """Forecast a game of buckets, with their numbers by round.
 
     Example:
         >>> from equilibrist.games.bet_menu import BetMenu
@@ -142,7 +143,7 @@ def bucket_forecast(
 
 
 def spot_forecast(spot: Spot, bits: int = 32) -> SpotForecast:
-    """What `TableCFR` on a spot needs; boards and hands are counted, not guessed.
+    """Forecast `TableCFR` on a spot; boards and hands are counted, not estimated.
 
     Example:
         >>> spot = Spot.of("Td9d6hQc", "random", "random", pot=200, stack=900, bets="60%,a")
@@ -156,7 +157,7 @@ def spot_forecast(spot: Spot, bits: int = 32) -> SpotForecast:
     sequences = [int(sum(own.num_sequences[r] for own in rows)) for r in range(len(states))]
     trunk = _sequences(sequences[:-1], states[:-1])
     actions = (sequences[-1] - entries) * states[-1]
-    # Two tables; the trunk has plans too; besides the values of entries, and what hands are.
+    # Two tables; the trunk also has plans; then the values of entries, and the hands.
     rest = 5 * 4 * trunk + 4 * entries * states[-1] + _HAND_BYTES * sum(states)
     size, least = (rest + 2 * actions * number // 8 for number in (bits, 16))
     seconds = (trunk + actions) * _SPOT_NANOSECONDS[bits] * 1e-9
@@ -164,22 +165,22 @@ def spot_forecast(spot: Spot, bits: int = 32) -> SpotForecast:
 
 
 def _rows(betting: BettingTree) -> list[int]:
-    """Rows of both players' plans by round."""
+    """Return the number of rows of both players' plans by round."""
     first, second = (player_rows(betting, player).num_sequences for player in (0, 1))
     return (first + second).tolist()
 
 
 def _sequences(rows: Sequence[int], states: Sequence[int]) -> int:
-    """Numbers of both players' plans with so many states by round."""
+    """Return the length of both players' plans with these numbers of states by round."""
     return sum(row * state for row, state in zip(rows, states, strict=True))
 
 
 def _bytes(
     sequences: int, itemsize: int, methods: Sequence[str], buckets: Sequence[int] = ()
 ) -> int:
-    """At the peak, which is at an evaluation, or a step of many vectors."""
+    """Return the peak memory, which is at an evaluation, or at a step of many vectors."""
     pairs = [number**2 for number in buckets]
-    # J and W: float32 where they are large, otherwise float64, and once more as the plans are.
+    # J and W: float32 if they are large, otherwise float64, and a copy in the type of the plans.
     large = max(pairs, default=0) > LARGE
     cell = 2 * 4 if large else 2 * (8 if itemsize == 8 else 8 + itemsize)
     number = max([_VECTORS * itemsize + _PROOF, *(_STEP.get(m, 0) * itemsize for m in methods)])
@@ -187,7 +188,7 @@ def _bytes(
 
 
 def _flops(betting: BettingTree, buckets: Sequence[int]) -> int:
-    """Of an iteration's matrix products: rows with leaves, by all pairs of buckets."""
+    """Return the operations of an iteration's matrix products: rows with leaves × bucket pairs."""
     total = 0
     for player in (0, 1):
         row = player_rows(betting, player).row

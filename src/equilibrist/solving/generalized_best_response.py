@@ -1,14 +1,14 @@
-"""Generalized best responses: the strategy that does best against the worst of a list.
+"""Generalized best responses: the best strategy against the worst mixture of a list.
 
 Given strategies Σ′ of one player, a generalized best response (Range of Skill, definition 2) is the
 other player's part of an equilibrium of the game in which the first mixes only Σ′: it maximises
 what is won against the worst mixture of the list. The first player's part is the *safest mixture*
-of the list, the one that the best of all responses hurts least. Three ways, one answer:
+of the list, against which a best response wins least. There are three methods with the same result:
 
 I, half a double oracle (Algorithm 2):
-  1. Begin with some response.
-  2. Repeat: (a) solve the matrix game of responses and list; (b) the best response to the list's
-     weights joins the responses.
+    1. Start with some response.
+    2. Repeat: (a) solve the matrix game of responses and list; (b) add the best response to the
+          list's weights to the responses.
   3. Return the mixture of the responses.
 
 II, a linear program (equations 13–18): maximise v over plans p, where p_s = Σ_a p_{s,a} and
@@ -16,17 +16,17 @@ p_{s,a} = p_{s′} below it (13, 14), p ≥ 0 (15, 16), p = 1 at the root (17), 
 
     v ≤ Σ_s p_s u^σ_s   for every σ of the list                                                 (18)
 
-with u^σ the utility vectors that a `RestrictedGame` keeps. (13–17) is the sequence form, so this is
-the program of `linear_program.py` for a treeplex against a simplex; the prices of (18) are the
+with u^σ the utility vectors that a `RestrictedGame` stores. (13–17) is the sequence form, so this
+is the program of `linear_program.py` for a treeplex against a simplex; the prices of (18) are the
 safest mixture.
 
-And CFR+ on the restricted game, for games whose programs are too large: an ε′-generalized best
-response in the paper's sense. Lists grow by one plan at a time and their answers change little, so
-it may begin where it ended on the shorter list, with a part of the regrets it had there.
+III, CFR+ on the restricted game, for games whose programs are too large: an ε′-generalized best
+response in the paper's sense. Lists grow by one plan at a time and their results change little, so
+it may start from its final state on the shorter list, with a part of the regrets it had there.
 
-Whatever the way, `value` is what the plan wins against the worst of the list and `bound` what the
-best response wins against the mixture. No plan guarantees more than `bound`, so `bound − value` is
-a proof of ε′, as far as the numbers of the list carry: products are made with these as they are.
+With every method, `value` is what the plan wins against the worst of the list and `bound` what the
+best response wins against the mixture. No plan guarantees more than `bound`, so `bound − value`
+proves ε′, up to the precision of the list's numbers: products are computed in that precision.
 """
 
 from __future__ import annotations
@@ -48,22 +48,22 @@ from equilibrist.solving.matrix_lp import distribution, solve_matrix
 from equilibrist.solving.solver import State
 from equilibrist.storage import stopping
 
-CARRIED = ("regret0", "regret1", "behaviour0", "behaviour1")  # of a state of CFR+
-_FIRST_CHECK = 10  # iterations of CFR+ before the first look at the gap; later ones grow
+CARRIED = ("regret0", "regret1", "behaviour0", "behaviour1")  # arrays of a state of CFR+
+_FIRST_CHECK = 10  # iterations of CFR+ before the gap is first evaluated; later intervals grow
 _MOST_ITERATIONS = 1_000_000
-_MEMORY = 0.3  # share of earlier regrets that CFR+ begins with on a longer list
-_NO_REGRET = 1e-20  # what is less is forgotten, before float32 cannot divide by it
+_MEMORY = 0.3  # share of earlier regrets that CFR+ starts with on a longer list
+_NO_REGRET = 1e-20  # smaller regrets are set to zero, before float32 cannot divide by them
 
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """An ε′-generalized best response and its proof; amounts are in the game's unit."""
+    """ε′-generalized best response with its proof; amounts are in the game's unit."""
 
     plan: Floats  # [L] of the responder
     weights: Floats  # [K] the safest mixture of the list
     value: float  # what the plan wins against the worst of the list
     bound: float  # what the best response wins against the mixture
-    carried: State = field(default_factory=dict)  # by CFR+: where to begin on a longer list
+    carried: State = field(default_factory=dict)  # state of CFR+, to start from on a longer list
 
     @property
     def gap(self) -> float:
@@ -77,11 +77,11 @@ def generalized_best_response(
     accuracy: float = 1e-7,
     carried: State | None = None,
 ) -> Response:
-    """The responder's best plan against the worst mixture of the list.
+    """Return the responder's best plan against the worst mixture of the list.
 
     `method` is lp, half-oracle or cfr+; `accuracy` is ε′, the largest gap allowed, in the game's
-    unit. `carried` is that of the response to the beginning of the list, if CFR+ is to go on from
-    there. Raises `SolverError` where the accuracy is not reached.
+    unit. `carried` is that of the response to the first plans of the list, if CFR+ is to continue
+    from there. Raises `SolverError` if the accuracy is not reached.
 
     Example:
         >>> from equilibrist.models.exact import matrix_game
@@ -93,11 +93,11 @@ def generalized_best_response(
     """
     if method not in METHODS:
         raise UnknownNameError(
-            f"no generalized best response is called {method!r}; there are {', '.join(METHODS)}",
+            f"no generalized best response is called {method!r}; methods: {', '.join(METHODS)}",
             value=method,
         )
     if not accuracy > 0:
-        raise InvalidValueError(f"accuracy is above zero, not {accuracy}", value=accuracy)
+        raise InvalidValueError(f"the accuracy must be above zero, not {accuracy}", value=accuracy)
     if method == "cfr+":
         response = by_regret_matching(game, accuracy, carried)
     else:
@@ -112,7 +112,7 @@ def generalized_best_response(
 
 
 def best_against(game: RestrictedGame, weights: Floats) -> tuple[float, Floats]:
-    """What the best response to a mixture [K] of the list wins, and its plan [L]."""
+    """Return what the best response to a mixture [K] of the list wins, and its plan [L]."""
     values = game.gradient(game.responder, np.append(1.0, weights).astype(game.utilities.dtype))
     behaviour = game.uniform(game.responder, values.dtype)
     best = game.fold_up(game.responder, BEST, values, behaviour)
@@ -120,7 +120,7 @@ def best_against(game: RestrictedGame, weights: Floats) -> tuple[float, Floats]:
 
 
 def by_half_oracle(game: RestrictedGame, accuracy: float) -> Response:
-    """Generalized best response I (Algorithm 2)."""
+    """Compute generalized best response I (Algorithm 2)."""
     num_plans = len(game.plans)
     weights = np.full(num_plans, 1 / num_plans)
     bound, answer = best_against(game, weights)
@@ -138,7 +138,7 @@ def by_half_oracle(game: RestrictedGame, accuracy: float) -> Response:
 
 
 def by_linear_program(game: RestrictedGame, accuracy: float) -> Response:
-    """Generalized best response II (equations 13–18), to the accuracy that HiGHS has."""
+    """Compute generalized best response II (equations 13–18), to the accuracy that HiGHS has."""
     program = LinearProgram(method="highs-simplex", tolerance=1e-8)
     matrix = restricted_matrix(game)
     variables = program.saddle_point(matrix)[1:]
@@ -151,7 +151,7 @@ def by_linear_program(game: RestrictedGame, accuracy: float) -> Response:
 def by_regret_matching(
     game: RestrictedGame, accuracy: float, carried: State | None = None
 ) -> Response:
-    """CFR+ on the restricted game until the gap is at most `accuracy`."""
+    """Run CFR+ on the restricted game until the gap is at most `accuracy`."""
     solver = CFR(dtype=game.utilities.dtype.name)
     state = solver.init(game)
     if carried:
@@ -166,7 +166,7 @@ def by_regret_matching(
 
 
 def _carry(game: RestrictedGame, state: State, carried: State) -> None:
-    """Begin CFR+ where it ended on a shorter list; plans that are new on it are not played yet."""
+    """Start CFR+ from its state on a shorter list; plans new on the list have probability 0."""
     for player in (0, 1):
         regret, known = carried[f"regret{player}"], len(carried[f"regret{player}"])
         behaviour = state[f"behaviour{player}"]
@@ -183,9 +183,9 @@ METHODS: dict[str, Callable[[RestrictedGame, float], Response]] = {
 
 
 def restricted_matrix(game: RestrictedGame) -> SequenceMatrix:
-    """The restricted game as matrices (A, E, F): the constraints of (13–17) and a simplex.
+    """Write the restricted game as matrices (A, E, F): the constraints of (13–17) and a simplex.
 
-    The simplex has one variable a plan of the list, after the empty sequence; the payoffs are the
+    The simplex has one variable per plan of the list, after the empty sequence; the payoffs are the
     utility vectors of (18), written in the responder's sequences.
     """
     sides = [player_sequences(game.trees[player], game.uniform(player)) for player in (0, 1)]
@@ -196,7 +196,7 @@ def restricted_matrix(game: RestrictedGame) -> SequenceMatrix:
 
 
 def _proved(game: RestrictedGame, plan: Floats, weights: Floats) -> Response:
-    """A plan and a mixture with what they win at least and lose at most."""
+    """Return a plan and a mixture with the least they win and the most they lose."""
     plan = plan.astype(game.utilities.dtype)
     value = float((game.utilities @ plan).min())
     return Response(plan, weights, value, best_against(game, weights)[0])

@@ -1,13 +1,13 @@
-"""The missing rounds of a truncated model, played out: what GS2's first phase has at its leaves.
+"""Values of the leaves of a truncated model by playing the missing rounds, as in GS2's phase one.
 
-For each stake that the kept rounds can end with, the missing rounds are a game by themselves, of
-the buckets of those rounds: all deals are believed to get there as often as they are dealt, and the
-pot is what both have put in. CFR+ solves it, and its average strategies are then fixed: what they
-win and lose, by buckets of the last kept round, is worth of the leaves.
+For each stake with which the rounds of the model can end, the missing rounds are a separate game of
+the buckets of those rounds: every deal has its prior probability, and the pot is what both players
+have put in. CFR+ solves it, and its average strategies are then fixed: what they win and lose, by
+buckets of the last round of the model, are the values of the leaves.
 
 GS2 assumed betting frequencies that had been observed at tables. We have no such hands; solving
-needs none, and is deterministic. That beliefs do not depend on the betting before is the same
-simplification as theirs.
+needs none, and is deterministic. Like theirs, it assumes that beliefs do not depend on the betting
+before.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def play_out(
     dtype: str = "float32",
     tell: Callable[[float], None] = lambda share: None,
 ) -> PlayedOut:
-    """The ending of rounds 0 … `last_round`; `tell` hears the share that is done.
+    """Compute the ending of rounds 0 … `last_round`; `tell` is called with the share done.
 
     Example:
         >>> from equilibrist.abstraction.joint_counts import joint

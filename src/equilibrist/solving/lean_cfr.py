@@ -1,10 +1,11 @@
-"""CFR+ and discounted CFR for spots: regrets and averages are all that is kept.
+"""CFR+ and discounted CFR for spots that store only regrets and averages.
 
-The iterations are those of `cfr.py`, but the last round has no plans in memory, and a plan counts
-in the average when the opponent meets it, so player 0's one iteration earlier
+The iterations are those of `cfr.py`, but the last round has no plans in memory, and a plan is added
+to the average when the opponent uses it, so player 0's one iteration earlier
 (`kernels/cpu/table_sweeps.py`). Numbers are floats of 32 bits, or of 16 bits in the last round:
 each a share of the largest number of its row, a sequence on a board. That halves memory; rounding
-to 1 / 32767 of the largest then limits how well a spot can be solved, not the best responses.
+to 1 / 32767 of the largest then limits how well a spot can be solved, but not the precision of best
+responses.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Table = tuple[NDArray[Any], NDArray[Any]]  # numbers, and scales of rows if they
 
 @dataclass(frozen=True)
 class TableCFR:
-    """Hyper-parameters; `bits` are those of a number of the last round.
+    """Hyper-parameters of CFR by tables; `bits` is the size of a number of the last round.
 
     Example:
         >>> from equilibrist.models.spot import Spot
@@ -45,22 +46,22 @@ class TableCFR:
 
     @property
     def name(self) -> str:
-        """Of the method."""
+        """Name of the method."""
         return self.method.name
 
     def init(self, game: SequenceGame, seed: int = 0) -> State:
-        """No regret; but tables of locked decisions hold their chances, which match themselves."""
+        """Return tables of zero regrets; those of locked decisions hold their probabilities."""
         state: State = {"iteration": np.array(0)}
         for player, tree in enumerate(game.trees):
             trunk, last, rows = _lengths(tree)
-            places, chances = _given(game, player)
+            places, probabilities = _given(game, player)
             early = places < trunk
             late = _last_places(tree, places[~early])
             for part in _PARTS:
                 state[f"{part}{player}"] = np.zeros(trunk, np.float32)
-                state[f"{part}{player}"][places[early]] = chances[early]
+                state[f"{part}{player}"][places[early]] = probabilities[early]
                 table = np.zeros(last, np.float32)
-                table[late] = chances[~early]
+                table[late] = probabilities[~early]
                 state[f"last_{part}{player}"] = table
                 if self.bits == 16:
                     numbers, scales = np.zeros(last, np.int16), np.zeros(rows, np.float32)
@@ -73,7 +74,7 @@ class TableCFR:
         return state
 
     def step(self, game: SequenceGame, state: State, steps: int) -> None:
-        """Some more iterations, both players in turn."""
+        """Run `steps` more iterations, both players in turn."""
         schedule = self.method.discounting.schedule(int(state["iteration"]), steps, 0.0)
         players = []
         for player in (0, 1):
@@ -88,9 +89,9 @@ class TableCFR:
         state["iteration"] += steps
 
     def evaluate(self, game: SequenceGame, state: State) -> Evaluation:
-        """The value of the average plans and both best responses.
+        """Return the value of the average plans and both best responses.
 
-        Sums are in float32 but for the last, so exact to about 1e-6 of the stakes.
+        Sums except the last are in float32, so accurate to about 1e-6 of the stakes.
         """
         sides = self._averages(game, state)
 
@@ -101,11 +102,11 @@ class TableCFR:
         return Evaluation(worth(first, EXPECTATION), (worth(0, BEST), worth(1, BEST)), game.unit)
 
     def trunk_values(self, game: SequenceGame, state: State, player: int) -> Floats:
-        """What a player's rows of the trunk are worth if both play their averages: [trunk]."""
+        """Return the values of a player's rows of the trunk if both play averages: [trunk]."""
         return self._worth(game, self._averages(game, state), player, EXPECTATION)[1]
 
     def _averages(self, game: SequenceGame, state: State) -> list[tuple[Floats, Floats, Table]]:
-        """By player: plan and behaviour of the trunk, and the table of the last round."""
+        """Return by player: plan and behaviour of the trunk, and the table of the last round."""
         last = [self._last(state, "average", player) for player in (0, 1)]
         return [(*self.trunk(game, state, "average", p), last[p]) for p in (0, 1)]
 
@@ -116,7 +117,7 @@ class TableCFR:
         player: int,
         rule: int,
     ) -> tuple[float, Floats]:
-        """What a player wins by a rule, and what its rows of the trunk are worth then."""
+        """Return what a player wins by a rule, and the values of its rows of the trunk."""
         own, other = game.trees[player], game.trees[1 - player]
         plan, behaviour, last = sides[player]
         values, ends = self._space(game)
@@ -127,7 +128,7 @@ class TableCFR:
         return float(found), values
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
-        """The average plans [L], in float32; uniform before the first step."""
+        """Return the average plans [L], in float32; uniform before the first step."""
         return self._plan(game, state, 0), self._plan(game, state, 1)
 
     def _plan(self, game: SequenceGame, state: State, player: int) -> Floats:
@@ -146,7 +147,7 @@ class TableCFR:
     def trunk(
         self, game: SequenceGame, state: State, part: str, player: int
     ) -> tuple[Floats, Floats]:
-        """Plan and behaviour before the last round, by a table matched."""
+        """Return plan and behaviour before the last round, from a matched table."""
         tree, table = game.trees[player], _in_memory(state[f"{part}{player}"])
         behaviour, plan = np.empty_like(table), np.empty_like(table)
         kernels.match_trunk(tree, table, behaviour)
@@ -154,13 +155,13 @@ class TableCFR:
         return plan, behaviour
 
     def _last(self, state: State, part: str, player: int) -> Table:
-        """A table of the last round: numbers and scales, of which floats have none."""
+        """Return a table of the last round: numbers and scales, which are empty for floats."""
         numbers = _in_memory(state[f"last_{part}{player}"])
         scales = state.get(f"last_{part}_scale{player}", np.zeros(0, np.float32))
         return numbers, _in_memory(scales)
 
     def _space(self, game: SequenceGame) -> tuple[Floats, Floats]:
-        """Work space: values of the longest trunk, and of the most entries of the last round."""
+        """Allocate work space: values of the longest trunk, and of the last round's entries."""
         trunk = max(_lengths(tree)[0] for tree in game.trees)
         ends = max(
             int(tree.entry_start[-1] - tree.entry_start[-2]) * _num_last_states(tree)
@@ -173,7 +174,7 @@ TABLE_METHODS = {name: TableCFR(CFR_VARIANTS[name]) for name in ("cfr+", "dcfr",
 
 
 def table_block(tree: Treeplex, board: int, state: State, player: int) -> Floats:
-    """The average of the rows of actions of a board of the last round: [Q − E, S]."""
+    """Return the average of the rows of actions of a board of the last round: [Q − E, S]."""
     states, first = int(tree.num_states[board]), int(tree.board_start[-2])
     rows = _num_last_rows(tree)
     start = rows * int(tree.state_start[board] - tree.state_start[first])
@@ -186,12 +187,12 @@ def table_block(tree: Treeplex, board: int, state: State, player: int) -> Floats
 
 
 def _in_memory(array: NDArray[Any]) -> NDArray[Any]:
-    """An array that kernels may write to; those on the disk are checked and copied."""
+    """Return an array that kernels may write to; arrays on the disk are checked and copied."""
     return array if isinstance(array, np.ndarray) and array.flags.writeable else np.array(array)
 
 
 def _lengths(tree: Treeplex) -> tuple[int, int, int]:
-    """Numbers of the trunk, of a table of the last round, and rows of such a table."""
+    """Return the lengths of the trunk and of a table of the last round, and its number of rows."""
     actions = _num_last_rows(tree)
     boards = int(tree.board_start[-1] - tree.board_start[-2])
     return (
@@ -202,7 +203,7 @@ def _lengths(tree: Treeplex) -> tuple[int, int, int]:
 
 
 def _num_last_rows(tree: Treeplex) -> int:
-    """Rows of actions of a board of the last round."""
+    """Return the number of rows of actions of a board of the last round."""
     return int(tree.num_sequences[-1] - (tree.entry_start[-1] - tree.entry_start[-2]))
 
 
@@ -217,7 +218,7 @@ def _given(game: SequenceGame, player: int) -> tuple[NDArray[np.int64], NDArray[
 
 
 def _last_places(tree: Treeplex, places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where numbers of a plan's last round stand in a table of it."""
+    """Return the places of numbers of a plan's last round in a table of that round."""
     first = int(tree.board_start[-2])
     entries = int(tree.entry_start[-1] - tree.entry_start[-2])
     board = np.searchsorted(tree.block_start, places, side="right") - 1

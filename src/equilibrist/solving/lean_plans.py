@@ -1,7 +1,7 @@
-"""The averages of CFR by tables, asked board by board: a spot of gigabytes answers in seconds.
+"""Averages of CFR by tables, computed board by board: a spot of gigabytes answers in seconds.
 
-Of the rounds before the last everything is made at once: plans from their tables, and values by one
-sweep over all boards of the last round. A board of the last round is read, matched and met alone.
+The rounds before the last are computed at once: plans from their tables, and values by one sweep
+over all boards of the last round. A board of the last round is read, matched and evaluated alone.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from equilibrist.solving.solver import State
 
 @dataclass(frozen=True, eq=False)
 class TableBoards:
-    """A state of `TableCFR` as `strategies.spot_report.Boards`; arrays may be on the disk."""
+    """State of `TableCFR` as `strategies.spot_report.Boards`; arrays may be on the disk."""
 
     game: SequenceGame
     solver: TableCFR
     state: State
 
     def plan(self, player: int, board: int) -> Floats:
-        """A board's block of the average plan: [Q, S]."""
+        """Return a board's block of the average plan: [Q, S]."""
         tree = self.game.trees[player]
         if board < tree.board_start[-2]:
             return block(tree, self._round(board), board, self._trunk[player])
         return self._last(player, board)[0]
 
     def values(self, player: int, board: int) -> Floats:
-        """What each row is worth with everything below it: [Q, S]."""
+        """Return the value of each row with everything below it: [Q, S]."""
         tree = self.game.trees[player]
         if board < tree.board_start[-2]:
             return block(tree, self._round(board), board, self._trunk_values(player))
@@ -44,7 +44,7 @@ class TableBoards:
         return values.reshape(-1, int(tree.num_states[board]))
 
     def _last(self, player: int, board: int) -> tuple[Floats, Floats]:
-        """Plan and behaviour on a board of the last round: [Q, S] each."""
+        """Return plan and behaviour on a board of the last round: [Q, S] each."""
         tree, alone = self.game.trees[player], one_board(self.game, board)
         entries, states = int(alone.trees[player].entry_start[-1]), int(tree.num_states[board])
         reach = np.ones((entries, states), np.float32)
@@ -74,10 +74,10 @@ class TableBoards:
         return first[0], second[0]
 
     def _trunk_values(self, player: int) -> Floats:
-        if player not in self._kept_values:
-            self._kept_values[player] = self.solver.trunk_values(self.game, self.state, player)
-        return self._kept_values[player]
+        if player not in self._stored_values:
+            self._stored_values[player] = self.solver.trunk_values(self.game, self.state, player)
+        return self._stored_values[player]
 
     @functools.cached_property
-    def _kept_values(self) -> dict[int, Floats]:
+    def _stored_values(self) -> dict[int, Floats]:
         return {}

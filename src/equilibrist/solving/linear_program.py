@@ -1,14 +1,14 @@
 """Exact solutions by linear programming on the sequence form.
 
-Player 0's best plan x against a player who answers best is one linear program (Romanovskii 1962;
+Player 0's best plan x against a best-responding opponent is one linear program (Romanovskii 1962;
 Koller, Megiddo and von Stengel 1996): with A, E and F of `models/sequence_matrix.py`,
 
     maximise fᵀ q   subject to   Fᵀ q − Aᵀ x ≤ 0,   E x = e,   x ≥ 0
 
-where q is what each information set of player 1 is worth to player 0, so fᵀ q = q₀ is the game's
-value. The dual variables of the inequalities are player 1's plan y. What a program says of its own
-success is never taken on trust: plans are made feasible, best responses are computed against both,
-and only a pair that is proven good is called solved.
+where q is the value of each information set of player 1 to player 0, so fᵀ q = q₀ is the game's
+value. The dual variables of the inequalities are player 1's plan y. The status that a program
+reports is never trusted: plans are made feasible, best responses are computed against both, and
+only a pair that is proven good is called solved.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ from equilibrist.strategies.evaluation import Evaluation
 Method: TypeAlias = Literal["highs-ipm", "highs-simplex", "clarabel"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
-# Up to so many sequences of both players an interior point is polished to a vertex.
+# Up to this number of sequences of both players an interior point is polished to a vertex.
 CROSSOVER_SEQUENCES = 5_000
 
 
 @dataclass(frozen=True, eq=False)
 class CertifiedPlans:
-    """Plans of both players and the proof of their quality."""
+    """Plans of both players with the certificate of their quality."""
 
     plans: tuple[Floats, Floats]  # [L0], [L1]
     certificate: Evaluation  # by best responses, not by the program
-    status: str  # what the program said of itself
+    status: str  # what the program reported
 
     @property
     def value(self) -> float:
-        """Of the game, for whoever acts first in round one; NashConv says how far it can be off."""
+        """Value of the game to the first player to act in round one, within NashConv."""
         return self.certificate.value
 
 
 @dataclass(frozen=True)
 class LinearProgram:
-    """Solve once and for all, by HiGHS or Clarabel.
+    """Solver that finds an exact solution in one step, by HiGHS or Clarabel.
 
-    `tolerance` is the exploitability allowed, as a share of the largest payoff of the game; what is
-    worse raises `SolverError`. A state's `behaviour0` and `behaviour1` hold the probabilities of
+    `tolerance` is the exploitability allowed, as a share of the largest payoff of the game; a worse
+    result raises `SolverError`. A state's `behaviour0` and `behaviour1` hold the probabilities of
     locked decisions.
 
     Example:
@@ -67,7 +67,7 @@ class LinearProgram:
 
     method: Method = "highs-ipm"
     tolerance: float = 1e-7
-    threads: int = 0  # 0: as many as the library likes
+    threads: int = 0  # 0: the library's default
     time_limit: float = math.inf  # seconds
     name: str = "lp"
 
@@ -75,17 +75,17 @@ class LinearProgram:
         if self.method not in METHODS:
             raise UnknownNameError(
                 f"no linear programming method is called {self.method!r}; "
-                f"there are {', '.join(METHODS)}",
+                f"the methods are {', '.join(METHODS)}",
                 value=self.method,
             )
         if not (self.tolerance > 0 and self.time_limit > 0 and self.threads >= 0):
             raise InvalidValueError(
-                "tolerance and time limit are above zero, threads zero or more; not "
+                "tolerance and time limit must be above zero and threads zero or more, not "
                 f"{self.tolerance}, {self.time_limit} and {self.threads}"
             )
 
     def init(self, game: SequenceGame, seed: int = 0) -> State:
-        """Uniform play; nothing is random."""
+        """Return uniform play; nothing is random."""
         state: State = {"iteration": np.array(0), "finished": np.array(False)}
         for player in (0, 1):
             state[f"behaviour{player}"] = game.uniform(player)
@@ -93,7 +93,7 @@ class LinearProgram:
         return state
 
     def step(self, game: SequenceGame, state: State, steps: int) -> None:
-        """The first step solves; there is nothing left to do for the others."""
+        """Solve in the first step; further steps do nothing."""
         if steps < 1 or state["finished"]:
             return
         plans = self.solve(game, (state["behaviour0"], state["behaviour1"])).plans
@@ -103,15 +103,15 @@ class LinearProgram:
         state["finished"][()] = True
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
-        """The solution, uniform play before the first step."""
+        """Return the solution, or uniform play before the first step."""
         return state["plan0"], state["plan1"]
 
     def solve(
         self, game: SequenceGame, behaviour: tuple[Floats, Floats] | None = None
     ) -> CertifiedPlans:
-        """Both plans, checked; `behaviour` holds the probabilities of locked decisions.
+        """Return both plans, checked; `behaviour` holds the probabilities of locked decisions.
 
-        Raises `SolverError` if the program fails or its plans are not as good as `tolerance` says.
+        Raises `SolverError` if the program fails or its plans are worse than `tolerance`.
         """
         given = behaviour or (game.uniform(0), game.uniform(1))
         matrix = sequence_matrix(game, given)
@@ -132,9 +132,9 @@ class LinearProgram:
         return CertifiedPlans((plans[0], plans[1]), certificate, status)
 
     def saddle_point(self, matrix: SequenceMatrix) -> tuple[str, Floats, Floats]:
-        """What the library says of its success, and both players' variables, unchecked.
+        """Return the status that the library reports, and both players' variables, unchecked.
 
-        Raises `SolverError` where there are none.
+        Raises `SolverError` if there are no variables.
         """
         program = _Program.of(matrix)
         run = _run_clarabel if self.method == "clarabel" else _run_highs
@@ -154,9 +154,9 @@ class LinearProgram:
 
 
 def largest_payoff(game: SequenceGame) -> float:
-    """The most that a hand can win or lose, in the game's unit."""
+    """Return the most that a hand can win or lose, in the game's unit."""
     payoffs = np.concatenate([game.leaves.fold_payoff, game.leaves.showdown_stake])
-    # Of expected leaves the mean size is known; the largest is more.
+    # For expected leaves only the mean size is known; the largest is more.
     ends = [np.abs(end.matrix).sum() * end.stake.max(initial=0.0) for end in game.expected]
     return float(np.abs([*payoffs, *ends]).max(initial=0.0))
 
@@ -172,7 +172,7 @@ class _Program:
 
     @classmethod
     def of(cls, game: SequenceMatrix) -> _Program:
-        """The program of a game; payoffs are scaled to at most 1, which changes no plan."""
+        """Build the program of a game; payoffs are scaled to at most 1, which changes no plan."""
         own, other = (side.constraints for side in game.sequences)
         payoff = game.payoff / (np.abs(game.payoff.data).max(initial=0.0) or 1.0)
         matrix = sparse.block_array([[-payoff.T, other.T], [own, None]], format="csc")
@@ -182,14 +182,14 @@ class _Program:
 
     @property
     def right_side(self) -> NDArray[np.float64]:
-        """Zeros, except 1 for the empty sequence."""
+        """Right side of the constraints: zeros, except 1 for the empty sequence."""
         right = np.zeros(self.matrix.shape[0])
         right[self.num_inequalities] = 1.0
         return right
 
 
 def _run_highs(method: LinearProgram, program: _Program) -> tuple[str, Floats, Floats]:
-    """Status, variables and multipliers of the inequalities, by HiGHS."""
+    """Return status, variables and multipliers of the inequalities, by HiGHS."""
     import highspy
 
     highs = highspy.Highs()
@@ -239,12 +239,12 @@ def _highs_model(program: _Program) -> Any:
 
 
 def _run_clarabel(method: LinearProgram, program: _Program) -> tuple[str, Floats, Floats]:
-    """Status, variables and multipliers of the inequalities, by Clarabel."""
+    """Return status, variables and multipliers of the inequalities, by Clarabel."""
     try:
         import clarabel
     except ImportError:
         raise SolverError(
-            "Clarabel is not installed; pip install 'equilibrist[solve]', or use highs-ipm",
+            "Clarabel is not installed; run pip install 'equilibrist[solve]', or use highs-ipm",
             value="clarabel",
         ) from None
     num_rows, num_columns = program.matrix.shape

@@ -5,9 +5,9 @@ rows with v ≤ (xᵀ A)_j for every column j; the prices of these constraints a
 distribution. HiGHS' simplex ends in a vertex, so the strategies mix few rows.
 
 Oracle methods solve one game after another, each a row or a column larger than the last. Every
-solution carries its simplex basis, and the next program may start there: then it takes a few
-pivots instead of hundreds. The basis is two arrays, so a method that keeps it in its state goes on
-after an interruption exactly as it would have without.
+solution stores its simplex basis, and the next program may start there: then it takes a few pivots
+instead of hundreds. The basis is two arrays, so a method that stores it in its state gives the same
+numbers after an interruption as without one.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ _OPTIONS = {
     "primal_feasibility_tolerance": 1e-10,  # the tightest that HiGHS accepts
     "dual_feasibility_tolerance": 1e-10,
 }
-_LARGEST_GAP = 1e-6  # of a solution, relative to the largest payoff
+_LARGEST_GAP = 1e-6  # largest gap of a solution, relative to the largest payoff
 _AT_BOUND, _BASIC = 0, 1  # statuses of variables, as HiGHS numbers them
 
 
 class Basis(NamedTuple):
-    """Where the simplex method ended: a status for v and each row; for Σx = 1 and each column."""
+    """Final basis of the simplex method: statuses of v and each row, of Σx = 1 and each column."""
 
     variables: NDArray[np.int8]  # [1 + m]
     constraints: NDArray[np.int8]  # [1 + n]
 
     def grown(self, num_rows: int, num_columns: int) -> Basis:
-        """The basis in a matrix with more rows (not played) and columns (not binding)."""
+        """Return the basis in a matrix with more rows (not played) and columns (not binding)."""
         more = num_rows + 1 - len(self.variables), num_columns + 1 - len(self.constraints)
         return Basis(
             np.pad(self.variables, (0, more[0]), constant_values=_AT_BOUND),
@@ -70,7 +70,8 @@ def solve_matrix(payoffs: ArrayLike, start: Basis | None = None) -> MatrixSoluti
     matrix = np.asarray(payoffs, np.float64)
     if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
         raise InvalidValueError(
-            f"payoffs are a finite matrix, not an array of shape {matrix.shape}", value=matrix.shape
+            f"payoffs must be a finite matrix, not an array of shape {matrix.shape}",
+            value=matrix.shape,
         )
     scale = float(np.abs(matrix).max()) or 1.0
     highs = _run(matrix / scale, start)
@@ -91,13 +92,13 @@ def solve_matrix(payoffs: ArrayLike, start: Basis | None = None) -> MatrixSoluti
 
 
 def distribution(weights: Floats) -> Floats:
-    """Weights with the rounding below 0 cut off, scaled to sum 1."""
+    """Return weights with negative rounding errors cut off, scaled to sum to 1."""
     positive = np.maximum(weights, 0.0)
     return positive / positive.sum()
 
 
 def _run(matrix: Floats, start: Basis | None) -> Any:
-    """HiGHS with von Neumann's program solved."""
+    """Run HiGHS on von Neumann's program."""
     import highspy
 
     highs: Any = highspy.Highs()
@@ -115,7 +116,7 @@ def _run(matrix: Floats, start: Basis | None) -> Any:
 
 
 def _program(matrix: Floats) -> Any:
-    """Minimise −v over (v, x): Σx = 1 and −v + (xᵀ A)_j ≥ 0; v is free and x ≥ 0."""
+    """Build the program: minimise −v over (v, x) with Σx = 1, −v + (xᵀ A)_j ≥ 0, v free, x ≥ 0."""
     import highspy
 
     num_rows, num_columns = matrix.shape

@@ -1,4 +1,4 @@
-"""The catalogue of solving methods."""
+"""Catalogue of solving methods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from equilibrist.solving.solver import Solver
 
 @dataclass(frozen=True)
 class Method:
-    """A solving method of the catalogue."""
+    """Solving method of the catalogue."""
 
     name: str
     summary: str
@@ -64,7 +64,7 @@ def method_names() -> tuple[str, ...]:
 
 
 def get_method(name: str, dtype: str = "float64") -> Solver:
-    """Return a solver by name, with numbers of a type; `UnknownNameError` suggests similar names.
+    """Return a solver by name, with arrays of a dtype; `UnknownNameError` suggests similar names.
 
     Example:
         >>> get_method("cfr+").name
@@ -72,7 +72,7 @@ def get_method(name: str, dtype: str = "float64") -> Solver:
     """
     method = METHODS[name]
     if dtype not in ("float32", "float64"):
-        raise UnknownNameError(f"numbers are float32 or float64, not {dtype!r}", value=dtype)
+        raise UnknownNameError(f"the dtype must be float32 or float64, not {dtype!r}", value=dtype)
     solver = method.load()
-    # Methods without a choice of numbers compute in float64.
+    # Methods without a choice of dtype compute in float64.
     return replace(solver, dtype=dtype) if hasattr(solver, "dtype") else solver  # type: ignore

@@ -1,8 +1,8 @@
-"""CFR+ while the others wait: a subgame solved until the time is over, then further.
+"""CFR+ during play: a subgame is solved until the time is over, and can be improved later.
 
-Whoever sits at a table must act in time. Each iteration leaves an average strategy that can be
-played, so the clock is read after every one. The first few are always finished: the average begins
-with uniform play, which would be most of it.
+A player at a table must act in time. Each iteration leaves an average strategy that can be played,
+so the clock is read after every one. The first few iterations are always completed: the average
+starts with uniform play, which would otherwise be most of it.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 
 ENOUGH = 1_000  # iterations after which more would change little
-_LEAST = 3  # iterations that are never too many
-_CHEAP = 200_000  # numbers of both plans up to which best responses take milliseconds
+_LEAST = 3  # minimum number of iterations
+_CHEAP = 200_000  # length of both plans up to which best responses take milliseconds
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How long a decision may take: seconds, or a number of iterations whatever they take."""
+    """Limit of a decision: seconds, or a number of iterations however long they take."""
 
     seconds: float | None = 1.0
     iterations: int = ENOUGH
@@ -37,7 +37,7 @@ class Budget:
 
 @functools.cache
 def warm_up() -> None:
-    """Compile what solving needs before a clock runs: a turn and a river of few cards."""
+    """Compile the kernels of solving before a clock runs, on a turn and a river with few cards."""
     rules, everything = get_game("royal-holdem"), np.ones(1326)
     for board in ("AsKsQhTd", "AsKsQhTdTc"):
         spot = subgame(rules, parse_cards(board), (everything, everything), pot=40)
@@ -47,7 +47,7 @@ def warm_up() -> None:
 
 
 class TableSolution:
-    """A subgame and its solution so far."""
+    """Subgame with its solution so far."""
 
     def __init__(self, spot: Subgame) -> None:
         self.subgame = spot
@@ -56,11 +56,11 @@ class TableSolution:
 
     @property
     def iterations(self) -> int:
-        """Done so far."""
+        """Number of iterations so far."""
         return int(self._state["iteration"])
 
     def improve(self, budget: Budget, start: float) -> bool:
-        """Iterate until the budget is spent; whether time ran out before the iterations did.
+        """Iterate until the budget is spent; return whether time ended before the iterations did.
 
         Seconds count from `start`, a reading of `time.perf_counter`.
         """
@@ -72,20 +72,20 @@ class TableSolution:
         return False
 
     def exploitability(self) -> float | None:
-        """Of the average strategies in the subgame, in chips; None where it would take long."""
+        """Return the exploitability of the average in the subgame, in chips; None if slow."""
         game = self.subgame.game
         if sum(game.lengths) > _CHEAP:
             return None
         return evaluate(game, self._solver.plans(game, self._state)).exploitability
 
     def average(self, player: int) -> Floats:
-        """The sum of all plans so far [L], in proportion to the average plan."""
+        """Return the sum of all plans so far [L], in proportion to the average plan."""
         return self._state[f"average{player}"]
 
     def chances(self, player: int, node: int, board: int, hand: int) -> Floats:
-        """Chance of each child of a decision node, [A]; uniform where it is never played.
+        """Return the probability of each child of a decision node, [A]; uniform if never played.
 
-        `board` counts from 0 in its round, `hand` is a number in the one order.
+        `board` counts from 0 in its round, `hand` is a hand number in the usual order.
         """
         tree, states = self.subgame.game.trees[player], self.subgame.states
         betting, rows = self.subgame.betting, self.subgame.rows[player].row
@@ -95,7 +95,7 @@ class TableSolution:
         return regret_matching(played.astype(np.float64))
 
     def reach(self, player: int, node: int) -> NDArray[np.float64]:
-        """How often each hand is played to a node of the first round, [H]; only ratios matter."""
+        """Return relative frequencies of hands at a node of the first round: [H]."""
         states = self.subgame.states.state_of_hand[0][0]
         row = int(self.subgame.rows[player].row[node])
         own = block(self.subgame.game.trees[player], 0, 0, self.average(player))[row]

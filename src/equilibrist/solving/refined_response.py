@@ -1,6 +1,6 @@
-"""Best responses of somebody who sees more than the strategy: finer buckets, or more raises.
+"""Best responses of an opponent that sees more than the strategy: finer buckets, or more raises.
 
-What they win is a strategy's exploitability in a larger model, as in Range of Skill's Table 1
+Their winnings are a strategy's exploitability in a larger model, as in Range of Skill's Table 1
 (Zinkevich, Bowling and Burch 2007). Raises beyond the strategy's caps are called and forgotten.
 """
 
@@ -23,10 +23,10 @@ def wide_responses(
     finer: Nested | None,
     menu: BetMenu,
 ) -> tuple[float, float]:
-    """Chips that best responses in either seat win from plans of a bucket `game`.
+    """Return the chips that best responses in either seat win from plans of a bucket `game`.
 
     `counts` are those of the strategy's `buckets` with the responder's, which are `finer` if given;
-    the raises are those of `menu`. Without either, they are the game's own best responses.
+    the raises are those of `menu`. Without either, the result is the game's own best responses.
 
     Example:
         >>> from equilibrist.abstraction.joint_counts import joint

@@ -1,25 +1,27 @@
-"""Monte Carlo CFR: iterations that look at a sample, for games too large to sweep.
+"""Monte Carlo CFR: iterations on a sample, for games too large to sweep.
 
 Both samplers add to every regret a random number whose mean is what a full sweep would add, so the
 average still converges, as 1 / √T (Lanctot, Waugh, Zinkevich and Bowling 2009). In turn each player
 draws a sample of its own and updates against the opponent's present strategy.
 
-*Public-chance sampling* (Johanson et al. 2012) draws a path of boards, one a round, the last one by
-its chance and the others its parents. On the path all states of both players are swept at once:
+*Public-chance sampling* (Johanson et al. 2012) draws a path of boards, one per round, the last one
+by its probability and the others its parents. On the path all states of both players are swept at
+once:
 
     v̂(row on board b) = [b on the path] / P(b) · (leaf values on b) + v̂(entries of the next board)
 
-The mean of v̂ over paths is v, for P(b) is how often b is on the path. The average is exact, not
-sampled: a board's behaviour changes only when it is visited, so until then its rows grow by its
-behaviour times what the rows leading to it grew, which is made up for at the next visit.
+The mean of v̂ over paths is v, because P(b) is the probability that b is on the path. The average
+is exact, not sampled: a board's behaviour changes only when it is visited, so until then its rows
+grow by its behaviour times what the rows leading to it grew, which is added at the next visit.
 
-*External sampling* (Lanctot et al. 2009) draws the whole deal and the opponent's
-actions, and walks all actions of the player. The chance of a leaf to be met is the opponent's and
-chance's share of reaching it, so its value needs no weight: regrets grow by chips. The opponent's
-average grows by its probabilities at the decisions that are met, which happens as often as the
-opponent's own actions lead there (times how likely its cards are, which does not change).
+*External sampling* (Lanctot et al. 2009) draws the whole deal and the opponent's actions, and walks
+all actions of the player. The probability that a leaf is visited is the opponent's and chance's
+share of reaching it, so its value needs no weight: regrets grow by chips. The opponent's average
+grows by its probabilities at the decisions that are visited, which happens in proportion to the
+opponent's own probability of getting there (times the probability of its cards, which does not
+change).
 
-Iteration t weighs t^γ, in regrets and in averages; γ = 1 is Linear MCCFR (Brown, Sandholm 2019).
+Iteration t has weight t^γ in regrets and averages; γ = 1 is Linear MCCFR (Brown, Sandholm 2019).
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ _Players: TypeAlias = list[tuple[Floats, ...]]
 
 @dataclass(frozen=True)
 class PublicChanceSampling:
-    """CFR on one path of boards an iteration and player; on games of one board it is CFR.
+    """CFR on one path of boards per iteration and player; on games of one board it is CFR.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -60,7 +62,7 @@ class PublicChanceSampling:
         True
     """
 
-    gamma: float = 0.0  # iteration t weighs t^gamma
+    gamma: float = 0.0  # iteration t has weight t^gamma
     dtype: str = "float64"  # or float32
     name: str = "pcs"
 
@@ -68,11 +70,11 @@ class PublicChanceSampling:
         _check_gamma(self.gamma)
 
     def init(self, game: SequenceGame, seed: int = 0) -> State:
-        """Uniform behaviour, no regret, no weight so far, and a generator started by the seed."""
+        """Return uniform behaviour, zero regrets and weights, and a seeded generator."""
         return {**_init(game, seed, self.dtype), "weight": np.array(0.0)}
 
     def step(self, game: SequenceGame, state: State, steps: int) -> None:
-        """Some more iterations: a path of boards for either player in each."""
+        """Run `steps` more iterations: a path of boards for either player in each."""
         weights = _weights(state, steps, self.gamma)
         first, second = _players(state)
         tables = (game.trees, game.leaves, game.pairs, chance_tables(game))
@@ -82,7 +84,7 @@ class PublicChanceSampling:
         state["iteration"] += steps
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
-        """The average plans, every board brought up to date; the state stays as it is."""
+        """Return the average plans, with every board up to date; the state does not change."""
         return self._average(game, state, 0), self._average(game, state, 1)
 
     def _average(self, game: SequenceGame, state: State, player: int) -> Floats:
@@ -97,7 +99,7 @@ class PublicChanceSampling:
 
 @dataclass(frozen=True)
 class ExternalSampling:
-    """MCCFR with external sampling: one deal an iteration and player.
+    """MCCFR with external sampling: one deal per iteration and player.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -110,7 +112,7 @@ class ExternalSampling:
         True
     """
 
-    gamma: float = 0.0  # iteration t weighs t^gamma
+    gamma: float = 0.0  # iteration t has weight t^gamma
     dtype: str = "float64"  # or float32
     name: str = "mccfr"
 
@@ -118,12 +120,12 @@ class ExternalSampling:
         _check_gamma(self.gamma)
 
     def init(self, game: SequenceGame, seed: int = 0) -> State:
-        """Uniform behaviour, no regret, and a generator started by the seed."""
-        walk_tables(game)  # refuses games that cannot be walked
+        """Return uniform behaviour, zero regrets, and a seeded generator."""
+        walk_tables(game)  # raises an error for games that cannot be walked
         return _init(game, seed, self.dtype)
 
     def step(self, game: SequenceGame, state: State, steps: int) -> None:
-        """Some more iterations: a deal and a walk for either player in each."""
+        """Run `steps` more iterations: a deal and a walk for either player in each."""
         weights = _weights(state, steps, self.gamma)
         first, second = _players(state)
         tables = (game.trees, game.pairs, chance_tables(game), walk_tables(game))
@@ -131,7 +133,7 @@ class ExternalSampling:
         state["iteration"] += steps
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
-        """The average plans; uniform where no walk has been."""
+        """Return the average plans; uniform where no walk has been."""
         return self._average(game, state, 0), self._average(game, state, 1)
 
     def _average(self, game: SequenceGame, state: State, player: int) -> Floats:
@@ -144,14 +146,14 @@ class ExternalSampling:
 
 
 def _init(game: SequenceGame, seed: int, dtype: str) -> State:
-    """Arrays [L] of either player, and the generator's four words."""
+    """Return arrays [L] of either player, and the generator's four words."""
     if game.expected:
         raise InvalidValueError(
-            f"{game.name} leaves rounds out, which sampling does not know: use cfr+ or lp",
+            f"{game.name} leaves rounds out, which sampling does not support; use cfr+ or lp",
             value=game.name,
         )
     if seed < 0:
-        raise InvalidValueError(f"a seed is 0 or more, not {seed}", value=seed)
+        raise InvalidValueError(f"the seed must be 0 or more, not {seed}", value=seed)
     state: State = {
         "iteration": np.array(0),
         "generator": np.random.SeedSequence(seed).generate_state(4, np.uint64),
@@ -169,28 +171,28 @@ def _players(state: State) -> _Players:
 
 
 def _weights(state: State, steps: int, gamma: float) -> NDArray[np.float64]:
-    """Weights [steps] of the next iterations."""
+    """Return the weights [steps] of the next iterations."""
     if steps < 0:
-        raise InvalidValueError(f"a run has 0 iterations or more, not {steps}", value=steps)
+        raise InvalidValueError(
+            f"the number of iterations must be 0 or more, not {steps}", value=steps
+        )
     done = int(state["iteration"])
     return np.arange(done + 1, done + steps + 1, dtype=np.float64) ** gamma
 
 
 def _check_gamma(gamma: float) -> None:
     if not 0 <= gamma < math.inf:
-        raise InvalidValueError(
-            f"iteration t weighs t^gamma, with gamma 0 or more, not {gamma}", value=gamma
-        )
+        raise InvalidValueError(f"gamma must be 0 or more, not {gamma}", value=gamma)
 
 
-# --- tables, kept as long as their game -----------------------------------------------------------
+# --- tables, stored as long as their game ---------------------------------------------------------
 
 _chances: WeakKeyDictionary[SequenceGame, ChanceTables] = WeakKeyDictionary()
 _walks: WeakKeyDictionary[SequenceGame, WalkTables] = WeakKeyDictionary()
 
 
 def chance_tables(game: SequenceGame) -> ChanceTables:
-    """How likely the boards of a game are, and player 0's states on the last ones.
+    """Return the probabilities of a game's boards, and of player 0's states on the last ones.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -212,7 +214,7 @@ def _chance_tables(game: SequenceGame) -> ChanceTables:
         states = _row_sums(game)
         chance = np.add.reduceat(states, tree.state_start[:-1])
         states = _cumulative(states, tree.state_start)
-    # Boards of earlier rounds are as likely as all boards of the last round below them.
+    # Boards of earlier rounds are as likely as all boards of the last round below them together.
     last = int(tree.board_start[-2])
     chance[:last] = 0
     chance[last:] /= chance[last:].sum()
@@ -223,16 +225,16 @@ def _chance_tables(game: SequenceGame) -> ChanceTables:
 
 
 def _row_sums(game: SequenceGame) -> NDArray[np.float64]:
-    """Chance of each of player 0's states on each board: [states of all boards]."""
+    """Return the probability of each of player 0's states on each board: [states of all boards]."""
     first, second = game.trees
     widths = np.repeat(second.num_states, first.num_states)
     return np.add.reduceat(game.pairs.joint, np.cumsum([0, *widths[:-1]]))
 
 
 def _meeting_pairs(game: SequenceGame) -> NDArray[np.int64]:
-    """Ordered pairs of hands that share no card, on each board: [B].
+    """Return the number of ordered pairs of hands that share no card, on each board: [B].
 
-    All pairs, less those that share a card; only a hand of two cards and itself share two.
+    All pairs, less those that share a card; only a hand of two cards shares two, with itself.
     """
     hands = np.diff(game.pairs.hand_start)
     board = np.repeat(np.arange(len(hands)), hands)
@@ -243,17 +245,19 @@ def _meeting_pairs(game: SequenceGame) -> NDArray[np.int64]:
     return hands**2 - (held[:, :52] ** 2).sum(axis=1) + itself
 
 
-def _cumulative(chances: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Cumulative chances within each slice, ending in exactly 1 where anything is possible."""
-    result = np.empty_like(chances)
+def _cumulative(
+    probabilities: NDArray[np.float64], starts: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return cumulative probabilities within each slice, ending in exactly 1 if any is positive."""
+    result = np.empty_like(probabilities)
     for start, end in itertools.pairwise(starts):
-        total = np.cumsum(chances[start:end])
+        total = np.cumsum(probabilities[start:end])
         result[start:end] = total / total[-1] if total[-1] > 0 else total
     return result
 
 
 def walk_tables(game: SequenceGame) -> WalkTables:
-    """The betting tree of a game as walks need it; a matrix game is a tree of two moves."""
+    """Return the betting tree of a game as walks need it; a matrix game is a tree of two moves."""
     if game not in _walks:
         if game.betting is not None:
             _walks[game] = _betting_walk(game, game.betting)
@@ -276,7 +280,7 @@ def _betting_walk(game: SequenceGame, betting: BettingTree) -> WalkTables:
 
 
 def _matrix_walk(game: SequenceGame) -> WalkTables:
-    """Player 0 moves, then player 1, who does not see it: one row in all of its nodes."""
+    """Build a tree in which player 0 moves, then player 1, who does not see it: one row for all."""
     sizes = [int(tree.decision_size[0]) for tree in game.trees]
     cells = np.argwhere(np.ones(sizes)) + 1
     if game.lengths != (sizes[0] + 1, sizes[1] + 1) or not np.array_equal(
@@ -304,5 +308,5 @@ def _matrix_walk(game: SequenceGame) -> WalkTables:
 
 def _cannot_walk(game: SequenceGame, why: str) -> InvalidValueError:
     return InvalidValueError(
-        f"{game.name} {why}, so external sampling cannot walk it: use pcs or cfr", value=game.name
+        f"{game.name} {why}, so external sampling cannot walk it; use pcs or cfr", value=game.name
     )

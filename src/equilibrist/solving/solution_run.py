@@ -1,4 +1,4 @@
-"""Where a run is kept: a solution's folder, written at checkpoints and opened to go on."""
+"""Storage of a run in a solution's folder: written at checkpoints and opened to resume."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from equilibrist.strategies.solution import KIND, TRACE_COLUMNS, Solution
 
 
 class Store:
-    """Saves a run as a solution, and opens it again; without a folder it does nothing."""
+    """Store that saves a run as a solution and opens it again; without a folder it does nothing."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Store:
         self.settings = {"dtype": dtype}
 
     def save(self, run: Run) -> None:
-        """Write the run so far; the folder holds the old one or the new one, never half."""
+        """Write the run so far; the folder holds the old one or the new one, never a part."""
         if self.out is None:
             return
         run.check_whole()
@@ -58,7 +58,7 @@ class Store:
         ).save(self.out)
 
     def resume(self) -> Run:
-        """The run in the folder; refused if it is of another game, method or setting."""
+        """Open the run in the folder; raise an error if its game, method or settings differ."""
         assert self.out is not None
         artefact = open_artefact(self.out, KIND, in_memory=True)
         solution = Solution.of(artefact)
@@ -71,7 +71,7 @@ class Store:
         for what, is_same in same.items():
             if not is_same:
                 raise InvalidValueError(
-                    f"{self.out} was begun with another {what}; resume with the same, or choose "
+                    f"{self.out} was started with another {what}; resume with the same, or choose "
                     "another folder",
                     value=what,
                 )
@@ -86,12 +86,12 @@ class Store:
 
 
 def read_trace(artefact: Artefact, unit: str) -> list[Row]:
-    """The evaluations of a stored run; `StorageError` where there is none to go on from."""
+    """Read the evaluations of a stored run; `StorageError` if there are none to resume from."""
     trace = artefact.arrays["trace"]
     if len(trace) == 0 or trace.shape[1] != len(TRACE_COLUMNS):
         raise damaged(
             artefact.folder / artefact.files["trace"].file,
-            f"has shape {list(trace.shape)}; a run has rows of {', '.join(TRACE_COLUMNS)}",
+            f"has shape {list(trace.shape)}; the rows of a run must be {', '.join(TRACE_COLUMNS)}",
         )
     return [
         Row(int(t), seconds, Evaluation(value, (one, two), unit))

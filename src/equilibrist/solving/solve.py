@@ -1,12 +1,12 @@
-"""One verb: run a solver on a game until a target or a budget, watched by best responses.
+"""Run a solver on a game until a target or a budget, with best responses along the way.
 
-`solve` knows nothing of files or screens: it calls `watch` after each evaluation, and between them
-whenever it looks at the clock, and `save` when a checkpoint is due, so that the command line shows
+`solve` does not know files or screens: it calls `watch` after each evaluation, and between them
+whenever it reads the clock, and `save` when a checkpoint is due, so that the command line shows
 progress and writes artefacts.
 
 Inside `stopping.on_signals` a signal ends a run after its iteration: it is evaluated, saved and
 returned. Elsewhere Ctrl-C raises `KeyboardInterrupt`. One that arrives within an iteration leaves
-arrays that do not belong together, so it ends `solve`, and the last checkpoint stands.
+arrays that are not consistent, so it ends `solve`, and the last checkpoint remains.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from equilibrist.storage.stopping import Stopped
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.solution import MAY_BE_INFINITE, STATE
 
-_LONGEST_CHUNK = 1.0  # seconds between two looks at the clock and at Ctrl-C
-_CHECKPOINT_SHARE = 0.05  # a checkpoint is due when it costs less than this of the time since
+_LONGEST_CHUNK = 1.0  # seconds between two checks of the clock and of Ctrl-C
+_CHECKPOINT_SHARE = 0.05  # a checkpoint is due when it costs less than this share of the time
 
 
 class Outcome(Enum):
-    """How a run ended, and what to do next."""
+    """Outcome of a run, with what to do next."""
 
     TARGET_REACHED = "the target is reached"
     FINISHED = "the method has nothing left to do"
     BUDGET_SPENT = "the budget is spent: give more iterations, or resume"
-    INTERRUPTED = "stopped on request: resume to go on"
+    INTERRUPTED = "stopped on request: resume to continue"
     BROKEN_DOWN = "the arithmetic broke down: use float64, or a method without smoothing"
 
 
@@ -49,13 +49,13 @@ class Row:
     """One evaluation of a run."""
 
     iteration: int
-    seconds: float  # spent in the solver's iterations, evaluations not counted
+    seconds: float  # time of the solver's iterations, without evaluations
     evaluation: Evaluation
 
 
 @dataclass
 class Run:
-    """A run so far: the solver's state, its trace, and how it ended."""
+    """Run so far: the solver's state, its trace, and how it ended."""
 
     state: State
     trace: list[Row] = field(default_factory=list)
@@ -65,11 +65,11 @@ class Run:
     is_checked: bool = False  # whether the arrays are known to be those of the game and the solver
 
     def check_whole(self) -> None:
-        """Raise `SolverError` within an iteration: nothing of it may be stored."""
+        """Raise `SolverError` within an iteration: such a state must not be stored."""
         if not self.is_whole:
             raise SolverError(
-                f"the run broke off within an iteration, after iteration "
-                f"{int(self.state['iteration'])}; go on from its last checkpoint"
+                f"the run was interrupted within an iteration, after iteration "
+                f"{int(self.state['iteration'])}; resume from its last checkpoint"
             )
 
     @property
@@ -78,7 +78,7 @@ class Run:
         return self.trace[-1].evaluation
 
     def trace_array(self) -> NDArray[np.float64]:
-        """The trace as rows (iteration, seconds, exploitability, best response 0, 1, value)."""
+        """Return rows (iteration, seconds, exploitability, best response 0, 1, value)."""
         return np.array(
             [
                 (row.iteration, row.seconds, row.evaluation.exploitability,
@@ -104,8 +104,9 @@ def solve(
 ) -> Run:
     """Run `solver` to an exploitability of `target`, or for some iterations or seconds.
 
-    Best responses are computed after 1, 2, 5, 10, 20, 50, … iterations, or `every` so many, and at
-    the end. Give `run` to go on with an earlier run; `iterations` then counts from its beginning.
+    Best responses are computed after 1, 2, 5, 10, 20, 50, … iterations, or after every `every`
+    iterations, and at the end. Give `run` to continue an earlier run; `iterations` then counts from
+    its start.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -122,10 +123,10 @@ def solve(
         check_given_state(run.state, solver.name, solver.init(game, seed))
         run.is_checked = True
     run.outcome = Outcome.BUDGET_SPENT
-    solver.step(game, run.state, 0)  # compiles, outside the time that is measured
+    solver.step(game, run.state, 0)  # compiles the kernels before the time is measured
     checkpoints = _Checkpoints(save, int(run.state["iteration"]))
-    looks = _Looks(game, solver, checkpoints)
-    first = looks(run)
+    evaluator = _Evaluator(game, solver, checkpoints)
+    first = evaluator(run)
     limit = np.inf if iterations is None else iterations
     try:
         while not _is_done(run, limit, target, seconds):
@@ -133,9 +134,9 @@ def solve(
                 run.outcome = Outcome.INTERRUPTED
                 break
             goal = min(next_look(int(run.state["iteration"]), every), limit)
-            ending = looks.seconds + checkpoints.cost
+            ending = evaluator.seconds + checkpoints.cost
             _advance(game, solver, run, int(goal), seconds, watch, ending)
-            run.trace.append(looks(run))
+            run.trace.append(evaluator(run))
             if watch is not None:
                 watch(run)
             checkpoints.save_if_due(run)
@@ -146,7 +147,7 @@ def solve(
         run.is_whole = True
         run.outcome = Outcome.INTERRUPTED
         if not run.trace or run.trace[-1].iteration < int(run.state["iteration"]):
-            run.trace.append(looks(run))
+            run.trace.append(evaluator(run))
     if not run.trace:
         run.trace.append(first)
     checkpoints.save(run)
@@ -154,21 +155,21 @@ def solve(
 
 
 class _Checkpoints:
-    """Saves a run when that costs little of the time since, and at the end unless it is saved."""
+    """Saves a run when that costs little of the time since the last save, and at the end."""
 
     def __init__(self, save: Callable[[Run], None] | None, start: int) -> None:
         self._save, self._start = save, start
-        self._iteration: int | None = None  # of the last one; None before there is one
+        self._iteration: int | None = None  # of the last checkpoint; None before the first
         self._written = time.perf_counter()
         self.cost = 0.0  # seconds that it took
 
     def save_if_due(self, run: Run) -> None:
-        """Save, or leave it for now."""
+        """Save if a checkpoint is due."""
         if self.cost <= _CHECKPOINT_SHARE * (time.perf_counter() - self._written):
             self.save(run)
 
     def save(self, run: Run) -> None:
-        """Save unless that iteration is saved; a run that has not begun is not worth it."""
+        """Save unless that iteration is saved already or the run has not started."""
         iteration = int(run.state["iteration"])
         if self._save is None or iteration in (0, self._iteration):
             return
@@ -179,21 +180,21 @@ class _Checkpoints:
         self._iteration, self.cost = iteration, self._written - start
 
     def __str__(self) -> str:
-        """Which checkpoint a run can go on from."""
+        """Return which checkpoint a run can resume from."""
         if self._iteration is not None:
             return f"the last checkpoint is from iteration {self._iteration:,}"
-        return f"it went on from iteration {self._start:,}" if self._start else "nothing is saved"
+        return f"it resumed from iteration {self._start:,}" if self._start else "nothing is saved"
 
 
-class _Looks:
-    """Evaluates a run, and remembers how long that takes."""
+class _Evaluator:
+    """Evaluates a run, and records how long that takes."""
 
     def __init__(self, game: SequenceGame, solver: Solver, checkpoints: _Checkpoints) -> None:
         self.game, self.solver, self.checkpoints = game, solver, checkpoints
-        self.seconds = 0.0  # of the last one
+        self.seconds = 0.0  # time of the last evaluation
 
     def __call__(self, run: Run) -> Row:
-        """The plans so far, evaluated; `SolverError` where a number of the run is not finite."""
+        """Evaluate the plans so far; raise `SolverError` if a number of the run is not finite."""
         start = time.perf_counter()
         stopping.expect("evaluation", self.seconds + self.checkpoints.cost)
         iteration = int(run.state["iteration"])
@@ -218,7 +219,7 @@ def check_budget(
 ) -> None:
     """Raise `InvalidValueError` unless a budget is given, above zero and finite."""
     if iterations is None and target is None and seconds is None:
-        raise InvalidValueError("say how long to solve: iterations, seconds or a target")
+        raise InvalidValueError("give a budget: iterations, seconds or a target")
     numbers = {"iterations": iterations, "target": target, "seconds": seconds, "every": every}
     for name, number in numbers.items():
         if number is not None and not 0 < number < math.inf:
@@ -228,7 +229,7 @@ def check_budget(
 
 
 def next_look(iteration: int, every: int | None = None) -> int:
-    """The next iteration after which plans are evaluated, unless a budget ends before.
+    """Return the next iteration after which plans are evaluated, unless a budget ends before.
 
     Example:
         >>> [next_look(iteration) for iteration in (0, 1, 7, 230)], next_look(230, every=100)
@@ -251,7 +252,7 @@ def _advance(
 ) -> None:
     """Iterate to `goal`, in chunks short enough to notice the clock and a request to stop.
 
-    `ending` is what follows such a request: seconds of an evaluation and a checkpoint.
+    `ending` is the time needed after such a request: seconds of an evaluation and a checkpoint.
     """
     chunk, taken, done = 1, None, 1
     while (left := goal - int(run.state["iteration"])) > 0 and not stopping.is_requested():
@@ -271,7 +272,7 @@ def _advance(
 
 
 def _evaluated(game: SequenceGame, solver: Solver, state: State) -> Evaluation:
-    """The plans so far, evaluated; locked decisions are those of the state, if it has them."""
+    """Evaluate the plans so far; locked decisions are those of the state, if it has them."""
     if isinstance(solver, Evaluates):
         return solver.evaluate(game, state)
     plans = solver.plans(game, state)
@@ -280,14 +281,14 @@ def _evaluated(game: SequenceGame, solver: Solver, state: State) -> Evaluation:
 
 
 def check_finite(state: State) -> None:
-    """Raise `InvalidValueError` where an array of a state holds a number that is not finite.
+    """Raise `InvalidValueError` if an array of a state holds a number that is not finite.
 
     Plans and best responses may hide it: a row of regrets that are NaN is played uniformly.
     """
     for name, array in state.items():
         if array.dtype.kind != "f" or not array.size:
             continue
-        least, most = float(array.min()), float(array.max())  # NaN if one is
+        least, most = float(array.min()), float(array.max())  # NaN if any number is
         is_infinite = math.isinf(least) or math.isinf(most)
         if math.isnan(least) or (is_infinite and STATE + name not in MAY_BE_INFINITE):
             what = "infinity" if is_infinite else "NaN"
@@ -308,5 +309,5 @@ def _is_done(run: Run, limit: float, target: float | None, seconds: float | None
 
 
 def _has_ended(state: State) -> bool:
-    """Solvers that end by themselves say so: `finished`, or `breakdown` of their arithmetic."""
+    """Return whether a solver has ended by itself: `finished`, or `breakdown` of its arithmetic."""
     return bool(state.get("finished", False)) or bool(state.get("breakdown", False))

@@ -1,17 +1,17 @@
-"""What a solver is: frozen hyper-parameters, and arrays that evolve.
+"""Interface of solvers: frozen hyper-parameters, and a state of arrays that evolves.
 
-A solver holds no game and no arrays. Its state is a dictionary of arrays, so a checkpoint is these
-arrays written down, and a resumed run goes on to the same numbers.
+A solver holds no game and no arrays. Its state is a dictionary of arrays, so a checkpoint stores
+these arrays, and a resumed run gives the same numbers.
 
 Names that mean the same in every state:
 
-- `iteration`, always there: an int64 array of shape ();
-- `finished`, where a method ends by itself: once it is true, further steps change nothing;
-- `breakdown`, where its arithmetic may fail: likewise, and the plans are no longer improving;
-- `behaviour0` and `behaviour1` [L], where a method keeps them: at locked decisions they hold the
+- `iteration`, always present: an int64 array of shape ();
+- `finished`, if a method ends by itself: once it is true, further steps change nothing;
+- `breakdown`, if its arithmetic may fail: likewise, and the plans no longer improve;
+- `behaviour0` and `behaviour1` [L], if a method stores them: at locked decisions they hold the
   probabilities that are given;
-- `gains`, `exploitability` and `nash_conv`, where a method knows them: infinite as long as nothing
-  is known. No other number of a state is ever infinite, and none is NaN.
+- `gains`, `exploitability` and `nash_conv`, if a method computes them: infinite as long as they are
+  unknown. No other number of a state is ever infinite, and none is NaN.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ State: TypeAlias = dict[str, NDArray[Any]]
 
 
 class Solver(Protocol):
-    """The protocol of every solver."""
+    """Protocol of every solver."""
 
     @property
     def name(self) -> str:
-        """What the command line calls it."""
+        """Name of the method on the command line."""
 
     def init(self, game: SequenceGame, seed: int = 0) -> State:
-        """The state before the first iteration."""
+        """Return the state before the first iteration."""
 
     def step(self, game: SequenceGame, state: State, steps: int) -> None:
         """Run some more iterations, in place."""
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
-        """The realization plans found so far, one a player."""
+        """Return the realization plans found so far, one per player."""
 
 
 @runtime_checkable
 class Evaluates(Protocol):
-    """A solver that computes best responses itself: its plans are too long to be written out."""
+    """Solver that computes best responses itself, because its plans are too long to store."""
 
     def evaluate(self, game: SequenceGame, state: State) -> Evaluation:
-        """The value of the plans found so far, and both best responses."""
+        """Return the value of the plans found so far, and both best responses."""
 
 
 @runtime_checkable
 class DependsOnTarget(Protocol):
-    """A solver whose settings follow from the exploitability that is wanted."""
+    """Solver whose settings depend on the target exploitability."""
 
     def for_target(self, target: float, dtype: str) -> Solver:
-        """Return the solver for a target in the game's unit, with arrays of a type."""
+        """Return the solver for a target in the game's unit, with arrays of a dtype."""

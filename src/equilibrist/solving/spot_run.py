@@ -1,6 +1,6 @@
-"""Solved spots on disk: the spot as text, the tables of its solver, and the proof.
+"""Solved spots on disk: the spot as text, the tables of its solver, and the certificate.
 
-To answer, only the averages are read; to go on, everything is, and the run goes on to the same
+Answers read only the averages; resuming reads everything, and the run continues with the same
 numbers.
 """
 
@@ -34,15 +34,15 @@ _TRACE = ArrayRule("float64", (None, len(TRACE_COLUMNS)))
 
 @dataclass(frozen=True, eq=False)
 class SolvedSpot:
-    """A spot, how it is solved, and how far."""
+    """Spot with its solver and the state of its solution."""
 
     spot: Spot
     solver: TableCFR
     run: Run
-    subgame: Subgame | None = None  # if it is built
+    subgame: Subgame | None = None  # if it has been built
 
     def save(self, folder: str | Path) -> str:
-        """Write it, replacing one that is there at once and whole; returns its hash."""
+        """Write the spot, replacing an existing one atomically; return its hash."""
         self.run.check_whole()
         found = self.run.evaluation
         return write_artefact(
@@ -65,10 +65,10 @@ class SolvedSpot:
 
     @classmethod
     def open(cls, folder: str | Path, *, to_go_on: bool = False) -> SolvedSpot:
-        """The spot in a folder, its game built and its tables checked.
+        """Open the spot in a folder, build its game and check its tables.
 
-        To go on, its arrays are copied to memory; otherwise large ones are checked as they are
-        read.
+        With `to_go_on`, its arrays are copied to memory so that the run can be resumed; otherwise
+        large ones are checked as they are read.
         """
         stored = read_identity(folder, KIND)
         spot, by = _read_spot(stored), _read_solver(stored)
@@ -96,7 +96,7 @@ class SolvedSpot:
         for what, is_same in (("spot", spot == self.spot), ("method", solver == self.solver)):
             if not is_same:
                 raise InvalidValueError(
-                    f"{folder} was begun with another {what}; resume with the same, or choose "
+                    f"{folder} was started with another {what}; resume with the same, or choose "
                     "another folder",
                     value=what,
                 )
@@ -107,13 +107,13 @@ class SolvedSpot:
         return not any(isinstance(array, BlockwiseArray) for array in self.run.state.values())
 
     def answers(self, found: Subgame | None = None) -> Answers:
-        """What it says at nodes."""
+        """Return the answers of the spot at its nodes."""
         found = found or self.subgame or self.spot.build()
         return Answers(self.spot, found, TableBoards(found.game, self.solver, self.run.state))
 
 
 def _read_spot(stored: Identity) -> Spot:
-    """The spot that a manifest describes."""
+    """Read the spot that a manifest describes."""
     fields = Fields.configuration(stored).part("spot")
     known = {field.name for field in dataclasses.fields(Spot)}
     for name in fields.names():
@@ -138,16 +138,18 @@ def _read_spot(stored: Identity) -> Spot:
 
 
 def _read_solver(stored: Identity) -> TableCFR:
-    """The solver that a manifest names."""
+    """Read the solver that a manifest names."""
     fields = Fields.configuration(stored)
     return solver(fields.choice("method", tuple(TABLE_METHODS)), fields.choice("bits", (16, 32)))
 
 
 def solver(method: str, bits: int) -> TableCFR:
-    """A solver of spots by its name and the bits of a number."""
+    """Return a solver of spots by its name and the bits per number."""
     if method not in TABLE_METHODS:
         names = ", ".join(TABLE_METHODS)
-        raise InvalidValueError(f"spots are solved by {names}, not by {method!r}", value=method)
+        raise InvalidValueError(
+            f"the method of a spot must be {names}, not {method!r}", value=method
+        )
     if bits not in (16, 32):
-        raise InvalidValueError(f"numbers have 16 or 32 bits, not {bits}", value=bits)
+        raise InvalidValueError(f"bits must be 16 or 32, not {bits}", value=bits)
     return dataclasses.replace(TABLE_METHODS[method], bits=bits)

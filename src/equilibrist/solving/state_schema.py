@@ -1,6 +1,6 @@
-"""What the stored state of a run must be: the arrays that its solver begins with, or grown lists.
+"""Schema of the stored state of a run: the arrays of its solver's first state, or grown lists.
 
-Kernels take the arrays of a state on trust, so whoever goes on from a stored one checks it first.
+Kernels do not check the arrays of a state, so code that resumes a stored state checks it first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from equilibrist.storage.schema import ArrayRule, check_arrays, check_form
 from equilibrist.strategies.solution import MAY_BE_INFINITE, STATE
 
 _MOST_ITERATIONS = 10**15
-# Methods that keep lists of plans: names of the axes that grow, None for those that do not.
+# Methods that store lists of plans: names of the axes that grow, None for those that do not.
 _GROWING: dict[str, dict[str, tuple[str | None, ...]]] = {
     "double-oracle": {
         "plans0": ("list 0", None),
@@ -40,7 +40,7 @@ _GROWING: dict[str, dict[str, tuple[str | None, ...]]] = {
         "weights": ("list",),
     },
 }
-# What the range of skill keeps of its last answer: of the responder, and of the list.
+# What Range of Skill stores of its last answer: of the responder, and of the list.
 _ANSWER = {
     f"response.{part}{player}": ArrayRule(
         ("float32", "float64"), (f"answer {player}",), is_optional=True
@@ -96,7 +96,7 @@ def _fits(method: str, first: State, shapes: Mapping[str, tuple[int, ...]]) -> b
     growing = _GROWING.get(method, {})
     lengths = {name: shape[0] for name, shape in shapes.items() if shape}
     fits = not growing or 0 not in lengths.values()
-    if method == "double-oracle":  # a basis has one line more than there are plans
+    if method == "double-oracle":  # a basis has one more entry than there are plans
         fits &= all(lengths[f"basis{p}"] == lengths[f"plans{p}"] + 1 for p in (0, 1))
     elif method == "range-of-skill" and any(name in lengths for name in _ANSWER):
         most = first["strategies"].shape[1], lengths["strategies"] + 1
@@ -105,7 +105,7 @@ def _fits(method: str, first: State, shapes: Mapping[str, tuple[int, ...]]) -> b
 
 
 def _rule(name: str, array: NDArray[Any], axes: tuple[str | None, ...] | None) -> ArrayRule:
-    """What an array of a state must be, given the first one and the axes that grow."""
+    """Return the rule for an array of a state, given the first one and the axes that grow."""
     shape: tuple[int | str, ...] = array.shape
     if axes is not None:
         shape = tuple(

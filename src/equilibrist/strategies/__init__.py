@@ -1,1 +1,1 @@
-"""Strategies as nouns: what solving produces, and the forms other programs read."""
+"""Strategies: the results of solving, and their forms for play and for other programs."""

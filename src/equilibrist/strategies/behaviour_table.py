@@ -1,4 +1,4 @@
-"""What a plan does at one node: a table of hands × actions."""
+"""Tables of a plan's behaviour at one node: hands × actions."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ class BehaviourTable:
 
     node: str  # the betting so far
     board: str  # cards, empty before any are dealt
-    player: int  # who acts
+    player: int  # player to act
     hands: tuple[str, ...]  # such as `KhQh ×4`: four hands play alike; or `bucket 3`
     actions: tuple[str, ...]  # such as f, c and r
-    probabilities: NDArray[np.float64]  # [H, A], uniform where the player never gets to
-    reach: NDArray[np.float64]  # [H] chance that the player's own actions lead here
+    probabilities: NDArray[np.float64]  # [H, A], uniform where the player never arrives
+    reach: NDArray[np.float64]  # [H] probability that the player's own actions lead here
 
 
 def behaviour_table(
     game: SequenceGame, plans: tuple[Floats, Floats], node: str = "", board: str = ""
 ) -> BehaviourTable:
-    """What the player who acts at a node does with each hand.
+    """Return what the player to act at a node does with each hand.
 
     `node` is the betting so far (`BettingTree.parse`), `board` the cards on the table in the order
-    of their rounds; any suits will do, hands are named in those suits.
+    of their rounds; any suits are accepted, and hands are named in those suits.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -84,7 +84,7 @@ def behaviour_table(
 def _decide(
     tree: Treeplex, r: int, b: int, d: int, plan: Floats
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Probabilities [H, A] and reach [H] of decision `d` on the b-th board of round `r`."""
+    """Return probabilities [H, A] and reach [H] of decision `d` on the b-th board of round `r`."""
     own = block(tree, r, int(tree.board_start[r]) + b, plan)
     first, size = int(tree.decision_first[d]), int(tree.decision_size[d])
     taken = own[first : first + size].T.astype(np.float64)
@@ -95,12 +95,12 @@ def _decide(
 def find_board(
     rules: GameRules, states: CardStates, r: int, text: str, first_round: int = 0
 ) -> tuple[int, tuple[int, ...], NDArray[np.uint8]]:
-    """The board that stands for some cards, those cards, and a renaming.
+    """Find the stored board that represents some cards; return it, those cards, and a renaming.
 
     Rounds `r` count from `first_round`.
 
     The renaming [52] maps the cards of the stored board, and of hands on it, to the cards asked
-    for. Without a text the only board of the round is meant.
+    for. An empty text means the only board of the round.
     """
     boards = states.boards[r]
     dealt = rules.num_board_cards[: first_round + r + 1]
@@ -126,7 +126,7 @@ def find_board(
 
 
 def _parse_board(rules: GameRules, boards: NDArray[np.uint8], r: int, text: str) -> tuple[int, ...]:
-    """Cards of the game's deck, as many as boards of round `r` have."""
+    """Parse cards of the game's deck; raise an error unless their number fits round `r`."""
     asked = parse_cards(text.replace("/", " "))
     for card in asked:
         if card not in rules.deck:
@@ -146,7 +146,7 @@ def _parse_board(rules: GameRules, boards: NDArray[np.uint8], r: int, text: str)
 
 
 def _sorted_deals(cards: list[int] | tuple[int, ...], deals: list[int]) -> tuple[int, ...]:
-    """Board cards with those of each deal in ascending order, as boards are stored."""
+    """Return board cards with those of each deal in ascending order, as boards are stored."""
     left = iter(cards)
     return tuple(
         itertools.chain.from_iterable(
@@ -156,7 +156,7 @@ def _sorted_deals(cards: list[int] | tuple[int, ...], deals: list[int]) -> tuple
 
 
 def _rank_renaming(stored: NDArray[np.uint8], asked: tuple[int, ...]) -> NDArray[np.uint8]:
-    """Cards [52] to cards of the same rank, the stored board to the one asked for."""
+    """Map cards [52] to cards of the same rank, the stored board to the one asked for."""
     renaming = np.arange(52, dtype=np.uint8)
     given = dict(zip(stored.tolist(), asked, strict=True))
     for rank in range(13):
@@ -168,7 +168,7 @@ def _rank_renaming(stored: NDArray[np.uint8], asked: tuple[int, ...]) -> NDArray
 
 
 def _renamed(name: str, renaming: NDArray[np.uint8]) -> str:
-    """The name of a state in other suits."""
+    """Return the name of a state in other suits."""
     hand, *count = name.split(" ")
     return " ".join([cards_name(renaming[list(parse_cards(hand))]), *count])
 

@@ -1,12 +1,12 @@
-"""One strategy glued from models of different rounds, as PsOpti's are (Billings et al. 2003).
+"""Strategies glued from models of different rounds, as PsOpti's are (Billings et al. 2003).
 
-An *opening* is played in the first round. Where that round ends a *later* model goes on, which one
-depends on the betting so far, and from there on hands are its buckets. The sub-trees behind
-different betting have no information set in common, so any models fit together that know the same
-actions; how well depends on what each assumes of the others (`abstraction.conditioning`).
+An *opening* is played in the first round. Where that round ends, a *later* model continues; which
+one depends on the betting so far, and from there on hands are its buckets. The sub-trees behind
+different betting have no information set in common, so any models with the same actions fit
+together; how well depends on what each assumes of the others (`abstraction.conditioning`).
 
-The whole is a table like any other: chances of every action by the player's column, a column of the
-opening's own in the first round, and the sequence of later classes after it.
+The result is a table like any other: probabilities of every action by the player's column, a column
+of the opening's own in the first round, and the sequence of later classes after it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from equilibrist.models.treeplex import player_rows
 
 
 class Part(NamedTuple):
-    """What one model plays: of both players, behaviour in a treeplex with one board a round."""
+    """Behaviour of both players in one model, in a treeplex with one board per round."""
 
     betting: BettingTree
     trees: tuple[Treeplex, Treeplex]
@@ -41,7 +41,7 @@ class Part(NamedTuple):
 
     @staticmethod
     def of(game: SequenceGame, plans: tuple[Floats, Floats]) -> Part:
-        """The part that a solved model plays."""
+        """Build the part that a solved model plays."""
         assert game.betting is not None
         first, second = (
             game.behaviour(player, np.asarray(plan, np.float64))
@@ -59,29 +59,29 @@ class GluedBuckets:
 
     @property
     def rules(self) -> GameRules:
-        """Of the game whose hands are looked up."""
+        """Rules of the game whose hands are looked up."""
         return self.abstraction.rules
 
     @property
     def parents(self) -> tuple[NDArray[np.int32], ...]:
-        """[K] of each round; a later class has hands of all openings, so its parent means none."""
+        """[K] parents of each round; a later class has hands of all openings, so no parent."""
         first = np.full(int(self.opening.max()) + 1, -1, np.int32)
         return (first, *LaterClasses.of(self.abstraction).parents[1:])
 
     @property
     def num_buckets(self) -> tuple[int, ...]:
-        """Columns of each round."""
+        """Number of columns of each round."""
         return tuple(len(parents) for parents in self.parents)
 
     def bucket(self, hand: int, board: Cards = ()) -> int:
-        """Column of one hand on a board."""
+        """Return the column of one hand on a board."""
         if not board:
             return int(self.opening[hand])
         r = self.abstraction.streets.locate(board)[0]
         return self.abstraction.bucket(hand, board) % self._period(r)
 
     def buckets(self, board: Cards) -> NDArray[np.int32]:
-        """Column of every hand on a board: [H], −1 where the board blocks it."""
+        """Return the column of every hand on a board: [H], −1 where the board blocks it."""
         if not board:
             return self.opening.astype(np.int32)
         found = self.abstraction.buckets(board)
@@ -89,7 +89,7 @@ class GluedBuckets:
         return np.where(found >= 0, found % self._period(r), -1).astype(np.int32)
 
     def follow(self, hands: NDArray[np.int64], boards: Boards) -> NDArray[np.int32]:
-        """Columns of N hands on every street of boards of their own: [R, N]."""
+        """Return the columns of N hands on every street of boards of their own: [R, N]."""
         found = self.abstraction.follow(hands, boards)
         found[0] = self.opening[hands]
         for r in range(1, len(found)):
@@ -97,7 +97,7 @@ class GluedBuckets:
         return found
 
     def _period(self, r: int) -> int:
-        """Buckets of a round under each of the first round."""
+        """Return the number of buckets of a round under each of the first round."""
         numbers = self.abstraction.num_buckets
         return numbers[r] // numbers[0]
 
@@ -105,10 +105,10 @@ class GluedBuckets:
 def glue(
     betting: BettingTree, columns: GluedBuckets, opening: Part, later: Mapping[int, Part]
 ) -> tuple[Floats, Floats]:
-    """The behaviour of both players on a whole betting tree: [L] each.
+    """Return the behaviour of both players on a whole betting tree: [L] each.
 
     `later` has the part that is played from every node where the second round opens. Parts must
-    know every action of the tree in their rounds: `InvalidValueError` names the betting where one
+    have every action of the tree in their rounds; `InvalidValueError` names the betting where one
     does not.
     """
     parts = {0: opening} | dict(later)
@@ -120,7 +120,7 @@ def glue(
 
 
 def openings(betting: BettingTree) -> list[int]:
-    """The nodes where the second round opens.
+    """Return the nodes where the second round opens.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -151,7 +151,7 @@ def _glue_player(
             if behaviour.shape[1] != target.shape[1]:
                 raise InvalidValueError(
                     f"the model of round {r + 1} has {behaviour.shape[1]} columns, not "
-                    f"{target.shape[1]}: it is of other buckets",
+                    f"{target.shape[1]}: it has other buckets",
                     value=behaviour.shape[1],
                 )
             target[at : at + len(to)] = behaviour[begin : begin + len(to)]
@@ -159,9 +159,9 @@ def _glue_player(
 
 
 def _walk(betting: BettingTree, model: BettingTree, start: int) -> Iterator[tuple[int, int]]:
-    """Decisions of a tree from a node on, each with the model's own.
+    """Yield the decisions of a tree from a node on, each with the model's own.
 
-    A model of the first round, whatever it knows of later ones, is followed through that alone.
+    A model of the first round is followed through that round only, even if it has later ones.
     """
     last = model.last_round if model.first_round else 0
     waiting = [(start, 0)]
@@ -178,7 +178,7 @@ def _walk(betting: BettingTree, model: BettingTree, start: int) -> Iterator[tupl
 def _uncovered(betting: BettingTree, node: int) -> InvalidValueError:
     name = betting.name(node)
     return InvalidValueError(
-        f"no model covers the betting {name!r} with all its actions; models must know the raises "
+        f"no model covers the betting {name!r} with all its actions; models must have the raises "
         "of the whole game",
         value=name,
     )

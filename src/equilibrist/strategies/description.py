@@ -1,9 +1,9 @@
-"""What a solution is of, in words that people can read: enough to build the game again.
+"""Descriptions of games in readable text: enough to build the game of a solution again.
 
 An exact game is described by its rules, bet menu and symmetry. A game of buckets is described by
-the folders of its abstraction, of its counts and of its ends where it leaves rounds out, and by
-their hashes: whatever is found there later must be the same. A model of some rounds says besides
-where it begins, with what pot and what beliefs, and how it ends.
+the folders of its abstraction, of its joint counts and, if it leaves rounds out, of its ends, and
+by their hashes: the contents found there later must be the same. A model of some rounds also states
+where it starts, with what pot and what beliefs, and how it ends.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FOLDERS = ("abstraction", "joint", "ends")
 
 @dataclass(frozen=True, kw_only=True)
 class GameDescription:
-    """All it takes to build an exact game again.
+    """Description from which an exact game is built again.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -58,15 +58,16 @@ class GameDescription:
 
     @classmethod
     def of(cls, game: SequenceGame) -> GameDescription:
-        """The description of a game that `exact_game` built; any other is refused."""
+        """Describe a game that `exact_game` built; raise `InvalidValueError` for any other."""
         betting, states = game.betting, game.states
         if betting is None or states is None:
             raise InvalidValueError(
-                f"{game.name} was not built from rules, so no text can describe it", value=game.name
+                f"{game.name} was not built from rules, so it cannot be stored as text",
+                value=game.name,
             )
         if any(tree.locked.any() for tree in game.trees):
             raise InvalidValueError(
-                f"{game.name} has locked decisions, which no text describes", value=game.name
+                f"{game.name} has locked decisions, which cannot be stored as text", value=game.name
             )
         return cls(
             name=game.name,
@@ -109,7 +110,7 @@ class GameDescription:
             )
 
     def build(self, backend: str = "cpu") -> SequenceGame:
-        """The game described."""
+        """Build the game described."""
         rules = parse_rules(self.rules, self.name)
         return exact_game(
             rules,
@@ -122,21 +123,21 @@ class GameDescription:
 
 @dataclass(frozen=True, kw_only=True)
 class BucketDescription:
-    """All it takes to build a game of buckets again, both players having the same ones."""
+    """Description from which a game of buckets is built again; players share the buckets."""
 
     name: str
     abstraction: Path  # folders
     joint: Path
-    hashes: tuple[str, ...]  # of what is in them
+    hashes: tuple[str, ...]  # hashes of their contents
     bets: str | None
     raises: str | None
     max_raises: str | None
-    ends: Path | None = None  # folder of what hands are worth where rounds are left out
-    last_round: int | None = None  # that is kept; None: all are
-    bet: float = 0.0  # chips of each player that rounds left out at the end add, without ends
-    first_round: int = 0  # that is kept
-    pot: int | None = None  # chips when it opens; None: what the blinds or antes are
-    priors: Priors | None = None  # of first buckets, which are then forgotten
+    ends: Path | None = None  # folder of the values of hands where rounds are left out
+    last_round: int | None = None  # last round played; None: all
+    bet: float = 0.0  # chips that each player adds in the rounds left out at the end, without ends
+    first_round: int = 0  # first round played
+    pot: int | None = None  # chips when it opens; None: the blinds or antes
+    priors: Priors | None = None  # weights of first buckets, which are then forgotten
 
     @classmethod
     def of(
@@ -152,10 +153,10 @@ class BucketDescription:
         pot: int | None = None,
         priors: Priors | None = None,
     ) -> BucketDescription:
-        """The description of the game of two folders, whose counts must be of the abstraction.
+        """Describe the game of two folders; the counts must be those of the abstraction.
 
-        Rounds after `last_round` are left out: hands are worth there what `ends` say
-        (`models.truncated.PlayedOut`), or else their showdown after one `bet` more.
+        Rounds after `last_round` are left out: the values of hands there are those of `ends`
+        (`models.endings.PlayedOut`), or else those of a showdown after one more `bet`.
         """
         hashes: tuple[str, ...] = (
             read_identity(abstraction, KIND).hash,
@@ -168,7 +169,7 @@ class BucketDescription:
         if ends is not None:
             hashes = (*hashes, read_identity(ends, endings.KIND).hash)
         opened = Abstraction.open(abstraction)
-        menu.limit(opened.rules, first_round, last_round)  # which raises an error, if any
+        menu.limit(opened.rules, first_round, last_round)  # raises an error if the menu is invalid
         buckets = _nested(opened, priors)
         return cls(
             name=bucket_name(buckets, first_round, last_round),
@@ -186,11 +187,11 @@ class BucketDescription:
 
     @property
     def menu(self) -> BetMenu:
-        """The bets and raises of the game."""
+        """Bets and raises of the game."""
         return BetMenu.parse(self.bets, self.raises, self.max_raises)
 
     def build(self, backend: str = "cpu") -> SequenceGame:
-        """The game described; `StorageError` where its folders are gone or hold something else."""
+        """Build the game described; `StorageError` if its folders are gone or have changed."""
         counts, buckets = Joint.open(self._checked(1)), self.open_abstraction()
         if self.priors is not None:
             counts = conditioned(buckets, counts, self.priors)
@@ -206,11 +207,11 @@ class BucketDescription:
         )
 
     def nested(self, buckets: Abstraction) -> Nested:
-        """The buckets of the game: those of its abstraction, or their later classes."""
+        """Return the buckets of the game: those of its abstraction, or their later classes."""
         return _nested(buckets, self.priors)
 
     def betting(self, rules: GameRules) -> BettingTree:
-        """The betting tree of the game."""
+        """Build the betting tree of the game."""
         return BettingTree.build(
             rules,
             self.menu.clipped(rules),
@@ -227,8 +228,8 @@ class BucketDescription:
             number = self.nested(buckets).num_buckets[self.last_round]
             if played.values.shape[1:] != (number, number):
                 raise StorageError(
-                    f"{self.ends} is of other buckets: its values are "
-                    f"{list(played.values.shape[1:])} a stake, not {[number, number]}",
+                    f"{self.ends} has other buckets: its values are "
+                    f"{list(played.values.shape[1:])} per stake, not {[number, number]}",
                     value=str(self.ends),
                 )
             return played
@@ -236,12 +237,12 @@ class BucketDescription:
         return endings.Showdown.of(counts, nested, self.last_round, bet=self.bet)
 
     def check(self) -> None:
-        """Raise `StorageError` where the folders are gone or hold something else."""
+        """Raise `StorageError` if the folders are gone or have changed."""
         for place in range(len(self.hashes)):
             self._checked(place)
 
     def open_abstraction(self) -> Abstraction:
-        """The buckets, if they are still those of the solution."""
+        """Open the buckets, if they are still those of the solution."""
         return Abstraction.open(self._checked(0))
 
     def _checked(self, place: int) -> Path:
@@ -252,7 +253,7 @@ class BucketDescription:
         if found != self.hashes[place]:
             raise StorageError(
                 f"{folder} has changed since {self.name} was solved: its hash is {found[:12]}, not "
-                f"{self.hashes[place][:12]}; put back what was there, or solve again",
+                f"{self.hashes[place][:12]}; restore the folder, or solve again",
                 value=str(folder),
             )
         return folder
@@ -262,7 +263,7 @@ Description = GameDescription | BucketDescription
 
 
 def write_description(game: Description, folder: Path) -> dict[str, Any]:
-    """The description as JSON in a manifest of `folder`, from where other folders are named."""
+    """Return the description as JSON for a manifest in `folder`; paths are relative to it."""
     text = dataclasses.asdict(game)
     if isinstance(game, BucketDescription):
         for name in _FOLDERS:
@@ -272,7 +273,7 @@ def write_description(game: Description, folder: Path) -> dict[str, Any]:
 
 
 def read_description(fields: Fields, folder: Path) -> Description:
-    """The description that `write_description` wrote; `StorageError` for anything else."""
+    """Read a description of `write_description`; `StorageError` for anything else."""
     kind = BucketDescription if "abstraction" in fields else GameDescription
     known = {field.name for field in dataclasses.fields(kind)}
     for name in fields.names():
@@ -298,7 +299,7 @@ def read_description(fields: Fields, folder: Path) -> Description:
     }
     hashes = fields.texts("hashes")
     if len(hashes) != len(folders) or not {"abstraction", "joint"} <= set(folders):
-        raise fields.error("hashes", f"{len(folders)} hashes, of buckets and counts at least")
+        raise fields.error("hashes", f"{len(folders)} hashes, at least those of buckets and counts")
 
     def round_(name: str) -> int:
         return fields.whole(name, 0, 100)
@@ -326,7 +327,7 @@ def _read_priors(fields: Fields, name: str) -> Priors:
 
 
 def same_game(first: Description, second: Description) -> bool:
-    """Whether two descriptions are of the same game, wherever its folders are."""
+    """Return whether two descriptions are of the same game, wherever its folders are."""
     if isinstance(first, BucketDescription) and isinstance(second, BucketDescription):
         second = dataclasses.replace(
             second, abstraction=first.abstraction, joint=first.joint, ends=first.ends

@@ -1,15 +1,15 @@
-"""Small games as Gambit extensive-form files (`.efg`), which other game solvers read.
+"""Export of small games to Gambit's extensive-form files (`.efg`), which other solvers read.
 
-A file is one line a node, in prefix order:
+A file has one line per node, in prefix order:
 
     EFG 2 R "kuhn" { "player 0" "player 1" }
-    c "" 1 "deal" { "Qs|Ks" 1/6 … } 0      cards are dealt, with exact chances
+        c "" 1 "deal" { "Qs|Ks" 1/6 … } 0      cards are dealt, with exact probabilities
     p "" 1 1 "Qs" { "c" "r" } 0            a decision: player, number and name of an infoset
     t "" 1 "" { -1 1 }                     chips that both players win
 
-Information sets are named by cards, board and betting (`Ks Qh crc/`; `Ks x2` is one of two hands
-that are alike). Where a model merges cards a showdown pays the mean over them. Source: the Gambit
-manual, "The extensive game (.efg) file format".
+Information sets are named by cards, board and betting (`Ks Qh crc/`; `Ks x2` is one of two
+equivalent hands). Where a model merges cards, a showdown pays the mean over them. Source: the
+Gambit manual, "The extensive game (.efg) file format".
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from equilibrist.kernels.reference.sequence_form import board_matrices, parents_
 from equilibrist.models.game import SequenceGame
 
 MOST_NODES = 200_000
-_LARGEST_DENOMINATOR = 10**6  # floats carry simple fractions below it exactly
+_LARGEST_DENOMINATOR = 10**6  # floats represent simple fractions below it exactly
 
 
 def to_efg(game: SequenceGame, most_nodes: int = MOST_NODES) -> str:
-    """The text of a game's `.efg` file, chances and payoffs as fractions, payoffs in chips.
+    """Return the text of a game's `.efg` file, with probabilities and payoffs (chips) as fractions.
 
-    Raises `InvalidValueError` for a game without a betting tree and cards, and rather than write
-    more than `most_nodes` nodes.
+    Raises `InvalidValueError` for a game without a betting tree and cards, and for a game with more
+    than `most_nodes` nodes.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -60,7 +60,7 @@ def to_efg(game: SequenceGame, most_nodes: int = MOST_NODES) -> str:
 
 @dataclass(frozen=True)
 class _Cards:
-    """What has been dealt: a board, −1 before the first, and both players' states on it."""
+    """Cards dealt so far: a board, −1 before the first, and both players' states on it."""
 
     board: int
     states: tuple[int, int]
@@ -68,35 +68,38 @@ class _Cards:
 
 @dataclass(eq=False)
 class _Writer:
-    """Lines written so far are counted, information sets and boards are remembered."""
+    """Writer of an `.efg` file, with counts of its lines and numbers of its information sets."""
 
     game: SequenceGame
     betting: BettingTree
     most_nodes: int
     num_nodes: int = 0
-    num_chances: int = 0
+    num_chance_nodes: int = 0
     num_leaves: int = 0
     numbers: tuple[dict[Any, int], ...] = field(default_factory=lambda: ({}, {}))
     matrices: dict[int, tuple[NDArray[Any], NDArray[Any]]] = field(default_factory=dict)
     names: dict[int, list[str]] = field(default_factory=dict)
 
     def deal(self, node: int, above: _Cards) -> Iterator[str]:
-        """The cards of the round that opens at a node, and everything after them."""
-        chances = dict(self._deals(int(self.betting.round[node]), above))
-        if sum(chances.values()) != 1:
+        """Yield the lines of the deal where a round opens at a node, and of all that follows."""
+        probabilities = dict(self._deals(int(self.betting.round[node]), above))
+        if sum(probabilities.values()) != 1:
             raise InvalidValueError(
-                f"the chances of {self.game.name}'s deals are no simple fractions", value=above
+                f"the probabilities of {self.game.name}'s deals are not simple fractions",
+                value=above,
             )
-        if len(chances) > 1:
+        if len(probabilities) > 1:
             self._count()
-            self.num_chances += 1
-            shown = " ".join(f'"{self._deal_name(cards)}" {p}' for cards, p in chances.items())
-            yield f'c "" {self.num_chances} "deal" {{ {shown} }} 0'
-        for cards in chances:
+            self.num_chance_nodes += 1
+            shown = " ".join(
+                f'"{self._deal_name(cards)}" {p}' for cards, p in probabilities.items()
+            )
+            yield f'c "" {self.num_chance_nodes} "deal" {{ {shown} }} 0'
+        for cards in probabilities:
             yield from self.play(node, cards)
 
     def play(self, node: int, cards: _Cards) -> Iterator[str]:
-        """The lines of a node of the betting tree and of everything below it."""
+        """Yield the lines of a node of the betting tree and of everything below it."""
         kind = self.betting.kind[node]
         children = self.betting.children(node)
         if kind == NodeKind.ROUND_END:
@@ -126,7 +129,7 @@ class _Writer:
         return f'p "" {player + 1} {number} "{name}" {{ {shown} }} 0'
 
     def _payoff(self, node: int, cards: _Cards) -> Fraction:
-        """Chips that player 0 wins at the end of a hand."""
+        """Return the chips that player 0 wins at the end of a hand."""
         spent = self.betting.spent[node]
         if self.betting.kind[node] == NodeKind.FOLD:
             folder = int(self.betting.player[node])
@@ -135,7 +138,7 @@ class _Writer:
         return int(spent.min()) * _fraction(win[cards.states] / joint[cards.states])
 
     def _deals(self, r: int, above: _Cards) -> Iterator[tuple[_Cards, Fraction]]:
-        """What can be dealt in a round, given what was dealt before, and how likely it is."""
+        """Yield what can be dealt in a round, given earlier deals, with its probability."""
         first, second = self.game.trees
         total = 1.0
         boards = range(int(first.board_start[0]), int(first.board_start[1]))
@@ -155,7 +158,7 @@ class _Writer:
         return self.matrices[board]
 
     def _seen(self, cards: _Cards, player: int) -> str:
-        """A name of the cards that a player sees."""
+        """Return a name of the cards that a player sees."""
         assert self.game.states is not None
         start = self.game.trees[0].board_start
         r = int(np.searchsorted(start, cards.board, side="right")) - 1
@@ -174,7 +177,7 @@ class _Writer:
         if self.num_nodes > self.most_nodes:
             raise InvalidValueError(
                 f"{self.game.name} has more than {self.most_nodes:,} nodes with its cards; "
-                "write a smaller game or allow more",
+                "write a smaller game or increase most_nodes",
                 value=self.most_nodes,
             )
 

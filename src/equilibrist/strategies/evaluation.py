@@ -1,4 +1,4 @@
-"""What exact best responses say of a pair of plans: the certificate that a solution carries."""
+"""Certificates of solutions: the value and exact best responses of a pair of plans."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Evaluation:
         0.4
     """
 
-    value: float  # of the pair, for whoever acts first in round one
+    value: float  # value of the pair to the first player to act in round one
     best_response: tuple[float, float]  # what player 0 and player 1 win against the other's plan
     unit: str
 

@@ -1,9 +1,10 @@
-"""Strategies to and from OpenSpiel's `universal_poker`, the ACPC engine in another code base.
+"""Conversion of strategies to and from OpenSpiel's `universal_poker`, an ACPC engine.
 
-OpenSpiel plays every card by itself, with the lowest ranks and suits where we take the highest; a
-game here may merge cards that are alike (`models/card_states.py`). So each of its information sets,
-a decision and cards, is found among our states; going back, a plan is the mean over the hands that
-our game does not tell apart. OpenSpiel is imported inside the functions that use it.
+OpenSpiel treats every card separately, and uses the lowest ranks and suits where Equilibrist uses
+the highest; a game here may merge equivalent cards (`models/card_states.py`). So each of its
+information sets, a decision and cards, is found among our states; in the other direction, a plan is
+the mean over the hands that our game merges. OpenSpiel is imported inside the functions that use
+it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _NUMBER = {ord("f"): 0, ord("c"): 1, ord("r"): 2}  # OpenSpiel's actions of limi
 
 
 def openspiel_game(rules: GameRules) -> Any:
-    """The `pyspiel.Game` of some limit rules.
+    """Build the `pyspiel.Game` of some limit rules.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -38,11 +39,11 @@ def openspiel_game(rules: GameRules) -> Any:
         3
     """
     for is_so, what in (
-        (not rules.is_limit, "is no-limit, and OpenSpiel knows no bet menus"),
+        (not rules.is_limit, "is no-limit, and OpenSpiel has no bet menus"),
         (rules.stacks is not None, "has stacks, which OpenSpiel ignores in limit games"),
-        (rules.ranking != "standard", "ranks hands in a way OpenSpiel does not know"),
-        (rules.rollout_cards > 0, "deals cards after its last round, as OpenSpiel cannot"),
-        (any(rules.discards), "has discards, as OpenSpiel has not"),
+        (rules.ranking != "standard", "ranks hands in a way OpenSpiel does not support"),
+        (rules.rollout_cards > 0, "deals cards after its last round, which OpenSpiel cannot do"),
+        (any(rules.discards), "has discards, which OpenSpiel does not support"),
         (
             sum(map(bool, rules.num_board_cards)) > 1,
             "deals board cards in several rounds, whose order OpenSpiel forgets",
@@ -53,12 +54,12 @@ def openspiel_game(rules: GameRules) -> Any:
     try:
         import pyspiel
     except ImportError:
-        raise EquilibristError("OpenSpiel is not installed; pip install open-spiel") from None
+        raise EquilibristError("OpenSpiel is not installed; run pip install open-spiel") from None
     return pyspiel.universal_poker.load_universal_poker_from_acpc_gamedef(rules_text(rules))
 
 
 def to_openspiel(game: SequenceGame, plans: tuple[Floats, Floats]) -> Any:
-    """An `open_spiel.python.policy.TabularPolicy` that plays both plans.
+    """Build an `open_spiel.python.policy.TabularPolicy` that plays both plans.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -71,14 +72,14 @@ def to_openspiel(game: SequenceGame, plans: tuple[Floats, Floats]) -> Any:
     table = _Table.of(game)
     from open_spiel.python.policy import TabularPolicy
 
-    chances = [game.behaviour(player, np.asarray(plans[player])) for player in (0, 1)]
+    behaviour = [game.behaviour(player, np.asarray(plans[player])) for player in (0, 1)]
     states: dict[str, Any] = {}
     probabilities: dict[str, Floats] = {}
     for seen in table.sightings():
         for node in table.decisions[seen.r]:
             player = int(table.betting.player[node])
             children = list(table.betting.children(node))
-            rows = table.block(player, seen, chances[player])[table.rows[player].row[children]]
+            rows = table.block(player, seen, behaviour[player])[table.rows[player].row[children]]
             state = table.state(node, seen)
             key = state.information_state_string(player)
             states[key] = state
@@ -91,9 +92,9 @@ def to_openspiel(game: SequenceGame, plans: tuple[Floats, Floats]) -> Any:
 
 
 def from_openspiel(game: SequenceGame, policy: Any) -> tuple[Floats, Floats]:
-    """Plans [L0], [L1] of an OpenSpiel policy: the mean over hands that are alike here.
+    """Return plans [L0], [L1] of an OpenSpiel policy: the mean over hands that are merged here.
 
-    `policy` is one of its Python or C++ policies.
+    `policy` is an OpenSpiel policy, in Python or C++.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -120,38 +121,38 @@ def from_openspiel(game: SequenceGame, policy: Any) -> tuple[Floats, Floats]:
 
 
 def _normalised(game: SequenceGame, player: int, total: Floats) -> Floats:
-    """The plan in proportion to sums over hands."""
+    """Return the plan in proportion to sums over hands."""
     return game.realize(player, game.behaviour(player, total))
 
 
 @dataclass(frozen=True)
 class _Sighting:
-    """What a player sees of the cards in a round, and where that is in the model."""
+    """Cards that a player sees in a round, and their place in the model."""
 
     r: int
     hand: Cards
     boards: tuple[Cards, ...]  # the cards of each round that deals some
-    board: int  # of the round
+    board: int  # number of the board in its round
     state: int
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """A game as both programs know it."""
+    """Game in the forms of both programs."""
 
     model: SequenceGame
     betting: BettingTree
     game: Any  # pyspiel.Game
     rows: tuple[PlayerRows, PlayerRows]
     decisions: list[list[int]]  # nodes of each round
-    place: dict[int, int]  # of each card in the deck: OpenSpiel's chance action
+    place: dict[int, int]  # place of each card in the deck: OpenSpiel's chance action
 
     @classmethod
     def of(cls, game: SequenceGame) -> _Table:
         betting = game.betting
         if betting is None or game.states is None:
             raise InvalidValueError(
-                f"{game.name} has no cards and rules, so it is no game of OpenSpiel's poker",
+                f"{game.name} has no cards and rules, so OpenSpiel's poker cannot play it",
                 value=game.name,
             )
         return cls(
@@ -164,7 +165,7 @@ class _Table:
         )
 
     def sightings(self) -> Iterator[_Sighting]:
-        """Everything a player can see, early rounds first."""
+        """Yield everything a player can see, early rounds first."""
         assert self.model.states is not None
         lookup = _Lookup(self.model.states, self.betting.rules)
         rules, deck = self.betting.rules, sorted(self.place)
@@ -179,16 +180,16 @@ class _Table:
                     yield _Sighting(r, hand, board, *lookup.find(r, board, hand))
 
     def block(self, player: int, seen: _Sighting, vector: Floats) -> Floats:
-        """The [Q, S] view of a sighting's board."""
+        """Return the [Q, S] view of a sighting's board."""
         tree = self.model.trees[player]
         return block(tree, seen.r, int(tree.board_start[seen.r]) + seen.board, vector)
 
     def numbers(self, nodes: list[int]) -> list[int]:
-        """OpenSpiel's numbers of the actions that lead to nodes."""
+        """Return OpenSpiel's numbers of the actions that lead to nodes."""
         return [_NUMBER[int(kind)] for kind in self.betting.action_kind[nodes]]
 
     def state(self, node: int, seen: _Sighting) -> Any:
-        """A `pyspiel.State` at a decision in which its player sees these cards."""
+        """Build a `pyspiel.State` at a decision in which its player sees these cards."""
         other = _deals(sorted(self.place), (seen.hand, *seen.boards), len(seen.hand))
         holes = (seen.hand, next(other))
         mover = int(self.betting.player[node])
@@ -204,36 +205,36 @@ class _Table:
     def reach(
         self, seen: _Sighting, policy: Any, above: dict[tuple[Cards, ...], NDArray[np.float64]]
     ) -> NDArray[np.float64]:
-        """How far each player, seeing these cards, plays to each node of the round: [2, V]."""
+        """Return each player's probability, seeing these cards, of playing to each node: [2, V]."""
         reach = np.ones((2, len(self.betting)))
         for node in np.flatnonzero(self.betting.round == seen.r).tolist():
             parent = int(self.betting.parent[node])
             if not self.betting.action_kind[node] and parent >= 0:
-                # A round opens; where it dealt no cards the sighting before had the same ones.
+                # A round opens; if it dealt no cards, the sighting before had the same ones.
                 dealt = self.betting.rules.num_board_cards[seen.r] > 0
                 boards = seen.boards[:-1] if dealt else seen.boards
                 reach[:, node] = above[seen.hand, *boards][:, parent]
             if self.betting.kind[node] == NodeKind.DECISION:
                 player = int(self.betting.player[node])
                 children = list(self.betting.children(node))
-                chances = policy.action_probabilities(self.state(node, seen))
-                share = [chances.get(number, 0.0) for number in self.numbers(children)]
+                probabilities = policy.action_probabilities(self.state(node, seen))
+                share = [probabilities.get(number, 0.0) for number in self.numbers(children)]
                 reach[:, children] = reach[:, [node]]
                 reach[player, children] *= share
         return reach
 
 
 def _deals(deck: list[int], gone: tuple[Cards, ...], num_cards: int) -> Iterator[Cards]:
-    """All sets of so many cards from what is left of a deck."""
+    """Yield all sets of `num_cards` cards from what is left of a deck."""
     dealt = set(itertools.chain(*gone))
     return itertools.combinations([card for card in deck if card not in dealt], num_cards)
 
 
 class _Lookup:
-    """Finds the board and state of cards, under the symmetry of a model.
+    """Lookup of the board and state of cards, under the symmetry of a model.
 
     Cards are relabelled by every renaming that the symmetry allows until their board is one that
-    the model keeps; ranks are labels that forget suits.
+    the model stores; ranks are labels without suits.
     """
 
     def __init__(self, states: CardStates, rules: GameRules) -> None:
@@ -263,12 +264,12 @@ class _Lookup:
             )
 
     def find(self, r: int, boards: tuple[Cards, ...], hand: Cards) -> tuple[int, int]:
-        """Board and state of a hand on a board of round `r`."""
+        """Return the board and state of a hand on a board of round `r`."""
         for labels in self.labels:
             board = self.board_of[r].get(tuple(_relabel(labels, cards) for cards in boards))
             if board is not None:
                 return board, self.state_of[r][board][_relabel(labels, hand)]
-        raise InvalidValueError(f"no board of the model is like {boards}", value=boards)
+        raise InvalidValueError(f"no board of the model is equivalent to {boards}", value=boards)
 
 
 def _relabel(labels: NDArray[np.int64], cards: Any) -> Cards:

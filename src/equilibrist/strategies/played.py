@@ -1,13 +1,14 @@
-"""Strategies as the real game sees them: chances of every hand at every node, on every board.
+"""Strategies in the real game: probabilities of every hand at every node, on every board.
 
 The real game has all its cards and all its raises. A strategy that was computed in a smaller game
-is played there by its own rules: a hand plays as its bucket, and a raise beyond its caps is called
-and forgotten (`strategies.more_raises`). Whatever it was computed from, it answers
+is played there by its own rules: a hand plays like its bucket, and a raise beyond its caps is
+called and forgotten (`strategies.raise_cap_rule`). Whatever it was computed from, it has
 `probabilities(node, board)`, and a best response needs nothing else.
 
-A best response is fast where much betting looks alike to the strategy. `Seat` tells so of those
-whose columns know no boards: for each node where the strategy *believes* to be, and its chance of
-getting there as a row by column, times a scale that no card changes.
+A best response is fast if the strategy does not distinguish much of the betting. `Seat` describes
+this for strategies whose columns do not depend on boards: for each node, where the strategy
+*believes* it is, and its probability of arriving there as a row by column, times a scale that does
+not depend on the cards.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from equilibrist.strategies.composition import GluedBuckets
 from equilibrist.strategies.raise_cap_rule import follow
 from equilibrist.strategies.seat_tables import HandBuckets, hand_numbers
 
-Mix = tuple[float, float, float]  # chances of fold, call and raise
+Mix = tuple[float, float, float]  # probabilities of fold, call and raise
 
 
 def mixed_probabilities(betting: BettingTree, node: int, mix: Mix) -> Floats:
@@ -53,41 +54,39 @@ class RealStrategy(Protocol):
 
     @property
     def tree(self) -> BettingTree:
-        """The betting of the real game."""
+        """Betting of the real game."""
 
     def probabilities(self, node: int, board: Cards) -> Floats:
-        """Chance of each action of a decision, with each hand: [A, H].
+        """Return the probability of each action of a decision, with each hand: [A, H].
 
-        H counts all hands of 52 cards; what is said of hands that cannot be held means nothing.
+        H counts all hands of 52 cards; results for hands that cannot be held are meaningless.
         """
 
 
 class Columns(Protocol):
-    """Where hands lie in the blocks of a treeplex."""
+    """Places of hands in the blocks of a treeplex."""
 
     def locate(self, r: int, board: Cards) -> tuple[int, NDArray[np.int64]]:
-        """Block of a board of round `r`, and the column there of each hand: [H], −1 if blocked."""
+        """Return the block of a board of round `r` and the columns of hands: [H], −1 if blocked."""
 
 
 @dataclass(frozen=True, eq=False)
 class Seat:
-    """What one player's strategy is to whoever responds to it; V nodes of the real betting."""
+    """One seat's strategy as the responder sees it; V nodes of the real betting."""
 
     tree: BettingTree
     player: int
-    belief: NDArray[np.int64]  # [V] betting that looks alike to the strategy has one number
-    row: NDArray[
-        np.int64
-    ]  # [V] of `rows` of the round: chance to get there; −1 where it never does
-    first_row: NDArray[np.int64]  # [V] row of the first round that multiplies it; −1 for none
-    scale: Floats  # [V] chance since the round opened that is the same for all columns
+    belief: NDArray[np.int64]  # [V] betting that the strategy does not distinguish has one number
+    row: NDArray[np.int64]  # [V] in `rows` of the round: probability of arriving; −1 if it is 0
+    first_row: NDArray[np.int64]  # [V] row of the first round that multiplies it; −1 if none
+    scale: Floats  # [V] probability since the round opened that is the same for all columns
     rows: Sequence[Floats]  # [Q, K] of each round
     columns: Columns
 
 
 @dataclass(frozen=True, eq=False)
 class FixedMix:
-    """Folds, calls and raises with fixed chances, whatever it holds.
+    """Strategy that folds, calls and raises with fixed probabilities, whatever it holds.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -100,21 +99,21 @@ class FixedMix:
     mix: Mix
 
     def probabilities(self, node: int, board: Cards) -> Floats:
-        """The same chances for every hand: [A, H]."""
+        """Return the same probabilities for every hand: [A, H]."""
         return np.repeat(
             mixed_probabilities(self.tree, node, self.mix)[:, None], self._num_hands, axis=1
         )
 
     def seat(self, player: int) -> Seat:
-        """One column, and all betting of a round alike."""
+        """Return a seat with one column that does not distinguish betting within a round."""
         tree = self.tree
         scale = np.ones(len(tree))
         for node in range(len(tree)):
             children = tree.children(node)
             if tree.round[node] == tree.round[children.start if children else node]:
                 own = tree.player[node] == player and len(children) > 0
-                chances = mixed_probabilities(tree, node, self.mix) if own else 1.0
-                scale[children.start : children.stop] = scale[node] * chances
+                probabilities = mixed_probabilities(tree, node, self.mix) if own else 1.0
+                scale[children.start : children.stop] = scale[node] * probabilities
         nodes = np.zeros(len(tree), np.int64)
         row = np.where(_never_alive(tree, scale), -1, 0)
         rows = [np.ones((1, 1))] * tree.rules.num_rounds
@@ -126,7 +125,7 @@ class FixedMix:
 
 
 def _never_alive(tree: BettingTree, scale: Floats) -> NDArray[np.bool_]:
-    """Whether some chance on the way to each node is none: [V]."""
+    """Return whether some probability on the way to each node is zero: [V]."""
     dead = scale == 0
     for node in range(1, len(tree)):
         dead[node] |= dead[tree.parent[node]]
@@ -135,17 +134,17 @@ def _never_alive(tree: BettingTree, scale: Floats) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Chances by column, from a game of buckets or of exact hands, with raise caps of its own."""
+    """Probabilities by column, from a game of buckets or exact hands, with its own raise caps."""
 
     tree: BettingTree
-    known: BettingTree  # what the strategy knows of it
-    trees: tuple[Treeplex, Treeplex]  # of what it knows
+    known: BettingTree  # the betting that the strategy was computed for
+    trees: tuple[Treeplex, Treeplex]  # treeplexes of that betting
     behaviour: tuple[Floats, Floats]  # [L] each
     columns: Columns
 
     @staticmethod
     def of_game(game: SequenceGame, plans: tuple[Floats, Floats]) -> Table:
-        """Plans of an exact game.
+        """Build the table of the plans of an exact game.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -160,37 +159,37 @@ class Table:
         return Table(game.betting, game.betting, game.trees, behaviour, StateColumns(game))
 
     def probabilities(self, node: int, board: Cards) -> Floats:
-        """What the strategy does where it believes to be: [A, H]."""
+        """Return the strategy's behaviour at the node where it believes it is: [A, H]."""
         player, r = int(self.tree.player[node]), int(self.tree.round[node])
         place = self._places[player][node]
         number, column = self.columns.locate(r, board)
         own = block(self.trees[player], r, number, self.behaviour[player])
         children = self.tree.children(node)
         out = np.zeros((len(children), len(column)))
-        for chances, child in zip(out, children, strict=True):
+        for probabilities, child in zip(out, children, strict=True):
             kind = chr(self.tree.action_kind[child])
-            if place < 0:  # a raise beyond its caps, or a node that it never gets to
-                chances[:] = kind == "c"
+            if place < 0:  # a raise beyond its caps, or a node where it never arrives
+                probabilities[:] = kind == "c"
             elif (same := self.known.child(place, kind)) is not None:
-                chances[:] = own[self._rows[player][same]][column]
+                probabilities[:] = own[self._rows[player][same]][column]
         return out
 
     def seat(self, player: int) -> Seat:
-        """One seat of a strategy of buckets: rows are those of its plan."""
+        """Return one seat of a strategy of buckets: rows are those of its plan."""
         if not isinstance(self.columns, BucketColumns):
             raise InvalidValueError(
-                f"{self.tree.rules.name} has exact hands here: best responses are those of its "
+                f"{self.tree.rules.name} has exact hands here; compute best responses in its "
                 "exact model",
                 value=self.tree.rules.name,
             )
         own, buckets = self.trees[player], self.columns.buckets
-        chances = self.behaviour[player].copy()
+        behaviour = self.behaviour[player].copy()
         is_glued, num_rounds = isinstance(buckets, GluedBuckets), len(own.num_sequences)
-        opening = block(own, 0, 0, chances).copy()
-        if is_glued:  # what the opening does enters by itself
-            block(own, 0, 0, chances)[:] = 1
-        plan = np.empty_like(chances)
-        realize(own, chances, plan)
+        opening = block(own, 0, 0, behaviour).copy()
+        if is_glued:  # the opening's probabilities are a separate factor
+            block(own, 0, 0, behaviour)[:] = 1
+        plan = np.empty_like(behaviour)
+        realize(own, behaviour, plan)
         rows = [block(own, r, r, plan) for r in range(num_rounds)]
         if is_glued:
             first = np.concatenate([opening.ravel(), np.ones(len(plan) - opening.size)])
@@ -212,7 +211,7 @@ class Table:
 
     @functools.cached_property
     def _places(self) -> list[list[int]]:
-        """By player, where it believes to be at each node; negative: nowhere that it knows."""
+        """Node where each player believes it is, by player and node; negative if there is none."""
         return [[place for place, _ in follow(self.known, self.tree, p)] for p in (0, 1)]
 
     @functools.cached_property
@@ -222,34 +221,34 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class OneColumn:
-    """All hands alike."""
+    """Columns that treat all hands alike."""
 
     num_hands: int
 
     def locate(self, r: int, board: Cards) -> tuple[int, NDArray[np.int64]]:
-        """Round and zeros."""
+        """Return the round and column 0 for every hand."""
         return r, np.zeros(self.num_hands, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class BucketColumns:
-    """Buckets: one block a round."""
+    """Columns that are buckets: one block per round."""
 
     buckets: HandBuckets
 
     def locate(self, r: int, board: Cards) -> tuple[int, NDArray[np.int64]]:
-        """Round and buckets."""
+        """Return the round and the bucket of every hand."""
         return r, self.buckets.buckets(board).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class StateColumns:
-    """The states of an exact game: one block a board."""
+    """Columns that are the states of an exact game: one block per board."""
 
     game: SequenceGame
 
     def locate(self, r: int, board: Cards) -> tuple[int, NDArray[np.int64]]:
-        """Block of the board that stands for this one, and states."""
+        """Return the block of the board that represents this one, and the state of every hand."""
         rules, states = self.game.rules, self.game.states
         assert rules is not None
         assert states is not None
@@ -260,7 +259,7 @@ class StateColumns:
 
 
 class IdentifiedStrategy(NamedTuple):
-    """A strategy with its name and what tells it from all others."""
+    """Strategy with its name and an identity that no other strategy has."""
 
     name: str
     strategy: FixedMix | Table

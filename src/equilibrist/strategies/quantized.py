@@ -1,12 +1,13 @@
-"""A strategy that only plays: chances of 16 bits, mapped from the disk as they are.
+"""Strategies for play only: probabilities of 16 bits, memory-mapped from the disk.
 
-A solution keeps plans and whatever its method goes on from, 24 bytes a number. To play takes the
-behaviour alone: of each seat one array in the layout of its treeplex, in which a chance p is a
-whole number near 65,535 p and the chances of a decision sum to 65,535. Of three actions a chance is
-off by 1.5 / 65,535 at most. SmallBot's exploitability changes by less than 0.0001 mbb/g, so that
-the solution's proof is one of the strategy; with eight bits it would change by 0.02 mbb/g.
+A solution stores plans and the state that its method resumes from, 24 bytes per number. Play needs
+only the behaviour: for each seat one array in the layout of its treeplex, in which a probability p
+is an integer near 65,535 p and the probabilities of a decision sum to 65,535. With three actions
+the error of a probability is at most 1.5 / 65,535. SmallBot's exploitability changes by less than
+0.0001 mbb/g, so that the solution's certificate also holds for the strategy; with eight bits it
+would change by 0.02 mbb/g.
 
-Nothing is computed when it is opened, and no counts are needed: the folder of the buckets is.
+Opening a strategy computes nothing and needs no joint counts, only the folder of the buckets.
 
 A strategy may be glued from several solutions (`composition`); it then has columns of its own
 before the first board cards.
@@ -49,25 +50,25 @@ _ARRAYS = {
     "chances1": ArrayRule("uint16", (None,)),
     "opening": ArrayRule("int16", (None,), low=-1, is_optional=True),
 }
-SURE: Final = 65_535  # a chance of 1
-Chances = NDArray[np.uint16]
+SURE: Final = 65_535  # a probability of 1
+RoundedProbabilities = NDArray[np.uint16]
 
 
 @dataclass(frozen=True, eq=False)
 class CompactStrategy:
-    """The behaviour of both seats of a bucket game, rounded."""
+    """Rounded behaviour of both seats of a bucket game."""
 
     game: BucketDescription
-    chances: tuple[Chances, Chances]  # [L of each player], layout of the game's treeplexes
+    chances: tuple[RoundedProbabilities, RoundedProbabilities]  # [L of each player]
     solutions: Mapping[str, str]  # hashes of what was rounded, by folder: one, unless it is glued
     opening: NDArray[np.int16] | None = None  # [H] column of every hand in the first round
 
     @classmethod
     def of(cls, solution: Solution, made_of: Mapping[str, str]) -> CompactStrategy:
-        """The strategy of a solution; `made_of` is its folder's name and its hash."""
+        """Round the strategy of a solution; `made_of` is its folder's name and its hash."""
         game = solution.game
         if not isinstance(game, BucketDescription):
-            raise InvalidValueError(f"{game.name} is no game of buckets", value=game.name)
+            raise InvalidValueError(f"{game.name} is not a game of buckets", value=game.name)
         buckets = game.open_abstraction()
         betting = game.betting(buckets.rules)
         first, second = (
@@ -77,7 +78,7 @@ class CompactStrategy:
         return cls(game, (first, second), made_of)
 
     def save(self, folder: str | Path) -> str:
-        """Write the strategy, replacing one that is there; returns the artefact's hash."""
+        """Write the strategy, replacing an existing one; return the artefact's hash."""
         arrays: dict[str, NDArray[Any]] = {"chances0": self.chances[0], "chances1": self.chances[1]}
         if self.opening is not None:
             arrays["opening"] = self.opening
@@ -91,24 +92,24 @@ class CompactStrategy:
 
     @classmethod
     def open(cls, folder: str | Path) -> CompactStrategy:
-        """Open a stored strategy, its checksums compared; its arrays are read-only maps."""
+        """Open a stored strategy and compare its checksums; its arrays are read-only maps."""
         artefact = open_artefact(folder, KIND)
         game = read_description(Fields.configuration(artefact).part("game"), Path(folder))
         if not isinstance(game, BucketDescription):
             raise damaged(artefact.folder / MANIFEST, "does not describe a strategy of buckets")
         check_arrays(artefact, _ARRAYS)
-        chances = artefact.arrays["chances0"], artefact.arrays["chances1"]
+        probabilities = artefact.arrays["chances0"], artefact.arrays["chances1"]
         solutions = {k: v for k, v in artefact.parents.items() if k != ABSTRACTION}
-        return cls(game, chances, solutions, artefact.arrays.get("opening"))
+        return cls(game, probabilities, solutions, artefact.arrays.get("opening"))
 
 
 def open_buckets(
     found: Solution | CompactStrategy,
 ) -> tuple[BettingTree, Abstraction | GluedBuckets]:
-    """The betting and the buckets of what is stored of a game of buckets.
+    """Open the betting and the buckets of a stored strategy or solution of a game of buckets.
 
-    Raises `StorageError` where the folder of the buckets is gone or holds others, and where numbers
-    do not fit them: kernels take both on trust.
+    Raises `StorageError` if the folder of the buckets is gone or holds others, or if the numbers do
+    not fit them: kernels check neither.
     """
     game = found.game
     assert isinstance(game, BucketDescription)
@@ -142,12 +143,12 @@ def _unfit(game: BucketDescription, why: str) -> StorageError:
     )
 
 
-def _sums_to_one(tree: Treeplex, chances: NDArray[Any]) -> bool:
+def _sums_to_one(tree: Treeplex, probabilities: NDArray[Any]) -> bool:
     """Whether the probabilities of every decision, in units of 1/65,535, sum to 1."""
     for r in range(len(tree.num_sequences)):
         decisions = range(int(tree.decision_start[r]), int(tree.decision_start[r + 1]))
         for board in boards(tree, r):
-            whole = block(tree, r, board, chances)
+            whole = block(tree, r, board, probabilities)
             for d in decisions:
                 first, size = int(tree.decision_first[d]), int(tree.decision_size[d])
                 if (whole[first : first + size].sum(axis=0, dtype=np.int64) != SURE).any():
@@ -155,32 +156,32 @@ def _sums_to_one(tree: Treeplex, chances: NDArray[Any]) -> bool:
     return True
 
 
-def _of_plan(tree: Treeplex, plan: Floats) -> Chances:
-    """The behaviour of a plan [L], rounded; uniform where it never goes."""
+def _of_plan(tree: Treeplex, plan: Floats) -> RoundedProbabilities:
+    """Return the rounded behaviour of a plan [L]; uniform where the plan is zero."""
     behaviour = np.empty_like(plan)
     normalize(tree, plan, behaviour)
     return rounded(tree, behaviour)
 
 
-def rounded(tree: Treeplex, behaviour: Floats) -> Chances:
-    """Behaviour [L] in 65,535ths.
+def rounded(tree: Treeplex, behaviour: Floats) -> RoundedProbabilities:
+    """Round behaviour [L] to 65,535ths.
 
-    What rounding leaves of a decision's 65,535 its most frequent action gets.
+    The most probable action of a decision gets the remainder of its 65,535.
     """
     out: NDArray[Any] = np.full(len(behaviour), SURE, np.uint16)
     for r in range(len(tree.num_sequences)):
         decisions = range(int(tree.decision_start[r]), int(tree.decision_start[r + 1]))
         for board in boards(tree, r):
-            chances, whole = block(tree, r, board, behaviour), block(tree, r, board, out)
+            probabilities, whole = block(tree, r, board, behaviour), block(tree, r, board, out)
             for d in decisions:
                 first, size = int(tree.decision_first[d]), int(tree.decision_size[d])
-                whole[first : first + size] = _in_parts(chances[first : first + size])
+                whole[first : first + size] = _in_parts(probabilities[first : first + size])
     return out
 
 
-def _in_parts(chances: Floats) -> NDArray[np.int64]:
-    """Chances [A, S] as whole numbers that sum to 65,535 in every state."""
-    parts = np.rint(chances * np.float64(SURE)).astype(np.int64)
+def _in_parts(probabilities: Floats) -> NDArray[np.int64]:
+    """Round probabilities [A, S] to integers that sum to 65,535 in every state."""
+    parts = np.rint(probabilities * np.float64(SURE)).astype(np.int64)
     rest = SURE - parts.sum(axis=0)
     parts[parts.argmax(axis=0), np.arange(parts.shape[1])] += rest
     return parts

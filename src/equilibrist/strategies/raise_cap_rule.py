@@ -1,6 +1,6 @@
-"""A strategy in the same game with more raises than it knows: BigBot2298's rule as a strategy.
+"""Strategies in the same game with more raises than they know: BigBot2298's rule.
 
-A raise beyond its caps is called, and play goes on as if the raiser had called instead (Range of
+A raise beyond its caps is called, and play continues as if the raiser had called instead (Range of
 Skill, "Empirical Results"). `players.strategy_player` does so at the table; here it is a behaviour
 of the larger game, so that best responses to it are exact.
 """
@@ -16,13 +16,13 @@ from equilibrist.kernels.reference.sequence_form import block, boards
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows
 
-CALLS, NEVER = -1, -2  # instead of a node: a raise beyond the caps is faced; nobody gets there
+CALLS, NEVER = -1, -2  # instead of a node: faces a raise beyond the caps; never arrives
 
 
 def with_more_raises(small: SequenceGame, large: SequenceGame, player: int, plan: Floats) -> Floats:
-    """Behaviour [L] of `player` in `large` by a plan [L] of `small`, whose raise caps are lower.
+    """Return behaviour [L] of `player` in `large` by a plan [L] of `small` with lower raise caps.
 
-    Cards must be the same to the player. Uniform where the strategy never goes.
+    The player must see the same cards in both. Uniform where the strategy never arrives.
 
     Example:
         >>> from equilibrist.games.bet_menu import BetMenu
@@ -36,7 +36,9 @@ def with_more_raises(small: SequenceGame, large: SequenceGame, player: int, plan
         True
     """
     if small.betting is None or large.betting is None:
-        raise InvalidValueError(f"{small.name} has no betting to add raises to", value=small.name)
+        raise InvalidValueError(
+            f"{small.name} has no betting tree to add raises to", value=small.name
+        )
     if not np.array_equal(small.trees[player].num_states, large.trees[player].num_states):
         raise InvalidValueError(
             f"{small.name} and {large.name} have different cards", value=small.name
@@ -54,10 +56,10 @@ def with_more_raises(small: SequenceGame, large: SequenceGame, player: int, plan
 
 
 def _row_sources(small: BettingTree, large: BettingTree, player: int) -> list[NDArray[np.int64]]:
-    """By round, for each of the player's rows in `large` the row of `small` that it is played as.
+    """Return by round, for each of the player's rows in `large`, the row of `small` that it plays.
 
-    −1 for an action that is never taken, one beyond the last row for one that always is, −2 for
-    rows that are no actions or that nobody gets to.
+    −1 for an action that is never taken, the number of rows for one that always is, −2 for rows
+    that are not actions or that nobody reaches.
     """
     theirs, mine = player_rows(small, player), player_rows(large, player)
     sources = [np.full(int(number), NEVER, np.int64) for number in mine.num_sequences]
@@ -77,10 +79,10 @@ def _row_sources(small: BettingTree, large: BettingTree, player: int) -> list[ND
 
 
 def follow(small: BettingTree, large: BettingTree, player: int) -> list[tuple[int, int]]:
-    """For each node of `large` where `player` believes to be in `small`: (node, node after a call).
+    """Return for each node of `large` where `player` believes it is: (node, node after a call).
 
-    The first is −1 where the player faces a raise beyond the caps, which it calls to be at the
-    second; −2 where it never gets.
+    Both are nodes of `small`. The first is −1 where the player faces a raise beyond the caps, which
+    it calls and is then at the second; −2 where it never arrives.
     """
     found = [(0, 0)]
     for v in range(1, len(large)):
@@ -102,7 +104,7 @@ def follow(small: BettingTree, large: BettingTree, player: int) -> list[tuple[in
 
 
 def _settle(small: BettingTree, large: BettingTree, node: int, v: int) -> int:
-    """Where the round of `large` is over, so is that of `small`: whoever may still act passes."""
+    """Return the node where the round of `small` is over too: a player still to act passes."""
     while small.kind[node] == NodeKind.DECISION and large.kind[v] != NodeKind.DECISION:
         passed = small.child(node, "c")
         assert passed is not None
@@ -111,5 +113,5 @@ def _settle(small: BettingTree, large: BettingTree, node: int, v: int) -> int:
 
 
 def _kind(tree: BettingTree, node: int) -> str:
-    """Of the action that leads to a node; none where a round begins."""
+    """Return the kind of the action that leads to a node; empty where a round opens."""
     return chr(tree.action_kind[node]) if tree.action_kind[node] else ""

@@ -1,8 +1,8 @@
-"""A strategy seen from one seat as a table: chances in a treeplex, and the column a hand plays by.
+"""One seat of a strategy as a table: probabilities in a treeplex, and the columns of hands.
 
-That is all a compiled match needs. Columns of a round are the states of all its boards, board by
-board, as in `kernels/layout.Treeplex`; a game of buckets has one board a round, so its columns are
-buckets.
+A compiled match needs nothing else. Columns of a round are the states of all its boards, board by
+board, as in `kernels/array_structs.Treeplex`; a game of buckets has one board per round, so its
+columns are buckets.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from equilibrist.models.card_states import CardStates
 from equilibrist.models.game import Floats
 from equilibrist.strategies.behaviour_table import find_board
 
-MOST_BOARDS = 2_000  # of a round, that are looked for one by one
+MOST_BOARDS = 2_000  # maximum number of boards of a round that are looked up one by one
 
 
 class Columns(Protocol):
-    """Where hands lie in the blocks of a treeplex; `Abstraction` is one."""
+    """Columns of hands in the blocks of a treeplex; `Abstraction` is one."""
 
     def follow(self, hands: NDArray[np.int64], boards: Boards) -> NDArray[np.int32]:
-        """Columns of N hands on every street of boards of their own: [R, N]."""
+        """Return the columns of N hands on every street of boards of their own: [R, N]."""
         ...
 
 
 class HandBuckets(Columns, Nested, Protocol):
-    """Buckets that hands of cards can be looked up in; `Abstraction` is one."""
+    """Buckets in which hands of cards can be looked up; `Abstraction` is one."""
 
     def bucket(self, hand: int, board: Cards = ()) -> int:
-        """Bucket of one hand on a board."""
+        """Return the bucket of one hand on a board."""
         ...
 
     def buckets(self, board: Cards) -> NDArray[np.int32]:
-        """Bucket of every hand on a board: [H], −1 where the board blocks it."""
+        """Return the bucket of every hand on a board: [H], −1 where the board blocks it."""
         ...
 
 
@@ -49,32 +49,32 @@ class Seat(NamedTuple):
     """One seat of a strategy as a table."""
 
     tree: Treeplex
-    chances: Floats  # [L] behaviour, of whatever numbers; entries are `sure`
+    chances: Floats  # [L] behaviour in any unit; entries are `sure`
     columns: Columns
-    sure: float = 1.0  # a chance of 1
+    sure: float = 1.0  # the number that stands for a probability of 1
 
 
 @dataclass(frozen=True, eq=False)
 class OneColumn:
-    """All hands alike."""
+    """Columns that treat all hands alike."""
 
     num_rounds: int
 
     def follow(self, hands: NDArray[np.int64], boards: Boards) -> NDArray[np.int32]:
-        """Zeros [R, N]."""
+        """Return zeros [R, N]."""
         return np.zeros((self.num_rounds, len(hands)), np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class CardColumns:
-    """The states of an exact game, as tables of its streets."""
+    """Columns that are the states of an exact game, as tables of its streets."""
 
     streets: Streets
     tables: tuple[NDArray[np.int32], ...]  # [B, H] of each street
 
     @staticmethod
     def of(rules: GameRules, states: CardStates) -> CardColumns | None:
-        """Tables for states up to suits or ranks; None where suits matter or boards are many.
+        """Build tables for states up to suits or ranks; None if suits matter or boards are many.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -100,13 +100,13 @@ class CardColumns:
         return CardColumns(streets, tuple(tables))
 
     def follow(self, hands: NDArray[np.int64], boards: Boards) -> NDArray[np.int32]:
-        """Columns of N hands on every street of boards of their own: [R, N]."""
+        """Return the columns of N hands on every street of boards of their own: [R, N]."""
         look_up = self.streets.look_up
         return np.stack([look_up(r, own, hands, boards) for r, own in enumerate(self.tables)])
 
 
 def hand_numbers(cards: NDArray[Any]) -> NDArray[np.int64]:
-    """Numbers of hands [N] of one or two cards [N, 1 or 2] in the one order.
+    """Return the numbers [N] of hands of one or two cards [N, 1 or 2] in the usual order.
 
     Example:
         >>> hand_numbers(np.array([[1, 0], [50, 51]], np.uint8)).tolist()
@@ -120,5 +120,5 @@ def hand_numbers(cards: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _renamed(streets: Streets, cards: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Which hand each hand becomes when card c becomes `cards[c]`: [H]."""
+    """Return the hand that each hand becomes when card c becomes `cards[c]`: [H]."""
     return hand_numbers(cards[streets.hands.astype(np.int64)])

@@ -1,4 +1,4 @@
-"""A solution: a pair of plans, the game they are for, how they were found, and their proof.
+"""Solutions: a pair of plans, the game they are for, how they were found, and their certificate.
 
 A solution is stored as an artefact (`storage.artefact`). It describes its game (`description`), so
 the game can be built again, and the certificate can be computed again from the arrays.
@@ -35,8 +35,8 @@ from equilibrist.strategies.description import (
 from equilibrist.strategies.evaluation import Evaluation
 
 KIND = "solution"
-STATE = "state."  # arrays of the method's own state begin so
-# Columns of a trace; the first three are always there.
+STATE = "state."  # prefix of the arrays of the method's own state
+# Columns of a trace; the first three are always present.
 TRACE_COLUMNS = (
     "iteration",
     "seconds",
@@ -45,7 +45,7 @@ TRACE_COLUMNS = (
     "best_response_1",
     "value",
 )
-# Of the state: what is not known before the first iteration is infinite.
+# Keys of the state; values that are unknown before the first iteration are infinite.
 MAY_BE_INFINITE = tuple(STATE + name for name in ("gains", "exploitability", "nash_conv"))
 _PLAN = ArrayRule(("float64", "float32"), (None,))
 _PROBABILITIES = replace(_PLAN, low=-1e-6, high=1 + 1e-6)  # a linear program rounds by less
@@ -54,19 +54,19 @@ _ARRAYS = {"plan0": _PLAN, "plan1": _PLAN, "trace": ArrayRule("float64", (None, 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What the manifest of a solution says, without its plans."""
+    """Contents of a solution's manifest, without its plans."""
 
     game: Description
     method: str
     iterations: int
-    seconds: float  # spent solving
+    seconds: float  # time spent solving
     certificate: Evaluation
     seed: int
     settings: Mapping[str, Any]
 
 
 def read_summary(folder: str | Path) -> Summary:
-    """What a stored solution is of; cheap, since no array is opened."""
+    """Read the summary of a stored solution; cheap, since no array is opened."""
     return _summary(read_identity(folder, KIND))
 
 
@@ -91,36 +91,36 @@ def _summary(artefact: Identity) -> Summary:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A pair of realization plans with the proof of its quality."""
+    """Pair of realization plans with the certificate of its quality."""
 
     game: Description
     plans: tuple[Floats, Floats]  # [L of each player], layout of the game's treeplexes
     method: str
     iterations: int
-    seconds: float  # spent solving
+    seconds: float  # time spent solving
     certificate: Evaluation
     trace: NDArray[np.float64]  # [evaluations, columns], see TRACE_COLUMNS
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the method; whatever JSON holds
-    state: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # to go on from; may be empty
+    state: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # to resume from; may be empty
 
     def __post_init__(self) -> None:
         for player, plan in enumerate(self.plans):
             if plan.ndim != 1 or plan.dtype.kind != "f":
                 raise InvalidValueError(
                     f"player {player}'s plan is {plan.dtype} {list(plan.shape)}; "
-                    "a plan is one row of floats",
+                    "a plan must be one row of floats",
                     value=plan.shape,
                 )
         if self.trace.ndim != 2 or self.trace.shape[1] not in (3, len(TRACE_COLUMNS)):
             raise InvalidValueError(
-                f"a trace of shape {list(self.trace.shape)}; its columns are "
+                f"the trace has shape {list(self.trace.shape)}; its columns must be "
                 f"{', '.join(TRACE_COLUMNS)}",
                 value=self.trace.shape,
             )
 
     def save(self, folder: str | Path) -> str:
-        """Write the solution, replacing one that is there; returns the artefact's hash."""
+        """Write the solution, replacing an existing one; return the artefact's hash."""
         arrays = {"plan0": self.plans[0], "plan1": self.plans[1], "trace": self.trace}
         certificate = dataclasses.asdict(self.certificate)
         return write_artefact(
@@ -150,7 +150,7 @@ class Solution:
 
     @classmethod
     def load(cls, folder: str | Path, *, in_memory: bool = False) -> Solution:
-        """Open a stored solution, its checksums compared.
+        """Open a stored solution and compare its checksums.
 
         Its `state` is checked against game and method when a run goes on from it: by `solve`.
         Its arrays are read-only maps unless copied to memory: a solver that goes on from `state`
@@ -185,9 +185,9 @@ class Solution:
 
 
 def game_of(solution: Solution, backend: str = "cpu") -> SequenceGame:
-    """The game of a solution, built again from its description.
+    """Build the game of a solution again from its description.
 
-    Raises `InvalidValueError` where a plan does not fit the game.
+    Raises `InvalidValueError` if a plan does not fit the game.
     """
     if isinstance(solution.game, GameDescription):
         solution.game.check_length(sum(map(len, solution.plans)))
@@ -203,10 +203,10 @@ def game_of(solution: Solution, backend: str = "cpu") -> SequenceGame:
 
 
 def plan_error(game: SequenceGame, player: int, plan: Floats) -> float:
-    """How far an array [L] is from the realization plan of the behaviour it describes.
+    """Return how far an array [L] is from the realization plan of the behaviour it describes.
 
-    About the rounding error of its type for a plan, infinite where it holds NaN: a certificate
-    proves nothing of an array that no player can follow.
+    For a plan, this is about the rounding error of its type; it is infinite if the array holds NaN.
+    A certificate proves nothing about an array that no player can follow.
     """
     exact = np.asarray(plan, np.float64)
     if not np.isfinite(exact).all():

@@ -1,8 +1,8 @@
-"""What a solved spot says at a node: how often, for how much, and how likely to win, by hand.
+"""Reports on a node of a solved spot: frequencies, values and equities by hand.
 
 Chips count from the node on: what was put in before is gone, so a fold is worth 0 and, at the
-beginning, what both players expect adds up to the pot. All answers are in the suits that are asked
-for, whichever of the boards that differ by suits was solved.
+start, the expectations of both players add up to the pot. All answers are in the suits that are
+asked for, whichever of the boards that differ by suits was solved.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NO_BETS = BetMenu(max_raises=(0,))
 
 @dataclass(frozen=True, eq=False)
 class NodeReport:
-    """A decision: N hands that the player who acts may hold × A actions; amounts are chips."""
+    """Decision of N hands that the player to act may hold × A actions; amounts are chips."""
 
     node: str
     board: str
@@ -38,37 +38,35 @@ class NodeReport:
     pot: int
     to_call: int
     actions: tuple[str, ...]  # c, f, or r and the chips of the street
-    hands: NDArray[np.int64]  # [N] by their number
-    weight: NDArray[np.float64]  # [N] how often the player has the hand and plays it to here
-    share: NDArray[
-        np.float64
-    ]  # [N] the same times the opponent's hands that it can meet; sums to 1
-    chances: NDArray[np.float64]  # [N, A] how often each action is taken
-    values: NDArray[np.float64]  # [N, A] what each is worth
-    equity: NDArray[np.float64]  # [N] how likely to win against the opponent's hands, ties half
+    hands: NDArray[np.int64]  # [N] numbers of the hands
+    weight: NDArray[np.float64]  # [N] probability that the player has the hand and plays it to here
+    share: NDArray[np.float64]  # [N] weight times that of the opponent's possible hands; sums to 1
+    chances: NDArray[np.float64]  # [N, A] probability of each action
+    values: NDArray[np.float64]  # [N, A] value of each action
+    equity: NDArray[np.float64]  # [N] probability of winning, ties half
 
     @property
     def value(self) -> NDArray[np.float64]:
-        """What each hand is worth: [N]."""
+        """Value of each hand: [N]."""
         return np.asarray((self.chances * self.values).sum(axis=1))
 
     @property
     def frequencies(self) -> NDArray[np.float64]:
-        """How often each action is taken by all hands together: [A]."""
+        """Frequency of each action over all hands: [A]."""
         return self.share @ self.chances
 
     @property
     def mean_value(self) -> float:
-        """What the player expects."""
+        """Expected value of the player, in chips."""
         return float(self.share @ self.value)
 
     @property
     def mean_equity(self) -> float:
-        """How likely the player is to win."""
+        """Probability that the player wins, ties half."""
         return float(self.share @ self.equity)
 
     def by_class(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mean weight [169] and how often each action is taken [169, A], by class of hands."""
+        """Return mean weight [169] and frequency of each action [169, A], by class of hands."""
         classes = class_table()[self.hands]
         num_hands = np.bincount(class_table(), minlength=169)
         weight = np.bincount(classes, self.weight, 169)
@@ -81,31 +79,31 @@ class Boards(Protocol):
     """Strategies of both players, board by board of their game; Q rows × S states."""
 
     def plan(self, player: int, board: int) -> Floats:
-        """How often each row is played: [Q, S]."""
+        """Return the probability that each row is played: [Q, S]."""
 
     def values(self, player: int, board: int) -> Floats:
-        """What each row is worth with everything below it: [Q, S]."""
+        """Return the value of each row with everything below it: [Q, S]."""
 
 
 @dataclass(frozen=True, eq=False)
 class WholePlans:
-    """Plans that are in memory as a whole."""
+    """Plans that are completely in memory."""
 
     game: SequenceGame
     plans: tuple[Floats, Floats]  # [L of each player]
 
     def plan(self, player: int, board: int) -> Floats:
-        """The board's block of the plan."""
+        """Return the board's block of the plan."""
         return self._block(player, board, self.plans[player])
 
     def values(self, player: int, board: int) -> Floats:
-        """The board's block of the values of all rows."""
-        if player not in self._kept_values:
+        """Return the board's block of the values of all rows."""
+        if player not in self._stored_values:
             game = self.game
             values = game.gradient(player, self.plans[1 - player])
             game.fold_up(player, EXPECTATION, values, game.behaviour(player, self.plans[player]))
-            self._kept_values[player] = values
-        return self._block(player, board, self._kept_values[player])
+            self._stored_values[player] = values
+        return self._block(player, board, self._stored_values[player])
 
     def _block(self, player: int, board: int, numbers: Floats) -> Floats:
         tree = self.game.trees[player]
@@ -113,20 +111,20 @@ class WholePlans:
         return block(tree, r, board, numbers)
 
     @functools.cached_property
-    def _kept_values(self) -> dict[int, Floats]:
+    def _stored_values(self) -> dict[int, Floats]:
         return {}
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """A spot, its game and strategies of both players, to be asked about nodes."""
+    """Spot with its game and strategies of both players, for questions about its nodes."""
 
     spot: Spot
     subgame: Subgame
     boards: Boards
 
     def at(self, node: str = "", runout: str = "") -> NodeReport:
-        """What the player who acts at a node does; `runout` are the cards dealt since the spot."""
+        """Report on the player to act at a node; `runout` are the cards dealt since the spot."""
         spot, betting = self.spot, self.spot.betting
         v = spot.find(node)
         if betting.kind[v] != NodeKind.DECISION:
@@ -141,7 +139,7 @@ class Answers:
         met = np.where(met > 1e-12 * max(other.sum(), 1e-300), met, 0)
         hands = np.flatnonzero((own > 0) & (met > 0))
         children = rows[player].row[list(betting.children(v))]
-        # A state's value is the sum over its hands, times the chance of the board and of each pair.
+        # A state's value is the sum over its hands, times the probability of board and each pair.
         pairs = self.subgame.game.pairs
         size = pairs.state_size[int(pairs.state_start[place]) + states[hands]]
         scale = size * float(pairs.weight[place]) * met[hands]
@@ -166,14 +164,13 @@ class Answers:
         )
 
     def runouts(self, node: str = "", runout: str = "") -> list[NodeReport]:
-        """What the first player to act does after a node and each next card."""
+        """Report on the first player to act after a node and each next card."""
         spot, betting = self.spot, self.spot.betting
         v = spot.find(node.removesuffix("/"))
         opening = next(iter(betting.children(v)), None)
         if betting.kind[v] != NodeKind.ROUND_END or opening is None:
             raise InvalidValueError(
-                f"no card is dealt after {spot.names[v]!r}; "
-                f"one is after {self._first_end()!r}, such as that",
+                f"no card is dealt after {spot.names[v]!r}, as one is after {self._first_end()!r}",
                 value=node,
             )
         cards, _, _ = self._board(int(betting.round[v]) - betting.first_round, runout)
@@ -182,7 +179,7 @@ class Answers:
         return [self.at(spot.names[opening], cards_name((*dealt, card))) for card in left]
 
     def _board(self, r: int, runout: str) -> tuple[Cards, int, NDArray[np.int32]]:
-        """Cards on the table in round `r`, the board that stands for them, states of all hands."""
+        """Return the cards on the table in round `r`, the stored board, and states of all hands."""
         spot, states = self.spot, self.subgame.states
         dealt = parse_cards(runout)
         check_distinct(spot.cards, dealt)
@@ -190,7 +187,7 @@ class Answers:
         if len(dealt) != wanted:
             raise InvalidValueError(
                 f"{wanted} cards are dealt after {spot.board} when this node is reached, not "
-                f"{len(dealt)}; give them with --runout",
+                f"{len(dealt)}; give them as the runout",
                 value=runout,
             )
         text = cards_name((*spot.cards, *dealt))
@@ -202,7 +199,7 @@ class Answers:
     def _no_decision(self, v: int) -> str:
         name = self.spot.names[v]
         if self.spot.betting.kind[v] == NodeKind.ROUND_END:
-            return f"a card is dealt after {name!r}: ask for {name + '/'!r} with its --runout"
+            return f"a card is dealt after {name!r}: ask for {name + '/'!r} with its runout"
         return f"the hand is over after {name!r}, so nobody acts there"
 
     def _first_end(self) -> str:
@@ -211,16 +208,16 @@ class Answers:
 
 
 def _by_hand(row: Floats, states: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Numbers of a row for every hand, 0 where it cannot be held: [1326]."""
+    """Return the numbers of a row for every hand, 0 if it cannot be held: [1326]."""
     return np.where(states >= 0, row[states], 0).astype(np.float64)
 
 
 def equities(
     spot: Spot, board: Cards, weights: tuple[NDArray[np.float64], ...], player: int
 ) -> NDArray[np.float64]:
-    """How likely each hand of a player is to win on a board if nobody bets, ties half: [1326].
+    """Return each hand's probability of winning on a board if nobody bets, ties half: [1326].
 
-    `weights` [1326] are those of both players' hands; 0 where a hand meets none.
+    `weights` [1326] are those of both players' hands; 0 where a hand can meet none.
     """
     first, second = (own / max(own.max(), 1e-300) for own in weights)
     met = compatible(hand_table(), second if player == 0 else first)

@@ -1,4 +1,4 @@
-"""The plain best response in the real game: the exact model's, by a program written apart."""
+"""Reference best response in the real game, compared with independent code for exact models."""
 
 from dataclasses import replace
 
@@ -39,7 +39,7 @@ def random_plans(game, seed):
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_it_is_what_exploit_finds_in_the_exact_model(name):
+def test_it_equals_the_best_response_in_the_exact_model(name):
     game = exact_game(SMALL[name])
     plans = random_plans(game, 3)
     proof = evaluate(game, plans)
@@ -57,7 +57,7 @@ def test_kuhn_against_uniform_play():
     assert found == pytest.approx([1 / 2, 5 / 12])
 
 
-def test_who_always_folds_loses_the_blind_of_its_seat():
+def test_always_fold_loses_the_blind_of_its_seat():
     folds = FixedMix(BettingTree.build(SMALL["two rounds with two cards"]), (1.0, 0.0, 0.0))
     # The big blind is player 0's: as the responder, it wins the small one at once.
     assert [reference_response(folds, seat) for seat in (0, 1)] == pytest.approx([5.0, 10.0])

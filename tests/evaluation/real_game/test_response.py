@@ -1,4 +1,4 @@
-"""Best responses in the real game, fast: the same numbers as by plainer programs."""
+"""Fast best responses in the real game: the same numbers as from plainer programs."""
 
 import itertools
 from dataclasses import replace
@@ -36,7 +36,7 @@ NINE_CARDS = replace(
 
 
 def won(strategy):
-    """What best responses in both seats win, from all flops."""
+    """Return what best responses in both seats win, from all flops."""
     flops = Flops.of(strategy.tree.rules)
     found = []
     for seat in (0, 1):
@@ -77,7 +77,7 @@ def buckets():
 
 
 def random_table(buckets, caps, seed):
-    """A random strategy of buckets that knows fewer raises."""
+    """Return a random strategy of buckets with fewer raises."""
     known = BettingTree.build(buckets.rules, BetMenu.parse(None, None, caps))
     trees = bucket_tree(known, 0, buckets), bucket_tree(known, 1, buckets)
     rng, behaviour = np.random.default_rng(seed), []
@@ -91,7 +91,7 @@ def random_table(buckets, caps, seed):
 
 
 def test_buckets_lose_what_they_lose_in_the_exact_model(nine_cards, buckets):
-    # The exact model's side is made by `lift` and `with_more_raises`, which know nothing of rows.
+    # The exact model's side is made by `lift` and `with_more_raises`, which do not use rows.
     caps = "1 1 2 1"
     strategy, menu = random_table(buckets, caps, 1), BetMenu.parse(None, None, caps)
     small, abstract = exact_game(NINE_CARDS, menu), bucket_game(buckets, joint(buckets), menu)
@@ -102,7 +102,7 @@ def test_buckets_lose_what_they_lose_in_the_exact_model(nine_cards, buckets):
         plans.append(nine_cards.realize(player, with_more_raises(small, nine_cards, player, exact)))
     proof = evaluate(nine_cards, tuple(plans))
     assert won(strategy) == pytest.approx(proof.best_response, rel=1e-6)
-    # Who responds in the abstraction sees less.
+    # A responder in the abstraction sees less.
     own = [abstract.realize(player, strategy.behaviour[player]) for player in (0, 1)]
     for seat, chips in enumerate(won(strategy)):
         assert chips > best_response(abstract, seat, own[1 - seat])[0]
@@ -119,7 +119,7 @@ def glued():
 @pytest.mark.parametrize("kind", ["mix", "buckets", "glued"])
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("board", ["QdKhAsAd", "QdKdAsKs"])
-def test_a_turn_is_worth_what_the_plain_recursion_says(kind, seat, board, buckets, request):
+def test_a_turn_has_the_value_of_the_plain_recursion(kind, seat, board, buckets, request):
     if kind == "glued":
         strategy = request.getfixturevalue("glued")
     elif kind == "buckets":
@@ -138,7 +138,7 @@ def test_a_turn_is_worth_what_the_plain_recursion_says(kind, seat, board, bucket
 
 
 def own_reach(strategy, walk, node, cards, opens):
-    """The opponent's chances to get to an opening with each hand; 1 if they are all the same."""
+    """Return the opponent's probabilities of reaching an opening by hand; 1 if all are the same."""
     reach = (~np.isin(walk.hands, cards).any(axis=1)).astype(float)
     path = [] if opens else list(strategy.tree.path(node))
     for above, below in itertools.pairwise(path):
@@ -150,7 +150,7 @@ def own_reach(strategy, walk, node, cards, opens):
 
 
 class Suitless:
-    """Buckets of the full deck that need no table: classes of hands, the same on every board."""
+    """Buckets of the full deck without a table: classes of hands, the same on every board."""
 
     rules = get_game("holdem-limit")
     num_buckets = (169,) * 4
@@ -162,8 +162,8 @@ class Suitless:
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_river_of_the_full_deck_is_worth_what_the_plain_recursion_says(seat):
-    # Chances of the river are rounded to units: the error is what that leaves, in parts of the pot.
+def test_a_river_of_the_full_deck_has_the_value_of_the_plain_recursion(seat):
+    # Probabilities of the river are rounded to units: the error is in parts of the pot.
     strategy = random_table(Suitless(), "2 3 3 3", 4)
     response, walk = Response(strategy, seat), PublicTree(strategy, seat)
     river = parse_cards("2c7d9sTsQh")
@@ -178,7 +178,7 @@ def test_a_river_of_the_full_deck_is_worth_what_the_plain_recursion_says(seat):
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_who_always_calls_loses_a_bet_a_round_to_every_favourite(seat):
+def test_always_call_loses_a_bet_per_round_to_every_favourite(seat):
     # Nobody ever raises the responder, who bets with all hands that win more often than they lose.
     strategy = FixedMix(BettingTree.build(get_game("holdem-limit")), (0.0, 1.0, 0.0))
     response, turn = Response(strategy, seat), parse_cards("2c7d9sTs")

@@ -1,1 +1,1 @@
-"""What the best opponent wins from a strategy in limit hold'em itself."""
+"""Exact best responses to a strategy in limit hold'em itself."""

@@ -1,8 +1,9 @@
-"""The responder's positions: betting that is one and the same to a best response.
+"""The responder's positions: betting sequences that a best response need not distinguish.
 
 What a responder can win from the opening of a round on depends on what the opponent believes and on
-the chips in the pot, not on how they came there. So the 567 ways to the river of limit hold'em are
-375 positions against a strategy that knows fewer raises, and 16 against one that sees no cards.
+the chips in the pot, not on how they came there. So the 567 betting sequences to the river of limit
+hold'em are 375 positions against a strategy with fewer raises, and 16 against one that ignores its
+cards.
 """
 
 from __future__ import annotations
@@ -20,25 +21,25 @@ from equilibrist.kernels.reference.sequence_form import SMALLEST
 from equilibrist.models.game import Floats
 from equilibrist.strategies.played import Seat
 
-_FOLD = 3  # what a fold of sixteen lanes costs, in sweeps of one end
+_FOLD = 3  # cost of a fold of sixteen lanes, in sweeps of one end
 
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """Those of one round: P of them, with E ends each (`kernels.cpu.real_game`)."""
+    """Positions of one round: P of them, with E ends each (`kernels.cpu.real_game`)."""
 
-    nodes: list[int]  # [P] an opening of the round for each
+    nodes: list[int]  # [P] one opening of the round for each
     ends: NDArray[np.int64]  # [P, E] nodes where the round ends
     spent: Floats  # [P] chips of each player
-    row: NDArray[np.int64]  # [P, E] of the opponent's rows; −1 where it never gets
+    row: NDArray[np.int64]  # [P, E] the opponent's rows; −1 where it never arrives
     scale: Floats  # [P, E]
     following: NDArray[np.int64]  # [P, E] position in the next round
 
 
 def find_positions(seat: Seat) -> list[Positions]:
-    """The positions of every round but the first, from the second on."""
+    """Return the positions of every round but the first, from the second on."""
     tree, found = seat.tree, []
-    position = np.full(len(tree) + 1, -1, np.int64)  # of each opening; the last stands for none
+    position = np.full(len(tree) + 1, -1, np.int64)  # of each opening; −1 at the end: absent
     for r in reversed(range(1, tree.rules.num_rounds)):
         number = _numbers(seat, r)
         first = {own: node for node, own in reversed(number.items())}
@@ -53,7 +54,7 @@ def find_positions(seat: Seat) -> list[Positions]:
 
 
 def round_ends(tree: BettingTree, node: int) -> list[int]:
-    """The ends of a round from its opening, in the order of `kernels.cpu.real_game`.
+    """Return the ends of a round from its opening, in the order of `kernels.cpu.real_game`.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -76,7 +77,7 @@ def round_ends(tree: BettingTree, node: int) -> list[int]:
 
 
 def _numbers(seat: Seat, r: int) -> dict[int, int]:
-    """Position of each opening of a round that the opponent may get to."""
+    """Return the position of each opening of a round that the opponent may reach."""
     known: dict[tuple[int, int], int] = {}
     found = {}
     for node in np.flatnonzero((seat.tree.round == r) & (seat.tree.action_kind == 0)).tolist():
@@ -88,18 +89,18 @@ def _numbers(seat: Seat, r: int) -> dict[int, int]:
 
 @dataclass(frozen=True, eq=False)
 class LastRound:
-    """The positions of the last round as lanes of sixteen."""
+    """Positions of the last round as lanes of sixteen."""
 
     sequences: Sequences
-    case: NDArray[np.int64]  # [P] where each position is computed
+    case: NDArray[np.int64]  # [P] case in which each position is computed
     lane: NDArray[np.int64]  # [P]
 
     @staticmethod
     def of(seat: Seat, last: Positions, num_hands: int) -> LastRound:
-        """The lanes for boards with so many hands.
+        """Build the lanes for boards with `num_hands` hands.
 
-        A lane is a sequence of the opponent's, and pots are its cases; or a lane is a position,
-        where that costs less.
+        A lane is a sequence of the opponent's, and pots are its cases; or a lane is a position, if
+        that costs less.
         """
         belief = seat.belief[last.nodes]
         both = np.stack([belief, last.spent], axis=1)
@@ -109,11 +110,11 @@ class LastRound:
         return _lanes(seat, last, blocks, end, rows, num_hands)
 
 
-Block = list[list[int]]  # of sixteen lanes or fewer: positions by case and lane
+Block = list[list[int]]  # at most sixteen lanes: positions by case and lane
 
 
 def _blocks(key: NDArray[np.generic]) -> list[Block]:
-    """Positions of equal keys share a lane; lanes with as many cases share a block."""
+    """Group positions: equal keys share a lane; lanes with equally many cases share a block."""
     _, number = np.unique(key, axis=0, return_inverse=True)
     lanes = [np.flatnonzero(number.ravel() == k).tolist() for k in range(int(number.max()) + 1)]
     lanes.sort(key=lambda lane: -len(lane))
@@ -127,12 +128,12 @@ def _blocks(key: NDArray[np.generic]) -> list[Block]:
 
 
 def _different_ends(last: Positions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of each end the first that is always the same, [E], and rows of different ones: [D, P]."""
+    """Return the index of each end among the different ones, [E], and their rows: [D, P]."""
     columns: list[tuple[int, ...]] = []
     end = []
     for rows in last.row.T.tolist():
         if max(rows) < 0:
-            end.append(0)  # never: its scale is none
+            end.append(0)  # never reached: its scale is zero
             continue
         if tuple(rows) not in columns:
             columns.append(tuple(rows))
@@ -148,16 +149,17 @@ def _lanes(
     rows: NDArray[np.int64],
     num_hands: int,
 ) -> LastRound:
-    chances = np.vstack([seat.rows[-1], np.zeros(seat.rows[-1].shape[1])])  # row −1: never
-    largest = chances.max(axis=1)
-    # Units of the largest chance: as many as fit, but a power of two where no other chance is met,
-    # so that what is sure stays exact, also in float32.
+    unreached = np.zeros(seat.rows[-1].shape[1])  # row −1
+    probabilities = np.vstack([seat.rows[-1], unreached])
+    largest = probabilities.max(axis=1)
+    # Units of the largest probability: the most that fit, but a power of two if there is no other
+    # probability, so that certain actions stay exact, also in float32.
     finest = min(2**23, (2**30 - 2 * num_hands) // num_hands)
-    is_sure = ((chances == 0) | (chances == largest[:, None])).all(axis=1)
+    is_sure = ((probabilities == 0) | (probabilities == largest[:, None])).all(axis=1)
     most = np.where(is_sure, 2.0 ** int(math.log2(finest)), finest)
     units = most / np.where(largest >= SMALLEST, largest, 1)  # else all round to zero units
     first = np.vstack([seat.rows[0], np.ones(seat.rows[0].shape[1])])  # row −1: no opening
-    table = aligned((len(blocks), len(rows), chances.shape[1], SIXTEEN), np.float32)
+    table = aligned((len(blocks), len(rows), probabilities.shape[1], SIXTEEN), np.float32)
     factor = aligned((len(blocks), first.shape[1], SIXTEEN), np.float32)
     unit = aligned((len(blocks), len(end), SIXTEEN), np.float32)
     starts = np.cumsum([0, *(len(block) for block in blocks)])
@@ -166,7 +168,7 @@ def _lanes(
     for b, block in enumerate(blocks):
         own, many = np.array(block[0]), len(block[0])
         for d, row in enumerate(rows[:, own]):
-            table[b, d, :, :many] = (chances[row] * units[row, None]).T
+            table[b, d, :, :many] = (probabilities[row] * units[row, None]).T
         factor[b, :, :many] = first[seat.first_row[np.array(last.nodes)[own]]].T
         for e, d in enumerate(end):
             never = last.row[own, e] < 0

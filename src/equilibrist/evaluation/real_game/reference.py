@@ -1,9 +1,9 @@
-"""The best response in the real game as one recursion over its public tree: slow, but plain.
+"""Reference best response in the real game: one recursion over its public tree, slow but plain.
 
 A public node is a node of the betting tree on a board. There the responder's value of every hand is
 computed at once, from the *reach* of the opponent's hands (Johanson et al. 2011, "Accelerating best
-response calculation in large extensive games"). Every board is dealt card by card; no two of them
-are ever taken for the same. `real_game` computes the same numbers a million times faster.
+response calculation in large extensive games"). Every board is dealt card by card, and no two of
+them are merged. `real_game` computes the same numbers a million times faster.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from equilibrist.strategies.played import RealStrategy
 
 
 def reference_response(strategy: RealStrategy, seat: int) -> float:
-    """Chips a hand that the best response in a seat wins from a strategy in the other.
+    """Return the chips per hand that the best response in a seat wins from a strategy in the other.
 
     Example:
         >>> from equilibrist.strategies.played import FixedMix
@@ -44,16 +44,16 @@ def reference_response(strategy: RealStrategy, seat: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class PublicTree:
-    """The public tree as one seat sees it; N hands of the deck."""
+    """Public tree as one seat sees it; N hands of the deck."""
 
     strategy: RealStrategy
-    seat: int  # of the responder
+    seat: int  # seat of the responder
 
     def values(self, node: int, board: Cards, reach: Floats) -> Floats:
-        """Chips that the responder wins from here with each hand, times the opponent's reach: [N].
+        """Return the responder's chips from here by hand, times the opponent's reach: [N].
 
         `reach` [N] is that of the opponent's hands. Sums over hands are not divided by their
-        number; means over boards to come are.
+        number; means over later boards are.
         """
         tree = self.strategy.tree
         if tree.kind[node] == NodeKind.FOLD:
@@ -65,17 +65,17 @@ class PublicTree:
             return self._dealt(tree.children(node)[0], board, reach)
         if tree.player[node] == self.seat:
             return np.max([self.values(child, board, reach) for child in tree.children(node)], 0)
-        chances = self.strategy.probabilities(node, board)[:, self.numbers]
+        probabilities = self.strategy.probabilities(node, board)[:, self.numbers]
         return np.sum(
             [
-                self.values(child, board, reach * chance)
-                for child, chance in zip(tree.children(node), chances, strict=True)
+                self.values(child, board, reach * probability)
+                for child, probability in zip(tree.children(node), probabilities, strict=True)
             ],
             axis=0,
         )
 
     def _dealt(self, node: int, board: Cards, reach: Floats) -> Floats:
-        """The mean over the cards that may come: both hands leave as many boards open."""
+        """Return the mean over the next cards: every pair of hands leaves equally many boards."""
         rules = self.strategy.tree.rules
         number = rules.num_board_cards[int(self.strategy.tree.round[node])]
         left = [card for card in rules.deck.cards if card not in board]
@@ -87,7 +87,7 @@ class PublicTree:
 
     @cached_property
     def hands(self) -> NDArray[np.int64]:
-        """The hands of the deck: [N, 1 or 2]."""
+        """Hands of the deck: [N, 1 or 2]."""
         return self._all_hands[self.numbers]
 
     @cached_property
@@ -100,7 +100,7 @@ class PublicTree:
         if len(board) < rules.total_board_cards:
             raise InvalidValueError(
                 f"{rules.name} may end all-in before its last round, which best responses in the "
-                "real game do not know yet",
+                "real game do not support yet",
                 value=rules.name,
             )
         values = np.zeros(len(self.hands), np.int64)
@@ -111,7 +111,7 @@ class PublicTree:
 
     @cached_property
     def numbers(self) -> NDArray[np.int64]:
-        """Hands of the deck in the one order of all hands: [N]."""
+        """Numbers of the deck's hands in the usual order of all hands: [N]."""
         deck = self.strategy.tree.rules.deck.cards
         return np.flatnonzero(np.isin(self._all_hands, deck).all(axis=1))
 

@@ -1,10 +1,10 @@
-"""The exact best response in limit hold'em itself, whatever abstraction a strategy comes from.
+"""Exact best response in limit hold'em itself, to a strategy of any abstraction.
 
-A flop is worked through at a time, all betting together: for each turn the rivers by
+One flop is computed at a time, all betting together: for each turn the rivers by
 `kernels.cpu.real_game.respond_last`, their sums folded up to the turn, those to the flop. Cards
-that a renaming of suits takes to each other are dealt once and counted; before a maximum is taken,
-values are averaged over the renamings that keep the board, so that every hand has its own. Chances
-of the last round are whole numbers, everything before it is in float64.
+that a renaming of suits maps to each other are dealt once and counted; before a maximum is taken,
+values are averaged over the renamings that keep the board, so that every hand has its own.
+Probabilities of the last round are whole numbers, everything before it is in float64.
 
 Public tree, sorted hands and merged boards are those of Johanson, Waugh, Bowling and Zinkevich
 2011, "Accelerating best response calculation in large extensive games"; lanes and ends are ours.
@@ -40,14 +40,14 @@ Renaming = tuple[int, ...]  # the suit that each of four suits becomes
 
 @dataclass(frozen=True)
 class Flops:
-    """The flops of a game up to suits."""
+    """Flops of a game up to suits."""
 
     boards: NDArray[np.uint8]  # [F, 3]
-    multiplicity: NDArray[np.int64]  # [F] raw flops each stands for
+    multiplicity: NDArray[np.int64]  # [F] number of raw flops that each represents
 
     @staticmethod
     def of(rules: GameRules) -> Flops:
-        """All of them.
+        """Return all flops of a game.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -61,7 +61,7 @@ class Flops:
 
 
 def is_holdem(rules: GameRules) -> bool:
-    """Whether a game has the cards and the bets of limit hold'em, of whatever deck.
+    """Return whether a game has the cards and the bets of limit hold'em, with any deck.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -77,17 +77,17 @@ def is_holdem(rules: GameRules) -> bool:
 
 
 def check_game(rules: GameRules) -> None:
-    """Refuse games that are no limit hold'em."""
+    """Raise `InvalidValueError` for games that are not limit hold'em."""
     if not is_holdem(rules):
         raise InvalidValueError(
-            f"{rules.name} is no limit hold'em: real-game best responses take two hole cards, "
-            "flop, turn and river, and at least one raise a round",
+            f"{rules.name} is not limit hold'em; real-game best responses need two hole cards, "
+            "flop, turn and river, and at least one raise per round",
             value=rules.name,
         )
 
 
 class Response:
-    """The best response in one seat to a strategy in the other.
+    """Best response in one seat to a strategy in the other.
 
     Example:
         >>> from equilibrist.games.betting_tree import BettingTree
@@ -110,9 +110,10 @@ class Response:
     # --- one flop ---------------------------------------------------------------------------------
 
     def flop_values(self, flop: Cards) -> Floats:
-        """Chips won from each position of the flop round, summed over hands of a class: [P, 169].
+        """Return chips won from each position of the flop round, summed by hand class: [P, 169].
 
-        Times the opponent's chance to be there; a mean over turns and rivers.
+        They are multiplied by the opponent's probability of being there, and averaged over turns
+        and rivers.
         """
         if not self.positions[0].nodes:
             return np.zeros((0, NUM_CLASSES))
@@ -121,14 +122,14 @@ class Response:
         return np.stack([np.bincount(classes, own, NUM_CLASSES) for own in values])
 
     def turn_values(self, turn: Cards) -> int:
-        """Work through one turn, and tell how many rivers that took: what forecasts measure."""
+        """Compute one turn and return its number of rivers, which forecasts measure."""
         if not self.positions[0].nodes:
             return 0
         self.values(turn)
         return len(_next_cards(self.rules, turn))
 
     def values(self, board: Cards) -> Floats:
-        """Chips won with each hand from each position of the round of a board: [P, 1328].
+        """Return chips won with each hand from each position of the round of a board: [P, 1328].
 
         0 for hands that the board blocks.
         """
@@ -152,7 +153,7 @@ class Response:
         return out
 
     def _dealt(self, board: Cards, r: int) -> Floats:
-        """Sums over the next card of the values of the next round's positions: [P', 1328]."""
+        """Return the sum over next cards of the values of the next positions: [P', 1328]."""
         cards = _next_cards(self.rules, board)
         if r + 2 == self.rules.num_rounds:
             return self.last_values(board, cards)
@@ -162,7 +163,7 @@ class Response:
         return total
 
     def last_values(self, board: Cards, cards: list[tuple[int, int]]) -> Floats:
-        """Sums over last cards, each so often, of the values of the last positions: [P, 1328]."""
+        """Return the weighted sum over last cards of the last positions' values: [P, 1328]."""
         if self._last is None:
             return np.zeros((0, HANDS))
         hands = _sorted_hands(self.rules, board, tuple(card for card, _ in cards), self._num_last)
@@ -182,7 +183,7 @@ class Response:
         return np.ascontiguousarray(out[self._last.case, :, self._last.lane])
 
     def _space(self, sequences: Sequences) -> Space:
-        """Room for one call; threads have their own."""
+        """Allocate the work space of one call; threads have their own."""
         n = self._num_last
         num_rows, num_ends = sequences.table.shape[1], len(sequences.end)
         whole = np.int32
@@ -197,13 +198,13 @@ class Response:
 
     @functools.cached_property
     def _first_columns(self) -> NDArray[np.int32]:
-        """Column of every hand in the first round, where it multiplies later ones: [H]."""
+        """Column of every hand in the first round, if it multiplies later ones: [H]."""
         if self.opponent.first_row.max() < 0:
             return np.zeros(NUM_HANDS, np.int32)
         return self.opponent.columns.locate(0, ())[1].astype(np.int32)
 
     def _met(self, r: int, board: Cards) -> Floats:
-        """How often hands meet the opponent's where a round ends, by `_rows`: [Q, 1328]."""
+        """Return how often hands meet the opponent's where a round ends, by `_rows`: [Q, 1328]."""
         opponent, live = self.opponent, _live(self.rules, board)[:NUM_HANDS]
         column = opponent.columns.locate(r, board)[1]
         rows, _ = self._rows[r - 1]
@@ -217,9 +218,9 @@ class Response:
 
     @functools.cached_property
     def _rows(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """By round from the second: the opponent's rows and first rows at ends, [Q, 2].
+        """Rows and first rows of the opponent at ends, [Q, 2], by round from the second.
 
-        And which of them is that of each position's ends, −1 where it never gets: [P, E].
+        Also the index among them of each position's ends, −1 if never reached: [P, E].
         """
         found = []
         for positions in self.positions:
@@ -233,9 +234,9 @@ class Response:
     # --- before the flop --------------------------------------------------------------------------
 
     def win(self, sums: Floats) -> float:
-        """Chips a hand that the response wins, from sums over all raw flops of `flop_values`.
+        """Return the response's chips per hand, from sums over raw flops of `flop_values`.
 
-        `sums` [P, 169] count each flop as often as there are raw ones of its class.
+        `sums` [P, 169] count each flop with the number of raw flops of its class.
         """
         deck = self.rules.deck
         in_deck = np.isin(hand_table(), deck.cards).all(axis=1)
@@ -247,7 +248,7 @@ class Response:
         return float((values * in_deck).sum() / pairs)
 
     def _preflop(self, node: int, flops: Floats) -> Floats:
-        """Value of every hand from a node of the first round on: [H]."""
+        """Return the value of every hand from a node of the first round on: [H]."""
         tree, opponent = self.tree, self.opponent
         if tree.kind[node] == NodeKind.DECISION:
             children = np.stack([self._preflop(child, flops) for child in tree.children(node)])
@@ -264,7 +265,7 @@ class Response:
         return (-lost if tree.player[node] == self.seat else lost) * met[0, :NUM_HANDS]
 
     def _opening(self, node: int) -> int:
-        """The position of an opening of the second round."""
+        """Return the position of an opening of the second round."""
         first = self.positions[0]
         belief, spent = self.opponent.belief[node], self.tree.spent[node].max()
         same = (self.opponent.belief[first.nodes] == belief) & (first.spent == spent)
@@ -275,7 +276,7 @@ class Response:
 
 
 def _keeping(rules: GameRules, board: Cards) -> list[Renaming]:
-    """The renamings of suits that map flop, turn and river each to itself, the identity first."""
+    """Return the renamings of suits that map flop, turn and river to themselves, identity first."""
     suits = range(4 - rules.num_suits, 4)
     found = []
     for names in itertools.permutations(suits):
@@ -287,7 +288,7 @@ def _keeping(rules: GameRules, board: Cards) -> list[Renaming]:
 
 
 def _next_cards(rules: GameRules, board: Cards) -> list[tuple[int, int]]:
-    """One card of each class that may come, and how many are of it."""
+    """Return one card of each class that may come, and the size of the class."""
     keeping = _keeping(rules, board)
     count: dict[int, int] = {}
     for card in rules.deck.cards:
@@ -303,13 +304,13 @@ def _rename(card: int, renaming: Renaming) -> int:
 
 @functools.cache
 def _renamed(renaming: Renaming) -> NDArray[np.int64]:
-    """The hand that each hand becomes: [H]."""
+    """Return the hand that each hand becomes: [H]."""
     cards = np.array([_rename(card, renaming) for card in range(52)])
     return hand_numbers(cards[hand_table().astype(np.int64)])
 
 
 def _live(rules: GameRules, board: Cards) -> Floats:
-    """1 for hands of the deck that a board leaves free, 0 for others: [1328]."""
+    """Return 1 for hands of the deck that a board does not block, 0 for others: [1328]."""
     cards = [card for card in rules.deck.cards if card not in board]
     live = np.zeros(HANDS)
     live[:NUM_HANDS] = np.isin(hand_table(), cards).all(axis=1)
@@ -318,7 +319,7 @@ def _live(rules: GameRules, board: Cards) -> Floats:
 
 @functools.lru_cache(maxsize=128)
 def _sorted_hands(rules: GameRules, board: Cards, last: Cards, num_hands: int) -> SortedHands:
-    """The hands of the boards that follow one board; both seats ask one after the other."""
+    """Return the hands of the boards that follow one board; cached for the second seat."""
     many = len(last)
     found = SortedHands(
         np.empty((many, num_hands), np.int16),

@@ -1,9 +1,9 @@
-"""A whole best response: flop by flop, kept on the disk as it goes, and checked by its parts.
+"""Runs of whole best responses: flop by flop, stored on the disk on the way, and verifiable.
 
-The folder of a run is an artefact: of every flop that is done, what the responder wins there from
-each position, by class of hands. That is the certificate: everything else follows from it within a
-second, and any flop can be computed again and compared. A run that was killed goes on from its
-folder to the same numbers: flops do not depend on each other, and are added up in their order.
+The folder of a run is an artefact: for every finished flop, what the responder wins there from each
+position, by class of hands. That is the certificate: everything else follows from it within a
+second, and any flop can be computed again and compared. A run that was killed resumes from its
+folder with the same numbers: flops do not depend on each other, and are summed in their order.
 """
 
 from __future__ import annotations
@@ -36,30 +36,30 @@ from equilibrist.storage.stopping import Stopped
 from equilibrist.strategies.played import IdentifiedStrategy
 
 KIND = "real-game response"
-_SHARE = 0.05  # of the time that writing may take
-_SOON = 10.0  # seconds between two writes at least
-_MOST_BOARDS = 3_000  # of a game that is no hold'em
+_SHARE = 0.05  # largest share of the time spent on writing
+_SOON = 10.0  # minimum number of seconds between two writes
+_MOST_BOARDS = 3_000  # maximum number of boards of a game that is not hold'em
 Tell = Callable[["Run"], None]
 
 
 @dataclass(eq=False)
 class Run:
-    """The flops of a best response in both seats, filled in as they are done; F flops."""
+    """Flops of a best response in both seats, filled in as they are finished; F flops."""
 
     name: str
-    identity: str  # of the strategy
+    identity: str  # identity of the strategy
     rules: GameRules
     flops: Flops
     is_done: NDArray[np.bool_]  # [F]
     values: tuple[Floats, Floats]  # by seat of the responder: [F, P, 169], see `flop_values`
-    seconds: float = 0.0  # that the flops took
-    result: dict[str, Any] = field(default_factory=dict)  # of the last continuation that ended
+    seconds: float = 0.0  # time that the flops took
+    result: dict[str, Any] = field(default_factory=dict)  # of the last completed continuation
 
     @property
     def weight(self) -> Floats:
-        """Raw flops that each one that is done stands for: [F]; 0 for the others.
+        """Number of raw flops that each finished one represents: [F]; 0 for the others.
 
-        Where some are left out, each counts for its stratum's share (`stratified`).
+        If some are left out, each counts for its stratum's share (`stratified`).
         """
         many = self.flops.multiplicity.astype(np.float64)
         if self.is_done.all():
@@ -74,28 +74,28 @@ class Run:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all flops are done; else values are estimates."""
+        """Return whether all flops are finished; otherwise values are estimates."""
         return bool(self.is_done.all())
 
 
 @dataclass(frozen=True)
 class Exploited:
-    """What best responses win from a strategy, in a unit a hand."""
+    """Winnings of best responses against a strategy, in a unit per hand."""
 
     best_response: tuple[float, float]  # as player 0 and as player 1
     unit: str
 
     @property
     def exploitability(self) -> float:
-        """The mean of both seats."""
+        """Mean of both seats."""
         return sum(self.best_response) / 2
 
 
 def exploited(run: Run, responses: tuple[Response, Response]) -> Exploited:
-    """What the flops of a run amount to.
+    """Return the winnings that follow from the flops of a run.
 
-    With some flops only, the estimate lets the responder know that no others come: it is neither
-    a lower nor an upper bound.
+    With some flops only, the estimate assumes that the responder knows that no others come: it is
+    neither a lower nor an upper bound.
     """
     unit, chips = chips_of_unit(run.rules, None)
     won = [
@@ -106,7 +106,7 @@ def exploited(run: Run, responses: tuple[Response, Response]) -> Exploited:
 
 
 def plainly_exploited(named: IdentifiedStrategy) -> Exploited:
-    """The same in other limit games with few boards, by the plain recursion.
+    """Return the winnings in other limit games with few boards, by the reference recursion.
 
     Example:
         >>> from equilibrist.bots.open import open_strategy
@@ -118,8 +118,8 @@ def plainly_exploited(named: IdentifiedStrategy) -> Exploited:
     boards = math.prod(math.comb(len(rules.deck), many) for many in rules.num_board_cards)
     if boards > _MOST_BOARDS:
         raise InvalidValueError(
-            f"{rules.name} has up to {boards:,} boards and is no limit hold'em, too many for the "
-            f"plain best response, which takes {_MOST_BOARDS:,}",
+            f"{rules.name} has up to {boards:,} boards and is not limit hold'em: the "
+            f"plain best response supports at most {_MOST_BOARDS:,} boards",
             value=boards,
         )
     unit, chips = chips_of_unit(rules, None)
@@ -128,7 +128,7 @@ def plainly_exploited(named: IdentifiedStrategy) -> Exploited:
 
 
 def responses_to(named: IdentifiedStrategy) -> tuple[Response, Response]:
-    """The best responses in both seats."""
+    """Return the best responses in both seats."""
     check_game(named.strategy.tree.rules)
     return Response(named.strategy, 0), Response(named.strategy, 1)
 
@@ -136,9 +136,9 @@ def responses_to(named: IdentifiedStrategy) -> tuple[Response, Response]:
 def begun(
     named: IdentifiedStrategy, responses: tuple[Response, Response], folder: Path | None
 ) -> Run:
-    """A run with nothing done, or the one that a folder holds.
+    """Return the run that a folder holds, or a new one.
 
-    Raises `StorageError` where that is a run of another strategy.
+    Raises `StorageError` if that is a run of another strategy.
     """
     rules = named.strategy.tree.rules
     flops = Flops.of(rules)
@@ -155,7 +155,7 @@ def begun(
 def _load(
     named: IdentifiedStrategy, flops: Flops, responses: tuple[Response, Response], folder: Path
 ) -> Run:
-    """The run in a folder, its checksums compared: whatever is written next is signed anew."""
+    """Open the run in a folder and compare its checksums, because the next write signs it again."""
     stored = open_artefact(folder, KIND, in_memory=True)
     fields, number = Fields.configuration(stored), len(flops.boards)
     if fields.lines("identity") != named.identity:
@@ -187,7 +187,7 @@ def _load(
 
 
 def _result(stored: Artefact) -> dict[str, Any]:
-    """What a folder says its flops amount to, as of the last continuation that ended."""
+    """Return the result that a folder states, as of the last completed continuation."""
     info = Fields.info(stored)
     if "exploitability" not in info:
         return {}
@@ -200,9 +200,9 @@ def _result(stored: Artefact) -> dict[str, Any]:
 
 
 def save(run: Run, folder: Path, found: Exploited | None = None) -> str:
-    """Write a run, replacing an earlier state of it, and what it amounts to if that is known.
+    """Write a run, replacing an earlier state of it, with its result if that is known.
 
-    While more flops are being done, what the earlier ones amounted to stays.
+    While more flops are being computed, the result of the earlier ones remains.
     """
     now = {"flops": int(run.is_done.sum()), "estimate": not run.is_whole}
     if found is not None:
@@ -237,7 +237,8 @@ def go_on(
 ) -> None:
     """Compute the chosen flops that are missing, `threads` at a time; write them as they come.
 
-    Asked to stop, it ends the flops that are begun, writes them and raises `Stopped`.
+    If a stop is requested, it finishes the flops that have started, writes them and raises
+    `Stopped`.
     """
     left = [int(f) for f in chosen if not run.is_done[f]]
     start = written = time.perf_counter()
@@ -271,9 +272,9 @@ def _computed(
     left: list[int],
     threads: int,
 ) -> Iterator[tuple[int, list[Floats]]]:
-    """Flops and their values in both seats, as they are ready; few wait at a time.
+    """Yield flops and their values in both seats, as they are ready; few wait at a time.
 
-    None is begun once the work is to stop.
+    No flop is started after a stop has been requested.
     """
     waiting: dict[Future[list[Floats]], int] = {}
     upcoming = iter(left)
@@ -291,15 +292,17 @@ def _computed(
 
 
 def flop_values(responses: tuple[Response, Response], board: tuple[int, ...]) -> list[Floats]:
-    """What both responses win on a flop: [P, 169] each."""
+    """Return what both responses win on a flop: [P, 169] each."""
     return [response.flop_values(board) for response in responses]
 
 
 def check(run: Run, responses: tuple[Response, Response], number: int, seed: int = 0) -> list[int]:
-    """Flops of a sample of those that are done whose values are not what they are found to be."""
+    """Compute a sample of the finished flops again; return those whose stored values differ."""
     done = np.flatnonzero(run.is_done)
     if not len(done):
-        raise InvalidValueError(f"the response to {run.name} has no flop yet", value=run.name)
+        raise InvalidValueError(
+            f"the response to {run.name} has no finished flop yet", value=run.name
+        )
     sample = np.random.default_rng(seed).choice(done, min(number, len(done)), replace=False)
     wrong = []
     for f in sample.tolist():
@@ -314,9 +317,9 @@ def check(run: Run, responses: tuple[Response, Response], number: int, seed: int
 
 
 def states(info: Mapping[str, Any], run: Run, found: Exploited) -> bool:
-    """Whether what a folder says of its run is what the flops amount to.
+    """Return whether the result that a folder states follows from its flops.
 
-    True where it says nothing yet, or something of fewer flops than there are by now.
+    True if it states none yet, or one of fewer flops than there are by now.
     """
     if "exploitability" not in info or info["flops"] != run.is_done.sum():
         return True
@@ -326,9 +329,9 @@ def states(info: Mapping[str, Any], run: Run, found: Exploited) -> bool:
 
 
 def stratified(flops: Flops, number: int | None, seed: int = 0) -> NDArray[np.int64]:
-    """So many flops of every kind in proportion; all of them unless told.
+    """Return a stratified sample of `number` flops; default: all of them.
 
-    Kinds are told by suits and paired ranks: rainbow, two suits or one; none, two or three alike.
+    Strata are by suits and paired ranks: rainbow, two suits or one; no pair, pair or trips.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -361,7 +364,7 @@ def stratified(flops: Flops, number: int | None, seed: int = 0) -> NDArray[np.in
 
 
 def _kinds(flops: Flops) -> NDArray[np.int64]:
-    """Different suits and ranks of each flop, as one number: [F]."""
+    """Return the numbers of different suits and ranks of each flop, as one number: [F]."""
     suits = [len(set((board & 3).tolist())) for board in flops.boards]
     ranks = [len(set((board >> 2).tolist())) for board in flops.boards]
     return 4 * np.array(suits) + np.array(ranks)
@@ -370,11 +373,11 @@ def _kinds(flops: Flops) -> NDArray[np.int64]:
 def forecast(
     responses: tuple[Response, Response], run: Run, chosen: NDArray[np.int64], threads: int
 ) -> float:
-    """Seconds that the chosen flops will take, about: those of some rivers, times all of them."""
+    """Estimate the seconds that the chosen flops will take, from those of some rivers."""
     left = [int(f) for f in chosen if not run.is_done[f]]
     rivers = DealIndexer((3, 1, 1), run.rules.deck).size * len(left) / len(run.flops.boards)
     turn = (*run.flops.boards[-1].tolist(), run.rules.deck.cards[0])
-    for response in responses:  # compiles what is not compiled
+    for response in responses:  # compiles what is not compiled yet
         response.turn_values(turn)
     start = time.perf_counter()
     many = sum(response.turn_values(turn) for response in responses) / 2

@@ -1,5 +1,5 @@
-"""Numba kernels for the CPU, under the names of `kernels/reference` where both compute the same.
+"""Numba kernels for the CPU, named like those of `kernels/reference` that compute the same thing.
 
-The index of deals has no namesake there: the reference only tells deals apart, by brute force over
-all renamings of the suits. Neither have the pieces that other kernels are built from.
+The index of deals has no counterpart there: the reference only distinguishes deals, by brute force
+over all renamings of the suits. The building blocks of other kernels have none either.
 """

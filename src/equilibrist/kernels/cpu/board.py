@@ -1,9 +1,9 @@
-"""What a sweep does on the boards of a round: realize, gradient, fold-up, average.
+"""Steps of a sweep on the boards of a round: realize, gradient, fold-up, average.
 
 Loops run over contiguous states with unsigned indices, a few arrays at a time, which the compiler
-can vectorise, or with the vectors of `lanes.py` (see docs/findings/numba-inner-loops.md). Helpers
-for one board are inlined; functions for some boards are compiled once and called with a whole
-round, or with the board of a thread. None allocates, so they are compiled without reference
+can vectorise, or with the vectors of `simd.py` (see docs/findings/numba-inner-loops.md). Helpers
+for one board are inlined; functions for several boards are compiled once and called with a whole
+round, or with the board of a thread. None of them allocates, so they are compiled without reference
 counting, which Numba would otherwise do in the inner loops.
 """
 
@@ -28,9 +28,9 @@ from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRE
 
 @njit(cache=True, inline="always")
 def _realize_board(tree, r, board, behaviour, plan, average, weight, averages):
-    """Writes the block of a board, the plan of the round before being written.
+    """Write the block of a board; the plan of the round before must be written already.
 
-    With `averages`, what stood there is added to `average` first, times `weight`: one pass over the
+    With `averages`, the old plan is first added to `average`, times `weight`: one pass over the
     plan instead of two.
     """
     start, states = tree.block_start[board], np.uint64(tree.num_states[board])
@@ -67,7 +67,7 @@ def _realize_board(tree, r, board, behaviour, plan, average, weight, averages):
 
 @njit(cache=True, inline="always")
 def _step(behaviour, plan, up, own, average, weight, averages, zero):
-    """Averages and realizes an action in as many states as `zero` is wide (see `lanes.py`)."""
+    """Average and realize an action in one vector of states as wide as `zero` (see `simd.py`)."""
     reach = load(plan, up, zero) * load(behaviour, own, zero)
     if averages:
         before = load(average, own, zero) + as_wide(weight, zero) * load(plan, own, zero)
@@ -77,9 +77,9 @@ def _step(behaviour, plan, up, own, average, weight, averages, zero):
 
 @njit(cache=True, inline="always")
 def _fold_board(tree, rule, r, board, values, shift, behaviour, table, factors):
-    """Folds the decisions of a board, children first, by a rule; see the reference.
+    """Fold the decisions of a board, children first, by a rule (see the reference).
 
-    The board's block begins `shift` places earlier in `values` than in the other arrays.
+    The board's block starts `shift` places earlier in `values` than in the other arrays.
     """
     start, states = np.uint64(tree.block_start[board]), np.uint64(tree.num_states[board])
     zero, eight = values.dtype.type(0), np.uint64(LANES)
@@ -113,9 +113,9 @@ def _fold_board(tree, rule, r, board, values, shift, behaviour, table, factors):
 
 @njit(cache=True, inline="always")
 def _match_regrets(values, shift, behaviour, table, factors, up, first, size, states, zero):
-    """The regret rule at one decision, in as many states as `zero` is wide (see `lanes.py`).
+    """Apply the regret rule at one decision, in one vector as wide as `zero` (see `simd.py`).
 
-    Actions stand `states` apart from `first` on, and `up` is the row that leads to the decision.
+    Actions are `states` apart, starting at `first`; `up` is the row that leads to the decision.
     """
     positive, negative = as_wide(factors[0], zero), as_wide(factors[1], zero)
     prediction, mean, total = as_wide(factors[2], zero), zero, zero
@@ -147,7 +147,7 @@ def _match_regrets(values, shift, behaviour, table, factors, up, first, size, st
 
 @njit(cache=True, inline="always")
 def _decide(rule, size, states, at, values, shift, behaviour, table):
-    """Value of a decision in one state; its actions stand `states` apart from `at` on."""
+    """Return the value of a decision in one state; its actions are `states` apart from `at` on."""
     result, place = 0.0, at - shift
     if rule == BEST:
         best = 0
@@ -177,7 +177,7 @@ def _decide(rule, size, states, at, values, shift, behaviour, table):
 
 @njit(cache=True, inline="always")
 def gather_child(tree, r, board, child, values):
-    """Adds the entries of one board of the next round to the rows that lead there."""
+    """Add the entries of one board of the next round to the rows that lead there."""
     start, states = tree.block_start[board], tree.num_states[board]
     below, width = tree.block_start[child], tree.num_states[child]
     first = tree.state_start[child]
@@ -188,19 +188,19 @@ def gather_child(tree, r, board, child, values):
             values[up + tree.state_parent[first + s]] += values[row + s]
 
 
-# --- some boards of a round -----------------------------------------------------------------------
+# --- several boards of a round --------------------------------------------------------------------
 
 
 @njit(cache=True, _nrt=False)
 def realize_boards(tree, r, begin, end, behaviour, plan):
-    """Writes the blocks of boards `begin` … `end` − 1, the round before being written."""
+    """Write the blocks of boards `begin` … `end` − 1; the round before must be written already."""
     for board in range(begin, end):
         _realize_board(tree, r, board, behaviour, plan, plan, 0.0, False)
 
 
-@njit(cache=True, _nrt=False, fastmath={"reassoc", "contract"})  # sums in any order: vectors
+@njit(cache=True, _nrt=False, fastmath={"reassoc", "contract"})  # sums in any order, to vectorise
 def gradient_boards(own, other, leaves, pairs, player, r, begin, end, plan, out, sums):
-    """Writes the value of the boards' rows given the opponent's plan: the leaves of the round."""
+    """Write the value of the boards' rows given the opponent's plan: the leaves of the round."""
     for board in range(begin, end):
         start, theirs = own.block_start[board], other.block_start[board]
         gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, out, start, sums)
@@ -208,7 +208,7 @@ def gradient_boards(own, other, leaves, pairs, player, r, begin, end, plan, out,
 
 @njit(cache=True, _nrt=False)
 def fold_boards(tree, rule, r, begin, end, values, behaviour, table, factors):
-    """Folds up the boards' values by a rule, with those of all boards of the next round."""
+    """Fold up the boards' values by a rule, including those of all boards of the next round."""
     for board in range(begin, end):
         if r < len(tree.num_sequences) - 1:
             for child in range(tree.child_start[board], tree.child_start[board + 1]):
@@ -218,9 +218,9 @@ def fold_boards(tree, rule, r, begin, end, values, behaviour, table, factors):
 
 @njit(cache=True, _nrt=False, fastmath={"reassoc", "contract"})
 def gradient_last(own, other, leaves, pairs, player, board, plan, theirs, out, sums):
-    """Writes the values of a board of the last round into `out`, where nothing else is.
+    """Write the values of a board of the last round into `out`, which holds nothing else.
 
-    The opponent's block is in `plan` from `theirs` on.
+    The opponent's block is in `plan`, starting at `theirs`.
     """
     r = len(own.num_sequences) - 1
     gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, out, 0, sums)
@@ -228,7 +228,7 @@ def gradient_last(own, other, leaves, pairs, player, board, plan, theirs, out, s
 
 @njit(cache=True, _nrt=False)
 def fold_last(tree, rule, board, block, values, behaviour, table, factors):
-    """Folds up a board of the last round in `block`; its entries' values go into `values`."""
+    """Fold up a board of the last round in `block`; write its entries' values into `values`."""
     r, start = len(tree.num_sequences) - 1, np.uint64(tree.block_start[board])
     _fold_board(tree, rule, r, board, block, start, behaviour, table, factors)
     entries = tree.entry_start[r + 1] - tree.entry_start[r]
@@ -238,12 +238,12 @@ def fold_last(tree, rule, board, block, values, behaviour, table, factors):
 
 @njit(cache=True, _nrt=False)
 def fold_path_board(tree, rule, r, board, values, behaviour, table, factors):
-    """Folds up one board's values by a rule, without boards of the next round."""
+    """Fold up one board's values by a rule, without boards of the next round."""
     _fold_board(tree, rule, r, board, values, np.uint64(0), behaviour, table, factors)
 
 
 @njit(cache=True, _nrt=False)
 def renew_boards(tree, r, begin, end, behaviour, plan, average, weight):
-    """Adds `weight` times the boards' blocks of `plan` to `average`, then realizes them anew."""
+    """Add `weight` times the boards' blocks of `plan` to `average`, then realize them again."""
     for board in range(begin, end):
         _realize_board(tree, r, board, behaviour, plan, average, weight, True)

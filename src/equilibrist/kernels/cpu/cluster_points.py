@@ -1,13 +1,13 @@
-"""What a search for clusters does to its points, chunk by chunk; `clustering.py` says when.
+"""Steps of a clustering search on its points, chunk by chunk; `clustering.py` calls them.
 
 By the triangle inequality a centre that was far from a point and has moved little is still far. So
-each pair of point and centre keeps a lower bound (Elkan 2003), each point an upper bound of the
+each pair of point and centre stores a lower bound (Elkan 2003), each point an upper bound of the
 distance to its own centre and one lower bound for all other centres together (Hamerly 2010). A
-bound is not rewritten when a centre moves: it is stored with how far the centre had travelled when
-it was measured. So an iteration looks at three numbers a point, and few points need a distance. The
-same bounds say which points a new centre can win.
+bound is not rewritten when a centre moves: it is stored together with the distance that the centre
+had travelled when it was measured. So an iteration reads three numbers per point, and few points
+need a distance. The same bounds say which points a new centre can win.
 
-Points are walked in chunks of fixed bounds, each with sums of its own, so that results do not
+Points are processed in chunks of fixed bounds, each with sums of its own, so that results do not
 depend on the number of threads. Distances are float32, sums and costs float64.
 """
 
@@ -20,46 +20,47 @@ from numba import njit, prange
 
 from equilibrist.kernels.reference.clustering import L2
 
-_REORDER = {"reassoc", "contract", "nsz"}  # what vectorising a sum needs
+_REORDER = {"reassoc", "contract", "nsz"}  # needed to vectorise a sum
 HUGE = np.float32(1e30)
-TRIALS = 4  # points tried as the next seed
-_CHUNK = 16384  # points a chunk has at least, unless it is the only one
+TRIALS = 4  # number of points tried as the next seed
+_CHUNK = 16384  # minimum number of points of a chunk, unless it is the only one
 _MOST_CHUNKS = 32
 
-# What is done to the points of a chunk; plain Python numbers would be compiled one by one.
+# Tasks on the points of a chunk; plain Python numbers would each be compiled separately.
 ASSIGN, PLACE, SAVING, MEASURE, COUNT, MEDIAN = (np.int64(task) for task in range(6))
 
 
 class Search(NamedTuple):
-    """What a search knows: N points, D coordinates, at most K clusters, C chunks, T trials.
+    """State of a search: N points, D coordinates, at most K clusters, C chunks, T trials.
 
-    Between the steps of a search `upper` is exact and the bounds hold as they stand. While centres
-    move, a lower bound is to be read less what its centre has travelled since, an upper bound more.
+    Between the steps of a search `upper` is exact and the bounds hold as stored. While centres
+    move, subtract from a lower bound the distance its centre has travelled since, and add it to an
+    upper bound.
     """
 
     centres: np.ndarray  # [K, D] float32
     label: np.ndarray  # [N] int32 cluster of each point
-    upper: np.ndarray  # [N] float32 most that the distance to the own centre can be
-    lower: np.ndarray  # [N, K] float32 least that the distance to each centre can be
-    others: np.ndarray  # [N] float32 least that the distance to any other centre can be
-    half: np.ndarray  # [K, K] float32 half the distance of two centres, huge on the diagonal
-    way: np.ndarray  # [K + 1] float64 how far each centre has gone; last: the longest steps, summed
+    upper: np.ndarray  # [N] float32 upper bound of the distance to the own centre
+    lower: np.ndarray  # [N, K] float32 lower bound of the distance to each centre
+    others: np.ndarray  # [N] float32 lower bound of the distance to any other centre
+    half: np.ndarray  # [K, K] float32 half the distance between two centres, huge on the diagonal
+    way: np.ndarray  # [K + 1] float64 distance each centre has moved; last: sum of longest steps
     travel: np.ndarray  # [K + 1] float32 the same, for loops over float32
     sums: np.ndarray  # [C, K, D] float64 weighted sums of points, for L2
     mass: np.ndarray  # [C, K] float64
     members: np.ndarray  # [C, K] int64
-    touched: np.ndarray  # [C, K] bool whether points came or went
+    touched: np.ndarray  # [C, K] bool whether points were added or removed
     target: np.ndarray  # [K, D] float32 where centres move to
     order: np.ndarray  # [N] int64 points by cluster, for medians
-    first: np.ndarray  # [K + 1] int64 where each cluster begins in `order`
+    first: np.ndarray  # [K + 1] int64 where each cluster starts in `order`
     cumulative: np.ndarray  # [N] float64 costs, to draw from
     tried: np.ndarray  # [T, D] float32 points tried as the next centre
     reach: np.ndarray  # [T, K] float32 half the distance of each to each centre
-    result: np.ndarray  # [C, T] float64 what chunks report
+    result: np.ndarray  # [C, T] float64 results reported by chunks
 
 
 def new_search(num_points: int, num_coordinates: int, most: int) -> Search:
-    """Work space for at most so many clusters."""
+    """Allocate the work space of a search for at most `most` clusters."""
     chunks = min(max(num_points // _CHUNK, 1), _MOST_CHUNKS)
     return Search(
         centres=np.zeros((most, num_coordinates), np.float32),
@@ -89,7 +90,7 @@ def new_search(num_points: int, num_coordinates: int, most: int) -> Search:
 
 @njit(cache=True, fastmath=_REORDER, _nrt=False)
 def distance_between(metric, points, i, others, j):
-    """Distance of row i of some points to row j of others."""
+    """Return the distance of row i of some points to row j of others."""
     i, j, total = np.uint64(i), np.uint64(j), np.float32(0)
     if metric == L2:
         for d in range(np.uint64(points.shape[1])):
@@ -103,7 +104,7 @@ def distance_between(metric, points, i, others, j):
 
 @njit(cache=True, inline="always")
 def cost_of(metric, distance):
-    """What Lloyd minimises the sum of: for L2 the squared distance."""
+    """Return the cost whose sum Lloyd minimises: for L2 the squared distance."""
     wide = np.float64(distance)
     return wide * wide if metric == L2 else wide
 
@@ -116,7 +117,7 @@ def _bounds(search, chunk):
 
 @njit(cache=True, _nrt=False)
 def _transfer(points, weights, metric, search, chunk, i, old, new):
-    """Moves point i from the sums of a cluster, none if negative, to those of another."""
+    """Move point i from the sums of one cluster (ignored if negative) to those of another."""
     weight = weights[i]
     search.members[chunk, new] += 1
     search.mass[chunk, new] += weight
@@ -136,9 +137,9 @@ def _transfer(points, weights, metric, search, chunk, i, old, new):
 
 @njit(cache=True, _nrt=False)
 def _least_other(search, k, i, own):
-    """Below this distance to its own centre a point is nearer to it than to the k − 1 others.
+    """Return the distance to its own centre below which a point has no nearer of k − 1 others.
 
-    Floats from zero are in the order of their bits, and the least of integers vectorises.
+    Non-negative floats have the order of their bits, and the minimum of integers vectorises.
     """
     i, own, least = np.uint64(i), np.uint64(own), np.float32(HUGE).view(np.int32)
     for j in range(np.uint64(k)):
@@ -149,7 +150,7 @@ def _least_other(search, k, i, own):
 
 @njit(cache=True, _nrt=False)
 def _assign(points, weights, metric, search, k, chunk):
-    """Moves points to the nearest of k centres; returns how many have moved."""
+    """Move points to the nearest of k centres; return the number of points moved."""
     travel, half = search.travel, search.half
     moved = 0
     start, stop = _bounds(search, chunk)
@@ -183,7 +184,7 @@ def _assign(points, weights, metric, search, k, chunk):
 
 @njit(cache=True, _nrt=False)
 def _place(points, weights, metric, search, new, chunk):
-    """Gives a new centre the points that are nearer to it than to their own; sums stay behind."""
+    """Assign to a new centre the points that are nearer to it; sums are not updated."""
     start, stop = _bounds(search, chunk)
     for i in range(start, stop):
         own, upper = search.label[i], search.upper[i]
@@ -199,7 +200,7 @@ def _place(points, weights, metric, search, new, chunk):
 
 @njit(cache=True, _nrt=False)
 def _saving(points, weights, metric, search, chunk):
-    """Reports what a centre at each of the points tried would save."""
+    """Report how much a centre at each of the points tried would save."""
     search.result[chunk] = 0.0
     start, stop = _bounds(search, chunk)
     for i in range(start, stop):
@@ -213,7 +214,7 @@ def _saving(points, weights, metric, search, chunk):
 
 @njit(cache=True, _nrt=False)
 def _measure(points, weights, metric, search, k, chunk):
-    """Makes upper bounds exact and others plain again; reports the sums of distances and costs."""
+    """Make bounds exact and relative to no travel; report the sums of distances and costs."""
     search.result[chunk] = 0.0
     start, stop = _bounds(search, chunk)
     for i in range(start, stop):
@@ -228,7 +229,7 @@ def _measure(points, weights, metric, search, k, chunk):
 
 @njit(cache=True, _nrt=False)
 def _count(points, weights, metric, search, k, chunk):
-    """Takes counts and sums anew from the labels."""
+    """Recompute counts and sums from the labels."""
     search.members[chunk], search.mass[chunk] = 0, 0.0
     search.sums[chunk, :k] = 0.0
     nowhere = np.int64(-1)
@@ -239,7 +240,7 @@ def _count(points, weights, metric, search, k, chunk):
 
 @njit(cache=True)
 def _median(points, weights, search, k, d):
-    """Writes into column d of `target` the weighted medians of the clusters that were touched."""
+    """Write into column d of `target` the weighted medians of the clusters that were touched."""
     values, shares = np.empty(len(points), np.float32), np.empty(len(points))
     for j in range(k):
         if not search.touched[0, j]:
@@ -254,11 +255,11 @@ def _median(points, weights, search, k, d):
 
 @njit(cache=True, _nrt=False)
 def weighted_median(values, weights):
-    """The least of `values` [n] with half of the weight at or below it; reorders both arrays."""
+    """Return the least of `values` [n] with half of the weight at or below it; reorders both."""
     total = 0.0
     for weight in weights:
         total += weight
-    low, high, below = 0, len(values), 0.0  # the median is in low … high, `below` weighs the lower
+    low, high, below = 0, len(values), 0.0  # the median is in low … high, `below` the weight before
     while True:
         pivot = values[(low + high) // 2]
         i, left, right, less, equal = low, low, high, 0.0, 0.0
@@ -293,7 +294,7 @@ def weighted_median(values, weights):
 
 @njit(cache=True)
 def _do(task, points, weights, metric, search, k, part):
-    """A task on a chunk of points, or on a coordinate for medians."""
+    """Run a task on a chunk of points, or on a coordinate for medians."""
     if task == ASSIGN:
         search.result[part, 0] = _assign(points, weights, metric, search, k, part)
     elif task == PLACE:
@@ -316,7 +317,7 @@ def _do_parallel(task, points, weights, metric, search, k, num_parts):
 
 @njit(cache=True)
 def do_all(task, points, weights, metric, search, k, threads):
-    """A task on all points, shared by threads if allowed; returns the sum of what chunks report."""
+    """Run a task on all points, in threads if allowed; return the sum of the chunks' results."""
     num_parts = points.shape[1] if task == MEDIAN else len(search.members)
     if threads and len(search.members) > 1:
         _do_parallel(task, points, weights, metric, search, k, num_parts)

@@ -1,10 +1,10 @@
 """k-means and k-medians of weighted points: k-means++ seeds, then Lloyd's iteration.
 
 Lloyd's iteration moves every point to the nearest centre and every centre to the centroid of its
-points, until no point moves; `cluster_points.py` says how most distances are skipped. A cluster
+points, until no point moves; `cluster_points.py` explains how most distances are skipped. A cluster
 left without points starts again at the farthest point. Seeds are greedy k-means++ (Arthur and
-Vassilvitskii 2007): of some points drawn in proportion to what they cost, the one that saves most.
-k + 1 clusters may start from k and one more seed, and keep all bounds that are known.
+Vassilvitskii 2007): of some points drawn in proportion to their cost, the one that saves most. k +
+1 clusters may start from k and one more seed, and keep all known bounds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from equilibrist.kernels.reference.clustering import L2
 
 @njit(cache=True)
 def _halve_gaps(metric, search, j, k):
-    """Writes half the distance of centre j to each of k centres."""
+    """Write half the distance of centre j to each of k centres."""
     for other in range(k):
         half = distance_between(metric, search.centres, j, search.centres, other) / np.float32(2)
         search.half[j, other] = search.half[other, j] = half
@@ -42,7 +42,7 @@ def _halve_gaps(metric, search, j, k):
 
 @njit(cache=True)
 def _move_centres(points, weights, metric, search, k, threads):
-    """Moves centres to the centroids of clusters that points came to or went from."""
+    """Move centres to the centroids of the clusters whose points have changed."""
     touched, target = search.touched[0], search.target
     for j in range(k):
         for chunk in range(1, len(search.touched)):
@@ -74,7 +74,7 @@ def _move_centres(points, weights, metric, search, k, threads):
 
 @njit(cache=True)
 def _sort_members(search, k):
-    """Writes the points of one cluster after the other into `order`."""
+    """Write the points of one cluster after the other into `order`."""
     first = search.first
     first[: k + 1] = 0
     for j in search.label:
@@ -91,7 +91,7 @@ def _sort_members(search, k):
 
 @njit(cache=True)
 def _measure(points, weights, metric, search, k, threads):
-    """Makes bounds plain again; returns the sums of distances and of costs."""
+    """Make bounds exact again; return the sums of distances and of costs."""
     do_all(MEASURE, points, weights, metric, search, k, threads)
     search.way[:] = 0.0
     search.travel[:] = 0.0
@@ -101,14 +101,14 @@ def _measure(points, weights, metric, search, k, threads):
 
 @njit(cache=True)
 def _place(points, weights, metric, search, j, k, threads):
-    """Makes row j of `centres` one of k centres: it takes the points that are nearest to it."""
+    """Make row j of `centres` one of k centres: it takes the points that are nearest to it."""
     _halve_gaps(metric, search, j, k)
     do_all(PLACE, points, weights, metric, search, j, threads)
 
 
 @njit(cache=True)
 def _refill(points, weights, metric, search, k, threads):
-    """Starts each cluster without points again at the farthest point."""
+    """Restart each cluster without points at the farthest point."""
     j = 0
     while j < k:
         if search.members[:, j].sum() > 0:
@@ -129,7 +129,7 @@ def _refill(points, weights, metric, search, k, threads):
 
 @njit(cache=True)
 def _begin(points, weights, metric, search, threads):
-    """All points belong to centre 0, whose row is written."""
+    """Assign all points to centre 0, whose row is written already."""
     first, one = np.int64(0), np.int64(1)
     search.label[:] = 0
     _halve_gaps(metric, search, first, one)
@@ -138,7 +138,7 @@ def _begin(points, weights, metric, search, threads):
 
 @njit(cache=True)
 def _settle(points, weights, metric, search, k, limit, threads):
-    """Lloyd's iteration on k clusters; returns the sums of distances and of costs."""
+    """Run Lloyd's iteration on k clusters; return the sums of distances and of costs."""
     do_all(COUNT, points, weights, metric, search, k, threads)
     for _ in range(limit):
         _refill(points, weights, metric, search, k, threads)
@@ -146,7 +146,7 @@ def _settle(points, weights, metric, search, k, limit, threads):
         if do_all(ASSIGN, points, weights, metric, search, k, threads) == 0:
             break
     _refill(points, weights, metric, search, k, threads)
-    if metric == L2:  # rounding has built up in sums
+    if metric == L2:  # rounding errors have accumulated in sums
         do_all(COUNT, points, weights, metric, search, k, threads)
     _move_centres(points, weights, metric, search, k, threads)
     return _measure(points, weights, metric, search, k, threads)
@@ -154,17 +154,17 @@ def _settle(points, weights, metric, search, k, limit, threads):
 
 @njit(cache=True)
 def _draw(search, rng):
-    """A point in proportion to the growth of `cumulative`."""
+    """Draw a point with probability in proportion to the growth of `cumulative`."""
     sums = search.cumulative
     i = find_place(sums, 0, len(sums), uniform(rng) * sums[-1])
-    while i > 0 and sums[i] == sums[i - 1]:  # the number was rounded up to all
+    while i > 0 and sums[i] == sums[i - 1]:  # the number was rounded up to the total
         i -= 1
     return i
 
 
 @njit(cache=True)
 def _grow(points, weights, metric, search, k, rng, threads):
-    """Adds a centre to k by greedy k-means++; False if every point is at its centre."""
+    """Add a centre to k by greedy k-means++; return False if every point is at its centre."""
     total = 0.0
     for i in range(len(points)):
         total += weights[i] * cost_of(metric, search.upper[i])
@@ -184,7 +184,7 @@ def _grow(points, weights, metric, search, k, rng, threads):
 
 @njit(cache=True)
 def _seed(points, weights, metric, search, k, rng, threads):
-    """Finds k centres by k-means++, or one for each distinct point; returns how many."""
+    """Find k centres by k-means++, or one per distinct point; return their number."""
     total = 0.0
     for i in range(len(points)):
         total += weights[i]
@@ -199,7 +199,7 @@ def _seed(points, weights, metric, search, k, rng, threads):
 
 @njit(cache=True)
 def _copy(search, copy, k):
-    """Makes one search with k clusters, at rest, another's state."""
+    """Copy the state of a converged search with k clusters into another search."""
     copy.label[:] = search.label
     copy.upper[:] = search.upper
     copy.lower[:, :k] = search.lower[:, :k]
@@ -209,32 +209,32 @@ def _copy(search, copy, k):
 
 @njit(cache=True)
 def _adopt(points, weights, metric, search, k, threads):
-    """Makes the k clusters of `label` its own; returns the sums of distances and of costs."""
+    """Start from the k clusters of `label`; return the sums of distances and of costs."""
     search.lower[:, :k] = 0.0
     do_all(COUNT, points, weights, metric, search, k, threads)
     _move_centres(points, weights, metric, search, k, threads)
     for j in range(k):
         _halve_gaps(metric, search, j, k)
-    search.travel[:] = 0.0  # zero is a bound wherever centres come from
+    search.travel[:] = 0.0  # zero is a valid bound wherever centres come from
     return _measure(points, weights, metric, search, k, threads)
 
 
 @njit(cache=True)
 def _split(points, weights, metric, search, k, threads):
-    """Makes the point farthest from its centre, of k, another cluster."""
+    """Make the point farthest from its centre, of k, another cluster."""
     search.label[search.upper.argmax()] = k
     return _adopt(points, weights, metric, search, k + 1, threads)
 
 
-# --- what callers call ----------------------------------------------------------------------------
-# `points` [N, D] float32, `weights` [N] float64 above zero, `search` as of `new_search`. With
-# `threads` the points are shared among threads. Without it nothing is and Python's lock is free, so
-# that the caller may run searches side by side.
+# --- functions for callers ------------------------------------------------------------------------
+# `points` [N, D] float32, `weights` [N] float64 above zero, `search` from `new_search`. With
+# `threads` the points are shared among threads. Without it no threads start and Python's lock is
+# released, so that the caller may run searches in parallel.
 
 
 @njit(cache=True, nogil=True)
 def lloyd(points, weights, metric, search, limit, threads):
-    """Lloyd's iteration from the distinct rows of `centres`, which end as centroids."""
+    """Run Lloyd's iteration from the distinct rows of `centres`, which end as centroids."""
     k = len(search.centres)
     _begin(points, weights, metric, search, threads)
     for j in range(1, k):
@@ -244,10 +244,10 @@ def lloyd(points, weights, metric, search, limit, threads):
 
 @njit(cache=True, nogil=True)
 def k_means(points, weights, metric, restarts, limit, rng, threads, search, labels, centres):
-    """The cheapest of some searches from different seeds, for the k of `search`.
+    """Find the cheapest of some searches from different seeds, for the k of `search`.
 
     Writes into `labels` [N] int32 and `centres` [k, D] float32; returns the number of clusters, k
-    or as many as there are distinct points, and the sums of distances and of costs.
+    or the number of distinct points if that is smaller, and the sums of distances and of costs.
     """
     k, distances, least = 0, 0.0, np.inf
     for _ in range(restarts):
@@ -262,14 +262,15 @@ def k_means(points, weights, metric, restarts, limit, rng, threads, search, labe
 
 @njit(cache=True, nogil=True)
 def k_means_table(points, weights, metric, restarts, limit, rng, threads, searches, labels):
-    """Clusterings of 1 … K clusters of the least distance found, which never rises with K.
+    """Find clusterings of 1 … K clusters with the least distance, which never rises with K.
 
-    k clusters start some times from the best k − 1 and one more seed: that finds better ones in
+    k clusters start several times from the best k − 1 and one more seed: that finds better ones in
     less time than k seeds of their own. If all have a larger sum of distances than k − 1 clusters
     have, the farthest point becomes a cluster by itself, which cannot raise the sum: it saves its
-    own distance, and the mean it leaves gives way by no more than that in all. Writes into `labels`
-    [K, N]; returns the number of clusters at the end, K or as many as there are distinct points,
-    and the sums of distances and of costs for each: [K, 2]. `searches` are three for K clusters.
+    own distance, and the mean it leaves moves by no more than that in total. Writes into `labels`
+    [K, N]; returns the number of clusters at the end, K or the number of distinct points if that is
+    smaller, and the sums of distances and of costs for each: [K, 2]. `searches` are three for K
+    clusters.
     """
     best, base, trial = searches
     sums, one = np.zeros((len(labels), 2)), np.int64(1)
@@ -290,21 +291,21 @@ def k_means_table(points, weights, metric, restarts, limit, rng, threads, search
             found = _split(points, weights, metric, base, k, threads)
             best, base = base, best
         labels[k] = best.label
-        sums[k, 0] = min(found[0], sums[k - 1, 0])  # no more but for rounding
+        sums[k, 0] = min(found[0], sums[k - 1, 0])  # never larger, except for rounding
         sums[k, 1] = found[1]
     return len(labels), sums
 
 
 @njit(cache=True, nogil=True)
 def centroids(points, weights, metric, labels, search, threads):
-    """Makes the centroids of a clustering the `centres` of `search`."""
+    """Write the centroids of a clustering into the `centres` of `search`."""
     search.label[:] = labels
     _adopt(points, weights, metric, search, len(search.centres), threads)
 
 
 @njit(cache=True, parallel=True, nogil=True)
 def nearest(points, centres, metric, labels):
-    """Writes into `labels` [N] int32 the nearest of `centres` [k, D], the first of equals."""
+    """Write into `labels` [N] int32 the nearest of `centres` [k, D], the first of equals."""
     for i in prange(len(points)):
         least = np.float32(np.inf)
         for j in range(len(centres)):

@@ -1,15 +1,15 @@
 """Showdowns of many hands on many boards: enumerate boards up to suits, then sort and sweep.
 
-Boards that a suit permutation maps to each other give the same result when everything else in the
-question is fixed by it, so one board per orbit is played and counts as often as its orbit is large.
+Boards that a suit permutation maps to each other give the same result when it fixes everything else
+in the question, so one board per orbit is played, weighted by the size of its orbit.
 
 On one board, let `w` be the weights of the opponent's hands. A hand {a, b} beats the weight
 
     below − below[a] − below[b]            (of hands of smaller value: all, holding a, holding b)
 
-and beats or ties the same with the hands of equal value included, plus `w` of the very hand, which
-has been taken away twice. One walk in order of value yields both for all hands: O(hands) after a
-radix sort. With few hands it is cheaper to compare every pair.
+and beats or ties the same with the hands of equal value included, plus `w` of the hand itself,
+which has been subtracted twice. One walk in order of value yields both for all hands: O(hands)
+after a radix sort. With few hands it is cheaper to compare every pair.
 
 Sums are float64: with weights of 0 and 1 they are integers below 2**53 and therefore exact. Boards
 are played in chunks of fixed bounds, so results do not depend on the number of threads.
@@ -33,12 +33,12 @@ _VALUE_SHIFT = np.uint32(16)
 
 @njit(cache=True, nogil=True)
 def canonical_boards(deck, num_new, images, boards, multiplicity):
-    """Finds one set of `num_new` cards of `deck` per orbit of a group of suit permutations.
+    """Find one set of `num_new` cards of `deck` per orbit of a group of suit permutations.
 
-    `deck` [m] uint8 ascending, a union of orbits; `images` [G, 4] uint64: where each permutation
-    sends each suit, identity first. Writes the sets into the first columns of `boards`
-    [at least the sets, ≥ num_new] uint8 and their orbits' sizes into `multiplicity` uint8; returns
-    how many there are.
+    `deck` [m] uint8 ascending, a union of orbits; `images` [G, 4] uint64: the suit to which each
+    permutation maps each suit, identity first. Writes the sets into the first columns of `boards`
+    [at least the sets, ≥ num_new] uint8 and the sizes of their orbits into `multiplicity` uint8;
+    returns the number of sets.
     """
     place = np.arange(num_new)
     last = len(deck) - num_new
@@ -67,7 +67,7 @@ def canonical_boards(deck, num_new, images, boards, multiplicity):
 
 @njit(cache=True)
 def _orbit_size(mask, images):
-    """Size of the orbit of a card mask; 0 unless the mask is the smallest of its orbit."""
+    """Return the size of the orbit of a card mask if the mask is its smallest, else 0."""
     fixed = 1
     for g in range(1, images.shape[0]):
         image = NO_CARDS
@@ -83,11 +83,11 @@ def _orbit_size(mask, images):
 
 @njit(cache=True, parallel=True, nogil=True)
 def showdown_boards(tables, boards, multiplicity, hands, weights, first, second, pairwise, out):
-    """Plays every hand against a weighted range on every board.
+    """Play every hand against a weighted range on every board.
 
     `boards` [B, 5] uint8 with `multiplicity` [B] uint8, `hands` [n, 2] uint8 and the opponent's
-    `weights` [n] float64; `first` and `second` are the places of each side's hands, looked at only
-    when `pairwise`. Adds into `out` [chunks, 3, n] float64 the weight a hand beats, ties and meets.
+    `weights` [n] float64; `first` and `second` are the places of each side's hands, used only when
+    `pairwise`. Adds into `out` [chunks, 3, n] float64 the weight a hand beats, ties and meets.
     """
     num_chunks, num_boards = out.shape[0], boards.shape[0]
     for chunk in prange(num_chunks):
@@ -111,7 +111,7 @@ def showdown_boards(tables, boards, multiplicity, hands, weights, first, second,
 
 @njit(cache=True)
 def _compare_pairs(tables, boards, multiplicity, hands, weights, first, second, out):
-    """Adds into `out` [3, n] the results of the `first` hands by looking at every pair."""
+    """Add into `out` [3, n] the results of the `first` hands by comparing every pair."""
     keys, masks = hand_sums(tables, hands)
     value = np.empty(len(hands), np.uint16)
     for b in range(len(boards)):
@@ -137,7 +137,7 @@ def _compare_pairs(tables, boards, multiplicity, hands, weights, first, second, 
 
 @njit(cache=True)
 def _sweep_boards(tables, boards, multiplicity, hands, weights, out):
-    """Adds into `out` [3, n] the results of all hands by a walk in order of value."""
+    """Add into `out` [3, n] the results of all hands by a walk in order of value."""
     keys, masks = hand_sums(tables, hands)
     order, spare = np.empty(len(hands), np.uint32), np.empty(len(hands), np.uint32)
     below = np.empty(52, np.float64)  # [C] weight so far of hands that hold a card
@@ -172,7 +172,7 @@ def _sweep_boards(tables, boards, multiplicity, hands, weights, out):
 
 @njit(cache=True)
 def card_sum(tables, cards):
-    """Key and mask of some cards, without the start of a hand."""
+    """Return key and mask of some cards, without the start of a hand."""
     key, mask = NO_CARDS, NO_CARDS
     for card in cards:
         key += tables.card_key[card]
@@ -182,7 +182,7 @@ def card_sum(tables, cards):
 
 @njit(cache=True)
 def hand_sums(tables, hands):
-    """Keys [n] and masks [n] uint64 of hands [n, 2]."""
+    """Return the keys [n] and masks [n] uint64 of hands [n, 2]."""
     keys, masks = np.empty(len(hands), np.uint64), np.empty(len(hands), np.uint64)
     for i in range(len(hands)):
         keys[i], masks[i] = card_sum(tables, hands[i])
@@ -191,7 +191,7 @@ def hand_sums(tables, hands):
 
 @njit(cache=True)
 def sorted_hands(tables, board, keys, masks, order, spare):
-    """Writes `value << 16 | hand` of the hands a board leaves, ascending; returns how many."""
+    """Write `value << 16 | hand` of a board's unblocked hands, ascending; return their number."""
     low_start, high_start = np.zeros(129, np.int64), np.zeros(65, np.int64)
     key, mask = card_sum(tables, board)
     key += tables.start
@@ -221,7 +221,7 @@ def sorted_hands(tables, board, keys, masks, order, spare):
 
 @njit(cache=True)
 def end_of_group(order, start, stop):
-    """Where the run of hands of the same value that begins at `start` ends."""
+    """Return where the run of hands of equal value that starts at `start` ends."""
     value = order[start] >> _VALUE_SHIFT
     end = start + 1
     while end < stop and order[end] >> _VALUE_SHIFT == value:

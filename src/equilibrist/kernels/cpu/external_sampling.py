@@ -1,7 +1,7 @@
 """External sampling: walks through one deal, all actions of one player, one of the other.
 
-A walk meets the nodes of the betting tree in a queue, parents first, so it needs no recursion: the
-queue read backwards knows the worth of every child before that of its parent.
+A walk visits the nodes of the betting tree in a queue, parents first, so it needs no recursion:
+read backwards, the queue has the value of every child before that of its parent.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from equilibrist.kernels.reference.sequence_form import LARGEST, SMALLEST
 
 @njit(cache=True, _nrt=False)
 def sample_dense(trees, pairs, chance, rng, board):
-    """States of both players on a board of the last round, as often as they meet there."""
+    """Draw states of both players on a last board, by the probability that they meet there."""
     begin, states = trees[0].state_start[board], trees[0].num_states[board]
     place = find_place(chance.state, begin, begin + states, uniform(rng)) - begin
     width = trees[1].num_states[board]
@@ -27,7 +27,7 @@ def sample_dense(trees, pairs, chance, rng, board):
     left = uniform(rng) * total
     other = 0
     for t in range(width):
-        if pairs.joint[start + t] > 0:  # a pair that can meet, also where rounding leaves a rest
+        if pairs.joint[start + t] > 0:  # a pair that can meet, even if rounding leaves a remainder
             other = t
             left -= pairs.joint[start + t]
             if left < 0:
@@ -37,7 +37,7 @@ def sample_dense(trees, pairs, chance, rng, board):
 
 @njit(cache=True, _nrt=False)
 def sample_sorted(pairs, rng, board):
-    """Two hands of a board that share no card, all pairs alike."""
+    """Draw two hands of a board that share no card, all pairs with equal probability."""
     begin, size = pairs.hand_start[board], pairs.hand_start[board + 1] - pairs.hand_start[board]
     while True:
         one = begin + np.int64(uniform(rng) * size)
@@ -53,11 +53,11 @@ def sample_sorted(pairs, rng, board):
 
 @njit(cache=True, _nrt=False)
 def place_deal(trees, pairs, board, one, two, cells, widths, signs):
-    """Where a deal lies in the plans, from its board of the last round up.
+    """Find where a deal lies in the plans, from its board of the last round up.
 
     `one` and `two` are the players' states, or hands where hands are sorted. Writes into `cells`
-    [R, 2] where each player's state lies in row 0 of the board's block, into `widths` [R, 2] how
-    far rows are apart, and into `signs` [R] what a showdown is worth to player 0: 1, 0, −1 or a
+    [R, 2] the index of each player's state in row 0 of the board's block, into `widths` [R, 2] the
+    distance between rows, and into `signs` [R] the result of a showdown for player 0: 1, 0, −1 or a
     mean of them.
     """
     sign = 0.0
@@ -80,7 +80,7 @@ def place_deal(trees, pairs, board, one, two, cells, widths, signs):
 
 @njit(cache=True, inline="always")
 def _choose(behaviour, at, width, size, rng):
-    """An action by its probability; actions stand `width` apart from `at` on."""
+    """Draw an action by its probability; actions are `width` apart, starting at `at`."""
     left = uniform(rng)
     chosen = 0
     for a in range(size):
@@ -94,7 +94,7 @@ def _choose(behaviour, at, width, size, rng):
 
 @njit(cache=True, inline="always")
 def _match_regrets(behaviour, regret, at, width, size, worth, first, mean, weight):
-    """Adds weighted regrets of the actions' worth, and matches them."""
+    """Add weighted regrets of the actions' values, and match the regrets."""
     total = 0.0
     for a in range(size):
         i = at + a * width
@@ -108,7 +108,7 @@ def _match_regrets(behaviour, regret, at, width, size, worth, first, mean, weigh
 
 @njit(cache=True, inline="always")
 def _go_down(player, tables, cells, widths, signs, theirs, weight, rng, scratch):
-    """Fills the queue and the worth of its leaves; returns its length."""
+    """Fill the queue and the values of its leaves; return its length."""
     behaviour, _, average = theirs
     queue, below, worth = scratch
     other = 1 - player
@@ -128,7 +128,7 @@ def _go_down(player, tables, cells, widths, signs, theirs, weight, rng, scratch)
                 average[at + a * width] += weight * behaviour[at + a * width]
             queue[length] = child + _choose(behaviour, at, width, size, rng)
             length += 1
-        else:  # all actions of the player, or the one way on where cards are dealt
+        else:  # all actions of the player, or the only child where cards are dealt
             for a in range(size):
                 queue[length + a] = child + a
             length += size
@@ -138,7 +138,7 @@ def _go_down(player, tables, cells, widths, signs, theirs, weight, rng, scratch)
 
 @njit(cache=True, inline="always")
 def _come_up(player, tables, cells, widths, ours, weight, length, scratch):
-    """Carries worth from the end of the queue to its beginning, and matches regrets by the way."""
+    """Carry values from the end of the queue to its start, and match regrets on the way."""
     behaviour, regret, _ = ours
     queue, below, worth = scratch
     for back in range(length):
@@ -160,11 +160,11 @@ def _come_up(player, tables, cells, widths, ours, weight, length, scratch):
 
 @njit(cache=True, _nrt=False)
 def walk(player, tables, cells, widths, signs, ours, theirs, weight, rng, scratch):
-    """One walk for `player` through a deal, in place; returns what the player wins, in chips.
+    """Walk through a deal for `player`, in place; return what the player wins, in chips.
 
-    `ours` and `theirs` are (behaviour, regret, average): our regrets grow, and their average at the
-    decisions met. `scratch` is (queue [V], place of the first child in the queue [V], worth to the
-    player [V]).
+    `ours` and `theirs` are (behaviour, regret, average): the player's regrets grow, and the
+    opponent's average at the decisions visited. `scratch` is (queue [V], place of the first child
+    in the queue [V], value to the player [V]).
     """
     length = _go_down(player, tables, cells, widths, signs, theirs, weight, rng, scratch)
     _come_up(player, tables, cells, widths, ours, weight, length, scratch)
@@ -173,10 +173,10 @@ def walk(player, tables, cells, widths, signs, ours, theirs, weight, rng, scratc
 
 @njit(cache=True, nogil=True)
 def external(trees, pairs, chance, tables, first, second, weights, rng):
-    """Iterations of external sampling, one a number of `weights` [steps], in place.
+    """Run iterations of external sampling, one per number of `weights` [steps], in place.
 
-    `first` and `second` are the players' (behaviour, regret, average); each iteration deals anew
-    and walks once for either player.
+    `first` and `second` are the players' (behaviour, regret, average); each iteration deals new
+    cards and walks once for either player.
     """
     rounds, nodes = len(trees[0].num_sequences), len(tables.actor)
     path, signs = np.empty(rounds, np.int64), np.empty(rounds)
@@ -199,9 +199,9 @@ def external(trees, pairs, chance, tables, first, second, weights, rng):
 
 @njit(cache=True, _nrt=False, nogil=True)
 def normalise(tree, average, behaviour):
-    """Writes into `behaviour` [L] the probabilities in proportion to `average` [L].
+    """Write into `behaviour` [L] the probabilities in proportion to `average` [L].
 
-    Uniform where the average never went; locked decisions stay.
+    Uniform where the average has no weight; locked decisions do not change.
     """
     for r in range(len(tree.num_sequences)):
         for board in range(tree.board_start[r], tree.board_start[r + 1]):

@@ -1,4 +1,4 @@
-"""How one hand stands against all others on boards, complete or not."""
+"""Results of one hand against all others on boards, complete or not."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from equilibrist.kernels.rank_tables import NO_CARDS
 
 @njit(cache=True)
 def hand_values(tables, hands, board, out):
-    """Writes into `out` [H] int32 the values of `hands` [H, 2] with a board; −1 where blocked.
+    """Write into `out` [H] int32 the values of `hands` [H, 2] with a board; −1 where blocked.
 
-    `tables` rank as many cards as hand and board have.
+    `tables` must be built for the number of cards of a hand and the board together.
     """
     keys, masks = hand_sums(tables, hands)
     key, mask = _board_sums(tables, board)
@@ -26,10 +26,11 @@ def hand_values(tables, hands, board, out):
 
 @njit(cache=True)
 def meetings(tables, hands, boards, own, classes, weights, out):
-    """Adds into `out` [K, C, 3] the weight of other hands that hand `own` beats, ties, loses to.
+    """Add into `out` [K, C, 3] the weight of other hands that hand `own` beats, ties, loses to.
 
-    `boards` [K, n] each get a row of their own, and so does each class of hands: `classes` [H] is
-    0 … C − 1, or −1 for hands that cannot be held, `weights` [H]. Boards that block `own` stay.
+    `boards` [K, n] each get a row of their own, and so does each class of hands: `classes` [H] is 0
+    … C − 1, or −1 for hands that cannot be held, `weights` [H]. Rows of boards that block `own` do
+    not change.
     """
     keys, masks = hand_sums(tables, hands)
     for k in range(len(boards)):
@@ -47,7 +48,7 @@ def meetings(tables, hands, boards, own, classes, weights, out):
 
 @njit(cache=True)
 def _board_sums(tables, board):
-    """Key, the tables' start included, and mask of board cards, to add those of a hand to."""
+    """Return key (with the tables' start) and mask of board cards, to which a hand's are added."""
     key, mask = tables.start, NO_CARDS
     for i in range(len(board)):
         key += tables.card_key[board[i]]

@@ -1,4 +1,4 @@
-"""Where a hand goes next: histograms over clusters of the next street, packed into one word.
+"""Histograms of a hand over clusters of the next street, packed into one word.
 
 A histogram of K counts is Σ count[k] · 2^(bits · k) in 64 bits. Equal histograms are equal words,
 so 84 million hands on turns become a few hundred thousand different points by sorting words.
@@ -15,7 +15,7 @@ from equilibrist.kernels.cpu.rollout import interval
 
 @njit(cache=True, parallel=True, nogil=True)
 def pack_labels(labels, child, renaming, renamed, bits, out):
-    """Writes into `out` [B, H] uint64 the histograms over `labels` [children, H], −1 if blocked."""
+    """Write into `out` [B, H] uint64 the histograms over `labels` [children, H], −1 if blocked."""
     one = np.uint64(1)
     for b in prange(child.shape[0]):
         out[b] = 0
@@ -29,9 +29,9 @@ def pack_labels(labels, child, renaming, renamed, bits, out):
 
 @njit(cache=True, parallel=True, nogil=True)
 def pack_intervals(values, child, renaming, renamed, parents, first, lower, bits, out):
-    """Writes into `out` [B, H] uint64 the histograms over intervals of the next street's values.
+    """Write into `out` [B, H] uint64 the histograms over intervals of the next street's values.
 
-    `parents` [B, H] say whose intervals, `first` and `lower` as in `label_values`.
+    `parents` [B, H] select the intervals; `first` and `lower` are as in `label_values`.
     """
     one = np.uint64(1)
     for b in prange(child.shape[0]):
@@ -47,7 +47,7 @@ def pack_intervals(values, child, renaming, renamed, parents, first, lower, bits
 
 @njit(cache=True, nogil=True)
 def unpack(words, bits, out):
-    """Writes into `out` [N, K] the counts of `words` [N] uint64."""
+    """Write into `out` [N, K] the counts of `words` [N] uint64."""
     mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     for n in range(len(words)):
         for k in range(out.shape[1]):

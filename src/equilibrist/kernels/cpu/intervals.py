@@ -1,15 +1,15 @@
 """The best division of weighted numbers into intervals, exactly, for every number of intervals.
 
-With the numbers in order, the best k intervals of the first j end in an interval i … j − 1 behind
-the best k − 1 intervals of the first i: a dynamic program over (k, j). The optimum of two costs:
+With the numbers in order, the best k intervals of the first j end in an interval i … j − 1 after
+the best k − 1 intervals of the first i: a dynamic program over (k, j). There are two costs:
 
-*Squared*: Σ w (x − mean)², what k-means lowers; its optimum over all clusterings is made of
+*Squared*: Σ w (x − mean)², the cost of k-means, whose optimum over all clusterings consists of
 intervals. The cost satisfies the quadrangle inequality, so the best i never falls as j grows, and
 halving the range of j finds all i of one k in O(n log n) (Grønlund et al. 2017).
 
 *Distance*: Σ w |x − mean|, the error of the GS3 paper. Dividing an interval can raise it, so there
-is no such order and all i are tried: O(k n²), less those whose last interval alone costs more than
-some division known. (It never falls when a number joins.) It is the optimum over intervals.
+is no such order and all i are tried: O(k n²), except those whose last interval alone costs more
+than some known division. (It never falls when a number is added.) It is the optimum over intervals.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from numba import njit, prange
 
 @njit(cache=True, inline="always")
 def _mean(sums, i, j):
-    """Mean of the numbers i … j − 1, zero where their weights have been lost in rounding."""
+    """Return the mean of the numbers i … j − 1, zero if their weights were lost in rounding."""
     mass = sums[0, j] - sums[0, i]
     return (sums[1, j] - sums[1, i]) / mass if mass > 0 else 0.0
 
 
 @njit(cache=True, _nrt=False)
 def _squared(sums, i, j):
-    """Weighted squared distance of the numbers i … j − 1 to their mean."""
+    """Return the weighted squared distance of the numbers i … j − 1 to their mean."""
     mean = _mean(sums, i, j)
     return max(sums[2, j] - sums[2, i] - (sums[1, j] - sums[1, i]) * mean, 0.0)
 
 
 @njit(cache=True, _nrt=False)
 def _squared_layer(sums, before, after, start):
-    """From the costs of k − 1 intervals of the first i, `before` [n + 1], those of k intervals.
+    """Compute the costs of k intervals from those of k − 1 intervals, `before` [n + 1].
 
-    Writes into `after` [n + 1] and, where the last interval begins, into `start` [n + 1]; rows
-    before j = k are not looked at.
+    Writes the costs of the first j into `after` [n + 1] and where the last interval starts into
+    `start` [n + 1]; rows before j = k are not read.
     """
     n, k = len(before) - 1, start[0]
     step = 1
@@ -60,7 +60,7 @@ def _squared_layer(sums, before, after, start):
 
 @njit(cache=True, _nrt=False)
 def _distance(x, sums, i, j):
-    """Weighted distance of the numbers i … j − 1 to their mean: twice that of those above it."""
+    """Return the weighted distance of the numbers i … j − 1 to their mean: twice that above it."""
     mean = _mean(sums, i, j)
     low, high = i, j
     while low < high:
@@ -75,9 +75,9 @@ def _distance(x, sums, i, j):
 
 @njit(cache=True, _nrt=False)
 def _distance_costs(x, sums, j, limit, costs):
-    """Writes into `costs` [n] the cost of i … j − 1 for i down from j − 1, up to one above a limit.
+    """Write into `costs` [n] the cost of i … j − 1, for i from j − 1 down to one above the limit.
 
-    Returns the least i that is written. The mean falls with i, and so does what is above it.
+    Returns the least i that is written. The mean falls with i, and so does the part above it.
     """
     low = j
     for i in range(j - 1, -1, -1):
@@ -93,7 +93,7 @@ def _distance_costs(x, sums, j, limit, costs):
 
 @njit(cache=True, _nrt=False)
 def _least_sum(first, second, start, stop):
-    """Floats from zero are in the order of their bits, and the least of integers vectorises."""
+    """Return the least sum; non-negative floats compare like integers, whose minimum vectorises."""
     least = np.float64(np.inf).view(np.int64)
     for i in range(np.uint64(start), np.uint64(stop)):
         least = min(least, np.float64(first[i] + second[i]).view(np.int64))
@@ -102,10 +102,10 @@ def _least_sum(first, second, start, stop):
 
 @njit(cache=True, _nrt=False)
 def _distance_layers(x, sums, best, start, costs):
-    """Fills `best` and `start` [m, n + 1] for m intervals at most, `best[0]` being known."""
+    """Fill `best` and `start` [m, n + 1] for at most m intervals; `best[0]` is known."""
     m, n = best.shape[0], best.shape[1] - 1
     for j in range(2, n + 1):
-        # The cut that was best for the numbers before bounds what is best now.
+        # The best cut of the numbers before gives an upper bound for the best one now.
         bound = np.inf
         if m > 1 and j > 2:
             cut = start[1, j - 1]
@@ -128,7 +128,7 @@ def _distance_layers(x, sums, best, start, costs):
 
 @njit(cache=True)
 def _divide(x, w, squared, start):
-    """Writes into `start` [m, n + 1] where the last of 1 … m intervals of the first j begins."""
+    """Write into `start` [m, n + 1] where the last of 1 … m intervals of the first j starts."""
     m, n = start.shape[0], len(x)
     sums = np.zeros((3, n + 1))  # of weights, weighted numbers and squares, about the mean
     mean = (w * x).sum() / w.sum()
@@ -154,7 +154,7 @@ def _divide(x, w, squared, start):
 
 @njit(cache=True)
 def _spread(x, w, ends, k):
-    """Weighted sums of distances and squared distances to the means of k intervals."""
+    """Return the weighted sums of distances and squared distances to the means of k intervals."""
     distances, squares = 0.0, 0.0
     for c in range(k):
         first, last = ends[c], ends[c + 1]
@@ -171,7 +171,7 @@ def _spread(x, w, ends, k):
 
 @njit(cache=True)
 def _solve(values, weights, squared, cuts, sums):
-    """One problem of `best_intervals`."""
+    """Solve one problem of `best_intervals`."""
     place = np.flatnonzero(weights)
     x, w = values[place], weights[place]
     n, most = len(x), len(cuts)
@@ -192,11 +192,12 @@ def _solve(values, weights, squared, cuts, sums):
 
 @njit(cache=True, parallel=True, nogil=True)
 def best_intervals(values, weights, squared, cuts, sums):
-    """Divides ascending `values` [V] float64 by each row of `weights` [P, V] float64.
+    """Divide ascending `values` [V] float64 by each row of `weights` [P, V] float64.
 
-    Writes into `cuts` [P, K, K] int32, which hold V, where each of k intervals begins: the first at
-    0, the others at a value that has weight. Fewer than k values with weight are intervals each.
-    Writes into `sums` [P, K, 2] float64 the weighted distances to the means, and their squares.
+    Writes into `cuts` [P, K, K] int32, which hold V, where each of k intervals starts: the first at
+    0, the others at a value that has weight. If fewer than k values have weight, each is an
+    interval. Writes into `sums` [P, K, 2] float64 the weighted distances to the means, and their
+    squares.
     """
     for problem in prange(len(weights)):
         _solve(values, weights[problem], squared, cuts[problem], sums[problem])

@@ -1,11 +1,11 @@
 """Kernels of the dense index of deals up to a renaming of suits.
 
-The index and its case analysis are those of `kernels/deal_tables.py`; what is computed here is the
-case of a deal, its digits, and the way back. The kernels hold, for each suit, the ranks used (16
-bits a suit) and the first position of its class in the canonical order (a nibble a suit).
+The index and its case analysis are those of `kernels/deal_tables.py`; these kernels compute the
+case of a deal, its digits, and the inverse. They hold, for each suit, the ranks used (16 bits per
+suit) and the first position of its class in the canonical order (a nibble per suit).
 
 Helpers are inlined at the level of Numba's own code: passing a tuple of twenty arrays to a function
-that is not costs more than all the arithmetic here (0.9 µs a deal instead of 0.1).
+that is not inlined costs more than all the arithmetic here (0.9 µs per deal instead of 0.1).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numba import njit, prange
 
 from equilibrist.kernels.deal_tables import POSITIONS
 
-# What sorts a suit within its class: 4 bits of card count above 12 bits of colex rank (≤ 1,716).
+# Sort order of suits within a class: 4 bits of card count above 12 bits of colex rank (≤ 1,716).
 ONE_CARD = 1 << 12
 COLEX_MASK = ONE_CARD - 1
 SET_MASK = 0xFFFF
@@ -27,7 +27,7 @@ CLASS_SHIFT = 20
 
 @njit(cache=True, inline="always")
 def start_classes(tables):
-    """First position of the class of every suit, a nibble a suit, before any card is dealt."""
+    """Return the first position of the class of every suit before any deal, a nibble per suit."""
     classes = np.int64(0)
     for suit in range(tables.num_suits, POSITIONS):
         classes |= tables.num_suits << (4 * suit)
@@ -36,7 +36,7 @@ def start_classes(tables):
 
 @njit(cache=True, inline="always")
 def deal_round(tables, r, t, classes, used, cards, begin):
-    """Deal the cards of round `r`, which stand in `cards` from `begin`, to a deal of type `t`.
+    """Deal the cards of round `r`, which start at `cards[begin]`, to a deal of type `t`.
 
     Returns the case, the local index, and the suits' classes and used ranks after the round.
     """
@@ -50,7 +50,7 @@ def deal_round(tables, r, t, classes, used, cards, begin):
     for i in range(begin, end):
         card = np.int64(cards[i])
         new |= np.int64(1) << (16 * ((card & 3) - first_suit) + (card >> 2) - first_rank)
-    # The set of every suit: its count and its colex rank among the ranks left, 16 bits a suit.
+    # The set of every suit: its count and its colex rank among the ranks left, 16 bits per suit.
     sets = np.int64(0)
     for i in range(begin, end):
         card = np.int64(cards[i])
@@ -65,7 +65,7 @@ def deal_round(tables, r, t, classes, used, cards, begin):
 
 @njit(cache=True, inline="always")
 def _deal_card(tables, r, t, classes, used, rank, suit):
-    """A round of one card: its suit leaves its class for the class's first position."""
+    """Deal a round of one card: its suit leaves its class for the class's first position."""
     below = ((used >> (16 * suit)) & SET_MASK) & ((1 << rank) - 1)
     local = rank - np.int64(tables.popcount[below])
     first = (classes >> (4 * suit)) & 15
@@ -78,7 +78,7 @@ def _deal_card(tables, r, t, classes, used, rank, suit):
 
 @njit(cache=True, inline="always")
 def _sort_suits(tables, r, t, classes, sets):
-    """Case, local index and new classes when the suits get `sets` (16 bits a suit)."""
+    """Return case, local index and new classes when the suits get `sets` (16 bits per suit)."""
     # Highest first, by class, count and set: a network of five exchanges.
     a, b = _suit_key(classes, sets, 0), _suit_key(classes, sets, 1)
     c, d = _suit_key(classes, sets, 2), _suit_key(classes, sets, 3)
@@ -107,7 +107,7 @@ def _sort_suits(tables, r, t, classes, sets):
 
 @njit(cache=True, inline="always")
 def _suit_key(classes, sets, suit):
-    """Sorts suits by class, then by the number of their new cards, then by their set."""
+    """Return a key that sorts suits by class, then by number of new cards, then by their set."""
     first = (classes >> (4 * suit)) & 15
     dealt = (sets >> (16 * suit)) & SET_MASK
     return ((POSITIONS - first) << CLASS_SHIFT) | (dealt << SET_SHIFT) | suit
@@ -125,7 +125,7 @@ def _count(key):
 
 @njit(cache=True, inline="always")
 def _digit(tables, case, position, key):
-    """What the set at a position adds to the local index."""
+    """Return what the set at a position adds to the local index."""
     colex = (key >> SET_SHIFT) & COLEX_MASK
     return tables.stride[case, position] * tables.subsets[colex, tables.choose[case, position]]
 
@@ -144,20 +144,20 @@ def _index_deal(tables, cards, target):
 
 @njit(cache=True)
 def index_deal(tables, cards, target):
-    """Index among the deals of round `target` of the first rounds' cards in `cards` [n]."""
+    """Return the index of `cards` [n], those of the first rounds, among deals of round `target`."""
     return _index_deal(tables, cards, target)
 
 
 @njit(cache=True, parallel=True)
 def index_deals(tables, cards, target, out):
-    """Writes into `out` [N] int64 the indices of deals `cards` [N, n] uint8."""
+    """Write into `out` [N] int64 the indices of deals `cards` [N, n] uint8."""
     for i in prange(cards.shape[0]):
         out[i] = _index_deal(tables, cards[i], target)
 
 
 @njit(cache=True)
 def index_hands(tables, board, hands, out):
-    """Board first: the state of every k-card hand on a board, in the pattern (…board…, k).
+    """Number the k-card hands on a board up to suits, in the pattern (…board…, k).
 
     Writes into `out` [H] int64 the index of each hand of `hands` [H, k] among the orbits of hands
     on this board, −1 if the hand shares a card with the board or is outside the deck. Returns the
@@ -184,7 +184,7 @@ def index_hands(tables, board, hands, out):
 
 @njit(cache=True, inline="always")
 def _is_free(tables, used, card):
-    """Whether a card belongs to the deck and has not been dealt."""
+    """Return whether a card belongs to the deck and has not been dealt."""
     rank = np.int64(card >> 2) - (13 - tables.num_ranks)
     suit = np.int64(card & 3) - (4 - tables.num_suits)
     return rank >= 0 and suit >= 0 and not (used >> (16 * suit + rank)) & 1
@@ -192,7 +192,7 @@ def _is_free(tables, used, card):
 
 @njit(cache=True, inline="always")
 def split_index(tables, t, r, index, target):
-    """Case and local index of round `r` under type `t`, and what remains of `index`."""
+    """Return case and local index of round `r` under type `t`, and what remains of `index`."""
     low, high = tables.case_span[r, t, 0], tables.case_span[r, t, 1]
     while high - low > 1:
         middle = (low + high) // 2
@@ -207,9 +207,9 @@ def split_index(tables, t, r, index, target):
 
 @njit(cache=True)
 def relate(tables, index, from_round, to_round):
-    """The ancestor, or the first descendant, in `to_round` of deal `index` of `from_round`.
+    """Return the ancestor, or the first descendant, in `to_round` of deal `index` of `from_round`.
 
-    Returns it with the multiplicity of the deal it started from.
+    Also returns the multiplicity of the deal `index`.
     """
     t, result = np.int64(0), np.int64(0)
     for r in range(from_round + 1):
@@ -222,7 +222,7 @@ def relate(tables, index, from_round, to_round):
 
 @njit(cache=True, inline="always")
 def unindex_deal(tables, index, target, out):
-    """Writes into `out` [n] the canonical deal of an index, each round ascending."""
+    """Write into `out` [n] the canonical deal of an index, each round ascending."""
     t, at, used = np.int64(0), 0, np.int64(0)
     first_rank, first_suit = 13 - tables.num_ranks, 4 - tables.num_suits
     for r in range(target + 1):
@@ -258,7 +258,7 @@ def unindex_deal(tables, index, target, out):
 
 @njit(cache=True, inline="always")
 def _sort_cards(cards, begin, end):
-    """Sorts a few cards in place."""
+    """Sort a few cards in place."""
     for i in range(begin + 1, end):
         card, at = cards[i], i
         while at > begin and cards[at - 1] > card:
@@ -269,7 +269,7 @@ def _sort_cards(cards, begin, end):
 
 @njit(cache=True, inline="always")
 def _free_rank(taken, place):
-    """The rank that is number `place` among those not taken."""
+    """Return the rank that is number `place` among those not taken."""
     rank = 0
     while True:
         if not (taken >> rank) & 1:
@@ -281,14 +281,14 @@ def _free_rank(taken, place):
 
 @njit(cache=True, parallel=True, nogil=True)
 def unindex_deals(tables, indices, target, out):
-    """Writes into `out` [N, n] uint8 the canonical deals of `indices` [N] int64."""
+    """Write into `out` [N, n] uint8 the canonical deals of `indices` [N] int64."""
     for i in prange(indices.shape[0]):
         unindex_deal(tables, indices[i], target, out[i])
 
 
 @njit(cache=True, parallel=True, nogil=True)
 def multiplicities(tables, target, out):
-    """Writes into `out` [N] uint8 how many raw deals each of the N deals of a round stands for."""
+    """Write into `out` [N] uint8 the number of raw deals of each of the N deals of a round."""
     for i in prange(out.shape[0]):
         t, index = np.int64(0), np.int64(i)
         for r in range(target + 1):

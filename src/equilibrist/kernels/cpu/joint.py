@@ -1,9 +1,10 @@
-"""How often labelled hands meet on boards, and which wins: counts over all pairs, exactly.
+"""Counts of how often labelled hands meet on boards, and which wins: over all pairs, exactly.
 
-On one board, hands in order of value, a label beats another as often as its hands come after the
-other's. A walk keeps how many hands of each label have passed and adds that row for every label of
-a group of equal value: labels times labels, not hands times hands. Pairs that share a card are then
-taken away one by one; a hand shares a card with 90 others in hold'em, not with a thousand.
+On one board, hands in order of value, a label beats another once for each pair in which its hand
+comes after the other's. A walk stores the number of hands of each label that have passed and adds
+that row for every label of a group of equal value: labels times labels, not hands times hands.
+Pairs that share a card are then subtracted one by one; a hand shares a card with 90 others in
+hold'em, not with a thousand.
 
 Counts are whole numbers in float64, far below 2**53, so sums are exact in any order.
 """
@@ -19,7 +20,7 @@ from equilibrist.kernels.cpu.rollout import interval
 
 @njit(cache=True, parallel=True, nogil=True)
 def class_showdowns(tables, boards, multiplicity, hands, classes, wins, ties):
-    """Plays all classes of hands against each other on every board, blocked pairs left out.
+    """Play all classes of hands against each other on every board, without blocked pairs.
 
     `hands` [n, 2] uint8 and their `classes` [n] uint8. Adds into `wins` and `ties`
     [chunks, 169, 169] float64 how often a hand of the row's class beats, ties one of the column's.
@@ -39,7 +40,7 @@ def class_showdowns(tables, boards, multiplicity, hands, classes, wins, ties):
 
 @njit(cache=True, inline="always")
 def _label(order, classes, labels):
-    """Writes the labels of hands in the order of their values."""
+    """Write the labels of hands in the order of their values."""
     for k in range(len(order)):
         labels[k] = classes[order[k] & HAND]
 
@@ -48,7 +49,7 @@ def _label(order, classes, labels):
 def bucket_showdowns(
     tables, boards, hands, columns, links, street, inverse, rows, cols, wins, ties
 ):
-    """Plays all hands against each other on the last boards, counted by their buckets.
+    """Play all hands against each other on the last boards, counted by their buckets.
 
     `boards` [B, n] are the last street's, `links` = (start [B + 1], from [L], renaming [L]) the
     deals that lead to each. `street` = (weights [boards before], renamed [24, H]); `inverse` [24]
@@ -77,7 +78,7 @@ def bucket_showdowns(
 
 @njit(cache=True)
 def bucket_hands(order, columns, image, before, board, buckets, out):
-    """Writes the buckets on the last street of hands in the order of their values."""
+    """Write the buckets on the last street of hands in the order of their values."""
     labels, strength, first, lower = buckets
     for k in range(len(order)):
         column = columns[order[k] & HAND]
@@ -87,18 +88,18 @@ def bucket_hands(order, columns, image, before, board, buckets, out):
 
 @njit(cache=True)
 def add_pairs(order, hands, one, two, times, wins, ties):
-    """Adds all ordered pairs of hands that share no card, as often as `times` says.
+    """Add all ordered pairs of hands that share no card, `times` times each.
 
     `order` [N] holds `value << 16 | hand`, ascending; `one` and `two` [N] are the hands' labels for
     the row and for the column.
     """
     num_columns = np.uint64(wins.shape[1])
-    below = np.zeros(wins.shape[1])  # hands of each column's label so far
-    count, columns = np.zeros(wins.shape[0]), np.zeros(wins.shape[1])  # the group's, by label
+    below = np.zeros(wins.shape[1])  # number of hands of each column's label so far
+    count, columns = np.zeros(wins.shape[0]), np.zeros(wins.shape[1])  # of the group, by label
     members, others = np.empty(len(order), np.int32), np.empty(len(order), np.int32)  # its labels
     held = np.empty((2, 52, 51), np.int32)  # [2, C, hands] labels of the hands that hold a card
     size = np.zeros(52, np.int64)
-    size_below = np.zeros(52, np.int64)  # how many of them are of smaller value than the group
+    size_below = np.zeros(52, np.int64)  # number of them with a smaller value than the group's
     start = 0
     while start < len(order):
         stop = end_of_group(order, start, len(order))
@@ -125,7 +126,7 @@ def add_pairs(order, hands, one, two, times, wins, ties):
 
 @njit(cache=True, inline="always")
 def _count_labels(labels, start, stop, count, members):
-    """Counts labels of a group into `count`, lists those met in `members`; returns how many."""
+    """Count the labels of a group into `count`, list them in `members`; return their number."""
     num_members = 0
     for k in range(start, stop):
         if count[labels[k]] == 0:
@@ -137,11 +138,11 @@ def _count_labels(labels, start, stop, count, members):
 
 @njit(cache=True, inline="always")
 def _take_blocked(order, hands, one, two, times, wins, ties, k, held, size, size_below):
-    """Takes away again the pairs of a hand with those before it that share a card, and itself."""
+    """Subtract the pairs of a hand with earlier hands that share a card, and with itself."""
     row, column = one[k], two[k]
     ties[row, column] -= times
     if hands.shape[1] == 1:
-        return  # a card blocks itself only
+        return  # a card blocks only itself
     for side in range(2):
         card = np.uint64(hands[order[k] & HAND, side])
         num_below, num = np.uint64(size_below[card]), np.uint64(size[card])

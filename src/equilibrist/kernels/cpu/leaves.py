@@ -1,12 +1,12 @@
-"""The leaves of a board: what each row of a player is worth given the opponent's plan.
+"""Leaves of a board: the value of each row of a player given the opponent's plan.
 
-One loop over leaves, four kinds of pairs: matrices, one-card hands by states, and two-card hands
-folding or shown. Of sorted hands several leaves are summed side by side, because the sum over hands
-in order of value is a chain of additions: four of one card, where the compiler finds the vectors,
-of two cards as many as fill a line of the cache, by `lanes.py`: 16 in float32, 8 in float64. Lanes
-beyond the last leaf repeat it and come to nothing.
+One loop over leaves, four kinds of pairs: matrices, one-card hands by states, and two-card hands at
+folds or showdowns. Several leaves of sorted hands are summed side by side, because the sum over
+hands in order of value is a chain of additions: four with one-card hands, where the compiler finds
+the vectors; with two-card hands the number that fills a cache line, by `simd.py`: 16 in float32, 8
+in float64. Lanes beyond the last leaf repeat it and have no effect.
 
-Sums are of the plan's type; those of float32 are exact to about 1e-6 of all the weight.
+Sums have the plan's type; those of float32 are accurate to about 1e-6 of the total weight.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from equilibrist.kernels.cpu.simd import (
 )
 
 NO_CARD = 52  # the second card of a one-card hand
-FEW_LANES = 4  # leaves of one-card hands that are summed side by side
+FEW_LANES = 4  # number of leaves of one-card hands that are summed side by side
 
 
 @njit(cache=True, inline="always")
 def leaf_space(num_states, dtype):
-    """What `gradient_board` writes into on boards of so many states; begins a line of the cache."""
+    """Allocate `gradient_board`'s work space for `num_states` states, aligned to a cache line."""
     num_rows = 2 * num_states + NO_CARD + 3
     space = np.empty(num_rows * LINE // np.empty(0, dtype).itemsize, dtype)
     return space[(-space.ctypes.data % LINE) // space.itemsize :]
@@ -40,10 +40,10 @@ def leaf_space(num_states, dtype):
 
 @njit(cache=True, inline="always")
 def gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, out, start, sums):
-    """Writes the value of each row of a board given the opponent's plan: all its leaves.
+    """Write the value of each row of a board given the opponent's plan: all its leaves.
 
-    The opponent's block is in `plan` from `theirs` on; the board's block of values is written into
-    `out` from `start` on.
+    The opponent's block starts at `plan[theirs]`; the board's block of values is written from
+    `out[start]` on.
     """
     states, length = own.num_states[board], own.block_start[board + 1] - own.block_start[board]
     their_states = other.num_states[board]
@@ -71,7 +71,7 @@ def gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, ou
         for leaf in range(begin, end):
             mine = start + leaves.showdown_rows[leaf, player] * states
             yours = theirs + leaves.showdown_rows[leaf, 1 - player] * their_states
-            # The matrix speaks for player 0: for player 1 sign and transposition turn it over.
+            # The matrix is for player 0: for player 1 it is transposed and changes its sign.
             stake = sign * leaves.showdown_stake[leaf]
             matrix = pairs.matrix_start[board]
             _dense(pairs.win, matrix, player, stake, plan, yours, their_states, out, mine, states)
@@ -103,7 +103,7 @@ def gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, ou
 
 @njit(cache=True, inline="always")
 def _dense(matrix, start, player, stake, plan, yours, their_states, out, mine, states):
-    """Adds stake · M y to our row; M is [our states, their states] for player 0, else turned."""
+    """Add stake · M y to our row; M is [our states, their states] for player 0, else transposed."""
     if player == 0:
         for s in range(states):
             total = 0.0
@@ -119,7 +119,7 @@ def _dense(matrix, start, player, stake, plan, yours, their_states, out, mine, s
 
 @njit(cache=True, inline="always")
 def _single_fold(pairs, board, stake, plan, yours, out, mine, states):
-    """All their weight less that of the one card we hold; a state is as often as its hands."""
+    """Add the opponent's weight without that of our own card; a state counts with all its hands."""
     first, ours, theirs = np.uint64(pairs.state_start[board]), np.uint64(mine), np.uint64(yours)
     total = plan.dtype.type(0)
     for s in range(np.uint64(states)):
@@ -131,7 +131,7 @@ def _single_fold(pairs, board, stake, plan, yours, out, mine, states):
 
 @njit(cache=True, inline="always")
 def _single_showdown(pairs, board, stakes, plan, yours, out, mine, sums):
-    """Their weight below us less their weight above us: our own card is in neither."""
+    """Add the opponent's weight below us less that above us; our own card is in neither."""
     begin, end = pairs.state_start[board], pairs.state_start[board + 1]
     m0, m1, m2, m3 = mine
     y0, y1, y2, y3 = yours
@@ -165,12 +165,12 @@ def _single_showdown(pairs, board, stakes, plan, yours, out, mine, sums):
 
 @njit(cache=True, inline="always")
 def _sorted_leaves(pairs, leaves, board, leaf, spots, plan, out, sums):
-    """Leaves of two-card hands that fill a vector, from `leaf` on: a round's folds before others.
+    """Add the leaves of two-card hands that fill a vector, starting at `leaf`; folds come first.
 
-    All their weight is a sum, and so is that of the hands with each card: what hands with our two
-    cards weigh is taken away, which takes our own hand away twice. `sums` holds rows of leaves: one
-    for each card; chips; 1 where hands are shown; the weight of each state, which its value
-    replaces; and room for the states of one value.
+    The total weight is a sum, and so is that of the hands with each card: the weight of hands with
+    our two cards is subtracted, which subtracts our own hand twice. `sums` holds rows of leaves:
+    one for each card; chips; 1 at showdowns; the weight of each state, which its value replaces;
+    and work space for the states of one value.
     """
     num_states, kind, zero = np.uint64(spots[3]), plan.dtype.type, spread_line(plan.dtype.type(0))
     wide, (num_folds, num_leaves) = width_of(zero), _count(leaves, spots[1])
@@ -193,13 +193,13 @@ def _sorted_leaves(pairs, leaves, board, leaf, spots, plan, out, sums):
 
 @njit(cache=True, inline="always")
 def _row(number, zero):
-    """Where a row of the work space begins."""
+    """Return where a row of the work space starts."""
     return np.uint64(number) * width_of(zero)
 
 
 @njit(cache=True, inline="always")
 def _weigh_all(pairs, board, sums, weights, zero):
-    """All weight, after writing what the hands with each card weigh; a hand has two cards."""
+    """Write the weight of the hands with each card (a hand has two) and return the total weight."""
     wide, total = width_of(zero), zero
     for card in range(np.uint64(0), _row(NO_CARD, zero), wide):
         store(sums, card, zero)
@@ -213,7 +213,7 @@ def _weigh_all(pairs, board, sums, weights, zero):
 
 @njit(cache=True, inline="always")
 def _add_to_cards(pairs, h, sums, weight, zero):
-    """Adds a weight to the sums of both cards of a hand."""
+    """Add a weight to the sums of both cards of a hand."""
     a, b = _row(pairs.hand_cards[h, 0], zero), _row(pairs.hand_cards[h, 1], zero)
     of_a, of_b = load(sums, a, zero) + weight, load(sums, b, zero) + weight
     store(sums, a, of_a)
@@ -222,14 +222,14 @@ def _add_to_cards(pairs, h, sums, weight, zero):
 
 @njit(cache=True, inline="always")
 def _blocked(pairs, k, sums, zero):
-    """What the hands with either card of a state weigh; states in order of value."""
+    """Return the weight of the hands with either card of a state; states in order of value."""
     a, b = _row(pairs.state_cards[k, 0], zero), _row(pairs.state_cards[k, 1], zero)
     return load(sums, a, zero) + load(sums, b, zero)
 
 
 @njit(cache=True, inline="always")
 def _fold(pairs, board, num_states, sums, weights, total, stakes, zero):
-    """Turns weights into values at folds: the rest of all weight, and the own weight once more."""
+    """Turn weights into values at folds: total less blocked weight, plus the own weight."""
     first = np.uint64(pairs.state_start[board])
     for k in range(first, first + num_states):
         state = np.uint64(pairs.state_order[k])
@@ -241,11 +241,11 @@ def _fold(pairs, board, num_states, sums, weights, total, stakes, zero):
 
 @njit(cache=True, inline="always")
 def _show(pairs, board, num_states, sums, weights, total, stakes, shown, zero):
-    """Turns weights into values at showdowns, 1 in `shown`, and at the folds beside them, 0.
+    """Turn weights into values at showdowns (1 in `shown`) and at the folds beside them (0).
 
-    Sums begin at minus half of all, and hands come in by order of value: so they are half of what
-    is below less what is above, before all hands of one value come in and after it. At a fold they
-    begin at half of all and stay, and the own weight counts once more.
+    Sums start at minus half of the total, and hands are added in order of value: so they are half
+    of what is below less what is above, before all hands of one value are added and after it. At a
+    fold they start at half of the total and do not change, and the own weight is added once more.
     """
     half = as_wide(sums.dtype.type(0.5), zero) - shown
     folded = as_wide(sums.dtype.type(1), zero) - shown
@@ -277,7 +277,7 @@ def _show(pairs, board, num_states, sums, weights, total, stakes, shown, zero):
 
 @njit(cache=True, inline="always")
 def _gather(leaves, leaf, spots, plan, sums, weights, wide):
-    """Writes the opponent's rows of leaves side by side."""
+    """Write the opponent's rows of leaves side by side."""
     eight, num_states = np.uint64(LANES), np.uint64(spots[3])
     whole = num_states - num_states % eight
     for lane in range(np.uint64(0), wide, eight):
@@ -292,7 +292,7 @@ def _gather(leaves, leaf, spots, plan, sums, weights, wide):
 
 @njit(cache=True, inline="always")
 def _scatter(leaves, leaf, spots, sums, values, wide, out):
-    """Adds the values of leaves to our rows, of which some may be the same."""
+    """Add the values of leaves to our rows, some of which may be the same."""
     eight, num_states = np.uint64(LANES), np.uint64(spots[3])
     whole = num_states - num_states % eight
     for lane in range(np.uint64(0), wide, eight):
@@ -307,7 +307,7 @@ def _scatter(leaves, leaf, spots, sums, values, wide, out):
 
 @njit(cache=True, inline="always")
 def _rows(leaves, leaf, spots, is_mine):
-    """Where the rows of eight leaves begin."""
+    """Return where the rows of eight leaves start."""
     a, b = _place(leaves, leaf, spots, is_mine), _place(leaves, leaf + 1, spots, is_mine)
     c, d = _place(leaves, leaf + 2, spots, is_mine), _place(leaves, leaf + 3, spots, is_mine)
     e, f = _place(leaves, leaf + 4, spots, is_mine), _place(leaves, leaf + 5, spots, is_mine)
@@ -317,21 +317,21 @@ def _rows(leaves, leaf, spots, is_mine):
 
 @njit(cache=True, inline="always")
 def _from(rows, s):
-    """Where a state stands in eight rows."""
+    """Return the index of a state in each of eight rows."""
     a, b, c, d, e, f, g, h = rows
     return a + s, b + s, c + s, d + s, e + s, f + s, g + s, h + s
 
 
 @njit(cache=True, inline="always")
 def _count(leaves, r):
-    """Folds of a round, and all its leaves."""
+    """Return the number of folds of a round, and of all its leaves."""
     num_folds = leaves.fold_start[r + 1] - leaves.fold_start[r]
     return num_folds, num_folds + leaves.showdown_start[r + 1] - leaves.showdown_start[r]
 
 
 @njit(cache=True, inline="always")
 def _place(leaves, leaf, spots, is_mine):
-    """Where our row of a leaf begins, or the opponent's; beyond the last leaf, that of the last."""
+    """Return where our row of a leaf, or the opponent's, starts; past the end, the last leaf's."""
     player, r, start, states, theirs, their_states = spots
     num_folds, num_leaves = _count(leaves, r)
     leaf = min(leaf, num_leaves - 1)
@@ -346,7 +346,7 @@ def _place(leaves, leaf, spots, is_mine):
 
 @njit(cache=True, inline="always")
 def _stake(leaves, leaf, spots):
-    """Chips that we win at a leaf: at a showdown, if we do win."""
+    """Return the chips that we win at a leaf; at a showdown, if we win it."""
     player, r = spots[0], spots[1]
     num_folds, _ = _count(leaves, r)
     if leaf < num_folds:

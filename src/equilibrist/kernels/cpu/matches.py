@@ -1,8 +1,8 @@
-"""Matches of tables: cards from words, and walks to the end of a hand.
+"""Matches between stored strategies: cards from random words, and walks to the end of a hand.
 
-The random numbers of a hand are SplitMix64's (`splitmix.py`) from a word that the key of the match
-and the number of the hand give. So a hand is the same whichever thread plays it, and in whatever
-company.
+The random numbers of a hand are SplitMix64's (`splitmix.py`), from a word computed from the key of
+the match and the number of the hand. So a hand is the same whichever thread plays it, and whatever
+other hands are played.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from equilibrist.kernels.cpu.splitmix import GOLDEN, fraction, mix
 
 @njit(cache=True, parallel=True)
 def deal_cards(deck, words, out):
-    """Writes into `out` [N, n] uint8 the cards that `words` [N, n] uint32 draw from `deck` [C].
+    """Write into `out` [N, n] uint8 the cards that `words` [N, n] uint32 draw from `deck` [C].
 
-    Word k of a hand takes the card at its remainder by C − k, whose place the last card fills
-    (the ACPC dealer's rule, see `games/dealing.py`).
+    Word k of a hand takes the card at its remainder modulo C − k; the last card then moves to that
+    place (the ACPC dealer's rule, see `games/dealing.py`).
     """
     for i in prange(words.shape[0]):
         left = deck.copy()
@@ -31,14 +31,14 @@ def deal_cards(deck, words, out):
 
 @njit(cache=True, inline="always")
 def _chance(seat, place, node):
-    """How likely a seat goes to a node in the state at a place."""
+    """Return the probability that a seat moves to a node in the state at a place."""
     row = seat.row[node]
     return seat.chances[seat.cell[place] + row * seat.width[place]] if row >= 0 else 0.0
 
 
 @njit(cache=True, inline="always")
 def _choose(seat, place, first, size, number):
-    """One of `size` nodes from `first` on, by their chances and a number in [0, 1)."""
+    """Choose one of `size` nodes from `first` on, by their probabilities and a number in [0, 1)."""
     most = 0.0
     for c in range(first, first + size):
         most = max(most, _chance(seat, place, c))
@@ -60,7 +60,7 @@ def _choose(seat, place, first, size, number):
 
 @njit(cache=True, parallel=True, nogil=True)
 def play_hands(tree, zero, one, states_zero, states_one, start, key, numbers, out):
-    """Writes into `out` [N] the leaf where each hand ends that starts at node `start`.
+    """Write into `out` [N] the leaf where each hand ends that starts at node `start`.
 
     `tree` are `WalkTables`, `zero` and `one` the `SeatTable`s of the hand's players; their states
     [R, N] int32 count within each round. `numbers` [N] uint64 are those of the hands in their

@@ -1,4 +1,4 @@
-"""Search of a betting tree against known chances: one pass from the leaves to a node."""
+"""Search of a betting tree against known probabilities: one pass from the leaves to a node."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from numba import njit
 
 @njit(cache=True)
 def fold_up_mixed(child, player, own, nodes, chances, warmth, values):
-    """Writes into `values` [V] what each of `nodes` [N] is worth to player `own`.
+    """Write into `values` [V] the value of each of `nodes` [N] to player `own`.
 
-    Nodes come after their parents; those that follow them and are not among them hold their values.
-    `child` [V, A] is V where there is no action; where nobody decides (`player` [V] is −1) the only
-    child counts. At decisions of the other, values are mixed by `chances` [N, A]; at own ones the
-    best is taken or, with some `warmth`, they are mixed by e^(value / warmth).
+    Nodes come after their parents; the values of their children outside `nodes` are given. `child`
+    [V, A] is V where there is no action; where nobody decides (`player` [V] is −1) the only child
+    counts. At decisions of the opponent, values are weighted by the probabilities `chances` [N, A];
+    at own ones the best is taken or, with positive `warmth`, they are weighted by e^(value /
+    warmth).
     """
     num_nodes, num_actions = child.shape
     for n in range(len(nodes) - 1, -1, -1):

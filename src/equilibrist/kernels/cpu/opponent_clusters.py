@@ -1,8 +1,9 @@
-"""How hands do against each of some clusters of the opponent's hands, on complete boards.
+"""Results of hands against each cluster of the opponent's hands, on complete boards.
 
 One walk through the hands of a board in order of value, as for plain strength, with counts for each
-cluster: of hands that have passed, and of those among them that hold a card. What is below a hand
-{a, b} in cluster c is `below[c] − held[a, c] − held[b, c]`, for no hand below holds both its cards.
+cluster: of hands that have passed, and of those among them that hold a card. The number of hands
+below a hand {a, b} in cluster c is `below[c] − held[a, c] − held[b, c]`, because no hand below it
+holds both its cards.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from equilibrist.kernels.cpu.rollout import BLOCKED
 
 @njit(cache=True, parallel=True, nogil=True)
 def cluster_strengths(tables, boards, hands, columns, clusters, out, met):
-    """Writes how hands do against every cluster of hands, on every board.
+    """Write the results of hands against every cluster of hands, on every board.
 
     `boards` [B, n] are complete; `hands` [N, 1 or 2] are those of the deck, `columns` [N] their
     places among all H, `clusters` [N] 0 … C − 1. Writes into `out` [B, H, C] int16 2 · wins + ties
-    and into `met` [B, H, C] int16 how many hands of the cluster may be met; blocked hands get −1
-    and 0.
+    and into `met` [B, H, C] int16 the number of hands of the cluster that can be met; blocked hands
+    get −1 and 0.
     """
-    itself = hands.shape[1] - 1  # a hand of two cards is taken away twice from its own cluster
+    itself = hands.shape[1] - 1  # a hand of two cards is subtracted twice from its own cluster
     num_clusters = out.shape[2]
     for b in prange(boards.shape[0]):
         keys, masks = hand_sums(tables, hands)
@@ -52,7 +53,7 @@ def cluster_strengths(tables, boards, hands, columns, clusters, out, met):
                     wins[c] += row[c]
                 wins[clusters[i]] += itself
             start = stop
-        for k in range(alive):  # all have passed: what a hand may meet
+        for k in range(alive):  # all have passed: the hands that a hand can meet
             i = order[k] & HAND
             _write_passed(below, held, hands, i, met[b, columns[i]])
             met[b, columns[i], clusters[i]] += itself
@@ -60,7 +61,7 @@ def cluster_strengths(tables, boards, hands, columns, clusters, out, met):
 
 @njit(cache=True, inline="always")
 def _write_passed(below, held, hands, i, row):
-    """Writes the hands of each cluster that have passed and share no card with hand i."""
+    """Write the number of hands of each cluster that have passed and share no card with hand i."""
     for c in range(len(below)):
         row[c] = below[c]
         for side in range(hands.shape[1]):

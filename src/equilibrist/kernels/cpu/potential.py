@@ -1,14 +1,14 @@
-"""Who leads now and who leads one card later: counts over all opponents and next cards, exactly.
+"""Counts of who leads now and one card later, over all opponents and next cards, exactly.
 
 Give every hand its place in the order of present values. Walk through the hands in the order of
 later values and mark places as they pass: the opponents that a hand leads both now and later are
-the marks below its place. Marks are bits, with a running sum a word, so a count is one look-up and
+the marks below its place. Marks are bits, with a running sum per word, so a count is one lookup and
 one popcount. Three bounds in either order (smaller values, smaller or equal ones, all) give nine
 cumulative counts, whose differences count (ahead, tied, behind) now × (ahead, tied, behind) later.
 
-Opponents that share a card leave by inclusion–exclusion, also as bits: the hands that hold a card
-are told apart by their other card, so those of smaller present value are a mask of 52 bits, found
-once a board, and those that have passed are another.
+Opponents that share a card are removed by inclusion–exclusion, also as bits: the hands that hold a
+card are identified by their other card, so those of smaller present value are a mask of 52 bits,
+computed once per board, and those that have passed are another.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numba import njit, prange
 from equilibrist.kernels.cpu.equity import HAND, end_of_group, hand_sums, sorted_hands
 
 _BELOW, _UP_TO, _ALL = 0, 1, 2  # bounds of a cumulative count
-_WORDS = 22  # of marks: 1,326 places, and one word more for a bound at their end
+_WORDS = 22  # words of marks: 1,326 places, and one more word for a bound at their end
 _NO_CARD = 52  # the other card of a hand of one card
 _ONE = np.uint64(1)
 _WORD_BITS, _IN_WORD = np.uint64(6), np.uint64(63)
@@ -34,7 +34,7 @@ _PAIRS, _FOURS, _BYTES, _SUM, _TOP = (
 
 @njit(cache=True, parallel=True, nogil=True)
 def potentials(now, later, boards, deck, hands, columns, out):
-    """Writes into `out` [B, 3, 3, H] how often hands are ahead, tied, behind now × a card later.
+    """Write into `out` [B, 3, 3, H] how often hands are ahead, tied, behind now × a card later.
 
     `now` and `later` are tables that rank hands on `boards` [B, n] uint8 and with one card of
     `deck` [m] uint8 more; `hands` [N, 1 or 2] are those of the deck, `columns` [N] their places
@@ -75,7 +75,7 @@ def _is_on(board, card):
 
 @njit(cache=True, inline="always")
 def _between(sums, standing, result):
-    """One count from cumulative ones [later, now]."""
+    """Return one count from cumulative ones [later, now]."""
     count = sums[result, standing]
     if standing > 0:
         count -= sums[result, standing - 1]
@@ -88,16 +88,17 @@ def _between(sums, standing, result):
 
 @njit(cache=True, inline="always")
 def _other(hands, i, side):
-    """The other card of a hand, by which those that hold a card are told apart."""
+    """Return the other card of a hand, which identifies it among the hands that hold a card."""
     return np.uint64(hands[i, 1 - side]) if hands.shape[1] == 2 else np.uint64(_NO_CARD)
 
 
 @njit(cache=True)
 def _stand(order, hands, place, bounds, fellows):
-    """Writes how hands stand now: `place` [N], `bounds` [N, 3] of places, `fellows` [N, 3, sides].
+    """Write the present order of hands: `place` [N], `bounds` [N, 3], `fellows` [N, 3, sides].
 
-    `order` holds `value << 16 | hand`, ascending. A hand's fellows are those that share a card with
-    it, below, up to its value and all, as bits of their other card; the hand itself among them.
+    `order` holds `value << 16 | hand`, ascending; `bounds` are places. A hand's fellows are those
+    that share a card with it: below, up to its value and all, as bits of their other card,
+    including the hand itself.
     """
     held = np.zeros(52, np.uint64)
     start = 0
@@ -126,7 +127,7 @@ def _stand(order, hands, place, bounds, fellows):
 
 @njit(cache=True)
 def _walk(order, hands, place, bounds, fellows, sums):
-    """Adds into `sums` [N, 3, 3] the cumulative counts with one more card, which `order` knows."""
+    """Add into `sums` [N, 3, 3] the cumulative counts with one more card, in the order `order`."""
     marks = np.zeros(_WORDS, np.uint64)
     before = np.zeros(_WORDS, np.int64)  # marks in earlier words
     held = np.zeros(52, np.uint64)  # hands that have passed and hold a card, by their other card
@@ -149,7 +150,7 @@ def _walk(order, hands, place, bounds, fellows, sums):
 
 @njit(cache=True, inline="always")
 def _add(order, hands, bounds, fellows, marks, before, held, later, sums):
-    """Adds for some hands the opponents that have passed: below, up to their present value, all."""
+    """Add for some hands the opponents that have passed: below, up to their present value, all."""
     for k in range(len(order)):
         i = order[k] & HAND
         for now in range(3):
@@ -167,7 +168,7 @@ def _add(order, hands, bounds, fellows, marks, before, held, later, sums):
 
 @njit(cache=True, inline="always")
 def _popcount(word):
-    """Ones of a word; the compiler knows this idiom and takes one instruction for it."""
+    """Return the number of ones in a word; the compiler turns this idiom into one instruction."""
     word -= (word >> _ONE) & _PAIRS
     word = (word & _FOURS) + ((word >> np.uint64(2)) & _FOURS)
     word = (word + (word >> np.uint64(4))) & _BYTES

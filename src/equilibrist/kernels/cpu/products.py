@@ -1,11 +1,11 @@
-"""Products of matrices that skip zeros: plans of CFR+ are four fifths nothing.
+"""Products of matrices that skip zeros: four fifths of the plans of CFR+ are zero.
 
 `left` [Q, T] times `matrix` [T, S], or times the transpose of one [S, T]. Rows of `left` are taken
-two by two, and of their columns those where either has a number are kept (`count_kept`, `keep`),
-blocks of columns apart. A tile of the matrix, one block of rows by `WIDE` columns, then stays in
-the nearest cache while all pairs of rows pass over it (`multiply`), so that a number kept costs two
-multiplications for one load. A dense product goes at twice the pace: skipping wins below about two
-fifths kept.
+in pairs, and only the columns where either row is not zero are kept (`count_kept`, `keep`),
+separately for each block of columns. A tile of the matrix, one block of rows by `WIDE` columns,
+then stays in the nearest cache while all pairs of rows pass over it (`multiply`), so that a stored
+number costs two multiplications for one load. A dense product runs at twice the pace: skipping is
+faster when fewer than about two fifths are kept.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from numba import njit, prange
 from equilibrist.kernels.cpu.simd import WIDE, add_product, load, spread_wide, store
 
 BLOCK = 64  # columns of `left` in a block: a tile has 64 · 128 numbers, 32 KB
-_LINE = 64  # bytes of a cache line, where tiles begin
+_LINE = 64  # bytes of a cache line, where tiles start
 
 
 @njit(cache=True, parallel=True, nogil=True)
 def count_kept(left, counts):
-    """Writes how many columns of each block are kept for each pair of rows: [blocks, pairs]."""
+    """Write the number of columns of each block kept for each pair of rows: [blocks, pairs]."""
     for pair in prange(counts.shape[1]):
         first, second = 2 * pair, min(2 * pair + 1, left.shape[0] - 1)
         for block in range(counts.shape[0]):
@@ -33,10 +33,10 @@ def count_kept(left, counts):
 
 @njit(cache=True, parallel=True, nogil=True)
 def keep(left, start, column, value):
-    """Writes the kept columns, counted from their block's first, and both rows' numbers there.
+    """Write the kept columns, counted from their block's first, and both rows' numbers there.
 
     `start` [blocks · pairs + 1] are sums of what `count_kept` wrote; `column` [kept], `value`
-    [kept, 2]. Where rows are odd the last has none beside it.
+    [kept, 2]. If the number of rows is odd, the last has no partner.
     """
     num_rows, num_columns = left.shape
     num_pairs = (num_rows + 1) // 2
@@ -55,7 +55,7 @@ def keep(left, start, column, value):
 
 @njit(cache=True, parallel=True, nogil=True)
 def multiply(start, column, value, matrix, is_turned, out):
-    """Writes the product of what is kept and a matrix, or its transpose, into `out` [Q, S]."""
+    """Write the product of the kept numbers and a matrix, or its transpose, into `out` [Q, S]."""
     num_rows, num_columns = out.shape
     num_pairs = (num_rows + 1) // 2
     num_blocks = (len(start) - 1) // num_pairs
@@ -73,7 +73,7 @@ def multiply(start, column, value, matrix, is_turned, out):
 
 @njit(cache=True)
 def _lined_up(size, like):
-    """Zeros that begin where a cache line does."""
+    """Allocate zeros that start at a cache line."""
     step = like.itemsize
     room = np.zeros(size + _LINE // step, like.dtype)
     first = (-room.ctypes.data % _LINE) // step
@@ -82,7 +82,7 @@ def _lined_up(size, like):
 
 @njit(cache=True)
 def _copy_tile(matrix, is_turned, row, begin, end, tile):
-    """Rows of a matrix from one on, and some columns of them, [BLOCK, WIDE]."""
+    """Copy rows of a matrix from `row` on, columns `begin` to `end`, into `tile` [BLOCK, WIDE]."""
     if is_turned:
         for s in range(begin, end):
             for t in range(row, min(row + BLOCK, matrix.shape[1])):
@@ -95,7 +95,7 @@ def _copy_tile(matrix, is_turned, row, begin, end, tile):
 
 @njit(cache=True)
 def _add_block(start, first, num_pairs, column, value, tile, sums):
-    """Adds one block's part of all products to the sums [pairs, 2, WIDE]."""
+    """Add one block's part of all products to the sums [pairs, 2, WIDE]."""
     zero = spread_wide(sums.dtype.type(0))
     numbers, wide = value.reshape(-1), np.uint64(WIDE)
     one, two, base = np.uint64(1), np.uint64(2), np.uint64(first)

@@ -13,7 +13,7 @@ hand_value = njit(cache=True, inline="always")(rank_tables.hand_value)
 
 @njit(cache=True, inline="always")
 def rank_hand(tables, cards, num_cards):
-    """Value of one hand: `cards` [num_cards], the number the tables were built for."""
+    """Return the value of one hand: `cards` [num_cards], the number the tables were built for."""
     key, mask = tables.start, NO_CARDS
     for i in range(num_cards):
         key += tables.card_key[cards[i]]
@@ -23,10 +23,10 @@ def rank_hand(tables, cards, num_cards):
 
 @njit(cache=True, parallel=True)
 def rank_hands(tables, cards, out):
-    """Writes into `out` [N] uint16 the values of hands `cards` [N, n] uint8.
+    """Write into `out` [N] uint16 the values of hands `cards` [N, n] uint8.
 
-    v1: one loop, 43 million 7-card hands a second and core. v2: the number of cards of the common
-    cases known to the compiler, which unrolls them: 187 million.
+    v1: one loop, 43 million 7-card hands per second and core. v2: the compiler knows the number of
+    cards of the common cases and unrolls them: 187 million.
     """
     if cards.shape[1] == 7:
         for i in prange(cards.shape[0]):
@@ -44,7 +44,7 @@ def rank_hands(tables, cards, out):
 
 @njit(cache=True, parallel=True)
 def first_bad_hand(cards):
-    """Index of the first hand of `cards` [N, n] with a repeated or unknown card; N if none."""
+    """Return the index of the first hand of `cards` [N, n] with a bad or repeated card, or N."""
     first = cards.shape[0]
     for i in prange(cards.shape[0]):
         if not _is_hand(cards[i]):
@@ -54,7 +54,7 @@ def first_bad_hand(cards):
 
 @njit(cache=True, inline="always")
 def _is_hand(cards):
-    """Whether all of some cards are known and different."""
+    """Return whether all cards are known and different."""
     seen, good = NO_CARDS, True
     for j in range(cards.shape[0]):
         card = np.int64(cards[j])
@@ -66,7 +66,7 @@ def _is_hand(cards):
 
 @njit(cache=True, parallel=True, nogil=True)
 def count_seven_card_values(tables, out):
-    """Adds into `out` [L, 7462] int64 how many 7-card hands have each value, in L equal shares."""
+    """Add into `out` [L, 7462] int64 the number of 7-card hands by value, in L equal shares."""
     for lane in prange(out.shape[0]):
         pair = 0
         for a in range(52):
@@ -78,7 +78,7 @@ def count_seven_card_values(tables, out):
 
 @njit(cache=True)
 def _count_values_below(tables, a, b, out):
-    """Adds into `out` [7462] the values of the 7-card hands whose two highest cards are a > b."""
+    """Add into `out` [7462] the values of the 7-card hands whose two highest cards are a > b."""
     key, mask = tables.card_key, tables.card_mask
     k5, m5 = tables.start + key[a] + key[b], mask[a] + mask[b]
     for c in range(b):
@@ -95,6 +95,6 @@ def _count_values_below(tables, a, b, out):
 
 @njit(cache=True, inline="always")
 def value_with(tables, key, board, one, two):
-    """Value of two hole cards with a board, given by the sums of its keys and masks."""
+    """Return the value of two hole cards with a board, given by the sums of its keys and masks."""
     keys, masks = tables.card_key, tables.card_mask
     return hand_value(tables, key + keys[one] + keys[two], board + masks[one] + masks[two])

@@ -2,21 +2,21 @@
 
 `respond_last` takes the boards of the last round that follow one board. The opponent's sequences of
 actions are the lanes of vectors, sixteen at a time, and all lanes walk one list of the board's
-hands, from the worst to the best: hand, cards and column are the same for all of them. Of every
+hands, from the worst to the best: hand, cards and column are the same for all of them. For every
 sequence and every *end* of the round (a way that it can end in a showdown) the walk finds, for each
 hand of the responder, how often it meets the opponent's hands and how often it wins, less losses.
-That is enough: whoever folds gives up what the ends do not have (`_fold`).
+That is enough: a player that folds gives up what the ends do not have (`_fold`).
 
-Chances are whole numbers of units that are chosen for each sequence and end such that no sum of 32
-bits can overflow. So sums are exact, in any order; what is rounded is each chance, once, by less
-than 10⁻⁶ of the largest.
+Probabilities are whole numbers of units that are chosen for each sequence and end such that no sum
+of 32 bits can overflow. So sums are exact, in any order; only each probability is rounded, once, by
+less than 10⁻⁶ of the largest.
 
 The *ends* of a round with a cap of m raises are numbered: 0 both check; k = 1 … m the first player
 bets and the k-th raise is called; m + k the first player checks, and so on.
 
 v1: all ends of sixteen sequences walked together. v2: one end after the other, the total in a
 register, and equal hands in no order, so that neighbours seldom wait for the sums of a card that
-they share. v3: the cap is a number, one compilation for all; 2 % slower.
+they share. v3: the cap is a parameter, one compilation for all; 2 % slower.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ _U = np.uint64
 
 
 class SortedHands(NamedTuple):
-    """The hands of N boards, n on each, from worst to best; equal hands in no order."""
+    """Hands of N boards, n on each, from worst to best; equal hands in no order."""
 
-    hand: NDArray[np.int16]  # [N, n] in the one order
+    hand: NDArray[np.int16]  # [N, n] hand numbers
     cards: NDArray[np.uint8]  # [N, n, 2]
-    group: NDArray[np.int16]  # [N, n + 1] where equal hands begin, then n
+    group: NDArray[np.int16]  # [N, n + 1] where equal hands start, then n
     num_groups: NDArray[np.int64]  # [N]
 
 
 class Sequences(NamedTuple):
-    """The opponent's sequences before the last round: B blocks of sixteen, D different ends."""
+    """Opponent's sequences before the last round: B blocks of sixteen, D different ends."""
 
-    table: NDArray[np.float32]  # [B, D, K, 16] chances by column, in units
-    first: NDArray[np.float32]  # [B, K1, 16] chances by column of the first round that multiply
-    unit: NDArray[np.float32]  # [B, E, 16] half a unit, times what all hands have in common
-    end: NDArray[np.int64]  # [E] which of the different ends each one is
-    chips: NDArray[np.float32]  # [C, 16] that each player has put in, for each case of a block
+    table: NDArray[np.float32]  # [B, D, K, 16] probabilities by column, in units
+    first: NDArray[np.float32]  # [B, K1, 16] factors by column of the first round
+    unit: NDArray[np.float32]  # [B, E, 16] half a unit, times the factor that all hands share
+    end: NDArray[np.int64]  # [E] index of each end among the different ends
+    chips: NDArray[np.float32]  # [C, 16] chips of each player in the pot, for each case of a block
     case: NDArray[np.int64]  # [B + 1] cases of each block
 
 
 class Space(NamedTuple):
-    """Room to work in, for n hands on a board; flat."""
+    """Work space for n hands on a board; flat arrays."""
 
     reach: NDArray[np.int32]  # [n, 16]
     sums: NDArray[np.int32]  # [52, 16]
@@ -71,7 +71,7 @@ class Space(NamedTuple):
 
 
 def aligned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """Zeros that begin where a line of the cache does.
+    """Allocate zeros that start at a cache line.
 
     Example:
         >>> aligned((3, 5), np.float32).ctypes.data % 64
@@ -85,7 +85,7 @@ def aligned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
 
 @njit(cache=True, nogil=True)
 def sort_hands(tables, board, last, absent, hand_cards, out):
-    """Writes the hands of the boards that `last` [N] cards make of `board`: see `SortedHands`.
+    """Write the hands of the boards that `last` [N] cards make of `board` (see `SortedHands`).
 
     `absent` are the masks of cards that are not in the deck.
     """
@@ -122,11 +122,11 @@ def sort_hands(tables, board, last, absent, hand_cards, out):
 
 @njit(cache=True, _nrt=False, nogil=True)
 def respond_last(hands, columns, first, weight, sequences, bet, raises, is_first, space, out):
-    """Adds into `out` [C, H, 16] what the responder's hands win on boards of the last round.
+    """Add into `out` [C, H, 16] what the responder's hands win on boards of the last round.
 
     `columns` [N, n] are those of the sorted hands, `first` [H] those of the first round, `weight`
-    [N] counts boards; so many `raises` are allowed; `is_first` says whether the responder is the
-    first to act.
+    [N] counts boards; `raises` is the maximum number of raises; `is_first` says whether the
+    responder acts first.
     """
     zero, more = sixteen(np.float32(0)), sixteen(np.float32(bet))
     num_rows = _U(sequences.table.shape[1])
@@ -156,7 +156,7 @@ def respond_last(hands, columns, first, weight, sequences, bet, raises, is_first
 
 @njit(cache=True, _nrt=False, nogil=True)
 def _sweep(cards, hand, column, group, first, factor, factor_at, table, table_at, d, space):
-    """One end of sixteen sequences: how often each hand wins and meets, twice, into `found`."""
+    """Count for one end of sixteen sequences how often hands win and meet, doubled, in `found`."""
     nothing, zero = sixteen(np.int32(0)), sixteen(np.float32(0))
     half = sixteen(np.float32(0.5))
     for card in range(_U(52)):
@@ -173,8 +173,8 @@ def _sweep(cards, hand, column, group, first, factor, factor_at, table, table_at
         store(space.reach, h * _W, x)
         store(space.sums, a, at_a)
         store(space.sums, b, at_b)
-    # From here on sums begin at minus half of all, so that they count the hands below less those
-    # above; a hand's value is the mean of before and after its equals.
+    # From here on sums start at minus half of the total, so that they count the hands below less
+    # those above; a hand's value is the mean of before and after its equals.
     for card in range(_U(52)):
         store(space.state, card * _W, minus_half(load(space.sums, card * _W, nothing)))
     now = minus_half(total)
@@ -195,7 +195,7 @@ def _sweep(cards, hand, column, group, first, factor, factor_at, table, table_at
             a, b = _U(cards[h, 0]) * _W, _U(cards[h, 1]) * _W
             won = now - load(space.state, a, nothing) - load(space.state, b, nothing)
             won = won + load(space.below, (h - begin) * _W, nothing)
-            # Hands that share a card leave by inclusion and exclusion.
+            # Hands that share a card are removed by inclusion–exclusion.
             met = total - load(space.sums, a, nothing) - load(space.sums, b, nothing)
             met = met + load(space.reach, h * _W, nothing)
             place = (d * _U(cards.shape[0]) + h) * _TWO
@@ -205,7 +205,7 @@ def _sweep(cards, hand, column, group, first, factor, factor_at, table, table_at
 
 @njit(cache=True, _nrt=False, inline="always")
 def _read_ends(space, h, num_hands, end, unit, b):
-    """Writes into `ends` what one hand wins a chip and how often it meets, of every end."""
+    """Write into `ends`, for every end, what one hand wins per chip and how often it meets."""
     nothing, zero = sixteen(np.int32(0)), sixteen(np.float32(0))
     for e in range(_U(len(end))):
         place = (_U(end[e]) * num_hands + h) * _TWO
@@ -218,11 +218,11 @@ def _read_ends(space, h, num_hands, end, unit, b):
 
 @njit(cache=True, _nrt=False, nogil=True)
 def respond_round(values, met, following, row, scale, spent, bet, raises, is_first, ends, out):
-    """Writes into `out` [P, H] what hands win from each position of a round that is not the last.
+    """Write into `out` [P, H] what hands win from each position of a round that is not the last.
 
-    `values` [P', H] are those of the positions of the next round, one for each end: `following`
-    [P, E]. `met` [Q, H] is how often hands meet the opponent's by its `row` [P, E], −1 where it
-    never gets; `scale` [P, E] multiplies both. `spent` [P] are chips that each player has put in.
+    `values` [P', H] are those of the positions of the next round, one for each end: `following` [P,
+    E]. `met` [Q, H] is how often hands meet the opponent's by its `row` [P, E], −1 if never
+    reached; `scale` [P, E] multiplies both. `spent` [P] are chips that each player has put in.
     """
     zero = spread(0.0)
     more = as_wide(bet, zero)
@@ -244,11 +244,11 @@ def respond_round(values, met, following, row, scale, spent, bet, raises, is_fir
 
 @njit(cache=True, _nrt=False, inline="always")
 def _fold(ends, spent, bet, is_last, raises, is_first, zero, width):
-    """Value of a round for a responder that plays it best; both players have `spent` before it.
+    """Return the value of a round to a best responder; both players have `spent` before it.
 
-    Of each end, `ends` has its value and how often the opponent gets there; in the last round the
-    value is a share of the chips that each player has put in by then. The responder folds, calls
-    or raises as is best; the opponent folds what neither calls nor raises.
+    `ends` has the value of each end and how often the opponent reaches it; in the last round the
+    value is a share of the chips that each player has put in by then. The responder folds, calls or
+    raises, whichever is best; the opponent folds what neither calls nor raises.
     """
     two = width + width
     passed, there = load(ends, _U(0), zero), load(ends, width, zero)
@@ -258,8 +258,8 @@ def _fold(ends, spent, bet, is_last, raises, is_first, zero, width):
         there = there + load(ends, _U(raises + 1) * two + width, zero)
     for _ in range(raises):
         spent = spent + bet
-    # Two lines of raises, the last one first: the one that the responder faces, and the one that
-    # the opponent faces. A raise earlier it is the other way round.
+    # Two lines of raises, the last raise first: the one that the responder faces, and the one that
+    # the opponent faces. One raise earlier the two change places.
     faced, given = (raises, 0) if is_first == (raises % 2 == 1) else (0, raises)
     worth, other, above = zero, zero, zero
     for k in range(raises, 0, -1):
@@ -282,7 +282,7 @@ def _fold(ends, spent, bet, is_last, raises, is_first, zero, width):
 
 @njit(cache=True, _nrt=False, nogil=True)
 def meet(reach, hand_cards, sums, out):
-    """Writes into `out` [Q, H] how often each hand meets hands of `reach` [Q, H]; `sums` [52]."""
+    """Write into `out` [Q, H] how often each hand meets hands of `reach` [Q, H]; `sums` [52]."""
     for q in range(reach.shape[0]):
         total = 0.0
         for card in range(52):

@@ -1,4 +1,4 @@
-"""Sixteen numbers at a time, for best responses in the real game; continues `lanes.py`."""
+"""Vectors of sixteen numbers, for best responses in the real game; continues `simd.py`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ SIXTEEN = 16
 
 @intrinsic
 def sixteen(context, number):
-    """Sixteen times the same number."""
+    """Return a vector of sixteen copies of a number."""
     return repeat(number, SIXTEEN)
 
 
 @intrinsic
 def larger(context, left, right):
-    """The larger of two numbers, lane by lane."""
+    """Return the larger of two numbers, lane by lane."""
 
     def write(context, builder, signature, arguments):
         return builder.select(builder.fcmp_ordered(">", *arguments), *arguments)
@@ -29,7 +29,7 @@ def larger(context, left, right):
 
 @intrinsic
 def convert(context, value, zero):
-    """Numbers of the type of `zero`: whole ones from floats by cutting, floats from either."""
+    """Convert numbers to the type of `zero`: floats to integers by truncation, either to floats."""
 
     def write(context, builder, signature, arguments):
         wanted = context.get_value_type(zero)
@@ -44,7 +44,7 @@ def convert(context, value, zero):
 
 @intrinsic
 def minus_half(context, value):
-    """Half of even whole numbers, negative."""
+    """Return minus half of even whole numbers."""
 
     def write(context, builder, signature, arguments):
         one = ir.Constant(arguments[0].type, [1] * value.count)

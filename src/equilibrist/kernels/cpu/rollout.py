@@ -1,9 +1,9 @@
-"""What becomes of hands when more cards come: boards linked to boards, and values carried back.
+"""Rollouts of hands to later streets: boards linked to boards, and values carried back.
 
-Boards are numbered up to suits, one of each class standing for all; hands keep their names. A deal
-onto a board leads to a board whose suits are named otherwise, so every link carries the number of a
-*renaming*: row r of `renamed` [24, H] says which hand each hand becomes. Tables are [boards, H],
-−1 where the board blocks the hand, so whoever follows a link meets −1 where the new cards do.
+Boards are numbered up to suits, one of each class representing all; hands keep their names. A deal
+onto a board leads to a board whose suits have other names, so every link stores the number of a
+*renaming*: row r of `renamed` [24, H] says which hand each hand becomes. Tables are [boards, H], −1
+where the board blocks the hand, so a link leads to −1 where the new cards block it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _RANKS = 13
 
 @njit(cache=True, inline="always")
 def locate(tables, renaming_of, cards, scratch):
-    """Number of a complete board, and of the renaming that makes it the canonical one.
+    """Return the number of a complete board, and of the renaming that makes it canonical.
 
-    Suits are told apart by the ranks they got in each round; suits that got the same are alike.
-    `renaming_of` [256] knows the number of a permutation, two bits a suit.
+    Suits are distinguished by the ranks they got in each round; suits with the same ranks are
+    interchangeable. `renaming_of` [256] has the number of a permutation, two bits per suit.
     """
     last = len(tables.round_cards) - 1
     index = index_deal(tables, cards, last)
@@ -46,7 +46,7 @@ def locate(tables, renaming_of, cards, scratch):
 
 @njit(cache=True, inline="always")
 def _suit_ranks(tables, cards, suit):
-    """Which ranks of a suit were dealt in each round: 13 bits a round; suits outside apart."""
+    """Return the ranks of a suit in each round, 13 bits per round; negative if not in the deck."""
     ranks, at = np.int64(0), 0
     for r in range(len(tables.round_cards)):
         for _ in range(tables.round_cards[r]):
@@ -58,7 +58,7 @@ def _suit_ranks(tables, cards, suit):
 
 @njit(cache=True, parallel=True, nogil=True)
 def link_boards(tables, renaming_of, boards, deals, child, renaming):
-    """Finds where each deal onto each board leads.
+    """Find where each deal onto each board leads.
 
     `boards` [B, n] uint8 and `deals` [B, D, k] uint8, the cards that may come; `tables` number
     boards of n + k cards. Writes `child` [B, D] int32 and `renaming` [B, D] uint8.
@@ -74,13 +74,13 @@ def link_boards(tables, renaming_of, boards, deals, child, renaming):
 
 @njit(cache=True)
 def locate_board(tables, renaming_of, cards):
-    """`locate` for one board `cards` [n] uint8."""
+    """Run `locate` for one board `cards` [n] uint8."""
     return locate(tables, renaming_of, cards, np.empty(len(cards), np.uint8))
 
 
 @njit(cache=True, parallel=True)
 def locate_boards(tables, renaming_of, boards, number, renaming):
-    """`locate` for `boards` [N, n] uint8: writes `number` [N] int32 and `renaming` [N] uint8."""
+    """Run `locate` for `boards` [N, n] uint8; write `number` [N] int32 and `renaming` [N] uint8."""
     num_boards, num_chunks = len(boards), min(len(boards), 256)
     for chunk in prange(num_chunks):
         scratch = np.empty(boards.shape[1], np.uint8)
@@ -91,7 +91,7 @@ def locate_boards(tables, renaming_of, boards, number, renaming):
 
 @njit(cache=True, parallel=True, nogil=True)
 def strengths(tables, boards, hands, columns, out):
-    """Writes into `out` [B, H] int16 how hands do against a random one: 2 · wins + ties.
+    """Write into `out` [B, H] int16 the results of hands against a random one: 2 · wins + ties.
 
     `boards` [B, n] are complete; `hands` [N, 1 or 2] are those of the deck, `columns` [N] their
     places among all H. Blocked hands get −1.
@@ -99,7 +99,7 @@ def strengths(tables, boards, hands, columns, out):
     for b in prange(boards.shape[0]):
         keys, masks = hand_sums(tables, hands)
         order, spare = np.empty(len(hands), np.uint32), np.empty(len(hands), np.uint32)
-        held = np.zeros(53, np.int64)  # hands so far by card; the last place for no second card
+        held = np.zeros(53, np.int64)  # hands so far by card; the last place is for no second card
         out[b] = BLOCKED
         alive = sorted_hands(tables, boards[b], keys, masks, order, spare)
         start = 0
@@ -129,9 +129,9 @@ def _held(held, hands, i):
 
 @njit(cache=True, parallel=True, nogil=True)
 def roll_sums(values, child, renaming, renamed, out):
-    """Writes into `out` [B, H] the sum of `values` [children, H] over all deals onto a board.
+    """Write into `out` [B, H] the sum of `values` [children, H] over all deals onto a board.
 
-    −1 where no deal is left to a hand, which is where the board blocks it.
+    −1 where a hand has no deal left, which is where the board blocks it.
     """
     num_hands = np.uint64(values.shape[1])
     for b in prange(child.shape[0]):
@@ -149,7 +149,7 @@ def roll_sums(values, child, renaming, renamed, out):
 
 @njit(cache=True, parallel=True, nogil=True)
 def roll_histograms(labels, child, renaming, renamed, boards, out):
-    """Writes into `out` [N, H, K] how many deals lead each hand to each label, for `boards` [N].
+    """Write into `out` [N, H, K] the number of deals from each hand to each label, on `boards` [N].
 
     `labels` [children, H], 0 … K − 1 or −1.
     """
@@ -169,9 +169,9 @@ def roll_histograms(labels, child, renaming, renamed, boards, out):
 
 @njit(cache=True, parallel=True, nogil=True)
 def tally(values, labels, weights, out):
-    """Counts values within buckets: adds into `out` [chunks, P, M] int64.
+    """Count values within buckets: add into `out` [chunks, P, M] int64.
 
-    `values` [B, H] 0 … M − 1 and `labels` [B, H] 0 … P − 1, or −1; boards count `weights` [B].
+    `values` [B, H] 0 … M − 1 and `labels` [B, H] 0 … P − 1, or −1; boards have `weights` [B].
     """
     num_chunks, num_boards = out.shape[0], values.shape[0]
     for chunk in prange(num_chunks):
@@ -184,7 +184,7 @@ def tally(values, labels, weights, out):
 
 @njit(cache=True, parallel=True, nogil=True)
 def tally_next(values, child, renaming, renamed, labels, weights, out):
-    """Counts the next street's values within this street's buckets: adds into [chunks, P, M].
+    """Count the next street's values within this street's buckets: add into [chunks, P, M].
 
     `values` [children, H], `labels` [B, H] of the boards that the links start from.
     """
@@ -202,7 +202,7 @@ def tally_next(values, child, renaming, renamed, labels, weights, out):
 
 @njit(cache=True, inline="always")
 def interval(first, lower, parent, value):
-    """The last of a bucket's intervals that begins at or below a value; intervals are labels."""
+    """Return the last of a bucket's intervals that starts at or below a value, as a label."""
     low, high = first[parent], first[parent + 1]
     while high - low > 1:
         middle = (low + high) // 2
@@ -215,16 +215,16 @@ def interval(first, lower, parent, value):
 
 @njit(cache=True, parallel=True, nogil=True)
 def find_intervals(first, lower, parents, values, out):
-    """Writes into `out` [N] the interval of each value within its parent, −1 where blocked."""
+    """Write into `out` [N] the interval of each value within its parent, −1 where blocked."""
     for i in prange(len(values)):
         out[i] = interval(first, lower, parents[i], values[i]) if values[i] >= 0 else BLOCKED
 
 
 @njit(cache=True, parallel=True, nogil=True)
 def label_values(values, labels, first, lower, out):
-    """Writes into `out` [B, H] the interval of each value within its bucket, −1 where blocked.
+    """Write into `out` [B, H] the interval of each value within its bucket, −1 where blocked.
 
-    Bucket p of `labels` [B, H] has intervals `first[p]` … `first[p + 1]` − 1, which begin at
+    Bucket p of `labels` [B, H] has intervals `first[p]` … `first[p + 1]` − 1, which start at
     `lower` [K], the first of them at the least value.
     """
     for b in prange(values.shape[0]):
@@ -236,7 +236,7 @@ def label_values(values, labels, first, lower, out):
 
 @njit(cache=True)
 def label_board(values, columns, labels, first, lower, out):
-    """`label_values` for one board: `values` [H] in its class's naming, `columns` [H] into them."""
+    """Run `label_values` on one board: `columns` [H] are places in `values` [H] of its class."""
     for h in range(len(columns)):
         out[h] = BLOCKED
         value = values[columns[h]]
@@ -246,7 +246,7 @@ def label_board(values, columns, labels, first, lower, out):
 
 @njit(cache=True, nogil=True)
 def sum_intervals(values, child, renaming, weights, renamed, labels, first, lower, out):
-    """Adds into `out` [3, K] how often each interval is met, its values, and their squares."""
+    """Add into `out` [3, K] how often each interval is met, its values, and their squares."""
     for b in range(child.shape[0]):
         for d in range(child.shape[1]):
             row, image = values[child[b, d]], renamed[renaming[b, d]]

@@ -1,11 +1,11 @@
-"""How often few buckets of one player meet many of the other, and which wins: counts, exactly.
+"""Exact counts of how often few buckets of one player meet many of the other, and which wins.
 
-The rows, buckets of the player who has fewer, go in groups of neighbours. On a board, hands in
-order of value, a walk keeps for a group how many hands of each of its rows have passed, in all and
-by the cards they hold. What a hand of the other player beats is then one vector: all hands passed,
-less those that share its first card, less those that share its second. A group is as wide as the
-counts of a column that is added to, so that a hand costs a few vector instructions a group where
-pair by pair it would cost fifty additions.
+The rows, buckets of the player with fewer buckets, are grouped with their neighbours. On a board,
+hands in order of value, a walk stores for a group how many hands of each of its rows have passed,
+in total and by the cards they hold. The hands that a hand of the other player beats are then one
+vector: all hands passed, less those that share its first card, less those that share its second. A
+group is as wide as the counts of a column that is added to, so that a hand costs a few vector
+instructions per group where pair by pair it would cost fifty additions.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from equilibrist.kernels.cpu.simd import LANES, load, spread, store
 
 WIDTH = 32  # rows of a group
 _WIDTH = np.uint64(WIDTH)
-_CARDS = 53  # of a deck, and one that nobody holds
+_CARDS = 53  # cards of a deck, and one that nobody holds
 
 
 @njit(cache=True, parallel=True, nogil=True)
 def write_walks(tables, boards, hands, columns, links, renamed, inverse, rows, cols, walks):
-    """Writes what the walks over some boards of the last street meet.
+    """Write the hands and buckets that the walks over some boards of the last street visit.
 
     Arguments as in `joint.bucket_showdowns`. `walks` = (size [B], order [B, H], row [L, H], column
-    [L, H]): how many hands a board leaves, these by value, and for every deal onto the board their
-    buckets.
+    [L, H]): the number of hands that a board does not block, these by value, and for every deal
+    onto the board their buckets.
     """
     start, origin, renaming = links
     sizes, orders, ones, twos = walks
@@ -45,7 +45,7 @@ def write_walks(tables, boards, hands, columns, links, renamed, inverse, rows, c
 
 @njit(cache=True, parallel=True, nogil=True)
 def add_row_groups(hands, has_two, start, weights, walks, lost, tied, met):
-    """Adds what walks meet, each with its weight [L], to counts [groups, K1, WIDTH].
+    """Add the pairs that walks meet, each with its weight [L], to counts [groups, K1, WIDTH].
 
     `hands` [H, 2] are the cards of all hands; with `has_two` false the second of each is card 52.
     `lost` counts pairs whose row has the smaller value, `tied` equal ones, `met` all.
@@ -67,7 +67,7 @@ def add_row_groups(hands, has_two, start, weights, walks, lost, tied, met):
 
 @njit(cache=True, _nrt=False)
 def _walk(hands, order, one, two, first, weight, again, passed, held, outs):
-    """Walks over the hands of a board; `again` is the weight of a hand's second card."""
+    """Walk over the hands of a board; `again` is the weight of a hand's second card."""
     (below, equal), (held_below, held_equal), (lost, tied, met) = passed, held, outs
     below[:] = 0
     held_below[:] = 0
@@ -106,7 +106,7 @@ def _place(row, lane):
 
 @njit(cache=True, inline="always")
 def _pass(counts, held, lane, cards, weight, again):
-    """Takes note of a hand of the group."""
+    """Count a hand of the group."""
     counts[lane] += weight
     held[_place(cards[0], lane)] += weight
     held[_place(cards[1], lane)] += again
@@ -114,7 +114,7 @@ def _pass(counts, held, lane, cards, weight, again):
 
 @njit(cache=True, inline="always")
 def _add(out, column, counts, held, cards):
-    """Adds to a column the hands passed that share no card with a hand."""
+    """Add to a column the hands passed that share no card with a hand."""
     at, first, second = _place(column, 0), _place(cards[0], 0), _place(cards[1], 0)
     zero = spread(counts.dtype.type(0))
     for t in range(0, WIDTH, LANES):

@@ -1,10 +1,10 @@
-"""Chance, and public-chance sampling: the sweep of `sequence_form.py` on a path of boards.
+"""Random numbers, and public-chance sampling: `sequence_form.py`'s sweep on a path of boards.
 
 Randomness is xoshiro256++ (Blackman and Vigna 2021), whose state is an array of four words, so a
-run can be written down and taken up again. Chances are cumulative tables that end in exactly 1: a
-uniform number below 1 finds its place by binary search and never meets an interval of no width.
+run can be stored and resumed. Probabilities are cumulative tables that end in exactly 1: a uniform
+number below 1 finds its place by binary search and never meets an interval of zero width.
 
-As in `sequence_form.py`, what runs inside the loops does not allocate and is compiled without
+As in `sequence_form.py`, functions inside the loops do not allocate and are compiled without
 reference counting.
 """
 
@@ -22,7 +22,7 @@ from equilibrist.kernels.cpu.board import (
 from equilibrist.kernels.cpu.leaves import leaf_space
 from equilibrist.kernels.reference.sequence_form import REGRET
 
-# --- chance ---------------------------------------------------------------------------------------
+# --- random numbers -------------------------------------------------------------------------------
 
 
 @njit(cache=True, inline="always")
@@ -32,7 +32,7 @@ def _rotate(word, left):
 
 @njit(cache=True, _nrt=False)
 def uniform(rng):
-    """The next number in [0, 1), 53 bits of it; moves the words of `rng` [4] uint64 on."""
+    """Return the next number in [0, 1), with 53 bits; advances the words of `rng` [4] uint64."""
     result = _rotate(rng[0] + rng[3], 23) + rng[0]
     shifted = rng[1] << np.uint64(17)
     rng[2] ^= rng[0]
@@ -46,7 +46,7 @@ def uniform(rng):
 
 @njit(cache=True, inline="always")
 def find_place(cumulative, start, end, number):
-    """The first place of a slice whose cumulative chance exceeds a number below 1."""
+    """Return the first place of a slice whose cumulative probability exceeds a number below 1."""
     low, high = start, end - 1
     while low < high:
         middle = (low + high) // 2
@@ -59,7 +59,7 @@ def find_place(cumulative, start, end, number):
 
 @njit(cache=True, _nrt=False)
 def sample_path(tree, chance, rng, path):
-    """Writes into `path` [R] a board of each round, each the parent of the next."""
+    """Write into `path` [R] a board of each round, each the parent of the next."""
     last = len(path) - 1
     path[last] = tree.board_start[last] + find_place(chance.last, 0, len(chance.last), uniform(rng))
     for r in range(last, 0, -1):
@@ -71,10 +71,10 @@ def sample_path(tree, chance, rng, path):
 
 @njit(cache=True, inline="always")
 def _flush_board(tree, r, board, total, behaviour, average, owed):
-    """Adds to `average` what the board's rows are owed since the board was last visited.
+    """Add to `average` what the board's rows have gained since the board was last visited.
 
     A board's behaviour changes only at its visits, so since the last one its rows have grown in
-    proportion to the rows of the round before that lead here, which the entries still remember.
+    proportion to the rows of the round before that lead here, which the entries still store.
     """
     start, states = tree.block_start[board], tree.num_states[board]
     for e in range(tree.entry_start[r + 1] - tree.entry_start[r]):
@@ -98,7 +98,7 @@ def _flush_board(tree, r, board, total, behaviour, average, owed):
 
 @njit(cache=True, _nrt=False, nogil=True)
 def flush(tree, total, behaviour, average, owed):
-    """Brings every board of `average` [L] up to date: then it is the sum of all plans so far."""
+    """Bring every board of `average` [L] up to date: then it is the sum of all plans so far."""
     for r in range(len(tree.num_sequences)):
         for board in range(tree.board_start[r], tree.board_start[r + 1]):
             _flush_board(tree, r, board, total, behaviour, average, owed)
@@ -108,11 +108,12 @@ def flush(tree, total, behaviour, average, owed):
 def update_path(
     player, own, other, leaves, pairs, chance, path, ours, theirs, weight, total, scratch
 ):
-    """One player's half of an iteration on the boards of `path` [R], in place.
+    """Run one player's half of an iteration on the boards of `path` [R], in place.
 
     `ours` is (behaviour, regret, average), `theirs` the opponent's behaviour; values of a board are
-    multiplied by `weight` over its chance; `total` is the weight of all iterations with this one.
-    `scratch` is (values [L], opponent's plan [L], factors [3], sums of `leaf_space`).
+    multiplied by `weight` divided by its probability; `total` is the weight of all iterations
+    including this one. `scratch` is (values [L], opponent's plan [L], factors [3], sums of
+    `leaf_space`).
     """
     behaviour, regret, average = ours
     values, plan, factors, sums = scratch
@@ -134,10 +135,10 @@ def update_path(
 
 @njit(cache=True, nogil=True)
 def public_chance(trees, leaves, pairs, chance, first, second, weights, total, rng):
-    """Iterations of public-chance sampling, one a number of `weights` [steps], in place.
+    """Run iterations of public-chance sampling, one per number of `weights` [steps], in place.
 
-    `first` and `second` are the players' (behaviour, regret, average). Returns `total`, the weight
-    of all iterations before these, with these.
+    `first` and `second` are the players' (behaviour, regret, average). Returns the new `total`: the
+    weight of all iterations before these, plus these.
     """
     path = np.empty(len(trees[0].num_sequences), np.int64)
     length, dtype = max(len(first[0]), len(second[0])), first[0].dtype
@@ -148,7 +149,7 @@ def public_chance(trees, leaves, pairs, chance, first, second, weights, total, r
     work = (np.empty(length, dtype), np.empty(length, dtype), factors, space)
     for weight in weights:
         total += weight
-        for player in range(2):  # a variable: constants would be compiled one by one
+        for player in range(2):  # a variable: constants would be compiled separately
             sample_path(zero, chance, rng, path)
             if player == 0:
                 update_path(player, zero, one, *tables, path, first, second[0], weight, total, work)

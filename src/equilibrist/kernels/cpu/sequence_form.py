@@ -1,9 +1,9 @@
-"""`realize`, `gradient` and `fold_up` of the reference, compiled; and CFR's loop over them.
+"""Compiled versions of the reference's `realize`, `gradient` and `fold_up`, and CFR's loop.
 
 Each step exists twice around the functions of `board.py`: `*_parallel` shares the boards of a round
 among threads, the plain one is for games so small that starting threads would cost more than the
-work. Values flow up from round to round by gathering, board by parent board, so no two threads
-write to the same place.
+work. Values are gathered round by round, from boards to their parent board, so no two threads write
+to the same place.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from equilibrist.kernels.reference.sequence_form import LARGEST, REGRET, SMALLES
 
 @njit(cache=True, nogil=True)
 def realize(tree, behaviour, plan):
-    """Writes into `plan` [L] the realization plan of `behaviour` [L]."""
+    """Write into `plan` [L] the realization plan of `behaviour` [L]."""
     for r in range(len(tree.num_sequences)):
         realize_boards(tree, r, tree.board_start[r], tree.board_start[r + 1], behaviour, plan)
 
 
 @njit(cache=True, nogil=True)
 def gradient(own, other, leaves, pairs, player, plan, out):
-    """Writes into `out` [L of `player`] the value of each row given the opponent's `plan`."""
+    """Write into `out` [L of `player`] the value of each row given the opponent's `plan`."""
     sums = leaf_space(own.num_states.max(), plan.dtype)
     for r in range(len(own.num_sequences)):
         begin, end = own.board_start[r], own.board_start[r + 1]
@@ -43,7 +43,7 @@ def gradient(own, other, leaves, pairs, player, plan, out):
 
 @njit(cache=True, nogil=True)
 def fold_up(tree, rule, values, behaviour, table, factors):
-    """Carries `values` [L] from the leaves to the root by a rule; see the reference."""
+    """Carry `values` [L] from the leaves to the root by a rule (see the reference)."""
     for r in range(len(tree.num_sequences) - 1, -1, -1):
         begin, end = tree.board_start[r], tree.board_start[r + 1]
         fold_boards(tree, rule, r, begin, end, values, behaviour, table, factors)
@@ -51,7 +51,7 @@ def fold_up(tree, rule, values, behaviour, table, factors):
 
 @njit(cache=True, nogil=True)
 def sweeps(trees, leaves, pairs, first, second, schedule, values):
-    """CFR with alternating updates, one iteration a row of `schedule` [steps, 4], in place.
+    """Run CFR with alternating updates, one iteration per row of `schedule` [steps, 4], in place.
 
     `first` and `second` are (plan, behaviour, regret, average) of the players; a row is (positive
     factor, negative factor, prediction, weight in the average); `values` [longest L] is work space.
@@ -64,7 +64,7 @@ def sweeps(trees, leaves, pairs, first, second, schedule, values):
         for i in range(3):
             factors[i] = schedule[step, i]
         weight = factors.dtype.type(schedule[step, 3])
-        for player in range(2):  # a literal 0 and 1 would be compiled one by one
+        for player in range(2):  # a literal 0 and 1 would be compiled separately
             own, other = (one, two) if player == 0 else (two, one)
             ours, theirs = (first, second) if player == 0 else (second, first)
             for r in range(rounds - 1, -1, -1):
@@ -79,7 +79,7 @@ def sweeps(trees, leaves, pairs, first, second, schedule, values):
 
 @njit(cache=True, inline="always")
 def _rise(player, own, other, leaves, pairs, r, boards, ours, plan, factors, values, sums):
-    """Gradient and regrets of some boards, the boards below them being done."""
+    """Compute gradient and regrets of some boards; the boards below them must be done already."""
     begin, end = boards
     _, behaviour, regret, _ = ours
     gradient_boards(own, other, leaves, pairs, player, r, begin, end, plan, values, sums)
@@ -89,14 +89,14 @@ def _rise(player, own, other, leaves, pairs, r, boards, ours, plan, factors, val
 
 @njit(cache=True, inline="always")
 def _descend(tree, r, begin, end, ours, weight):
-    """Average and new plan of some boards, the boards above them being done."""
+    """Compute average and new plan of some boards; the boards above them must be done already."""
     plan, behaviour, _, average = ours
     renew_boards(tree, r, begin, end, behaviour, plan, average, weight)
 
 
 @njit(cache=True, _nrt=False, nogil=True)
 def normalize(tree, plan, behaviour):
-    """Writes into `behaviour` [L] that of `plan` [L]: uniform where the plan never goes.
+    """Write into `behaviour` [L] that of `plan` [L]: uniform where the plan has no weight.
 
     An action's probability is its share of its decision's actions, not of the parent row, so that
     rounding still leaves a distribution. Entries become 1.
@@ -125,7 +125,7 @@ def normalize(tree, plan, behaviour):
 
 @njit(cache=True, parallel=True, nogil=True)
 def realize_parallel(tree, behaviour, plan):
-    """`realize`, the boards of a round shared among threads."""
+    """Run `realize` with the boards of a round shared among threads."""
     for r in range(len(tree.num_sequences)):
         for board in prange(tree.board_start[r], tree.board_start[r + 1]):
             realize_boards(tree, r, board, board + 1, behaviour, plan)
@@ -133,7 +133,7 @@ def realize_parallel(tree, behaviour, plan):
 
 @njit(cache=True, parallel=True, nogil=True)
 def gradient_parallel(own, other, leaves, pairs, player, plan, out):
-    """`gradient`, the boards of a round shared among threads."""
+    """Run `gradient` with the boards of a round shared among threads."""
     for r in range(len(own.num_sequences)):
         for board in prange(own.board_start[r], own.board_start[r + 1]):
             sums = leaf_space(own.num_states[board], plan.dtype)
@@ -142,7 +142,7 @@ def gradient_parallel(own, other, leaves, pairs, player, plan, out):
 
 @njit(cache=True, parallel=True, nogil=True)
 def fold_up_parallel(tree, rule, values, behaviour, table, factors):
-    """`fold_up`, the boards of a round shared among threads."""
+    """Run `fold_up` with the boards of a round shared among threads."""
     last = len(tree.num_sequences) - 1
     for back in range(last + 1):
         r = last - back
@@ -152,11 +152,11 @@ def fold_up_parallel(tree, rule, values, behaviour, table, factors):
 
 @njit(cache=True, parallel=True)
 def _sweep_parallel(player, own, other, leaves, pairs, ours, theirs, factors, owed, weight, values):
-    """One player's half of an iteration, but for the plan of the last round.
+    """Run one player's half of an iteration, except for the plan of the last round.
 
-    That plan is renewed where it is read next: in the other's half, board by board, so that a board
-    is fetched from memory once; its values never leave the cache. `owed` is the other's weight in
-    the average, negative if its plan is new already.
+    That plan is renewed where it is read next: in the opponent's half, board by board, so that a
+    board is fetched from memory once; its values never leave the cache. `owed` is the opponent's
+    weight in the average, negative if its plan is new already.
     """
     last = len(own.num_sequences) - 1
     for board in prange(own.board_start[last], own.board_start[last + 1]):
@@ -182,7 +182,7 @@ def _sweep_parallel(player, own, other, leaves, pairs, ours, theirs, factors, ow
 
 @njit(cache=True, parallel=True)
 def _end_parallel(own, ours, owed):
-    """The plan of the last round, which nobody's half has renewed."""
+    """Renew the plan of the last round after the last half iteration."""
     last = len(own.num_sequences) - 1
     for board in prange(own.board_start[last], own.board_start[last + 1]):
         _descend(own, last, board, board + 1, ours, owed)
@@ -190,7 +190,7 @@ def _end_parallel(own, ours, owed):
 
 @njit(cache=True, nogil=True)
 def sweeps_parallel(trees, leaves, pairs, first, second, schedule, values):
-    """`sweeps`, the boards of a round shared among threads."""
+    """Run `sweeps` with the boards of a round shared among threads."""
     one, two = trees
     rows = schedule.astype(values.dtype)
     owed = values.dtype.type(-1)

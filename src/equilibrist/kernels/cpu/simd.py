@@ -1,15 +1,15 @@
-"""Eight numbers at a time: a vector type for the loops that Numba's compiler cannot vectorise.
+"""Vectors of eight numbers, for the loops that Numba's compiler cannot vectorise.
 
 Some loops read and write more places than the compiler can prove apart; others add to places that
-only the cards tell. These few functions say in LLVM's words what is eight numbers wide:
+depend on the cards. These few functions give LLVM the vector instructions directly:
 
     total = load(plan, i, zero) * load(behaviour, j, zero)
     store(plan, k, total)
 
-`zero` says how wide: `spread(0.0)`, then eight neighbours are read, added, compared and written at
-once; `spread_half(0.0)`, four; `spread_line(0.0)`, those of 64 bytes; or a plain 0.0, then one. So
-one function serves whole blocks of eight and what is left over. Arrays are contiguous; indices are
-unsigned and unchecked.
+`zero` selects the width: with `spread(0.0)` eight neighbours are read, added, compared and written
+at once; with `spread_half(0.0)` four; with `spread_line(0.0)` those of 64 bytes; with a plain 0.0
+one. So one function serves whole blocks of eight and the remainder. Arrays are contiguous; indices
+are unsigned and unchecked.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from numba.extending import intrinsic, overload, register_model
 from equilibrist.kernels.reference.sequence_form import LARGEST, SMALLEST
 
 LANES = 8
-WIDE = 128  # what `spread_wide` makes
-LINE = 64  # bytes of a line of the cache, and of the widest register
+WIDE = 128  # number of lanes of `spread_wide`
+LINE = 64  # bytes of a cache line, and of the widest register
 
 
 class Lanes(types.Type):
-    """Some numbers of one type."""
+    """Numba type of a vector of numbers."""
 
     def __init__(self, dtype: types.Type, count: int = LANES) -> None:
         self.dtype, self.count = dtype, count
@@ -47,31 +47,31 @@ class _LanesModel(models.PrimitiveModel):
 
 @intrinsic
 def spread(context, number):
-    """Eight times the same number."""
+    """Return a vector of eight copies of a number."""
     return repeat(number, LANES)
 
 
 @intrinsic
 def spread_half(context, number):
-    """Four times the same number."""
+    """Return a vector of four copies of a number."""
     return repeat(number, LANES // 2)
 
 
 @intrinsic
 def spread_wide(context, number):
-    """Many times the same number: as many registers as it takes."""
+    """Return a vector of `WIDE` copies of a number, in several registers."""
     return repeat(number, WIDE)
 
 
 @intrinsic
 def spread_line(context, number):
-    """A number as often as a line of the cache holds it: sixteen of 32 bits, eight of 64."""
+    """Return a vector of copies of a number that fills a cache line: 16 of 32 bits, 8 of 64."""
     return repeat(number, 8 * LINE // number.bitwidth)
 
 
 @intrinsic
 def width_of(context, value):
-    """How many numbers wide."""
+    """Return the number of lanes of a value."""
 
     def write(context, builder, signature, arguments):
         return context.get_constant(types.uint64, value.count)
@@ -81,7 +81,7 @@ def width_of(context, value):
 
 @intrinsic
 def add_product(context, total, left, right):
-    """Adds left · right to a total, rounding once where the machine can."""
+    """Return total + left · right, rounded once where the machine can."""
 
     def write(context, builder, signature, arguments):
         product = builder.fmul(*arguments[1:], flags=("contract",))
@@ -92,7 +92,7 @@ def add_product(context, total, left, right):
 
 @intrinsic
 def as_wide(context, number, zero):
-    """A number as wide as `zero`: itself, or that often."""
+    """Return a number, or a vector of copies of it, as wide as `zero`."""
     is_vector = isinstance(zero, Lanes)
 
     def write(context, builder, signature, arguments):
@@ -103,7 +103,7 @@ def as_wide(context, number, zero):
 
 @intrinsic
 def load(context, array, index, zero):
-    """Numbers of an array from an index on, as wide as `zero` and of its type; also of integers."""
+    """Load numbers from an array, starting at an index, with the width and type of `zero`."""
 
     def write(context, builder, signature, arguments):
         place = _place(context, builder, array, arguments[0], arguments[1], zero)
@@ -118,7 +118,7 @@ def load(context, array, index, zero):
 
 @intrinsic
 def store(context, array, index, value):
-    """Numbers of an array from an index on become those of `value`; integers, without fractions."""
+    """Store the numbers of `value` into an array, starting at an index; integers are truncated."""
 
     def write(context, builder, signature, arguments):
         place = _place(context, builder, array, arguments[0], arguments[1], value)
@@ -133,7 +133,7 @@ def store(context, array, index, value):
 
 @intrinsic
 def choose(context, value, positive, otherwise):
-    """`positive` where `value` is above 0, and `otherwise` elsewhere."""
+    """Return `positive` where `value` is above 0, and `otherwise` elsewhere."""
 
     def write(context, builder, signature, arguments):
         zero = _constant(arguments[0], 0.0)
@@ -144,7 +144,7 @@ def choose(context, value, positive, otherwise):
 
 @intrinsic
 def if_counted(context, total, counted, otherwise):
-    """`counted` where a sum is from SMALLEST to LARGEST, and `otherwise` elsewhere."""
+    """Return `counted` where a sum is from SMALLEST to LARGEST, and `otherwise` elsewhere."""
 
     def write(context, builder, signature, arguments):
         least, most = (_constant(arguments[0], number) for number in (SMALLEST, LARGEST))
@@ -157,7 +157,7 @@ def if_counted(context, total, counted, otherwise):
 
 @intrinsic
 def turn(context, source, places, into, at, width):
-    """into[at + width j + i] = source[places[i] + j]: eight rows of eight become columns."""
+    """Transpose eight rows of eight: into[at + width j + i] = source[places[i] + j]."""
 
     def write(context, builder, signature, arguments):
         origin, begins, target, first, step = arguments
@@ -176,7 +176,7 @@ def turn(context, source, places, into, at, width):
 
 @intrinsic
 def add_turned(context, source, at, width, into, places):
-    """into[places[i] + j] += source[at + width j + i]: `turn` back, one row after the other."""
+    """Transpose back and add, row by row: into[places[i] + j] += source[at + width j + i]."""
 
     def write(context, builder, signature, arguments):
         origin, first, step, target, begins = arguments
@@ -195,7 +195,7 @@ def add_turned(context, source, at, width, into, places):
 
 
 def _transposed(builder, rows):
-    """Eight rows of eight, turned: halves, quarters and neighbours change places."""
+    """Transpose eight rows of eight: halves, quarters and neighbours change places."""
     for width in (4, 2, 1):
         for i in (i for i in range(LANES) if not i & width):
             low, high = rows[i], rows[i + width]
@@ -207,7 +207,7 @@ def _transposed(builder, rows):
 
 
 def _place(context, builder, kind, array, index, width):
-    """Pointer to one number of an array, or to as many as `width` has."""
+    """Return a pointer to one number of an array, or to a vector as wide as `width`."""
     place = builder.gep(context.make_array(kind)(context, builder, array).data, [index])
     if not isinstance(width, Lanes):
         return place
@@ -216,13 +216,13 @@ def _place(context, builder, kind, array, index, width):
 
 
 def _constant(like, number):
-    """A number of a value's type, in every lane."""
+    """Return a constant of a value's type, in every lane."""
     is_vector = isinstance(like.type, ir.VectorType)
     return ir.Constant(like.type, [number] * like.type.count if is_vector else number)
 
 
 def repeat(number, count):
-    """How an intrinsic makes a number that often."""
+    """Return the code generator of an intrinsic that copies a number `count` times."""
 
     def write(context, builder, signature, arguments):
         return _spread(builder, arguments[0], count)
@@ -242,7 +242,7 @@ def _shuffle(builder, first, second, places):
 
 
 def _arithmetic(operation: Any, instruction: str) -> None:
-    """Teaches Numba an operator of vectors, lane by lane."""
+    """Register an operator of vectors with Numba, lane by lane."""
 
     @intrinsic
     def compute(context, left, right):

@@ -1,7 +1,7 @@
-"""SplitMix64: random words that a counter gives, so that any thread can draw those of any hand.
+"""SplitMix64: random words computed from a counter, so that any thread can draw any hand.
 
-The words of hand n under a key are `mix(state)`, where the state begins at `mix(key + n · GOLDEN)`
-and grows by GOLDEN a word. Source: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
+The words of hand n under a key are `mix(state)`, where the state starts at `mix(key + n · GOLDEN)`
+and grows by GOLDEN per word. Source: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
 Generators" (2014).
 """
 
@@ -16,7 +16,7 @@ _HALF = np.uint64(32)
 
 @njit(cache=True, inline="always")
 def mix(word):
-    """The word of a state."""
+    """Return the word of a state."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return word ^ (word >> np.uint64(31))
@@ -24,19 +24,19 @@ def mix(word):
 
 @njit(cache=True, inline="always")
 def fraction(word):
-    """A word as a number in [0, 1), 53 bits of it."""
+    """Convert a word to a number in [0, 1), with 53 bits."""
     return (word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @njit(cache=True, inline="always")
 def below(word, most):
-    """A word as a whole number from 0 to `most` − 1, both uint64; biased by under most / 2**32."""
+    """Convert a word to an integer below `most`, both uint64; biased by less than most / 2**32."""
     return ((word >> _HALF) * most) >> _HALF
 
 
 @njit(cache=True, inline="always")
 def draw_card(state, gone):
-    """A card whose bit is not in `gone` uint64, all alike; then the state, and `gone` with it."""
+    """Draw a card whose bit is not set in `gone` uint64; return card, state and the new `gone`."""
     while True:
         state += GOLDEN
         card = below(mix(state), np.uint64(52))

@@ -1,13 +1,13 @@
-"""CFR that keeps tables and no plans: a sweep that makes the last round's plans on the way.
+"""CFR that stores tables but no plans: a sweep computes the last round's plans on the way.
 
 Regrets are matched where they are read, so the last round needs neither behaviour nor plan: on each
-of its boards the opponent's block of a plan is made in the cache from regrets and the round before,
-counts in the average, meets the leaves, and is forgotten. What is fetched from memory and written
-back are regrets and averages: half of what `sequence_form.sweeps` keeps, or a quarter with numbers
-of 16 bits, which are shares of the largest number of their row.
+of its boards the opponent's block of a plan is computed in the cache from regrets and the round
+before, is added to the average, used at the leaves, and discarded. Only regrets and averages are
+fetched from memory and written back: half of what `sequence_form.sweeps` stores, or a quarter with
+numbers of 16 bits, which are shares of the largest number of their row.
 
-Earlier rounds, the *trunk*, are as everywhere. A locked decision's table holds its chances: they
-match themselves. The same matching turns averages into average behaviour.
+Earlier rounds, the *trunk*, are stored as usual. A locked decision's table holds its probabilities,
+which match themselves. The same matching turns averages into average behaviour.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _play_board(
     player, rule, own, other, leaves, pairs, board, ours, base, trunk, theirs, average, their_base,
     weight, factors, plan, values, sums, ends,
 ):  # fmt: skip
-    """One player's half of an iteration on a board of the last round; see `_last_round`."""
+    """Run one player's half of an iteration on a board of the last round; see `_last_round`."""
     realize(other, board, trunk, theirs, their_base, plan, np.uint64(0), average, weight)
     gradient_last(own, other, leaves, pairs, player, board, plan, 0, values, sums)
     fold(own, rule, board, values, ours, base, factors)
@@ -57,11 +57,11 @@ def _play_board(
 def _last_round(
     player, rule, own, other, leaves, pairs, ours, trunk, theirs, average, weight, factors, ends
 ):
-    """One player's half of an iteration on all boards of the last round.
+    """Run one player's half of an iteration on all boards of the last round.
 
     `ours` is the player's table, `theirs` the opponent's, matched to a plan below the plan `trunk`,
-    which counts in the table `average` unless `weight` is negative. `ends` gets the values of the
-    player's entries.
+    which is added to the table `average` unless `weight` is negative. The values of the player's
+    entries are written into `ends`.
     """
     for board in prange(own.board_start[-2], own.board_start[-1]):
         sums = leaf_space(own.num_states[board], ends.dtype)
@@ -77,7 +77,7 @@ def _last_round(
 def _last_round_packed(
     player, rule, own, other, leaves, pairs, ours, trunk, theirs, average, weight, factors, ends
 ):
-    """The same with tables (numbers of 16 bits, scales of rows)."""
+    """Run `_last_round` on packed tables (numbers of 16 bits, scales of rows)."""
     for board in prange(own.board_start[-2], own.board_start[-1]):
         sums = leaf_space(own.num_states[board], ends.dtype)
         plan = np.empty(other.num_sequences[-1] * other.num_states[board], ends.dtype)
@@ -102,7 +102,7 @@ def _last_round_packed(
 def _play_last(
     player, rule, own, other, leaves, pairs, ours, trunk, theirs, average, weight, factors, ends
 ):
-    """`_last_round` or `_last_round_packed`, as the numbers of the tables are."""
+    """Call `_last_round` or `_last_round_packed`, depending on the type of the tables."""
     raise NotImplementedError
 
 
@@ -136,7 +136,7 @@ def _play_last_by_type(
 
 @njit(cache=True, nogil=True)
 def unpack_last(tree, numbers, scales, out):
-    """Writes into `out` [as `numbers`] the floats of a packed table of the last round."""
+    """Write into `out` [as `numbers`] the floats of a packed table of the last round."""
     rows = tree.num_sequences[-1] - np.int64(entries(tree))
     for board in range(tree.board_start[-2], tree.board_start[-1]):
         start = np.int64(table_start(tree, board))
@@ -145,7 +145,7 @@ def unpack_last(tree, numbers, scales, out):
 
 @njit(cache=True, nogil=True)
 def pack_last(tree, table, numbers, scales):
-    """Writes a table of floats of the last round as packed numbers."""
+    """Write a table of floats of the last round as packed numbers."""
     rows = tree.num_sequences[-1] - np.int64(entries(tree))
     lanes = np.empty(LANES, table.dtype)
     for board in range(tree.board_start[-2], tree.board_start[-1]):
@@ -156,7 +156,7 @@ def pack_last(tree, table, numbers, scales):
 
 @njit(cache=True, nogil=True)
 def realize_last(tree, trunk, table, plan):
-    """Writes the last round's blocks of `plan` [L] below a trunk: its table of floats, matched."""
+    """Write the last round's blocks of `plan` [L] below a trunk: its table of floats, matched."""
     for board in range(tree.board_start[-2], tree.board_start[-1]):
         start, base = np.uint64(tree.block_start[board]), table_start(tree, board)
         realize(tree, board, trunk, table, base, plan, start, table, plan.dtype.type(-1))
@@ -167,7 +167,7 @@ def realize_last(tree, trunk, table, plan):
 
 @njit(cache=True, _nrt=False, nogil=True)
 def match_trunk(tree, table, behaviour):
-    """Writes into `behaviour` [trunk] a trunk's table, matched; entries become 1."""
+    """Write into `behaviour` [trunk] a trunk's table, matched; entries become 1."""
     for r in range(len(tree.num_sequences) - 1):
         for board in range(tree.board_start[r], tree.board_start[r + 1]):
             start, states = tree.block_start[board], tree.num_states[board]
@@ -187,14 +187,14 @@ def match_trunk(tree, table, behaviour):
 
 @njit(cache=True, nogil=True)
 def realize_trunk(tree, behaviour, plan):
-    """Writes the trunk of a plan."""
+    """Write the trunk of a plan."""
     for r in range(len(tree.num_sequences) - 1):
         realize_boards(tree, r, tree.board_start[r], tree.board_start[r + 1], behaviour, plan)
 
 
 @njit(cache=True, _nrt=False)
 def _gather_ends(tree, board, ends, values):
-    """Adds the entries of the last round to the rows of a board of the round before."""
+    """Add the entries of the last round to the rows of a board of the round before."""
     r = len(tree.num_sequences) - 1
     start, states = tree.block_start[board], tree.num_states[board]
     for child in range(tree.child_start[board], tree.child_start[board + 1]):
@@ -211,7 +211,7 @@ def _gather_ends(tree, board, ends, values):
 def _fold_trunk(
     player, rule, own, other, leaves, pairs, plan, behaviour, table, factors, ends, values
 ):
-    """Gradient and fold-up of the rounds before the last, whose entries' values are `ends`."""
+    """Compute gradient and fold-up of the rounds before the last, whose entry values are `ends`."""
     last = len(own.num_sequences) - 1
     for back in range(last):
         r = last - 1 - back
@@ -229,11 +229,11 @@ def _fold_trunk(
 
 @njit(cache=True, nogil=True)
 def sweeps(trees, leaves, pairs, first, second, schedule, values, ends):
-    """CFR iterations in place, both players in turn, one a row of `schedule` [steps, 4].
+    """Run CFR iterations in place, players in turn, one per row of `schedule` [steps, 4].
 
     `first` and `second` are (plan, behaviour, regret, average) of the trunk, and two tables of the
-    last round, regret and average, each (numbers, scales). A player's plan counts in the average
-    when the opponent meets it: player 1's of the iteration before, player 0's of this one. `values`
+    last round, regret and average, each (numbers, scales). A player's plan is added to the average
+    when the opponent uses it: player 1's of the iteration before, player 0's of this one. `values`
     [longest trunk] and `ends` [most entries × states] are work space.
     """
     one, two = trees
@@ -260,9 +260,9 @@ def sweeps(trees, leaves, pairs, first, second, schedule, values, ends):
 
 @njit(cache=True, nogil=True)
 def root_value(player, rule, own, other, leaves, pairs, ours, theirs, values, ends):
-    """What `player` wins by a rule that learns nothing, in float64.
+    """Return what `player` wins by a rule that updates no regrets, in float64.
 
-    `ours` and `theirs` are (plan, behaviour) of the trunk and a table of the last round. By BEST
+    `ours` and `theirs` are (plan, behaviour) of the trunk and a table of the last round. With BEST
     the behaviour of the trunk becomes the best one.
     """
     factors, no_weight = np.zeros(3, values.dtype), values.dtype.type(-1)

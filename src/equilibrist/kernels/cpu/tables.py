@@ -1,8 +1,8 @@
-"""What CFR by tables does on one board of the last round (see `table_sweeps.py`).
+"""CFR by tables on one board of the last round (see `table_sweeps.py`).
 
-A table of the last round has the rows of actions only: blocks [Q − E, S] of boards, one after the
-other. Behaviour is the table, matched: each action in proportion to its positive number, all alike
-where none is positive, or where their sum does not count (see `regret_matching`).
+A table of the last round has only the rows of actions: blocks [Q − E, S] of boards, one after the
+other. Behaviour is the table, matched: each action in proportion to its positive number, uniform if
+none is positive, or if their sum does not count (see `regret_matching`).
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ MOST = 32767  # the largest number of 16 bits
 
 @njit(cache=True, inline="always")
 def entries(tree):
-    """Rows that enter the last round."""
+    """Return the number of rows that enter the last round."""
     return np.uint64(tree.entry_start[-1] - tree.entry_start[-2])
 
 
 @njit(cache=True, inline="always")
 def states_before(tree, board):
-    """States of the last round's boards before this one."""
+    """Return the number of states of the last round's boards before this one."""
     return np.uint64(tree.state_start[board] - tree.state_start[tree.board_start[-2]])
 
 
 @njit(cache=True, inline="always")
 def table_start(tree, board):
-    """Where a board's block begins in a table of the last round."""
+    """Return where a board's block starts in a table of the last round."""
     rows = np.uint64(tree.num_sequences[-1]) - entries(tree)
     return rows * states_before(tree, board)
 
 
 @njit(cache=True, inline="always")
 def _enter(tree, board, trunk, plan, start):
-    """Copies the reach of a board's entries from the round before; without one it is 1."""
+    """Copy the reach of a board's entries from the round before; it is 1 in the first round."""
     states, r = np.uint64(tree.num_states[board]), len(tree.num_sequences) - 1
     for e in range(entries(tree)):
         own = start + np.uint64(e) * states
@@ -65,9 +65,10 @@ def _enter(tree, board, trunk, plan, start):
 
 @njit(cache=True, _nrt=False)
 def realize(tree, board, trunk, table, base, plan, start, average, weight):
-    """Writes a board's block of a plan from `start` on: its table from `base` on, matched.
+    """Write a board's block of a plan, from its matched table, which starts at `base`.
 
-    Unless `weight` is negative the plan counts so much in `average`, which begins at `base` too.
+    The block starts at `plan[start]`. Unless `weight` is negative, the plan is added to `average`,
+    which also starts at `base`, with that weight.
     """
     states, r = np.uint64(tree.num_states[board]), len(tree.num_sequences) - 1
     zero, eight = plan.dtype.type(0), np.uint64(LANES)
@@ -87,7 +88,7 @@ def realize(tree, board, trunk, table, base, plan, start, average, weight):
 
 @njit(cache=True, inline="always")
 def _share_out(table, at, plan, up, own, average, size, states, weight, zero):
-    """Splits the reach of a decision by its table, in as many states as `zero` is wide."""
+    """Split the reach of a decision by its table, in one vector as wide as `zero`."""
     one, total = as_wide(plan.dtype.type(1), zero), zero
     j = at
     for _ in range(size):
@@ -111,7 +112,7 @@ def _share_out(table, at, plan, up, own, average, size, states, weight, zero):
 
 @njit(cache=True, _nrt=False)
 def fold(tree, rule, board, values, table, base, factors):
-    """Folds up a board's block of values; behaviour is its table, matched, which REGRET updates."""
+    """Fold up a board's block of values; its matched table is the behaviour, updated by REGRET."""
     states, r = np.uint64(tree.num_states[board]), len(tree.num_sequences) - 1
     zero, eight = values.dtype.type(0), np.uint64(LANES)
     whole = states - states % eight
@@ -131,7 +132,7 @@ def fold(tree, rule, board, values, table, base, factors):
 
 @njit(cache=True, inline="always")
 def _decide(rule, values, up, own, table, at, factors, size, states, zero):
-    """Adds what a decision is worth to the row that leads there; updates regrets by REGRET."""
+    """Add the value of a decision to the row that leads there; REGRET updates the regrets."""
     total, mean, plain = zero, zero, zero
     best = load(values, own, zero)
     i, j = own, at
@@ -165,7 +166,7 @@ def _decide(rule, values, up, own, table, at, factors, size, states, zero):
 
 @njit(cache=True, _nrt=False)
 def unpack(tree, board, numbers, scales, block):
-    """Writes into `block` the numbers of a board's rows: shares of the largest, times it."""
+    """Write into `block` the numbers of a board's rows: shares of the largest, times it."""
     states, base = np.uint64(tree.num_states[board]), table_start(tree, board)
     rows = np.uint64(tree.num_sequences[-1]) - entries(tree)
     first, eight = np.uint64(board - tree.board_start[-2]) * rows, np.uint64(LANES)
@@ -180,7 +181,7 @@ def unpack(tree, board, numbers, scales, block):
 
 @njit(cache=True, _nrt=False)
 def pack(tree, board, block, numbers, scales, lanes):
-    """Writes a board's rows as shares of their largest number, to the nearest 1 / 32767.
+    """Write a board's rows as shares of their largest number, to the nearest 1 / 32767.
 
     A row whose largest number is below SMALLEST becomes zeros. `lanes` [8] is work space.
     """

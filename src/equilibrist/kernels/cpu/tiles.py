@@ -1,12 +1,12 @@
-"""How often buckets meet when they are so many that their matrix outgrows the caches.
+"""Counts of how often buckets meet when their matrix is larger than the caches.
 
-Count pair by pair of hands, but a *tile* at a time: the cells whose row is below one bucket of the
-street two before the last, and whose column is below another. On one board of that street all pairs
-of hands of the two buckets stay in the tile through all deals to come, some ten kilobytes, so every
-count is an addition in the nearest cache; then the tile goes into the matrix. Tiles of different
-buckets share no cell, so threads can have them.
+Pairs of hands are counted one by one, but a *tile* at a time: the cells whose row is below one
+bucket of the street two before the last, and whose column is below another. On one board of that
+street all pairs of hands of the two buckets stay in the tile through all later deals, some ten
+kilobytes, so every count is an addition in the nearest cache; then the tile is added to the matrix.
+Tiles of different buckets share no cell, so they can be assigned to threads.
 
-A hand that a deal blocks counts in a row and column of the tile that nobody reads.
+A hand that a deal blocks is counted in a row and column of the tile that nobody reads.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from equilibrist.kernels.cpu.rollout import interval
 
 LOSS, TIE, WIN = 0, 1, 2  # places of a cell
 PLACES = 4  # of a cell in a tile, one of them empty
-_MOST = np.uint64(2**32 - 1)  # what a place can hold
+_MOST = np.uint64(2**32 - 1)  # the largest number that a place can hold
 
 
 @njit(cache=True, parallel=True, nogil=True)
 def write_runouts(tables, hands, deals, last, buckets, side):
-    """Writes what becomes of every hand of some boards, T of them, in D deals onto each.
+    """Write the buckets and values of every hand of T boards, in D deals onto each.
 
     `hands` [H, 1 or 2] are all hands. `deals` = (numbers of the boards [T], child [B, D], renaming
     [B, D], renamed [24, H]); `last` are the boards of the last street. `buckets` = (labels [B, H],
@@ -76,11 +76,11 @@ def _write_runout(tables, hands, deals, last, buckets, side, t):
 
 @njit(cache=True, parallel=True, nogil=True)
 def add_tiles(weights, rows, cols, row_start, col_start, is_same, wins, ties, losses, overflows):
-    """Adds the counts of some boards, T of them, with their `weights` [T].
+    """Add the counts of T boards with their `weights` [T].
 
     `rows` and `cols` are what `write_runouts` wrote for the players, `row_start` and `col_start`
     the first buckets of their tiles. With `is_same` the players' buckets are the same, pairs count
-    both ways, and `losses` is not looked at. `overflows` [chunks] tells where a sum was too large.
+    both ways, and `losses` is not used. `overflows` [chunks] says where a sum was too large.
     """
     for chunk in prange(len(overflows)):
         overflows[chunk] |= _add_tiles(
@@ -93,7 +93,7 @@ def add_tiles(weights, rows, cols, row_start, col_start, is_same, wins, ties, lo
 def _add_tiles(
     weights, rows, cols, row_start, col_start, is_same, wins, ties, losses, chunk, num_chunks
 ):
-    """Every so-manieth row of tiles."""
+    """Add every `num_chunks`-th row of tiles, starting at `chunk`."""
     num_deals = rows[2].shape[2]
     height, width = np.diff(row_start).max() + 1, np.diff(col_start).max() + 1
     tile, overflow = np.zeros(PLACES * height * width, np.uint32), False
@@ -126,7 +126,7 @@ def _add_tiles(
 
 @njit(cache=True, _nrt=False)
 def _add_pairs(t, weight, rows, cols, ours, theirs, is_square, width, offsets, places, tile):
-    """Counts all pairs of two buckets' hands in all deals onto a board."""
+    """Count all pairs of two buckets' hands in all deals onto a board."""
     _, row_masks, row_codes, row_values = rows
     _, col_masks, col_codes, col_values = cols
     num_deals, often = np.uint64(row_codes.shape[2]), np.uint32(weight)
@@ -152,7 +152,7 @@ def _add_pairs(t, weight, rows, cols, ours, theirs, is_square, width, offsets, p
 
 @njit(cache=True)
 def _flush(tile, cells, is_same, wins, ties, losses):
-    """Moves a tile into the matrices; returns whether a sum was too large for them."""
+    """Move a tile into the matrices; return whether a sum was too large for them."""
     top, bottom, left, right = cells
     width = right - left + 1
     overflow = False
@@ -175,7 +175,7 @@ def _flush(tile, cells, is_same, wins, ties, losses):
 
 @njit(cache=True, inline="always")
 def _add(matrix, row, column, count):
-    """Adds a count to a cell; returns whether the cell's type was too small."""
+    """Add a count to a cell; return whether the cell's type was too small."""
     if count == 0:
         return False
     before = np.uint64(matrix[row, column])

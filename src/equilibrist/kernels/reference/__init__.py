@@ -1,1 +1,1 @@
-"""Vectorised array programs that a reader can verify: the truth the fast kernels are held to."""
+"""Reference kernels: array programs that a reader can verify and that fast kernels must match."""

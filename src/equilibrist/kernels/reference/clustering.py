@@ -1,9 +1,10 @@
-"""Clustering as plain array programs: all distances, all pairs, nothing skipped.
+"""Reference clustering as plain array programs: all distances, all pairs, nothing skipped.
 
 Lloyd's iteration under two metrics. For L2 it lowers the sum of *squared* distances and a centroid
 is a mean. EMD, the earth mover's distance of histograms on a line, is the L1 distance of their
-cumulative sums; points are given as such sums, and the centroid, which lowers the sum of distances,
-is the median of each coordinate: the median of cumulative sums is a cumulative sum again.
+cumulative sums; points are given as such sums, and the centroid, which minimises the sum of
+distances, is the median of each coordinate: the median of cumulative sums is a cumulative sum
+again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ L2, EMD = 0, 1  # metrics
 
 
 def distances(points: Floats, centres: Floats, metric: int) -> Floats:
-    """Distance of every point [N, D] to every centre [k, D]: [N, k]."""
+    """Return the distance of every point [N, D] to every centre [k, D]: [N, k]."""
     differences = points[:, None, :] - centres[None, :, :]
     if metric == L2:
         return np.sqrt((differences**2).sum(axis=2))
@@ -26,7 +27,7 @@ def distances(points: Floats, centres: Floats, metric: int) -> Floats:
 
 
 def centroids(points: Floats, weights: Floats, labels: Ints, k: int, metric: int) -> Floats:
-    """Weighted means or lower medians of k clusters, none of which is empty: [k, D]."""
+    """Return the weighted means or lower medians of k non-empty clusters: [k, D]."""
     result = np.empty((k, points.shape[1]))
     for j in range(k):
         members, shares = points[labels == j], weights[labels == j]
@@ -43,9 +44,10 @@ def centroids(points: Floats, weights: Floats, labels: Ints, k: int, metric: int
 def lloyd(
     points: Floats, weights: Floats, centres: Floats, metric: int, limit: int
 ) -> tuple[Ints, Floats]:
-    """Labels [N] and centres [k, D] where Lloyd's iteration comes to rest, or at the limit.
+    """Run Lloyd's iteration until it converges or the limit is reached; return labels and centres.
 
-    A cluster that loses all points starts again at the point farthest from its centre.
+    Labels are [N], centres [k, D]. A cluster that loses all points starts again at the point
+    farthest from its centre.
     """
     k = len(centres)
     labels = distances(points, centres, metric).argmin(axis=1)
@@ -60,7 +62,7 @@ def lloyd(
 
 
 def _refill(points: Floats, weights: Floats, labels: Ints, centres: Floats, metric: int) -> Floats:
-    """Moves empty centres, in place of labels too, to the farthest points."""
+    """Move the centres of empty clusters to the farthest points; updates `labels` in place."""
     centres = centres.copy()
     for j in np.setdiff1d(np.arange(len(centres)), labels):
         to_all = distances(points, centres, metric)
@@ -74,17 +76,17 @@ def _refill(points: Floats, weights: Floats, labels: Ints, centres: Floats, metr
 def spread(
     points: Floats, weights: Floats, labels: Ints, centres: Floats, metric: int
 ) -> tuple[float, float]:
-    """Weighted means of the distance to the own centre and of what Lloyd lowers."""
+    """Return the weighted means of the distance to the own centre and of Lloyd's cost."""
     own = distances(points, centres, metric)[np.arange(len(points)), labels]
     lowered = own**2 if metric == L2 else own
     return float(weights @ own / weights.sum()), float(weights @ lowered / weights.sum())
 
 
 def best_intervals(x: Floats, weights: Floats, most: int, squared: bool) -> Floats:
-    """The least cost of dividing ascending numbers [n] into exactly 1 … `most` intervals: [most].
+    """Return the least cost of dividing ascending numbers [n] into exactly 1 … `most` intervals.
 
-    The cost is the weighted sum of (squared) distances to the interval's mean; infinite where there
-    are fewer numbers than intervals.
+    Returns [most]. The cost is the weighted sum of (squared) distances to the interval's mean; it
+    is infinite if there are fewer numbers than intervals.
     """
     n = len(x)
     cost = np.zeros((n + 1, n + 1))

@@ -1,7 +1,7 @@
-"""Showdowns as comparison matrices: every hand against every hand, one board at a time.
+"""Reference showdowns as comparison matrices: every hand against every hand, one board at a time.
 
-The same names as the compiled kernels, without their speed: nothing is sorted, nothing is cumulated
-and blocked pairs are simply set to zero.
+The functions have the names of the compiled kernels: nothing is sorted, nothing is cumulated and
+blocked pairs are simply set to zero.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Ints = NDArray[np.int64]
 def canonical_boards(
     deck: list[int], num_new: int, images: Ints
 ) -> list[tuple[tuple[int, ...], int]]:
-    """One set of `num_new` cards of `deck` per orbit of suit permutations, and the orbit's size.
+    """Return one set of `num_new` cards of `deck` per orbit of suit permutations, and its size.
 
-    `images` [G, 4]: where each permutation of a group sends each suit.
+    `images` [G, 4]: the suit to which each permutation of a group maps each suit.
     """
     found = []
     for cards in itertools.combinations(deck, num_new):
@@ -34,7 +34,7 @@ def canonical_boards(
 
 
 def showdown_boards(boards: Ints, multiplicity: Floats, hands: Ints, weights: Floats) -> Floats:
-    """What every hand beats, ties and meets of a weighted range: [3, n].
+    """Return the weight that every hand beats, ties and meets in a weighted range: [3, n].
 
     `boards` [B, 5] count `multiplicity` [B] times; `hands` [n, 2] have the opponent's `weights`.
     """
@@ -46,7 +46,7 @@ def showdown_boards(boards: Ints, multiplicity: Floats, hands: Ints, weights: Fl
 
 
 def showdown_matrices(board: Ints, hands: Ints) -> tuple[Floats, Floats, Floats]:
-    """Whether hand i beats hand j, ties it, and can meet it on a board: [n, n] of 0 and 1."""
+    """Return whether hand i beats, ties and can meet hand j on a board: [n, n] of 0 and 1."""
     blocked = np.isin(hands, board)
     live = ~(blocked[:, 0] | blocked[:, 1])
     values = np.full(len(hands), -1)
@@ -61,7 +61,7 @@ def showdown_matrices(board: Ints, hands: Ints) -> tuple[Floats, Floats, Floats]
 def class_showdowns(
     boards: Ints, multiplicity: Floats, hands: Ints, classes: Ints
 ) -> tuple[Floats, Floats]:
-    """How often hands of one class beat and tie hands of another: two arrays [169, 169]."""
+    """Count how often hands of one class beat and tie hands of another: two arrays [169, 169]."""
     member = (classes[:, None] == np.arange(169)).astype(float)
     wins, ties = np.zeros((169, 169)), np.zeros((169, 169))
     for board, times in zip(boards, multiplicity, strict=True):

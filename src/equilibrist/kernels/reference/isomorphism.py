@@ -1,6 +1,6 @@
-"""Deals that differ by a renaming of suits, told apart by trying all renamings.
+"""Reference for deals up to a renaming of suits: all renamings are tried.
 
-A deal is cards [N, n] in rounds; within a round the order of cards means nothing.
+A deal is cards [N, n] in rounds; the order of cards within a round is irrelevant.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 
 def canonical_deals(cards: Ints, rounds: tuple[int, ...], num_suits: int = 4) -> Ints:
-    """The smallest of all renamings of each deal: [N, n] from [N, n], sorted in each round.
+    """Return the smallest of all renamings of each deal: [N, n] from [N, n], sorted in each round.
 
     Two deals have the same result exactly when a permutation of suits maps one to the other.
     """
@@ -33,7 +33,7 @@ def canonical_deals(cards: Ints, rounds: tuple[int, ...], num_suits: int = 4) ->
 
 
 def count_deals(rounds: tuple[int, ...], num_ranks: int = 13, num_suits: int = 4) -> int:
-    """How many classes of deals there are: the mean number of deals a suit permutation fixes.
+    """Return the number of classes of deals: the mean number of deals fixed by a suit permutation.
 
     (Burnside's lemma.) A permutation with cycles of lengths l fixes a deal when every round deals
     whole cycles of cards, so fixed deals are coefficients of products of (1 + Σ z_r^l).
@@ -46,7 +46,7 @@ def count_deals(rounds: tuple[int, ...], num_ranks: int = 13, num_suits: int = 4
 
 
 def _fixed_deals(blocks: list[int], rounds: tuple[int, ...]) -> int:
-    """Ways to hand out whole blocks of cards so that every round gets its number."""
+    """Count the ways to assign whole blocks of cards so that every round gets its number."""
     ways = {rounds: 1}
     for block in blocks:
         more: dict[tuple[int, ...], int] = dict(ways)
@@ -73,7 +73,7 @@ def _cycles(permutation: tuple[int, ...]) -> list[int]:
 
 
 def _precedes(a: Ints, b: Ints) -> NDArray[np.bool_]:
-    """Whether rows of `a` come before those of `b`: [N, 1] bool, lexicographic."""
+    """Return whether rows of `a` come before those of `b` in lexicographic order: [N, 1] bool."""
     differs = a != b
     first = differs.argmax(axis=1)[:, None]
     return np.take_along_axis(a, first, axis=1) < np.take_along_axis(b, first, axis=1)

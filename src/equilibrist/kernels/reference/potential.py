@@ -1,6 +1,6 @@
-"""Who leads now and who leads one card later, as matrices: every hand against every hand.
+"""Reference for who leads now and one card later, as matrices: every hand against every hand.
 
-The truth for `kernels/cpu/potential.py`, without its speed: nothing is sorted, nothing cumulated.
+Defines the results of `kernels/cpu/potential.py`: nothing is sorted, nothing cumulated.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def potentials(
     now: HandRanking = STANDARD,
     later: HandRanking = STANDARD,
 ) -> Ints:
-    """How often a hand is ahead, tied, behind now × one card later: [B, 3, 3, N].
+    """Count how often a hand is ahead, tied, behind now × one card later: [B, 3, 3, N].
 
     Counts run over all hands of the opponent and all next cards of `deck` [m] that share no card
     with `boards` [B, n], the hand and one another; `hands` [N, 1 or 2]. 0 where a hand is blocked.
@@ -43,7 +43,7 @@ def potentials(
 
 
 def _values(board: Ints, hands: Ints, ranking: HandRanking) -> Ints:
-    """Value of every hand on a board: [N], −1 where blocked."""
+    """Return the value of every hand on a board: [N], −1 where blocked."""
     live = ~np.isin(hands, board).any(axis=1)
     values = np.full(len(hands), BLOCKED, np.int64)
     boards = np.broadcast_to(board, (int(live.sum()), len(board)))
@@ -52,6 +52,6 @@ def _values(board: Ints, hands: Ints, ranking: HandRanking) -> Ints:
 
 
 def _standings(values: Ints) -> tuple[NDArray[np.bool_], ...]:
-    """Whether hand i is ahead of hand j, tied with it, behind it: [N, N] each."""
+    """Return whether hand i is ahead of hand j, tied with it, behind it: [N, N] each."""
     one, other = values[:, None], values[None, :]
     return one > other, one == other, one < other

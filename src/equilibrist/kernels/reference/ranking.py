@@ -1,11 +1,11 @@
-"""What a poker hand is worth, as an array program over rank counts and suit masks.
+"""Reference values of poker hands, as an array program over rank counts and suit masks.
 
 A hand becomes a *strength*: the place of its category (high card 0, pair 1, …) in the highest hex
 digit and the deciding ranks below it, each as rank + 1, most important first. Strengths compare
-like the hands they stand for. Values are the same order made dense: 0 for the weakest hand that
-can be made with so many cards, one more for each stronger class; five or more cards have 7,462.
+like the hands that they represent. Values are the same order made dense: 0 for the weakest hand of
+that number of cards, one more for each stronger class; five or more cards have 7,462.
 
-Two rankings exist and a third is one more value: the standard one, and the three-card ranking of
+There are two rankings, and a third is one more value: the standard one, and the three-card one of
 Rhode Island hold'em (Shi and Littman), in which straights and flushes need only three cards.
 """
 
@@ -24,7 +24,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class HandRanking:
-    """An order of hands: how many cards make a straight or a flush, and what beats what."""
+    """Order of hands: the cards that a straight or a flush needs, and the order of categories."""
 
     name: str
     run: int  # cards in a straight, in a flush and in a whole hand
@@ -55,7 +55,7 @@ RANKINGS = {ranking.name: ranking for ranking in (STANDARD, THREE_CARD)}
 
 
 def rank_hands(cards: Ints, ranking: HandRanking = STANDARD) -> Ints:
-    """Values [N] of hands [N, n] of distinct cards; a higher value is a better hand."""
+    """Return the values [N] of hands [N, n] of distinct cards; a higher value is a better hand."""
     counts, masks = rank_counts(cards), suit_ranks(cards)
     num_cards = cards.shape[1]
     strengths = count_strengths(counts, num_cards, ranking)
@@ -69,19 +69,19 @@ def rank_hands(cards: Ints, ranking: HandRanking = STANDARD) -> Ints:
 
 
 def rank_counts(cards: Ints) -> Ints:
-    """How many cards of each rank: [N, 13] from [N, n]."""
+    """Return the number of cards of each rank: [N, 13] from [N, n]."""
     return (cards[:, :, None] >> 2 == np.arange(13)).sum(axis=1)
 
 
 def suit_ranks(cards: Ints) -> Bools:
-    """Which ranks each suit holds: [N, 4, 13] from [N, n]."""
+    """Return which ranks each suit holds: [N, 4, 13] from [N, n]."""
     deck = 4 * np.arange(13) + np.arange(4)[:, None]
     return (cards[:, :, None, None] == deck).any(axis=1)
 
 
 def count_strengths(counts: Ints, num_cards: int, ranking: HandRanking = STANDARD) -> Ints:
-    """Strengths [N] of rank counts [N, 13] that hold `num_cards` cards, suits set aside."""
-    size = min(num_cards, ranking.run)  # cards that decide
+    """Return the strengths [N] of rank counts [N, 13] of `num_cards` cards, ignoring suits."""
+    size = min(num_cards, ranking.run)  # number of cards that decide
 
     quads = highest(counts == 4, 1)
     trips = highest(counts >= 3, 1)
@@ -110,7 +110,7 @@ def count_strengths(counts: Ints, num_cards: int, ranking: HandRanking = STANDAR
 
 
 def flush_strengths(masks: Bools, ranking: HandRanking = STANDARD) -> Ints:
-    """Strengths [N] of the ranks [N, 13] of a suit that holds at least a flush."""
+    """Return the strengths [N] of the ranks [N, 13] of a suit that holds at least a flush."""
     straights = highest_run(masks, ranking.run)
     place = ranking.categories.index
     return np.where(
@@ -122,7 +122,7 @@ def flush_strengths(masks: Bools, ranking: HandRanking = STANDARD) -> Ints:
 
 @functools.cache
 def all_strengths(num_cards: int, ranking: HandRanking = STANDARD) -> Ints:
-    """Every strength that can be the best hand among `num_cards` cards, ascending."""
+    """Return every strength that can be the best hand among `num_cards` cards, ascending."""
     size = min(num_cards, ranking.run)
     multisets = np.array(
         [
@@ -138,20 +138,20 @@ def all_strengths(num_cards: int, ranking: HandRanking = STANDARD) -> Ints:
 
 
 def strength(place: int, ranks: Ints) -> Ints:
-    """One integer [N] from a category's place and its deciding ranks [N, up to 5], −1 for none."""
+    """Combine a category's place and its deciding ranks [N, up to 5] (−1: none) into an int [N]."""
     digits = np.full((len(ranks), 5), -1)
     digits[:, : ranks.shape[1]] = ranks[:, :5]
     return place << 20 | (digits + 1) @ (16 ** np.arange(4, -1, -1))
 
 
 def highest(masks: Bools, num: int) -> Ints:
-    """The `num` highest ranks set in masks [N, 13], highest first, −1 where there are fewer."""
+    """Return the `num` highest ranks set in masks [N, 13], highest first, −1 if there are fewer."""
     ranks = np.where(masks, np.arange(13), -1)
     return np.sort(ranks, axis=1)[:, ::-1][:, :num]
 
 
 def highest_run(masks: Bools, run: int) -> Ints:
-    """Top rank [N, 1] of the highest `run` ranks in a row, the ace also below the deuce; or −1."""
+    """Return the top rank [N, 1] of the highest run of `run` ranks (ace also low), −1 if none."""
     with_low_ace = np.hstack([masks[:, -1:], masks])  # position p holds rank p − 1
     windows = np.lib.stride_tricks.sliding_window_view(with_low_ace, run, axis=1).all(axis=2)
     ranks = np.where(windows, np.arange(windows.shape[1]) + run - 2, -1)
@@ -159,5 +159,5 @@ def highest_run(masks: Bools, run: int) -> Ints:
 
 
 def holds(ranks: Ints) -> Bools:
-    """Masks [N, 13] of ranks [N, k], −1 for none."""
+    """Return the masks [N, 13] of ranks [N, k]; −1 stands for no rank."""
     return (ranks[:, :, None] == np.arange(13)).any(axis=1)

@@ -1,7 +1,8 @@
-"""What hands win from hands on one board, as matrices that a reader can verify.
+"""Reference results of hands against hands on one board, as matrices that a reader can verify.
 
-Hands are N rows of one or two cards. A player's *reach* of a hand is the chance that the player's
-own actions lead here with it; sums over the opponent's hands leave out those that share a card.
+Hands are N rows of one or two cards. A player's *reach* of a hand is the probability that the
+player's own actions lead here with it; sums over the opponent's hands leave out those that share a
+card.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 
 def meetings(hands: NDArray[np.integer]) -> NDArray[np.float64]:
-    """1 where two hands have no card in common, 0 elsewhere: [N, N].
+    """Return 1 where two hands have no card in common, 0 elsewhere: [N, N].
 
     Example:
         >>> meetings(np.array([[0, 1], [1, 2], [2, 3]])).tolist()
@@ -22,7 +23,7 @@ def meetings(hands: NDArray[np.integer]) -> NDArray[np.float64]:
 
 
 def showdowns(hands: NDArray[np.integer], values: NDArray[np.integer]) -> NDArray[np.float64]:
-    """1 where the first hand wins from the second, −1 where it loses, 0 for ties: [N, N].
+    """Return 1 where the first hand beats the second, −1 where it loses, 0 for ties: [N, N].
 
     `values` [N] say which hand is better; hands that share a card never meet.
 
