@@ -49,7 +49,7 @@ def test_chances_of_hands_are_what_its_player_mixes(spot: str, hand: str) -> Non
     chances = np.random.default_rng(1).random((num_rows(), 4)).astype(np.float32)
     player, seen = DecisionPlayer(GAME, chances), view(spot.format(hand))
     holes = np.array([parse_cards(hand), parse_cards("KcKd")], np.uint8)
-    found = player.bet_chances(seen.betting, seen.board, holes)
+    found = player.bet_probabilities(seen.betting, seen.board, holes)
     assert {action: chance[0] for action, chance in found} == pytest.approx(
         dict(player.mixture(seen)), abs=1e-6
     )
@@ -62,7 +62,7 @@ def test_chances_of_swaps_are_what_its_player_mixes(hand: str) -> None:
     for line in ("MATCHSTATE:0:0:r6c/:{}|/3d3hTs", "MATCHSTATE:1:0:r6c/kkcr14c/k:|{}/3d3hTs/Ac"):
         player, seen = DecisionPlayer(GAME, chances), view(line.format(hand))
         holes = np.array([parse_cards(hand)], np.uint8)
-        found = player.swap_chances(seen.betting, seen.board, holes)[0]
+        found = player.swap_probabilities(seen.betting, seen.board, holes)[0]
         expected = dict(player.mixture(seen))
         swaps = [KEEP, *(Action("d", card=int(card)) for card in holes[0])]
         assert found == pytest.approx([expected.get(action, 0) for action in swaps], abs=1e-6)
@@ -75,7 +75,7 @@ def test_chances_of_levels_are_how_often_they_are_drawn(spot: str) -> None:
     player, seen = LevelPlayer(GAME, weights), view(spot.format("QcQd"))
     earlier = [cut for cut in ("r6r18", "cr14", "cr4") if seen.betting.text.endswith(cut)]
     holes = np.array([parse_cards("QcQd")], np.uint8)
-    found = {a: c[0] for a, c in player.bet_chances(seen.betting, seen.board, holes)}
+    found = {a: c[0] for a, c in player.bet_probabilities(seen.betting, seen.board, holes)}
     drawn: Counter[Action] = Counter()
     for _ in range(1500):
         player._key = None

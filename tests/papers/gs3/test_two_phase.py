@@ -83,7 +83,7 @@ def test_beliefs_are_the_product_of_the_chances_of_each_hand(strategy):
                     at = find_node(strategy.tree, state.betting)
                     children = list(strategy.tree.children(at))
                     wanted = strategy.tree.child(at, letter)
-                    chance *= strategy.chances(at, view)[children.index(wanted)]
+                    chance *= strategy.probabilities(at, view)[children.index(wanted)]
                 state = state.apply(parse_action(letter))
             assert found[hand] == pytest.approx(chance, rel=1e-12)
         blocked = np.isin(hand_table(), board).any(axis=1)

@@ -51,7 +51,7 @@ from equilibrist.papers.ectomynx.level_player import (
 from equilibrist.papers.ectomynx.swap_rule import swap_places
 from equilibrist.papers.ectomynx.textures import flop_textures, wetness_bins
 from equilibrist.players.player import Mixture, Player, View
-from equilibrist.players.range_queries import BetChances, Hands
+from equilibrist.players.range_queries import BetProbabilities, Hands
 
 NAME = "ectomynx-frc"
 
@@ -79,13 +79,13 @@ class DecisionPlayer(Player):
         spot = view.betting, view.board, np.array([view.hole], np.uint8)
         if view.betting.is_discarding:
             actions = [KEEP, *(Action("d", card=card) for card in view.hole)]
-            chances = self.swap_chances(*spot)[0].tolist()
+            chances = self.swap_probabilities(*spot)[0].tolist()
         else:
-            bets = self.bet_chances(*spot)
+            bets = self.bet_probabilities(*spot)
             actions, chances = [bet for bet, _ in bets], [float(chance[0]) for _, chance in bets]
         return tuple(pair for pair in zip(actions, chances, strict=True) if pair[1] > 0)
 
-    def bet_chances(self, betting: Betting, board: Cards, holes: Hands) -> BetChances:
+    def bet_probabilities(self, betting: Betting, board: Cards, holes: Hands) -> BetProbabilities:
         """Actions of the actor with their chances [N], for hole cards [N, 2]."""
         line, position = _place(betting, board)
         width = len(decision_lines()[line].positions)
@@ -98,7 +98,9 @@ class DecisionPlayer(Player):
                 found[action] = found.get(action, np.zeros(len(holes))) + column
         return tuple(found.items())
 
-    def swap_chances(self, betting: Betting, board: Cards, holes: Hands) -> NDArray[np.float64]:
+    def swap_probabilities(
+        self, betting: Betting, board: Cards, holes: Hands
+    ) -> NDArray[np.float64]:
         """Chances [N, 3] to keep both cards, swap the first and swap the second."""
         assert betting.actor is not None
         places = swap_places(holes, np.tile(np.array(board, np.uint8), (len(holes), 1)))

@@ -54,7 +54,7 @@ from equilibrist.papers.ectomynx.textures import (
 )
 from equilibrist.players.player import Player, View
 from equilibrist.players.range_queries import (
-    BetChances,
+    BetProbabilities,
     Hands,
     before_each,
     is_bet_of,
@@ -91,7 +91,7 @@ class LevelPlayer(Player):
             self._level, self._checks = self._draw(view)
         return level_action(betting, self._level, checks=self._checks)
 
-    def bet_chances(self, betting: Betting, board: Cards, holes: Hands) -> BetChances:
+    def bet_probabilities(self, betting: Betting, board: Cards, holes: Hands) -> BetProbabilities:
         """Actions of the actor with their chances [N], for hole cards [N, 2].
 
         The level of the street is not seen, but some are ruled out by what was done on it.
@@ -118,7 +118,9 @@ class LevelPlayer(Player):
         scale = np.where(total > 0, total, 1)
         return tuple((action, chances / scale) for action, chances in found.items())
 
-    def swap_chances(self, betting: Betting, board: Cards, holes: Hands) -> NDArray[np.float64]:
+    def swap_probabilities(
+        self, betting: Betting, board: Cards, holes: Hands
+    ) -> NDArray[np.float64]:
         """Chances [N, 3] to keep both cards, swap the first and swap the second."""
         places = swap_places(holes, np.tile(np.array(board, np.uint8), (len(holes), 1)))
         return np.eye(3)[places + 1]

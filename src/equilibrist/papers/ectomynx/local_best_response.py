@@ -80,7 +80,7 @@ class LocalBestResponse(Player):
         for amount in _raises(betting):
             after = betting.apply(raise_to(amount))
             folds = sum(
-                (chances for action, chances in self.other.bet_chances(after, board, hands)
+                (chances for action, chances in self.other.bet_probabilities(after, board, hands)
                  if action == FOLD),
                 np.zeros(len(hands)),
             )  # fmt: skip
@@ -121,7 +121,7 @@ class LocalBestResponse(Player):
                 swaps = self._live_swaps(before, board, is_live)
                 chances = _after_swap(chances, swaps, taken == KEEP, is_live)
             else:
-                found = dict(self.other.bet_chances(before, board, table[is_live]))
+                found = dict(self.other.bet_probabilities(before, board, table[is_live]))
                 likely = found.get(taken, np.zeros(is_live.sum()))
                 chances = chances.copy()
                 chances[is_live] *= likely
@@ -131,7 +131,7 @@ class LocalBestResponse(Player):
 
     def _live_swaps(self, before: Betting, board: Cards, is_live: NDArray[np.bool_]) -> Floats:
         swaps = np.zeros((NUM_HANDS, 3))
-        swaps[is_live] = self.other.swap_chances(before, board, hand_table()[is_live])
+        swaps[is_live] = self.other.swap_probabilities(before, board, hand_table()[is_live])
         return swaps
 
     def _play_out(self, view: View, theirs: NDArray[np.uint8]) -> Floats:
