@@ -32,9 +32,9 @@ def view(line: str) -> View:
 
 
 def always(action: int) -> np.ndarray:
-    chances = np.zeros((num_rows(), 4), np.float32)
-    chances[:, action] = 1
-    return chances
+    probabilities = np.zeros((num_rows(), 4), np.float32)
+    probabilities[:, action] = 1
+    return probabilities
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_swaps_are_decisions() -> None:
 
 
 def test_its_mixture_is_what_it_plays() -> None:
-    chances = np.tile(np.array([0.2, 0.3, 0.1, 0.4], np.float32), (num_rows(), 1))
-    player = DecisionPlayer(GAME, chances)
+    probabilities = np.tile(np.array([0.2, 0.3, 0.1, 0.4], np.float32), (num_rows(), 1))
+    player = DecisionPlayer(GAME, probabilities)
     assert dict(player.mixture(view("MATCHSTATE:1:0::|Th9h"))) == pytest.approx(
         {Action("f"): 0.2, CALL: 0.3, raise_to(200): 0.1, raise_to(6): 0.4}
     )
@@ -112,8 +112,8 @@ def test_its_mixture_is_what_it_plays() -> None:
 
 @pytest.mark.parametrize("other", [Uniform(), Mix(0, 1, 0), Mix(0, 0, 1), Mix(0.2, 0.4, 0.4)])
 def test_it_does_nothing_illegal_and_the_same_again(other) -> None:
-    chances = np.random.default_rng(1).random((num_rows(), 4)).astype(np.float32)
-    players = DecisionPlayer(GAME, chances), other
+    probabilities = np.random.default_rng(1).random((num_rows(), 4)).astype(np.float32)
+    players = DecisionPlayer(GAME, probabilities), other
     first, again = (play_match(GAME, players, 60, seed=3) for _ in range(2))
     assert (first.chips == again.chips).all()
 
@@ -128,7 +128,7 @@ def test_it_plays_what_was_trained(tmp_path, monkeypatch) -> None:
     save_training(tmp_path / "bots/ectomynx-frc", settings, run)
     player = make_player("ectomynx-frc", GAME)
     assert isinstance(player, DecisionPlayer)
-    np.testing.assert_array_equal(player.chances, strategy_of_run(settings, run))
+    np.testing.assert_array_equal(player.probabilities, strategy_of_run(settings, run))
 
 
 def test_games_it_was_not_trained_for_are_refused() -> None:

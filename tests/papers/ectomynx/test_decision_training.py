@@ -54,7 +54,7 @@ def test_regrets_are_added_and_cut_at_zero() -> None:
     gains = np.zeros((2, 2, 4), np.int64)
     gains[:, 0] = np.array([[-2, -3, 1, 0], [1, 0, 1, 3]]) * decisions.GAIN_UNIT
     chosen = np.zeros_like(gains)
-    chosen[1, 0] = np.array([0.5, 0.25, 0.25, 0]) * decisions.CHANCE_UNIT
+    chosen[1, 0] = np.array([0.5, 0.25, 0.25, 0]) * decisions.PROBABILITY_UNIT
     visits = np.ones((2, 2), np.int64)
     decisions.match_regrets(scores, average, gains, chosen, visits, 4.0)
     assert scores.tolist() == [[4, 0, 2, 3], [0, 0, 0, 0]]
@@ -82,7 +82,7 @@ def test_large_rates_give_the_best_action_all_and_no_nan() -> None:
     assert scores.tolist() == [[0, 1, 0, 0]]
 
 
-def test_what_no_walk_met_is_called_and_small_chances_are_cleaned() -> None:
+def test_what_no_walk_met_is_called_and_small_probabilities_are_cleaned() -> None:
     run = DecisionTraining.begin(TINY)
     run.average[0], run.scores[0] = (400, 599, 1, 0), (0, 0, 5, 5)
     run.scores[1] = (0, 30, 10, 0)  # regrets are known, but the other's play never led there
@@ -124,7 +124,7 @@ def test_other_settings_and_versions_are_refused(tmp_path, monkeypatch) -> None:
         Decisions(update="hedge")
     with pytest.raises(InvalidValueError, match="at least one hand"):
         Decisions(hands=0)
-    with pytest.raises(InvalidValueError, match="a rate is above zero"):
+    with pytest.raises(InvalidValueError, match="a rate must be above zero"):
         Decisions(rate=float("nan"))
 
 

@@ -48,9 +48,9 @@ def test_outcomes_by_the_turn_are_near_the_printed_ones(example: equity_table.Ex
         assert sum(ours) == pytest.approx(1)
         if example.name not in POINTS:
             continue
-        for printed, chance in zip(paper, ours, strict=True):
+        for printed, probability in zip(paper, ours, strict=True):
             if printed is not None:
-                assert abs(100 * chance - printed) < (POINTS[example.name] if swaps else 3.5)
+                assert abs(100 * probability - printed) < (POINTS[example.name] if swaps else 3.5)
 
 
 def test_outcomes_of_a_flush_draw_counted_by_hand() -> None:

@@ -89,7 +89,7 @@ def test_large_rates_choose_what_won_most(rate: float) -> None:
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, float("nan"), float("inf")])
 def test_rates_that_do_not_learn_are_refused(rate: float) -> None:
-    with pytest.raises(InvalidValueError, match="a rate is above zero and finite, not"):
+    with pytest.raises(InvalidValueError, match="a rate must be above zero and finite, not"):
         FixedStrategy(rate=rate)
 
 

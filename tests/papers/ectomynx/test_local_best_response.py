@@ -39,28 +39,28 @@ def view(line: str) -> View:
     return View(*parse_state(GAME, line))
 
 
-def even(*chances: float) -> np.ndarray:
-    return np.tile(np.array(chances, np.float32), (num_rows(), 1))
+def even(*probabilities: float) -> np.ndarray:
+    return np.tile(np.array(probabilities, np.float32), (num_rows(), 1))
 
 
 @pytest.mark.parametrize("spot", SPOTS)
 @pytest.mark.parametrize("hand", ["Jh5c", "QcQd", "9c8c"])
-def test_chances_of_hands_are_what_its_player_mixes(spot: str, hand: str) -> None:
-    chances = np.random.default_rng(1).random((num_rows(), 4)).astype(np.float32)
-    player, seen = DecisionPlayer(GAME, chances), view(spot.format(hand))
+def test_probabilities_of_hands_are_what_its_player_mixes(spot: str, hand: str) -> None:
+    probabilities = np.random.default_rng(1).random((num_rows(), 4)).astype(np.float32)
+    player, seen = DecisionPlayer(GAME, probabilities), view(spot.format(hand))
     holes = np.array([parse_cards(hand), parse_cards("KcKd")], np.uint8)
     found = player.bet_probabilities(seen.betting, seen.board, holes)
-    assert {action: chance[0] for action, chance in found} == pytest.approx(
+    assert {action: probability[0] for action, probability in found} == pytest.approx(
         dict(player.mixture(seen)), abs=1e-6
     )
-    assert sum(chance for _, chance in found) == pytest.approx(np.ones(2))
+    assert sum(probability for _, probability in found) == pytest.approx(np.ones(2))
 
 
 @pytest.mark.parametrize("hand", ["Jh5c", "QcQd", "9c8c", "Th4h"])
-def test_chances_of_swaps_are_what_its_player_mixes(hand: str) -> None:
-    chances = np.random.default_rng(1).random((num_rows(), 4)).astype(np.float32)
+def test_probabilities_of_swaps_are_what_its_player_mixes(hand: str) -> None:
+    probabilities = np.random.default_rng(1).random((num_rows(), 4)).astype(np.float32)
     for line in ("MATCHSTATE:0:0:r6c/:{}|/3d3hTs", "MATCHSTATE:1:0:r6c/kkcr14c/k:|{}/3d3hTs/Ac"):
-        player, seen = DecisionPlayer(GAME, chances), view(line.format(hand))
+        player, seen = DecisionPlayer(GAME, probabilities), view(line.format(hand))
         holes = np.array([parse_cards(hand)], np.uint8)
         found = player.swap_probabilities(seen.betting, seen.board, holes)[0]
         expected = dict(player.mixture(seen))
@@ -69,7 +69,7 @@ def test_chances_of_swaps_are_what_its_player_mixes(hand: str) -> None:
 
 
 @pytest.mark.parametrize("spot", SPOTS)
-def test_chances_of_levels_are_how_often_they_are_drawn(spot: str) -> None:
+def test_probabilities_of_levels_are_how_often_they_are_drawn(spot: str) -> None:
     """Where the street has begun, draws whose level would have done otherwise do not count."""
     weights = np.array([random_start(BB, 1), random_start(BU, 1)])
     player, seen = LevelPlayer(GAME, weights), view(spot.format("QcQd"))
@@ -87,8 +87,8 @@ def test_chances_of_levels_are_how_often_they_are_drawn(spot: str) -> None:
                 continue
         drawn[player.act(seen)] += 1
     total = sum(drawn.values())
-    for action, chance in found.items():
-        assert drawn[action] / total == pytest.approx(chance, abs=4.5 * 0.5 / total**0.5)
+    for action, probability in found.items():
+        assert drawn[action] / total == pytest.approx(probability, abs=4.5 * 0.5 / total**0.5)
     assert sum(found.values()) == pytest.approx(1)
 
 
@@ -136,7 +136,7 @@ RIVER = "MATCHSTATE:0:0:r6c/kkcc/kkcc/{}:{}|/AsKsQs/Js/2d"
 
 
 @pytest.mark.parametrize(
-    ("chances", "hand", "betting", "action"),
+    ("probabilities", "hand", "betting", "action"),
     [
         ((0, 1, 0, 0), "Ts9d", "", "r200"),  # the nuts against one who calls
         ((0, 1, 0, 0), "Ts9d", "cr12", "r200"),
@@ -145,19 +145,19 @@ RIVER = "MATCHSTATE:0:0:r6c/kkcc/kkcc/{}:{}|/AsKsQs/Js/2d"
         ((1, 0, 0, 0), "3c4d", "", "r12"),  # nothing, against one who folds: any raise will do
     ],
 )
-def test_what_it_does_where_the_answer_is_plain(chances, hand, betting, action) -> None:
-    response = LocalBestResponse(GAME, DecisionPlayer(GAME, even(*chances)))
+def test_what_it_does_where_the_answer_is_plain(probabilities, hand, betting, action) -> None:
+    response = LocalBestResponse(GAME, DecisionPlayer(GAME, even(*probabilities)))
     assert action_name(response.act(view(RIVER.format(betting, hand)))) == action
 
 
-@pytest.mark.parametrize("chances", [(1, 0, 0, 0), (0, 1, 0, 0)])
-def test_it_bluffs_whoever_folds_and_beats_whoever_calls(chances) -> None:
-    other = DecisionPlayer(GAME, even(*chances))
+@pytest.mark.parametrize("probabilities", [(1, 0, 0, 0), (0, 1, 0, 0)])
+def test_it_bluffs_whoever_folds_and_beats_whoever_calls(probabilities) -> None:
+    other = DecisionPlayer(GAME, even(*probabilities))
     match = play_match(GAME, (LocalBestResponse(GAME, other), other), 150, seed=1)
     assert match.chips.mean() > 1  # a big blind is two chips, a pot of blinds three
 
 
-def test_only_players_that_tell_their_chances_are_responded_to() -> None:
+def test_only_players_that_tell_their_probabilities_are_responded_to() -> None:
     assert isinstance(make_player("lbr:ectomynx:first", GAME), LocalBestResponse)
     with pytest.raises(InvalidValueError, match="ectomynx and ectomynx-frc, not to uniform"):
         make_player("lbr:uniform", GAME)

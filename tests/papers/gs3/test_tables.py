@@ -32,10 +32,15 @@ def test_three_methods_agree_with_two_buckets_a_round() -> None:
 
 
 def test_rows_of_table_one_without_an_opponent_are_printed_unplayed() -> None:
-    rules, told = get_game("holdem-limit"), []
+    rules, reported = get_game("holdem-limit"), []
     rows = list(
         tables.static_rows(
-            rules, "always-call", 20, 1, lambda what, share: told.append(what), ("gs2", "psopti2")
+            rules,
+            "always-call",
+            20,
+            1,
+            lambda what, share: reported.append(what),
+            ("gs2", "psopti2"),
         )
     )
     assert [row.name.split(" – ")[1] for row in rows] == list(tables.STATIC)
@@ -44,7 +49,7 @@ def test_rows_of_table_one_without_an_opponent_are_printed_unplayed() -> None:
     assert all(row.hands == 20 for row in rows if row.ours is not None)
     # The same cards in both seats and nobody decides anything: nothing is won.
     assert rows[0].ours == 0
-    assert "always-call against always-raise" in told
+    assert "always-call against always-raise" in reported
 
 
 def test_finer_buckets_are_made_once_and_meet(

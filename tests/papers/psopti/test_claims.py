@@ -86,10 +86,12 @@ def test_more_bets_and_finer_buckets_only_help_the_responder(three, strengths, m
 
 def test_the_claims_rows_name_what_they_measure(three):
     rows = {row.name: row for row in claims.bets_rows(*three)}
-    responses = [rows[f"{bets} bets a round: a best response with 4 wins"].ours for bets in (2, 4)]
+    responses = [
+        rows[f"{bets} bets per round: a best response with 4 wins"].ours for bets in (2, 4)
+    ]
     assert responses[0] > responses[1]
     assert responses[1] <= 5e-4
-    assert rows["2 bets a round: first bets differ from those with 4"].unit == "%"
+    assert rows["2 bets per round: first bets differ from those with 4"].unit == "%"
     changes = {row.name: row.ours for row in claims.merged_rows(*three)}
     assert changes["merged: first bets on the flop differ"] > 0
 
@@ -135,32 +137,32 @@ def test_a_composed_player_loses_by_its_opening_alone_where_that_tells_nothing()
     worth = [LinearProgram().solve(model).value for model in later]  # to player 0, who acts first
     ends = PlayedOut(stakes.astype(float), np.reshape(worth, (4, 1, 1)))
     exact = bucket_game(buckets, counts, menu, last_round=0, ending=ends)
-    told = []
+    reported = []
     (row,) = composed_rows(
-        buckets, counts, {"round 1": opening}, lambda what, share: told.append(what)
+        buckets, counts, {"round 1": opening}, lambda what, share: reported.append(what)
     )
     won = evaluate(exact, opening.plans).exploitability / SMALL_BET
     assert row.ours == pytest.approx(won, abs=1e-3)
     assert row.ours > 0.005
     assert row.name == "round 1, composed: a best response in all rounds wins"
-    assert told == ["postflop models behind round 1"]
+    assert reported == ["postflop models behind round 1"]
 
 
 def test_the_share_of_draws_is_by_how_often_weak_hands_come_and_bet(model):
     bets = np.array([[0.5, 0.0, 1.0], [0.1, 0.0, 1.0]])
-    told = replace(model)
-    told.__dict__["first_bets"] = bets
-    chances = np.array([0.5, 0.4, 0.1])
+    reported = replace(model)
+    reported.__dict__["first_bets"] = bets
+    probabilities = np.array([0.5, 0.4, 0.1])
     # Weak hands bet 0.3 of 0.5, draws all of 0.1.
-    assert claims.bluff_share(told, chances) == pytest.approx(0.1 / 0.25)
-    assert claims.bets_change(told, told, chances) == 0
+    assert claims.bluff_share(reported, probabilities) == pytest.approx(0.1 / 0.25)
+    assert claims.bets_change(reported, reported, probabilities) == 0
 
 
-def test_first_bets_are_chances(three, model):
+def test_first_bets_are_probabilities(three, model):
     assert model.first_bets.shape == (2, 3)
     assert ((model.first_bets >= 0) & (model.first_bets <= 1)).all()
-    chances = claims.first_chances(*three)
-    assert chances.sum() == pytest.approx(1)
+    probabilities = claims.first_probabilities(*three)
+    assert probabilities.sum() == pytest.approx(1)
 
 
 @pytest.mark.slow

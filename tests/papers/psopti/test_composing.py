@@ -38,13 +38,13 @@ WAYS = ["cc", "rc", "crc", "rrc", "crrc"]
 
 
 def solved(bot: GluedBot, folder: Path) -> list[str]:
-    """Solve a bot's models and glue them; what was told."""
-    told: list[str] = []
-    for model in composing.models(bot, folder, told.append):
+    """Solve a bot's models, glue them and return the reported notes."""
+    reported: list[str] = []
+    for model in composing.models(bot, folder, reported.append):
         prepared = training.begun(model.bot, folder / model.name, model.description, seed=0)
         training.run(model.bot, prepared, target=training.target_chips(bot, prepared[0]))
-    composing.keep_glued(bot, folder, told.append)
-    return told
+    composing.keep_glued(bot, folder, reported.append)
+    return reported
 
 
 @pytest.fixture(scope="module")
@@ -56,12 +56,12 @@ def folder(tmp_path_factory) -> Path:
     training.count_deals(TINY, folder, buckets)
     assert not solved(TINY, folder)
     assert solved(POTS, folder) == [
-        f"after {name} the pot is 6 bets: played as one of 4" for name in ("rrc", "crrc")
+        f"after {name} the pot is 6 bets: played as a pot of 4" for name in ("rrc", "crrc")
     ]
     return folder
 
 
-def chances(part: Part, name: str, player: int, column: int) -> list[float]:
+def probabilities(part: Part, name: str, player: int, column: int) -> list[float]:
     """What a part plays at a betting of its own, by its names."""
     node = part.betting.parse(name)
     behaviour = part.behaviour[player]
@@ -98,7 +98,7 @@ def test_every_decision_is_that_of_the_model_it_belongs_to(folder):
             width, start = int(seat.tree.num_states[r]), int(seat.tree.block_start[r])
             found = [seat.chances[start + row * width + column] / SURE for row in rows.tolist()]
             np.testing.assert_allclose(
-                found, chances(part, way if r == 0 else rest, player, column), atol=2e-5
+                found, probabilities(part, way if r == 0 else rest, player, column), atol=2e-5
             )
 
 
@@ -109,8 +109,10 @@ def test_beliefs_are_how_often_the_opening_comes_there(folder):
     part = Part(game.betting, game.trees, (behaviour[0], behaviour[1]))
     priors = Solution.load(folder / "postflop-crc").game.priors
     # The dealer, player 1, calls and then calls the raise; player 0 raises after the call.
-    calls = [chances(part, "", 1, a)[1] * chances(part, "cr", 1, a)[1] for a in range(3)]
-    raises = [chances(part, "c", 0, a)[-1] for a in range(3)]
+    calls = [
+        probabilities(part, "", 1, a)[1] * probabilities(part, "cr", 1, a)[1] for a in range(3)
+    ]
+    raises = [probabilities(part, "c", 0, a)[-1] for a in range(3)]
     np.testing.assert_allclose(priors, [raises, calls], atol=1e-12)
 
 
@@ -194,11 +196,11 @@ def test_a_way_that_is_never_played_is_believed_of_any_hand(folder, tmp_path):
     for child in game.betting.children(0):  # the dealer always folds
         row = int(rows[child])
         never[1][row * width : (row + 1) * width] = game.betting.step(child) == "f"
-    plans = tuple(game.realize(player, chances) for player, chances in enumerate(never))
-    told: list[str] = []
-    priors = composing.beliefs(game, plans, "rc", told.append)
+    plans = tuple(game.realize(player, probabilities) for player, probabilities in enumerate(never))
+    reported: list[str] = []
+    priors = composing.beliefs(game, plans, "rc", reported.append)
     assert priors[1] == (1, 1, 1)
-    assert told == ["player 1 never plays rc: any hand is believed there"]
+    assert reported == ["player 1 never plays rc: any hand is assumed there"]
 
 
 def test_a_better_opening_makes_later_models_out_of_date(folder):

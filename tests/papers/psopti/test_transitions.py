@@ -63,11 +63,11 @@ def by_hand(deals):
     mean = {pair: n / singles[2][pair] for pair, n in won.items()}
     lost, lost_won = 0.0, 0.0
     for path in itertools.product(*singles):
-        chance = singles[0][path[0]] / total
+        probability = singles[0][path[0]] / total
         for r in range(2):
-            chance *= steps[r].get(path[r : r + 2], 0.0)
-        lost += abs(chance - paths[path] / total) / 2
-        lost_won += abs(chance * mean[path[2]] - exact_won[path] / total) / 2
+            probability *= steps[r].get(path[r : r + 2], 0.0)
+        lost += abs(probability - paths[path] / total) / 2
+        lost_won += abs(probability * mean[path[2]] - exact_won[path] / total) / 2
     return singles[0], steps, mean, lost, lost_won
 
 
@@ -76,8 +76,8 @@ def assert_as_counted(network, memory, deals):
     for pair, number in start.items():
         assert network.start[pair] == pytest.approx(number / len(deals), abs=1e-14)
     for step, expected in zip(network.steps, steps, strict=True):
-        for (one, two), chance in expected.items():
-            assert step[one + two] == pytest.approx(chance, abs=1e-14)
+        for (one, two), probability in expected.items():
+            assert step[one + two] == pytest.approx(probability, abs=1e-14)
         assert np.count_nonzero(step) == len(expected)
     for pair, sign in mean.items():
         assert network.won[pair] == pytest.approx(sign, abs=1e-14)
@@ -86,7 +86,7 @@ def assert_as_counted(network, memory, deals):
     assert lost > 0.01
 
 
-def test_chances_and_distances_are_those_of_all_deals(buckets):
+def test_probabilities_and_distances_are_those_of_all_deals(buckets):
     counts = joint(buckets)
     network = transitions(buckets, counts)
     assert_as_counted(network, compare(network, buckets, counts), list(sequences(buckets)))

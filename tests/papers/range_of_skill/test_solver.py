@@ -26,8 +26,10 @@ def pure_plans(number):
 def random_plans(game, player, number, seed):
     rng, plans = np.random.default_rng(seed), []
     for _ in range(number):
-        chances = game.uniform(player) * rng.random(game.lengths[player]) ** 3
-        plans.append(game.realize(player, game.behaviour(player, game.realize(player, chances))))
+        probabilities = game.uniform(player) * rng.random(game.lengths[player]) ** 3
+        plans.append(
+            game.realize(player, game.behaviour(player, game.realize(player, probabilities)))
+        )
     return np.stack(plans)
 
 
