@@ -58,7 +58,7 @@ def bettings(*totals):
 
 @given(st.lists(SIZES, min_size=3, max_size=3, unique=True).map(sorted))
 def test_the_mapping_leaves_a_bluffer_nothing_to_gain(sizes):
-    # One street, a bettor who knows the winner: a bet of s pots is called with 1 / (1 + s).
+    # One street, and the bettor knows the winner: a bet of s pots is called with 1 / (1 + s).
     small, share, large = sizes
     if large - small < 1e-6:
         return

@@ -90,14 +90,14 @@ class Aadapti(Player):
         """Split the actions of a shown hand into drawn ones and ones that fit the pattern."""
         doubt = self.doubt
 
-        def look(betting: Betting, places: Floats, weights: Floats, kind: str) -> Floats:
+        def observe(betting: Betting, places: Floats, weights: Floats, kind: str) -> Floats:
             fits = (1 - doubt) * (self._pattern(betting, places, weights, kind)[hand])
             drawn = doubt * self.frequencies(betting)[_KINDS.index(kind)]
             self._num_drawn += float(drawn / (drawn + fits))
             self._num_shown += 1
             return self._probabilities(betting, places, weights, kind)
 
-        posterior(view, look)
+        posterior(view, observe)
 
     def _later_bets(self, round: int) -> float:
         """Return the chips that each player is expected to add in later rounds."""
@@ -136,8 +136,8 @@ class Aadapti(Player):
         below[order] = np.cumsum(weights[order]) - weights[order] / 2
         share = below / max(weights.sum(), 1e-12)
         fold, call, _ = self.frequencies(betting)
-        wished = (share >= fold).astype(int) + (share >= fold + call)
-        return wished == _KINDS.index(kind)
+        taken = (share >= fold).astype(int) + (share >= fold + call)
+        return taken == _KINDS.index(kind)
 
 
 def _context(betting: Betting) -> tuple[int, int]:

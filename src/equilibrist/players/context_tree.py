@@ -6,7 +6,7 @@ showdown. A rarely seen context is assumed to resemble its *coarser context*, le
 
     decisions     facing a bet, cap reached → round, raises of both players in it
                   → the same and all earlier raises → the exact history
-    showdowns     total raises of the opponent → raises in each round, and who raised last
+    showdowns     total raises of the opponent → raises in each round, and last raiser
                   → the exact history
 
 With counts n of a context and beliefs p of the coarser one, the belief is (n + w·p) / (Σn + w).
@@ -100,7 +100,7 @@ class Contexts:
         child = np.full((len(tree), 3), len(tree), np.int32)
         # Raises of each player in each round, on the path to each node.
         raises = np.zeros((len(tree), rules.num_rounds, 2), np.int64)
-        last = np.full(len(tree), -1)  # who raised last
+        last = np.full(len(tree), -1)  # the player that raised last
         for node in range(1, len(tree)):
             parent, letter = int(tree.parent[node]), chr(tree.action_kind[node])
             place = KINDS.index(letter) if letter in KINDS else 1

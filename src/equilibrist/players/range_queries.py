@@ -18,7 +18,7 @@ BetProbabilities: TypeAlias = tuple[tuple[Action, NDArray[np.float64]], ...]
 
 
 @runtime_checkable
-class Readable(Protocol):
+class QueryablePlayer(Protocol):
     """A player of discard hold'em that reports its action probabilities for any hand."""
 
     def bet_probabilities(self, betting: Betting, board: Cards, holes: Hands) -> BetProbabilities:

@@ -1,4 +1,4 @@
-"""GS2's way to play: beliefs against Bayes' rule hand by hand, subgames, their log."""
+"""Tests of GS2's two-phase player: beliefs against Bayes' rule hand by hand, subgames, log."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ MENU = BetMenu(max_raises=(1, 1, 1, 1))
 
 @pytest.fixture(scope="module")
 def model():
-    """A truncated game of few buckets, its solution and the buckets."""
+    """Return a truncated game of few buckets, its solution and the buckets."""
     buckets = build("percentile", RULES, [2, 4, 8, 16])
     counts = joint(buckets)
     ending = play_out(buckets, counts, MENU, 2, iterations=50)
@@ -52,7 +52,7 @@ def strategy(model):
 
 
 def played(text, deal, rules=RULES):
-    """A hand after some actions."""
+    """Return a hand after some actions."""
     state = HandState.start(rules, deal)
     for letter in text:
         state = state.apply(parse_action(letter))
@@ -90,8 +90,8 @@ def test_beliefs_are_the_product_of_the_probabilities_of_each_hand(strategy):
         assert not found[blocked].any()
 
 
-def test_what_is_played_is_the_average_of_the_subgame(strategy):
-    """The mixture at the turn, computed by hand from beliefs, subgame and CFR+."""
+def test_the_player_uses_the_average_strategy_of_the_subgame(strategy):
+    """Compare the mixture at the turn with one computed from beliefs, subgame and CFR+."""
     reported = []
     player = TwoPhasePlayer(strategy, RULES, "gs2", Budget(None, 20), reported.append)
     turn = played("rccc", next(iter(Dealer(RULES, 6))))
@@ -120,8 +120,8 @@ def test_what_is_played_is_the_average_of_the_subgame(strategy):
 
 
 @pytest.mark.parametrize("opponent", ["always-raise", "uniform"])
-def test_matches_are_legal_and_the_same_again_with_iterations(strategy, opponent):
-    """Always-raise goes beyond the caps in every round."""
+def test_matches_are_legal_and_repeatable_with_iterations(strategy, opponent):
+    """Play legal, repeatable matches; always-raise goes beyond the caps in every round."""
     results, logs = [], []
     for _ in range(2):
         reported = []
@@ -132,10 +132,10 @@ def test_matches_are_legal_and_the_same_again_with_iterations(strategy, opponent
     assert results[0] == results[1]
     assert logs[0] == logs[1]
     done = {(decision.place.split()[0], decision.iterations) for decision in logs[0]}
-    assert done == {("turn", 3), ("river", 300)}  # as much work in each
+    assert done == {("turn", 3), ("river", 300)}  # equal work in each round
 
 
-def test_when_the_time_is_over_it_plays_what_it_has_and_says_so(strategy):
+def test_at_the_end_of_its_time_it_plays_the_current_solution_and_logs_it(strategy):
     reported = []
     player = TwoPhasePlayer(strategy, RULES, "gs2", Budget(1e-9), reported.append)
     turn = played("rccc", next(iter(Dealer(RULES, 7))))
@@ -144,14 +144,14 @@ def test_when_the_time_is_over_it_plays_what_it_has_and_says_so(strategy):
     assert reported[0].is_late
     assert reported[0].iterations == 3  # the least
     assert str(reported[0]).endswith("out of time")
-    # The other seat is asked later in the round, and again: it goes on from there.
+    # The other seat decides later in the round, and again: it continues from there.
     again = TwoPhasePlayer(strategy, RULES, "gs2", Budget(30.0, iterations=4), reported.append)
     again.act(View.of(turn, turn.actor))
     assert not reported[1].is_late
     assert reported[1].iterations == 4
 
 
-def test_hands_that_nobody_can_have_are_replaced_by_any(model):
+def test_empty_ranges_are_replaced_by_all_hands(model):
     game, plans, buckets = model
     folds = [game.behaviour(player, plan) for player, plan in enumerate(plans)]
     node = game.betting.parse("rc")  # player 1 raises, player 0 never calls
@@ -176,7 +176,7 @@ def test_hands_that_nobody_can_have_are_replaced_by_any(model):
 
 
 def test_rivers_solved_by_themselves_are_less_exploitable_than_those_of_a_short_turn(strategy):
-    """All rivers of a turn that got few iterations, kept or solved again from its beliefs."""
+    """Compare all rivers of a turn with few iterations, as solved or solved again by themselves."""
     turn = played("rccc", next(iter(Dealer(RULES, 9))))
     view = View.of(turn, turn.actor)
     node = find_node(strategy.tree, turn.betting)
@@ -221,7 +221,7 @@ def _copy_river(found, number, end, into, river, solved, player):
             ours[found.rows[player].row[there]] = theirs[river.rows[player].row[v]]
 
 
-def test_options_that_make_no_sense_are_explained(tmp_path, monkeypatch, strategy):
+def test_invalid_options_raise_helpful_errors(tmp_path, monkeypatch, strategy):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ParseError, match="'-1' is no time for gs2; write seconds per decision"):
         make_player("gs2:-1", RULES)

@@ -1,4 +1,4 @@
-"""Players glued from models: what each part plays, and what the beliefs of later ones are."""
+"""Tests of players glued from models: the strategy of each part, and the beliefs of later ones."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +49,7 @@ def solved(bot: GluedBot, folder: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Both bots, trained."""
+    """Return the folders of both trained bots."""
     folder = tmp_path_factory.mktemp("bots") / "tiny"
     rules = get_game("royal-holdem")
     buckets = training.make_buckets(rules, TINY.recipe, TINY.buckets, folder)
@@ -62,7 +62,7 @@ def folder(tmp_path_factory) -> Path:
 
 
 def probabilities(part: Part, name: str, player: int, column: int) -> list[float]:
-    """What a part plays at a betting of its own, by its names."""
+    """Return the probabilities of a part at a betting of its own tree, given by name."""
     node = part.betting.parse(name)
     behaviour = part.behaviour[player]
     tree, r = part.trees[player], int(part.betting.round[node]) - part.betting.first_round
@@ -102,7 +102,7 @@ def test_every_decision_is_that_of_the_model_it_belongs_to(folder):
             )
 
 
-def test_beliefs_are_how_often_the_opening_comes_there(folder):
+def test_beliefs_are_the_reach_probabilities_of_the_opening(folder):
     opening = Solution.load(folder / "preflop")
     game = game_of(opening)
     behaviour = [game.behaviour(player, plan) for player, plan in enumerate(opening.plans)]
@@ -187,7 +187,7 @@ def test_a_model_without_the_raises_of_the_game_is_refused_by_name(folder):
         glue(tree, GluedBuckets(columns.opening + 2, buckets), opening, {})
 
 
-def test_a_way_that_is_never_played_is_believed_of_any_hand(folder, tmp_path):
+def test_betting_that_is_never_played_gives_uniform_beliefs(folder, tmp_path):
     opening = Solution.load(folder / "preflop")
     game = game_of(opening)
     never = [game.uniform(player) for player in (0, 1)]

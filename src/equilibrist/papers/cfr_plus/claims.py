@@ -43,7 +43,7 @@ MEASURED = {
 
 
 @dataclass(frozen=True)
-class PaperRow:
+class ClaimRow:
     """One row of the table: a published number, None if there is none, and ours."""
 
     name: str
@@ -68,9 +68,9 @@ class Curve:
 
 def reproduce(
     iterations: dict[str, int] | None = None, watch: Callable[[str], None] | None = None
-) -> tuple[list[PaperRow], list[Curve]]:
+) -> tuple[list[ClaimRow], list[Curve]]:
     """Run CFR and CFR+ on each game and return rows for the table and curves for the plot."""
-    rows: list[PaperRow] = []
+    rows: list[ClaimRow] = []
     curves: list[Curve] = []
     for name, most in (iterations or GAMES).items():
         game = exact_game(get_game(name))
@@ -81,8 +81,8 @@ def reproduce(
                 rows.append(row)
                 curves.append(curve)
     rows += [
-        PaperRow("limit hold'em: Cepheus' exploitability", 0.986, None, "mbb/g"),
-        PaperRow("limit hold'em: iterations to it", 1_579, None, "iterations"),
+        ClaimRow("limit hold'em: Cepheus' exploitability", 0.986, None, "mbb/g"),
+        ClaimRow("limit hold'em: iterations to it", 1_579, None, "iterations"),
     ]
     return rows, curves
 
@@ -100,7 +100,7 @@ def figure_s1(known: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["real_game"])
 
 
-def _run(game: SequenceGame, solver: CFR, most: int) -> Iterator[tuple[PaperRow, Curve]]:
+def _run(game: SequenceGame, solver: CFR, most: int) -> Iterator[tuple[ClaimRow, Curve]]:
     """Run one method on one game and yield the results of its average and current strategy."""
     state = solver.init(game)
     points = list(_evaluation_points(most))
@@ -123,7 +123,7 @@ def _run(game: SequenceGame, solver: CFR, most: int) -> Iterator[tuple[PaperRow,
     for kind, values in found.items():
         name = f"{game.name}: {solver.name}, {kind} strategy"
         yield (
-            PaperRow(name, None, values[-1], game.unit, most, regret, bound),
+            ClaimRow(name, None, values[-1], game.unit, most, regret, bound),
             Curve(
                 game.name, f"{solver.name} {kind}", np.array(points), np.array(values), game.unit
             ),

@@ -31,7 +31,7 @@ PREFLOP_THRESHOLDS = (0, 2, 8, 24, 72, 200)
 MOST_LEVEL = len(IDEAL_SIZES) - 1
 NUM_LEVELS = MOST_LEVEL + 1
 
-FOLD, CALL, RAISE = range(3)  # a check is a call of nothing, a bet a raise
+FOLD, CALL, RAISE = range(3)  # a check is a call of zero chips, a bet is a raise
 
 
 class Spot(NamedTuple):

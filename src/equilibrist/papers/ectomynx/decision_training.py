@@ -43,8 +43,8 @@ from equilibrist.papers.ectomynx.decision_game import (
 )
 from equilibrist.papers.ectomynx.level_training import (
     CYCLES,
+    CheckpointSaver,
     Cycle,
-    Keeper,
     check_rate,
     check_same,
     cycles_array,
@@ -126,16 +126,16 @@ def train(
 ) -> DecisionTraining:
     """Train until the run has `cycles` cycles, with the options of `level_training.train`."""
     run = load_training(out, settings) if out and resume else DecisionTraining.begin(settings)
-    keep = Keeper(None if out is None else lambda: save_training(out, settings, run))
+    keep = CheckpointSaver(None if out is None else lambda: save_training(out, settings, run))
     sums = Sums.empty()
     while len(run.cycles) < cycles:
         while run.hands_done < settings.hands:
-            keep.stop_if_asked(run)
+            keep.check_stop(run)
             walk_block(settings, run, sums)
             if watch is not None:
                 watch(run)
             keep(is_due=False)
-        keep.stop_if_asked(run)
+        keep.check_stop(run)
         finish_cycle(settings, run)
         keep(is_due=True)
         if watch is not None:

@@ -142,15 +142,15 @@ def train(
     continues the run stored there. If a stop is requested, the run is saved and `Stopped` raised.
     """
     run = load_training(out, settings) if out and resume else Training.begin(settings)
-    keep = Keeper(None if out is None else lambda: save_training(out, settings, run))
+    keep = CheckpointSaver(None if out is None else lambda: save_training(out, settings, run))
     while len(run.cycles) < cycles:
         while run.hands_done < settings.hands:
-            keep.stop_if_asked(run)
+            keep.check_stop(run)
             play_block(settings, run)
             if watch is not None:
                 watch(run)
             keep(is_due=run.hands_done == settings.hands)
-        keep.stop_if_asked(run)
+        keep.check_stop(run)
         finish_cycle(settings, run)
         keep(is_due=True)
         if watch is not None:
@@ -252,7 +252,7 @@ def key_of(seed: int, stream: int) -> np.uint64:
 # --- on disk --------------------------------------------------------------------------------------
 
 
-class Keeper:
+class CheckpointSaver:
     """Saver of a run: calls `save` when a cycle ends or when a checkpoint is due."""
 
     def __init__(self, save: Callable[[], None] | None) -> None:
@@ -272,7 +272,7 @@ class Keeper:
         self._took = self._written - start
         self._is_saved = True
 
-    def stop_if_asked(self, run: object) -> None:
+    def check_stop(self, run: object) -> None:
         """Save the run and raise `Stopped` with it if a stop is requested; call between blocks."""
         now = time.perf_counter()
         if stopping.is_requested():

@@ -34,7 +34,7 @@ from equilibrist.papers.ectomynx.level_player import check_rules
 from equilibrist.papers.ectomynx.swap_rule import swap_by_rule, swap_places
 from equilibrist.players.catalog import make_player
 from equilibrist.players.player import Player, View
-from equilibrist.players.range_queries import Readable, before_each, taken_at
+from equilibrist.players.range_queries import QueryablePlayer, before_each, taken_at
 
 # Number of sampled boards and hands per probability to win: with 2,000 its standard error is 0.011,
 # or four chips of an all-in; with 200 it would be fourteen, and many all-ins would be luck.
@@ -50,7 +50,7 @@ class LocalBestResponse(Player):
 
     def __init__(self, rules: GameRules, other: Player) -> None:
         check_rules(rules, "lbr")
-        if not isinstance(other, Readable):
+        if not isinstance(other, QueryablePlayer):
             raise InvalidValueError(
                 f"lbr responds to ectomynx and ectomynx-frc, not to {other.name}", value=other.name
             )

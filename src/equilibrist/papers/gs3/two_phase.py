@@ -51,11 +51,11 @@ _RIVERS = 100  # iterations of a river alone in the time of one of a turn with a
 
 
 @dataclass(frozen=True)
-class Decision:
+class SolvedDecision:
     """Log entry of one decision in the second phase.
 
     Example:
-        >>> print(Decision(3, "turn AsKs7h2d", 40, 31, 1.004, True))
+        >>> print(SolvedDecision(3, "turn AsKs7h2d", 40, 31, 1.004, True))
         hand 3, turn AsKs7h2d, pot 40: 31 iterations in 1.00 s, out of time
     """
 
@@ -85,7 +85,7 @@ class TwoPhasePlayer(Player):
         rules: GameRules,
         name: str,
         budget: Budget | None = None,
-        report: Callable[[Decision], None] = lambda decision: None,
+        report: Callable[[SolvedDecision], None] = lambda decision: None,
     ) -> None:
         """Set up the player; `report` is called with every decision of the second phase."""
         if not rules.is_limit:
@@ -135,7 +135,7 @@ class TwoPhasePlayer(Player):
         probabilities = solved.chances(view.player, node, 0, hand)
         tree = solved.subgame.betting
         self.report(
-            Decision(
+            SolvedDecision(
                 view.state.hand_number,
                 f"{_round_name(view.rules, r)} {cards_name(view.board)}",
                 int(tree.spent[0].sum()),
@@ -228,7 +228,7 @@ class _Log:
         self._path = path
         path.write_text("", encoding="utf-8")
 
-    def __call__(self, decision: Decision) -> None:
+    def __call__(self, decision: SolvedDecision) -> None:
         with self._path.open("a", encoding="utf-8") as file:
             print(decision, file=file)
 

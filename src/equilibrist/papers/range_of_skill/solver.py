@@ -64,7 +64,7 @@ class RangeOfSkill:
     method: str = "lp"  # method of the generalized best responses: lp, half-oracle or cfr+
     accuracy: float = 1e-7  # ε′ of the generalized best responses, in the game's unit
     share: float = 0.0  # ε′ may also be this share of the last gain, if that is larger
-    kept_as: str = "float64"  # dtype of the list; float32 halves the memory, for large ε
+    stored_dtype: str = "float64"  # dtype of the list; float32 halves the memory, for large ε
     name: str = "range-of-skill"
 
     def __post_init__(self) -> None:
@@ -83,13 +83,13 @@ class RangeOfSkill:
             method="cfr+",
             accuracy=target / 2,
             share=_SHARE,
-            kept_as=dtype,
+            stored_dtype=dtype,
         )
 
     def init(self, game: SequenceGame, seed: int = 0) -> State:
         """Return the state with uniform play alone on the list; the seed is ignored."""
         symmetric = symmetrise(game).game
-        plan = symmetric.realize(0, symmetric.uniform(0)).astype(self.kept_as)
+        plan = symmetric.realize(0, symmetric.uniform(0)).astype(self.stored_dtype)
         return {
             "iteration": np.array(0),
             "finished": np.array(False),

@@ -22,7 +22,7 @@ from equilibrist.papers.ectomynx.kernels.fixed_strategy import BB
 from equilibrist.papers.ectomynx.kernels.swap_deals import HANDS, deal_hand, last_hand, new_deal
 
 NUM_ACTIONS = 4
-FOLD, CALL, SHOVE, RAISE = range(NUM_ACTIONS)  # a check is a call of nothing, a bet a raise
+FOLD, CALL, SHOVE, RAISE = range(NUM_ACTIONS)  # a check is a call of zero chips, a bet is a raise
 _LAST_SWAP = 2
 GAIN_UNIT = 1 << 10  # regrets are stored in units of 1/1024 chip
 PROBABILITY_UNIT = 1 << 20  # probabilities are stored in units of 2⁻²⁰
