@@ -274,7 +274,7 @@ def test_flop_textures_are_wetness_times_three_and_volatility() -> None:
         (lambda: wetness([(0, 1, 1)]), "row 0 repeats a card"),
         (lambda: wetness([(0, 1, 52)]), "outside 0 … 51"),
         (lambda: wetness([(0.5, 1.0, 2.0)]), "whole-number array"),
-        (lambda: volatility([(0, 1, 2, 3)]), "volatility is of flops"),
+        (lambda: volatility([(0, 1, 2, 3)]), "volatility needs flops"),
         (lambda: strength_classes([(0, 1)], [(1, 2, 3)]), "row 0 repeats a card"),
         (lambda: strength_classes([(0, 1, 2)], [(4, 5, 6)]), "two for each of 1 boards"),
     ],
@@ -346,7 +346,7 @@ def test_flat_classes_are_those_of_the_hands(streets: Streets) -> None:
 
 
 def test_games_that_are_not_holdem_have_no_texture() -> None:
-    with pytest.raises(InvalidValueError, match="leduc is dealt otherwise"):
+    with pytest.raises(InvalidValueError, match="leduc is dealt differently"):
         texture(Streets.of(get_game("leduc")))
 
 

@@ -154,4 +154,4 @@ def test_what_has_no_joint_is_solved_whole_and_a_part_plays_nothing(answer, run,
     )  # fmt: skip
     failed = run("match", f"solution:{tmp_path / 'part'}", "always-call", "--hands", 4)
     assert failed.returncode == 2
-    assert "plays nothing by itself" in failed.stderr
+    assert "cannot play by itself" in failed.stderr

@@ -214,7 +214,8 @@ def test_scores_of_rows_become_probabilities():
     numbers = np.abs(combinations("float32", 4))[:, ::7]
     scores = np.ascontiguousarray(numbers.T)
     rows = [
-        [decisions._chance(scores, row, 0, 3, a) for a in range(4)] for row in range(len(scores))
+        [decisions._probability(scores, row, 0, 3, a) for a in range(4)]
+        for row in range(len(scores))
     ]
     found = np.array(rows)
     assert ((found >= 0) & (found <= 1)).all()

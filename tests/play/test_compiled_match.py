@@ -102,14 +102,14 @@ def chances_of(player, view):
     found = dict.fromkeys(legal, 0.0)
     kinds = {action.kind: action for action in legal}
     if isinstance(player, Mix):
-        for kind, chance in zip("fcr", player.chances, strict=True):
+        for kind, chance in zip("fcr", player.probabilities, strict=True):
             found[kinds.get(kind, CALL)] += chance
         return found
     tree = player.strategy.tree
     node = find_node(tree, view.betting)
     if node is None:
         return found | {CALL: 1.0}
-    chances = thresholded(player.strategy.chances(node, view), player.threshold)
+    chances = thresholded(player.strategy.probabilities(node, view), player.threshold)
     for child, chance in zip(tree.children(node), chances.tolist(), strict=True):
         found[tree.action(child)] = chance
     return found

@@ -1,4 +1,4 @@
-"""Players that learn: what they come to believe, and what it wins them."""
+"""Tests of adaptive players: their beliefs, and their gains from learning."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ ADAPTIVE = ["aadapti", "vexbot", "vexbot:miximix"]
 
 
 def taught(name, other, hands, seed=2):
-    """A player after some hands against another."""
+    """Return a player after some hands against another."""
     player = make_player(name, LIMIT)
     play_match(LIMIT, (player, make_player(other, LIMIT)), hands, seed=seed)
     return player
@@ -43,7 +43,7 @@ def test_contexts_are_the_nodes_of_the_betting_tree(contexts):
     assert len(set(exact.tolist())) == len(tree)
 
 
-def test_below_a_node_is_what_begins_with_its_name(contexts):
+def test_nodes_below_a_node_begin_with_its_name(contexts):
     tree = contexts.tree
     inner, showdowns = contexts.below(tree.parse("crrc/cc/"))
     named = {node for node in range(len(tree)) if tree.name(node).startswith("crrc/cc/")}
@@ -57,11 +57,11 @@ def test_beliefs_start_coarse_and_become_exact(contexts):
     model, tree = OpponentModel(contexts), contexts.tree
     seen, alike, unlike = 0, 1, 2
     nodes = np.array([tree.parse(name) for name in ("cc/r", "rc/r", "cc/")])
-    before = model.action_chances(nodes)
+    before = model.action_probabilities(nodes)
     assert np.allclose(before.sum(axis=1), 1)
     for _ in range(500):
         model.see_action(nodes[seen], "f")
-    after = model.action_chances(nodes)
+    after = model.action_probabilities(nodes)
     assert after[seen, 0] > 0.98
     assert before[alike, 0] < after[alike, 0]  # never seen itself, but histories like it
     assert (after[unlike] == before[unlike]).all()
@@ -72,10 +72,10 @@ def test_showdowns_are_counted_by_history(contexts):
     leaf = np.array([tree.parse("cc/cc/cc/crc")])
     bluff = np.zeros(BINS)
     bluff[:5] = 1  # what wins from a hand of the lowest quarter only
-    before = [model.win_chances(player, leaf, bluff).item() for player in (0, 1)]
+    before = [model.win_probabilities(player, leaf, bluff).item() for player in (0, 1)]
     for _ in range(200):
         model.see_showdown(leaf.item(), 1, 0.1)
-    after = [model.win_chances(player, leaf, bluff).item() for player in (0, 1)]
+    after = [model.win_probabilities(player, leaf, bluff).item() for player in (0, 1)]
     assert max(before) < 0.5
     assert after[1] > 0.9
     assert after[0] < 0.6  # of the other seat only what all showdowns have in common is learnt
@@ -88,7 +88,7 @@ def test_showdowns_teach_what_a_raise_means(contexts):
     for strength in random.random(60):
         blind.see_showdown(leaf, 1, strength)
         sound.see_showdown(leaf, 1, strength**0.2)  # density 5x⁴
-    # After one raise, which neither has shown: half of all hands lose to a hand in the middle.
+    # After one raise, which neither has shown: half of all hands lose to a median hand.
     assert blind.shape()[1] @ middle == pytest.approx(0.5, abs=0.08)
     assert sound.shape()[1] @ middle > 0.55
     assert sound.shape()[4] @ middle > sound.shape()[1] @ middle + 0.05
@@ -103,7 +103,7 @@ def search(player, line, node):
 
 
 def test_search_knows_what_is_certain():
-    # The best hand there is, facing the last raise on the river: whatever the model, a call wins.
+    # The best possible hand faces the last raise on the river: a call wins under any model.
     player = make_player("vexbot", LIMIT)
     line = "MATCHSTATE:1:0:cc/cc/cc/crrrr:|AhKh/QhJhTh/2c/3d"
     values = search(player, line, "cc/cc/cc/crrrr")
@@ -111,7 +111,7 @@ def test_search_knows_what_is_certain():
     assert values["c"] == pytest.approx(90, abs=0.5)
 
 
-def test_search_learns_to_bluff_who_always_folds():
+def test_search_learns_to_bluff_a_player_that_always_folds():
     line = "MATCHSTATE:1:0:cc/c:|4h3d/QcJcTc"
     values = search(taught("vexbot", "always-fold", 60), line, "cc/c")
     assert values["r"] > 9  # nearly the whole pot
@@ -134,7 +134,7 @@ def test_aadapti_learns_frequencies_slowly():
     assert taught("aadapti", "always-fold", 100).frequencies(blinds)[0] > before[0]
 
 
-def test_aadapti_learns_whose_actions_hide_the_hand():
+def test_aadapti_learns_which_players_ignore_their_cards():
     blind = taught("aadapti", "mix:0.1,0.5,0.4", 150).doubt
     sound = taught("aadapti", "poki", 150).doubt
     assert blind > 0.6
@@ -157,8 +157,8 @@ def test_wrong_options_and_games_are_refused():
             make_player(name, get_game("leduc"))
 
 
-# Matches and the hands of each, in duplicate: enough that the gain seen in trials, of other seeds,
-# is well above half its interval. The mix never folds, and its actions say nothing of its hand.
+# Matches and hands per match, in duplicate: enough that the gain seen in trials with other seeds
+# is well above half its interval. The mix never folds, and its actions do not depend on its hand.
 MATCHES = {
     ("vexbot", "always-raise"): (30, 200),
     ("vexbot", "always-call"): (60, 200),
@@ -174,7 +174,7 @@ MATCHES = {
 @pytest.mark.slow  # about thirteen minutes in all on one core
 @pytest.mark.parametrize(("name", "other"), MATCHES)
 def test_learners_win_more_in_the_last_tenth_than_in_the_first(name, other):
-    # Deals that no weight or first belief was chosen on.
+    # No weight or initial belief was chosen on these deals.
     seed = 5000 + list(MATCHES).index((name, other))
     players = make_player(name, LIMIT), make_player(other, LIMIT)
     matches = play_matches(LIMIT, players, *MATCHES[name, other], seed=seed, duplicate=True)

@@ -16,7 +16,7 @@ from equilibrist.players.hand_strength import (
     final_strengths,
     outlook,
     strengths,
-    win_chance,
+    win_probability,
 )
 
 pytestmark = pytest.mark.kernels
@@ -53,23 +53,23 @@ def test_the_outlook_is_that_of_brute_force(hole, board):
 
 
 @pytest.mark.parametrize(("hole", "board"), SPOTS[2:])
-def test_chances_to_win_are_exact_equities_late(hole, board):
+def test_probabilities_to_win_are_exact_equities_late(hole, board):
     exact = equity(hole, "random", parse_cards(board)).equity
     cards = parse_cards(hole), parse_cards(board)
-    assert win_chance(*cards, np.ones(1326)) == pytest.approx(exact)
+    assert win_probability(*cards, np.ones(1326)) == pytest.approx(exact)
     assert final_strengths(*cards).mean() == pytest.approx(exact)
 
 
 @pytest.mark.parametrize(("hole", "board"), SPOTS[:2])
-def test_chances_to_win_are_near_early(hole, board):
+def test_probabilities_to_win_are_near_early(hole, board):
     exact = equity(hole, "random", parse_cards(board)).equity
-    assert win_chance(parse_cards(hole), parse_cards(board), np.ones(1326)) == pytest.approx(
+    assert win_probability(parse_cards(hole), parse_cards(board), np.ones(1326)) == pytest.approx(
         exact, abs=0.15
     )
 
 
 def test_strength_before_the_flop_is_near_the_equity():
-    # The exact ones are those of tests/oracles/preflop_equities.csv.
+    # The exact equities are those of tests/oracles/preflop_equities.csv.
     for hand, exact in (("AhAd", 0.8520), ("7h2d", 0.3458), ("KsTs", 0.6179)):
         assert outlook(parse_cards(hand), ()).strength == pytest.approx(exact, abs=0.03)
 

@@ -1,4 +1,4 @@
-"""Views hide what a seat may not see; players are found by name."""
+"""Tests of views, which hide what a seat may not see, and of the catalogue of players."""
 
 import dataclasses
 
@@ -17,7 +17,7 @@ from equilibrist.players.static import Mix, Uniform
 
 
 def states(game, hands=30):
-    """Every state of some hands that uniform players play."""
+    """Yield every state of some hands between uniform players."""
     player = Uniform()
     for number, deal in zip(range(hands), Dealer(get_game(game), seed=1), strict=False):
         state = HandState.start(get_game(game), deal, number)
@@ -28,7 +28,7 @@ def states(game, hands=30):
 
 
 def atoms(value):
-    """All plain values anywhere inside an object, cards among them."""
+    """Yield all plain values inside an object, including cards."""
     if dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
             if field.name != "betting":  # it has no cards
@@ -52,7 +52,7 @@ def test_a_view_is_what_the_protocol_sends(game):
 
 @pytest.mark.parametrize("game", ["leduc", "holdem-limit", "discard-holdem"])
 def test_a_view_does_not_change_with_hidden_cards(game):
-    # Other hidden cards under the same public play give an equal view: it holds nothing of them.
+    # Other hidden cards with the same public actions give an equal view, so it reveals none.
     checked = 0
     for state in states(game):
         if state.betting.is_showdown:
@@ -94,7 +94,7 @@ def test_static_players_only_do_what_is_legal(name, game):
             assert state.can(player.act(View.of(state, state.actor)))
 
 
-def test_what_static_players_do_where_their_wish_is_illegal():
+def test_static_players_replace_illegal_actions():
     game = get_game("leduc")
     deal = next(Dealer(game, seed=0))
     opening = HandState.start(game, deal)
@@ -118,7 +118,7 @@ def test_static_players_keep_their_cards():
     ) == Action("r", 4)
 
 
-def test_whoever_shoves_puts_in_all_chips_and_calls_all_of_the_others():
+def test_always_shove_bets_all_chips_and_calls_an_all_in():
     game = get_game("discard-holdem")
     opening = HandState.start(game, next(Dealer(game, seed=0)))
     shover = make_player("always-shove", game)
@@ -126,20 +126,20 @@ def test_whoever_shoves_puts_in_all_chips_and_calls_all_of_the_others():
     assert shover.act(View.of(opening.apply(Action("r", 200)), 0)) == CALL
 
 
-def test_a_mix_acts_as_often_as_it_says():
+def test_a_mix_acts_with_its_probabilities():
     game = get_game("leduc")
     state = HandState.start(game, next(Dealer(game, seed=0))).apply(RAISE)
     player = make_player("mix:0.2,0.5,0.3", game)
     player.reset(5)
     drawn = [player.act(View.of(state, 1)).kind for _ in range(10_000)]
     # Standard deviations are below 0.005.
-    for kind, chance in zip("fcr", (0.2, 0.5, 0.3), strict=True):
-        assert drawn.count(kind) / len(drawn) == pytest.approx(chance, abs=0.02)
+    for kind, probability in zip("fcr", (0.2, 0.5, 0.3), strict=True):
+        assert drawn.count(kind) / len(drawn) == pytest.approx(probability, abs=0.02)
     player.reset(5)
     assert [player.act(View.of(state, 1)).kind for _ in range(100)] == drawn[:100]
 
 
-def test_an_unknown_player_is_answered_with_the_nearest_name():
+def test_an_unknown_player_raises_an_error_with_the_nearest_name():
     with pytest.raises(UnknownNameError, match="did you mean always-raise"):
         make_player("always-rase", get_game("kuhn"))
     with pytest.raises(UnknownNameError, match="players: always-fold"):
@@ -163,7 +163,7 @@ def test_options_for_a_player_without_any_are_refused():
         make_player("always-call:1", get_game("kuhn"))
 
 
-def test_entries_say_what_they_are():
+def test_entries_have_descriptions():
     for entry in player_entries():
         assert entry.description
         assert entry.games

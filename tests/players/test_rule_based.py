@@ -1,4 +1,4 @@
-"""Rule-based players: what they do in plain spots, and whom they beat."""
+"""Tests of rule-based players: their actions in simple spots, and the players they beat."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from equilibrist.games.notation import parse_state
 from equilibrist.play.match import play_match
 from equilibrist.players.catalog import make_player
 from equilibrist.players.hand_strength import outlook
-from equilibrist.players.monash import action_chances, posterior
+from equilibrist.players.monash import action_probabilities, posterior
 from equilibrist.players.player import View
 
 LIMIT = get_game("holdem-limit")
@@ -39,12 +39,12 @@ def test_the_best_hand_raises_and_never_folds(name):
 def test_poki_goes_by_strength_potential_and_odds():
     assert act("poki", "MATCHSTATE:0:0:cc/cc/cc/cr:4h3d|/QcJcTc/9c/2s") == "f"
     assert act("poki", "MATCHSTATE:0:0:cc/:4h3d|/QcJcTc") == "c"
-    # Nine cards make the flush, and the pot pays five for one.
+    # Nine cards make the flush, and the pot odds are five to one.
     assert act("poki", "MATCHSTATE:0:0:rrrc/cr:4h3h|/QhJc8h") == "c"
     assert act("poki", "MATCHSTATE:1:0::|7h2d") == "f"
 
 
-# What Poki does facing a bet and facing none on a river without draws, where strength is equity.
+# Poki's actions with and without a bet to face, on a river without draws: strength is equity.
 RIVER = [
     ("3d3c", 0.487, "f", "c"),  # just below the middle
     ("4d3c", 0.532, "c", "r"),
@@ -110,21 +110,23 @@ def test_teddy_raises_nearly_always():
 
 
 def test_the_posterior_prefers_good_hands_after_raises():
-    # The other, player 1, raised twice on a board of threes: a three is likelier than before.
+    # The opponent, player 1, raised twice on a board of threes: a three is more likely than before.
     raised = posterior(view("MATCHSTATE:0:0:cc/crc/cr:AhKd|/3h3c8d/2s"))
     checked = posterior(view("MATCHSTATE:0:0:cc/cc/:AhKd|/3h3c8d/2s"))
     three, nothing = hand_index(*parse_cards("Ks3s")), hand_index(*parse_cards("7c4d"))
     assert raised[three] / raised[nothing] > 3 * checked[three] / checked[nothing]
 
 
-def test_chances_of_actions_sum_to_one():
+def test_probabilities_of_actions_sum_to_one():
     places = np.linspace(0, 1, 11)
     opening = Betting.start(LIMIT)
     for betting, kinds in ((opening, "fcr"), (opening.apply(CALL), "cr")):
-        chances = np.array([action_chances(betting, places, places, kind) for kind in kinds])
-        assert np.allclose(chances.sum(axis=0), 1)
-        assert (chances >= 0).all()
-        assert (np.diff(chances[-1]) > 0).all()  # better hands raise more
+        probabilities = np.array(
+            [action_probabilities(betting, places, places, kind) for kind in kinds]
+        )
+        assert np.allclose(probabilities.sum(axis=0), 1)
+        assert (probabilities >= 0).all()
+        assert (np.diff(probabilities[-1]) > 0).all()  # better hands raise more
 
 
 @pytest.mark.parametrize("name", [*RULE_BASED])
@@ -135,7 +137,7 @@ def test_other_games_are_refused(name, game):
 
 
 def rate(first, second, hands, seed=1):
-    """Win rate of the first in chips a hand, by standard errors above zero."""
+    """Return the first player's win rate in standard errors above zero."""
     players = make_player(first, LIMIT), make_player(second, LIMIT)
     samples = play_match(LIMIT, players, hands, seed=seed, duplicate=True).results.rates
     return samples.mean() / (samples.std(ddof=1) / np.sqrt(len(samples)))
@@ -150,7 +152,7 @@ def test_rule_based_players_beat_the_static_ones(name, other):
 
 @pytest.mark.slow
 def test_anti_poki_beats_poki():
-    # Not the deals that its thresholds were chosen on.
+    # These are not the deals on which its thresholds were chosen.
     assert rate("anti-poki", "poki", 10_000, seed=5100) > 1.96
 
 

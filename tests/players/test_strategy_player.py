@@ -1,4 +1,4 @@
-"""Strategies at the table against what their plans are worth and where they are."""
+"""Tests of strategies at the table against the values and probabilities of their plans."""
 
 from collections import Counter
 from dataclasses import replace
@@ -53,7 +53,7 @@ def leduc():
 
 
 @pytest.mark.parametrize("symmetry", ["cards", "suits", "ranks"])
-def test_chances_are_those_of_the_behaviour_table(symmetry):
+def test_probabilities_are_those_of_the_behaviour_table(symmetry):
     found = solution("leduc", 20, symmetry=symmetry)
     strategy, game = ExactStrategy(found), found.game.build()
     checked = 0
@@ -68,25 +68,25 @@ def test_chances_are_those_of_the_behaviour_table(symmetry):
         table = behaviour_table(game, found.plans, node, board)
         rank = view.state.cards_text(view.player).replace("|", "")[0]
         rows = [i for i, hand in enumerate(table.hands) if hand[0] == rank]
-        chances = strategy.chances(find_node(strategy.tree, state.betting), view)
-        assert any(np.allclose(chances, table.probabilities[i]) for i in rows)
+        probabilities = strategy.probabilities(find_node(strategy.tree, state.betting), view)
+        assert any(np.allclose(probabilities, table.probabilities[i]) for i in rows)
         checked += len(rows)
     assert checked >= 32
 
 
-def test_what_a_strategy_reveals_is_what_it_does(leduc):
+def test_a_strategy_acts_by_the_mixture_it_reports(leduc):
     rules = get_game("leduc")
     player = StrategyPlayer(ExactStrategy(leduc), rules, "A", threshold=0.05)
     state = HandState.start(rules, next(Dealer(rules, 5))).apply(parse_action("r"))
     view = View.of(state, 1)
     mixture = dict(player.mixture(view))
     assert sum(mixture.values()) == pytest.approx(1)
-    assert all(chance >= 0.05 for chance in mixture.values())
+    assert all(probability >= 0.05 for probability in mixture.values())
     drawn = Counter(player.act(view) for _ in range(4000))
     assert set(drawn) == set(mixture)
-    for action, chance in mixture.items():
+    for action, probability in mixture.items():
         # Four standard errors of a share of 4,000 draws.
-        assert abs(drawn[action] / 4000 - chance) < 4 * (0.25 / 4000) ** 0.5
+        assert abs(drawn[action] / 4000 - probability) < 4 * (0.25 / 4000) ** 0.5
 
 
 def test_two_equilibria_win_the_value_of_the_game(leduc):
@@ -122,7 +122,7 @@ def test_an_equilibrium_beats_the_static_players(leduc):
         ("ccr", "cc/r"),
     ],
 )
-def test_an_extra_raise_is_called_and_forgotten(played, name):
+def test_an_extra_raise_is_called_and_ignored(played, name):
     rules = get_game("leduc")
     tree = BettingTree.build(rules, BetMenu.parse(None, None, "1 1"))
     betting = Betting.start(rules)
@@ -151,7 +151,7 @@ def test_a_capped_strategy_plays_the_whole_game():
 
 
 def test_rhode_island_boards_are_found_in_any_suits():
-    # Uniform plans: every decision of every hand must have chances that sum to one.
+    # Uniform plans: every decision of every hand must have probabilities that sum to one.
     rules = get_game("rhode-island")
     game = exact_game(rules)
     plans = tuple(game.realize(p, game.uniform(p)) for p in (0, 1))

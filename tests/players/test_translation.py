@@ -1,4 +1,4 @@
-"""Bets outside a strategy's sizes: the mapping's known properties, and hands played with it."""
+"""Tests of action translation: the mapping's known properties, and hands played with it."""
 
 import itertools
 from dataclasses import replace
@@ -46,7 +46,7 @@ def tree():
 
 
 def bettings(*totals):
-    """The betting after some raises, in hold'em."""
+    """Return the betting after some raises, in hold'em."""
     betting = Betting.start(HOLDEM)
     for total in totals:
         betting = betting.apply(CALL if total is None else raise_to(total))
@@ -58,13 +58,13 @@ def bettings(*totals):
 
 @given(st.lists(SIZES, min_size=3, max_size=3, unique=True).map(sorted))
 def test_the_mapping_leaves_a_bluffer_nothing_to_gain(sizes):
-    # One street, a bettor who knows who wins: a bet of s pots is called with chance 1 / (1 + s).
+    # One street, and the bettor knows the winner: a bet of s pots is called with 1 / (1 + s).
     small, share, large = sizes
     if large - small < 1e-6:
         return
-    chance = pseudo_harmonic(share, small, large)
-    assert 0 <= chance <= 1
-    called = chance / (1 + small) + (1 - chance) / (1 + large)
+    probability = pseudo_harmonic(share, small, large)
+    assert 0 <= probability <= 1
+    called = probability / (1 + small) + (1 - probability) / (1 + large)
     assert called == pytest.approx(1 / (1 + share))
 
 
@@ -74,7 +74,7 @@ def test_the_mapping_keeps_its_ends_and_falls_between_them(small, large):
     assert pseudo_harmonic(large, small, large) == 0
     shares = np.linspace(small, large, 50)
     assert (np.diff([pseudo_harmonic(share, small, large) for share in shares]) < 0).all()
-    # Ganzfried and Sandholm 2013: the size that is read either way equally often.
+    # Ganzfried and Sandholm 2013: the size that is read either way with equal probability.
     median = (small + large + 2 * small * large) / (small + large + 2)
     assert pseudo_harmonic(median, small, large) == pytest.approx(0.5)
 
@@ -96,7 +96,7 @@ def test_shares_do_not_depend_on_the_worth_of_a_chip():
         ones = tuple(b.apply(raise_to(total * k)) for b, k in zip(ones, (1, 10), strict=True))
 
 
-def test_chips_that_nobody_can_match_are_no_part_of_a_raise():
+def test_chips_that_cannot_be_matched_are_not_part_of_a_raise():
     uneven = replace(HOLDEM, stacks=(20_000, 1000))
     betting = Betting.start(uneven).apply(CALL)
     assert pot_share(betting, raise_to(20_000)) == pot_share(betting, raise_to(1000)) == 4.5
@@ -116,19 +116,22 @@ def test_sizes_of_the_tree_are_read_as_themselves(tree, drawn):
         assert tree.name(read_raise(tree, tree.parse("r300"), before, action, drawn)) == name
 
 
-def test_a_raise_between_two_sizes_is_read_by_its_chance(tree):
+def test_a_raise_between_two_sizes_is_read_by_its_probability(tree):
     # To 250: 150 more into 200, between a half (A) and one pot (B): f = 0.25·1.5 / (0.5·1.75).
-    chance, action = 0.25 * 1.5 / (0.5 * 1.75), raise_to(250)
-    read = [read_raise(tree, 0, bettings(), action, drawn) for drawn in (chance - 1e-9, chance)]
+    probability, action = 0.25 * 1.5 / (0.5 * 1.75), raise_to(250)
+    read = [
+        read_raise(tree, 0, bettings(), action, drawn)
+        for drawn in (probability - 1e-9, probability)
+    ]
     assert [tree.name(node) for node in read] == ["r200", "r300"]
 
 
 def test_raises_below_and_above_all_sizes(tree):
     flop, node = bettings(300, None), tree.parse("r300c/")
     small = raise_to(400)  # a sixth of the pot, below a half: with A = 0, a check
-    chance = (1 / 2 - 1 / 6) / (1 / 2 * 7 / 6)
-    assert read_raise(tree, node, flop, small, chance - 1e-9) is None
-    assert tree.name(read_raise(tree, node, flop, small, chance)) == "r300c/r600"
+    probability = (1 / 2 - 1 / 6) / (1 / 2 * 7 / 6)
+    assert read_raise(tree, node, flop, small, probability - 1e-9) is None
+    assert tree.name(read_raise(tree, node, flop, small, probability)) == "r300c/r600"
     capped = BettingTree.build(HOLDEM, BetMenu.parse("50%", None, "1"), last_round=0)
     assert capped.name(read_raise(capped, 0, bettings(), raise_to(5000), 0.99)) == "r200"
     assert read_raise(capped, capped.parse("r200"), bettings(200), raise_to(700), 0.5) is None
@@ -136,7 +139,7 @@ def test_raises_below_and_above_all_sizes(tree):
     assert tree.name(nearest_raise(tree, 0, bettings(), raise_to(240))) == "r200"
 
 
-def test_a_raise_read_as_a_call_is_called_and_forgotten(tree):
+def test_a_raise_read_as_a_call_is_called_and_ignored(tree):
     betting = bettings(300, None, 400)
     assert find_node(tree, betting, lambda *_: None) is None
 
@@ -171,7 +174,7 @@ def test_a_raise_is_the_same_share_of_the_pot_at_the_table(tree):
     assert real_action(tree, half, short) == raise_to(short.min_raise_to)
 
 
-def test_what_the_table_forbids_is_a_call(tree):
+def test_an_action_that_is_illegal_at_the_table_becomes_a_call(tree):
     raised = tree.parse("r300r900")
     assert real_action(tree, raised, bettings(20_000)) == CALL
     assert real_action(tree, tree.parse("r300f"), bettings(300)) == FOLD
@@ -192,20 +195,20 @@ def random_strategy(seed, menu=MENU):
 
 
 class Watched(ExactStrategy):
-    """A strategy that keeps the nodes at which it was asked, by hand."""
+    """A strategy that records the nodes at which it was queried, by hand."""
 
     def __init__(self, strategy):
         self.__dict__.update(strategy.__dict__)
         self.asked = {}
 
-    def chances(self, node, view):
+    def probabilities(self, node, view):
         assert self.tree.player[node] == view.player
         assert self.tree.round[node] == view.betting.round
         self.asked.setdefault(view.state.hand_number, []).append(node)
-        return super().chances(node, view)
+        return super().probabilities(node, view)
 
 
-def test_inside_its_sizes_a_strategy_wins_what_it_is_worth():
+def test_within_its_sizes_a_strategy_wins_its_value():
     game, first, one = random_strategy(1)
     _, second, two = random_strategy(2)
     exact = expectation(game, first, second)
@@ -216,7 +219,7 @@ def test_inside_its_sizes_a_strategy_wins_what_it_is_worth():
         assert abs(own.mean() - exact.seats[seat]) < 4 * own.std() / np.sqrt(len(own))
 
 
-def test_any_sizes_are_answered_legally_and_read_alike_at_every_look():
+def test_any_sizes_are_answered_legally_and_read_the_same_at_every_decision():
     strategy = Watched(random_strategy(3)[2])
     player = StrategyPlayer(strategy, LEDUC, "A")
     match = play_match(LEDUC, (player, Uniform()), 1500, seed=2, keep_log=True)
@@ -224,7 +227,7 @@ def test_any_sizes_are_answered_legally_and_read_alike_at_every_look():
     tree, deeper = strategy.tree, 0
     for nodes in strategy.asked.values():
         for above, below in itertools.pairwise(nodes):
-            # What was read before an earlier decision is still read so at a later one.
+            # A raise that was read before an earlier decision is read the same at a later one.
             assert above in tree.path(below)
             deeper += 1
     assert deeper > 200
@@ -233,7 +236,7 @@ def test_any_sizes_are_answered_legally_and_read_alike_at_every_look():
 
 
 class Bettor(Player):
-    """Bets one size whenever it can, else calls."""
+    """A player that bets one size whenever it is legal, and calls otherwise."""
 
     name = "bettor"
 
@@ -248,7 +251,7 @@ class Bettor(Player):
         return
 
 
-def test_lots_follow_the_mapping_over_many_hands():
+def test_draws_follow_the_mapping_over_many_hands():
     strategy = Watched(random_strategy(5)[2])
     player = StrategyPlayer(strategy, LEDUC, "A")
     bettor = Bettor(14)  # into 20: seven tenths, between a half and one pot
@@ -257,5 +260,5 @@ def test_lots_follow_the_mapping_over_many_hands():
     first = [tree.name(nodes[0]) for nodes in strategy.asked.values()]
     read = [name for name in first if name.startswith("r")]
     assert set(read) == {"r20", "r30"}
-    share, chance = read.count("r20") / len(read), pseudo_harmonic(0.7, 0.5, 1.0)
-    assert abs(share - chance) < 4 * np.sqrt(chance * (1 - chance) / len(read))
+    share, probability = read.count("r20") / len(read), pseudo_harmonic(0.7, 0.5, 1.0)
+    assert abs(share - probability) < 4 * np.sqrt(probability * (1 - probability) / len(read))

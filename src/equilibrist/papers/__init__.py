@@ -1,1 +1,1 @@
-"""One module a paper: builds its system and prints its published table beside ours."""
+"""One package per paper: builds its system and compares its published tables with ours."""

@@ -1,8 +1,8 @@
-"""What an abstraction costs in the real game: the question behind GS2, GS3 and Range of Skill.
+"""The cost of abstraction in the real game: the question behind GS2, GS3 and Range of Skill.
 
 Solved strategies of several recipes and sizes are lifted into Rhode Island hold'em, where the best
-response with real cards is exact. GS3 argues that potential matters where draws do; here it can be
-seen, whatever it shows.
+response with real cards is exact. GS3 argues that potential matters where draws matter; this study
+measures it.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from equilibrist.solving.cfr import CFR
 from equilibrist.solving.solve import solve
 from equilibrist.storage import stopping
 
-# Buckets of each round of Rhode Island hold'em, from coarse to fine.
+# Number of buckets in each round of Rhode Island hold'em, from coarse to fine.
 SIZES = ((3, 9, 27), (4, 16, 64), (5, 25, 100), (8, 40, 160), (13, 65, 260))
 RECIPES = ("percentile", "expectation", "moments", "potential-aware")
-_TARGET = 0.01  # chips, of 5 antes: how well each abstract game is solved
+_TARGET = 0.01  # target exploitability of each abstract game, in chips (the ante is 5)
 _MOST_ITERATIONS = 20_000
 
 
 @dataclass(frozen=True)
 class StudyRow:
-    """One abstraction: how well its own game is solved, and how well the real one."""
+    """Exploitability of one abstraction's solution in its own game and in the real game."""
 
     recipe: str
     buckets: tuple[int, ...]
     abstract: float  # exploitability in the abstract game, chips
     real: float  # exploitability in the real game, chips
-    value: float  # of the strategies in either game, chips
+    value: float  # of the strategies in the real game, chips
     iterations: int
 
 
@@ -83,9 +83,10 @@ def _build(recipe: str, rules: GameRules, numbers: Sequence[int] | None, seed: i
 
 
 def _measure_lossless(real: SequenceGame, buckets: Abstraction, target: float) -> StudyRow:
-    """The real game itself: its states are the buckets, and boards keep apart what never meets.
+    """Solve and measure the real game itself, whose states are the lossless buckets.
 
-    One matrix over all buckets would have 100 million cells for Rhode Island, nearly all empty.
+    The real game stores its cells by board. One matrix over all buckets would have 100 million
+    cells for Rhode Island, nearly all empty.
     """
     tree = real.trees[0]
     states = np.add.reduceat(tree.num_states, tree.board_start[:-1])

@@ -1,4 +1,4 @@
-"""Published numbers beside ours: the rows that every paper's command prints."""
+"""Rows that compare published numbers with ours, printed by the command of every paper."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from equilibrist.games.rules import GameRules
 from equilibrist.play.match import play_match
 from equilibrist.players.catalog import make_player
 
-Tell = Callable[[str, float], None]  # what is being done, and the share of it that is
+ReportProgress = Callable[[str, float], None]  # receives the current task and its finished share
 
 
 @dataclass(frozen=True)
 class PaperRow:
-    """A published number beside ours."""
+    """One published number and ours."""
 
     table: str
     name: str
-    paper: float | None  # None: the paper has none
-    ours: float | None  # None: `missing` says why
+    paper: float | None  # None if the paper has no number
+    ours: float | None  # None if we have no number; `missing` says why
     unit: str = "sb/h"
-    ci95: tuple[float, float] | None = None  # of ours; None: exact, or not known
+    ci95: tuple[float, float] | None = None  # of our number; None if exact or unknown
     hands: int | None = None
     missing: str = "no stand-in"
 
@@ -35,18 +35,18 @@ def match_row(
     players: tuple[str, str],
     hands: int,
     seed: int,
-    tell: Tell,
+    report: ReportProgress,
     *,
     agreed_rounds: int = 0,
 ) -> PaperRow:
-    """A duplicate match of two players of the catalogue, from the first one's side.
+    """Play a duplicate match of two players of the catalogue and return the first one's result.
 
-    `hands` are all that are played, each deal twice; in the first `agreed_rounds` both call. `tell`
-    hears who plays.
+    `hands` is the total number of hands, two per deal; in the first `agreed_rounds` both players
+    call. `report` receives the names of the players and the share of the match played.
     """
 
     def watch(share: float) -> None:
-        tell(f"{players[0]} against {players[1]}", share)
+        report(f"{players[0]} against {players[1]}", share)
 
     watch(0.0)
     pair = make_player(players[0], rules), make_player(players[1], rules)

@@ -1,1 +1,1 @@
-"""Who sits at a table: static, rule-based, adaptive players, and strategies that play."""
+"""Players: static, rule-based and adaptive ones, and players that follow a stored strategy."""

@@ -1,4 +1,4 @@
-"""Strategies of bucket games with real cards: every hand plays as its bucket does."""
+"""Strategies of bucket games played with real cards: every hand plays as its bucket does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from equilibrist.strategies.solution import Solution
 class BucketStrategy(TreeStrategy):
     """Behaviour in a `models.bucketed.bucket_game`.
 
-    Who wins from whom does not matter here, so J and W are not asked for.
+    Playing needs neither the joint counts J nor the wins W of the game.
     """
 
     def __init__(
@@ -36,10 +36,10 @@ class BucketStrategy(TreeStrategy):
         *,
         sure: float | None = None,
     ) -> None:
-        """The plans of both seats, uniform where they never go.
+        """Store the plans of both seats; behaviour is uniform where a plan never goes.
 
-        `second` are player 1's buckets, `first` if not given. With `sure`, these are no plans
-        but behaviour in numbers of which `sure` stands for a chance of 1.
+        `second` are player 1's buckets; default: `first`. If `sure` is given, `plans` hold
+        behaviour instead: numbers of which `sure` stands for a probability of 1.
         """
         self.tree, self._buckets = tree, (first, second or first)
         self._trees = [bucket_tree(tree, player, own) for player, own in enumerate(self._buckets)]
@@ -62,14 +62,14 @@ class BucketStrategy(TreeStrategy):
 
     @staticmethod
     def of(found: Solution | CompactStrategy) -> BucketStrategy:
-        """What is stored of a game of buckets."""
+        """Return the strategy of a stored solution or compact strategy of a bucket game."""
         tree, buckets = open_buckets(found)
         if isinstance(found, Solution):
             return BucketStrategy(tree, found.plans, buckets)
         return BucketStrategy(tree, found.chances, buckets, sure=SURE)
 
-    def chances(self, node: int, view: View) -> Floats:
-        """Chance of each child of a decision node, [A]."""
+    def probabilities(self, node: int, view: View) -> Floats:
+        """Return the probability of each child of a decision node: [A]."""
         player, r = int(self.tree.player[node]), int(self.tree.round[node])
         hand = int(hand_numbers(np.array([view.hole], np.uint8))[0])
         bucket = self._buckets[player].bucket(hand, view.board)
@@ -79,9 +79,9 @@ class BucketStrategy(TreeStrategy):
         return own[first : first + size, bucket] / np.float64(self._sure)
 
     def reach(self, node: int, player: int, board: Cards) -> Floats:
-        """Chance that a player's own actions lead to a node, with each hand: [H].
+        """Return the probability that a player's own actions lead to a node, for each hand: [H].
 
-        0 where the cards of the board that are dealt before the node block the hand.
+        It is 0 for hands blocked by the board cards that are dealt before the node.
         """
         path = list(self.tree.path(node))
         dealt = np.cumsum(self.tree.rules.num_board_cards)
@@ -99,6 +99,6 @@ class BucketStrategy(TreeStrategy):
         return found
 
     def seat(self, player: int) -> Seat:
-        """The strategy of one seat as a table."""
+        """Return the strategy of one seat as a table."""
         own, behaviour = self._trees[player], self._behaviour[player]
         return Seat(own, behaviour, self._buckets[player], self._sure)

@@ -1,7 +1,7 @@
-"""The players Equilibrist knows by name.
+"""The catalogue of players that can be made by name.
 
 A player's text is its name, or its name, a colon and options: `mix:0.1,0.6,0.3`. A player is made
-for a game, and says so where it cannot play it.
+for one game; making it raises an error if it cannot play that game.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from equilibrist.players.static import Mix, Shove, Uniform
 
 
 class PlayerEntry(NamedTuple):
-    """A player of the catalogue."""
+    """One player of the catalogue."""
 
     name: str
     description: str
-    games: str  # which it plays, in words
-    make: str | Callable[[GameRules, str], Player]  # function of the game and the text behind the
+    games: str  # the games that it plays, in words
+    make: str | Callable[[GameRules, str], Player]  # function of the game and the text after the
     # colon, or the import path of one
-    options: str = ""  # their form; "" where there are none
-    kernels: tuple[str, ...] = ()  # of `kernels/cpu`, that it runs
-    table_kernels: tuple[str, ...] = ()  # that play it against another table, if it is one
-    learns: bool = False  # from one hand to the next, so that hands depend on each other
+    options: str = ""  # grammar of the options; "" if there are none
+    kernels: tuple[str, ...] = ()  # kernels of `kernels/cpu` that it runs
+    table_kernels: tuple[str, ...] = ()  # kernels that play it against another table, if it is one
+    learns: bool = False  # whether it learns from hand to hand, so that hands are not independent
 
 
 def player_entries() -> tuple[PlayerEntry, ...]:
-    """All players, simplest first."""
+    """Return the entries of all players, simplest first."""
     return tuple(PLAYERS.values())
 
 
 def player_names() -> tuple[str, ...]:
-    """Names of all players, simplest first.
+    """Return the names of all players, simplest first.
 
     Example:
         >>> player_names()[:3]
@@ -47,11 +47,13 @@ def player_names() -> tuple[str, ...]:
 
 
 def make_player(text: str, rules: GameRules) -> Player:
-    """The player of a text, for a game; `UnknownNameError` offers the nearest names.
+    """Make the player that a text describes, for a game.
+
+    Raises `UnknownNameError`, which suggests the nearest names, if no player has that name.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> make_player("mix:0.1,0.6,0.3", get_game("kuhn")).chances
+        >>> make_player("mix:0.1,0.6,0.3", get_game("kuhn")).probabilities
         (0.1, 0.6, 0.3)
         >>> make_player("always-cal", get_game("kuhn"))
         Traceback (most recent call last):
@@ -67,16 +69,17 @@ def make_player(text: str, rules: GameRules) -> Player:
         raise ParseError(f"{name} needs options: {name}:{entry.options}", value=text)
     if rules.num_players != 2:
         raise InvalidValueError(
-            f"{rules.name} has {rules.num_players} players; ours play heads-up", value=rules.name
+            f"{rules.name} has {rules.num_players} players, but {name} plays only heads-up",
+            value=rules.name,
         )
     make = load_object(entry.make) if isinstance(entry.make, str) else entry.make
     return make(rules, options)
 
 
 def player_kernels(*texts: str, tables: bool = False) -> set[str]:
-    """The compiled kernels that players run, to say when they must be compiled.
+    """Return the names of the compiled kernels that players run.
 
-    With `tables`, those too that play two tables among them.
+    With `tables`, also the kernels that play two tables against each other.
     """
     names = [text.partition(":")[0] for text in texts]
     entries = [PLAYERS[name] for name in names if name in PLAYERS]
@@ -86,7 +89,7 @@ def player_kernels(*texts: str, tables: bool = False) -> set[str]:
 
 
 def player_learns(text: str) -> bool:
-    """Whether the player of a text plays hands otherwise for what happened in earlier ones."""
+    """Return whether the player that a text describes learns from earlier hands."""
     name = text.partition(":")[0]
     return name in PLAYERS and PLAYERS[name].learns
 
@@ -113,8 +116,8 @@ def _make_mix(rules: GameRules, options: str) -> Player:
         fold, call, raise_ = map(float, words)
     except ValueError:
         raise ParseError(
-            f"mix:{options[:40]} is no mix; write the chances of fold, call and raise, such as "
-            "mix:0.1,0.6,0.3",
+            f"mix:{options[:40]} is no mix; write the probabilities of fold, call and raise, such "
+            "as mix:0.1,0.6,0.3",
             value=options,
         ) from None
     return Mix(fold, call, raise_)
@@ -186,13 +189,13 @@ PLAYERS: Final = Catalogue(
     (
         _always("always-fold", "Folds to every bet, checks otherwise", 1, 0, 0),
         _always("always-call", "Calls every bet, checks otherwise", 0, 1, 0),
-        _always("always-raise", "Raises, and calls at the cap", 0, 0, 1),
+        _always("always-raise", "Raises, and calls at the raise cap", 0, 0, 1),
         PlayerEntry(
-            "always-shove", "Puts in all its chips", "every game", lambda rules, _: Shove()
+            "always-shove", "Goes all-in at every decision", "every game", lambda rules, _: Shove()
         ),
         PlayerEntry(
             "mix",
-            "Folds, calls and raises with fixed chances",
+            "Folds, calls and raises with fixed probabilities",
             "every game",
             _make_mix,
             "FOLD,CALL,RAISE",
@@ -200,21 +203,21 @@ PLAYERS: Final = Catalogue(
         ),
         PlayerEntry(
             "uniform",
-            "Does anything legal, equally often",
+            "Takes any legal action with equal probability",
             "every game",
             lambda rules, _: Uniform(),
             table_kernels=_TABLE,
         ),
-        _holdem("poki", "Hand strength, potential and pot odds by formula", _make_poki),
+        _holdem("poki", "Weighs hand strength, potential and pot odds", _make_poki),
         _holdem("anti-poki", "Bluffs poki where it folds", _make_anti_poki),
         _holdem("teddy", "Raises almost always", _make_teddy),
-        _holdem("monash", "Bayes' rule over the hands of the other", _make_monash),
-        _holdem("aadapti", "Learns slowly how often the other bets", _make_aadapti)._replace(
+        _holdem("monash", "Weighs the opponent's hands by Bayes' rule", _make_monash),
+        _holdem("aadapti", "Slowly learns the opponent's frequencies", _make_aadapti)._replace(
             learns=True
         ),
         PlayerEntry(
             "vexbot",
-            "Learns what follows every betting history, and searches it",
+            "Learns the opponent's actions after every betting history, and searches",
             _LIMIT_HOLDEM,
             _make_vexbot,
             "[miximax|miximix]",
@@ -223,15 +226,15 @@ PLAYERS: Final = Catalogue(
         ),
         PlayerEntry(
             "solution",
-            "A stored solution; purify plays only its most frequent action, a threshold none rarer",
+            "A stored solution; purify plays its most frequent action, threshold drops rarer ones",
             "the game it solves, or one with more raises and sizes",
             "equilibrist.players.strategy_player:make_solution_player",
-            "DIR[,purify|,threshold=CHANCE]",
+            "DIR[,purify|,threshold=PROBABILITY]",
             table_kernels=_LOOKED_UP,
         ),
         PlayerEntry(
             "ectomynx",
-            "Swaps by a rule and bets by levels, with trained weights or its report's first",
+            "Swaps by a rule and bets by levels, with trained weights or the report's first ones",
             "discard-holdem",
             "equilibrist.papers.ectomynx.level_player:make_level_player",
             "[first|DIR]",
@@ -239,7 +242,7 @@ PLAYERS: Final = Catalogue(
         ),
         PlayerEntry(
             "ectomynx-frc",
-            "Folds, calls, raises and swaps by trained chances on ectomynx's states",
+            "Folds, calls, raises and swaps by trained probabilities on ectomynx's states",
             "discard-holdem",
             "equilibrist.papers.ectomynx.decision_player:make_decision_player",
             "[DIR]",
@@ -247,7 +250,7 @@ PLAYERS: Final = Catalogue(
         ),
         PlayerEntry(
             "lbr",
-            "Local best response to another player, whose strategy it knows",
+            "Plays a local best response to another player, whose strategy it knows",
             "discard-holdem",
             "equilibrist.papers.ectomynx.local_best_response:make_local_best_response",
             "PLAYER",

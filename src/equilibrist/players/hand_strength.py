@@ -1,10 +1,10 @@
-"""How good a hold'em hand is, fast enough to ask at every decision.
+"""Strength and potential of hold'em hands, fast enough for every decision.
 
-*Hand strength* is the chance to be ahead now of a random hand, ties for half; *positive potential*
-the chance that a hand which is behind will be ahead, *negative potential* that one which is ahead
-will be behind (Billings, Papp, Schaeffer and Szafron 1998). Potentials look one card ahead; a hand
-that is ahead half of the time and a hand that is tied count alike. Any of these may be against
-weighted hands instead of a random one.
+*Hand strength* is the probability to be ahead of a random hand now, with ties counted as half;
+*positive potential* is the probability that a hand which is behind will be ahead, *negative
+potential* that a hand which is ahead will be behind (Billings, Papp, Schaeffer and Szafron 1998).
+Potentials look one card ahead; a hand that is ahead half of the time counts like a hand that is
+tied. All of these may be computed against weighted hands instead of a random one.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from equilibrist.games.rules import GameRules
 Floats = NDArray[np.float64]
 
 BOARD_CARDS = 5
-RUNOUTS = 40  # boards sampled where all would take too long, at every decision
-_PREFLOP_RUNOUTS = 1000  # the same before the flop, once a class of hands
+RUNOUTS = 40  # boards sampled per decision where all boards would take too long
+_PREFLOP_RUNOUTS = 1000  # boards sampled before the flop, once per class of hands
 
 
 class Outlook(NamedTuple):
-    """A hand against the hands it may meet, chances from 0 to 1."""
+    """Strength and potentials of a hand, probabilities from 0 to 1."""
 
-    strength: float  # ahead now
-    positive: float  # ahead after the next card, of those behind now
-    negative: float  # behind after the next card, of those ahead now
+    strength: float  # probability to be ahead now
+    positive: float  # probability to be ahead after the next card if behind now
+    negative: float  # probability to be behind after the next card if ahead now
 
     @property
     def effective(self) -> float:
-        """Ahead after the next card."""
+        """Probability to be ahead after the next card."""
         return self.strength * (1 - self.negative) + (1 - self.strength) * self.positive
 
 
 def check_holdem(rules: GameRules, name: str) -> None:
-    """Raise unless a game is limit hold'em with 52 cards, the only one that `name` plays."""
+    """Raise InvalidValueError unless a game is limit hold'em with 52 cards, for player `name`."""
     deals = (rules.num_hole_cards, rules.num_board_cards, len(rules.deck), rules.ranking)
     if deals != (2, (0, 3, 1, 1), 52, "standard") or not rules.is_limit:
         raise InvalidValueError(
@@ -52,7 +52,7 @@ def check_holdem(rules: GameRules, name: str) -> None:
 
 @functools.lru_cache(maxsize=64)
 def hand_values(board: Cards) -> NDArray[np.int32]:
-    """Value of every hand on a board of 3 to 5 cards: [1326], −1 where the board blocks it."""
+    """Return the value of every hand on a board of 3 to 5 cards: [1326]; −1 if blocked."""
     from equilibrist.kernels.cpu import hand_strength as kernel
 
     out = np.empty(NUM_HANDS, np.int32)
@@ -64,9 +64,10 @@ def hand_values(board: Cards) -> NDArray[np.int32]:
 
 
 def strengths(board: Cards) -> Floats:
-    """Share of all hands on a board that each hand beats, ties for half: [1326]; 0 if blocked.
+    """Return the share of all hands on a board that each hand beats: [1326]; 0 if blocked.
 
-    Own cards are not taken out of the other hands, so it is a place in the order of hands.
+    Ties count as half. Hands that share a card with the hand are included, so the result is the
+    hand's place in the order of all hands.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -90,7 +91,10 @@ def _strengths(board: Cards) -> Floats:
 
 @functools.cache
 def _preflop_strengths() -> Floats:
-    """Share of all hands that each has less equity than: [1326]."""
+    """Return the share of all hands that have less equity before the flop: [1326].
+
+    Ties count as half.
+    """
     _, one_of_class = np.unique(class_table(), return_index=True)
     hands = [tuple(cards) for cards in hand_table()[one_of_class].tolist()]
     equities = np.array([outlook(hand, ()).strength for hand in hands])[class_table()]
@@ -100,7 +104,7 @@ def _preflop_strengths() -> Floats:
 
 
 def possible_hands(cards: Cards) -> Floats:
-    """1 for hands that hold none of some cards, 0 for the others: [1326].
+    """Return 1 for hands that contain none of the given cards, 0 for the others: [1326].
 
     Example:
         >>> float(possible_hands((0, 1)).sum())
@@ -110,9 +114,9 @@ def possible_hands(cards: Cards) -> Floats:
 
 
 def outlook(hole: Cards, board: Cards, weights: Floats | None = None) -> Outlook:
-    """Strength and potentials against a random hand, or against weighted ones [1326].
+    """Return strength and potentials against a random hand, or against weighted hands [1326].
 
-    Before the flop the strength is the equity, and there are no potentials.
+    Before the flop the strength is the equity, and both potentials are 0.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -135,7 +139,7 @@ def _random_outlook(hole: Cards, board: Cards) -> Outlook:
 
 def _outlook(hole: Cards, board: Cards, weights: Floats) -> Outlook:
     if not board:
-        return Outlook(win_chance(hole, board, weights), 0.0, 0.0)
+        return Outlook(win_probability(hole, board, weights), 0.0, 0.0)
     now = _standing(hole, board)
     held = np.array([weights[now == place].sum() for place in range(3)])
     strength = _share(held[0] + held[1] / 2, held.sum())
@@ -150,19 +154,20 @@ def _outlook(hole: Cards, board: Cards, weights: Floats) -> Outlook:
     return Outlook(strength, _share(gained, behind + tied / 2), _share(lost, ahead + tied / 2))
 
 
-def win_chance(hole: Cards, board: Cards, weights: Floats) -> float:
-    """Chance to win a showdown against weighted hands [1326], ties for half.
+def win_probability(hole: Cards, board: Cards, weights: Floats) -> float:
+    """Return the probability to win a showdown against weighted hands [1326]; ties count as half.
 
-    Exact on turn and river; before, over `RUNOUTS` boards that depend on the cards alone.
+    It is exact on turn and river; on earlier rounds it is an average over `RUNOUTS` sampled boards,
+    which depend only on the cards.
     """
-    chances = _meetings(hole, _runouts(hole, board, RUNOUTS), _standing(hole, ()), weights)
-    wins, ties, losses = chances.sum(axis=(0, 1))
+    probabilities = _meetings(hole, _runouts(hole, board, RUNOUTS), _standing(hole, ()), weights)
+    wins, ties, losses = probabilities.sum(axis=(0, 1))
     return _share(wins + ties / 2, wins + ties + losses)
 
 
 @functools.lru_cache(maxsize=4096)
 def final_strengths(hole: Cards, board: Cards) -> Floats:
-    """Strength on the river against a random hand, for boards that may come: [boards]."""
+    """Return the strength on the river against a random hand for each possible board: [boards]."""
     runouts = _runouts(hole, board, RUNOUTS)
     met = _meetings(hole, runouts, _standing(hole, ()), np.ones(NUM_HANDS)).sum(axis=1)
     return (met[:, 0] + met[:, 1] / 2) / met.sum(axis=1)
@@ -177,9 +182,9 @@ def _class_equity(hand_class: int) -> float:
 
 
 def _standing(hole: Cards, board: Cards) -> NDArray[np.int8]:
-    """Whether a hand is ahead of each other (0), tied (1) or behind (2), −1 where none can be.
+    """Return whether a hand is ahead (0), tied (1) or behind (2) each hand: [1326].
 
-    Without a board all hands that share no card are in class 0.
+    It is −1 for hands that are blocked. Without a board all hands that share no card have 0.
     """
     if board:
         values = hand_values(tuple(board))
@@ -195,7 +200,7 @@ def _standing(hole: Cards, board: Cards) -> NDArray[np.int8]:
 def _meetings(
     hole: Cards, boards: NDArray[np.integer], classes: NDArray[np.int8], weights: Floats
 ) -> Floats:
-    """Weight of hands that a hand beats, ties and loses to, by board and class: [K, 3, 3]."""
+    """Return the weight of hands beaten, tied and lost to, by board and class: [K, 3, 3]."""
     from equilibrist.kernels.cpu import hand_strength as kernel
 
     out = np.zeros((len(boards), 3, 3))
@@ -212,7 +217,7 @@ def _meetings(
 
 
 def _runouts(hole: Cards, board: Cards, most: int) -> NDArray[np.uint8]:
-    """Complete boards [K, 5]: all where one card or none is to come, else so many by lot."""
+    """Return complete boards [K, 5]: all if at most one card is missing, else `most` samples."""
     num_new = BOARD_CARDS - len(board)
     free = [card for card in range(NUM_CARDS) if card not in hole and card not in board]
     if num_new <= 1:
@@ -226,10 +231,10 @@ def _runouts(hole: Cards, board: Cards, most: int) -> NDArray[np.uint8]:
 
 @functools.cache
 def _hands_with() -> NDArray[np.bool_]:
-    """Which hands hold each card: [52, 1326]."""
+    """Return whether each hand contains each card: [52, 1326]."""
     return (hand_table()[None] == np.arange(NUM_CARDS)[:, None, None]).any(axis=2)
 
 
 def _share(part: float, whole: float) -> float:
-    """Part of a whole; half where there is nothing to share."""
+    """Return part / whole, or 0.5 if the whole is zero."""
     return float(part / whole) if whole > 0 else 0.5

@@ -1,8 +1,9 @@
-"""A player that weighs every hand the other may hold by what the other has done: Bayes' rule.
+"""A player that weighs the opponent's hands by its actions with Bayes' rule.
 
-The *Monash* Bayesian poker program (Korb, Nicholson and Jitnah 1999) models the own hand, the
-other's hand, and the other's actions given its hand, then bets by its chance to win. Here a hand's
-class is its place among all hands on the board, and one table of chances serves all rounds.
+The *Monash* Bayesian poker program (Korb, Nicholson and Jitnah 1999) models its own hand, the
+opponent's hand, and the opponent's actions given that hand, then bets by its probability to win.
+Here a hand's class is its place among all hands on the board, and one table of probabilities serves
+all rounds.
 """
 
 from __future__ import annotations
@@ -21,26 +22,27 @@ from equilibrist.players.hand_strength import (
     check_holdem,
     possible_hands,
     strengths,
-    win_chance,
+    win_probability,
 )
 from equilibrist.players.player import Player, View
 from equilibrist.players.rule_based import pot_odds
 from equilibrist.players.static import nearest_action
 
-# Chance of an action, by its letter, for hands at places [1326] and of weights [1326] before it.
-Chances: TypeAlias = Callable[[Betting, Floats, Floats, str], Floats]
+# Function of the betting, the places [1326] of hands, their weights [1326] before the action, and
+# the action's letter: the probability of the action for each hand.
+ActionProbabilities: TypeAlias = Callable[[Betting, Floats, Floats, str], Floats]
 
 
-def action_chances(betting: Betting, places: Floats, weights: Floats, kind: str) -> Floats:
-    """Chance that a hand at each place, 0 to 1 of all hands, folds, calls or raises.
+def action_probabilities(betting: Betting, places: Floats, weights: Floats, kind: str) -> Floats:
+    """Return the probability that a hand at each place, from 0 to 1, takes an action.
 
-    Weights do not matter to it.
+    The weights are ignored.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
         >>> blind = Betting.start(get_game("holdem-limit"))
         >>> places = np.array([0.1, 0.9])
-        >>> [action_chances(blind, places, places, kind).round(2).tolist() for kind in "fcr"]
+        >>> [action_probabilities(blind, places, places, kind).round(2).tolist() for kind in "fcr"]
         [[0.4, 0.0], [0.44, 0.32], [0.16, 0.68]]
     """
     raises = 0.15 + 0.65 * places**2
@@ -49,7 +51,7 @@ def action_chances(betting: Betting, places: Floats, weights: Floats, kind: str)
 
 
 class Monash(Player):
-    """Bets by its chance to win against the posterior of the other's hands."""
+    """A player that bets by its probability to win against the posterior of opponent hands."""
 
     name = "monash"
 
@@ -58,29 +60,30 @@ class Monash(Player):
         self.reset(0)
 
     def act(self, view: View) -> Action:
-        """Raise when likely to win, call when the pot pays for it; a few bluffs, a few traps."""
-        chance = win_chance(view.hole, view.board, posterior(view))
+        """Raise if likely to win, call with sufficient pot odds; sometimes bluff or slow-play."""
+        probability = win_probability(view.hole, view.board, posterior(view))
         betting, drawn = view.betting, self._random.random()
-        if chance >= (0.6 if betting.can_fold else 0.52):
-            wish = "r" if drawn < 0.95 else "c"
-        elif chance >= pot_odds(betting):
-            wish = "c"
+        if probability >= (0.6 if betting.can_fold else 0.52):
+            kind = "r" if drawn < 0.95 else "c"
+        elif probability >= pot_odds(betting):
+            kind = "c"
         else:
-            wish = "f"
+            kind = "f"
         is_last = betting.round + 1 == view.rules.num_rounds
-        if is_last and not betting.can_fold and chance < 0.15 and drawn < 0.2:
-            wish = "r"
-        return nearest_action(betting, wish)
+        if is_last and not betting.can_fold and probability < 0.15 and drawn < 0.2:
+            kind = "r"
+        return nearest_action(betting, kind)
 
     def reset(self, seed: int) -> None:
-        """Draw from a seed; there is nothing to forget."""
+        """Restart the random generator with a seed; the player has no memory."""
         self._random = random.Random(seed)
 
 
-def posterior(view: View, chances: Chances = action_chances) -> Floats:
-    """Weight of each hand of the other, [1326], given all that it has done.
+def posterior(view: View, probabilities: ActionProbabilities = action_probabilities) -> Floats:
+    """Return the weight of each hand of the opponent, [1326], given all its actions.
 
-    `chances` are those of an action at the places of hands, `action_chances` unless told.
+    `probabilities` returns the probability of an action for each hand; default:
+    `action_probabilities`.
     """
     weights = possible_hands((*view.hole, *view.board))
     betting = Betting.start(view.rules)
@@ -88,6 +91,6 @@ def posterior(view: View, chances: Chances = action_chances) -> Floats:
         places = strengths(view.board[: view.rules.board_cards_by(r)])
         for action in actions:
             if betting.actor != view.player:
-                weights *= chances(betting, places, weights, action.kind)
+                weights *= probabilities(betting, places, weights, action.kind)
             betting = betting.apply(action)
     return weights

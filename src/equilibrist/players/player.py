@@ -1,8 +1,8 @@
-"""What a player sees, is told and does: one protocol for all of them.
+"""The protocol of all players: the view they receive, the action they return, and the result.
 
-A player never meets a `HandState` of the table, only a `View` of it, from which everything that its
-seat may not know has been taken out: the other hands, the cards to come, the replacements set
-aside. The same view can be made from the line that the ACPC protocol would send.
+A player never receives the `HandState` of the table, only a `View` of it, without everything that
+its seat may not know: the other hands, the cards to come, the replacement cards set aside. The same
+view can be built from the line that the ACPC protocol would send.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from equilibrist.games.state import Deal, HandState
 
 MOST_SEED = 2**32 - 1
 
-Mixture: TypeAlias = tuple[tuple[Action, float], ...]  # actions with their chances, which sum to 1
+Mixture: TypeAlias = tuple[tuple[Action, float], ...]  # actions and probabilities, which sum to 1
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one player of a hand may see; `player` is its number in the hand, as in `Betting`.
+    """Part of a hand that one player may see; `player` is its number, as in `Betting`.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -35,12 +35,12 @@ class View:
         (((51,), ()), 'MATCHSTATE:0:0::As|', 'c, r')
     """
 
-    state: HandState  # hidden cards left out
+    state: HandState  # without the hidden cards
     player: int
 
     @classmethod
     def of(cls, state: HandState, player: int) -> View:
-        """The part of a state that a player sees; a showdown shows the hands that did not fold."""
+        """Return what a player sees of a state; a showdown shows the hands that did not fold."""
         betting, holes, swaps = state.betting, state.deal.holes, state.swaps
         players = range(len(holes))
         if betting.is_showdown:
@@ -67,7 +67,7 @@ class View:
 
     @property
     def hole(self) -> Cards:
-        """The player's own cards, swaps done."""
+        """The player's own cards, after its swaps."""
         return self.state.holes[self.player]
 
     @property
@@ -76,47 +76,47 @@ class View:
         return self.state.deal.board
 
     def legal_actions(self) -> LegalActions:
-        """What the actor may do; a swap names its card."""
+        """Return the legal actions of the actor; a swap names its card."""
         return self.state.legal_actions()
 
     def __str__(self) -> str:
-        """The line that the ACPC protocol sends."""
+        """Return the line that the ACPC protocol sends."""
         return state_line(self.state, self.player)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a hand ended, as one player sees it."""
+    """The end of a hand as one player sees it."""
 
-    view: View  # of the end: the other hands are there if they were shown
+    view: View  # of the final state: includes the other hands if they were shown
     chips: int  # won by the player, negative if lost
 
 
 class Player(Protocol):
-    """Whoever can sit at a table. Memory lasts from one `reset` to the next.
+    """A participant of a match; it remembers hands from one `reset` to the next.
 
-    After `reset` with the same seed a player does the same in the same situations.
+    After `reset` with the same seed a player acts identically in identical situations.
     """
 
     name: str  # for logs: printable, without : and |
 
     def act(self, view: View) -> Action:
-        """A legal action; only asked when it is this player's turn."""
+        """Return a legal action; called only when it is this player's turn."""
         ...
 
     def told(self, result: Result) -> None:
-        """Take note of the end of a hand; by default nothing is learnt."""
+        """Receive the result of a hand; the default implementation learns nothing."""
         return
 
     def reset(self, seed: int) -> None:
-        """Forget everything and draw random numbers from a seed, 0 to 2¹²⁸ − 1."""
+        """Forget everything and restart the random generator with a seed from 0 to 2¹²⁸ − 1."""
         ...
 
 
 @runtime_checkable
 class Mixing(Protocol):
-    """A player that can say with which chances it takes each action; not all can."""
+    """A player that can report the probability of each of its actions; not all players can."""
 
     def mixture(self, view: View) -> Mixture:
-        """The actions it may take, with chances above zero."""
+        """Return the actions that have a positive probability, with their probabilities."""
         ...

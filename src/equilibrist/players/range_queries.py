@@ -1,4 +1,4 @@
-"""Players whose chances can be asked for any hand: what a local best response plays against."""
+"""Players that report their probabilities for any hand: the opponents of local best responses."""
 
 from __future__ import annotations
 
@@ -13,24 +13,27 @@ from equilibrist.games.action import SWAP, Action
 from equilibrist.games.betting import Betting
 
 Hands: TypeAlias = NDArray[np.uint8]  # [N, 2] hole cards
-BetChances: TypeAlias = tuple[tuple[Action, NDArray[np.float64]], ...]  # [N] each, summing to 1
+# Actions with their probabilities, [N] each; they sum to 1 for every hand.
+BetProbabilities: TypeAlias = tuple[tuple[Action, NDArray[np.float64]], ...]
 
 
 @runtime_checkable
-class Readable(Protocol):
-    """A player of the game with discards that tells what it would do with any hand."""
+class QueryablePlayer(Protocol):
+    """A player of discard hold'em that reports its action probabilities for any hand."""
 
-    def bet_chances(self, betting: Betting, board: Cards, holes: Hands) -> BetChances:
-        """Actions of the actor with their chances, given what it has done so far."""
+    def bet_probabilities(self, betting: Betting, board: Cards, holes: Hands) -> BetProbabilities:
+        """Return the actor's actions with their probabilities, given its actions so far."""
         ...
 
-    def swap_chances(self, betting: Betting, board: Cards, holes: Hands) -> NDArray[np.float64]:
-        """Chances [N, 3] to keep both cards, swap the first and swap the second."""
+    def swap_probabilities(
+        self, betting: Betting, board: Cards, holes: Hands
+    ) -> NDArray[np.float64]:
+        """Return the probabilities [N, 3] of keeping both cards, swapping the first or second."""
         ...
 
 
 def before_each(betting: Betting) -> Iterator[Betting]:
-    """The states before each action of a hand, in order.
+    """Yield the state before each action of a hand, in order.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -46,10 +49,10 @@ def before_each(betting: Betting) -> Iterator[Betting]:
 
 
 def taken_at(betting: Betting, before: Betting) -> Action:
-    """The action of a hand that followed an earlier state of it."""
+    """Return the action that was taken in an earlier state of a hand."""
     return betting.history[before.round][len(before.history[-1])]
 
 
 def is_bet_of(before: Betting, player: int, now: Betting) -> bool:
-    """Whether an earlier state was a player's to bet in, on the street of now."""
+    """Return whether `before` was a betting decision of `player` on the street of `now`."""
     return before.round == now.round and before.actor == player and not before.is_discarding

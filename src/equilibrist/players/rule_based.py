@@ -1,7 +1,7 @@
-"""Rule-based players for limit hold'em that judge their own cards by a formula.
+"""Rule-based players for limit hold'em that evaluate their own cards by a formula.
 
-They follow what is publicly known of the programs they are called after, no more: *Poki* weighs
-hand strength, potential and pot odds (Billings et al. 1998, 2002); *anti-Poki* is "a rule-based
+They follow only what is publicly known of the programs they are named after: *Poki* weighs hand
+strength, potential and pot odds (Billings et al. 1998, 2002); *anti-Poki* is "a rule-based
 program designed to beat Poki by exploiting its weaknesses" (Billings et al. 2003); *Teddy*
 "actually does almost always raise" (Zinkevich, Bowling and Burch 2007). Thresholds are ours.
 """
@@ -21,28 +21,28 @@ from equilibrist.players.hand_strength import (
     check_holdem,
     outlook,
     strengths,
-    win_chance,
+    win_probability,
 )
 from equilibrist.players.player import Player, View
 from equilibrist.players.static import nearest_action
 
-# Poki's thresholds of effective strength: worth one bet, worth raising.
+# Poki's thresholds of effective strength: for a bet, and for a raise.
 _BET, _RAISE = 0.5, 0.85
-# The same of equity before the flop, where the best hand has 0.85 and the worst 0.32.
+# Thresholds of equity before the flop, where the best hand has 0.85 and the worst 0.32.
 _PREFLOP_CALL, _PREFLOP_RAISE, _PREFLOP_RERAISE = 0.44, 0.56, 0.64
-_DOUBT = 0.15  # weight of the hands that Poki should not have, to anti-Poki
+_DOUBT = 0.15  # weight that anti-Poki gives to hands that Poki should not have
 
 
 def pot_odds(betting: Betting) -> float:
-    """The chance to win that pays for a call: chips to call by chips in the pot after it."""
+    """Return the probability to win at which a call breaks even: chips to call / pot after it."""
     return betting.to_call / (betting.pot + betting.to_call)
 
 
 class Poki(Player):
-    """Bets what is ahead, raises what is far ahead, calls with draws that the pot pays for.
+    """A player that bets good hands, raises very good ones, and calls draws with pot odds.
 
-    It believes every bet to be made by a random hand, bluffs only with draws, and folds the rest:
-    sound at a full table, easily beaten heads-up.
+    It assumes a random hand behind every bet, bluffs only with draws, and folds the rest: sound at
+    a full table, easily beaten heads-up.
     """
 
     name = "poki"
@@ -51,13 +51,13 @@ class Poki(Player):
         check_holdem(rules, self.name)
 
     def act(self, view: View) -> Action:
-        """What the formula says."""
+        """Return the action that the formula gives."""
         hand = outlook(view.hole, view.board)
-        wish = self._after(hand, view.betting) if view.board else self._before(hand, view.betting)
-        return nearest_action(view.betting, wish)
+        kind = self._after(hand, view.betting) if view.board else self._before(hand, view.betting)
+        return nearest_action(view.betting, kind)
 
     def reset(self, seed: int) -> None:
-        """There is nothing to forget, and nothing is left to chance."""
+        """Do nothing: the player has no memory and draws no random numbers."""
 
     def _before(self, hand: Outlook, betting: Betting) -> Kind:
         is_raised = betting.num_raises > 0
@@ -78,10 +78,10 @@ class Poki(Player):
 
 
 class AntiPoki(Player):
-    """Bets whenever Poki has shown no strength, and believes it when it has.
+    """A player that bets if Poki has shown no strength, and respects the strength it has shown.
 
-    Poki's check is a hand below the middle that folds to a bet, its bet or call one above, its
-    raise a very good one; hands of these kinds are what it is weighed against.
+    It assumes that Poki checks hands below the middle, which fold to a bet, bets or calls hands
+    above it, and raises very good ones, and it weighs Poki's hands accordingly.
     """
 
     name = "anti-poki"
@@ -90,7 +90,7 @@ class AntiPoki(Player):
         check_holdem(rules, self.name)
 
     def act(self, view: View) -> Action:
-        """Bluff into weakness, otherwise count the chances against what Poki must hold."""
+        """Bluff if Poki showed weakness; otherwise act by the odds against Poki's likely hands."""
         betting = view.betting
         if not view.board:
             strength = outlook(view.hole, ()).strength
@@ -101,19 +101,22 @@ class AntiPoki(Player):
         shown = _shown_strength(view)
         if not betting.can_fold and shown == 0:
             return nearest_action(betting, "r")
-        chance = win_chance(view.hole, view.board, _above(view, (0.0, _BET, 0.75)[shown]))
-        if chance >= 0.6:
+        probability = win_probability(view.hole, view.board, _above(view, (0.0, _BET, 0.75)[shown]))
+        if probability >= 0.6:
             return nearest_action(betting, "r")
         is_last = betting.round + 1 == view.rules.num_rounds
         least = pot_odds(betting) + (0 if is_last else 0.08)
-        return nearest_action(betting, "c" if chance >= least else "f")
+        return nearest_action(betting, "c" if probability >= least else "f")
 
     def reset(self, seed: int) -> None:
-        """There is nothing to forget, and nothing is left to chance."""
+        """Do nothing: the player has no memory and draws no random numbers."""
 
 
 def _shown_strength(view: View) -> int:
-    """What the other did last since the flop: 0 no more than check, 1 bet or call, 2 raise."""
+    """Return the strength of the opponent's last action since the flop.
+
+    0 is a check or no action yet, 1 a bet or call, 2 a raise.
+    """
     shown = 0
     for r, actions in enumerate(view.betting.history[1:], start=1):
         first, num_raises = view.rules.first_players[r], 0
@@ -126,22 +129,22 @@ def _shown_strength(view: View) -> int:
 
 
 def _above(view: View, least: float) -> Floats:
-    """Weights [1326] of hands: full where their place on the board is at least so high."""
+    """Return hand weights [1326]: 1 where the strength is at least `least`, else `_DOUBT`."""
     return np.where(strengths(view.board) >= least, 1.0, _DOUBT)
 
 
 class Teddy(Player):
-    """Raises with all but its worst cards; folds those to a bet on the last round."""
+    """A player that raises all but its worst hands, and folds those to a bet on the last round."""
 
     name = "teddy"
-    caution = 0.25  # effective strength below which it does not raise
+    caution = 0.25  # effective strength below which it rarely raises
 
     def __init__(self, rules: GameRules) -> None:
         check_holdem(rules, self.name)
         self.reset(0)
 
     def act(self, view: View) -> Action:
-        """Raise, but for nineteen times of twenty with bad cards."""
+        """Raise good hands always and bad hands with probability 0.05."""
         strength = outlook(view.hole, view.board).effective
         is_bad = strength < (self.caution if view.board else 0.38)
         if not is_bad or self._random.random() < 0.05:
@@ -150,5 +153,5 @@ class Teddy(Player):
         return nearest_action(view.betting, "f" if is_last and strength < 0.1 else "c")
 
     def reset(self, seed: int) -> None:
-        """Draw from a seed; there is nothing to forget."""
+        """Restart the random generator with a seed; the player has no memory."""
         self._random = random.Random(seed)

@@ -1,16 +1,17 @@
-"""Players that look at nothing but what is legal: the benchmarks of the papers.
+"""Static players, which consider only the legal actions: the benchmark opponents of the papers.
 
-| player | facing a bet | facing none | at the cap |
+| player | facing a bet | not facing a bet | at the raise cap |
 |---|---|---|---|
-| always fold | folds | checks, for a fold is legal only when facing a bet | folds |
+| always fold | folds | checks, because folding is legal only when facing a bet | folds |
 | always call | calls | checks | calls |
 | always raise | raises | bets | calls |
 | always shove | raises to all its chips | bets all its chips | calls |
-| mix of fold, call, raise | each with its chance | its folds are checks | its raises are calls |
-| uniform | all that is legal, equally | the same | the same |
+| fold, call, raise mix | each with its probability | its folds are checks | its raises are calls |
+| uniform | any legal action, with equal probability | the same | the same |
 
-A no-limit raise is the smallest one; that of `Uniform` goes to any legal total, equally. In discard
-turns all keep their cards, but for `Uniform`, which does anything legal.
+No-limit raises have the minimum size, except those of `Uniform`, which go to any legal total with
+equal probability. In discard turns all players keep their cards, except `Uniform`, which takes any
+legal action.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from equilibrist.players.player import Mixture, Player, View
 
 
 class Mix(Player):
-    """Folds, calls and raises with fixed chances, whatever it holds.
+    """A player that folds, calls and raises with fixed probabilities, whatever its cards.
 
     Example:
         >>> Mix(0.1, 0.6, 0.3).name
@@ -33,26 +34,26 @@ class Mix(Player):
     """
 
     def __init__(self, fold: float, call: float, raise_: float, name: str | None = None) -> None:
-        self.chances = (fold, call, raise_)
-        is_split = all(0 <= chance <= 1 for chance in self.chances)
-        if not is_split or not math.isclose(sum(self.chances), 1, abs_tol=1e-9):
+        self.probabilities = (fold, call, raise_)
+        is_split = all(0 <= probability <= 1 for probability in self.probabilities)
+        if not is_split or not math.isclose(sum(self.probabilities), 1, abs_tol=1e-9):
             raise InvalidValueError(
-                "a mix is the chances of fold, call and raise, three numbers from 0 to 1 that sum "
-                f"to 1, not {', '.join(map(str, self.chances))}",
-                value=self.chances,
+                "a mix is the probabilities of fold, call and raise, three numbers from 0 to 1 "
+                f"that sum to 1, not {', '.join(map(str, self.probabilities))}",
+                value=self.probabilities,
             )
-        self.name = name or f"mix {','.join(f'{chance:g}' for chance in self.chances)}"
+        self.name = name or f"mix {','.join(f'{share:g}' for share in self.probabilities)}"
         self.reset(0)
 
     def act(self, view: View) -> Action:
-        """Fold, call or raise by lot, and what the table above says where that is illegal."""
-        fold, call, _ = self.chances
+        """Draw fold, call or raise; replace an illegal draw as the module's table says."""
+        fold, call, _ = self.probabilities
         drawn = self._random.random()
         kind = "f" if drawn < fold else "c" if drawn < fold + call else "r"
         return nearest_action(view.betting, kind)
 
     def mixture(self, view: View) -> Mixture:
-        """Its chances, those of what is illegal at what it does instead.
+        """Return the probability of each action; an illegal one counts for its replacement.
 
         Example:
             >>> from equilibrist.cards.card import parse_cards
@@ -60,23 +61,23 @@ class Mix(Player):
             >>> from equilibrist.games.state import Deal, HandState
             >>> deal = Deal((parse_cards("As"), parse_cards("Qs")))
             >>> view = View.of(HandState.start(get_game("kuhn"), deal), player=0)
-            >>> [(action.kind, chance) for action, chance in Mix(0.25, 0.5, 0.25).mixture(view)]
+            >>> [(action.kind, share) for action, share in Mix(0.25, 0.5, 0.25).mixture(view)]
             [('c', 0.75), ('r', 0.25)]
         """
         shares: dict[Action, float] = {}
-        for kind, chance in zip("fcr", self.chances, strict=True):
-            if chance:
+        for kind, probability in zip("fcr", self.probabilities, strict=True):
+            if probability:
                 action = nearest_action(view.betting, kind)
-                shares[action] = shares.get(action, 0.0) + chance
+                shares[action] = shares.get(action, 0.0) + probability
         return tuple(shares.items())
 
     def reset(self, seed: int) -> None:
-        """Draw from a seed; there is nothing to forget."""
+        """Restart the random generator with a seed; the player has no memory."""
         self._random = random.Random(seed)
 
 
 def nearest_action(betting: Betting, kind: str) -> Action:
-    """The legal action for a wish to fold (`f`), call (`c`) or raise (`r`), if need be a call.
+    """Return fold (`f`), call (`c`) or raise (`r`) if it is legal, otherwise a call.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -94,23 +95,23 @@ def nearest_action(betting: Betting, kind: str) -> Action:
 
 
 class Shove(Player):
-    """Puts in all its chips; limit raises are as large as they are."""
+    """A player that goes all-in; in limit games it makes the fixed raise."""
 
     name = "always-shove"
 
     def act(self, view: View) -> Action:
-        """The largest raise, or a call."""
+        """Return the largest legal raise, or a call if no raise is legal."""
         betting = view.betting
         if betting.can_raise and not betting.rules.is_limit:
             return raise_to(betting.max_raise_to)
         return nearest_action(betting, "r")
 
     def reset(self, seed: int) -> None:
-        """There is nothing to forget, and nothing is drawn."""
+        """Do nothing: the player has no memory and draws no random numbers."""
 
 
 class Uniform(Player):
-    """Does anything legal, fold, call and raise equally often."""
+    """A player that takes any legal action, with equal probability for fold, call and raise."""
 
     name = "uniform"
 
@@ -118,7 +119,7 @@ class Uniform(Player):
         self.reset(0)
 
     def act(self, view: View) -> Action:
-        """One of the legal actions by lot."""
+        """Draw one of the legal actions with equal probability."""
         legal = view.legal_actions()
         place = self._random.randrange(len(legal.actions) + (legal.raise_to is not None))
         if legal.raise_to is not None and place == len(legal.actions):
@@ -126,5 +127,5 @@ class Uniform(Player):
         return legal.actions[place]
 
     def reset(self, seed: int) -> None:
-        """Draw from a seed; there is nothing to forget."""
+        """Restart the random generator with a seed; the player has no memory."""
         self._random = random.Random(seed)

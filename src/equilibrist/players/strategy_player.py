@@ -1,12 +1,12 @@
-"""Strategies that sit down: a solution plays its own game, or one that allows more raises.
+"""Players that follow a strategy, in the strategy's own game or in one that allows more raises.
 
-A raise beyond the strategy's cap is called, and the hand goes on as if the raiser had called
+A raise beyond the strategy's cap is called, and the hand continues as if the raiser had called
 instead (BigBot2298's rule, from "A New Algorithm for Generating Equilibria in Massive Zero-Sum
 Games", Zinkevich, Bowling and Burch 2007): the strategy itself never makes such a raise. No-limit
-raises of sizes that the strategy does not have are read as ones that it has (`translation`).
+raises of sizes that the strategy does not have are read as sizes that it has (`translation`).
 
-What plays is anything that knows the chances of the actions at a node of its betting tree,
-`TreeStrategy`; exact solutions are one kind.
+A player follows any `TreeStrategy`, which returns the probabilities of the actions at a node of its
+betting tree; exact solutions are one kind.
 """
 
 from __future__ import annotations
@@ -48,28 +48,28 @@ Floats = NDArray[np.float64]
 
 
 class TreeStrategy(Protocol):
-    """Whatever says how often to take each action at a node of a betting tree."""
+    """A strategy that returns the probability of each action at a node of a betting tree."""
 
     tree: BettingTree
 
-    def chances(self, node: int, view: View) -> Floats:
-        """Chance of each child of a decision node, [A], for the cards of a view."""
+    def probabilities(self, node: int, view: View) -> Floats:
+        """Return the probability of each child of a decision node, [A], for a view's cards."""
         ...
 
     def seat(self, player: int) -> Seat | None:
-        """The strategy of one seat as a table, if it is one."""
+        """Return the strategy of one seat as a table, or None if it has none."""
         return None
 
 
 class ExactStrategy(TreeStrategy):
-    """A solution of an exact game; uniform where its plans never go."""
+    """Strategy of a solved exact game; uniform where the plans never go."""
 
     def __init__(self, solution: Solution) -> None:
         self._game = game_of(solution)
         tree, states = self._game.betting, self._game.states
         if tree is None or states is None:
             raise InvalidValueError(
-                f"{self._game.name} has no cards, so nobody can play it", value=self._game.name
+                f"{self._game.name} has no cards, so no player can play it", value=self._game.name
             )
         self.tree, self._states = tree, states
         self._behaviour = [
@@ -79,8 +79,8 @@ class ExactStrategy(TreeStrategy):
         self._decision = [player_rows(tree, player).decision for player in (0, 1)]
         self._board = functools.lru_cache(maxsize=4096)(self._find_board)
 
-    def chances(self, node: int, view: View) -> Floats:
-        """Chance of each child of a decision node, [A]."""
+    def probabilities(self, node: int, view: View) -> Floats:
+        """Return the probability of each child of a decision node: [A]."""
         player, r = int(self.tree.player[node]), int(self.tree.round[node])
         board, original = self._board(r, view.board)
         cards = original[list(view.hole)].tolist()
@@ -93,7 +93,7 @@ class ExactStrategy(TreeStrategy):
         return own[first : first + size, state].astype(np.float64)
 
     def seat(self, player: int) -> Seat | None:
-        """The strategy of one seat as a table, unless the cards of boards are too many."""
+        """Return the strategy of one seat as a table, or None if there are too many boards."""
         columns = self._columns
         if columns is None:
             return None
@@ -104,13 +104,13 @@ class ExactStrategy(TreeStrategy):
         return CardColumns.of(self.tree.rules, self._states)
 
     def _find_board(self, r: int, board: Cards) -> tuple[int, NDArray[np.int64]]:
-        """Number of a board in its round, and which stored card each card stands for: [52]."""
+        """Return a board's number in its round, and the stored card for each card: [52]."""
         found, _, renaming = find_board(self.tree.rules, self._states, r, cards_name(board))
         return found, np.argsort(renaming)
 
 
 class StrategyPlayer(Player):
-    """Plays a strategy; `threshold` drops rare actions, 1 leaves only the most frequent.
+    """A player that follows a strategy; `threshold` drops rare actions, 1 leaves one.
 
     Thresholding and purification: Ganzfried, Sandholm and Waugh 2012.
     """
@@ -121,36 +121,41 @@ class StrategyPlayer(Player):
         _check_game(strategy.tree.rules, rules, name)
         if not 0 <= threshold <= 1:
             raise InvalidValueError(
-                f"a threshold is a chance from 0 to 1, not {threshold}", value=threshold
+                f"a threshold is a probability from 0 to 1, not {threshold}", value=threshold
             )
         self.strategy, self.name, self.threshold = strategy, name, threshold
-        self._hand: int | None = None  # that is being played
-        self._chosen: dict[int, int] = {}  # node gone to, by place in the hand
+        self._hand: int | None = None  # number of the current hand
+        self._chosen: dict[int, int] = {}  # chosen node, by place in the hand
         self.reset(0)
 
     def act(self, view: View) -> Action:
-        """An action of the strategy by lot; a call of a raise that it does not know."""
-        children, chances = self._choices(view)
+        """Draw an action of the strategy; call a raise that it does not know."""
+        children, probabilities = self._choices(view)
         if not children:
             return CALL
-        child = children[0] if len(children) == 1 else self._random.choices(children, chances)[0]
+        child = (
+            children[0] if len(children) == 1 else self._random.choices(children, probabilities)[0]
+        )
         self._chosen[view.betting.num_actions] = child
         return real_action(self.strategy.tree, child, view.betting)
 
     def mixture(self, view: View) -> Mixture:
-        """The strategy's chances, rare actions dropped."""
-        children, chances = self._choices(view)
+        """Return the strategy's action probabilities, without the dropped rare actions."""
+        children, probabilities = self._choices(view)
         if not children:
             return ((CALL, 1.0),)
         tree = self.strategy.tree
         return tuple(
-            (real_action(tree, child, view.betting), chance)
-            for child, chance in zip(children, chances, strict=True)
-            if chance
+            (real_action(tree, child, view.betting), probability)
+            for child, probability in zip(children, probabilities, strict=True)
+            if probability
         )
 
     def _choices(self, view: View) -> tuple[range, list[float]]:
-        """Nodes that the strategy may go to, and their chances; none where it can only call."""
+        """Return the children of the current node and their probabilities.
+
+        Both are empty where the strategy can only call.
+        """
         if view.state.hand_number != self._hand:
             self._hand = view.state.hand_number
             self._chosen.clear()
@@ -159,19 +164,20 @@ class StrategyPlayer(Player):
         node = find_node(tree, view.betting, read)
         if node is None:
             return range(0), []
-        chances = thresholded(self.strategy.chances(node, view), self.threshold)
-        return tree.children(node), chances.tolist()
+        probabilities = thresholded(self.strategy.probabilities(node, view), self.threshold)
+        return tree.children(node), probabilities.tolist()
 
     def reset(self, seed: int) -> None:
-        """Draw from a seed; there is nothing to forget but the hand being played."""
+        """Forget the current hand and restart the random generator with a seed."""
         self._random, self._seed = random.Random(seed), seed
         self._hand = None
         self._chosen.clear()
 
     def _reader(self, view: View) -> ReadRaise:
-        """How raises of this hand are read: own ones as they were meant, others by lot.
+        """Return the reader of this hand's raises: own raises as chosen, others by a random draw.
 
-        The lot of a raise belongs to the hand and its place there, so it is the same at every look.
+        The draw depends on the seed, the hand and the raise's place in it, so that a raise is read
+        the same way at every decision.
         """
         hand, tree = view.state.hand_number, self.strategy.tree
 
@@ -186,8 +192,10 @@ class StrategyPlayer(Player):
         return read
 
 
-def thresholded(chances: Floats, threshold: float) -> Floats:
-    """Chances without those below a threshold, or only the largest where all are; they sum to 1.
+def thresholded(probabilities: Floats, threshold: float) -> Floats:
+    """Return probabilities that sum to 1, without those below a threshold.
+
+    If all are below the threshold, only the largest remains.
 
     Example:
         >>> thresholded(np.array([0.1, 0.3, 0.6]), 0.2).round(3).tolist()
@@ -195,14 +203,14 @@ def thresholded(chances: Floats, threshold: float) -> Floats:
         >>> thresholded(np.array([0.1, 0.3, 0.6]), 1).tolist()
         [0.0, 0.0, 1.0]
     """
-    kept = np.where(chances >= min(threshold, chances.max()), chances, 0)
+    kept = np.where(probabilities >= min(threshold, probabilities.max()), probabilities, 0)
     return kept / kept.sum()
 
 
 def make_solution_player(
     rules: GameRules, options: str, called: str | None = None
 ) -> StrategyPlayer:
-    """The player of `DIR`, `DIR,purify` or `DIR,threshold=0.15`, named so unless `called`."""
+    """Make the player of `DIR`, `DIR,purify` or `DIR,threshold=0.15`; `called` is its name."""
     folder, threshold = options, 0.0
     head, comma, last = options.rpartition(",")
     if comma and last == "purify":
@@ -213,14 +221,15 @@ def make_solution_player(
             threshold = float(last.removeprefix("threshold="))
         except ValueError:
             raise ParseError(
-                f"{last!r} is no threshold; write a chance, such as threshold=0.15", value=last
+                f"{last!r} is no threshold; write a probability, such as threshold=0.15",
+                value=last,
             ) from None
     name = called or Path(folder).name + options[len(folder) :]
     return StrategyPlayer(_open(folder), rules, "".join(_in_name(c) for c in name), threshold)
 
 
 def _open(folder: str) -> TreeStrategy:
-    """What is stored in a folder, a solution or a strategy."""
+    """Open the solution or strategy that is stored in a folder."""
     from equilibrist.players.bucket_strategy import BucketStrategy
 
     if read_identity(folder).kind == quantized.KIND:
@@ -231,14 +240,14 @@ def _open(folder: str) -> TreeStrategy:
     game = solution.game
     if game.first_round or (game.last_round is not None and game.ends is None):
         raise InvalidValueError(
-            f"{folder} is {game.name}: a model of some rounds is a part of a strategy, and plays "
-            "nothing by itself",
+            f"{folder} is {game.name}: a model of some rounds is only a part of a strategy and "
+            "cannot play by itself",
             value=folder,
         )
     if game.last_round is not None:
         raise InvalidValueError(
-            f"{folder} is the first phase of a strategy that goes on at the table: play it as "
-            f"gs2:from={folder}",
+            f"{folder} is the first phase of a strategy that solves the rest during play: play it "
+            f"as gs2:from={folder}",
             value=folder,
         )
     return BucketStrategy.of(solution)
@@ -249,7 +258,7 @@ def _in_name(character: str) -> str:
 
 
 def _check_game(own: GameRules, rules: GameRules, name: str) -> None:
-    """Raise unless a strategy's game is the one played, but for lower caps."""
+    """Raise InvalidValueError unless a strategy fits a game; its raise caps may be lower."""
     caps, most = own.max_raises, rules.max_raises
     if len(caps) != len(most) or replace(own, name=rules.name, max_raises=most) != rules:
         raise InvalidValueError(

@@ -1,9 +1,9 @@
-"""Players that are tables: their chances depend on a node and a private state, and on nothing else.
+"""Players as tables: action probabilities that depend only on a node and a private state.
 
-Such players need no view and no Python: `play.batch` walks their hands by compiled code. Static
-players are tables of one state; strategies are tables of cards or buckets. A strategy for fewer
-raises is written out on the betting tree that is played, so that extra raises are called and
-forgotten (`strategies.more_raises`).
+Such players need neither a view nor Python code at the table: `play.compiled_match` plays their
+hands with compiled code. Static players are tables with one state; strategies are tables over cards
+or buckets. A strategy for fewer raises is expanded to the betting tree that is played, so that
+extra raises are called and then ignored (`strategies.raise_cap_rule`).
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from equilibrist.strategies.seat_tables import Columns, OneColumn
 
 @dataclass(frozen=True, eq=False)
 class PlayerTable:
-    """A player at either seat of a betting tree."""
+    """Tables of one player for both seats of a betting tree."""
 
     seats: tuple[SeatTable, SeatTable]
     columns: tuple[Columns, Columns]
 
 
 def player_table(player: Player, tree: BettingTree) -> PlayerTable | None:
-    """The table of a player on a limit game's betting tree, None if it is no table.
+    """Return the table of a player on a limit game's betting tree, or None if it has no table.
 
-    A player derived from one of ours may do anything, so it is none.
+    An instance of a subclass has no table, because a subclass may behave in any way.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -48,7 +48,7 @@ def player_table(player: Player, tree: BettingTree) -> PlayerTable | None:
         [1.0, 0.7, 0.3, 0.2, 0.8]
     """
     if type(player) is Mix:
-        return _static_table(tree, player.chances)
+        return _static_table(tree, player.probabilities)
     if type(player) is Uniform:
         return _static_table(tree, None)
     if type(player) is StrategyPlayer:
@@ -58,7 +58,7 @@ def player_table(player: Player, tree: BettingTree) -> PlayerTable | None:
 
 @functools.lru_cache(maxsize=16)
 def _static_table(tree: BettingTree, mix: tuple[float, float, float] | None) -> PlayerTable:
-    """A fixed mix, or all actions alike, whatever the cards."""
+    """Build the table of a fixed mix, or of equal probabilities if `mix` is None."""
     num_rounds = tree.last_round - tree.first_round + 1
     one_state = BucketStates(
         [np.ones(1, np.int64)] * num_rounds,
@@ -69,14 +69,14 @@ def _static_table(tree: BettingTree, mix: tuple[float, float, float] | None) -> 
     for player in (0, 1):
         rows = player_rows(tree, player)
         own = treeplex(rows, one_state)
-        chances = np.ones(int(own.block_start[-1]))
+        probabilities = np.ones(int(own.block_start[-1]))
         for node in np.flatnonzero(rows.decision >= 0).tolist():
             children = tree.children(node)
             at = int(own.block_start[tree.round[node] - tree.first_round])
             at += int(rows.row[children.start])
             share = 1 / len(children) if mix is None else mixed_probabilities(tree, node, mix)
-            chances[at : at + len(children)] = share
-        seats.append(_seat_table(own, chances, rows.row.astype(np.int64), 0.0))
+            probabilities[at : at + len(children)] = share
+        seats.append(_seat_table(own, probabilities, rows.row.astype(np.int64), 0.0))
     columns = OneColumn(num_rounds)
     return PlayerTable((seats[0], seats[1]), (columns, columns))
 
@@ -94,12 +94,12 @@ def _strategy_table(tree: BettingTree, player: StrategyPlayer) -> PlayerTable | 
 
 
 def _seat_table(
-    own: Treeplex, chances: Floats, row: NDArray[np.int64], threshold: float
+    own: Treeplex, probabilities: Floats, row: NDArray[np.int64], threshold: float
 ) -> SeatTable:
     board = np.repeat(np.arange(len(own.num_states)), own.num_states)
     place = np.arange(len(board)) - own.state_start[board]
     return SeatTable(
-        chances=np.ascontiguousarray(chances),
+        chances=np.ascontiguousarray(probabilities),
         row=row,
         state_start=own.state_start[own.board_start[:-1]],
         cell=own.block_start[board] + place,
@@ -110,9 +110,9 @@ def _seat_table(
 
 @functools.lru_cache(maxsize=16)
 def _translated_rows(tree: BettingTree, own: BettingTree) -> NDArray[np.int64]:
-    """Row of a strategy on its own tree that leads to each node of `tree`, −1 to none: [V].
+    """Return the row on the strategy's own tree that leads to each node of `tree`: [V]; −1 if none.
 
-    Where an extra raise is called, that is row 0 of the round: it opens the round and holds 1.
+    After an extra raise, the call is row 0 of the round, which starts the round and always holds 1.
     """
     row = np.full(len(tree), -1, np.int64)
     for player in (0, 1):

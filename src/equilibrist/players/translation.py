@@ -1,16 +1,16 @@
-"""From the betting at the table to a strategy's own betting tree, and back.
+"""Translation between the betting at the table and a strategy's own betting tree.
 
-A strategy knows few bet sizes, the table has all. A raise of the share x of the pot (after calling)
-between two of its sizes A < B is read as A with the chance
+A strategy has few bet sizes; the table allows all. A raise of the share x of the pot (after
+calling) between two of its sizes A < B is read as A with the probability
 
     f(x) = (B − x)(1 + A) / ((B − A)(1 + x)),
 
 the *pseudo-harmonic mapping* (Ganzfried and Sandholm, "Action Translation in Extensive-Form Games
-with Large Action Spaces", 2013): who answers A by calling with chance 1 / (1 + A), and B likewise,
-then calls x with chance 1 / (1 + x), which leaves a bluffer nothing to gain. Below the smallest
-size A = 0 is a call; above the largest all is the largest. A raise that is read as a call, or that
-the tree does not have, is called, and the hand goes on as if it had not happened (BigBot2298's
-rule, see `strategy_player`).
+with Large Action Spaces", 2013): a player that calls A with probability 1 / (1 + A), and B
+likewise, then calls x with probability 1 / (1 + x), so that bluffs gain nothing. Below the smallest
+size, A = 0 stands for a call; a raise above the largest size is read as the largest. A raise that
+is read as a call, or that the tree does not have, is called, and the hand continues as if it had
+not happened (BigBot2298's rule, see `strategy_player`).
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from equilibrist.games.action import CALL, Action, raise_to
 from equilibrist.games.betting import Betting
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 
-# Which child of a node a raise stands for, None a call: of its node, the betting before it, the
-# raise, and its place in the hand.
+# Function of a node, the betting before a raise, the raise, and its place in the hand: the child of
+# the node that the raise is read as, or None for a call.
 ReadRaise: TypeAlias = Callable[[int, Betting, Action, int], int | None]
 
 
 def pseudo_harmonic(share: float, small: float, large: float) -> float:
-    """Chance to read a raise of a share of the pot as the smaller of two sizes around it.
+    """Return the probability that a raise is read as the smaller of two sizes around it.
+
+    `share`, `small` and `large` are shares of the pot.
 
     Example:
         >>> [round(pseudo_harmonic(share, 0.5, 1.0), 3) for share in (0.5, 5 / 7, 1.0)]
@@ -38,12 +40,12 @@ def pseudo_harmonic(share: float, small: float, large: float) -> float:
 
 
 def find_node(tree: BettingTree, betting: Betting, read: ReadRaise | None = None) -> int | None:
-    """The decision of a tree where the actor is, None where the strategy can only call.
+    """Return the actor's decision node in a tree, or None where the strategy can only call.
 
-    A raise that the tree does not have counts as a call, and so does what follows it in the round.
-    Limit raises are what they are; `read` says what no-limit raises stand for. Where the tree is
-    all-in and the table is not, the strategy calls as well. Rounds before the tree's first are
-    passed over.
+    A raise that the tree does not have counts as a call, and so do the actions after it in the
+    round. Limit raises need no translation; `read` translates no-limit raises. If the tree is
+    all-in and the table is not, the strategy calls as well. Rounds before the tree's first round
+    are skipped.
 
     Example:
         >>> from equilibrist.games.action import RAISE
@@ -59,7 +61,7 @@ def find_node(tree: BettingTree, betting: Betting, read: ReadRaise | None = None
     for r, actions in enumerate(betting.history):
         is_extra = False
         for action in actions:
-            # Otherwise an answer to an extra raise, or before the tree begins.
+            # Otherwise it answers an extra raise, or comes before the tree's first round.
             if tree.kind[node] == NodeKind.DECISION and r >= tree.first_round:
                 child = None
                 if not is_extra and now is not None and read is not None and action.kind == "r":
@@ -81,9 +83,9 @@ def find_node(tree: BettingTree, betting: Betting, read: ReadRaise | None = None
 def read_raise(
     tree: BettingTree, node: int, before: Betting, action: Action, drawn: float
 ) -> int | None:
-    """Which child of a node a no-limit raise stands for, by a number drawn from [0, 1).
+    """Return the child of a node that a no-limit raise is read as, or None for a call.
 
-    None is a call. `before` is the betting at the table before the raise.
+    `drawn` is a random number from [0, 1); `before` is the betting at the table before the raise.
     """
     share = pot_share(before, action)
     sizes = sorted((_tree_share(tree, node, child), child) for child in _raises(tree, node))
@@ -97,16 +99,16 @@ def read_raise(
 
 
 def nearest_raise(tree: BettingTree, node: int, before: Betting, action: Action) -> int | None:
-    """The child of a node whose share of the pot is nearest to a raise's, None without raises."""
+    """Return the raise of a node nearest to a raise in pot shares, or None if it has no raise."""
     share = pot_share(before, action)
     children = _raises(tree, node)
     return min(children, key=lambda c: abs(_tree_share(tree, node, c) - share), default=None)
 
 
 def real_action(tree: BettingTree, child: int, betting: Betting) -> Action:
-    """What the action that leads to a child of a tree is at the table: legal, the same share.
+    """Translate the action that leads to a child of a tree into a legal action at the table.
 
-    All-in in the tree is all-in at the table.
+    Raises keep their share of the pot; all-in in the tree is all-in at the table.
 
     Example:
         >>> from equilibrist.games.bet_menu import BetMenu
@@ -134,7 +136,9 @@ def real_action(tree: BettingTree, child: int, betting: Betting) -> Action:
 
 
 def pot_share(before: Betting, action: Action) -> float:
-    """The share of the pot, after calling, that a no-limit raise adds; no more than can be matched.
+    """Return the share of the pot, after calling, that a no-limit raise adds.
+
+    Chips that the opponent cannot match do not count.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -150,7 +154,7 @@ def _raises(tree: BettingTree, node: int) -> list[int]:
 
 
 def _tree_share(tree: BettingTree, node: int, child: int) -> float:
-    """The same for an action of the tree."""
+    """Return the share of the pot, after calling, that a raise of the tree adds."""
     spent = tree.spent[node].tolist()
     called = max(spent)
     pot = sum(spent) + called - spent[tree.player[node]]

@@ -1,11 +1,12 @@
-"""A player that searches the whole rest of the hand against a model of its opponent.
+"""A player that searches the rest of the hand against a model of its opponent.
 
-*Vexbot* (Billings et al. 2004) computes what every way to go on is worth. At the opponent's
-decisions the values are mixed by the chances that its model has seen there, at showdowns the own
-hand meets the strengths that were shown there. At its own decisions *miximax* takes the largest
-value; *miximix* mixes them, better ones more often, which explores and gives away less.
+*Vexbot* (Billings et al. 2004) computes the value of every continuation. At the opponent's
+decisions it averages the values with the action probabilities that its model has learnt there; at
+showdowns it compares its own hand with the strengths that were shown there. At its own decisions
+*miximax* takes the largest value; *miximix* mixes the actions, better ones more often, which
+explores and reveals less.
 
-Cards to come enter through the strengths that the own hand may have on the river, one distribution
+Future cards enter through the strengths that its own hand may have on the river, one distribution
 for all showdowns: boards are not searched one by one.
 """
 
@@ -31,7 +32,7 @@ _WARMTH = 0.5  # small bets of difference that make one action e times as likely
 
 
 class Vexbot(Player):
-    """Learns a context tree and searches it."""
+    """A player that learns a context tree of its opponent and searches it."""
 
     def __init__(self, rules: GameRules, rule: str = "miximax") -> None:
         if rule not in ("miximax", "miximix"):
@@ -45,12 +46,12 @@ class Vexbot(Player):
         self.reset(0)
 
     def reset(self, seed: int) -> None:
-        """Forget the opponent and draw from a seed."""
+        """Forget the opponent and restart the random generator with a seed."""
         self.model = OpponentModel(self.contexts)
         self._random = random.Random(seed)
 
     def act(self, view: View) -> Action:
-        """The best action by search, or one by lot where values are mixed."""
+        """Return the best action found by search (miximax), or draw one by its value (miximix)."""
         tree = self.contexts.tree
         node = find_node(tree, view.betting)
         assert node is not None  # the tree has all raises of the game
@@ -62,21 +63,21 @@ class Vexbot(Player):
         return nearest_action(view.betting, kinds[place])
 
     def search(self, view: View, node: int = 0) -> Floats:
-        """Chips won in the whole hand from each node on, [V], where they come after `node`."""
+        """Return the expected chips of the hand at each node, [V]; valid for nodes after `node`."""
         from equilibrist.kernels.cpu.miximax import fold_up_mixed
 
         contexts, tree, own = self.contexts, self.contexts.tree, view.player
         nodes, showdowns = contexts.below(node)
-        against = _win_chances(final_strengths(view.hole, view.board))
-        wins = self.model.win_chances(1 - own, showdowns, against)
+        against = _win_probabilities(final_strengths(view.hole, view.board))
+        wins = self.model.win_probabilities(1 - own, showdowns, against)
         values = _fold_values(tree, own).copy()
         values[showdowns] = (2 * wins - 1) * tree.spent[showdowns, own]
-        chances = self.model.action_chances(nodes)
-        fold_up_mixed(contexts.child, tree.player, own, nodes, chances, self.warmth, values)
+        probabilities = self.model.action_probabilities(nodes)
+        fold_up_mixed(contexts.child, tree.player, own, nodes, probabilities, self.warmth, values)
         return values
 
     def told(self, result: Result) -> None:
-        """Count what the opponent did and, at a showdown, what it had."""
+        """Count the opponent's actions and, at a showdown, the strength of its hand."""
         tree, view = self.contexts.tree, result.view
         node, other = 0, 1 - view.player
         for r, actions in enumerate(view.betting.history):
@@ -93,18 +94,21 @@ class Vexbot(Player):
 
 @functools.lru_cache(maxsize=8)
 def _fold_values(tree: BettingTree, own: int) -> Floats:
-    """Chips that `own` wins where somebody folded, [V]; 0 elsewhere."""
+    """Return the chips that player `own` wins at each fold node: [V]; 0 elsewhere."""
     lost, won = -tree.spent[:, own], tree.spent[:, 1 - own]
     return np.where(tree.kind == NodeKind.FOLD, np.where(tree.player == own, lost, won), 0.0)
 
 
-def _win_chances(finals: Floats) -> Floats:
-    """Chance that strengths [K], equally likely, beat a hand of each bin of strength: [BINS]."""
+def _win_probabilities(finals: Floats) -> Floats:
+    """Return the probability to beat a hand of each strength bin: [BINS].
+
+    The own hand has one of the strengths `finals` [K] with equal probability.
+    """
     return np.clip(finals[:, None] * BINS - np.arange(BINS), 0, 1).mean(axis=0)
 
 
 def _shares(values: Floats, warmth: float) -> Floats:
-    """How often each action is taken: [A]; the best alone, or by e^(value / warmth)."""
+    """Return the probability of each action: [A]; ∝ e^(value / warmth), or the best if 0."""
     lead = values - values.max()
     weights = np.exp(lead / warmth) if warmth else (lead == 0).astype(np.float64)
     return weights / weights.sum()

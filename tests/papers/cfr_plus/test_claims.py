@@ -1,4 +1,4 @@
-"""What `reproduce cfr-plus` prints is what the algorithms do."""
+"""Tests that `reproduce cfr-plus` prints the results of the algorithms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def reproduced():
     return claims.reproduce({"kuhn": 400, "leduc": 300})
 
 
-def test_rows_are_what_a_plain_run_finds(reproduced):
+def test_rows_equal_the_results_of_a_plain_run(reproduced):
     rows = {row.name: row for row in reproduced[0]}
     for method in ("cfr", "cfr+"):
         run = solve(exact_game(get_game("leduc")), CFR_VARIANTS[method], iterations=300)
@@ -48,7 +48,7 @@ def test_every_curve_ends_with_its_row(reproduced):
     assert len(curves) == 8
 
 
-def test_what_needs_the_full_game_is_not_yet_there(reproduced):
+def test_results_of_the_full_game_are_not_yet_reached(reproduced):
     missing = [(row.paper, row.unit) for row in reproduced[0] if row.ours is None]
     assert missing == [(0.986, "mbb/g"), (1_579, "iterations")]
 
@@ -77,7 +77,7 @@ def test_a_violated_bound_stops_the_reproduction(monkeypatch):
 
 @pytest.fixture
 def printed(capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)  # where no bot is trained
+    monkeypatch.chdir(tmp_path)  # a folder without trained bots
     monkeypatch.setattr(claims, "GAMES", {"kuhn": 40, "leduc": 20, "rhode-island": 10**9})
 
     def printed(*options: str) -> str:

@@ -1,4 +1,4 @@
-"""EctomynX's bet levels: the report's worked examples, and its bugs."""
+"""Tests of EctomynX's bet levels: the report's worked examples, and its bugs."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def test_a_small_bet_into_a_large_pot_is_called() -> None:
         (4, (RAISE, RAISE, RAISE, RAISE)),
     ],
 )
-def test_what_levels_do_before_the_flop(level: int, actions: tuple[int, ...]) -> None:
+def test_actions_of_levels_before_the_flop(level: int, actions: tuple[int, ...]) -> None:
     spots = (
         Spot(pot=0, bet=2, own=1, behind=199, num_bets=1),
         Spot(pot=0, bet=18, own=6, behind=194, num_bets=3),
@@ -79,12 +79,12 @@ def test_bets_are_two_thirds_and_raises_three_times() -> None:
 
 
 @pytest.mark.parametrize(("behind", "amount"), [(20, 12), (19, 19), (12, 12), (5, 5)])
-def test_what_takes_over_sixty_per_cent_takes_all(behind: int, amount: int) -> None:
+def test_bets_over_sixty_per_cent_of_the_stack_become_all_in(behind: int, amount: int) -> None:
     # A bet of 12 into 18: exactly 60 % of 20 is not more than 60 %.
     assert Spot(pot=18, bet=0, own=0, behind=behind, num_bets=0).raise_to == amount
 
 
-def test_who_cannot_raise_calls() -> None:
+def test_a_player_that_cannot_raise_calls() -> None:
     spot = Spot(pot=12, bet=194, own=0, behind=194, num_bets=1, can_raise=False)
     assert decide(5, spot) == CALL
     assert decide(1, spot) == FOLD

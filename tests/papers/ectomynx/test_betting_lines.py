@@ -1,4 +1,4 @@
-"""Streets of players of levels: the report's examples, the rules of the game, and what follows."""
+"""Tests of streets of players with levels: the report's examples and the rules of the game."""
 
 import itertools
 
@@ -40,7 +40,7 @@ def test_the_level_recorded_is_the_level_played() -> None:
     ("bb", "bu", "folder", "amounts", "played"),
     [
         (3, 0, BU, (2, 1), (-1, 0)),  # BU folds at once: BB has not acted
-        (0, 1, None, (2, 2), (1, 1)),  # a limp is checked even by who would fold
+        (0, 1, None, (2, 2), (1, 1)),  # a limp is checked even by a player that would fold
         (2, 1, BU, (6, 2), (2, 1)),  # raised after a limp
         (1, 2, BB, (2, 6), (0, 2)),
         (3, 3, None, (18, 18), (3, 3)),
@@ -76,13 +76,13 @@ def test_a_mark_says_how_many_chips_went_in() -> None:
                 assert amounts.setdefault(mark, end.amounts[BB]) == end.amounts[BB]
 
 
-def test_nobody_plays_beyond_the_level_meant() -> None:
+def test_no_player_exceeds_the_intended_level() -> None:
     for line in all_lines():
         for (slot, level), end in line.ends.items():
-            is_free = line.street == 0 and end.amounts == (2, 2)  # BB sees a flop for nothing
+            is_free = line.street == 0 and end.amounts == (2, 2)  # BB sees the flop for free
             assert end.played[BB] <= slot % line.num_levels or is_free
             assert end.played[BU] <= level
-            assert end.is_led == line.leads[slot]  # whatever BU means to do
+            assert end.is_led == line.leads[slot]  # whatever BU intends
             assert not line.leads[slot] or slot in range(1, line.num_levels)
 
 
@@ -100,7 +100,7 @@ def test_all_bets_are_legal_in_the_game() -> None:
 
 
 def _replay(betting: Betting, line, mark: Mark) -> Betting:
-    """Bets and raises up to a mark, in the sizes that levels bet."""
+    """Return bets and raises up to a mark, in the sizes of levels."""
     while betting.is_discarding:
         betting = betting.apply(KEEP)
     street, opening = betting.round, betting.opening
@@ -122,7 +122,7 @@ def _replay(betting: Betting, line, mark: Mark) -> Betting:
 
 
 def _sizes(pot: int, behind: int, last: int) -> list[int]:
-    """Bets that lead to a last one."""
+    """Return the bets that lead to a last one."""
     ladder = [6, 18, 46, 200] if pot == 0 else [(2 * pot + 1) // 3 * 3**k for k in range(6)]
     below = [size for size in ladder if size < last]
     own = [2, 1, *below] if pot == 0 else [0, 0, *below]

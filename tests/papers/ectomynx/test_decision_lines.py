@@ -1,4 +1,4 @@
-"""Positions, sizes and lines of a player that decides action by action."""
+"""Tests of positions, sizes and lines of a player that decides action by action."""
 
 import functools
 
@@ -22,7 +22,7 @@ from equilibrist.papers.ectomynx.kernels.decisions import QUEUE
 
 
 @pytest.mark.parametrize("street", [0, 1])
-def test_players_take_turns_raise_three_times_and_may_always_bet_all_chips(street: int) -> None:
+def test_players_take_turns_raise_three_times_and_may_always_go_all_in(street: int) -> None:
     assert actor_of(street, 0) == (BU if street == 0 else BB)
     for position in range(NUM_POSITIONS):
         for after in (after_raise(street, position), after_shove(position)):
@@ -37,11 +37,11 @@ def test_players_take_turns_raise_three_times_and_may_always_bet_all_chips(stree
     assert facing.count(BB) == facing.count(BU) == 4
 
 
-def test_a_street_tells_its_bets_and_after_the_flop_who_bet_first() -> None:
+def test_a_mark_contains_the_bets_and_after_the_flop_the_first_bettor() -> None:
     ends = range(1, SHOVES)
     assert sorted({mark_of(1, position) for position in ends}) == list(range(7))
     assert sorted({mark_of(0, position) for position in ends}) == [0, 1, 2, 3]
-    # Who goes on after what was read as all chips: bets, and who was first.
+    # A hand that continues after a bet read as an all-in: number of bets, and first bettor.
     assert [mark_of(1, SHOVES + p) for p in range(8)] == [1, 4, 2, 3, 3, 5, 6, 6]
 
 
@@ -66,8 +66,8 @@ def test_raises_before_the_flop_are_the_printed_ones() -> None:
     assert sizes == [6, 18, 46, 200]
 
 
-def test_whatever_is_bet_comes_to_lines_and_positions_that_exist() -> None:
-    """All betting with all sizes of all textures, as the compiled walks go; and how long they are.
+def test_all_betting_leads_to_existing_lines_and_positions() -> None:
+    """Walk all betting with all sizes of all textures, as the compiled walks do; check lengths.
 
     A walk takes all actions of one seat and one of the other, here the one that leads to most.
     """
@@ -106,7 +106,7 @@ def test_whatever_is_bet_comes_to_lines_and_positions_that_exist() -> None:
     assert met == {(n, position) for n, line in enumerate(lines) for position in line.positions}
 
 
-def test_lines_go_on_from_lines() -> None:
+def test_lines_continue_existing_lines() -> None:
     marks = {line.marks for line in decision_lines()}
     assert all(line.marks[:-1] in marks for line in decision_lines() if line.marks)
     assert len(marks) == len(decision_lines())

@@ -1,4 +1,4 @@
-"""`ectomynx-frc` at the table: what bets mean to it, and that it does nothing illegal."""
+"""Tests of `ectomynx-frc` at the table: how it reads bets, and that its actions are legal."""
 
 from dataclasses import replace
 
@@ -32,9 +32,9 @@ def view(line: str) -> View:
 
 
 def always(action: int) -> np.ndarray:
-    chances = np.zeros((num_rows(), 4), np.float32)
-    chances[:, action] = 1
-    return chances
+    probabilities = np.zeros((num_rows(), 4), np.float32)
+    probabilities[:, action] = 1
+    return probabilities
 
 
 @pytest.mark.parametrize(
@@ -96,29 +96,29 @@ def test_swaps_are_decisions() -> None:
         assert DecisionPlayer(GAME, always(action)).act(all_in) == expected[1]
 
 
-def test_its_mixture_is_what_it_plays() -> None:
-    chances = np.tile(np.array([0.2, 0.3, 0.1, 0.4], np.float32), (num_rows(), 1))
-    player = DecisionPlayer(GAME, chances)
+def test_it_acts_by_its_mixture() -> None:
+    probabilities = np.tile(np.array([0.2, 0.3, 0.1, 0.4], np.float32), (num_rows(), 1))
+    player = DecisionPlayer(GAME, probabilities)
     assert dict(player.mixture(view("MATCHSTATE:1:0::|Th9h"))) == pytest.approx(
         {Action("f"): 0.2, CALL: 0.3, raise_to(200): 0.1, raise_to(6): 0.4}
     )
     assert dict(player.mixture(view("MATCHSTATE:0:0:c:Th9h|"))) == pytest.approx(
         {CALL: 3 / 8, raise_to(200): 1 / 8, raise_to(6): 4 / 8}
     )
-    # A raise would be over 60 % of the chips behind: all, or none.
+    # A raise would be over 60 % of the chips behind: all-in or no raise.
     late = "MATCHSTATE:0:0:r80c/kk:Th9h|/2c3d4s"
     assert dict(player.mixture(view(late))) == pytest.approx({CALL: 3 / 4, raise_to(200): 1 / 4})
 
 
 @pytest.mark.parametrize("other", [Uniform(), Mix(0, 1, 0), Mix(0, 0, 1), Mix(0.2, 0.4, 0.4)])
-def test_it_does_nothing_illegal_and_the_same_again(other) -> None:
-    chances = np.random.default_rng(1).random((num_rows(), 4)).astype(np.float32)
-    players = DecisionPlayer(GAME, chances), other
+def test_its_actions_are_legal_and_repeatable(other) -> None:
+    probabilities = np.random.default_rng(1).random((num_rows(), 4)).astype(np.float32)
+    players = DecisionPlayer(GAME, probabilities), other
     first, again = (play_match(GAME, players, 60, seed=3) for _ in range(2))
     assert (first.chips == again.chips).all()
 
 
-def test_it_plays_what_was_trained(tmp_path, monkeypatch) -> None:
+def test_it_plays_the_trained_strategy(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(StorageError, match="`equilibrist train ectomynx-frc` makes bots"):
         make_player("ectomynx-frc", GAME)
@@ -128,7 +128,7 @@ def test_it_plays_what_was_trained(tmp_path, monkeypatch) -> None:
     save_training(tmp_path / "bots/ectomynx-frc", settings, run)
     player = make_player("ectomynx-frc", GAME)
     assert isinstance(player, DecisionPlayer)
-    np.testing.assert_array_equal(player.chances, strategy_of_run(settings, run))
+    np.testing.assert_array_equal(player.probabilities, strategy_of_run(settings, run))
 
 
 def test_games_it_was_not_trained_for_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""Training of `ectomynx-frc`: what it learns, its two updates, and runs that go on."""
+"""Tests of the training of `ectomynx-frc`: results, the two updates, and resumed runs."""
 
 import os
 import signal
@@ -36,7 +36,7 @@ def _short_matches(monkeypatch):
 
 
 @pytest.mark.parametrize("update", ["regret", "exponential"])
-def test_both_updates_learn_to_beat_one_who_does_anything(update: str) -> None:
+def test_both_updates_learn_to_beat_a_uniform_player(update: str) -> None:
     settings = Decisions(hands=16_000, block=1000, update=update, rate=0.3, seed=3)
     run = train(settings, cycles=1)
     anything = np.ones((num_rows(), 4), np.float32)
@@ -54,7 +54,7 @@ def test_regrets_are_added_and_cut_at_zero() -> None:
     gains = np.zeros((2, 2, 4), np.int64)
     gains[:, 0] = np.array([[-2, -3, 1, 0], [1, 0, 1, 3]]) * decisions.GAIN_UNIT
     chosen = np.zeros_like(gains)
-    chosen[1, 0] = np.array([0.5, 0.25, 0.25, 0]) * decisions.CHANCE_UNIT
+    chosen[1, 0] = np.array([0.5, 0.25, 0.25, 0]) * decisions.PROBABILITY_UNIT
     visits = np.ones((2, 2), np.int64)
     decisions.match_regrets(scores, average, gains, chosen, visits, 4.0)
     assert scores.tolist() == [[4, 0, 2, 3], [0, 0, 0, 0]]
@@ -75,17 +75,17 @@ def test_the_reports_update_multiplies_by_profit_per_visit_and_cleans() -> None:
     assert scores[1].tolist() == pytest.approx([0.2, 0.3, 0.5, 0])
 
 
-def test_large_rates_give_the_best_action_all_and_no_nan() -> None:
+def test_large_rates_give_the_best_action_probability_one_and_no_nan() -> None:
     scores = np.array([[0.5, 0.5, 0, 0]], np.float32)
     gains = np.array([[[-1, 2, 9, 0]]]) * decisions.GAIN_UNIT  # a score of zero does not count
     decisions.multiply_scores(scores, gains, np.zeros_like(gains), np.ones((1, 1), int), 1e6, 0.005)
     assert scores.tolist() == [[0, 1, 0, 0]]
 
 
-def test_what_no_walk_met_is_called_and_small_chances_are_cleaned() -> None:
+def test_unvisited_rows_call_and_small_probabilities_are_cleaned() -> None:
     run = DecisionTraining.begin(TINY)
     run.average[0], run.scores[0] = (400, 599, 1, 0), (0, 0, 5, 5)
-    run.scores[1] = (0, 30, 10, 0)  # regrets are known, but the other's play never led there
+    run.scores[1] = (0, 30, 10, 0)  # regrets are known, but the opponent's actions never led there
     found = strategy_of_run(TINY, run)
     np.testing.assert_allclose(found[0], np.array([400, 599, 0, 0]) / 999, rtol=1e-6)
     np.testing.assert_allclose(found[1], (0, 0.75, 0.25, 0))
@@ -93,7 +93,7 @@ def test_what_no_walk_met_is_called_and_small_chances_are_cleaned() -> None:
     assert by_rule().sum() == num_rows()
 
 
-def test_a_run_that_was_stopped_goes_on_to_the_same_strategy(tmp_path) -> None:
+def test_a_stopped_run_resumes_to_the_same_strategy(tmp_path) -> None:
     whole = train(TINY, cycles=2)
 
     class Stopped(Exception):  # noqa: N818
@@ -124,7 +124,7 @@ def test_other_settings_and_versions_are_refused(tmp_path, monkeypatch) -> None:
         Decisions(update="hedge")
     with pytest.raises(InvalidValueError, match="at least one hand"):
         Decisions(hands=0)
-    with pytest.raises(InvalidValueError, match="a rate is above zero"):
+    with pytest.raises(InvalidValueError, match="a rate must be above zero"):
         Decisions(rate=float("nan"))
 
 
@@ -147,12 +147,12 @@ decision_training.train(settings, 2, out=out, resume=(out / "manifest.json").exi
 
 
 def written(folder: Path) -> int:
-    """How often a run has been written into a folder."""
+    """Return the number of times a run has been written to a folder."""
     return open_artefact(folder).generation if (folder / "manifest.json").exists() else 0
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_to_the_same_strategy(tmp_path) -> None:
+def test_a_killed_run_resumes_to_the_same_strategy(tmp_path) -> None:
     whole = train(Decisions(hands=20_000, block=2000, seed=4), cycles=2)
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
     seen = 0
@@ -169,7 +169,7 @@ def test_a_killed_run_goes_on_to_the_same_strategy(tmp_path) -> None:
     np.testing.assert_array_equal(found.average, whole.average)
 
 
-def test_a_training_that_is_asked_to_stop_goes_on_to_the_same_strategy(tmp_path, monkeypatch):
+def test_a_training_with_a_stop_request_resumes_to_the_same_strategy(tmp_path, monkeypatch):
     settings = Decisions(hands=192, block=64)
     monkeypatch.setattr(decision_training, "_MATCH_DEALS", 64)
     clean = decision_training.train(settings, 1)

@@ -1,4 +1,4 @@
-"""Equity with discards: against exact equities, hands at the table, and the same in Python."""
+"""Tests of equity with discards against exact equities, hands at the table, and plain Python."""
 
 import itertools
 
@@ -19,7 +19,7 @@ from equilibrist.papers.ectomynx.swap_rule import card_to_swap
 pytestmark = pytest.mark.kernels
 
 
-def test_pairs_never_swap_so_their_equity_is_the_plain_one() -> None:
+def test_pairs_never_swap_so_their_equity_is_that_without_discards() -> None:
     # 81.94605 %, and the report's "overpair has ~81% equity".
     found = discard_equity("AA", "KK", samples=400_000, seed=1)
     plain = equity("AA", "KK").equity
@@ -28,7 +28,7 @@ def test_pairs_never_swap_so_their_equity_is_the_plain_one() -> None:
     assert found.standard_error < 0.001
 
 
-def test_equity_is_what_callers_who_swap_win_at_the_table() -> None:
+def test_equity_equals_the_winnings_of_calling_players_that_swap() -> None:
     dealer, total, hands = Dealer(get_game("discard-holdem"), seed=3), 0.0, 0
     by_ace = {True: [0.0, 0], False: [0.0, 0]}
     for deal in itertools.islice(dealer, 4000):
@@ -62,7 +62,7 @@ def mix(word: int) -> int:
 
 
 class Deck:
-    """Cards of one hand, drawn by its words."""
+    """Cards of one hand, drawn with its random words."""
 
     def __init__(self, state: int, gone: set[int]) -> None:
         self.state, self.gone = state, gone
@@ -77,7 +77,7 @@ class Deck:
 
 
 def play_in_words(first: str, second: str, seed: int, count: int) -> tuple[int, int]:
-    """Wins and ties of hand against hand, in plain Python."""
+    """Return wins and ties of hand against hand, in plain Python."""
     key = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
     wins = ties = 0
     for number in range(count):
@@ -134,7 +134,7 @@ def test_a_random_hand_against_a_random_hand_is_even_over_all_classes() -> None:
     assert mean == pytest.approx(0.5, abs=0.005)
 
 
-def test_questions_without_an_answer_are_refused() -> None:
+def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(RangeError, match="nearly always share a card"):
         discard_equity("AhKh", "AhQh")
     with pytest.raises(InvalidValueError, match="the number of samples"):

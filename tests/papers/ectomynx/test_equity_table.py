@@ -1,4 +1,4 @@
-"""What `reproduce ectomynx` prints: the report's figures in their places, and ours near them."""
+"""Tests of `reproduce ectomynx`: the report's figures in their places, and ours near them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from equilibrist.cards.hand import parse_class
 from equilibrist.papers.ectomynx import equity_table
 from equilibrist.papers.ectomynx.discard_equity import discard_equity
 
-# How far the report's round figures may be from the exact ones, in points of per cent. Its first
-# row neglects that the turn may bring a draw back, its third that a gutshot which is given up may
-# come again in another place; "~", and 67 + 13 + 9 of its own row are not 100.
+# Tolerances of the report's rounded figures against the exact ones, in percentage points. Its first
+# row neglects that the turn may bring a draw back, its third that a discarded gutshot may return in
+# another place; its figures are marked "~", and 67 + 13 + 9 of its own row are not 100.
 POINTS = {"flush draw": 6.5, "flush draw and pair": 9.5, "two-way straight draw and pair": 3.5}
 
 
@@ -48,9 +48,9 @@ def test_outcomes_by_the_turn_are_near_the_printed_ones(example: equity_table.Ex
         assert sum(ours) == pytest.approx(1)
         if example.name not in POINTS:
             continue
-        for printed, chance in zip(paper, ours, strict=True):
+        for printed, probability in zip(paper, ours, strict=True):
             if printed is not None:
-                assert abs(100 * chance - printed) < (POINTS[example.name] if swaps else 3.5)
+                assert abs(100 * probability - printed) < (POINTS[example.name] if swaps else 3.5)
 
 
 def test_outcomes_of_a_flush_draw_counted_by_hand() -> None:

@@ -1,4 +1,4 @@
-"""EctomynX at the table: what it does where the report says what it should have done."""
+"""Tests of EctomynX at the table, against the actions that the report asks for."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ def view(line: str) -> View:
 
 
 def slots(slot: int) -> np.ndarray:
-    """Weights of both seats that choose one slot everywhere, as far as lines have it."""
+    """Return weights of both seats that choose one slot everywhere, if a line has it."""
     weights = np.zeros((2, num_weights()))
     for number, line in enumerate(all_lines()):
         for seat in (BB, BU):
@@ -83,12 +83,12 @@ def test_other_sizes_are_read_by_their_level() -> None:
 
 
 @pytest.mark.parametrize("other", [Uniform(), Mix(0, 1, 0), Mix(0, 0, 1), Mix(0.2, 0.4, 0.4)])
-def test_it_does_nothing_illegal_and_the_same_again(other) -> None:
+def test_its_actions_are_legal_and_repeatable(other) -> None:
     first, again = (play_match(GAME, (LevelPlayer(GAME), other), 60, seed=3) for _ in range(2))
     assert (first.chips == again.chips).all()
 
 
-def test_it_plays_what_was_trained(tmp_path, monkeypatch) -> None:
+def test_it_plays_the_trained_weights(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     settings = FixedStrategy(hands=1, start="random", seed=8)
     run = Training.begin(settings)

@@ -1,4 +1,4 @@
-"""EctomynX's training: the report's worked example, its bugs, and runs that go on."""
+"""Tests of EctomynX's training: the report's worked example, its bugs, and resumed runs."""
 
 import json
 import subprocess
@@ -37,7 +37,7 @@ EMPTY = np.zeros((2, num_weights(), 2), np.int64)
 
 
 def pure(seat: int, slots: dict[tuple[Mark, ...], int]) -> np.ndarray:
-    """Weights that choose the same slot in all states of a line; slot 0 elsewhere."""
+    """Return weights that choose the same slot in all states of a line; slot 0 elsewhere."""
     weights = np.zeros(num_weights())
     for number, line in enumerate(all_lines()):
         block = line_block(weights, number)
@@ -52,7 +52,7 @@ def pure(seat: int, slots: dict[tuple[Mark, ...], int]) -> np.ndarray:
 RAISED = (Mark(is_led=False, level=2),)
 
 
-def test_profits_go_back_with_the_printed_shares() -> None:
+def test_profits_are_credited_with_the_printed_shares() -> None:
     # IV: BU raises to 6, BB calls; BB checks, BU bets 8, BB folds. BU +6 for the bet and +4.8 for
     # the raise; BB −6 and −4.8.
     flop = all_lines()[line_numbers()[RAISED]]
@@ -71,8 +71,8 @@ def test_profits_go_back_with_the_printed_shares() -> None:
 
 
 @pytest.mark.parametrize("meant", [0, 3])
-def test_who_has_not_acted_learns_nothing(meant: int) -> None:
-    # BU folds first: BB wins a chip whatever it meant, and has decided nothing.
+def test_a_player_that_has_not_acted_learns_nothing(meant: int) -> None:
+    # BU folds first: BB wins a chip whatever it intended, and has decided nothing.
     run = Training(np.array([pure(BB, {(): meant}), pure(BU, {})]), np.zeros_like(EMPTY))
     level_training.play_block(FixedStrategy(hands=500), run)
     assert not run.sums[BB].any()
@@ -80,7 +80,7 @@ def test_who_has_not_acted_learns_nothing(meant: int) -> None:
 
 
 @pytest.mark.parametrize("rate", [100.0, 1e6])
-def test_large_rates_choose_what_won_most(rate: float) -> None:
+def test_large_rates_choose_the_most_profitable_slot(rate: float) -> None:
     weights, sums = np.array([report_start(BB), report_start(BU)]), EMPTY.copy()
     weights[:, :6] = (0, 0.5, 0.3, 0.2, 0, 0)
     sums[BB, :6] = [(125 * won, 1) for won in (9, 1, 8, 7, 9, 9)]  # weights of zero do not count
@@ -88,8 +88,8 @@ def test_large_rates_choose_what_won_most(rate: float) -> None:
 
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, float("nan"), float("inf")])
-def test_rates_that_do_not_learn_are_refused(rate: float) -> None:
-    with pytest.raises(InvalidValueError, match="a rate is above zero and finite, not"):
+def test_invalid_rates_are_refused(rate: float) -> None:
+    with pytest.raises(InvalidValueError, match="a rate must be above zero and finite, not"):
         FixedStrategy(rate=rate)
 
 
@@ -98,7 +98,7 @@ def test_weights_are_multiplied_and_sum_to_one_again() -> None:
     sums = np.zeros((2, num_weights(), 2), np.int64)
     row = 7 * 6  # the seventh class before the flop: 92o folds, limps or raises
     weights[:, row : row + 6] = (0.5, 0.3, 0.2, 0, 0, 0)
-    sums[BB, row + 1] = (125 * 30, 10)  # three chips a visit
+    sums[BB, row + 1] = (125 * 30, 10)  # three chips per visit
     sums[BB, row + 2] = (-125 * 8, 4)  # minus two
     found = updated(weights, sums, rate=0.1)
     expected = np.array([0.5, 0.3 * np.exp(0.3), 0.2 * np.exp(-0.2), 0, 0, 0])
@@ -106,7 +106,7 @@ def test_weights_are_multiplied_and_sum_to_one_again() -> None:
     np.testing.assert_allclose(found[BU], weights[BU], atol=1e-15)
 
 
-def test_cleaning_is_off_unless_asked_for() -> None:
+def test_cleaning_is_off_by_default() -> None:
     weights = np.array([report_start(BB), report_start(BU)])
     weights[:, :6] = (0.004, 0.596, 0.4, 0, 0, 0)
     sums = np.zeros((2, num_weights(), 2), np.int64)
@@ -115,7 +115,7 @@ def test_cleaning_is_off_unless_asked_for() -> None:
     assert cleaned == pytest.approx(np.array([0, 0.596, 0.4, 0, 0, 0]) / 0.996)
 
 
-def test_what_has_no_weight_is_never_chosen() -> None:
+def test_slots_of_weight_zero_are_never_chosen() -> None:
     # V: "3-bet shoving the river with 10 high (the probability … initialized to 0 …)".
     numbers = [0.0, 0.3, 0.7, 1 - 2**-53]
     for weights in ([0, 0.1, 0.2, 0.7, 0], [0.1] * 3 + [0], [0, 0, 1], [0, 1 / 3, 1 / 3, 1 / 3, 0]):
@@ -123,17 +123,17 @@ def test_what_has_no_weight_is_never_chosen() -> None:
         assert all(weights[place] > 0 for place in chosen)
 
 
-def test_what_has_no_weight_never_gets_any(monkeypatch) -> None:
+def test_weights_of_zero_stay_zero(monkeypatch) -> None:
     monkeypatch.setattr(level_training, "_MATCH_DEALS", 1000)
-    begun = Training.begin(TINY).weights
+    start = Training.begin(TINY).weights
     trained = train(TINY, cycles=2).weights
-    assert not trained[begun == 0].any()
-    assert (trained != begun).any()
+    assert not trained[start == 0].any()
+    assert (trained != start).any()
 
 
-def test_a_hand_made_by_a_swap_is_played_as_what_it_is() -> None:
+def test_a_hand_made_by_a_swap_is_played_by_its_new_class() -> None:
     # V: "Flopping middle pair, …, then swapping to make a set, and checking the rest of the way".
-    # Weights that bet threes and nothing else: on the turn and river a bet is a three, no less.
+    # Weights that bet only three of a kind: on the turn and river every bet is one.
     three = CLASS_NAMES.index("three of a kind")
     weights = pure(BB, {})
     lines = [number for number, line in enumerate(all_lines()) if line.street > 0]
@@ -163,7 +163,7 @@ def test_a_hand_made_by_a_swap_is_played_as_what_it_is() -> None:
 
 def test_a_strategy_ties_with_itself_and_a_folder_loses() -> None:
     weights = np.array([report_start(BB), report_start(BU)])
-    assert head_to_head(weights, weights, deals=2000) == (0, 0)  # the same hands in either seat
+    assert head_to_head(weights, weights, deals=2000) == (0, 0)  # the same hands in both seats
     folder = np.array([pure(BB, {}), pure(BU, {})])
     won, error = head_to_head(weights, folder, deals=20_000, seed=1)
     assert won > 0.5 + 4 * error
@@ -177,7 +177,7 @@ def test_a_cycle_wins_from_the_one_before() -> None:
     assert run.cycles[0].mean_change > 0
 
 
-def test_a_run_that_was_stopped_goes_on_to_the_same_weights(tmp_path, monkeypatch) -> None:
+def test_a_stopped_run_resumes_to_the_same_weights(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(level_training, "_MATCH_DEALS", 1000)
     monkeypatch.setattr(level_training, "_BLOCK", 700)
     whole = train(TINY, cycles=2)
@@ -225,7 +225,7 @@ fixed_strategy.train(settings, 2, out=out, resume=(out / "manifest.json").exists
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_to_the_same_weights(tmp_path, monkeypatch) -> None:
+def test_a_killed_run_resumes_to_the_same_weights(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(level_training, "_MATCH_DEALS", 1000)
     whole = train(FixedStrategy(hands=200_000, seed=4), cycles=2)
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
@@ -242,6 +242,6 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path, monkeypatch) -> None
 
 
 def written(folder: Path) -> int:
-    """How often a run has been written into a folder."""
+    """Return the number of times a run has been written to a folder."""
     manifest = folder / "manifest.json"
     return json.loads(manifest.read_text())["generation"] if manifest.exists() else 0

@@ -1,4 +1,4 @@
-"""Weights of EctomynX's strategy: places of the report's indices, and its printed start."""
+"""Tests of the weights of EctomynX's strategy: places of the report's indices, printed start."""
 
 import itertools
 
@@ -31,7 +31,8 @@ def strength(name: str) -> int:
 
 @pytest.mark.parametrize("seat", [BB, BU])
 def test_the_reports_indices_have_places_of_their_own(seat: int) -> None:
-    # All bettings of one kind of hand on one texture a street: each place once, nonsense refused.
+    # All bettings of one kind of hand on one texture per street: each place occurs once, and
+    # impossible indices are refused.
     found = []
     no_bet = 1 if seat == BB else 7  # level 0 of the kind that bets: as history it is a check
     for preflop, *betting in itertools.product(range(6), *[range(13)] * 3):
@@ -68,7 +69,7 @@ def test_every_place_has_indices() -> None:
     "indices",
     [
         (0, 1, 0, 0, 0, 1, 1, 1),  # III: "nonsense for the BU because the game would have ended"
-        (0, 1, 0, 0, 5, 1, 0, 0),  # all-in before the flop: nothing is left to bet
+        (0, 1, 0, 0, 5, 1, 0, 0),  # all-in before the flop: no chips are left to bet
         (0, 1, 1, 0, 2, 1, 0, 0),  # a turn was dealt without betting
         (14, 1, 0, 0, 2, 1, 0, 0),
         (0, 13, 0, 0, 2, 1, 0, 0),
@@ -77,7 +78,7 @@ def test_every_place_has_indices() -> None:
         (0, 0, 0, 0, 2, 0, 0, 0),
     ],
 )
-def test_nonsense_is_refused(indices: tuple[int, ...]) -> None:
+def test_impossible_indices_are_refused(indices: tuple[int, ...]) -> None:
     with pytest.raises(InvalidValueError, match="no indices of a state"):
         report_place(BU, indices)
 
@@ -90,14 +91,14 @@ def test_preflop_rows_are_the_printed_ones() -> None:
     assert rows["K9o"] == [0, 0, 0, 0.2, 0.5, 0.3]
     assert rows["22"] == [0.5, 0.5, 0, 0, 0, 0]
     assert rows["92s"] == [1, 0, 0, 0, 0, 0]
-    # Defects of the print: 82s had 0.8 too much, 32s nothing at all.
+    # Errors in print: 82s had 0.8 too much, 32s summed to zero.
     assert rows["82s"] == [0.7, 0.3, 0, 0, 0, 0]
     assert rows["32s"] == rows["42s"] == rows["52s"] == [1, 0, 0, 0, 0, 0]
     assert all(sum(row) == pytest.approx(1) for row in rows.values())
     assert parse_class("AKs") == 167  # the report's index of hands is ours
 
 
-def test_three_or_more_is_spread_evenly_and_what_chips_forbid_goes_to_the_highest() -> None:
+def test_three_or_more_is_split_evenly_and_forbidden_levels_go_to_the_highest() -> None:
     flop = postflop_weights(1, 6)
     assert flop[strength("two pair")] == pytest.approx([0.05, 0.1, 0.1, 0.25, 0.25, 0.25])
     assert flop[strength("strong draw")] == pytest.approx([0.1, 0.5, 0.2] + [0.2 / 3] * 3)
@@ -145,7 +146,7 @@ def test_groups_sum_to_one(seat: int, start) -> None:
             np.testing.assert_allclose(sums, 1, atol=1e-12)
 
 
-def test_groups_of_zeros_become_even() -> None:
+def test_groups_of_zeros_become_uniform() -> None:
     weights = np.zeros(num_weights())
     normalise(weights, BU)
     assert line_block(weights, 0) == pytest.approx(np.full((169, 6), 1 / 6))

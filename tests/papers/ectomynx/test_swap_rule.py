@@ -1,4 +1,4 @@
-"""EctomynX's swap rule: its printed reasons, its unusual circumstances, and its definitions."""
+"""Tests of EctomynX's swap rule: its printed reasons, unusual circumstances, and definitions."""
 
 import itertools
 
@@ -44,7 +44,7 @@ def swapped(hand: str, board: str) -> str:
         ("2c2d", "AhKdQc", "none"),
         ("Ah9s", "9d5c2h", "Ah"),
         ("9h5s", "9d5c2h", "none"),
-        # Made straights and flushes stay; what they do not need goes.
+        # Made straights and flushes stay; cards that they do not need go.
         ("9h8s", "7d6c5h", "none"),
         ("9hKs", "8d7c6h5s", "Ks"),
         ("9hTs", "8d7c6h5s", "none"),  # the ten makes the better straight
@@ -59,15 +59,15 @@ def swapped(hand: str, board: str) -> str:
         # The ends have one way only.
         ("Ah2s", "3d4cKh", "2s"),
         ("AhKs", "QdJc2h", "Ks"),
-        # Nothing: the lower card goes, and a straight draw of the board is nobody's.
+        # Nothing: the lower card goes, and a straight draw of the board alone does not count.
         ("Ah7s", "Kd9c2h", "7s"),
         ("Kh2s", "9d8c7h6s", "2s"),
-        # Of a card in a gutshot and one in none, the latter goes, though it is higher.
+        # Of a card in a gutshot and one that is not, the latter goes, although it is higher.
         ("KhTs", "8d7c6h", "Kh"),
         ("Kh5s", "9d8c7hAs", "Kh"),
     ],
 )
-def test_which_card_goes(hand: str, board: str, card: str) -> None:
+def test_the_rule_swaps_the_expected_card(hand: str, board: str, card: str) -> None:
     assert swapped(hand, board) == card
     assert swapped(hand[2:] + hand[:2], board) == card  # in either order
 
@@ -80,9 +80,9 @@ def test_a_card_is_associated_if_the_draw_is_gone_without_it() -> None:
     assert not swapping.is_associated(draw, queen, (ace, *board))
 
 
-def test_draws_are_what_one_more_card_makes() -> None:
-    # Two-way and one-way draws, counted by ranking six cards instead of looking for runs.
-    deck = range(0, 52, 4)  # one card a rank, of one suit: given suits, no flush is made
+def test_draws_are_completed_by_one_more_card() -> None:
+    # Two-way and one-way draws, counted by ranking six cards instead of searching for runs.
+    deck = range(0, 52, 4)  # one card per rank, of one suit: given suits, no flush is made
     suits = (0, 1, 2, 3, 1)
     for ranks in itertools.combinations(range(13), 5):
         cards = tuple(4 * rank + suit for rank, suit in zip(ranks, suits, strict=True))

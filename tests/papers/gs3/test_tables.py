@@ -1,4 +1,4 @@
-"""GS3's model: every method finds the same value in it; and the rows of its tables."""
+"""Tests of GS3's model, in which all methods find the same value, and of its tables."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +17,8 @@ from equilibrist.solving.solve import solve
 
 
 @pytest.mark.slow
-def test_three_methods_agree_with_two_buckets_a_round() -> None:
-    """GS3's betting and kind of buckets, few enough for the linear program: 2-4-8-16."""
+def test_three_methods_agree_with_two_buckets_per_round() -> None:
+    """Compare methods on GS3's betting with few enough buckets for the LP: 2-4-8-16."""
     buckets = build("potential-aware", get_game("holdem-limit"), [2, 4, 8, 16])
     counts = sampled_joint(buckets, num_boards=4_000)
     game = bucket_game(buckets, counts, BetMenu.parse(None, None, "3 3 3 3"))
@@ -26,28 +26,33 @@ def test_three_methods_agree_with_two_buckets_a_round() -> None:
     assert exact.exploitability < 1e-6
     for method, exploitability in (("cfr+", 0.01), ("egt", 0.1)):  # chips: 1 and 10 mbb/g
         found = solve(game, get_method(method), target=exploitability).evaluation
-        # What the big blind's best response leaves to the dealer, the value, and the dealer's own.
+        # The dealer's value against a best response, the game value, and its best response value.
         assert -found.best_response[0] - 1e-6 <= exact.value <= found.best_response[1] + 1e-6
         assert abs(found.value - exact.value) <= 2 * exploitability
 
 
 def test_rows_of_table_one_without_an_opponent_are_printed_unplayed() -> None:
-    rules, told = get_game("holdem-limit"), []
+    rules, reported = get_game("holdem-limit"), []
     rows = list(
         tables.static_rows(
-            rules, "always-call", 20, 1, lambda what, share: told.append(what), ("gs2", "psopti2")
+            rules,
+            "always-call",
+            20,
+            1,
+            lambda what, share: reported.append(what),
+            ("gs2", "psopti2"),
         )
     )
     assert [row.name.split(" – ")[1] for row in rows] == list(tables.STATIC)
     played = {row.name.split(" – ")[1] for row in rows if row.ours is not None}
     assert played == {"Always Call", "Always Raise", "Monash-BPP", "Teddy"}
     assert all(row.hands == 20 for row in rows if row.ours is not None)
-    # The same cards in both seats and nobody decides anything: nothing is won.
+    # Both seats get the same cards and actions do not depend on them, so the result is zero.
     assert rows[0].ours == 0
-    assert "always-call against always-raise" in told
+    assert "always-call against always-raise" in reported
 
 
-def test_finer_buckets_are_made_once_and_meet(
+def test_finer_buckets_are_built_once_and_play_matches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = replace(BOTS["gs3-small"], game="royal-holdem", boards=800)

@@ -1,4 +1,4 @@
-"""GS2's way to play: beliefs against Bayes' rule hand by hand, subgames, their log."""
+"""Tests of GS2's two-phase player: beliefs against Bayes' rule hand by hand, subgames, log."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ MENU = BetMenu(max_raises=(1, 1, 1, 1))
 
 @pytest.fixture(scope="module")
 def model():
-    """A truncated game of few buckets, its solution and the buckets."""
+    """Return a truncated game of few buckets, its solution and the buckets."""
     buckets = build("percentile", RULES, [2, 4, 8, 16])
     counts = joint(buckets)
     ending = play_out(buckets, counts, MENU, 2, iterations=50)
@@ -52,14 +52,14 @@ def strategy(model):
 
 
 def played(text, deal, rules=RULES):
-    """A hand after some actions."""
+    """Return a hand after some actions."""
     state = HandState.start(rules, deal)
     for letter in text:
         state = state.apply(parse_action(letter))
     return state
 
 
-def test_beliefs_are_the_product_of_the_chances_of_each_hand(strategy):
+def test_beliefs_are_the_product_of_the_probabilities_of_each_hand(strategy):
     deal = next(iter(Dealer(RULES, 5)))
     line = "rccrc"  # before the flop, on the flop, the turn is next
     turn = played(line, deal)
@@ -76,24 +76,24 @@ def test_beliefs_are_the_product_of_the_chances_of_each_hand(strategy):
                 continue
             holes = list(deal.holes)
             holes[player] = tuple(hand_table()[hand].tolist()[::-1])
-            state, chance = HandState.start(RULES, Deal(tuple(holes), deal.board)), 1.0
+            state, probability = HandState.start(RULES, Deal(tuple(holes), deal.board)), 1.0
             for letter in line:
                 if state.actor == player:
                     view = View.of(state, player)
                     at = find_node(strategy.tree, state.betting)
                     children = list(strategy.tree.children(at))
                     wanted = strategy.tree.child(at, letter)
-                    chance *= strategy.chances(at, view)[children.index(wanted)]
+                    probability *= strategy.probabilities(at, view)[children.index(wanted)]
                 state = state.apply(parse_action(letter))
-            assert found[hand] == pytest.approx(chance, rel=1e-12)
+            assert found[hand] == pytest.approx(probability, rel=1e-12)
         blocked = np.isin(hand_table(), board).any(axis=1)
         assert not found[blocked].any()
 
 
-def test_what_is_played_is_the_average_of_the_subgame(strategy):
-    """The mixture at the turn, computed by hand from beliefs, subgame and CFR+."""
-    told = []
-    player = TwoPhasePlayer(strategy, RULES, "gs2", Budget(None, 20), told.append)
+def test_the_player_uses_the_average_strategy_of_the_subgame(strategy):
+    """Compare the mixture at the turn with one computed from beliefs, subgame and CFR+."""
+    reported = []
+    player = TwoPhasePlayer(strategy, RULES, "gs2", Budget(None, 20), reported.append)
     turn = played("rccc", next(iter(Dealer(RULES, 6))))
     view = View.of(turn, turn.actor)
     mixture = dict(player.mixture(view))
@@ -109,49 +109,49 @@ def test_what_is_played_is_the_average_of_the_subgame(strategy):
     column = found.states.state_of_hand[0][0, hand]
     rows = found.rows[view.player].row[found.betting.children(0)]
     truth = block(found.game.trees[view.player], 0, 0, behaviour)[rows, column]
-    chances = [mixture.get(parse_action(letter), 0.0) for letter in "cr"]
-    assert chances == pytest.approx(truth.tolist(), abs=1e-5)
-    (decision,) = told
+    probabilities = [mixture.get(parse_action(letter), 0.0) for letter in "cr"]
+    assert probabilities == pytest.approx(truth.tolist(), abs=1e-5)
+    (decision,) = reported
     assert (decision.iterations, decision.pot, decision.is_late) == (20, 40, False)
     proof = evaluate(found.game, solver.plans(found.game, state))
     assert decision.exploitability == pytest.approx(proof.exploitability, abs=1e-4)
     assert player.act(view) in mixture
-    assert len(told) == 1  # the same decision, not solved again
+    assert len(reported) == 1  # the same decision, not solved again
 
 
 @pytest.mark.parametrize("opponent", ["always-raise", "uniform"])
-def test_matches_are_legal_and_the_same_again_with_iterations(strategy, opponent):
-    """Always-raise goes beyond the caps in every round."""
+def test_matches_are_legal_and_repeatable_with_iterations(strategy, opponent):
+    """Play legal, repeatable matches; always-raise goes beyond the caps in every round."""
     results, logs = [], []
     for _ in range(2):
-        told = []
-        player = TwoPhasePlayer(strategy, RULES, "gs2", Budget(None, 3), told.append)
+        reported = []
+        player = TwoPhasePlayer(strategy, RULES, "gs2", Budget(None, 3), reported.append)
         match = play_match(RULES, (player, make_player(opponent, RULES)), hands=12, seed=3)
         results.append(match.rate())
-        logs.append([replace(decision, seconds=0.0) for decision in told])
+        logs.append([replace(decision, seconds=0.0) for decision in reported])
     assert results[0] == results[1]
     assert logs[0] == logs[1]
     done = {(decision.place.split()[0], decision.iterations) for decision in logs[0]}
-    assert done == {("turn", 3), ("river", 300)}  # as much work in each
+    assert done == {("turn", 3), ("river", 300)}  # equal work in each round
 
 
-def test_when_the_time_is_over_it_plays_what_it_has_and_says_so(strategy):
-    told = []
-    player = TwoPhasePlayer(strategy, RULES, "gs2", Budget(1e-9), told.append)
+def test_at_the_end_of_its_time_it_plays_the_current_solution_and_logs_it(strategy):
+    reported = []
+    player = TwoPhasePlayer(strategy, RULES, "gs2", Budget(1e-9), reported.append)
     turn = played("rccc", next(iter(Dealer(RULES, 7))))
     action = player.act(View.of(turn, turn.actor))
     assert turn.betting.can(action)
-    assert told[0].is_late
-    assert told[0].iterations == 3  # the least
-    assert str(told[0]).endswith("out of time")
-    # The other seat is asked later in the round, and again: it goes on from there.
-    again = TwoPhasePlayer(strategy, RULES, "gs2", Budget(30.0, iterations=4), told.append)
+    assert reported[0].is_late
+    assert reported[0].iterations == 3  # the least
+    assert str(reported[0]).endswith("out of time")
+    # The other seat decides later in the round, and again: it continues from there.
+    again = TwoPhasePlayer(strategy, RULES, "gs2", Budget(30.0, iterations=4), reported.append)
     again.act(View.of(turn, turn.actor))
-    assert not told[1].is_late
-    assert told[1].iterations == 4
+    assert not reported[1].is_late
+    assert reported[1].iterations == 4
 
 
-def test_hands_that_nobody_can_have_are_replaced_by_any(model):
+def test_empty_ranges_are_replaced_by_all_hands(model):
     game, plans, buckets = model
     folds = [game.behaviour(player, plan) for player, plan in enumerate(plans)]
     node = game.betting.parse("rc")  # player 1 raises, player 0 never calls
@@ -160,23 +160,23 @@ def test_hands_that_nobody_can_have_are_replaced_by_any(model):
     for child in game.betting.children(game.betting.parent[node]):
         own[rows[child]] = 0.0 if child == node else 0.5
     never = (game.realize(0, folds[0]), plans[1])
-    told = []
+    reported = []
     player = TwoPhasePlayer(
-        BucketStrategy(game.betting, never, buckets), RULES, "gs2", Budget(None, 2), told.append
+        BucketStrategy(game.betting, never, buckets), RULES, "gs2", Budget(None, 2), reported.append
     )
     turn = played("rccc", next(iter(Dealer(RULES, 8))))
     assert turn.betting.can(player.act(View.of(turn, turn.actor)))
-    assert told[0].note == "player 0 can have no hand, so any is believed"
+    assert reported[0].note == "player 0 can have no hand, so any hand is assumed"
     river = turn
     for letter in "cc":
         river = river.apply(parse_action(letter))
     player.act(View.of(river, river.actor))
-    assert told[1].place.startswith("river")
-    assert told[1].note == told[0].note
+    assert reported[1].place.startswith("river")
+    assert reported[1].note == reported[0].note
 
 
 def test_rivers_solved_by_themselves_are_less_exploitable_than_those_of_a_short_turn(strategy):
-    """All rivers of a turn that got few iterations, kept or solved again from its beliefs."""
+    """Compare all rivers of a turn with few iterations, as solved or solved again by themselves."""
     turn = played("rccc", next(iter(Dealer(RULES, 9))))
     view = View.of(turn, turn.actor)
     node = find_node(strategy.tree, turn.betting)
@@ -221,9 +221,9 @@ def _copy_river(found, number, end, into, river, solved, player):
             ours[found.rows[player].row[there]] = theirs[river.rows[player].row[v]]
 
 
-def test_options_that_make_no_sense_are_explained(tmp_path, monkeypatch, strategy):
+def test_invalid_options_raise_helpful_errors(tmp_path, monkeypatch, strategy):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ParseError, match="'-1' is no time for gs2; write seconds a decision"):
+    with pytest.raises(ParseError, match="'-1' is no time for gs2; write seconds per decision"):
         make_player("gs2:-1", RULES)
     with pytest.raises(ParseError, match="'iterations=0' is no time"):
         make_player("gs2:iterations=0", RULES)

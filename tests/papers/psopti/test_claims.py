@@ -1,4 +1,4 @@
-"""PsOpti's claims, measured on a small deck, against what can be known without solving."""
+"""Tests of PsOpti's claims on a small deck, against facts known without solving."""
 
 import itertools
 from dataclasses import replace
@@ -35,7 +35,7 @@ def strengths():
 
 @pytest.fixture(scope="module")
 def three(strengths):
-    """Three buckets after the flop, one of draws, with their counts."""
+    """Return three buckets after the flop, one of draws, with their joint counts."""
     buckets = strength_potential(strengths, (1, 3, 3, 3))
     return buckets, joint(buckets)
 
@@ -45,7 +45,7 @@ def model(three):
     return claims.postflop(*three)
 
 
-def test_models_are_solved_to_what_the_linear_program_finds(three, model):
+def test_models_have_the_value_of_the_linear_program(three, model):
     exact = LinearProgram().solve(model.game)
     assert exact.certificate.exploitability <= 1e-7
     assert model.dealer == pytest.approx(-exact.value / SMALL_BET, abs=1e-3)
@@ -80,16 +80,18 @@ def test_more_bets_and_finer_buckets_only_help_the_responder(three, strengths, m
     finer = strength_potential(strengths, (1, 4, 4, 4))
     met = joint(three[0], finer)
     same = BetMenu.parse(None, None, "3 3 3 3")
-    # Four classes are no refinement of three, but far better to respond with than to be alike.
+    # Four classes do not refine three, but a response with them is far better than equality.
     assert sum(wide_responses(model.game, model.plans, three[0], met, finer, same)) > own
 
 
 def test_the_claims_rows_name_what_they_measure(three):
     rows = {row.name: row for row in claims.bets_rows(*three)}
-    responses = [rows[f"{bets} bets a round: a best response with 4 wins"].ours for bets in (2, 4)]
+    responses = [
+        rows[f"{bets} bets per round: a best response with 4 wins"].ours for bets in (2, 4)
+    ]
     assert responses[0] > responses[1]
     assert responses[1] <= 5e-4
-    assert rows["2 bets a round: first bets differ from those with 4"].unit == "%"
+    assert rows["2 bets per round: first bets differ from those with 4"].unit == "%"
     changes = {row.name: row.ours for row in claims.merged_rows(*three)}
     assert changes["merged: first bets on the flop differ"] > 0
 
@@ -120,8 +122,8 @@ def test_merged_rounds_forget_the_class_between_and_nothing_else(three):
     assert summed.won.sum() == counts.won.sum()
 
 
-def test_a_composed_player_loses_by_its_opening_alone_where_that_tells_nothing():
-    """With one bucket before the flop beliefs are right, so later models are as good as can be.
+def test_a_composed_player_loses_only_by_its_opening_if_beliefs_are_right():
+    """With one bucket before the flop beliefs are right, so later models are optimal.
 
     A best response in all rounds then wins what it wins before the flop, where every way on is
     worth what a linear program says.
@@ -132,41 +134,41 @@ def test_a_composed_player_loses_by_its_opening_alone_where_that_tells_nothing()
     menu = opening.game.betting.menu
     stakes = np.array([10, 20, 30, 40])
     later = [bucket_game(buckets, counts, menu, first_round=1, pot=2 * c) for c in stakes.tolist()]
-    worth = [LinearProgram().solve(model).value for model in later]  # to player 0, who acts first
+    worth = [LinearProgram().solve(model).value for model in later]  # to player 0, which acts first
     ends = PlayedOut(stakes.astype(float), np.reshape(worth, (4, 1, 1)))
     exact = bucket_game(buckets, counts, menu, last_round=0, ending=ends)
-    told = []
+    reported = []
     (row,) = composed_rows(
-        buckets, counts, {"round 1": opening}, lambda what, share: told.append(what)
+        buckets, counts, {"round 1": opening}, lambda what, share: reported.append(what)
     )
     won = evaluate(exact, opening.plans).exploitability / SMALL_BET
     assert row.ours == pytest.approx(won, abs=1e-3)
     assert row.ours > 0.005
     assert row.name == "round 1, composed: a best response in all rounds wins"
-    assert told == ["postflop models behind round 1"]
+    assert reported == ["postflop models behind round 1"]
 
 
-def test_the_share_of_draws_is_by_how_often_weak_hands_come_and_bet(model):
+def test_the_share_of_draws_counts_frequencies_and_bets_of_weak_hands(model):
     bets = np.array([[0.5, 0.0, 1.0], [0.1, 0.0, 1.0]])
-    told = replace(model)
-    told.__dict__["first_bets"] = bets
-    chances = np.array([0.5, 0.4, 0.1])
+    changed = replace(model)
+    changed.__dict__["first_bets"] = bets
+    probabilities = np.array([0.5, 0.4, 0.1])
     # Weak hands bet 0.3 of 0.5, draws all of 0.1.
-    assert claims.bluff_share(told, chances) == pytest.approx(0.1 / 0.25)
-    assert claims.bets_change(told, told, chances) == 0
+    assert claims.bluff_share(changed, probabilities) == pytest.approx(0.1 / 0.25)
+    assert claims.bets_change(changed, changed, probabilities) == 0
 
 
-def test_first_bets_are_chances(three, model):
+def test_first_bets_are_probabilities(three, model):
     assert model.first_bets.shape == (2, 3)
     assert ((model.first_bets >= 0) & (model.first_bets <= 1)).all()
-    chances = claims.first_chances(*three)
-    assert chances.sum() == pytest.approx(1)
+    probabilities = claims.first_probabilities(*three)
+    assert probabilities.sum() == pytest.approx(1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [3, 4, 6])
 def test_the_linear_program_and_cfr_agree_on_full_deck_models(number):
-    """Values to 1e-4 sb, by an interior point without crossover.
+    """Compare values to 1e-4 sb, by an interior-point method without crossover.
 
     One core takes two minutes with three buckets and five with four, classes included. Six have 18
     million nonzeros over these boards: 40 minutes and 3.8 GB.

@@ -1,4 +1,4 @@
-"""Players glued from models: what each part plays, and what the beliefs of later ones are."""
+"""Tests of players glued from models: the strategy of each part, and the beliefs of later ones."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -43,26 +43,26 @@ def solved(bot: GluedBot, folder: Path) -> list[str]:
     for model in composing.models(bot, folder, told.append):
         prepared = training.open_or_start(model.bot, folder / model.name, model.description, seed=0)
         training.run(model.bot, prepared, target=training.target_chips(bot, prepared[0]))
-    composing.keep_glued(bot, folder, told.append)
-    return told
+    composing.keep_glued(bot, folder, reported.append)
+    return reported
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Both bots, trained."""
+    """Return the folders of both trained bots."""
     folder = tmp_path_factory.mktemp("bots") / "tiny"
     rules = get_game("royal-holdem")
     buckets = training.make_buckets(rules, TINY.recipe, TINY.buckets, folder)
     training.count_deals(TINY, folder, buckets)
     assert not solved(TINY, folder)
     assert solved(POTS, folder) == [
-        f"after {name} the pot is 6 bets: played as one of 4" for name in ("rrc", "crrc")
+        f"after {name} the pot is 6 bets: played as a pot of 4" for name in ("rrc", "crrc")
     ]
     return folder
 
 
-def chances(part: Part, name: str, player: int, column: int) -> list[float]:
-    """What a part plays at a betting of its own, by its names."""
+def probabilities(part: Part, name: str, player: int, column: int) -> list[float]:
+    """Return the probabilities of a part at a betting of its own tree, given by name."""
     node = part.betting.parse(name)
     behaviour = part.behaviour[player]
     tree, r = part.trees[player], int(part.betting.round[node]) - part.betting.first_round
@@ -98,19 +98,21 @@ def test_every_decision_is_that_of_the_model_it_belongs_to(folder):
             width, start = int(seat.tree.num_states[r]), int(seat.tree.block_start[r])
             found = [seat.chances[start + row * width + column] / SURE for row in rows.tolist()]
             np.testing.assert_allclose(
-                found, chances(part, way if r == 0 else rest, player, column), atol=2e-5
+                found, probabilities(part, way if r == 0 else rest, player, column), atol=2e-5
             )
 
 
-def test_beliefs_are_how_often_the_opening_comes_there(folder):
+def test_beliefs_are_the_reach_probabilities_of_the_opening(folder):
     opening = Solution.load(folder / "preflop")
     game = game_of(opening)
     behaviour = [game.behaviour(player, plan) for player, plan in enumerate(opening.plans)]
     part = Part(game.betting, game.trees, (behaviour[0], behaviour[1]))
     priors = Solution.load(folder / "postflop-crc").game.priors
     # The dealer, player 1, calls and then calls the raise; player 0 raises after the call.
-    calls = [chances(part, "", 1, a)[1] * chances(part, "cr", 1, a)[1] for a in range(3)]
-    raises = [chances(part, "c", 0, a)[-1] for a in range(3)]
+    calls = [
+        probabilities(part, "", 1, a)[1] * probabilities(part, "cr", 1, a)[1] for a in range(3)
+    ]
+    raises = [probabilities(part, "c", 0, a)[-1] for a in range(3)]
     np.testing.assert_allclose(priors, [raises, calls], atol=1e-12)
 
 
@@ -185,7 +187,7 @@ def test_a_model_without_the_raises_of_the_game_is_refused_by_name(folder):
         glue(tree, GluedBuckets(columns.opening + 2, buckets), opening, {})
 
 
-def test_a_way_that_is_never_played_is_believed_of_any_hand(folder, tmp_path):
+def test_betting_that_is_never_played_gives_uniform_beliefs(folder, tmp_path):
     opening = Solution.load(folder / "preflop")
     game = game_of(opening)
     never = [game.uniform(player) for player in (0, 1)]
@@ -194,11 +196,11 @@ def test_a_way_that_is_never_played_is_believed_of_any_hand(folder, tmp_path):
     for child in game.betting.children(0):  # the dealer always folds
         row = int(rows[child])
         never[1][row * width : (row + 1) * width] = game.betting.step(child) == "f"
-    plans = tuple(game.realize(player, chances) for player, chances in enumerate(never))
-    told: list[str] = []
-    priors = composing.beliefs(game, plans, "rc", told.append)
+    plans = tuple(game.realize(player, probabilities) for player, probabilities in enumerate(never))
+    reported: list[str] = []
+    priors = composing.beliefs(game, plans, "rc", reported.append)
     assert priors[1] == (1, 1, 1)
-    assert told == ["player 1 never plays rc: any hand is believed there"]
+    assert reported == ["player 1 never plays rc: any hand is assumed there"]
 
 
 def test_a_better_opening_makes_later_models_out_of_date(folder):

@@ -1,4 +1,4 @@
-"""Transitions of pairs of buckets against all deals, one by one."""
+"""Tests of transitions of pairs of buckets against all deals, one by one."""
 
 import itertools
 import json
@@ -32,7 +32,7 @@ def buckets():
 
 
 def sequences(found, flops=None):
-    """Every deal: the pairs of classes it goes through, and who wins."""
+    """Yield every deal: its pairs of classes, and the winner."""
     deck = SMALL.deck.cards
     numbers = {tuple(pair): n for n, pair in enumerate(found.streets.hands.tolist())}
     for flop in itertools.combinations(deck, 2):
@@ -50,7 +50,7 @@ def sequences(found, flops=None):
 
 
 def by_hand(deals):
-    """P, T₁, T₂, w and both distances from a list of deals."""
+    """Return P, T₁, T₂, w and both distances from a list of deals."""
     total = len(deals)
     paths = Counter(path for path, _ in deals)
     singles = [Counter(path[r] for path, _ in deals) for r in range(3)]
@@ -63,11 +63,11 @@ def by_hand(deals):
     mean = {pair: n / singles[2][pair] for pair, n in won.items()}
     lost, lost_won = 0.0, 0.0
     for path in itertools.product(*singles):
-        chance = singles[0][path[0]] / total
+        probability = singles[0][path[0]] / total
         for r in range(2):
-            chance *= steps[r].get(path[r : r + 2], 0.0)
-        lost += abs(chance - paths[path] / total) / 2
-        lost_won += abs(chance * mean[path[2]] - exact_won[path] / total) / 2
+            probability *= steps[r].get(path[r : r + 2], 0.0)
+        lost += abs(probability - paths[path] / total) / 2
+        lost_won += abs(probability * mean[path[2]] - exact_won[path] / total) / 2
     return singles[0], steps, mean, lost, lost_won
 
 
@@ -76,8 +76,8 @@ def assert_as_counted(network, memory, deals):
     for pair, number in start.items():
         assert network.start[pair] == pytest.approx(number / len(deals), abs=1e-14)
     for step, expected in zip(network.steps, steps, strict=True):
-        for (one, two), chance in expected.items():
-            assert step[one + two] == pytest.approx(chance, abs=1e-14)
+        for (one, two), probability in expected.items():
+            assert step[one + two] == pytest.approx(probability, abs=1e-14)
         assert np.count_nonzero(step) == len(expected)
     for pair, sign in mean.items():
         assert network.won[pair] == pytest.approx(sign, abs=1e-14)
@@ -86,14 +86,14 @@ def assert_as_counted(network, memory, deals):
     assert lost > 0.01
 
 
-def test_chances_and_distances_are_those_of_all_deals(buckets):
+def test_probabilities_and_distances_are_those_of_all_deals(buckets):
     counts = joint(buckets)
     network = transitions(buckets, counts)
     assert_as_counted(network, compare(network, buckets, counts), list(sequences(buckets)))
 
 
 def test_chosen_flops_are_counted_alone(buckets):
-    """Both flops of their class: counting goes by classes of boards up to suits."""
+    """Count both flops of their class, as boards are counted up to suits."""
     flops = [tuple(sorted(parse_cards(text))) for text in ("KsAs", "KhAh")]
     counts = joint(buckets, boards=chosen_boards(buckets.streets, flops[:1])[-1])
     network = transitions(buckets, counts)
@@ -101,7 +101,7 @@ def test_chosen_flops_are_counted_alone(buckets):
 
 
 def test_the_product_is_right_in_every_round(buckets):
-    """Not only of the first two rounds: the classes of the last meet as often as they do."""
+    """Check all rounds, not only the first two: the last classes have the exact frequencies."""
     counts = joint(buckets)
     network = transitions(buckets, counts)
     last = places(buckets)[-1]
@@ -133,7 +133,7 @@ def test_the_players_may_differ():
     np.testing.assert_allclose(network.won, -mirrored.won.T, atol=1e-14)
 
 
-def test_what_cannot_be(buckets):
+def test_invalid_classes_are_refused(buckets):
     counts = joint(buckets)
     with pytest.raises(InvalidValueError, match="do not fit"):
         transitions(build("strength-potential", SMALL, [2, 2, 2]), counts)

@@ -26,8 +26,10 @@ def pure_plans(number):
 def random_plans(game, player, number, seed):
     rng, plans = np.random.default_rng(seed), []
     for _ in range(number):
-        chances = game.uniform(player) * rng.random(game.lengths[player]) ** 3
-        plans.append(game.realize(player, game.behaviour(player, game.realize(player, chances))))
+        probabilities = game.uniform(player) * rng.random(game.lengths[player]) ** 3
+        plans.append(
+            game.realize(player, game.behaviour(player, game.realize(player, probabilities)))
+        )
     return np.stack(plans)
 
 
@@ -70,8 +72,8 @@ def test_regret_matching_finds_nearly_the_same_response():
 
 
 @pytest.mark.parametrize("share", [1.0, 1e-38])
-def test_regret_matching_goes_on_from_a_shorter_list(share):
-    # Regrets that faded over many lists are nearly nothing: they must not be divided by.
+def test_regret_matching_continues_from_a_shorter_list(share):
+    # Regrets that faded over many lists are nearly zero: they must not be divisors.
     game = exact_game(get_game("leduc"))
     plans = random_plans(game, 1, 6, 0).astype(np.float32)
     utilities = np.stack([game.gradient(0, plan) for plan in plans])
@@ -95,7 +97,7 @@ def test_against_every_pure_strategy_the_response_is_an_equilibrium():
         np.testing.assert_allclose(response.weights, 1 / 3, atol=1e-9)
 
 
-def test_what_no_method_can_answer_is_refused(monkeypatch):
+def test_unsolvable_requests_are_refused(monkeypatch):
     restricted = RestrictedGame(matrix_game(ROCK_PAPER_SCISSORS), 0, pure_plans(3)[:2])
     with pytest.raises(UnknownNameError, match="there are lp, half-oracle, cfr"):
         generalized_best_response(restricted, "simplex")
@@ -130,7 +132,7 @@ def test_the_range_of_the_number_game_is_linear(largest):
     assert len(ranked_list(table, 0.99)) == largest
 
 
-def test_the_method_is_done_with_the_number_game_at_once():
+def test_the_method_solves_the_number_game_with_one_response():
     # The range only bounds the responses from above: the largest number beats everything.
     game, solver = number_game(50), RangeOfSkill()
     state = run(game, solver)
@@ -194,12 +196,12 @@ def test_a_symmetric_matrix_game_needs_one_plan_for_both_seats():
     np.testing.assert_allclose(first, [1, 0.25, 0.5, 0.25], atol=1e-6)
 
 
-@pytest.mark.parametrize("kept_as", ["float64", "float32"])
-def test_regret_matching_gives_ranked_lists_too(kept_as):
+@pytest.mark.parametrize("stored_dtype", ["float64", "float32"])
+def test_regret_matching_gives_ranked_lists_too(stored_dtype):
     game = exact_game(get_game("kuhn"))
-    solver = RangeOfSkill(0.02, "cfr+", 1e-3, kept_as=kept_as)
+    solver = RangeOfSkill(0.02, "cfr+", 1e-3, stored_dtype=stored_dtype)
     state = run(game, solver)
-    assert {state[name].dtype for name in ("strategies", "utilities")} == {np.dtype(kept_as)}
+    assert {state[name].dtype for name in ("strategies", "utilities")} == {np.dtype(stored_dtype)}
     assert evaluate(game, solver.plans(game, state)).exploitability <= 0.02
     assert solver.report(game, state).lower_bound(0.02) > 4
 

@@ -1,4 +1,4 @@
-"""Table 1 of Range of Skill on few cards, where every column can be had another way."""
+"""Tests of Range of Skill's tables on few cards, where every column has a second computation."""
 
 import itertools
 
@@ -36,7 +36,7 @@ CAPS = BetMenu.parse(None, None, "1 1")
 
 @pytest.fixture(scope="module")
 def bot():
-    """Leduc in few buckets with one raise a round, nearly solved."""
+    """Return Leduc in few buckets with one raise per round, nearly solved."""
     buckets = percentile(Strengths.of(Streets.of(get_game("leduc"))), [2, 4])
     game = bucket_game(buckets, joint(buckets), CAPS)
     solver = CFR()
@@ -55,7 +55,7 @@ def test_the_first_column_is_the_exploitability_of_the_own_game(bot):
     )
 
 
-def test_whoever_knows_and_may_do_more_wins_no_less(bot):
+def test_finer_buckets_and_more_raises_win_at_least_as_much(bot):
     game, plans, buckets = bot
     finer = percentile(Strengths.of(Streets.of(get_game("leduc"))), [3, 6])
     won = {
@@ -73,7 +73,7 @@ def test_whoever_knows_and_may_do_more_wins_no_less(bot):
     assert won[True, True].average > won[False, False].average + 0.01
 
 
-def test_finer_buckets_that_are_the_same_change_nothing(bot):
+def test_equal_finer_buckets_change_nothing(bot):
     game, plans, buckets = bot
     counts = joint(buckets)
     own, same = (
@@ -83,7 +83,7 @@ def test_finer_buckets_that_are_the_same_change_nothing(bot):
     assert (own.dealer, own.big_blind) == (same.dealer, same.big_blind)
 
 
-def test_what_more_raises_win_is_won_at_the_table(bot):
+def test_the_gain_of_more_raises_is_won_at_the_table(bot):
     # The strategy meets its best response hand by hand, translated by `players.translation`.
     game, plans, buckets = bot
     rules = get_game("leduc")
@@ -106,7 +106,7 @@ def test_what_more_raises_win_is_won_at_the_table(bot):
     assert abs(won.mean() - column.average) < 4 * won.std() / np.sqrt(len(won))
 
 
-def test_published_averages_are_those_of_the_seats_but_for_one():
+def test_published_averages_are_those_of_the_seats_except_one():
     gaps = [abs((dealer + blind) / 2 - mean) for dealer, blind, mean in PUBLISHED.values()]
     assert max(gaps[:3]) < 1e-4
     assert gaps[3] == pytest.approx(0.0042)
@@ -160,7 +160,7 @@ def test_differences_are_to_the_averages_of_the_published_seats():
 
 
 @pytest.mark.slow
-def test_rounds_on_the_full_deck_prove_what_they_say_and_go_on_to_the_same():
+def test_rounds_on_the_full_deck_are_proved_and_resume_to_the_same_result():
     """SmallBot's game with 81 bucket sequences, eight rounds of the algorithm.
 
     With all 625: `equilibrist train smallbot-skill`.
@@ -182,7 +182,7 @@ def test_rounds_on_the_full_deck_prove_what_they_say_and_go_on_to_the_same():
     again = solve(game, solver, iterations=8, every=1, run=stopped[0])
     for name, array in run.state.items():
         np.testing.assert_array_equal(again.state[name], array)
-    # The value of the game, by another method, is between what the mixture's seats guarantee.
+    # The game value, by another method, is between the values that the mixture's seats guarantee.
     known = solve(game, CFR(), target=0.02)
     lowest, highest = -run.evaluation.best_response[0], run.evaluation.best_response[1]
     assert lowest - 0.02 <= known.evaluation.value <= highest + 0.02

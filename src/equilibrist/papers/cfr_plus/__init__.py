@@ -1,1 +1,1 @@
-"""CFR+ and Cepheus (2015): the claims of the paper beside our figures."""
+"""CFR+ and Cepheus (2015): the claims of the paper compared with our figures."""

@@ -1,10 +1,11 @@
 """CFR+ and Cepheus (Bowling, Burch, Johanson and Tammelin 2015, and the paper's supplement).
 
-What the supplement says of the algorithms, measured on games small enough to solve exactly: CFR+
-needs far fewer iterations than CFR; its current strategy was seen to approach equilibrium too, that
-of CFR typically does not; the sum of regrets stays below the bound of equation 7, which is checked
-after every iteration. What needs the full game (0.986 mbb/g, 1,579 iterations on 4,800 cores) is
-printed as not yet reached. Programs that were measured in limit hold'em itself stand beside ours.
+The claims of the supplement about the algorithms are measured on games small enough to solve
+exactly: CFR+ needs far fewer iterations than CFR; its current strategy was observed to approach
+equilibrium too, while that of CFR typically does not; the sum of regrets stays below the bound of
+equation 7, which is checked after every iteration. Results that need the full game (0.986 mbb/g,
+1,579 iterations on 4,800 cores) are printed as not yet reached. The published exploitabilities of
+programs in limit hold'em itself are listed beside ours.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from equilibrist.solving.cfr import CFR, CFR_VARIANTS
 from equilibrist.solving.solver import State
 from equilibrist.storage import stopping
 
-# Game and iterations to which each method runs.
+# Number of iterations of each method, by game.
 GAMES = {"kuhn": 10_000, "leduc": 10_000, "rhode-island": 200}
 
 
-# Programs of Figure S1 and of the text around it, and what best responses win from them, in mbb/g.
+# Exploitability in mbb/g of the programs of Figure S1 and of the text around it.
 MEASURED = {
     "Polaris 2007": 275.9,
     "Polaris 2008": 235.3,
@@ -42,21 +43,21 @@ MEASURED = {
 
 
 @dataclass(frozen=True)
-class PaperRow:
-    """A line of the table: `paper` is the published number, None where there is none to compare."""
+class ClaimRow:
+    """One row of the table: a published number, None if there is none, and ours."""
 
     name: str
     paper: float | None
-    ours: float | None  # None: not yet
+    ours: float | None  # None if not yet reached
     unit: str
     iterations: int | None = None
-    regret: float | None = None  # Σ over information sets of the largest positive regret
+    regret: float | None = None  # sum over information sets of the largest positive regret
     bound: float | None = None  # equation 7: |I| Δ √(|A| T), summed over players
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Exploitability of one method on one game as iterations go by."""
+    """Exploitability of one method on one game by iteration."""
 
     game: str
     method: str
@@ -67,9 +68,9 @@ class Curve:
 
 def reproduce(
     iterations: dict[str, int] | None = None, watch: Callable[[str], None] | None = None
-) -> tuple[list[PaperRow], list[Curve]]:
-    """Run CFR and CFR+ on each game; rows for the table and curves for the plot."""
-    rows: list[PaperRow] = []
+) -> tuple[list[ClaimRow], list[Curve]]:
+    """Run CFR and CFR+ on each game and return rows for the table and curves for the plot."""
+    rows: list[ClaimRow] = []
     curves: list[Curve] = []
     for name, most in (iterations or GAMES).items():
         game = exact_game(get_game(name))
@@ -80,14 +81,14 @@ def reproduce(
                 rows.append(row)
                 curves.append(curve)
     rows += [
-        PaperRow("limit hold'em: Cepheus' exploitability", 0.986, None, "mbb/g"),
-        PaperRow("limit hold'em: iterations to it", 1_579, None, "iterations"),
+        ClaimRow("limit hold'em: Cepheus' exploitability", 0.986, None, "mbb/g"),
+        ClaimRow("limit hold'em: iterations to it", 1_579, None, "iterations"),
     ]
     return rows, curves
 
 
 def figure_s1(known: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The measured programs and our bots as `known` in the real game, the most exploitable first.
+    """Return the published programs and our bots (`known`), the most exploitable first.
 
     Example:
         >>> ours = {"name": "smallbot", "real_game": 360.9}
@@ -99,10 +100,10 @@ def figure_s1(known: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["real_game"])
 
 
-def _run(game: SequenceGame, solver: CFR, most: int) -> Iterator[tuple[PaperRow, Curve]]:
-    """One method on one game, its average and its current strategy."""
+def _run(game: SequenceGame, solver: CFR, most: int) -> Iterator[tuple[ClaimRow, Curve]]:
+    """Run one method on one game and yield the results of its average and current strategy."""
     state = solver.init(game)
-    looks = list(_looks(most))
+    points = list(_evaluation_points(most))
     found: dict[str, list[float]] = {"average": [], "current": []}
     regret = bound = 0.0
     for t in range(1, most + 1):
@@ -115,20 +116,22 @@ def _run(game: SequenceGame, solver: CFR, most: int) -> Iterator[tuple[PaperRow,
                 f"iterations, where equation 7 allows {bound:g}",
                 value=regret,
             )
-        if t in looks:
+        if t in points:
             for kind, values in found.items():
                 plans = replace(solver, current=kind == "current").plans(game, state)
                 values.append(evaluate(game, plans).exploitability)
     for kind, values in found.items():
         name = f"{game.name}: {solver.name}, {kind} strategy"
         yield (
-            PaperRow(name, None, values[-1], game.unit, most, regret, bound),
-            Curve(game.name, f"{solver.name} {kind}", np.array(looks), np.array(values), game.unit),
+            ClaimRow(name, None, values[-1], game.unit, most, regret, bound),
+            Curve(
+                game.name, f"{solver.name} {kind}", np.array(points), np.array(values), game.unit
+            ),
         )
 
 
-def _looks(most: int) -> Iterator[int]:
-    """1, 2, 5, 10, 20, 50, … up to and including `most`."""
+def _evaluation_points(most: int) -> Iterator[int]:
+    """Yield the iterations at which to evaluate: 1, 2, 5, 10, 20, 50, … and `most`."""
     scale = 1
     while True:
         for step in (1, 2, 5):
@@ -140,15 +143,15 @@ def _looks(most: int) -> Iterator[int]:
 
 
 def regret_sum(game: SequenceGame, state: State) -> float:
-    """Σ over both players' information sets of the largest positive regret (left of equation 7).
+    """Return the sum over all information sets of the largest positive regret (equation 7, left).
 
-    CFR+ keeps Q of equation 9 instead, which is never less than the regret; the bound holds for it.
+    CFR+ stores Q of equation 9 instead, which is at least the regret; the bound holds for it too.
     """
     total = 0.0
     for player in (0, 1):
         tree, regret = game.trees[player], state[f"regret{player}"]
         for r in range(num_rounds(tree)):
-            # Actions stand decision by decision, to the last row of a block.
+            # The rows of a block are the actions of one decision after the other.
             first_rows = tree.decision_first[tree.decision_start[r] : tree.decision_start[r + 1]]
             for board in boards(tree, r):
                 largest = np.maximum.reduceat(block(tree, r, board, regret), first_rows, axis=0)
@@ -157,7 +160,7 @@ def regret_sum(game: SequenceGame, state: State) -> float:
 
 
 def regret_bound(game: SequenceGame, iterations: int) -> float:
-    """Σ over players of |I_i| Δ √(|A| T): right of equation 7, Δ the spread of payoffs."""
+    """Return the sum over players of |I_i| Δ √(|A| T), Δ the payoff range (equation 7, right)."""
     stakes = [*np.abs(game.leaves.fold_payoff), *np.abs(game.leaves.showdown_stake)]
     spread = 2 * max(stakes)
     most_actions = max(int(tree.decision_size.max()) for tree in game.trees)

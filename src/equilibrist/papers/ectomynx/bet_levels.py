@@ -1,23 +1,25 @@
-"""EctomynX's bet levels: what bets mean, how large ours are, and what a level of play does.
+"""EctomynX's bet levels: the levels of bets, the sizes of our bets, and actions by level.
 
-A *level* says how far a player means to go on a street, 0 … 5: before the flop fold, limp, raise,
-3-bet, 4-bet, all-in; later check, bet, raise, reraise, … Bets of other sizes are read by
-thresholds, before the flop in chips, later in pots x as they were when the street began:
+A *level* is the highest bet that a player intends to make or call on a street, 0 … 5: before the
+flop fold, limp, raise, 3-bet, 4-bet, all-in; later check, bet, raise, reraise, … The level of a bet
+of any size is given by thresholds, before the flop in chips, later in multiples of the pot x at the
+start of the street:
 
     level         0       1      2      3      4      5
     ideal size    0       2      6     18     46    200      before the flop, raised to
     threshold     0       2      8     24     72    200
     threshold   0.2 x     x     3 x    9 x   27 x   more     after it
 
-The *chip level* of a level is its threshold. Facing a bet one raises if what one would raise to is
-within the chip level, calls if the bet is, and folds otherwise; else one bets if the bet is within
-it, and checks otherwise. Bets are ⅔ of the pot, raises three times the bet (before the flop the
-next ideal size, unless a raise was abnormally large); what would put in over 60 % of the chips
-behind is all of them. All amounts are chips of the street.
+The *chip level* of a level is its threshold. A player that faces a bet raises if its raise would be
+within the chip level, calls if the bet is within it, and folds otherwise; a player that faces no
+bet bets if its bet would be within the chip level, and checks otherwise. Bets are ⅔ of the pot,
+raises three times the bet (before the flop the next ideal size, unless a raise was abnormally
+large); a bet of over 60 % of the chips behind becomes all-in. All amounts are chips put in on the
+street.
 
 Source: EctomynX, "Pokerbots Strategy Report", I.a.1, I.b and I.c. Decided here: amounts are rounded
-to whole chips; "raise amount" and "bet amount" are those after the 60 % rule, so a level that is
-meant is never exceeded; a raise is abnormally large if its level is above the number of bets made.
+to whole chips; "raise amount" and "bet amount" are those after the 60 % rule, so an intended level
+is never exceeded; a raise is abnormally large if its level is above the number of bets made.
 """
 
 from __future__ import annotations
@@ -29,22 +31,22 @@ PREFLOP_THRESHOLDS = (0, 2, 8, 24, 72, 200)
 MOST_LEVEL = len(IDEAL_SIZES) - 1
 NUM_LEVELS = MOST_LEVEL + 1
 
-FOLD, CALL, RAISE = range(3)  # a check is a call of nothing, a bet a raise
+FOLD, CALL, RAISE = range(3)  # a check is a call of zero chips, a bet is a raise
 
 
 class Spot(NamedTuple):
-    """What a player sees of the betting when it is its turn."""
+    """The betting as a player sees it at its turn; amounts are chips put in on the street."""
 
-    pot: int  # when the street began; 0 before the flop
-    bet: int  # the highest amount put in on the street, blinds included
-    own: int  # what the player has put in
-    behind: int  # what it has left
-    num_bets: int  # bets and raises of the street; the big blind is one
-    can_raise: bool = True  # whether the other has chips left
+    pot: int  # at the start of the street; 0 before the flop
+    bet: int  # the highest amount put in on the street, including blinds
+    own: int  # the amount that the player has put in
+    behind: int  # the chips that it has left
+    num_bets: int  # number of bets and raises on the street; the big blind is one
+    can_raise: bool = True  # whether the opponent has chips left
 
     @property
     def raise_to(self) -> int:
-        """What the player would bet or raise to, not asking whether it should."""
+        """Amount that the player would bet or raise to, whether or not it should."""
         if self.pot == 0:
             level = bet_level(self.bet, 0)
             is_odd = level > self.num_bets or level == MOST_LEVEL
@@ -56,7 +58,7 @@ class Spot(NamedTuple):
 
 
 def bet_level(amount: int, pot: int) -> int:
-    """How a bet, or a raise to an amount, is read; `pot` is 0 before the flop.
+    """Return the level of a bet, or of a raise to an amount; `pot` is 0 before the flop.
 
     Example:
         >>> [bet_level(bet, 10) for bet in (2, 8, 15)], [bet_level(bet, 0) for bet in (8, 15)]
@@ -74,7 +76,7 @@ def bet_level(amount: int, pot: int) -> int:
 
 
 def round_two_thirds(pot: int) -> int:
-    """⅔ of a pot in whole chips, the nearest number.
+    """Return ⅔ of a pot, rounded to the nearest whole chip.
 
     Example:
         >>> [round_two_thirds(pot) for pot in (4, 10, 12)]
@@ -84,7 +86,7 @@ def round_two_thirds(pot: int) -> int:
 
 
 def decide(level: int, spot: Spot) -> int:
-    """`FOLD`, `CALL` or `RAISE` (to `spot.raise_to`) of a player who means to play to a level.
+    """Return `FOLD`, `CALL` or `RAISE` (to `spot.raise_to`) for a player with a level.
 
     Example:
         >>> decide(1, Spot(pot=12, bet=0, own=0, behind=194, num_bets=0)) == RAISE

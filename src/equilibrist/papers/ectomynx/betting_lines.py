@@ -1,17 +1,17 @@
-"""The betting of two players of levels: every street they can come to, and how each ends.
+"""The betting of two players that choose levels: every reachable street and its possible ends.
 
-Both players choose a level when a street begins, the big blind (BB) also whether it leads or
-checks. What follows is fixed by `abstraction.bet_levels`, so a street is a table: from the two
-choices to its end and the levels that were *played*, which are what history remembers. A choice
+Both players choose a level at the start of a street, the big blind (BB) also whether it leads or
+checks. The rest of the betting is fixed by `bet_levels`, so a street is a table: from the two
+choices to its end and the levels that were *played*, which are stored in the history. A choice
 after the flop is a *slot*: levels 0 … n of one kind, then of the other; n is the highest level
 that the chips behind allow. For BB the kinds are leading and checking, for the button (BU) facing a
-check and facing a bet. A bet that is read as level 0 is a check.
+check and facing a bet. A bet of level 0 counts as a check.
 
 A *line* is a street with its history: the level of each street so far, and whether BB led. Streets
-that no pair of choices leads to do not exist, which leaves 113.
+that no pair of choices leads to are left out, which leaves 113 lines.
 
 Source: EctomynX, "Pokerbots Strategy Report", I.c and III. Its "approximately 400 betting
-histories" are the 400 ways to come to a showdown on the river.
+histories" are the 400 ways to reach a showdown on the river.
 """
 
 from __future__ import annotations
@@ -39,38 +39,38 @@ NUM_STREETS = 4
 
 
 class StreetEnd(NamedTuple):
-    """How a street ended, amounts in chips of the street."""
+    """The end of a street; amounts are chips put in on the street."""
 
-    folder: int | None  # who folded, None if nobody
+    folder: int | None  # the player that folded, None if neither did
     amounts: tuple[int, int]  # put in by BB and BU
-    played: tuple[int, int]  # levels played to by BB and BU, −1 for who has not acted
+    played: tuple[int, int]  # levels played by BB and BU, −1 for a player that has not acted
     is_led: bool  # after the flop: whether BB bet first, above level 0
 
     @property
     def level(self) -> int:
-        """The level of a street that nobody folded: both players' alike."""
+        """Level of a street without a fold, which is the same for both players."""
         return self.played[BB]
 
 
 class Mark(NamedTuple):
-    """What history remembers of a street; before the flop `is_led` is False."""
+    """Summary of a finished street in the history; before the flop `is_led` is False."""
 
     is_led: bool
     level: int
 
 
 def play_street(pot: int, behind: int, bb_slot: int, bu_levels: tuple[int, int]) -> StreetEnd:
-    """Betting on a street by the levels of both, `pot` 0 before the flop.
+    """Play the betting of a street by both players' choices; `pot` is 0 before the flop.
 
-    BB's slot is a level before the flop. BU's levels are those against a check and against a bet;
-    before the flop the first counts. `behind` is what each has when the street begins.
+    Before the flop BB's slot is a level. BU's levels are those against a check and against a bet;
+    before the flop the first counts. `behind` is each player's stack at the start of the street.
 
     Example:
         >>> play_street(12, 194, bb_slot=2, bu_levels=(0, 3))  # BB leads, BU raises, BB calls
         StreetEnd(folder=None, amounts=(24, 24), played=(2, 2), is_led=True)
     """
     own = [BIG_BLIND, SMALL_BLIND] if pot == 0 else [0, 0]
-    # The last amount that each chose to put in: blinds are not chosen, and a fold chooses nothing.
+    # The last amount that each player chose to put in: blinds are forced, and a fold chooses 0.
     agreed: list[int | None] = [None, None]
     top = highest_level(pot, behind)
     leads = pot > 0 and bb_slot <= top
@@ -101,12 +101,12 @@ def play_street(pot: int, behind: int, bb_slot: int, bu_levels: tuple[int, int])
 
 
 def _played(agreed: int | None, pot: int) -> int:
-    """The level of an amount, −1 where there is none."""
+    """Return the level of an amount, or −1 if there is no amount."""
     return -1 if agreed is None else bet_level(agreed, pot)
 
 
 def highest_level(pot: int, behind: int) -> int:
-    """The highest level that chips behind allow on a street; before the flop (`pot` 0) all do.
+    """Return the highest level that the chips behind allow; before the flop (`pot` 0) all do.
 
     Example:
         >>> [highest_level(12, behind) for behind in (12, 13, 194)]
@@ -117,9 +117,9 @@ def highest_level(pot: int, behind: int) -> int:
 
 @dataclass(frozen=True)
 class Line:
-    """A street with its history, and every way on."""
+    """A street with its history and all its possible ends."""
 
-    history: tuple[Mark, ...]  # of the streets before
+    history: tuple[Mark, ...]  # of the earlier streets
     pot: int  # 0 before the flop
     behind: int
     ends: dict[tuple[int, int], StreetEnd]  # by BB's slot and the level of BU that counts
@@ -127,17 +127,17 @@ class Line:
 
     @property
     def street(self) -> int:
-        """0 before the flop … 3 on the river."""
+        """Number of the street: 0 before the flop … 3 on the river."""
         return len(self.history)
 
     @property
     def num_levels(self) -> int:
-        """Levels of a kind: n + 1."""
+        """Number of levels of each kind: n + 1."""
         return highest_level(self.pot, self.behind) + 1
 
     @property
     def num_slots(self) -> int:
-        """Choices of a player: a level before the flop, after it one of two kinds of levels."""
+        """Number of choices of a player: levels before the flop, later levels of two kinds."""
         return NUM_LEVELS if self.street == 0 else 2 * self.num_levels
 
 
@@ -155,7 +155,7 @@ def _line(history: tuple[Mark, ...], pot: int, behind: int) -> Line:
 
 @functools.cache
 def all_lines() -> tuple[Line, ...]:
-    """Every street that players of levels can come to, earlier streets first.
+    """Return every line that players with levels can reach, earlier streets first.
 
     Example:
         >>> lines = all_lines()
@@ -175,9 +175,9 @@ def all_lines() -> tuple[Line, ...]:
 
 
 def nearest_line(history: Sequence[Mark]) -> int:
-    """The number of the line with this history, or with the nearest one that exists.
+    """Return the number of the line with this history, or with the nearest existing one.
 
-    Opponents with other bet sizes come to streets that players of levels do not.
+    Opponents with other bet sizes reach streets that players with levels do not.
 
     Example:
         >>> line = all_lines()[nearest_line((Mark(False, 4), Mark(True, 4)))]
@@ -197,5 +197,5 @@ def _distance(mark: Mark, other: Mark) -> tuple[int, bool]:
 
 @functools.cache
 def line_numbers() -> dict[tuple[Mark, ...], int]:
-    """The number of a line by its history."""
+    """Return the number of each line by its history."""
     return {line.history: number for number, line in enumerate(all_lines())}

@@ -1,13 +1,13 @@
-"""Rows of a strategy that decides action by action, and what a compiled hand looks up.
+"""Rows of a strategy that decides action by action, and the tables for compiled hands.
 
-A *row* is a decision in a state: four numbers, of fold, call, all chips and raise at a position of
-a street, or three of keeping both cards, swapping the one that EctomynX's rule names and swapping
-the other. States are those of `strategies.level_weights`; that of a swap also says whether the rule
-would keep both, and then the rule's card is the lower one. A position or a swap belongs to one
-seat, so one array [rows, 4] is a strategy for both.
+A *row* is a decision in a state: four numbers, for fold, call, all-in and raise at a position of a
+street, or three, for keeping both cards, swapping the card that EctomynX's rule names and swapping
+the other one. States are those of `level_weights`; the state of a swap also contains whether the
+rule would keep both cards, in which case the rule's card is the lower one. A position or a swap
+belongs to one seat, so one array [rows, 4] is a strategy for both seats.
 
-Some actions of a row are not always legal: a raise is none where it would be all chips. What is
-played are the chances of those that are, made to sum to 1, and a call where none is left.
+Some actions of a row are not always legal: there is no raise if it would be all-in. The player uses
+the probabilities of the legal actions, scaled to sum to 1, and calls if all of them are zero.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from equilibrist.papers.ectomynx.swap_rule import swap_tables
 from equilibrist.papers.ectomynx.textures import texture_tables
 
 NUM_ACTIONS = 4
-FOLD, CALL, SHOVE, RAISE = range(NUM_ACTIONS)  # places in a row, of bets
+FOLD, CALL, SHOVE, RAISE = range(NUM_ACTIONS)  # places in a row of a bet
 SWAP_STREETS = (1, 2)
-_SWAPS = 4  # rows of a state: whether the rule keeps both, and the seat
+_SWAPS = 4  # rows per state: whether the rule keeps both cards, times the seat
 
 Ints = NDArray[np.int64]
 
 
 @functools.cache
 def decision_game() -> DecisionGame:
-    """Everything that a hand looks up, built once."""
+    """Build all tables that a compiled hand needs; the result is cached."""
     lines, numbers = decision_lines(), decision_numbers()
     both = [(street, range(NUM_POSITIONS)) for street in (0, 1)]
     bet_start, swap_start = _starts()
@@ -79,7 +79,7 @@ def decision_game() -> DecisionGame:
 
 @functools.cache
 def _places() -> Ints:
-    """The place [Q, 16] of a position among those of its line, −1 where it has it not."""
+    """Return the place of each position among those of its line: [Q, 16]; −1 if absent."""
     found = np.full((len(decision_lines()), NUM_POSITIONS), -1)
     for number, line in enumerate(decision_lines()):
         found[number, line.positions] = np.arange(len(line.positions))
@@ -88,7 +88,7 @@ def _places() -> Ints:
 
 @functools.cache
 def _starts() -> tuple[Ints, Ints]:
-    """First rows of each line's betting and swaps, −1 where it has none."""
+    """Return the first rows of each line's bets and swaps; −1 if it has no swaps."""
     bets, swaps, rows = [], [], 0
     for line in decision_lines():
         bets.append(rows)
@@ -101,7 +101,7 @@ def _starts() -> tuple[Ints, Ints]:
 
 @functools.cache
 def num_rows() -> int:
-    """Rows of a strategy.
+    """Return the number of rows of a strategy.
 
     Example:
         >>> num_rows()
@@ -112,38 +112,41 @@ def num_rows() -> int:
 
 
 def bet_row(line: int, position: int, state: int) -> int:
-    """The row of a position in a state; the position is one of the line's."""
+    """Return the row of a position in a state; the position must be one of the line's."""
     width = len(decision_lines()[line].positions)
     return int(_starts()[0][line] + state * width + _places()[line, position])
 
 
 def swap_row(line: int, seat: int, state: int, *, keeps: bool) -> int:
-    """The row of a swap in a state in which the rule keeps both cards, or does not."""
+    """Return the row of a swap in a state; `keeps` says whether the rule keeps both cards."""
     return int(_starts()[1][line]) + (2 * state + keeps) * 2 + seat
 
 
 @functools.cache
 def by_rule() -> NDArray[np.float32]:
-    """Chances [R, 4] of a strategy that calls everything and swaps by the rule."""
-    chances = np.zeros((num_rows(), NUM_ACTIONS), np.float32)
-    chances[:, CALL] = 1
-    for _, swaps in _blocks(chances):
+    """Return the probabilities [R, 4] of a strategy that always calls and swaps by the rule."""
+    probabilities = np.zeros((num_rows(), NUM_ACTIONS), np.float32)
+    probabilities[:, CALL] = 1
+    for _, swaps in _blocks(probabilities):
         swaps.reshape(-1, 2, 2, NUM_ACTIONS)[:, 1] = (1, 0, 0, 0)  # where the rule keeps both
-    return chances
+    return probabilities
 
 
 def even() -> NDArray[np.float32]:
-    """Chances [R, 4] of a strategy that does anything, alike."""
-    chances = np.full((num_rows(), NUM_ACTIONS), 1 / NUM_ACTIONS, np.float32)
-    for line, (bets, swaps) in zip(decision_lines(), _blocks(chances), strict=True):
+    """Return the probabilities [R, 4] of a strategy that draws actions with equal probability."""
+    probabilities = np.full((num_rows(), NUM_ACTIONS), 1 / NUM_ACTIONS, np.float32)
+    for line, (bets, swaps) in zip(decision_lines(), _blocks(probabilities), strict=True):
         bets[:, [position >= SHOVES for position in line.positions]] = (0.5, 0.5, 0, 0)
         swaps[:] = (1 / 3, 1 / 3, 1 / 3, 0)
-    return chances
+    return probabilities
 
 
-def _blocks(chances: NDArray[np.float32]) -> Iterator[tuple[NDArray[np.float32], ...]]:
-    """Views of each line's rows: of bets [states, positions, 4], and of swaps [rows, 4]."""
+def _blocks(probabilities: NDArray[np.float32]) -> Iterator[tuple[NDArray[np.float32], ...]]:
+    """Yield views of each line's rows: bets [states, positions, 4] and swaps [rows, 4]."""
     for line, bets, swaps in zip(decision_lines(), *_starts(), strict=True):
         states, width = num_states(line.street), len(line.positions)
-        found = chances[bets : bets + states * width].reshape(states, width, NUM_ACTIONS)
-        yield found, chances[swaps : swaps + _SWAPS * states] if swaps >= 0 else chances[:0]
+        found = probabilities[bets : bets + states * width].reshape(states, width, NUM_ACTIONS)
+        yield (
+            found,
+            probabilities[swaps : swaps + _SWAPS * states] if swaps >= 0 else probabilities[:0],
+        )

@@ -1,26 +1,27 @@
-"""The betting of a player that decides action by action: positions in a street, lines of streets.
+"""The betting of a player that decides action by action: positions on a street, lines of streets.
 
-EctomynX's report wishes that it had given fold, call and raise a probability each instead of
-choosing a level of play, with bets by texture, raises by the pot, and rare lines put together.
-A *position* is what has happened on a street:
+EctomynX's report suggests, as an improvement, to give fold, call and raise a probability each
+instead of choosing a level of play, with bets by texture, raises by the pot, and rare lines merged.
+A *position* summarises the betting on a street so far:
 
-    0        nobody has acted                     2 … 4    BB bet first: 1, 2, 3 bets so far
+    0        no player has acted                  2 … 4    BB bet first: 1, 2, 3 bets so far
     1        the first player has checked         5 … 7    BU bet first: 1, 2, 3 bets so far
     8 + p    all chips were bet at position p
 
-Before the flop the big blind is a bet already, and "checked" means that BU has limped. Whoever may
-bet or raise may also bet all chips; a fourth bet is nothing else: "3-bet and higher ranges are so
-narrow that they can mostly be binned together". A *line* is a street with how the streets before
-ended: 0 with no bet, 1 … 3 with so many bets, BB's first, 4 … 6 with BU's first; before the flop it
-is not told whose was first. The larger the pot, the fewer positions a line has.
+Before the flop the big blind counts as a bet already, and "checked" means that BU has limped. A
+player that may bet or raise may also go all-in; a fourth bet is always all-in: "3-bet and higher
+ranges are so narrow that they can mostly be binned together". A *line* is a street with the ends of
+the earlier streets: 0 without a bet, 1 … 3 with 1 … 3 bets, the first by BB, 4 … 6 with 1 … 3 bets,
+the first by BU; before the flop the first bettor is not stored. The larger the pot, the fewer
+positions a line has.
 
 Bets and raises are tenths of the pot, 5 to 10, more on wetter and more volatile boards (V: "bet 0.5
-* pot" to "1.0 * pot"); a raise adds that share of the pot as it is after a call. Before the flop
-sizes are those of `abstraction.bet_levels`, and as there what would be over 60 % of the chips
-behind is all of them. A bet of at most a fifth of the pot is never folded to.
+* pot" to "1.0 * pot"); a raise adds that share of the pot after a call. Before the flop the sizes
+are those of `bet_levels`, and as there a bet of over 60 % of the chips behind becomes all-in. A bet
+of at most a fifth of the pot is never folded to.
 
-Source: EctomynX, "Pokerbots Strategy Report", V. Decided here: sizes on turn and river, which it
-gives for the flop only; all chips at any time; swaps are decisions too.
+Source: EctomynX, "Pokerbots Strategy Report", V. Decided here: sizes on turn and river, as it gives
+them for the flop only; all-in at any time; swaps are decisions too.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ from equilibrist.papers.ectomynx.textures import NUM_FLOP_TEXTURES, NUM_VOLATILI
 
 NUM_POSITIONS = 16
 NUM_MARKS = 7
-MOST_BETS = 3  # on a street, besides all chips
-SHOVES = 8  # positions from here on face all chips
+MOST_BETS = 3  # per street, besides an all-in
+SHOVES = 8  # positions from here on face an all-in
 FEWEST_TENTHS = 5
-TENTHS = (  # of the pot that is bet, by street and the texture that it adds
+TENTHS = (  # bet sizes in tenths of the pot, by street and by the texture of its new cards
     (FEWEST_TENTHS,),  # sizes before the flop do not depend on the pot
     tuple(
         FEWEST_TENTHS + sum(divmod(texture, NUM_VOLATILITY_BINS))
@@ -49,7 +50,7 @@ TENTHS = (  # of the pot that is bet, by street and the texture that it adds
 
 
 def actor_of(street: int, position: int) -> int:
-    """Who decides at a position.
+    """Return the player that acts at a position.
 
     Example:
         >>> [actor_of(1, position) == BU for position in (0, 1, 2, 3, 5, 6, SHOVES)]
@@ -63,28 +64,28 @@ def actor_of(street: int, position: int) -> int:
 
 
 def num_bets(position: int) -> int:
-    """Bets and raises of the street so far, the big blind not among them."""
+    """Return the number of bets and raises on the street so far, without the big blind."""
     if position >= SHOVES:
         return num_bets(position - SHOVES) + 1
     return 0 if position < 2 else (position - 2) % MOST_BETS + 1
 
 
 def after_raise(street: int, position: int) -> int:
-    """The position after a bet or raise that is not all chips; −1 where there is none."""
+    """Return the position after a bet or raise that is not all-in; −1 if there is none."""
     if position < 2:
         return 2 if actor_of(street, position) == BB else 2 + MOST_BETS
     return -1 if num_bets(position) >= MOST_BETS or position >= SHOVES else position + 1
 
 
 def after_shove(position: int) -> int:
-    """The position after all chips were bet; −1 where they are already."""
+    """Return the position after an all-in; −1 if the position faces one already."""
     return -1 if position >= SHOVES else position + SHOVES
 
 
 def mark_of(street: int, position: int) -> int:
-    """How a street has ended that ends by a call or check at a position.
+    """Return the mark of a street that ends with a call or check at a position.
 
-    After all chips only who has read too large a bet as them goes on.
+    After an all-in the hand continues only if a large bet was read as an all-in.
     """
     if 0 <= position - SHOVES < 2:  # the first bet
         position = after_raise(street, position - SHOVES)
@@ -95,10 +96,10 @@ def mark_of(street: int, position: int) -> int:
 def raise_to(
     street: int, position: int, pot: int, bet: int, own: int, behind: int, tenths: int
 ) -> int:
-    """What a bet or raise at a position goes to, in chips of the street; all where none is less.
+    """Return the amount of a bet or raise at a position, in chips put in on the street.
 
-    `pot` is that when the street began, `bet` the highest amount put in on it, `own` that of the
-    player, `behind` what it has left.
+    It is all-in if no smaller raise exists. `pot` is the pot at the start of the street, `bet` the
+    highest amount put in on it, `own` the player's amount, `behind` the chips that it has left.
 
     Example:
         >>> raise_to(1, 0, pot=12, bet=0, own=0, behind=194, tenths=7)
@@ -116,23 +117,23 @@ def raise_to(
 
 @dataclass(frozen=True)
 class DecisionLine:
-    """A street with how those before have ended."""
+    """A street with the marks of the earlier streets."""
 
-    marks: tuple[int, ...]  # of the streets before
-    fewest: int  # chips that each has put in before, with the smallest bets
-    positions: tuple[int, ...]  # that betting can come to
+    marks: tuple[int, ...]  # of the earlier streets
+    fewest: int  # chips that each player has put in before, with the smallest bets
+    positions: tuple[int, ...]  # that the betting can reach
 
     @property
     def street(self) -> int:
-        """0 before the flop … 3 on the river."""
+        """Number of the street: 0 before the flop … 3 on the river."""
         return len(self.marks)
 
 
 @functools.cache
 def decision_lines() -> tuple[DecisionLine, ...]:
-    """Every line that betting can come to, earlier streets first.
+    """Return every line that the betting can reach, earlier streets first.
 
-    Larger bets come to fewer lines and positions, so those of the smallest are all.
+    Larger bets reach fewer lines and positions, so the smallest bets reach all of them.
 
     Example:
         >>> lines = decision_lines()
@@ -157,9 +158,10 @@ def _line(marks: tuple[int, ...], fewest: int) -> DecisionLine:
 
 
 def bets_of(street: int, before: int, tenths: int) -> dict[int, int]:
-    """The bet that is faced at every position but those after all chips, in chips of the street.
+    """Return the bet faced at every position except those after an all-in, by position.
 
-    `before` is what each has put in before, `tenths` the part of the pot that is bet.
+    Bets are chips put in on the street; `before` is the amount that each player has put in on
+    earlier streets, `tenths` the bet size in tenths of the pot.
 
     Example:
         >>> bets_of(1, 6, tenths=7)
@@ -180,5 +182,5 @@ def bets_of(street: int, before: int, tenths: int) -> dict[int, int]:
 
 @functools.cache
 def decision_numbers() -> dict[tuple[int, ...], int]:
-    """The number of a line by its marks."""
+    """Return the number of each line by its marks."""
     return {line.marks: number for number, line in enumerate(decision_lines())}

@@ -1,12 +1,12 @@
-"""`ectomynx-frc` at the table: fold, call, bet all chips or raise by chances, swaps by chances too.
+"""The player `ectomynx-frc`: fold, call, all-in, raise and swaps by probabilities.
 
-Bets of any size are read as the position of a street that they are nearest to: of the positions
-with the same player to act and the same player to bet first, the one whose bet differs least by its
-ratio. All chips are one of them: whoever bets all, or nearly, is read as betting all from the
-position that came before. What is at most a fifth of the pot is never folded to, and is a check, as
-EctomynX reads it, unless it is as much as the player itself would bet. Where streets have ended as
-they never do in training, the line with the nearest numbers of bets is looked up. Raises go to what
-the position would raise to from the amounts on the table.
+Bets of any size are read as the nearest position of a street: of the positions with the same player
+to act and the same first bettor, the one whose bet has the smallest ratio to the actual bet. All-in
+is one of them: a player that bets all its chips, or nearly all, is read as going all-in from the
+position before. A bet of at most a fifth of the pot is never folded to and counts as a check, as in
+EctomynX, unless it is at least the player's own bet size. If streets have ended in a way that never
+occurs in training, the line with the nearest numbers of bets is used. Raises use the position's
+size with the actual amounts at the table.
 
 Source: EctomynX, "Pokerbots Strategy Report", V.
 """
@@ -51,89 +51,96 @@ from equilibrist.papers.ectomynx.level_player import (
 from equilibrist.papers.ectomynx.swap_rule import swap_places
 from equilibrist.papers.ectomynx.textures import flop_textures, wetness_bins
 from equilibrist.players.player import Mixture, Player, View
-from equilibrist.players.range_queries import BetChances, Hands
+from equilibrist.players.range_queries import BetProbabilities, Hands
 
 NAME = "ectomynx-frc"
 
-Bets: TypeAlias = list[tuple[int, int]]  # of a street: who, and to how many chips of the street
+Bets: TypeAlias = list[tuple[int, int]]  # of a street: player and chips put in on the street
 
 
 class DecisionPlayer(Player):
-    """Plays chances [R, 4]; without any it calls everything and swaps by the rule."""
+    """A player with probabilities [R, 4]; default: always call and swap by the rule."""
 
     def __init__(
-        self, rules: GameRules, chances: NDArray[np.float32] | None = None, name: str = NAME
+        self, rules: GameRules, probabilities: NDArray[np.float32] | None = None, name: str = NAME
     ) -> None:
         check_rules(rules, NAME)
         self.name = name
-        self.chances = by_rule() if chances is None else chances
+        self.probabilities = by_rule() if probabilities is None else probabilities
         self.reset(0)
 
     def act(self, view: View) -> Action:
-        """One of the actions of its mixture."""
-        actions, chances = zip(*self.mixture(view), strict=True)
-        return self._random.choices(actions, chances)[0]
+        """Draw one of the actions of the player's mixture."""
+        actions, probabilities = zip(*self.mixture(view), strict=True)
+        return self._random.choices(actions, probabilities)[0]
 
     def mixture(self, view: View) -> Mixture:
-        """Its actions, with chances above zero."""
+        """Return the actions that have a positive probability, with their probabilities."""
         spot = view.betting, view.board, np.array([view.hole], np.uint8)
         if view.betting.is_discarding:
             actions = [KEEP, *(Action("d", card=card) for card in view.hole)]
-            chances = self.swap_chances(*spot)[0].tolist()
+            probabilities = self.swap_probabilities(*spot)[0].tolist()
         else:
-            bets = self.bet_chances(*spot)
-            actions, chances = [bet for bet, _ in bets], [float(chance[0]) for _, chance in bets]
-        return tuple(pair for pair in zip(actions, chances, strict=True) if pair[1] > 0)
+            bets = self.bet_probabilities(*spot)
+            actions, probabilities = (
+                [bet for bet, _ in bets],
+                [float(probability[0]) for _, probability in bets],
+            )
+        return tuple(pair for pair in zip(actions, probabilities, strict=True) if pair[1] > 0)
 
-    def bet_chances(self, betting: Betting, board: Cards, holes: Hands) -> BetChances:
-        """Actions of the actor with their chances [N], for hole cards [N, 2]."""
+    def bet_probabilities(self, betting: Betting, board: Cards, holes: Hands) -> BetProbabilities:
+        """Return the actor's actions with their probabilities [N], for hole cards [N, 2]."""
         line, position = _place(betting, board)
         width = len(decision_lines()[line].positions)
         rows = bet_row(line, position, 0) + width * states_of_hands(holes, board)
         legal = _bets(betting, board, position)
-        chances = _played(self.chances[rows], np.array([action is not None for action in legal]))
+        probabilities = _played(
+            self.probabilities[rows], np.array([action is not None for action in legal])
+        )
         found: dict[Action, NDArray[np.float64]] = {}
-        for action, column in zip(legal, chances.T, strict=True):
+        for action, column in zip(legal, probabilities.T, strict=True):
             if action is not None:
                 found[action] = found.get(action, np.zeros(len(holes))) + column
         return tuple(found.items())
 
-    def swap_chances(self, betting: Betting, board: Cards, holes: Hands) -> NDArray[np.float64]:
-        """Chances [N, 3] to keep both cards, swap the first and swap the second."""
+    def swap_probabilities(
+        self, betting: Betting, board: Cards, holes: Hands
+    ) -> NDArray[np.float64]:
+        """Return the probabilities [N, 3] of keeping both cards, swapping the first or second."""
         assert betting.actor is not None
         places = swap_places(holes, np.tile(np.array(board, np.uint8), (len(holes), 1)))
-        if min(betting.stacks_left) == 0:  # all-in: as in training, the rule
+        if min(betting.stacks_left) == 0:  # after an all-in it swaps by the rule, as in training
             return np.eye(3)[places + 1]
         keeps, ranks = places < 0, holes >> 2
         rule = np.where(keeps, ranks[:, 0] > ranks[:, 1], places).astype(np.int64)
         states = 2 * states_of_hands(holes, board) + keeps
         start = swap_row(nearest_line(_marks(betting, board)), betting.actor, 0, keeps=False)
-        chances = _played(self.chances[start + 2 * states, :3], np.ones(3, np.bool_))
+        probabilities = _played(self.probabilities[start + 2 * states, :3], np.ones(3, np.bool_))
         found, every = np.empty((len(holes), 3)), np.arange(len(holes))
-        found[:, 0] = chances[:, 0]
-        found[every, 1 + rule], found[every, 2 - rule] = chances[:, 1], chances[:, 2]
+        found[:, 0] = probabilities[:, 0]
+        found[every, 1 + rule], found[every, 2 - rule] = probabilities[:, 1], probabilities[:, 2]
         return found
 
     def reset(self, seed: int) -> None:
-        """Draw from a seed; it has no memory."""
+        """Restart the random generator with a seed; the player has no memory."""
         self._random = random.Random(seed)
 
 
 def _played(rows: NDArray[np.float32], is_legal: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """What is played of rows [N, A] whose actions are legal or not [A]; see `decision_game`."""
-    chances = np.where(is_legal, rows, 0).astype(np.float64)
-    chances[chances.sum(axis=1) == 0, CALLS] = 1
-    return np.asarray(chances / chances.sum(axis=1, keepdims=True))
+    """Return the played probabilities of rows [N, A]; see `decision_game` for illegal actions."""
+    probabilities = np.where(is_legal, rows, 0).astype(np.float64)
+    probabilities[probabilities.sum(axis=1) == 0, CALLS] = 1
+    return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
 
 def make_decision_player(rules: GameRules, folder: str) -> DecisionPlayer:
-    """The player of a run's folder, "" for that of the bot."""
+    """Make the player of a run's folder; "" is the folder of the trained bot."""
     check_rules(rules, NAME)
     return DecisionPlayer(rules, load_strategy(Path(folder) if folder else run_of(NAME)))
 
 
 def _bets(betting: Betting, board: Cards, position: int) -> tuple[Action | None, ...]:
-    """Fold, call, all chips and raise at a position, None for what is not legal there."""
+    """Return fold, call, all-in and raise at a position, None for illegal actions."""
     assert betting.actor is not None
     spot = spot_of(betting, betting.actor)
     is_bet = betting.can_fold and not _is_small(betting.round, spot.pot, spot.bet)
@@ -151,7 +158,7 @@ def _bets(betting: Betting, board: Cards, position: int) -> tuple[Action | None,
 
 
 def tenths(board: Cards) -> int:
-    """Tenths of the pot that are bet on a board; before the flop they do not count.
+    """Return the bet size on a board in tenths of the pot; before the flop it is not used.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -168,7 +175,7 @@ def tenths(board: Cards) -> int:
 
 
 def position_of(betting: Betting, board: Cards) -> int:
-    """The position that a street's betting is nearest to.
+    """Return the position nearest to the betting of the current street.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -183,24 +190,24 @@ def position_of(betting: Betting, board: Cards) -> int:
 
 
 def _place(betting: Betting, board: Cards) -> tuple[int, int]:
-    """The line and the position of what is to be decided."""
+    """Return the line and the position of the current decision."""
     assert betting.actor is not None
     line = nearest_line(_marks(betting, board))
     return line, _position(betting, len(betting.history) - 1, board, line, betting.actor)
 
 
 def _position(betting: Betting, street: int, board: Cards, line: int, actor: int) -> int:
-    """The position on a street of a line, whoever acts next there, or who called."""
+    """Return the position on a street of a line; `actor` acts next there, or called."""
     before, bets = _street(betting, street)
     found = _read(street, before, bets, board, line, actor)
-    if found is None:  # all chips, bet where the other was
+    if found is None:  # an all-in from the opponent's position
         found = _read(street, before, bets[:-1], board, line, 1 - actor)
         return after_shove(_unbet(street, 1 - actor) if found is None else found)
     return found
 
 
 def _read(street: int, before: int, bets: Bets, board: Cards, line: int, actor: int) -> int | None:
-    """The position that bets lead to, None where the last is nearer to all chips than to any."""
+    """Return the position that bets lead to, or None if the last bet is nearest to an all-in."""
     if not bets:
         return _unbet(street, actor)
     (first, _), (_, bet), stack = bets[0], bets[-1], STACK - before
@@ -219,17 +226,17 @@ def _read(street: int, before: int, bets: Bets, board: Cards, line: int, actor: 
 
 
 def _unbet(street: int, actor: int) -> int:
-    """The position of an actor where nobody has bet."""
+    """Return the position of an actor on a street without a bet."""
     return 0 if actor_of(street, 0) == actor else 1
 
 
 def _is_small(street: int, pot: int, bet: int) -> bool:
-    """Whether a bet is at most a fifth of the pot: never folded to."""
+    """Return whether a bet is at most a fifth of the pot, so that it is never folded to."""
     return street > 0 and bet_level(bet, pot) == 0
 
 
 def _street(betting: Betting, street: int) -> tuple[int, Bets]:
-    """Chips that each has put in before a street, and its bets."""
+    """Return the chips that each player has put in before a street, and the street's bets."""
     reached, before = BIG_BLIND, 0
     bets: Bets = []
     for r in range(street + 1):
@@ -245,7 +252,7 @@ def _street(betting: Betting, street: int) -> tuple[int, Bets]:
 
 
 def _marks(betting: Betting, board: Cards) -> tuple[int, ...]:
-    """How the streets before have ended."""
+    """Return the marks of the earlier streets."""
     marks: tuple[int, ...] = ()
     for street in range(len(betting.history) - 1):
         bets = [action for action in betting.history[street] if action.kind in "cr"]
@@ -259,7 +266,7 @@ def _marks(betting: Betting, board: Cards) -> tuple[int, ...]:
 
 @functools.cache
 def nearest_line(marks: tuple[int, ...]) -> int:
-    """The number of the line with these marks, or with the nearest that exist.
+    """Return the number of the line with these marks, or with the nearest existing ones.
 
     Example:
         >>> decision_lines()[nearest_line((3, 2))].marks  # after four bets a raise is all-in
@@ -277,6 +284,6 @@ def nearest_line(marks: tuple[int, ...]) -> int:
 
 
 def _distance(mark: int, other: int) -> tuple[int, bool]:
-    """How far apart two marks are: by bets, then by who bet first."""
+    """Return the distance of two marks: by number of bets, then by first bettor."""
     bets = [0 if m == 0 else (m - 1) % MOST_BETS + 1 for m in (mark, other)]
     return abs(bets[0] - bets[1]), (mark > MOST_BETS) != (other > MOST_BETS)

@@ -1,20 +1,22 @@
 """Training of a player that decides action by action: regret minimisation on EctomynX's states.
 
 Hands are walked in blocks with both strategies fixed, once for each seat (external sampling; swaps
-are decisions too). After a block the scores that strategies are proportional to change, by one of
+are decisions too). Strategies are proportional to scores, which change after each block by one of
 two rules:
 
-    regret        regret matching+: scores are sums of regrets, none below zero; what is played in
-                  the end is the average strategy, in which block t counts t times
-    exponential   after the report's: scores times exp(rate · regret per visit), without its factor
-                  0.8; where all actions are legal at all visits a regret is as good as the profit,
-                  from which it differs by the same for all; played as they end
+    regret        regret matching+: scores are sums of regrets, at least zero; the final strategy is
+                  the average strategy, in which block t has weight t
+    exponential   based on the report's rule: scores times exp(rate · regret per visit), without its
+                  factor 0.8; if all actions are legal at all visits, regrets and profits give the
+                  same result, as they differ by the same amount for all actions; the final strategy
+                  is the last one
 
-Strategy cleaning, chances below a threshold becoming none, was the report's wish and is on.
+Strategy cleaning, which sets probabilities below a threshold to zero, was suggested by the report
+and is on.
 
-Hands are counted through all cycles and draw their random words by their number, and sums within a
-block are whole numbers: a run is the same with any number of threads, and one that was killed goes
-on to the same strategy.
+Hands are numbered through all cycles and draw their random words by their number, and sums within a
+block are whole numbers: a run is the same with any number of threads, and a killed run that is
+resumed reaches the same strategy.
 
 Source: EctomynX, "Pokerbots Strategy Report", IV and V; Lanctot et al., "Monte Carlo Sampling for
 Regret Minimization in Extensive Games" (2009); Tammelin, "Solving Large Imperfect Information Games
@@ -41,8 +43,8 @@ from equilibrist.papers.ectomynx.decision_game import (
 )
 from equilibrist.papers.ectomynx.level_training import (
     CYCLES,
+    CheckpointSaver,
     Cycle,
-    Keeper,
     check_rate,
     check_same,
     cycles_array,
@@ -57,7 +59,7 @@ from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 KIND = "decision training"
 VERSION = 2
 
-_MOST_LANES = 8  # copies of the sums, one a thread
+_MOST_LANES = 8  # copies of the sums, one per thread
 _MATCH_DEALS = 1 << 18
 
 Floats: TypeAlias = NDArray[np.float32]
@@ -65,13 +67,13 @@ Floats: TypeAlias = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Decisions:
-    """How to train: hyper-parameters only."""
+    """Hyper-parameters of the training."""
 
-    hands: int = 2_000_000  # of a cycle
+    hands: int = 2_000_000  # per cycle
     block: int = 1 << 15  # hands between two changes of the strategies
     update: str = "regret"  # or "exponential"
     rate: float = 0.05  # exponential: a chip per visit multiplies a score by exp(rate)
-    cleaning: float = 0.005  # chances below are none
+    cleaning: float = 0.005  # probabilities below this become zero
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -82,8 +84,8 @@ class Decisions:
             )
         if min(self.hands, self.block) < 1 or not 0 <= self.cleaning < 1 / NUM_ACTIONS:
             raise InvalidValueError(
-                f"a cycle and a block have at least one hand and cleaning is from 0 to a quarter, "
-                f"not {self.hands}, {self.block} and {self.cleaning}",
+                f"a cycle and a block need at least one hand and cleaning must be from 0 to a "
+                f"quarter, not {self.hands}, {self.block} and {self.cleaning}",
                 value=(self.hands, self.block, self.cleaning),
             )
         check_rate(self.rate)
@@ -91,18 +93,18 @@ class Decisions:
 
 @dataclass(eq=False)
 class DecisionTraining:
-    """A run: scores and averages, and the strategy that the last cycle ended with."""
+    """State of a run: scores, averages, and the strategy at the end of the last cycle."""
 
     scores: Floats  # [R, 4]
-    average: Floats  # [R, 4] sums of chances, later blocks counting more
-    before: Floats  # [R, 4]
+    average: Floats  # [R, 4] sums of probabilities, with larger weights for later blocks
+    before: Floats  # [R, 4] strategy at the end of the last cycle
     hands_done: int = 0  # of the unfinished cycle
     blocks: int = 0  # of all cycles
     cycles: list[Cycle] = field(default_factory=list)
 
     @classmethod
     def begin(cls, settings: Decisions) -> DecisionTraining:
-        """The run before the first hand: calls everything, swaps by the rule; or is even."""
+        """Return the run before the first hand: always call, or with exponential, uniform."""
         scores, average = np.zeros((2, num_rows(), NUM_ACTIONS), np.float32)
         if settings.update == "exponential":
             scores = even()
@@ -122,18 +124,18 @@ def train(
     resume: bool = False,
     watch: Watch | None = None,
 ) -> DecisionTraining:
-    """Train for so many cycles in all, as `fixed_strategy.train` does."""
+    """Train until the run has `cycles` cycles, with the options of `level_training.train`."""
     run = load_training(out, settings) if out and resume else DecisionTraining.begin(settings)
-    keep = Keeper(None if out is None else lambda: save_training(out, settings, run))
+    keep = CheckpointSaver(None if out is None else lambda: save_training(out, settings, run))
     sums = Sums.empty()
     while len(run.cycles) < cycles:
         while run.hands_done < settings.hands:
-            keep.stop_if_asked(run)
+            keep.check_stop(run)
             walk_block(settings, run, sums)
             if watch is not None:
                 watch(run)
             keep(is_due=False)
-        keep.stop_if_asked(run)
+        keep.check_stop(run)
         finish_cycle(settings, run)
         keep(is_due=True)
         if watch is not None:
@@ -143,7 +145,7 @@ def train(
 
 @dataclass(eq=False)
 class Sums:
-    """What the walks of a block add up, a copy for each thread; zero between blocks."""
+    """Sums over the walks of a block, one copy per thread; zero between blocks."""
 
     gains: NDArray[np.int64]  # [lanes, R, 4]
     chosen: NDArray[np.int64]  # [lanes, R, 4]
@@ -151,7 +153,7 @@ class Sums:
 
     @classmethod
     def empty(cls) -> Sums:
-        """Sums for as many threads as there are."""
+        """Return zero sums for the threads in use."""
         import numba
 
         lanes, rows = min(numba.get_num_threads(), _MOST_LANES), num_rows()
@@ -160,7 +162,7 @@ class Sums:
 
 
 def needed_bytes(threads: int) -> int:
-    """Memory of a training, about: four strategies, and the sums of each thread.
+    """Return the approximate memory of a training: four strategies, and sums per thread.
 
     Example:
         >>> round(needed_bytes(2) / 1e9, 1)
@@ -171,7 +173,7 @@ def needed_bytes(threads: int) -> int:
 
 
 def walk_block(settings: Decisions, run: DecisionTraining, sums: Sums) -> None:
-    """Walk the next hands of a cycle and change the scores by them."""
+    """Walk the next block of hands of a cycle and update the scores."""
     from equilibrist.papers.ectomynx.kernels import decisions
 
     count = min(settings.block, settings.hands - run.hands_done)
@@ -193,7 +195,7 @@ def walk_block(settings: Decisions, run: DecisionTraining, sums: Sums) -> None:
 
 
 def finish_cycle(settings: Decisions, run: DecisionTraining) -> None:
-    """Play the strategy of now against that of the cycle before."""
+    """Play the current strategy against that of the previous cycle and record the cycle."""
     strategy, number = strategy_of_run(settings, run), len(run.cycles) + 1
     won, error = head_to_head(strategy, run.before, seed=settings.seed, stream=number)
     change = float(np.abs(strategy - run.before).mean())
@@ -202,23 +204,26 @@ def finish_cycle(settings: Decisions, run: DecisionTraining) -> None:
 
 
 def strategy_of_run(settings: Decisions, run: DecisionTraining) -> Floats:
-    """Chances [R, 4] that a run has come to, cleaned.
+    """Return the probabilities [R, 4] of a run's strategy, after cleaning.
 
-    Rows that the other's play never led to have scores, but no average: they play by their scores.
-    Rows that no walk met call, or swap by the rule.
+    Rows that the opponent's actions never led to have scores but no average, so they play by their
+    scores. Rows that no walk visited call, or swap by the rule.
     """
-    chances = by_rule().copy()
+    probabilities = by_rule().copy()
     for found in (run.scores, run.average):
         total = found.sum(axis=1, keepdims=True)
-        np.divide(found, total, out=chances, where=total > 0)
-    chances[chances < settings.cleaning] = 0
-    return np.asarray(chances / chances.sum(axis=1, keepdims=True), np.float32)
+        np.divide(found, total, out=probabilities, where=total > 0)
+    probabilities[probabilities < settings.cleaning] = 0
+    return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True), np.float32)
 
 
 def head_to_head(
     first: Floats, second: Floats, *, deals: int | None = None, seed: int = 0, stream: int = 0
 ) -> tuple[float, float]:
-    """Chips a hand that chances [R, 4] win from others, and the standard error, in duplicate."""
+    """Return the chips per hand that strategy [R, 4] `first` wins from `second`, and its error.
+
+    The match is in duplicate; the error is the standard error.
+    """
     from equilibrist.papers.ectomynx.kernels.decision_matches import play_deals
 
     deals = deals or _MATCH_DEALS
@@ -231,7 +236,7 @@ def head_to_head(
 
 
 def save_training(out: Path, settings: Decisions, run: DecisionTraining) -> None:
-    """Write a run; the folder holds the old one or the new one, never half."""
+    """Write a run; the folder always holds either the old or the new run."""
     arrays = {"scores": run.scores, "average": run.average, "before": run.before}
     write_artefact(
         out,
@@ -244,7 +249,7 @@ def save_training(out: Path, settings: Decisions, run: DecisionTraining) -> None
 
 
 def load_training(folder: Path, settings: Decisions | None = None) -> DecisionTraining:
-    """The run in a folder; `StorageError` unless it is of this version and these settings."""
+    """Load a run; raise `StorageError` unless it has this version and these settings."""
     return _load(folder, settings)[1]
 
 
@@ -262,5 +267,5 @@ def _load(folder: Path, settings: Decisions | None) -> tuple[Decisions, Decision
 
 
 def load_strategy(folder: Path) -> Floats:
-    """The chances [R, 4] of the run in a folder."""
+    """Load the probabilities [R, 4] of the run in a folder."""
     return strategy_of_run(*_load(folder, None))

@@ -1,8 +1,8 @@
-"""Equity with discards: how often hands win when both sides swap by the rule and nobody bets.
+"""Equity with discards: the pot share of hands when both sides swap by the rule without betting.
 
 EctomynX's equity program (section 0.b of its report): deals are random, both players swap after the
-flop and after the turn by `abstraction.swapping`, and the better hand takes the pot. Estimates come
-with standard errors; a seed gives the same hands with any number of threads.
+flop and after the turn by `swap_rule`, and the better hand wins the pot. Estimates have standard
+errors; a seed gives the same hands with any number of threads.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ NUM_SAMPLES = 1_000_000
 MOST_SAMPLES = 10**11
 
 _BLOCK = 4_000_000  # hands between two calls of `progress`
-_LANES = 64  # shares of a block, for threads
-_RAREST = 1e-3  # share of pairs of hands that must be apart, for those that are not are dealt again
+_LANES = 64  # parts of a block, for threads
+_RAREST = 1e-3  # least share of pairs of hands without a common card; others are dealt again
 _ONE = np.uint64(1)
 
 
 @dataclass(frozen=True)
 class DiscardEquity:
-    """The first side's share of the pot, estimated from so many hands."""
+    """The first side's share of the pot, estimated from `total` hands."""
 
     wins: int
     ties: int
@@ -44,7 +44,7 @@ class DiscardEquity:
 
     @property
     def standard_error(self) -> float:
-        """Of `equity`, by the spread of the hands' results 1, ½ and 0."""
+        """Standard error of `equity`, from the variance of the hands' results 1, ½ and 0."""
         spread = (self.wins + self.ties / 4) / self.total - self.equity**2
         return float(np.sqrt(max(spread, 0.0) / self.total))
 
@@ -57,9 +57,10 @@ def discard_equity(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> DiscardEquity:
-    """Equity of one hand or range against another before the flop, in the game with discards.
+    """Estimate the equity of one hand or range against another before the flop, with discards.
 
-    Pairs of hands that share a card are not dealt; the others are by the product of their weights.
+    Pairs of hands that share a card are not dealt; the other pairs are dealt with probabilities
+    proportional to the product of their weights.
 
     Example:
         >>> result = discard_equity("AA", "KK", samples=20_000)  # pairs never swap: 0.8195
@@ -72,12 +73,12 @@ def discard_equity(
     sides = [parse_range(side) if isinstance(side, str) else side for side in (first, second)]
     _check_sides(*sides)
     hands = [hand_table()[side.hands] for side in sides]
-    chances = [_cumulative(side.weights[side.hands]) for side in sides]
+    probabilities = [_cumulative(side.weights[side.hands]) for side in sides]
     key = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
     counts = np.zeros((_LANES, 2), np.int64)
     for start in range(0, samples, _BLOCK):
         stop = min(start + _BLOCK, samples)
-        play_swaps(rank_tables(7), swap_tables(), *hands, *chances, key, start, stop, counts)
+        play_swaps(rank_tables(7), swap_tables(), *hands, *probabilities, key, start, stop, counts)
         if progress is not None:
             progress(stop / samples)
     total = counts.sum(axis=0)
@@ -87,7 +88,7 @@ def discard_equity(
 def class_equities(
     samples: int = NUM_SAMPLES, seed: int = 0, progress: Progress | None = None
 ) -> list[DiscardEquity]:
-    """Every class of hands against a random hand, `samples` hands each, in the order of classes."""
+    """Estimate the equity of every class against a random hand, with `samples` hands per class."""
     found = []
     for number in range(NUM_CLASSES):
         found.append(discard_equity(class_name(number), samples=samples, seed=seed + number))
@@ -97,7 +98,7 @@ def class_equities(
 
 
 def _check_sides(first: Range, second: Range) -> None:
-    """`RangeError` unless the sides' hands share no card often enough to be dealt by lot."""
+    """Raise `RangeError` if nearly all pairs of the sides' hands share a card."""
     (ours, own), (theirs, other) = (
         ((_ONE << hand_table()[side.hands].astype(np.uint64)).sum(axis=1), side.weights[side.hands])
         for side in (first, second)
@@ -111,6 +112,6 @@ def _check_sides(first: Range, second: Range) -> None:
 
 
 def _cumulative(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Chances [n] up to each of `weights` [n]; the last is exactly 1."""
-    chances = np.cumsum(weights)
-    return np.asarray(chances / chances[-1])
+    """Return the cumulative probabilities [n] of `weights` [n]; the last is exactly 1."""
+    probabilities = np.cumsum(weights)
+    return np.asarray(probabilities / probabilities[-1])

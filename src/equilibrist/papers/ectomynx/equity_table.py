@@ -1,8 +1,8 @@
-"""EctomynX: its equities with discards and its reasons for the swap rule, beside ours.
+"""EctomynX's equities with discards and its reasons for the swap rule, compared with ours.
 
 "Pokerbots Strategy Report", 0.b: equities of all hands against a random one and of some situations,
-from two billion random hands; VI.a: what a hand becomes by the turn, with and without a swap on the
-flop. Our equities are Monte Carlo with standard errors, our outcomes exact counts of all cards.
+from two billion random hands; VI.a: outcomes of hands by the turn, with and without a swap on the
+flop. Our equities are Monte Carlo estimates with standard errors; our outcomes are exact counts.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from equilibrist.papers.ectomynx.reference.texture import (
 )
 from equilibrist.papers.ectomynx.textures import strength_classes
 
-# Digits behind the point. Rows and columns from A to 2, suited hands above the diagonal. The row of
-# deuces has lost one of the numbers of 82o, 72o, 62o and 52o, so that none of the four has a place.
+# Decimals of the equities. Rows and columns from A to 2, suited hands above the diagonal. The row
+# of deuces has lost one of the numbers of 82o, 72o, 62o and 52o, so none of the four can be placed.
 _PRINTED = """
     75670 57988 57455 57299 56458 56062 55587 55618 54770 54272 54219 53998 53857
     57717 71302 55715 54477 54274 53612 53605 53367 52778 52152 52318 51700 51950
@@ -47,7 +47,7 @@ _PRINTED = """
 """
 PUBLISHED_EQUITIES = tuple(
     math.nan if word == "-" else int(word) / 100_000 for word in reversed(_PRINTED.split())
-)  # [169] by class, as `cards/hand.py` counts them
+)  # [169] by class, in the order of `cards/hand.py`
 # The first side's share: 0.b, its numbered list. The first situation is printed without hands.
 SITUATIONS = (
     ("AA", "KK-22", 0.81),  # overpair against underpair
@@ -65,17 +65,17 @@ OUTCOMES = ("nothing", "draw", "pair", "pair and draw", "two pair or three", "st
 
 @dataclass(frozen=True)
 class EquityRow:
-    """An equity of the report beside ours."""
+    """One equity of the report and ours."""
 
     name: str
-    paper: float  # NaN where the print has lost it
+    paper: float  # NaN if it is missing in print
     ours: DiscardEquity
 
 
 def equity_rows(
     samples: int = SAMPLES, seed: int = 0, progress: Progress | None = None
 ) -> list[EquityRow]:
-    """The table of 0.b: all classes of hands against a random hand, from AA down to 22."""
+    """Return the table of 0.b: all classes of hands against a random hand, from AA to 22."""
     found = class_equities(samples, seed, progress)
     return [
         EquityRow(class_name(n), PUBLISHED_EQUITIES[n], found[n])
@@ -84,7 +84,7 @@ def equity_rows(
 
 
 def situation_rows(samples: int = SAMPLES, seed: int = 0) -> list[EquityRow]:
-    """The list of 0.b: some kinds of hands against others."""
+    """Return the list of 0.b: some kinds of hands against others."""
     rows = []
     for first, second, paper in SITUATIONS:
         ours = discard_equity(first, second, samples=samples, seed=seed)
@@ -97,19 +97,19 @@ def situation_rows(samples: int = SAMPLES, seed: int = 0) -> list[EquityRow]:
 
 @dataclass(frozen=True)
 class Example:
-    """A hand on a flop, and what the report says becomes of it by the turn, in per cent."""
+    """A hand on a flop, and the report's outcomes by the turn, in per cent."""
 
     name: str
     hand: str
     flop: str
-    given_away: str  # the card of the swap
-    swap: tuple[float | None, ...]  # [6] by `OUTCOMES`; None where the report has no number
+    given_away: str  # the swapped card
+    swap: tuple[float | None, ...]  # [6] by `OUTCOMES`; None if the report has no number
     no_swap: tuple[float | None, ...]
-    counts_straight_draws: bool = True  # or flush draws alone
+    counts_straight_draws: bool = True  # False: only flush draws count
 
 
-# The report prints tables for four; of the two-way draw it says that it is much like a flush draw.
-# Hands are the report's where it gives them (the first and the fourth), else ours.
+# The report prints tables for four of them; it says that the two-way draw resembles a flush draw.
+# The first and the fourth hand are the report's; for the others it gives no hand.
 EXAMPLES = (
     Example(
         "flush draw", "Jh9h", "Ah8h4d", "9h",
@@ -131,12 +131,12 @@ EXAMPLES = (
 
 
 def outcomes(example: Example, *, swaps: bool) -> tuple[float, ...]:
-    """Exact chances [6], by `OUTCOMES`, of what an example's hand is on the turn.
+    """Return the exact probabilities [6] of an example's outcomes on the turn, by `OUTCOMES`.
 
-    Pairs of the board alone do not count; a full house counts with two pair and three.
+    Pairs of the board alone do not count; a full house counts as two pair or three.
 
     Example:
-        >>> [round(100 * chance) for chance in outcomes(EXAMPLES[0], swaps=False)]
+        >>> [round(100 * probability) for probability in outcomes(EXAMPLES[0], swaps=False)]
         [0, 68, 0, 13, 0, 19]
     """
     hand, flop = parse_cards(example.hand), parse_cards(example.flop)
@@ -151,7 +151,7 @@ def outcomes(example: Example, *, swaps: bool) -> tuple[float, ...]:
 
 
 def _deals(hand: Cards, flop: Cards, given: Card | None) -> Iterator[tuple[Cards, Cards]]:
-    """All hands and boards on the turn, equally likely."""
+    """Yield all equally likely hands and boards on the turn."""
     left = [card for card in range(52) if card not in (*hand, *flop)]
     for turn in left:
         if given is None:
@@ -162,7 +162,7 @@ def _deals(hand: Cards, flop: Cards, given: Card | None) -> Iterator[tuple[Cards
 
 
 def _has_draw(hole: Cards, board: Cards, counts_straight_draws: bool) -> bool:
-    """Whether the hand has a draw that the board does not have."""
+    """Return whether the hand has a draw that the board alone does not have."""
     cards = (*hole, *board)
     if swapping.has_flush_draw(cards) and not swapping.has_flush_draw(board):
         return True

@@ -1,4 +1,4 @@
-"""Lines and weights of players of levels as flat arrays, for the compiled hands."""
+"""Lines of players that choose levels, as flat arrays for compiled hands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from equilibrist.papers.ectomynx.textures import texture_tables
 
 @functools.cache
 def level_game() -> LevelGame:
-    """Everything that a hand looks up, built once."""
+    """Build all tables that a compiled hand needs; the result is cached."""
     lines = all_lines()
     slots = [line.num_slots for line in lines]
     ends = [(line, end) for line in lines for end in line.ends.values()]
@@ -44,7 +44,7 @@ def level_game() -> LevelGame:
 
 
 def _next(line: Line, end: StreetEnd) -> int:
-    """The line after a street, or how the hand ends there."""
+    """Return the line after a street, or the code of the hand's end."""
     from equilibrist.papers.ectomynx.kernels.fixed_strategy import BB_FOLDS, BU_FOLDS, SHOWDOWN
 
     if end.folder is not None:

@@ -1,9 +1,9 @@
-"""EctomynX at the table: swaps by the rule, bets by levels drawn from weights.
+"""The player `ectomynx`: swaps by the rule, bets by levels drawn from weights.
 
-On every street the player draws a slot from the weights of its state when it first acts there, and
-keeps to it. Bets of any size are read by their level; where they lead to a history that players of
-levels never come to, the nearest one is looked up, and the highest level of a line means all chips,
-whatever the pot has become.
+On every street the player draws a slot from the weights of its state at its first action and keeps
+it for the street. Bets of any size are read by their level; if they lead to a history that players
+with levels never reach, the nearest history is used, and the highest level of a line means all-in,
+whatever the size of the pot.
 
 Source: EctomynX, "Pokerbots Strategy Report", I and III.
 """
@@ -54,7 +54,7 @@ from equilibrist.papers.ectomynx.textures import (
 )
 from equilibrist.players.player import Player, View
 from equilibrist.players.range_queries import (
-    BetChances,
+    BetProbabilities,
     Hands,
     before_each,
     is_bet_of,
@@ -63,9 +63,9 @@ from equilibrist.players.range_queries import (
 
 
 class LevelPlayer(Player):
-    """Plays weights [2, W]; without any, those that the report starts from."""
+    """A player with weights [2, W]; default: the weights that the report starts from."""
 
-    _key: tuple[int, str, Cards] | None = None  # hand and street of the level drawn
+    _key: tuple[int, str, Cards] | None = None  # hand and street of the drawn level
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class LevelPlayer(Player):
         self.reset(0)
 
     def act(self, view: View) -> Action:
-        """Swap, keep, or bet as far as the level of the street goes."""
+        """Swap by the rule, or bet up to the level of the street."""
         betting = view.betting
         if betting.is_discarding:
             return swap_by_rule(view.hole, view.board)
@@ -91,10 +91,10 @@ class LevelPlayer(Player):
             self._level, self._checks = self._draw(view)
         return level_action(betting, self._level, checks=self._checks)
 
-    def bet_chances(self, betting: Betting, board: Cards, holes: Hands) -> BetChances:
-        """Actions of the actor with their chances [N], for hole cards [N, 2].
+    def bet_probabilities(self, betting: Betting, board: Cards, holes: Hands) -> BetProbabilities:
+        """Return the actor's actions with their probabilities [N], for hole cards [N, 2].
 
-        The level of the street is not seen, but some are ruled out by what was done on it.
+        The level of the street is hidden, but the actor's actions on it rule out some levels.
         """
         assert betting.actor is not None
         number = nearest_line(history_of(betting))
@@ -116,15 +116,17 @@ class LevelPlayer(Player):
         if not (total > 0).any():
             return ((CALL, np.ones(len(holes))),)
         scale = np.where(total > 0, total, 1)
-        return tuple((action, chances / scale) for action, chances in found.items())
+        return tuple((action, probabilities / scale) for action, probabilities in found.items())
 
-    def swap_chances(self, betting: Betting, board: Cards, holes: Hands) -> NDArray[np.float64]:
-        """Chances [N, 3] to keep both cards, swap the first and swap the second."""
+    def swap_probabilities(
+        self, betting: Betting, board: Cards, holes: Hands
+    ) -> NDArray[np.float64]:
+        """Return the probabilities [N, 3] of keeping both cards, swapping the first or second."""
         places = swap_places(holes, np.tile(np.array(board, np.uint8), (len(holes), 1)))
         return np.eye(3)[places + 1]
 
     def _draw(self, view: View) -> tuple[int, bool]:
-        """The level of the street, and whether it begins with a check."""
+        """Draw the level of the street, and whether the player starts with a check."""
         number = nearest_line(history_of(view.betting))
         line = all_lines()[number]
         row = line_block(self.weights[view.player], number)[state_of_hand(view.hole, view.board)]
@@ -137,38 +139,38 @@ class LevelPlayer(Player):
         return _plan(line, slot, view.player)
 
     def reset(self, seed: int) -> None:
-        """Forget the street and draw from a seed."""
+        """Forget the street and restart the random generator with a seed."""
         self._random = random.Random(seed)
         self._key = None
         self._level, self._checks = 0, False
 
 
 def _plan(line: Line, slot: int, player: int) -> tuple[int, bool]:
-    """The level that a slot means, and whether it begins with a check."""
+    """Return the level of a slot, and whether it starts with a check."""
     return _meant(line, slot % line.num_levels), player == BB and slot >= line.num_levels
 
 
 def level_action(betting: Betting, level: int, *, checks: bool = False) -> Action:
-    """What the actor does who plays to a level, and may begin the street with a check."""
+    """Return the actor's action at a level; with `checks` it starts the street with a check."""
     assert betting.actor is not None
     spot = spot_of(betting, betting.actor)
     is_first = not any(action.kind in "cr" for action in betting.history[-1])
-    wish = CALLS if checks and is_first else decide(level, spot)
-    if wish == FOLDS:
+    choice = CALLS if checks and is_first else decide(level, spot)
+    if choice == FOLDS:
         return FOLD if betting.can_fold else CALL
-    if wish == CALLS:
+    if choice == CALLS:
         return CALL
     amount = max(betting.opening + spot.raise_to, betting.min_raise_to)
     return raise_to(min(amount, betting.max_raise_to))
 
 
-FIRST = "first"  # instead of a folder: the weights that the report starts from
+FIRST = "first"  # option instead of a folder: the weights that the report starts from
 
 
 def make_level_player(rules: GameRules, folder: str) -> LevelPlayer:
-    """EctomynX with the weights that training wrote into a folder, "" for that of the bot.
+    """Make EctomynX with the weights of a training folder; "" is the folder of the trained bot.
 
-    `StorageError` says how to train it, or to play its first weights, where nothing is there.
+    If the folder is missing, the `StorageError` says how to train it or to play the first weights.
     """
     check_rules(rules)
     if folder == FIRST:
@@ -177,13 +179,13 @@ def make_level_player(rules: GameRules, folder: str) -> LevelPlayer:
         there = Path(folder) if folder else run_of("ectomynx")
     except StorageError as missing:
         raise StorageError(
-            f"{missing}; ectomynx:{FIRST} plays its report's first weights", value=missing.value
+            f"{missing}; ectomynx:{FIRST} plays the report's first weights", value=missing.value
         ) from None
     return LevelPlayer(rules, load_training(there).weights)
 
 
 def check_rules(rules: GameRules, name: str = "ectomynx") -> None:
-    """Raise `InvalidValueError` unless this is the game that a player of the name is for."""
+    """Raise `InvalidValueError` unless the rules are those of the game that `name` plays."""
     is_dealt = rules.num_board_cards == (0, 3, 1, 1) and rules.discards == (
         False,
         True,
@@ -200,7 +202,7 @@ def check_rules(rules: GameRules, name: str = "ectomynx") -> None:
 
 
 def spot_of(betting: Betting, player: int) -> Spot:
-    """The betting as a player of levels sees it.
+    """Return the betting as a player with levels sees it.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -220,7 +222,7 @@ def spot_of(betting: Betting, player: int) -> Spot:
 
 
 def history_of(betting: Betting) -> tuple[Mark, ...]:
-    """What is remembered of the streets before the present one.
+    """Return the marks of the streets before the present one.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -242,18 +244,18 @@ def history_of(betting: Betting) -> tuple[Mark, ...]:
 
 
 def faces_bet(betting: Betting) -> bool:
-    """Whether the street's first action, BB's, was a bet, and not so small that it is a check."""
+    """Return whether BB started the street with a bet that is too large to count as a check."""
     spot = spot_of(betting, BU)
     return bet_level(spot.bet, spot.pot) > 0
 
 
 def _meant(line: Line, level: int) -> int:
-    """A level of a line at a table where pots may be others."""
+    """Return the level to play for a level of a line; the line's highest level is all-in."""
     return MOST_LEVEL if level == line.num_levels - 1 else level
 
 
 def states_of_hands(holes: Hands, board: Cards) -> NDArray[np.int64]:
-    """The states [N] of hole cards [N, 2]; those that the board blocks have any."""
+    """Return the states [N] of hole cards [N, 2]; those of blocked hands are arbitrary."""
     from equilibrist.papers.ectomynx.kernels.texture import strength_classes
 
     if not board:
@@ -269,7 +271,7 @@ def states_of_hands(holes: Hands, board: Cards) -> NDArray[np.int64]:
 
 
 def state_of_hand(hole: Cards, board: Cards) -> int:
-    """The state of a hand: a class before the flop, then strength and textures."""
+    """Return the state of a hand: its class before the flop, later strength and textures."""
     from equilibrist.papers.ectomynx.kernels.fixed_strategy import hand_state
 
     if not board:

@@ -1,14 +1,14 @@
 """EctomynX's first strategy: the weights of levels that its report prints.
 
-Before the flop every class of hands has its own row, the same for both players (VI.b); after it
-rows are by street and kind of hand (IV.b). A probability of "3+" is spread evenly over levels 3, 4
-and 5, and what the chips behind do not allow goes to the highest level that they do. BB's slots of
-checking start with the same weights as those of leading, but raising after a check is damped: the
-report meant it to be less likely than betting and calling, and tells of a sign error that made it
-2.5 times as likely instead, so the factor is 1 / 2.5.
+Before the flop every class of hands has its own row, the same for both players (VI.b); later the
+rows are by street and kind of hand (IV.b). A probability of "3+" is split equally over levels 3, 4
+and 5, and the weights of levels that the chips behind do not allow go to the highest allowed level.
+BB's slots of checking start with the same weights as those of leading, but raising after a check is
+damped: the report intended it to be less likely than betting and calling, and mentions a sign error
+that made it 2.5 times as likely instead, so the factor is 1 / 2.5.
 
-Defects of the print, mended as the rows beside them ask: 82s sums to 1.8 (0.8 at level 3 is
-dropped), 32s to 0 (it folds).
+Two printed rows are wrong and are corrected to match the rows beside them: 82s sums to 1.8 (0.8 at
+level 3 is dropped), 32s sums to 0 (it folds).
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from equilibrist.papers.ectomynx.textures import NUM_CLASSES
 
 CHECK_RAISE_FACTOR = 1 / 2.5
 
-# Twentieths of levels 0 … 5, a to k being 10 to 20; rows and columns from A to 2, suited above.
+# Weights of levels 0 … 5 in twentieths, with a to k for 10 to 20; rows and columns from A to 2,
+# suited hands above the diagonal.
 _PREFLOP = """
     00000k 00000k 00000k 00000k 00000k 0000c8 0003c5 0006c2 0008a2 000992 000a82 000a91 000b81
     00000k 00000k 00004g 00026c 000398 0004a6 0006a4 0008a2 000aa0 001c70 005a50 009830 00d520
@@ -38,9 +39,9 @@ _PREFLOP = """
     000a91 004c40 00aa00 088400 884000 k00000 k00000 k00000 k00000 k00000 k00000 8a2000 000000
     000aa0 004c40 00aa00 08a200 884000 k00000 k00000 k00000 k00000 k00000 k00000 k00000 aa0000
 """
-_MENDED = {"82s": "e60000", "32s": "k00000"}
+_CORRECTED = {"82s": "e60000", "32s": "k00000"}
 
-# Levels 3+, 2, 1 and 0, by kind of hand.
+# Weights of levels 3+, 2, 1 and 0, by kind of hand.
 _NOTHING, _DRAW, _LOW_PAIR, _TOP_PAIR, _TWO_PAIR, _BETTER = range(6)
 _KIND = (
     *(_NOTHING, _DRAW, _DRAW, _LOW_PAIR, _LOW_PAIR, _TOP_PAIR, _TOP_PAIR, _TWO_PAIR),
@@ -65,20 +66,20 @@ Floats = NDArray[np.float64]
 
 
 def preflop_weights() -> Floats:
-    """Weights of the levels, [169, 6] by class of hands.
+    """Return the weights of the levels before the flop: [169, 6] by class of hands.
 
     Example:
         >>> preflop_weights()[parse_class("T2o")].tolist()
         [0.4, 0.4, 0.2, 0.0, 0.0, 0.0]
     """
     words = _PREFLOP.split()[::-1]
-    for name, word in _MENDED.items():
+    for name, word in _CORRECTED.items():
         words[parse_class(name)] = word
     return np.array([[int(digit, 36) / 20 for digit in word] for word in words])
 
 
 def postflop_weights(street: int, num_levels: int) -> Floats:
-    """Weights of levels 0 … n on a street, 1 to 3: [14, n + 1] by class of strength.
+    """Return the weights of levels 0 … n on a street, 1 to 3: [14, n + 1] by strength class.
 
     Example:
         >>> postflop_weights(1, 3)[5].round(9).tolist()  # a top pair on the flop
@@ -88,13 +89,13 @@ def postflop_weights(street: int, num_levels: int) -> Floats:
     for strength in range(NUM_CLASSES):
         high, *rest = _POSTFLOP[street][_KIND[strength]]
         weights[strength] = *reversed(rest), *[high / 3] * 3
-    kept = weights[:, :num_levels].copy()
-    kept[:, -1] += weights[:, num_levels:].sum(axis=1)
-    return kept
+    allowed = weights[:, :num_levels].copy()
+    allowed[:, -1] += weights[:, num_levels:].sum(axis=1)
+    return allowed
 
 
 def big_blind_weights(street: int, num_levels: int) -> Floats:
-    """Weights of BB's slots, leading and checking: [14, 2 (n + 1)], each row summing to 1."""
+    """Return the weights of BB's slots, leading and checking: [14, 2 (n + 1)], rows sum to 1."""
     leading = postflop_weights(street, num_levels)
     checking = leading.copy()
     checking[:, 2:] *= CHECK_RAISE_FACTOR

@@ -1,23 +1,23 @@
 """Fixed-strategy iteration: EctomynX's training of levels.
 
-A cycle plays N hands with both strategies fixed. The profit of a hand goes to its last choice, and
-times 0.8 to the one before, and so on to the first; at each choice all levels between the one
-played and the one meant take it alike. Who has not acted, because the other folded first, has made
-no choice and learns nothing. Then every weight is multiplied by
+A cycle plays N hands with both strategies fixed. The profit of a hand is credited to its last
+choice, times 0.8 to the choice before, and so on to the first; at each choice all levels between
+the one played and the one intended are credited equally. A player that has not acted, because the
+other folded first, has made no choice and learns nothing. Then every weight is multiplied by
 
     exp(rate · profit per visit)
 
-and the weights of a group are made to sum to 1 again. Weights start as the report prints them, or
-at random. What it calls strategy cleaning, weights below a threshold becoming zero, was an idea for
-later and is off unless asked for.
+and the weights of each group are scaled to sum to 1 again. Weights start as the report prints them,
+or at random. What it calls strategy cleaning, which sets weights below a threshold to zero, was a
+suggestion for later and is off by default.
 
-Hands are counted through all cycles and draw their random words by their number; profits are whole
-numbers of 1/125 chip. So a run is the same with any number of threads, and one that was killed goes
-on to the same weights.
+Hands are numbered through all cycles and draw their random words by their number; profits are whole
+numbers of 1/125 chip. So a run is the same with any number of threads, and a killed run that is
+resumed reaches the same weights.
 
 Source: EctomynX, "Pokerbots Strategy Report", IV; cleaning: V. Its "normalizing constant", our
 `rate`, is not printed. It updates the levels in between "to varying degrees", which are not printed
-either, and is silent about who has not acted: both are decided here.
+either, and does not say what happens to players that have not acted: both are decided here.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ KIND = "level training"
 VERSION = 2
 
 _BLOCK = 1 << 22  # hands between two calls of `watch`
-_MOST_LANES = 16  # copies of the sums, one a thread
+_MOST_LANES = 16  # copies of the sums, one per thread
 _MATCH_DEALS = 1 << 20
-_SAVE_SHARE = 20  # a checkpoint is due after twenty times the seconds that the last one took
+_SAVE_SHARE = 20  # a checkpoint is due after twenty times the duration of the last one
 
-CYCLES = ArrayRule("float64", (None, 4))  # of cycles on disk
-_MOST_SUM = 2**61  # of profits or visits of a cycle
+CYCLES = ArrayRule("float64", (None, 4))  # stored form of cycles
+_MOST_SUM = 2**61  # largest sum of profits or visits of a cycle
 
 S = TypeVar("S")
 Floats: TypeAlias = NDArray[np.float64]
@@ -68,9 +68,9 @@ Ints: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class FixedStrategy:
-    """How to train: hyper-parameters only."""
+    """Hyper-parameters of the training."""
 
-    hands: int = 10**9  # of a cycle
+    hands: int = 10**9  # per cycle
     rate: float = 0.05  # a chip of profit per visit multiplies a weight by exp(rate)
     start: str = "report"  # or "random"
     cleaning: float = 0.0  # weights below this become zero after a cycle
@@ -83,7 +83,7 @@ class FixedStrategy:
             )
         if self.hands < 1 or not 0 <= self.cleaning < 1:
             raise InvalidValueError(
-                f"a cycle has at least one hand and cleaning is from 0 to 1, "
+                f"a cycle needs at least one hand and cleaning must be from 0 to 1, "
                 f"not {self.hands} and {self.cleaning}",
                 value=(self.hands, self.cleaning),
             )
@@ -91,24 +91,24 @@ class FixedStrategy:
 
 
 def check_rate(rate: float) -> None:
-    """Raise `InvalidValueError` unless a rate is one that learns."""
+    """Raise `InvalidValueError` unless a learning rate is positive and finite."""
     if not (math.isfinite(rate) and rate > 0):
-        raise InvalidValueError(f"a rate is above zero and finite, not {rate}", value=rate)
+        raise InvalidValueError(f"a rate must be above zero and finite, not {rate}", value=rate)
 
 
 @dataclass(frozen=True)
 class Cycle:
-    """What a finished cycle did."""
+    """Summary of a finished cycle."""
 
     number: int  # from 1
-    mean_change: float  # of a weight
-    win_rate: float  # against the strategy before, chips a hand
+    mean_change: float  # mean absolute change of a weight
+    win_rate: float  # against the previous strategy, chips per hand
     standard_error: float
 
 
 @dataclass(eq=False)
 class Training:
-    """A run: weights, and what the hands of the unfinished cycle have won."""
+    """State of a run: weights, and the profits of the unfinished cycle's hands."""
 
     weights: Floats  # [2, W] by seat
     sums: Ints  # [2, W, 2] profits in 1/125 chip and visits
@@ -117,7 +117,7 @@ class Training:
 
     @classmethod
     def begin(cls, settings: FixedStrategy) -> Training:
-        """The run before the first hand."""
+        """Return the run before the first hand."""
         if settings.start == "report":
             seats = [report_start(seat) for seat in (BB, BU)]
         else:
@@ -136,21 +136,21 @@ def train(
     resume: bool = False,
     watch: Watch | None = None,
 ) -> Training:
-    """Train for so many cycles in all; `watch` is called after every block of hands and cycle.
+    """Train until the run has `cycles` cycles; `watch` is called after every block and cycle.
 
-    With a folder the run is written to it now and then, and at every cycle's end; `resume` goes on
-    with what is there. A run that is asked to stop is written too, and raises `Stopped`.
+    If `out` is given, the run is saved to this folder periodically and after every cycle; `resume`
+    continues the run stored there. If a stop is requested, the run is saved and `Stopped` raised.
     """
     run = load_training(out, settings) if out and resume else Training.begin(settings)
-    keep = Keeper(None if out is None else lambda: save_training(out, settings, run))
+    keep = CheckpointSaver(None if out is None else lambda: save_training(out, settings, run))
     while len(run.cycles) < cycles:
         while run.hands_done < settings.hands:
-            keep.stop_if_asked(run)
+            keep.check_stop(run)
             play_block(settings, run)
             if watch is not None:
                 watch(run)
             keep(is_due=run.hands_done == settings.hands)
-        keep.stop_if_asked(run)
+        keep.check_stop(run)
         finish_cycle(settings, run)
         keep(is_due=True)
         if watch is not None:
@@ -159,7 +159,7 @@ def train(
 
 
 def needed_bytes(threads: int) -> int:
-    """Memory of a training, about: weights and what they become, and the sums of each thread.
+    """Return the approximate memory of a training: old and new weights, and sums per thread.
 
     Example:
         >>> round(needed_bytes(2) / 1e9, 1)
@@ -169,7 +169,7 @@ def needed_bytes(threads: int) -> int:
 
 
 def play_block(settings: FixedStrategy, run: Training) -> None:
-    """Play the next hands of a cycle."""
+    """Play the next block of hands of a cycle."""
     import numba
 
     from equilibrist.papers.ectomynx.kernels.fixed_strategy import play_cycle
@@ -186,7 +186,7 @@ def play_block(settings: FixedStrategy, run: Training) -> None:
 
 
 def finish_cycle(settings: FixedStrategy, run: Training) -> None:
-    """Update all weights by what was won, and play the new strategy against the old one."""
+    """Update all weights by the profits, and play the new strategy against the old one."""
     before = run.weights.copy()
     run.weights = updated(before, run.sums, settings.rate, settings.cleaning)
     number = len(run.cycles) + 1
@@ -198,9 +198,9 @@ def finish_cycle(settings: FixedStrategy, run: Training) -> None:
 
 
 def updated(weights: Floats, sums: Ints, rate: float, cleaning: float = 0.0) -> Floats:
-    """Weights [2, W] after a cycle whose profits and visits were `sums` [2, W, 2].
+    """Return the weights [2, W] after a cycle with profits and visits `sums` [2, W, 2].
 
-    Slots that no hand was about keep their weight, as far as their group lets them.
+    Slots without visits change only by the normalisation of their group.
     """
     from equilibrist.papers.ectomynx.kernels.fixed_strategy import PROFIT, UNIT, VISITS
 
@@ -221,7 +221,10 @@ def updated(weights: Floats, sums: Ints, rate: float, cleaning: float = 0.0) -> 
 def head_to_head(
     first: Floats, second: Floats, *, deals: int = _MATCH_DEALS, seed: int = 0, stream: int = 0
 ) -> tuple[float, float]:
-    """Chips a hand that weights [2, W] win from others, and the standard error, in duplicate."""
+    """Return the chips per hand that weights [2, W] `first` win from `second`, and the error.
+
+    The match is in duplicate; the error is the standard error.
+    """
     from equilibrist.papers.ectomynx.kernels.fixed_strategy import play_match
 
     sums = np.zeros((_MOST_LANES, 2), np.int64)
@@ -230,7 +233,10 @@ def head_to_head(
 
 
 def won_per_hand(sums: Ints, deals: int) -> tuple[float, float]:
-    """Mean and standard error a hand of `sums` [lanes, 2]: chips of deals of two hands, squares."""
+    """Return the mean and standard error per hand of `sums` [lanes, 2].
+
+    The sums are the chips won in deals of two hands each, and their squares.
+    """
     total, squares = sums.sum(axis=0).tolist()
     mean = total / deals
     spread = max(squares / deals - mean**2, 0.0) / max(deals - 1, 1)
@@ -238,7 +244,7 @@ def won_per_hand(sums: Ints, deals: int) -> tuple[float, float]:
 
 
 def key_of(seed: int, stream: int) -> np.uint64:
-    """The word that a run's hands (stream 0), or those of the match after a cycle, draw under."""
+    """Return the random key of a run's hands (stream 0) or of the match after a cycle."""
     words = np.random.SeedSequence([seed, stream]).generate_state(1, np.uint64)
     return np.uint64(words[0])
 
@@ -246,8 +252,8 @@ def key_of(seed: int, stream: int) -> np.uint64:
 # --- on disk --------------------------------------------------------------------------------------
 
 
-class Keeper:
-    """Writes a run by `save` when it is due: when a cycle ends, or a checkpoint costs little."""
+class CheckpointSaver:
+    """Saver of a run: calls `save` when a cycle ends or when a checkpoint is due."""
 
     def __init__(self, save: Callable[[], None] | None) -> None:
         self._save = save
@@ -256,7 +262,7 @@ class Keeper:
         self._is_saved = False
 
     def __call__(self, *, is_due: bool) -> None:
-        """Write, or leave it for now."""
+        """Save the run if `is_due`, or if the last checkpoint is long enough ago."""
         start = time.perf_counter()
         self._is_saved = False
         if self._save is None or not (is_due or start - self._written > _SAVE_SHARE * self._took):
@@ -266,8 +272,8 @@ class Keeper:
         self._took = self._written - start
         self._is_saved = True
 
-    def stop_if_asked(self, run: object) -> None:
-        """Write the run and raise `Stopped` with it if asked to; to be called between blocks."""
+    def check_stop(self, run: object) -> None:
+        """Save the run and raise `Stopped` with it if a stop is requested; call between blocks."""
         now = time.perf_counter()
         if stopping.is_requested():
             if not self._is_saved:
@@ -278,7 +284,7 @@ class Keeper:
 
 
 def save_training(out: Path, settings: FixedStrategy, run: Training) -> None:
-    """Write a run; the folder holds the old one or the new one, never half."""
+    """Write a run; the folder always holds either the old or the new run."""
     write_artefact(
         out,
         KIND,
@@ -290,7 +296,7 @@ def save_training(out: Path, settings: FixedStrategy, run: Training) -> None:
 
 
 def load_training(folder: Path, settings: FixedStrategy | None = None) -> Training:
-    """The run in a folder; `StorageError` unless it is of this version and these settings."""
+    """Load a run; raise `StorageError` unless it has this version and these settings."""
     stored = open_artefact(folder, KIND, in_memory=True)
     wanted = {"version": VERSION, **(asdict(settings) if settings else {})}
     check_same(folder, stored.configuration, wanted)
@@ -315,7 +321,7 @@ def load_training(folder: Path, settings: FixedStrategy | None = None) -> Traini
 
 
 def read_settings(fields: Fields, kind: type[S]) -> S:
-    """Hyper-parameters as they are stored; `StorageError` where they are none."""
+    """Read stored hyper-parameters; raise `StorageError` if they are invalid."""
     readers: dict[type, Callable[[str], Any]] = {
         int: fields.whole, float: fields.number, str: fields.text
     }  # fmt: skip
@@ -327,21 +333,21 @@ def read_settings(fields: Fields, kind: type[S]) -> S:
 
 
 def cycles_array(cycles: Sequence[Cycle]) -> Floats:
-    """Cycles as they are stored, [cycles, 4]."""
+    """Return cycles in their stored form: [cycles, 4]."""
     return np.array([list(asdict(cycle).values()) for cycle in cycles]).reshape(-1, 4)
 
 
 def cycles_of(rows: Floats) -> list[Cycle]:
-    """Cycles of stored rows."""
+    """Return the cycles of stored rows."""
     return [Cycle(int(number), *rest) for number, *rest in rows.tolist()]
 
 
 def check_same(folder: Path, configuration: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Raise `StorageError` unless a run was made as it is wanted."""
+    """Raise `StorageError` unless a run was trained with the wanted settings."""
     for name, value in wanted.items():
         if configuration.get(name) != value:
             raise StorageError(
                 f"{folder} was trained with {name} {plain_text(str(configuration.get(name)), 40)}, "
-                f"not {value}; ask for the same, or train into another folder",
+                f"not {value}; use the same settings, or train into another folder",
                 value=str(folder),
             )

@@ -1,13 +1,13 @@
 """Weights of EctomynX's strategy: one number for every slot of every state of every line.
 
 The report indexes weights by strength, textures of flop, turn and river, and the betting of four
-streets: eight indices, some seventy million places, nearly all of them nonsense. Here only the
-lines that exist have places (`abstraction.betting_lines`): a line's block is [states, slots], and a
-state is, before the flop, a class of hands, and later strength × the textures so far. One array of
-`num_weights()` float64 a seat.
+streets: eight indices, about seventy million places, nearly all of them impossible. Here only the
+lines that exist have places (`betting_lines`): a line's block is [states, slots], and a state is a
+class of hands before the flop, and later strength × the textures so far. Each seat has one array of
+`num_weights()` float64.
 
-Weights of a *group* sum to 1: all slots of a state for BB, who chooses among them; for BU, after
-the flop, the slots against a check and those against a bet by themselves.
+Weights of a *group* sum to 1: for BB all slots of a state; for BU, after the flop, separately the
+slots against a check and those against a bet.
 
 Source: EctomynX, "Pokerbots Strategy Report", III and IV.
 """
@@ -38,7 +38,7 @@ Ints = NDArray[np.int64]
 
 
 def num_states(street: int) -> int:
-    """States of a line: 169 before the flop, then strengths times textures.
+    """Return the number of states of a line: 169 before the flop, then strengths × textures.
 
     Example:
         >>> [num_states(street) for street in range(4)]
@@ -48,7 +48,7 @@ def num_states(street: int) -> int:
 
 
 def state_of(strength: int, *textures: int) -> int:
-    """The state after the flop; textures of flop, turn and river count from 1, as far as dealt."""
+    """Return the state after the flop; the textures of the dealt streets count from 1."""
     state = strength
     for size, texture in zip(_SIZES[1:], textures, strict=False):
         state = state * size + texture - 1
@@ -57,13 +57,13 @@ def state_of(strength: int, *textures: int) -> int:
 
 @functools.cache
 def line_starts() -> Ints:
-    """Where the block of each line begins, and the end: [lines + 1]."""
+    """Return the start of each line's block, and the end of the last: [lines + 1]."""
     sizes = [num_states(line.street) * line.num_slots for line in all_lines()]
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def num_weights() -> int:
-    """Weights of a seat.
+    """Return the number of weights per seat.
 
     Example:
         >>> num_weights()
@@ -73,13 +73,13 @@ def num_weights() -> int:
 
 
 def line_block(weights: Floats, number: int) -> Floats:
-    """The weights of a line, [states, slots]: a view."""
+    """Return the weights of a line as a view: [states, slots]."""
     line, starts = all_lines()[number], line_starts()
     return weights[starts[number] : starts[number + 1]].reshape(-1, line.num_slots)
 
 
 def groups(line: Line, seat: int) -> Iterator[slice]:
-    """The slots of a line whose weights sum to 1."""
+    """Yield the groups of a line's slots whose weights sum to 1."""
     if seat == BB or line.street == 0:
         yield slice(0, line.num_slots)
     else:
@@ -88,7 +88,7 @@ def groups(line: Line, seat: int) -> Iterator[slice]:
 
 
 def normalise(weights: Floats, seat: int) -> None:
-    """Make the weights of every group sum to 1, in place; groups of nothing but zeros are even."""
+    """Scale the weights of every group to sum to 1, in place; groups of zeros become uniform."""
     for number, line in enumerate(all_lines()):
         block = line_block(weights, number)
         for group in groups(line, seat):
@@ -99,10 +99,10 @@ def normalise(weights: Floats, seat: int) -> None:
 
 
 def from_largest(exponents: Floats, seat: int) -> None:
-    """Subtract the largest of every group from its exponents, in place: none is above zero then.
+    """Subtract the largest exponent of every group from its exponents, in place.
 
-    Weights times their exponentials are the same once they are normalised, and none overflows.
-    Those of weights that are zero are −∞.
+    Afterwards no exponent is above zero, so that exponentials do not overflow; weights times their
+    exponentials are the same after normalisation. The exponents of zero weights are −∞.
     """
     for number, line in enumerate(all_lines()):
         block = line_block(exponents, number)
@@ -112,7 +112,7 @@ def from_largest(exponents: Floats, seat: int) -> None:
 
 
 def report_start(seat: int) -> Floats:
-    """The weights that the report starts from: [num_weights]."""
+    """Return the weights that the report starts from: [num_weights]."""
     weights = np.empty(num_weights())
     for number, line in enumerate(all_lines()):
         if line.street == 0:
@@ -127,18 +127,19 @@ def report_start(seat: int) -> Floats:
 
 
 def random_start(seat: int, seed: int) -> Floats:
-    """Weights drawn evenly from (0, 1], normalised: [num_weights]."""
+    """Return weights drawn uniformly from (0, 1] and normalised: [num_weights]."""
     weights = 1 - np.random.default_rng([seed, seat]).random(num_weights())
     normalise(weights, seat)
     return weights
 
 
 def report_place(seat: int, indices: Sequence[int]) -> int:
-    """The place of the report's eight indices (III), after the flop; nonsense is refused.
+    """Return the place of the report's eight indices after the flop (section III).
 
     They are strength 0 … 13; flop texture 1 … 12, turn 1 … 4 and river 1 … 5, 0 if not dealt; level
     before the flop; and the betting of flop, turn and river, 0 if there was none: 1 + level of the
-    first kind, 7 + level of the second. The last betting is the choice, those before are history.
+    first kind, 7 + level of the second. The last betting is the choice, earlier ones are history.
+    Raises `InvalidValueError` for impossible indices.
 
     Example:
         >>> report_place(BB, (5, 12, 0, 0, 2, 7 + 3, 0, 0)) in range(num_weights())

@@ -1,7 +1,7 @@
-"""EctomynX's swap rule: which hole card to swap after the flop and after the turn, if any.
+"""EctomynX's swap rule: the hole card to swap after the flop and after the turn, if any.
 
-The rule looks at nothing but one's own cards and the board; `reference/swapping.py` states it in
-words. Source: EctomynX, "Pokerbots Strategy Report", I.d, its reasons in VI.a.
+The rule depends only on the player's own cards and the board; `reference/swapping.py` states it in
+words. Source: EctomynX, "Pokerbots Strategy Report", I.d; reasons are given in VI.a.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BOARD_SIZES = (3, 4, 5)
 
 
 def card_to_swap(hole: Cards, board: Cards) -> Card | None:
-    """The hole card to swap, or None to keep both.
+    """Return the hole card to swap, or None to keep both.
 
     Example:
         >>> from equilibrist.cards.card import card_name, parse_cards
@@ -36,7 +36,7 @@ def card_to_swap(hole: Cards, board: Cards) -> Card | None:
 
 
 def swap_by_rule(hole: Cards, board: Cards) -> Action:
-    """What the rule does with hole cards, as an action.
+    """Return the action of the rule for hole cards.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -49,7 +49,9 @@ def swap_by_rule(hole: Cards, board: Cards) -> Action:
 
 
 def swap_places(holes: ArrayLike, boards: ArrayLike) -> NDArray[np.int8]:
-    """Choices [N] for hole cards [N, 2] on boards [N, n]: 0, 1, or −1 to keep both, on all threads.
+    """Return the choices [N] for hole cards [N, 2] on boards [N, n]: 0, 1, or −1 to keep both.
+
+    It runs on all threads.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -75,7 +77,7 @@ def swap_places(holes: ArrayLike, boards: ArrayLike) -> NDArray[np.int8]:
 
 @functools.cache
 def swap_tables() -> SwapTables:
-    """What the compiled rule looks up, built once."""
+    """Build the tables of the compiled rule; the result is cached."""
     straight, size = straight_tables()
     ranks = np.arange(1 << 13)[:, None] >> np.arange(13) & 1
     draws, outs = np.zeros(1 << 13, np.uint16), np.zeros((1 << 13, 13), np.bool_)
@@ -93,7 +95,7 @@ def swap_tables() -> SwapTables:
 def _check_sizes(num_hole: int, num_board: int) -> None:
     if num_hole != 2 or num_board not in BOARD_SIZES:
         raise CardError(
-            f"the swap rule is for two hole cards on a board of 3, 4 or 5, "
+            f"the swap rule needs two hole cards on a board of 3, 4 or 5, "
             f"not {num_hole} on {num_board}",
             value=(num_hole, num_board),
         )

@@ -1,12 +1,12 @@
-"""Classes of hands and textures of boards: EctomynX's abstraction, nested.
+"""EctomynX's abstraction as nested buckets: strength classes of hands and textures of boards.
 
-On a street a hand is in one of 14 classes of strength on a board of one texture: 12 on the flop (4
-bins of wetness × 3 of volatility), 4 on the turn, 5 on the river. EctomynX remembers all textures
-but only the present class, so its players forget; an `Abstraction` is nested, bucket = parent ×
-texture × class. Of 1-168-9,408-658,560 such sequences 1-138-1,856-27,586 occur in hold'em, as many
-as GS3 has buckets; without textures 1-14-73-395. A bot that forgets as EctomynX does takes the flat
-`street_classes` instead. Before the flop all hands are in one bucket: EctomynX tells all 169 kinds
-apart there, but carries none of them over.
+On each street a hand has one of 14 strength classes, and the board has one of 12 textures on the
+flop (4 bins of wetness × 3 of volatility), 4 on the turn, 5 on the river. EctomynX remembers all
+textures but only the present class, so its players forget; an `Abstraction` is nested, bucket =
+parent × texture × class. Of 1-168-9,408-658,560 such sequences 1-138-1,856-27,586 occur in hold'em,
+about the number of GS3's buckets; without textures 1-14-73-395. A bot that forgets as EctomynX does
+uses the flat `street_classes` instead. Before the flop all hands are in one bucket: EctomynX
+distinguishes all 169 classes there, but does not remember them on later streets.
 
 Source: EctomynX, "Pokerbots Strategy Report", I.a, I.c and III.
 """
@@ -37,16 +37,16 @@ _BOARD_CARDS = (0, 3, 1, 1)
 def texture(
     streets: Streets, *, textures: bool = True, progress: Progress | None = None
 ) -> Abstraction:
-    """Sequences of (texture, class) that occur, or of classes alone without `textures`.
+    """Build buckets of the occurring sequences of (texture, class), or of classes alone.
 
-    For games with two hole cards and hold'em's boards. Wetness and volatility are made for the full
-    deck; on a smaller one they are computed as they stand.
+    The game must have two hole cards and hold'em's boards. Wetness and volatility are designed for
+    the full deck; for a smaller deck the same formulas are used.
     """
     rules = streets.rules
     if rules.num_hole_cards != 2 or rules.num_board_cards != _BOARD_CARDS:
         raise InvalidValueError(
-            f"EctomynX's classes are of hold'em, two hole cards and boards of 3, 4 and 5; "
-            f"{rules.name} is dealt otherwise",
+            f"EctomynX's classes need two hole cards and boards of 3, 4 and 5 cards, but "
+            f"{rules.name} is dealt differently",
             value=rules.name,
         )
     say = progress or (lambda text: None)
@@ -61,7 +61,7 @@ def texture(
             table = np.where(table >= 0, table + above[:, None], -1).astype(np.int16)
         classes.append(table)
         numbers.append(number)
-    say("which sequences of classes occur")
+    say("sequences of classes that occur")
     return nest(
         streets, "texture", classes[:-1], numbers[:-1], classes[-1], np.arange(numbers[-1]),
         {"textures": textures}, only_met=True,
@@ -69,9 +69,9 @@ def texture(
 
 
 def street_classes(streets: Streets, r: int) -> NDArray[np.int8]:
-    """Class of strength of every hand on the boards of a round after the first: [B, H].
+    """Return the strength class of every hand on the boards of a round after the first: [B, H].
 
-    −1 where the board blocks the hand.
+    It is −1 where the board blocks the hand.
     """
     from equilibrist.papers.ectomynx.kernels.texture import strength_classes
 
@@ -94,12 +94,12 @@ def _num_textures(r: int) -> int:
 
 
 def _live(streets: Streets) -> NDArray[np.bool_]:
-    """Hands of the deck, on the one board before the flop: [1, H]."""
+    """Return which hands are in the deck, on the one board before the flop: [1, H]."""
     live = np.zeros((1, streets.num_hands), np.bool_)
     live[0, streets.in_deck] = True
     return live
 
 
 def build(request: RecipeRequest) -> Abstraction:
-    """Build what the recipe is asked for."""
+    """Build the abstraction that a recipe request describes."""
     return texture(request.streets, progress=request.progress)

@@ -1,4 +1,4 @@
-"""EctomynX's view of a hand: fourteen classes of strength, and how wet and volatile the board is.
+"""EctomynX's features: fourteen strength classes of hands, and wetness and volatility of boards.
 
 All functions take arrays of cards, [N, 2] hole cards and [N, 3, 4 or 5] boards. Bins are numbered
 from 1 as in the report, whose 0 means that the street has not been dealt.
@@ -6,12 +6,13 @@ from 1 as in the report, whose 0 means that the street has not been dealt.
     wetness    = connectivity + suitedness + highness                         on every street
     volatility = connectivity + suitedness + highcard + pair adjustment      on the flop only
 
-A card is worth 2 … 14, an ace always 14 ("A3 … 89 although their values both sum to 17"). Printed
-bins overlap at their borders ("4.0 <= w <= 6.0", "6.0 <= w <= 8.0"); we take the lower border in,
-as the first and last bins have it. It makes no difference: the only boards on a border, 668 of two
-suits and TTQ of three, have wetness 4.0, which is printed as low and not as very low. The report's
-"Highcard: + 7 1.15 ^ (highest card value)" has lost its minus sign, and its river has five bins
-though its index says 0 to 4. Source: EctomynX, "Pokerbots Strategy Report", I.a and I.c.
+A card has a value of 2 … 14, an ace always 14 ("A3 … 89 although their values both sum to 17").
+Printed bins overlap at their borders ("4.0 <= w <= 6.0", "6.0 <= w <= 8.0"); here a bin includes
+its lower border, as in the first and last printed bins. It makes no difference: the only boards on
+a border, 668 of two suits and TTQ of three, have wetness 4.0, which is printed as low and not as
+very low. The report's "Highcard: + 7 1.15 ^ (highest card value)" has lost its minus sign, and its
+river has five bins although its index says 0 to 4. Source: EctomynX, "Pokerbots Strategy Report",
+I.a and I.c.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ NUM_WETNESS_BINS = {cards: len(borders) + 1 for cards, borders in WETNESS_BORDER
 NUM_VOLATILITY_BINS = len(VOLATILITY_BORDERS) + 1
 NUM_FLOP_TEXTURES = NUM_WETNESS_BINS[3] * NUM_VOLATILITY_BINS
 
-_DIGITS = 9  # to which sums are rounded: powers of ⅔ may miss a border by a rounding error
+_DIGITS = 9  # decimals of rounded sums: powers of ⅔ may miss a border by a rounding error
 _HALF_UNIT = 0.5 * 10.0**-_DIGITS
 
 Floats = NDArray[np.float64]
@@ -50,10 +51,10 @@ Ints = NDArray[np.int64]
 
 
 def strength_classes(holes: ArrayLike, boards: ArrayLike, num_ranks: int = 13) -> Ints:
-    """Class [N] of hole cards [N, 2] on boards [N, 3 … 5]: 0 … 13, see `CLASS_NAMES`.
+    """Return the classes [N], 0 … 13, of hole cards [N, 2] on boards [N, 3 … 5].
 
-    What the board holds by itself does not count, as `reference/texture.py` says in detail.
-    A smaller deck has the highest `num_ranks` ranks.
+    `CLASS_NAMES` names them. Combinations of the board alone do not count; `reference/texture.py`
+    has the details. A smaller deck has the highest `num_ranks` ranks.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -64,7 +65,8 @@ def strength_classes(holes: ArrayLike, boards: ArrayLike, num_ranks: int = 13) -
     hands, cards = _cards(holes), _boards(boards)
     if hands.shape != (len(cards), 2):
         raise CardError(
-            f"hole cards are two for each of {len(cards)} boards, not {hands.shape}",
+            f"hole cards of {len(cards)} boards must have shape ({len(cards)}, 2), not "
+            f"{hands.shape}",
             value=hands.shape,
         )
     _check_different(np.hstack([hands, cards]))
@@ -72,7 +74,7 @@ def strength_classes(holes: ArrayLike, boards: ArrayLike, num_ranks: int = 13) -
 
 
 def wetness(boards: ArrayLike) -> Floats:
-    """How likely hands are to connect with boards [N, 3 … 5]: [N].
+    """Return the wetness of boards [N, 3 … 5], how likely hands connect with them: [N].
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -84,7 +86,7 @@ def wetness(boards: ArrayLike) -> Floats:
 
 
 def volatility(flops: ArrayLike) -> Floats:
-    """How likely further cards are to change relative strengths on flops [N, 3]: [N].
+    """Return the volatility of flops [N, 3], how likely later cards change strengths: [N].
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -94,7 +96,7 @@ def volatility(flops: ArrayLike) -> Floats:
     cards = _boards(flops)
     if cards.shape[1] != 3:
         raise CardError(
-            f"volatility is of flops, three cards, not {cards.shape[1]}", value=cards.shape[1]
+            f"volatility needs flops of three cards, not {cards.shape[1]}", value=cards.shape[1]
         )
     num_ranks = _shown(cards).sum(axis=1)
     pair_adjustment = num_ranks - 3.0  # −1 for a pair, −2 for trips
@@ -103,24 +105,24 @@ def volatility(flops: ArrayLike) -> Floats:
 
 
 def wetness_bins(boards: ArrayLike) -> Ints:
-    """Bins of wetness of boards: [N], 1 (very low) … 4, of rivers … 5 (very high)."""
+    """Return the wetness bins of boards: [N], 1 (very low) … 4, on rivers 5 (very high)."""
     cards = _boards(boards)
     return _bins(wetness(cards), WETNESS_BORDERS[cards.shape[1]])
 
 
 def volatility_bins(flops: ArrayLike) -> Ints:
-    """Bins of volatility of flops: [N], 1 (low), 2 (medium) or 3 (high)."""
+    """Return the volatility bins of flops: [N], 1 (low), 2 (medium) or 3 (high)."""
     return _bins(volatility(flops), VOLATILITY_BORDERS)
 
 
 def flop_textures(flops: ArrayLike) -> Ints:
-    """The report's index of flops [N, 3]: [N], 1 … 12, (wetness − 1) · 3 + volatility."""
+    """Return the report's index of flops [N, 3]: [N], 1 … 12, (wetness − 1) · 3 + volatility."""
     return (wetness_bins(flops) - 1) * NUM_VOLATILITY_BINS + volatility_bins(flops)
 
 
 @functools.cache
 def straight_tables() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """What the compiled kernel looks up: best straight and size of every set of ranks, [2**13]."""
+    """Return the best straight and the size of every set of ranks, for kernels: [2**13] each."""
     ranks = (np.arange(1 << 13)[:, None] >> np.arange(13) & 1).astype(np.bool_)
     straight = reference.straight_heights(ranks).astype(np.int8)
     return straight, ranks.sum(axis=1).astype(np.int8)
@@ -128,7 +130,7 @@ def straight_tables() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 
 @functools.cache
 def texture_tables() -> TextureTables:
-    """What the compiled textures look up."""
+    """Build the tables of the compiled textures; the result is cached."""
     ranks = np.arange(1 << 13)[:, None] >> np.arange(13) & 1
     highest = np.where(ranks, np.arange(13) + 2, 0).max(axis=1)
     sizes = sorted(WETNESS_BORDERS)
@@ -147,17 +149,17 @@ def texture_tables() -> TextureTables:
 
 
 def _bins(values: Floats, borders: Sequence[float]) -> Ints:
-    # No sum comes as near to a border without being on it.
+    # No sum is that close to a border without being on it.
     return np.digitize(values.round(_DIGITS), borders) + 1
 
 
 def _connectivity(cards: Ints) -> Floats:
-    """Sum over pairs of different values of 1 / 1.5^distance, times the street's factor: [N]."""
+    """Return the closeness of the board's ranks times the street's factor: [N]."""
     return _CLOSENESS[cards.shape[1]] * _closeness(_shown(cards))
 
 
 def _closeness(shown: NDArray[np.bool_] | Ints) -> Floats:
-    """Sum over pairs of different values of 1 / 1.5^distance, of sets of ranks [N, 13]: [N]."""
+    """Return the sum over pairs of different ranks of 1 / 1.5^distance, for sets [N, 13]: [N]."""
     ranks = shown.astype(np.float64)
     distance = np.abs(np.subtract.outer(np.arange(13), np.arange(13)))
     nearness = np.triu(1.5 ** -distance.astype(np.float64), k=1)
@@ -170,7 +172,7 @@ def _suitedness(cards: Ints) -> Ints:
 
 
 def _shown(cards: Ints) -> NDArray[np.bool_]:
-    """Which ranks are on boards: [N, 13]."""
+    """Return which ranks are on boards: [N, 13]."""
     shown: NDArray[np.bool_] = (cards[:, :, None] >> 2 == np.arange(13)).any(axis=1)
     return shown
 
@@ -193,7 +195,7 @@ def _cards(cards: ArrayLike) -> Ints:
     array = np.asarray(cards)
     if array.ndim != 2 or array.dtype.kind not in "iu":
         raise CardError(
-            f"cards are a whole-number array of rows, not {array.dtype} of shape {array.shape}",
+            f"cards must be an integer array of rows, not {array.dtype} of shape {array.shape}",
             value=array.shape,
         )
     return array.astype(np.int64)

@@ -1,10 +1,11 @@
-"""GS3: what it wins at the table, and what finer buckets are worth.
+"""The tables of GS3: its win rates in matches, and the value of finer buckets.
 
 Gilpin, Sandholm and Sørensen, "Potential-Aware Automated Abstraction of Sequential Games, and
-Holistic Equilibrium Analysis of Texas Hold'em Poker" (AAAI 2007). Table 1: small bets a hand that
-GS3 wins from static players. Table 2: from Vexbot in 20 matches of 100,000 hands, over all hands
-and over the last tenth, where it has learned; matches, not hands, are independent there. And the
-experiment its conclusion asks for: finer buckets against a smaller gap, at equal time.
+Holistic Equilibrium Analysis of Texas Hold'em Poker" (AAAI 2007). Table 1: small bets per hand that
+GS3 wins from static players. Table 2: small bets per hand that it wins from Vexbot in 20 matches of
+100,000 hands, over all hands and over the last tenth, when Vexbot has learned; there matches, not
+hands, are independent. Its conclusion also asks for an experiment: finer buckets against a smaller
+gap, with equal solving time.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from equilibrist.bots.registry import BOTS, SOLUTION, Bot
 from equilibrist.evaluation.statistics import Estimate
 from equilibrist.games.catalog import load_game
 from equilibrist.games.rules import GameRules
-from equilibrist.papers.rows import PaperRow, Tell, match_row
+from equilibrist.papers.rows import PaperRow, ReportProgress, match_row
 from equilibrist.play.match import play_matches
 from equilibrist.players.catalog import make_player
 from equilibrist.solving.solve import Run
 from equilibrist.storage import stopping
 from equilibrist.storage.ownership import owned
 
-# Table 1: what GS3 wins, sb/h.
+# Table 1: GS3's win rates, sb/h.
 STATIC = {
     "Always Call": 0.532,
     "Always Raise": 0.442,
@@ -44,20 +45,25 @@ STAND_INS = {
     "Always Raise": "always-raise",
     "GS2": "gs2:iterations=10",
     "Monash-BPP": "monash",
-    "Sparbot": "psopti2",  # which it was made of
+    "Sparbot": "psopti2",  # Sparbot is based on it
     "Teddy": "teddy",
 }
-TWO_PHASE_SHARE = 20  # of which one is played against a player who thinks at the table
-# Table 2: the mean over all hands, and over the last tenth.
+TWO_PHASE_SHARE = 20  # divisor of the number of hands against a player that solves during play
+# Table 2: the mean and the share of hands it is taken over.
 VEXBOT = {"all hands": (0.142, 1.0), "the last tenth": (0.147, 0.1)}
-# From coarse to fine: what the experiment of the conclusion compares.
+# Numbers of buckets that the experiment of the conclusion compares, from coarse to fine.
 SIZES = ((5, 20, 80, 320), (6, 36, 216, 1296), (8, 64, 512, 4096))
 
 
 def static_rows(
-    rules: GameRules, bot: str, hands: int, seed: int, tell: Tell, without: tuple[str, ...] = ()
+    rules: GameRules,
+    bot: str,
+    hands: int,
+    seed: int,
+    report: ReportProgress,
+    without: tuple[str, ...] = (),
 ) -> Iterator[PaperRow]:
-    """Table 1 with the opponents there are; `without` are names of players to leave out."""
+    """Yield Table 1 for the opponents we have; `without` names players to leave out."""
     for opponent, paper in STATIC.items():
         name, other = f"{bot} – {opponent}", STAND_INS.get(opponent)
         if other is None:
@@ -66,17 +72,17 @@ def static_rows(
             yield PaperRow("1", name, paper, None, missing="not trained")
         else:
             played = hands if ":" not in other else max(4, hands // TWO_PHASE_SHARE // 2 * 2)
-            yield match_row("1", name, paper, rules, (bot, other), played, seed, tell)
+            yield match_row("1", name, paper, rules, (bot, other), played, seed, report)
 
 
 def vexbot_rows(
-    rules: GameRules, bot: str, matches: int, hands: int, seed: int, tell: Tell
+    rules: GameRules, bot: str, matches: int, hands: int, seed: int, report: ReportProgress
 ) -> Iterator[PaperRow]:
-    """Table 2: matches against the learner, each beginning with nothing learned."""
+    """Yield Table 2: matches against Vexbot, which starts each match with nothing learned."""
     name = f"{bot} – Vexbot"
     pair = make_player(bot, rules), make_player("vexbot", rules)
     played = play_matches(
-        rules, pair, matches, hands, seed=seed, watch=lambda share: tell(name, share)
+        rules, pair, matches, hands, seed=seed, watch=lambda share: report(name, share)
     )
     for what, (paper, share) in VEXBOT.items():
         rates = np.array([match.rate(share) for match in played]) / rules.raise_sizes[0]
@@ -97,28 +103,28 @@ def finer_rows(
     seconds: float,
     hands: int,
     seed: int,
-    tell: Tell,
+    report: ReportProgress,
 ) -> Iterator[PaperRow]:
-    """Finer buckets against a smaller gap: bots of some sizes, solved equally long.
+    """Compare finer buckets with a smaller gap: bots of several sizes, solved for equal time.
 
-    Their exploitability among their own buckets, and what the finer of each two wins from the
-    other in a duplicate match. Bots are kept in `folder` and used again if they are there.
+    Yields the exploitability of each bot among its own buckets, and the win rate of the finer bot
+    of each pair in a duplicate match. Bots are stored in `folder` and reused if they exist.
     """
     made = [_sized(size, seconds) for size in sizes]
     rules = load_game(made[0].game)
     for bot in made:
-        gap = _trained(bot, folder / bot.name, seconds, tell) / rules.raise_sizes[0]
+        gap = _trained(bot, folder / bot.name, seconds, report) / rules.raise_sizes[0]
         yield PaperRow("finer", f"{bot.name}, exploitability among its buckets", None, gap)
     players = [f"solution:{folder / bot.name / bot.strategy}" for bot in made]
     for fine in range(1, len(made)):
         for coarse in range(fine):
             name = f"{made[fine].name} – {made[coarse].name}"
             pair = players[fine], players[coarse]
-            yield match_row("finer", name, None, rules, pair, hands, seed, tell)
+            yield match_row("finer", name, None, rules, pair, hands, seed, report)
 
 
 def _sized(size: tuple[int, ...], seconds: float) -> Bot:
-    """GS3 with so many buckets, from a sample of boards, solved for so long."""
+    """Return GS3 with the given numbers of buckets and seconds of solving, on sampled boards."""
     name = "-".join(map(str, size))
     solution = f"{SOLUTION}-{seconds:g}s"
     return dataclasses.replace(
@@ -126,15 +132,15 @@ def _sized(size: tuple[int, ...], seconds: float) -> Bot:
     )
 
 
-def _trained(bot: Bot, folder: Path, seconds: float, tell: Tell) -> float:
-    """Make a bot, solve it so long, and say how exploitable it is among its buckets, in chips."""
-    tell(f"buckets of {bot.name}", 0.0)
+def _trained(bot: Bot, folder: Path, seconds: float, report: ReportProgress) -> float:
+    """Train a bot for some seconds and return its exploitability among its buckets, in chips."""
+    report(f"buckets of {bot.name}", 0.0)
     buckets = training.make_buckets(load_game(bot.game), bot.recipe, bot.buckets, folder)
-    tell(f"counting deals of {bot.name}", 0.0)
+    report(f"counting deals of {bot.name}", 0.0)
     training.count_deals(bot, folder, buckets)
 
     def watch(run: Run) -> None:
-        tell(f"solving {bot.name}", min(1.0, run.seconds / seconds))
+        report(f"solving {bot.name}", min(1.0, run.seconds / seconds))
 
     with owned(folder / bot.solution):
         prepared = training.prepare(bot, folder)

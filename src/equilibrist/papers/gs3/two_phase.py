@@ -1,19 +1,19 @@
-"""GS2's way to play: a strategy from the book first, then what is left of the hand solved at once.
+"""GS2's two-phase player: a stored strategy first, then the rest of the hand solved during play.
 
-The first phase is a solution of a truncated game of buckets (`models/endings.py`); all but its
-last round is played from it. When that round opens, Bayes' rule says from the same solution how
-likely either player holds each hand, if both played it, and the rest of the hand is solved on the
-board at the table with exact hands (`models/subgame.py`) while the others wait. Every decision has
-its seconds, and goes on from what earlier ones of the round have found.
+The first phase is a solution of a truncated bucket game (`models/endings.py`); all its rounds
+except the last are played from it. When the last round starts, Bayes' rule gives the probability of
+each hand of both players, assuming that both played this solution, and the rest of the hand is
+solved on the actual board with exact hands (`models/subgame.py`) during play. Every decision has a
+time budget and continues from the iterations of earlier decisions of the round.
 
 The river is solved once more by itself, from the beliefs that the solution of the turn leads to: a
 river alone takes a hundredth of the time of a turn with all its rivers, so a decision there gets a
-hundred times the iterations, by the clock or where their number is given.
+hundred times the iterations, whether the budget is a time or a number of iterations.
 
-A hand whose weight is zero gets a small one, so that whoever did the unlikely still knows how to go
-on; where a player can have no hand at all, any is believed, and the log says so. A raise beyond the
-caps is called and forgotten, as by other strategies, but the pot of a subgame is the one that is on
-the table.
+A hand with weight zero gets a small weight, so that a player that took an improbable action still
+has a strategy; if a player can have no hand at all, all hands are assumed to be possible, and the
+log says so. A raise beyond the caps is called and ignored, as by other strategies, but the pot of a
+subgame is the actual pot.
 """
 
 from __future__ import annotations
@@ -45,27 +45,27 @@ from equilibrist.strategies.description import BucketDescription
 from equilibrist.strategies.seat_tables import hand_numbers
 from equilibrist.strategies.solution import Solution
 
-_MOST_ITERATIONS = 10**9  # of a decision
-_LEAST = 1e-4  # weight of a hand that is never held, as a share of the largest
-_RIVERS = 100  # iterations of a river alone that take as long as one of a turn with all its rivers
+_MOST_ITERATIONS = 10**9  # per decision
+_LEAST = 1e-4  # smallest weight of a hand, as a share of the largest
+_RIVERS = 100  # iterations of a river alone in the time of one of a turn with all its rivers
 
 
 @dataclass(frozen=True)
-class Decision:
-    """What the log says of a decision in the second phase.
+class SolvedDecision:
+    """Log entry of one decision in the second phase.
 
     Example:
-        >>> print(Decision(3, "turn AsKs7h2d", 40, 31, 1.004, True))
+        >>> print(SolvedDecision(3, "turn AsKs7h2d", 40, 31, 1.004, True))
         hand 3, turn AsKs7h2d, pot 40: 31 iterations in 1.00 s, out of time
     """
 
-    hand: int  # its number in the match
+    hand: int  # number of the hand in the match
     place: str  # round and board
-    pot: int  # chips when the round began
-    iterations: int  # of the subgame, all decisions so far
-    seconds: float  # that this decision took
-    is_late: bool  # the time was over before the iterations were
-    exploitability: float | None = None  # within the subgame, in chips; not known where it is large
+    pot: int  # chips when the round started
+    iterations: int  # of the subgame, over all decisions so far
+    seconds: float  # time of this decision
+    is_late: bool  # whether the time ran out before the iterations did
+    exploitability: float | None = None  # in the subgame, chips; None if the subgame is too large
     note: str = ""
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ class Decision:
 
 
 class TwoPhasePlayer(Player):
-    """Plays a bucket strategy of the first rounds, and solves the others at the table."""
+    """A player that follows a bucket strategy in the first rounds and solves the others in play."""
 
     def __init__(
         self,
@@ -85,35 +85,35 @@ class TwoPhasePlayer(Player):
         rules: GameRules,
         name: str,
         budget: Budget | None = None,
-        tell: Callable[[Decision], None] = lambda decision: None,
+        report: Callable[[SolvedDecision], None] = lambda decision: None,
     ) -> None:
-        """`tell` hears of every decision of the second phase."""
+        """Set up the player; `report` is called with every decision of the second phase."""
         if not rules.is_limit:
             raise InvalidValueError(f"{name} plays limit games, not {rules.name}", value=rules.name)
         self._first = StrategyPlayer(strategy, rules, name)
-        self.name, self.tell = name, tell
+        self.name, self.report = name, report
         self._strategy, self._budget = strategy, budget or Budget()
-        self._begin = strategy.tree.last_round  # round that opens the second phase
+        self._begin = strategy.tree.last_round  # first round of the second phase
         self.reset(0)
 
     def reset(self, seed: int) -> None:
-        """Draw from a seed, and forget what was solved."""
+        """Forget all solutions and restart the random generator with a seed."""
         self._first.reset(seed)
         self._random = random.Random(seed)
-        self._answer: tuple[str, Mixture] | None = None  # the latest, and its view
+        self._answer: tuple[str, Mixture] | None = None  # the latest view and its mixture
         self._solved: dict[int, tuple[object, TableSolution, str]] = {}  # by round
 
     def act(self, view: View) -> Action:
-        """An action of the strategy by lot; a call of a raise that it does not know."""
+        """Draw an action of the strategy; call a raise that it does not know."""
         if view.betting.round < self._begin:
             return self._first.act(view)
-        actions, chances = zip(*self.mixture(view), strict=True)
-        return self._random.choices(actions, chances)[0]
+        actions, probabilities = zip(*self.mixture(view), strict=True)
+        return self._random.choices(actions, probabilities)[0]
 
     def mixture(self, view: View) -> Mixture:
-        """The chances of the first phase, or of the subgame as far as it gets solved.
+        """Return the action probabilities of the first phase, or of the solved subgame.
 
-        Asked for the same decision again it has the same answer, and takes no time.
+        A repeated call for the same decision returns the same answer without solving again.
         """
         if view.betting.round < self._begin:
             return self._first.mixture(view)
@@ -122,7 +122,7 @@ class TwoPhasePlayer(Player):
         return self._answer[1]
 
     def _decide(self, view: View) -> Mixture:
-        """The chances of a subgame that is solved until the budget is spent."""
+        """Solve the subgame until the budget is spent and return its action probabilities."""
         r = view.betting.round
         warm_up()
         start = time.perf_counter()
@@ -132,10 +132,10 @@ class TwoPhasePlayer(Player):
             return ((CALL, 1.0),)
         is_late = solved.improve(self._budget_of(r), start)
         hand = int(hand_numbers(np.array([view.hole], np.uint8))[0])
-        chances = solved.chances(view.player, node, 0, hand)
+        probabilities = solved.chances(view.player, node, 0, hand)
         tree = solved.subgame.betting
-        self.tell(
-            Decision(
+        self.report(
+            SolvedDecision(
                 view.state.hand_number,
                 f"{_round_name(view.rules, r)} {cards_name(view.board)}",
                 int(tree.spent[0].sum()),
@@ -147,25 +147,25 @@ class TwoPhasePlayer(Player):
             )
         )
         return tuple(
-            (real_action(tree, child, view.betting), chance)
-            for child, chance in zip(tree.children(node), chances.tolist(), strict=True)
-            if chance
+            (real_action(tree, child, view.betting), probability)
+            for child, probability in zip(tree.children(node), probabilities.tolist(), strict=True)
+            if probability
         )
 
     def _budget_of(self, r: int) -> Budget:
-        """As much work in every round: the number of iterations given is of the first."""
+        """Return the budget of round `r`; later rounds get more iterations for equal work."""
         given = self._budget.iterations
         if r > self._begin:
             given = max(given, min(ENOUGH, given * _RIVERS))
         return replace(self._budget, iterations=given)
 
     def _solution(self, view: View, r: int, start: float) -> tuple[TableSolution, str]:
-        """The subgame of round `r` of a hand, begun or known, and what is to be said of it."""
+        """Return the subgame of round `r`, new or from an earlier decision, and its log note."""
         board = view.board[: sum(view.rules.num_board_cards[: r + 1])]
         key = board, view.betting.history[:r]
         if r not in self._solved or self._solved[r][0] != key:
             ranges, note = self._ranges(view, r, start)
-            self._solved.pop(r, None)  # its memory is needed
+            self._solved.pop(r, None)  # free its memory first
             menu, pot = self._strategy.tree.menu, _pot(view.betting, r)
             found = subgame(view.rules, board, (ranges[0], ranges[1]), menu, pot=pot)
             self._solved[r] = key, TableSolution(found), note
@@ -173,14 +173,14 @@ class TwoPhasePlayer(Player):
         return solved, note
 
     def _ranges(self, view: View, r: int, start: float) -> tuple[list[Floats], str]:
-        """Weights of both players' hands [H] when a round opens, and what is to be said of them."""
+        """Return the weights of both players' hands [H] at the start of a round, and a log note."""
         if r == self._begin:
             node = _opening(self._strategy.tree, view.betting, r)
             found = [self._strategy.reach(node, player, view.board) for player in (0, 1)]
             notes = []
         else:
             solved, note = self._solution(view, r - 1, start)
-            if not solved.iterations:  # nobody has asked in that round
+            if not solved.iterations:  # the player had no decision in that round
                 solved.improve(self._budget_of(r - 1), start)
             tree = solved.subgame.betting
             node = int(tree.parent[_opening(tree, view.betting, r)])
@@ -189,13 +189,13 @@ class TwoPhasePlayer(Player):
         for player, weight in enumerate(found):
             if not weight.any():
                 weight[:] = 1
-                notes.append(f"player {player} can have no hand, so any is believed")
+                notes.append(f"player {player} can have no hand, so any hand is assumed")
             np.maximum(weight, _LEAST * weight.max(), out=weight)
         return found, ", ".join(notes)
 
 
 def make_two_phase_player(rules: GameRules, bot: str, options: str) -> TwoPhasePlayer:
-    """The player of `SECONDS`, `iterations=N`, `log=FILE` and `from=DIR`, with commas."""
+    """Make the player of `SECONDS`, `iterations=N`, `log=FILE`, `from=DIR`, comma-separated."""
     budget, folder, log = Budget(), "", ""
     for word in filter(None, options.split(",")):
         key, _, text = word.partition("=")
@@ -215,12 +215,12 @@ def make_two_phase_player(rules: GameRules, bot: str, options: str) -> TwoPhaseP
             f"solution:{folder}",
             value=folder,
         )
-    tell = _Log(Path(log)) if log else lambda decision: None
-    return TwoPhasePlayer(BucketStrategy.of(solution), rules, bot, budget, tell)
+    report = _Log(Path(log)) if log else lambda decision: None
+    return TwoPhasePlayer(BucketStrategy.of(solution), rules, bot, budget, report)
 
 
 class _Log:
-    """Decisions as lines of a file."""
+    """Writer of decisions as lines of a file."""
 
     def __init__(self, path: Path) -> None:
         if not path.parent.is_dir():
@@ -228,7 +228,7 @@ class _Log:
         self._path = path
         path.write_text("", encoding="utf-8")
 
-    def __call__(self, decision: Decision) -> None:
+    def __call__(self, decision: SolvedDecision) -> None:
         with self._path.open("a", encoding="utf-8") as file:
             print(decision, file=file)
 
@@ -240,28 +240,28 @@ def _seconds(text: str, bot: str) -> float:
         seconds = -1.0
     if not 0 < seconds < float("inf"):
         raise ParseError(
-            f"{text[:40]!r} is no time for {bot}; write seconds a decision, such as {bot}:0.5, or "
-            f"{bot}:iterations=100",
+            f"{text[:40]!r} is no time for {bot}; write seconds per decision, such as {bot}:0.5, "
+            f"or {bot}:iterations=100",
             value=text,
         )
     return seconds
 
 
 def _round_name(rules: GameRules, r: int) -> str:
-    """What players call a round."""
+    """Return the usual name of a round."""
     dealt = sum(rules.num_board_cards[: r + 1])
     return {0: "preflop", 3: "flop", 4: "turn", 5: "river"}.get(dealt, f"round {r + 1}")
 
 
 def _opening(tree: BettingTree, betting: Betting, r: int) -> int:
-    """The node of a tree where a round opens, by the betting of the rounds before it."""
+    """Return the node of a tree where a round starts, given the betting of earlier rounds."""
     node = find_node(tree, replace(betting, history=(*betting.history[:r], ())))
     assert node is not None
     return node
 
 
 def _pot(betting: Betting, r: int) -> int:
-    """Chips in the pot when a round opened."""
+    """Return the chips in the pot at the start of a round."""
     now = Betting.start(betting.rules)
     for actions in betting.history[:r]:
         for action in actions:

@@ -1,1 +1,1 @@
-"""PsOpti (2003): models of some rounds, glued into players."""
+"""PsOpti (2003): models of some rounds, composed into players."""

@@ -1,16 +1,16 @@
-"""PsOpti: matches of its three players, and its claims about reductions, one by one.
+"""Matches of PsOpti's three players, and tests of its claims about reductions.
 
 Billings, Burch, Davidson, Holte, Schaeffer, Schauenberg and Szafron, "Approximating Game-Theoretic
 Optimal Strategies for Full-scale Poker" (IJCAI 2003). The digits of its tables are lost, so rows of
-matches have none beside them. Its claims, and what is measured here, on 3-round postflop models
-with a pot of two bets and uniform beliefs:
+matches have no published number. Its claims are measured here on 3-round postflop models with a pot
+of two bets and uniform beliefs:
 
-- three bets a round suffice, two do not: what a best response with four wins from a strategy that
-  knows fewer, and how far its first bets are from those of the model with four;
-- one bucket for draws is better than all for strength, and most bluffs are taken from it;
-- turn and river merged into one round change the strategy;
-- beliefs from a preflop model are better than none: psopti2 against psopti1, which differ in
-  opening and buckets too.
+- three bets per round suffice, two do not: measured by the winnings of a best response with four
+  bets against a strategy with fewer, and by the difference of first bets from the model with four;
+- one bucket for draws is better than using all buckets for strength, and most bluffs are draws;
+- merging turn and river into one round changes the strategy;
+- beliefs from a preflop model are better than uniform ones: psopti2 against psopti1, which also
+  differ in opening and buckets.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from equilibrist.models.bucketed import bucket_game
 from equilibrist.models.endings import Showdown
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows
-from equilibrist.papers.rows import PaperRow, Tell, match_row
+from equilibrist.papers.rows import PaperRow, ReportProgress, match_row
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.refined_response import wide_responses
 from equilibrist.solving.solve import solve
@@ -46,12 +46,13 @@ from equilibrist.storage import stopping
 from equilibrist.strategies.evaluation import Evaluation
 
 PLAYERS = "psopti2", "psopti1", "psopti0"
-OTHERS = "poki", "anti-poki", "aadapti", "always-call", "always-raise"  # of its Table 1
-LATER = "smallbot", "gs3-small"  # programs that came after it
-POSTFLOP = "poki", "aadapti"  # met in postflop hold'em
+OTHERS = "poki", "anti-poki", "aadapti", "always-call", "always-raise"  # opponents in its Table 1
+LATER = "smallbot", "gs3-small"  # later programs
+POSTFLOP = "poki", "aadapti"  # opponents in postflop hold'em
 POT = 2  # small bets
-_MOST = 4  # bets a round that the rules allow
-# Buckets on flop, turn and river, and what is low in strength among draws: 0, and nothing is.
+_MOST = 4  # bets per round that the rules allow
+# Numbers of buckets on flop, turn and river, and the strength below which a hand may be a draw;
+# with 0 there are no draws.
 WITH_DRAWS, ALL_STRENGTH = "6 buckets, one of draws", "6 buckets, all of strength"
 KINDS = {
     "5 buckets, one of draws": ((5, 5, 5), 0.5),
@@ -60,8 +61,8 @@ KINDS = {
     "7 buckets, one of draws": ((7, 7, 7), 0.5),
     "6, 7 and 8 buckets, one of draws": ((6, 7, 8), 0.5),
 }
-_FINER = 10, 10, 10  # of the best responses to these
-_TARGET = 0.0005  # sb/h of exploitability, to which models are solved
+_FINER = 10, 10, 10  # numbers of buckets of the best responses to these
+_TARGET = 0.0005  # target exploitability of models, sb/h
 _ITERATIONS = 20_000  # at most
 
 
@@ -72,18 +73,18 @@ def match_rows(
     rules: GameRules,
     hands: int,
     seed: int,
-    tell: Tell,
+    report: ReportProgress,
     without: Sequence[str] = (),
 ) -> Iterator[PaperRow]:
-    """Table 1: every PsOpti against the next ones and all others; then postflop hold'em."""
+    """Yield Table 1: every PsOpti against the next ones and all others; then postflop hold'em."""
     ours = [name for name in PLAYERS if name not in without]
     others = [*OTHERS, *(name for name in LATER if name not in without)]
     pairs = [*itertools.combinations(ours, 2), *itertools.product(ours, others)]
     for pair in pairs:
-        yield match_row("1", " – ".join(pair), None, rules, pair, hands, seed, tell)
+        yield match_row("1", " – ".join(pair), None, rules, pair, hands, seed, report)
     for other in POSTFLOP if "psopti0" in ours else ():
         name, pair = f"psopti0 – {other}, both calling before the flop", ("psopti0", other)
-        yield match_row("postflop", name, None, rules, pair, hands, seed, tell, agreed_rounds=1)
+        yield match_row("postflop", name, None, rules, pair, hands, seed, report, agreed_rounds=1)
 
 
 # --- models ---------------------------------------------------------------------------------------
@@ -91,7 +92,7 @@ def match_rows(
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """A model with a strategy whose quality is proved."""
+    """A solved model: its strategy and the proof of its exploitability."""
 
     game: SequenceGame
     plans: tuple[Floats, Floats]
@@ -100,7 +101,7 @@ class Solved:
 
     @staticmethod
     def of(game: SequenceGame, buckets: Nested) -> Solved:
-        """A model solved by CFR+ to 0.0005 sb/h."""
+        """Solve a model by CFR+ to an exploitability of 0.0005 sb/h."""
         solver, small_bet = CFR(), buckets.rules.raise_sizes[0]
         run = solve(game, solver, target=_TARGET * small_bet, iterations=_ITERATIONS)
         stopping.check()
@@ -108,17 +109,17 @@ class Solved:
 
     @property
     def small_bet(self) -> float:
-        """Chips."""
+        """Size of a small bet in chips."""
         return float(self.buckets.rules.raise_sizes[0])
 
     @property
     def dealer(self) -> float:
-        """What the dealer, player 1, wins by the strategy, sb/h."""
+        """Value of the strategy to the dealer, player 1, in sb/h."""
         return -self.proof.value / self.small_bet
 
     @cached_property
     def first_bets(self) -> NDArray[np.float64]:
-        """Chance to bet first, and after a check, with each first bucket: [2, K]."""
+        """Probability to bet first, and to bet after a check, by bucket: [2, K]."""
         tree = self.game.betting
         assert tree is not None
         found = []
@@ -133,22 +134,22 @@ class Solved:
 
 
 def postflop(buckets: Nested, counts: Joint, bets: int = 3, pot: int | None = None) -> Solved:
-    """The model of the rounds after the flop, solved; the pot is two bets or so many chips."""
+    """Solve the model of the rounds from the flop on; `pot` is in chips, default: two bets."""
     menu, chips = _menu(bets), pot or POT * buckets.rules.raise_sizes[0]
     return Solved.of(bucket_game(buckets, counts, menu, first_round=1, pot=chips), buckets)
 
 
 def preflop(buckets: Nested, counts: Joint, num_rounds: int, bet: float = 0.0) -> Solved:
-    """The model of the first rounds, then cards decide, after `bet` chips more of each player."""
+    """Solve the model of the first rounds; then each adds `bet` chips and cards decide."""
     last, menu = num_rounds - 1, _menu(3)
     ending = Showdown.of(counts, buckets, last, bet=bet)
     return Solved.of(bucket_game(buckets, counts, menu, last_round=last, ending=ending), buckets)
 
 
 def merged(buckets: Nested, counts: Joint) -> tuple[Nested, Joint]:
-    """Buckets and counts of the game whose last two rounds are one, and so are their cards.
+    """Return the buckets and counts of the game whose last two rounds are merged into one.
 
-    The last of both classes is kept, the other forgotten.
+    The class of the last round remains; that of the round before is forgotten.
     """
     rules, numbers = buckets.rules, buckets.num_buckets
     before, kept = numbers[-3], numbers[-1] // numbers[-2]
@@ -177,21 +178,26 @@ def merged(buckets: Nested, counts: Joint) -> tuple[Nested, Joint]:
 
 
 def bets_rows(buckets: Nested, counts: Joint) -> Iterator[PaperRow]:
-    """Two, three and four bets a round."""
+    """Yield the results with two, three and four bets per round."""
     found = {bets: postflop(buckets, counts, bets) for bets in (2, 3, _MOST)}
-    chances = first_chances(buckets, counts)
+    probabilities = first_probabilities(buckets, counts)
     for bets, model in found.items():
-        name = f"{bets} bets a round"
+        name = f"{bets} bets per round"
         yield _row("bets", f"{name}: dealer wins", model.dealer)
         won = _exploited(model, counts, None, _menu(_MOST))
         yield _row("bets", f"{name}: a best response with {_MOST} wins", won)
         if bets < _MOST:
-            change = bets_change(model, found[_MOST], chances)
+            change = bets_change(model, found[_MOST], probabilities)
             yield _share("bets", f"{name}: first bets differ from those with {_MOST}", change)
 
 
-def buckets_rows(rules: GameRules, boards: int, seed: int, tell: Tell) -> Iterator[PaperRow]:
-    """Fewer and more buckets, with and without one for draws, over a sample of boards."""
+def buckets_rows(
+    rules: GameRules, boards: int, seed: int, report: ReportProgress
+) -> Iterator[PaperRow]:
+    """Yield the results with several numbers of buckets, with and without one for draws.
+
+    Joint counts are taken over a sample of boards.
+    """
     strengths = Strengths.of(Streets.of(rules))
     known = potentials(strengths.streets)
     finer = strength_potential(strengths, (1, *_FINER), known=known)
@@ -199,7 +205,7 @@ def buckets_rows(rules: GameRules, boards: int, seed: int, tell: Tell) -> Iterat
     made: dict[str, Abstraction] = {}
     found: dict[str, Solved] = {}
     for name, (numbers, low) in KINDS.items():
-        tell(f"a model of {name}", 0.0)
+        report(f"a model of {name}", 0.0)
         own = made[name] = strength_potential(strengths, (1, *numbers), low=low, known=known)
         counts = sampled_joint(own, num_boards=boards, seed=seed)
         model = found[name] = postflop(own, counts)
@@ -208,7 +214,7 @@ def buckets_rows(rules: GameRules, boards: int, seed: int, tell: Tell) -> Iterat
         won = _exploited(model, met, finer, menu)
         yield _row("buckets", f"{name}: a best response with {_FINER[0]} wins", won)
         if name == WITH_DRAWS:
-            share = bluff_share(model, first_chances(own, counts))
+            share = bluff_share(model, first_probabilities(own, counts))
             yield _share("buckets", f"{name}: share of draws in first bets with weak hands", share)
             weakest, draws = model.first_bets.mean(axis=0)[[0, -1]].tolist()
             yield _share("buckets", f"{name}: first bets with a draw", draws)
@@ -219,16 +225,19 @@ def buckets_rows(rules: GameRules, boards: int, seed: int, tell: Tell) -> Iterat
 
 
 def merged_rows(buckets: Nested, counts: Joint) -> Iterator[PaperRow]:
-    """Turn and river as one round."""
+    """Yield the results with turn and river as one round."""
     apart, one = postflop(buckets, counts), postflop(*merged(buckets, counts))
     yield _row("merged", "turn and river apart: dealer wins", apart.dealer)
     yield _row("merged", "merged: dealer wins", one.dealer)
-    change = bets_change(apart, one, first_chances(buckets, counts))
+    change = bets_change(apart, one, first_probabilities(buckets, counts))
     yield _share("merged", "merged: first bets on the flop differ", change)
 
 
 def preflop_models(buckets: Nested, counts: Joint) -> dict[str, Solved]:
-    """One, two and three rounds, and one bet assumed in the round that is missing, by name."""
+    """Solve preflop models of one, two and three rounds, and return them by name.
+
+    A fourth model has three rounds and assumes one bet in the missing round.
+    """
     big_bet = buckets.rules.raise_sizes[-1]
     return {
         f"rounds 1 to {rounds}{', then a bet' if bet else ''}": preflop(
@@ -241,18 +250,18 @@ def preflop_models(buckets: Nested, counts: Joint) -> dict[str, Solved]:
 def preflop_rows(
     buckets: Nested, counts: Joint, models: Mapping[str, Solved]
 ) -> Iterator[PaperRow]:
-    """What `preflop_models` are worth, and how their first raises differ."""
-    chances = sums_over_children(counts.met / counts.total, buckets, buckets)[0].sum(axis=1)
+    """Yield the values of `preflop_models` and the differences of their first raises."""
+    probabilities = sums_over_children(counts.met / counts.total, buckets, buckets)[0].sum(axis=1)
     for name, model in models.items():
         yield _row("preflop", f"{name}: dealer wins", model.dealer)
-        change = bets_change(model, models["rounds 1 to 3"], chances)
+        change = bets_change(model, models["rounds 1 to 3"], probabilities)
         yield _share("preflop", f"{name}: first raises differ from those of 1 to 3", change)
 
 
 def between(one: Solved, other: Solved, counts: Joint) -> float:
-    """What the first of two postflop strategies wins from the second, over both seats, sb/h.
+    """Return the win rate of one postflop strategy against another, over both seats, in sb/h.
 
-    `counts` are those of the first's buckets with the second's.
+    `counts` are the joint counts of the first strategy's buckets with the second's.
     """
     assert one.game.betting is not None
     menu, pot = one.game.betting.menu, int(one.game.betting.spent[0].sum())
@@ -264,22 +273,22 @@ def between(one: Solved, other: Solved, counts: Joint) -> float:
     return won / one.small_bet
 
 
-def bluff_share(model: Solved, chances: NDArray[np.float64], num_weak: int = 2) -> float:
-    """Share of the draws, the last bucket, in first bets of them and of the weakest classes."""
-    bets = model.first_bets.mean(axis=0) * chances
+def bluff_share(model: Solved, probabilities: NDArray[np.float64], num_weak: int = 2) -> float:
+    """Return the share of draws, the last bucket, in first bets of draws and weakest classes."""
+    bets = model.first_bets.mean(axis=0) * probabilities
     return float(bets[-1] / (bets[-1] + bets[:num_weak].sum()))
 
 
-def first_chances(buckets: Nested, counts: Joint) -> NDArray[np.float64]:
-    """Chance of every bucket of the round after the first: [K]."""
+def first_probabilities(buckets: Nested, counts: Joint) -> NDArray[np.float64]:
+    """Return the probability of every bucket of the second round: [K]."""
     met = sums_over_children(counts.met / counts.total, buckets, buckets)
     found: NDArray[np.float64] = met[1].sum(axis=1)
     return found
 
 
-def bets_change(one: Solved, other: Solved, chances: NDArray[np.float64]) -> float:
-    """Mean difference of the chances to bet first, over seats and hands."""
-    return float((np.abs(one.first_bets - other.first_bets).mean(axis=0) * chances).sum())
+def bets_change(one: Solved, other: Solved, probabilities: NDArray[np.float64]) -> float:
+    """Return the mean difference of the probabilities to bet first, over seats and hands."""
+    return float((np.abs(one.first_bets - other.first_bets).mean(axis=0) * probabilities).sum())
 
 
 def _exploited(model: Solved, counts: Joint, finer: Nested | None, menu: BetMenu) -> float:
@@ -288,7 +297,7 @@ def _exploited(model: Solved, counts: Joint, finer: Nested | None, menu: BetMenu
 
 
 def _menu(bets: int) -> BetMenu:
-    """So many bets a round; before the flop the blind is one, and three raises follow at most."""
+    """Return the menu with `bets` bets per round; before the flop at most three raises."""
     return BetMenu(max_raises=(min(bets, 3), bets))
 
 

@@ -1,10 +1,10 @@
-"""What preflop models of fewer rounds cost the player that is composed from them.
+"""The cost of preflop models with fewer rounds to the player composed from them.
 
-A model of the first rounds is solved, tells seven postflop models what to believe, and all are
+A model of the first rounds is solved, its beliefs are passed to seven postflop models, and all are
 glued as in `psopti2` (Billings et al. 2003, "Composition of preflop and postflop models"). The
-whole is a strategy of the game of all rounds with the same buckets, in which hands of one later
-class do the same whatever their first bucket was. There a best response to it is exact, and knows
-what no model of a part does.
+result is a strategy of the game of all rounds with the same buckets, in which hands of one later
+class play alike whatever their first bucket was. In that game a best response to it is exact, and
+it exploits errors that no model of a part can measure.
 """
 
 from __future__ import annotations
@@ -22,42 +22,46 @@ from equilibrist.models.bucketed import bucket_game, bucket_tree
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.papers.psopti.claims import Solved, postflop
 from equilibrist.papers.psopti.composing import beliefs
-from equilibrist.papers.rows import PaperRow, Tell
+from equilibrist.papers.rows import PaperRow, ReportProgress
 from equilibrist.solving.best_response import best_response
 from equilibrist.strategies.composition import GluedBuckets, Part, glue, openings
 
 
 def composed_rows(
-    buckets: Abstraction, counts: Joint, models: Mapping[str, Solved], tell: Tell
+    buckets: Abstraction, counts: Joint, models: Mapping[str, Solved], report: ReportProgress
 ) -> Iterator[PaperRow]:
-    """What a best response in all rounds wins from the players of some preflop models."""
+    """Yield the win rate of a best response in all rounds against players of preflop models."""
     for number, (name, opening) in enumerate(models.items()):
-        tell(f"postflop models behind {name}", number / len(models))
-        won = sum(composed_responses(buckets, counts, opening, tell)) / 2 / opening.small_bet
+        report(f"postflop models behind {name}", number / len(models))
+        won = sum(composed_responses(buckets, counts, opening, report)) / 2 / opening.small_bet
         what = f"{name}, composed: a best response in all rounds wins"
         yield PaperRow("preflop", what, None, won)
 
 
 def composed_responses(
-    buckets: Abstraction, counts: Joint, opening: Solved, tell: Tell
+    buckets: Abstraction, counts: Joint, opening: Solved, report: ReportProgress
 ) -> tuple[float, float]:
-    """Chips that best responses in either seat win from the player composed with an opening."""
+    """Return the chips that best responses in each seat win from the composed player."""
     assert opening.game.betting is not None
     whole = bucket_game(buckets, counts, opening.game.betting.menu)
     plans = [
         whole.realize(player, behaviour)
-        for player, behaviour in enumerate(composed(buckets, counts, opening, whole, tell))
+        for player, behaviour in enumerate(composed(buckets, counts, opening, whole, report))
     ]
     first, second = (best_response(whole, seat, plans[1 - seat])[0] for seat in (0, 1))
     return first, second
 
 
 def composed(
-    buckets: Abstraction, counts: Joint, opening: Solved, whole: SequenceGame, tell: Tell
+    buckets: Abstraction,
+    counts: Joint,
+    opening: Solved,
+    whole: SequenceGame,
+    report: ReportProgress,
 ) -> tuple[Floats, Floats]:
-    """The behaviour of both players, [L] each, in the `whole` game of these buckets.
+    """Return the behaviour of both players, [L] each, in the `whole` game of these buckets.
 
-    `tell` hears where beliefs had to be given up.
+    `report` receives a note where beliefs cannot be computed.
     """
     betting = whole.betting
     assert betting is not None
@@ -65,7 +69,7 @@ def composed(
     later: dict[int, Part] = {}
     for node in openings(betting):
         way = betting.name(node)[:-1]
-        priors = beliefs(opening.game, opening.plans, way, lambda text: tell(text, 0.0))
+        priors = beliefs(opening.game, opening.plans, way, lambda text: report(text, 0.0))
         model = postflop(
             LaterClasses.of(buckets),
             conditioned(buckets, counts, priors),
@@ -83,7 +87,7 @@ def composed(
 def _in_full(
     whole: SequenceGame, betting: BettingTree, columns: GluedBuckets, player: int, glued: Floats
 ) -> Floats:
-    """A glued behaviour with the columns of the whole game: later ones repeat for first buckets."""
+    """Expand a glued behaviour to the whole game: later columns repeat for each first bucket."""
     tree, narrow = whole.trees[player], bucket_tree(betting, player, columns)
     out = whole.uniform(player)
     for r in range(betting.rules.num_rounds):

@@ -1,10 +1,10 @@
-"""How PsOpti's players are made: models of different rounds, solved one by one, then glued.
+"""Composition of PsOpti's players: models of different rounds, solved one by one, then glued.
 
-Each model is a solution in the bot's folder, proved on its own: `preflop` is the opening, if it is
-solved at all, `postflop-…` is named by the small bets in its pot, or by the betting that leads to
-it. Those named by betting are given what the opening's solution says of both players' hands; the
-others take all hands for equally likely (Billings et al. 2003, "Composition of preflop and postflop
-models").
+Each model is a solution in the bot's folder with its own proof: `preflop` is the opening, if it is
+solved at all; `postflop-…` is named by the small bets in its pot, or by the betting that leads to
+it. Models named by betting use the beliefs about both players' hands that the opening's solution
+gives; the others assume that all hands are equally likely (Billings et al. 2003, "Composition of
+preflop and postflop models").
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ from equilibrist.strategies.solution import Solution, game_of, read_summary
 
 OPENING = "preflop"
 _LATER = "postflop-"
-Tell = Callable[[str], None]
+ReportNote = Callable[[str], None]
 
 
 class Model(NamedTuple):
-    """A model to solve."""
+    """One model to solve."""
 
     name: str  # of its folder
     description: Description
-    bot: GluedBot  # with the method for this one
+    bot: GluedBot  # with the method for this model
 
 
-def models(bot: GluedBot, folder: Path, tell: Tell = print) -> Iterator[Model]:
-    """The models to solve, in order.
+def models(bot: GluedBot, folder: Path, report: ReportNote = print) -> Iterator[Model]:
+    """Yield the models to solve, in order.
 
-    A model that needs the opening's beliefs is described when it is asked for: the opening's
-    solution must be there by then. `tell` hears where beliefs had to be given up.
+    A model that needs the opening's beliefs is described when it is requested: the opening's
+    solution must exist by then. `report` receives a note where beliefs cannot be computed.
     """
     if bot.opening == "selby":
         game = GameDescription.of(exact_game(get_game("preflop-holdem")))
@@ -80,7 +80,7 @@ def models(bot: GluedBot, folder: Path, tell: Tell = print) -> Iterator[Model]:
     solved, betting = game_of(opening), _betting(bot, folder)
     for node in openings(betting):
         name, pot = betting.name(node)[:-1], int(betting.spent[node].sum())
-        priors = beliefs(solved, opening.plans, name, tell)
+        priors = beliefs(solved, opening.plans, name, report)
         model = _described(bot, folder, first_round=1, pot=pot, priors=priors)
         yield Model(_LATER + name, model, bot)
 
@@ -107,9 +107,9 @@ def solve_models(
 
 
 def has_other_beliefs(out: Path, description: Description) -> bool:
-    """Whether a folder holds a solution of this model, but for what is believed of the hands.
+    """Return whether a folder holds a solution of this model with other beliefs about the hands.
 
-    The opening was solved better since.
+    This happens if the opening has been solved further since.
     """
     if not (out / MANIFEST).exists() or not isinstance(description, BucketDescription):
         return False
@@ -119,14 +119,14 @@ def has_other_beliefs(out: Path, description: Description) -> bool:
     return same_game(replace(there, priors=description.priors), description)
 
 
-def keep_glued(bot: GluedBot, folder: Path, tell: Tell = print) -> None:
-    """Glue what is solved, and write the strategy; `tell` hears which model plays other pots."""
+def keep_glued(bot: GluedBot, folder: Path, report: ReportNote = print) -> None:
+    """Glue the solved models and write the strategy; `report` receives pots played as others."""
     betting, buckets = _betting(bot, folder), Abstraction.open(folder / BUCKETS)
     opening, columns = _opening(bot, folder, buckets, betting)
     parts: dict[str, Part] = {}
     later: dict[int, Part] = {}
     for node in openings(betting):
-        name = _model_for(bot, betting, node, tell)
+        name = _model_for(bot, betting, node, report)
         if name not in parts:
             solution = Solution.load(folder / name)
             parts[name] = Part.of(game_of(solution), solution.plans)
@@ -134,8 +134,8 @@ def keep_glued(bot: GluedBot, folder: Path, tell: Tell = print) -> None:
     glued = glue(betting, columns, opening, later)
     names = [*([] if bot.opening == "call" else [OPENING]), *parts]
     first, second = (
-        rounded(bucket_tree(betting, player, columns), chances)
-        for player, chances in enumerate(glued)
+        rounded(bucket_tree(betting, player, columns), probabilities)
+        for player, probabilities in enumerate(glued)
     )
     CompactStrategy(
         _described(bot, folder),
@@ -145,21 +145,21 @@ def keep_glued(bot: GluedBot, folder: Path, tell: Tell = print) -> None:
     ).save(folder / bot.strategy)
 
 
-def _model_for(bot: GluedBot, betting: BettingTree, node: int, tell: Tell) -> str:
-    """The name of the later model that goes on from a node: its own, or that of the nearest pot."""
+def _model_for(bot: GluedBot, betting: BettingTree, node: int, report: ReportNote) -> str:
+    """Return the name of the later model that continues from a node: its own or the nearest pot."""
     name, bets = betting.name(node)[:-1], betting.spent[node].sum() / betting.rules.raise_sizes[0]
     if not bot.pots:
         return _LATER + name
     nearest = min(bot.pots, key=lambda pot: abs(pot - bets))
     if nearest != bets:
-        tell(f"after {name} the pot is {bets:g} bets: played as one of {nearest}")
+        report(f"after {name} the pot is {bets:g} bets: played as a pot of {nearest}")
     return f"{_LATER}{nearest}"
 
 
 def _opening(
     bot: GluedBot, folder: Path, buckets: Abstraction, betting: BettingTree
 ) -> tuple[Part, GluedBuckets]:
-    """What is played in the first round, and the columns of the whole."""
+    """Return the strategy of the first round and the columns of the whole strategy."""
     if bot.opening == "call":
         columns = GluedBuckets(np.zeros(len(buckets.streets.hands), np.int16), buckets)
         return _calls(betting, columns), columns
@@ -172,26 +172,26 @@ def _opening(
 
 
 def _calls(betting: BettingTree, columns: GluedBuckets) -> Part:
-    """Always call."""
+    """Return a part that always calls in the first round."""
     first, second = (bucket_tree(betting, player, columns) for player in (0, 1))
     behaviour = []
     for player, tree in enumerate((first, second)):
-        rows, chances = player_rows(betting, player), np.ones(int(tree.block_start[-1]))
+        rows, probabilities = player_rows(betting, player), np.ones(int(tree.block_start[-1]))
         for node in np.flatnonzero((rows.decision >= 0) & (betting.round == 0)).tolist():
             for child in betting.children(node):
                 is_call = betting.step(child) == "c"
-                block(tree, 0, 0, chances)[rows.row[child]] = float(is_call)
-        behaviour.append(chances)
+                block(tree, 0, 0, probabilities)[rows.row[child]] = float(is_call)
+        behaviour.append(probabilities)
     return Part(betting, (first, second), (behaviour[0], behaviour[1]))
 
 
 def beliefs(
-    game: SequenceGame, plans: tuple[Floats, Floats], name: str, tell: Tell = print
+    game: SequenceGame, plans: tuple[Floats, Floats], name: str, report: ReportNote = print
 ) -> Priors:
-    """How often each player comes to an end of the first round, `name`, with each bucket: x and y.
+    """Return each player's probability to play the first round as `name`, by bucket: x and y.
 
-    Plans of a bucket `game` say so; `tell` hears where one never goes there, so that any hand is
-    believed.
+    They come from `plans` of a bucket `game`. If a player never plays so, any hand is assumed, and
+    `report` receives a note.
     """
     assert game.betting is not None
     node = game.betting.parse(name)
@@ -200,7 +200,7 @@ def beliefs(
         row = player_rows(game.betting, player).row[node]
         weights = np.asarray(block(game.trees[player], 0, 0, plan)[row], np.float64)
         if not weights.any():
-            tell(f"player {player} never plays {name}: any hand is believed there")
+            report(f"player {player} never plays {name}: any hand is assumed there")
             weights = np.ones_like(weights)
         found.append(tuple(weights.tolist()))
     return found[0], found[1]

@@ -1,21 +1,22 @@
-"""Buckets that forget: PsOpti's network of transitions from pairs of buckets to pairs of buckets.
+"""PsOpti's transition network between pairs of buckets that forget earlier rounds.
 
 "The effect of the turn card in the abstract game is to dictate the probability of moving from one
 pair of buckets on the flop to any pair of buckets on the turn": an (n × n) to (n × n) network for
-every chance node (Billings et al. 2003, figure 2). A bucket is that of its round alone, not nested.
-Its chances are
+every chance node (Billings et al. 2003, figure 2). A bucket belongs to its round alone and is not
+nested. The network consists of
 
-    P [s, t]              of the pair of buckets in the first round
-    T_r [s, t, s', t']    to go from a pair in round r to a pair in round r + 1
+    P [s, t]              probability of a pair of buckets in the first round
+    T_r [s, t, s', t']    probability to move from a pair in round r to a pair in round r + 1
     w [s, t]              mean of win 1, tie 0, loss −1 in the last round
 
-and the joint of the players' bucket sequences is taken to be the product P · T₁ · T₂ …: where a
-pair goes depends on the pair, not on how it came about. Exact is the joint of sequences itself,
-that is of nested buckets. Both agree on any two rounds in succession, hence on every round; of all
-joints that do so the product has the greatest entropy. They differ where the past says more of the
-future than the present does: the relative entropy of the exact joint to the product is what each
-round, given the one before, still tells of those before that. With nested buckets, which remember
-everything, or with two rounds, product and joint are the same.
+and the joint distribution of the players' bucket sequences is approximated by the product
+P · T₁ · T₂ …: the next pair depends on the present pair, not on the pairs before it. The exact
+joint distribution is that of sequences, that is of nested buckets. Both agree on any two successive
+rounds, hence on every round; of all distributions that do so the product has the greatest entropy.
+They differ if the past says more about the future than the present does: the relative entropy of
+the exact distribution to the product is the information that each round, given the one before,
+still has about the rounds before that. With nested buckets, which remember everything, or with two
+rounds, product and joint distribution are equal.
 """
 
 from __future__ import annotations
@@ -36,20 +37,20 @@ from equilibrist.storage.artefact import write_artefact
 
 KIND = "transitions"
 Floats = NDArray[np.float64]
-Classes = Sequence[NDArray[np.integer]]  # [K] of each round: bucket of the round alone
+Classes = Sequence[NDArray[np.integer]]  # by round [K]: the class of each bucket in its round alone
 
 
 @dataclass(frozen=True, eq=False)
 class Transitions:
-    """Chances of pairs of buckets that remember nothing, and the sequences they stand for."""
+    """Transition probabilities between pairs of buckets that forget earlier rounds."""
 
-    classes: tuple[Classes, Classes]  # of either player's nested buckets
+    classes: tuple[Classes, Classes]  # of each player's nested buckets
     start: Floats  # [n, m] P, sum 1
     steps: tuple[Floats, ...]  # [n, m, n', m'] T of each round but the last; 0 from pairs never met
-    won: Floats  # [n, m] w; 0 of pairs never met
+    won: Floats  # [n, m] w; 0 for pairs never met
 
     def save(self, folder: str | Path, parents: dict[str, str]) -> str:
-        """Write the network as an artefact; `parents` are the hashes of what it was made from."""
+        """Write the network as an artefact; `parents` are the hashes of its inputs."""
         arrays: dict[str, NDArray[Any]] = {"start": self.start, "won": self.won}
         arrays |= {f"step{r + 1}": step for r, step in enumerate(self.steps)}
         return write_artefact(folder, KIND, arrays, configuration={}, parents=parents)
@@ -57,16 +58,16 @@ class Transitions:
 
 @dataclass(frozen=True)
 class Memory:
-    """How far the network is from the exact joint of sequences, as shares of all deals."""
+    """Distance of the network from the exact joint distribution, as shares of all deals."""
 
     distances: tuple[float, ...]  # ½ ‖P·T₁·…·T_r − J‖₁ of the sequences up to each round
-    showdown: float  # ½ ‖P·T₁·…·w − W‖₁ of the last: what forgetting does to payoffs
+    showdown: float  # ½ ‖P·T₁·…·w − W‖₁ of the last round: the effect of forgetting on payoffs
 
 
 def places(found: Abstraction) -> list[NDArray[np.int32]]:
-    """Place of every bucket among its siblings, from 0: [K] of each round.
+    """Return the place of every bucket among its siblings, from 0, by round: [K].
 
-    That is the round's own class in strength-potential, and the part of its parent in percentile.
+    With strength-potential it is the round's own class, with percentile the part of its parent.
 
     Example:
         >>> from equilibrist.abstraction.recipes import build
@@ -85,10 +86,10 @@ def transitions(
     *,
     classes: tuple[Classes, Classes] | None = None,
 ) -> Transitions:
-    """The network of nested buckets' joint counts, exact, sampled or over chosen boards.
+    """Build the network from the joint counts of nested buckets.
 
-    `classes` say which buckets of a round are one to players who remember nothing, siblings never;
-    by default the `places` among siblings.
+    The counts may be exact, sampled or over chosen boards. Buckets of a round with the same entry
+    in `classes` become one bucket; siblings must differ. Default: the `places` among siblings.
 
     Example:
         >>> from equilibrist.abstraction.joint_counts import joint
@@ -126,7 +127,7 @@ def transitions(
 def product(
     network: Transitions, first: Abstraction, second: Abstraction | None = None
 ) -> list[Floats]:
-    """P · T₁ · … of the sequences up to each round: [K, K'] of nested buckets."""
+    """Return the product P · T₁ · … of the sequences up to each round: [K, K'], nested buckets."""
     other = second or first
     rows, columns = network.classes
     found = [network.start[np.ix_(rows[0], columns[0])]]
@@ -142,9 +143,9 @@ def product(
 def product_counts(
     network: Transitions, first: Abstraction, second: Abstraction | None = None
 ) -> Joint:
-    """The product as counts of a game in which the past says nothing more; they sum to 1.
+    """Return the product as joint counts, which sum to 1, of a game without memory.
 
-    Of pairs that meet it is known only what they win in the mean: none tie.
+    Only the mean result of each pair of buckets is known, so the counts contain no ties.
 
     Example:
         >>> from equilibrist.abstraction.joint_counts import joint
@@ -164,7 +165,7 @@ def product_counts(
 def compare(
     network: Transitions, first: Abstraction, counts: Joint, second: Abstraction | None = None
 ) -> Memory:
-    """How much of the exact joint of bucket sequences the network has lost."""
+    """Return the distance of the network from the exact joint distribution of sequences."""
     other = second or first
     exact = sums_over_children(counts.met / counts.total, first, other)
     ours = product(network, first, other)
@@ -182,8 +183,8 @@ def _check_siblings(found: Abstraction, classes: Classes) -> None:
     for r, (parents, labels) in enumerate(zip(found.parents, classes, strict=True)):
         if len(np.unique(np.stack([parents, labels]), axis=1).T) < len(parents):
             raise InvalidValueError(
-                f"two buckets of round {r + 1} with the same parent are of one class; siblings are "
-                "of different ones",
+                f"two buckets of round {r + 1} with the same parent have the same class; siblings "
+                "must have different classes",
                 value=r,
             )
 
@@ -191,7 +192,7 @@ def _check_siblings(found: Abstraction, classes: Classes) -> None:
 def _sums(
     matrix: Floats, rows: tuple[NDArray[Any], ...], columns: tuple[NDArray[Any], ...]
 ) -> Floats:
-    """Sums a matrix [K, K'] by the labels of its rows, then of its columns: an axis a label."""
+    """Sum a matrix [K, K'] by the labels of its rows and columns: one axis per label array."""
     shape = [int(labels.max()) + 1 for labels in (*rows, *columns)]
     out = np.zeros(shape)
     places = (*(labels[:, None] for labels in rows), *(labels[None, :] for labels in columns))
@@ -200,7 +201,7 @@ def _sums(
 
 
 def _share(part: Floats, whole: Floats) -> Floats:
-    """The quotient, 0 where there is nothing."""
+    """Return part / whole, or 0 where the whole is 0."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 

@@ -1,1 +1,1 @@
-"""Range of Skill (2007): generalized best responses, SmallBot2298."""
+"""Range of Skill (2007): generalized best responses and SmallBot2298."""

@@ -1,11 +1,12 @@
-"""Range of Skill: what SmallBot2298 loses to best responses, and BigBot2298 wins at the table.
+"""The tables of Range of Skill: best responses to SmallBot2298, and matches of BigBot2298.
 
 Zinkevich, Bowling and Burch, "A New Algorithm for Generating Equilibria in Massive Zero-Sum Games"
-(2007). Table 1: small bets a hand that a best response wins in either seat from a strategy of five
-buckets a round and caps 2 3 3 3. The responder has the same buckets or ten a round, and the same
-raises or all of them; then the strategy plays by BigBot2298's rule (`strategies.more_raises`).
-Table 2: small bets a hand that BigBot2298 and the programs of the 2006 competition win from each
-other, 20,000 deals played twice. And the rounds that the range of skill takes to 0.01 sb/h: 298.
+(2007). Table 1: small bets per hand that a best response wins in each seat from a strategy with
+five buckets per round and caps 2 3 3 3. The responder has the same buckets or ten per round, and
+the same raises or all of them; in the latter case the strategy plays by BigBot2298's rule
+(`strategies.raise_cap_rule`). Table 2: small bets per hand that BigBot2298 and the programs of the
+2006 competition win from each other, 20,000 deals played twice. The paper also gives the number of
+rounds that the range of skill takes to reach 0.01 sb/h: 298.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import Floats, SequenceGame
-from equilibrist.papers.rows import PaperRow, Tell, match_row
+from equilibrist.papers.rows import PaperRow, ReportProgress, match_row
 from equilibrist.solving.refined_response import wide_responses
 
-FINER = (10, 100, 1_000, 10_000)  # the finer buckets of Table 1
-# Won by the best response as dealer, as big blind and on average, sb/h, by (finer buckets?, all
-# raises?). The last average is printed so; its seats' is 0.0690.
+FINER = (10, 100, 1_000, 10_000)  # numbers of the finer buckets of Table 1
+# Winnings of the best response as dealer, as big blind and on average, sb/h, by (finer buckets?,
+# all raises?). The last average is as printed; the average of its seats is 0.0690.
 PUBLISHED = {
     (False, False): (0.0936, -0.0725, 0.0106),
     (False, True): (0.1150, -0.0620, 0.0265),
     (True, False): (0.1377, -0.0322, 0.0528),
     (True, True): (0.1584, -0.0204, 0.0648),
 }
-# Table 2: what the first wins from the second, and the ± beside it, sb/h.
+# Table 2: win rate of the first program against the second, and its ±, sb/h.
 CROSS_TABLE = {
     ("BigBot2298", "Hyperborean"): (0.061, 0.015),
     ("BigBot2298", "Bluffbot"): (0.113, 0.011),
@@ -46,29 +47,29 @@ CROSS_TABLE = {
     ("Bluffbot", "Teddy"): (-0.190, 0.043),
     ("Monash-BPP", "Teddy"): (1.168, 0.043),
 }
-STAND_INS = {"Monash-BPP": "monash", "Teddy": "teddy"}  # after what is publicly known of them
+STAND_INS = {"Monash-BPP": "monash", "Teddy": "teddy"}  # based on public information about them
 BASELINES = "always-fold", "always-call", "always-raise", "uniform", "poki", "anti-poki"
-_NEAR = 5e-4  # sb/h within which exploitabilities are the same
-ROUNDS, ROUNDS_TO = 298, 0.01  # of the range of skill, to an exploitability in sb/h
+_NEAR = 5e-4  # exploitabilities that differ by less than this count as equal, sb/h
+ROUNDS, ROUNDS_TO = 298, 0.01  # rounds of the range of skill, and the exploitability reached, sb/h
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of Table 1: what a best response wins, in small bets a hand."""
+    """One column of Table 1: winnings of a best response, in small bets per hand."""
 
     is_finer: bool  # whether the responder has the finer buckets
     has_all_raises: bool
-    dealer: float  # won in the dealer's seat, from the strategy as big blind
+    dealer: float  # won as dealer, from the strategy as big blind
     big_blind: float
 
     @property
     def average(self) -> float:
-        """Over both seats."""
+        """Average winnings over both seats."""
         return (self.dealer + self.big_blind) / 2
 
     @property
     def published(self) -> tuple[float, float, float]:
-        """The paper's: dealer, big blind, average."""
+        """The paper's numbers: dealer, big blind, average."""
         return PUBLISHED[self.is_finer, self.has_all_raises]
 
 
@@ -81,9 +82,10 @@ def table_column(
     *,
     has_all_raises: bool,
 ) -> Column:
-    """Best responses in both seats to plans of a bucket `game`.
+    """Compute best responses in both seats to plans of a bucket `game`.
 
-    `counts` are those of the strategy's `buckets` with the responder's, which are `finer` if given.
+    `counts` are the joint counts of the strategy's `buckets` with the responder's, which are
+    `finer` if given.
     """
     assert game.betting is not None
     menu = BetMenu() if has_all_raises else game.betting.menu
@@ -93,7 +95,7 @@ def table_column(
 
 
 def column_rows(bot: str, column: Column, *, is_sample: bool = False) -> Iterator[PaperRow]:
-    """The rows of a column of Table 1: dealer, big blind, average."""
+    """Yield the rows of a column of Table 1: dealer, big blind, average."""
     buckets = "10 buckets" if column.is_finer else "5 buckets"
     raises = "all raises" if column.has_all_raises else "2 3 3 3"
     how = ", from a sample" if is_sample else ""
@@ -103,23 +105,25 @@ def column_rows(bot: str, column: Column, *, is_sample: bool = False) -> Iterato
         yield PaperRow("1", f"{bot}: {buckets}, {raises}, {seat}{how}", paper, ours)
 
 
-def match_rows(rules: GameRules, bot: str, hands: int, seed: int, tell: Tell) -> Iterator[PaperRow]:
-    """Table 2 with the opponents there are, then what the bot wins from the baselines."""
+def match_rows(
+    rules: GameRules, bot: str, hands: int, seed: int, report: ReportProgress
+) -> Iterator[PaperRow]:
+    """Yield Table 2 for the opponents we have, then the bot's matches against the baselines."""
     ours = STAND_INS | {"BigBot2298": bot}
     for (one, other), (paper, _) in CROSS_TABLE.items():
         name = f"{one} – {other}"
         if one in ours and other in ours:
             pair = ours[one], ours[other]
-            yield match_row("2", name, paper, rules, pair, hands, seed, tell)
+            yield match_row("2", name, paper, rules, pair, hands, seed, report)
         else:
             yield PaperRow("2", name, paper, None)
     for other in BASELINES:
         name = f"{bot} – {other}"
-        yield match_row("baselines", name, None, rules, (bot, other), hands, seed, tell)
+        yield match_row("baselines", name, None, rules, (bot, other), hands, seed, report)
 
 
 def round_rows(trace: NDArray[np.float64], small_bet: float) -> Iterator[PaperRow]:
-    """ε after each round of the range of skill, by a trace of its solution.
+    """Yield ε after each round of the range of skill, from the trace of its solution.
 
     `trace` has rows (iteration, seconds, exploitability in chips, …).
     """
@@ -138,7 +142,7 @@ def round_rows(trace: NDArray[np.float64], small_bet: float) -> Iterator[PaperRo
 
 
 def differences(columns: dict[str, list[Column]]) -> list[str]:
-    """Why ours are not the paper's, a sentence each, for the four columns of some bots."""
+    """Explain the differences from the paper, one sentence each, for the four columns of bots."""
     published = {key: (dealer + blind) / 2 for key, (dealer, blind, _) in PUBLISHED.items()}
     notes = []
     for bot, (own, raises, buckets, both) in columns.items():
@@ -147,17 +151,18 @@ def differences(columns: dict[str, list[Column]]) -> list[str]:
             f"{bot}: 5 buckets, 2 3 3 3: its own game, in which it is exploitable for {base:.4f} "
             f"sb/h and the paper's strategy for {paper:.4f}; {_why_own(base, paper)}.",
             f"{bot}: all raises add {raises.average - base:+.4f} to that, in the paper "
-            f"{published[False, True] - paper:+.4f}: the small game says nothing of raises beyond "
-            "its caps, and strategies equally good in it may leave more or less open there.",
+            f"{published[False, True] - paper:+.4f}: the small game does not contain raises beyond "
+            "its caps, and strategies that are equally good in it may be exploited more or less by "
+            "them.",
             f"{bot}: 10 buckets add {buckets.average - base:+.4f}, in the paper "
             f"{published[True, False] - paper:+.4f}, and both together "
             f"{both.average - base:+.4f}, in the paper {published[True, True] - paper:+.4f}: the "
-            "paper does not say how it cuts hands of equal strength; its buckets may be others.",
+            "paper does not say how it splits hands of equal strength, so its buckets may differ.",
         ]
     printed = PUBLISHED[True, True][2]
     notes.append(
-        f"The paper's last average is printed as {printed:.4f}, but its own two seats make "
-        f"{published[True, True]:.4f}; differences above are to the seats'."
+        f"The paper's last average is printed as {printed:.4f}, but the average of its two seats "
+        f"is {published[True, True]:.4f}; the differences above use the latter."
     )
     return notes
 

@@ -1,1 +1,1 @@
-"""Compiled kernels that only EctomynX uses."""
+"""Compiled kernels used only by EctomynX."""

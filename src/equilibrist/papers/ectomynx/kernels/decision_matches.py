@@ -1,7 +1,7 @@
-"""Matches of players that decide action by action, in duplicate.
+"""Duplicate matches of players that decide action by action.
 
 Cards and actions are drawn by the number of the hand: strategies that change seats get the same
-cards, and sums, which are whole numbers, do not depend on the number of threads.
+cards, and the sums are whole numbers, so results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from equilibrist.papers.ectomynx.kernels.decisions import (
 from equilibrist.papers.ectomynx.kernels.fixed_strategy import BB, BU
 from equilibrist.papers.ectomynx.kernels.swap_deals import deal_hand, last_hand, new_deal
 
-_DEPTH = 32  # most decisions of a hand
+_DEPTH = 32  # largest number of decisions in a hand
 
 
 @njit(cache=True, inline="always")
-def _play_action(chances, row, first, last, word):
-    """An action of a row among the legal ones by their chances; a call where they have none."""
+def _play_action(probabilities, row, first, last, word):
+    """Draw a legal action of a row by its probabilities; call if all of them are zero."""
     for action in range(first, last + 1):
-        if chances[row, action] > 0:
-            return draw_action(chances, row, first, last, word)
+        if probabilities[row, action] > 0:
+            return draw_action(probabilities, row, first, last, word)
     return CALL
 
 
 @njit(cache=True)
 def play_hand(lines, deal, bb, bu, word, trace):
-    """Plays a deal, seats by the chances `bb` and `bu` [R, 4]; returns BB's profit.
+    """Play a deal with the probabilities `bb` and `bu` [R, 4] of the seats; return BB's profit.
 
-    Writes into `trace` [32, 2] the row and action of each decision, and ends it with −1.
+    Writes into `trace` [32, 2] the row and action of each decision, and −1 after the last.
     """
     line, street, position, before, steps = 0, 0, 0, 0, 0
     own, hand, trace[:] = np.array((2, 1)), np.zeros(2, np.int64), -1
@@ -72,7 +72,7 @@ def play_hand(lines, deal, bb, bu, word, trace):
         if position == 0:
             position = 1
             continue
-        # The street is over: a showdown, or the next one, swaps first.
+        # The street is over: a showdown, or the next street, which starts with swaps.
         before += bet
         if street == 3 or before == lines.stack:
             ours = deal.values[BB, last_hand(deal, BB, street, hand[BB])]
@@ -91,10 +91,10 @@ def play_hand(lines, deal, bb, bu, word, trace):
 
 @njit(cache=True, parallel=True, nogil=True)
 def play_deals(ranks, swaps, textures, lines, first, second, key, start, stop, out):
-    """Plays deals twice, the strategies `first` and `second` [R, 4] changing seats.
+    """Play deals twice, with strategies `first` and `second` [R, 4] changing seats.
 
-    Adds into `out` [lanes, 2] int64 chips that the first wins in both hands of a deal, and their
-    squares.
+    Adds into `out` [lanes, 2] int64 the chips that the first strategy wins in both hands of a deal,
+    and their squares.
     """
     lanes, count = out.shape[0], stop - start
     for lane in prange(lanes):
@@ -105,7 +105,7 @@ def play_deals(ranks, swaps, textures, lines, first, second, key, start, stop, o
         for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
             word = mix(key + np.uint64(n) * GOLDEN)
             deal_hand(ranks, swaps, textures, lines, word, deal, hands, counts, suits)
-            word = mix(word + np.uint64(1))  # of choices
+            word = mix(word + np.uint64(1))  # random word of the choices
             won = play_hand(lines, deal, first, second, word, trace)
             won -= play_hand(lines, deal, second, first, word, trace)
             total += won

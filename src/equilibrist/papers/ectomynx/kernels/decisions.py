@@ -1,10 +1,10 @@
-"""Walks of regret minimisation for players that decide action by action.
+"""Regret minimisation walks for players that decide action by action.
 
-A deal holds every card that can matter: nine hands a seat, whatever it swaps (`SwapDeal`). A *walk*
-is external sampling: it takes all actions of one seat and one of the other, and since the other
-does not see what is swapped, all hands of the seat walk together, as a row of numbers. Strategies
-are proportional to the scores of a row, or even where all are zero, so one walk serves every rule
-that keeps scores.
+A deal contains every card that can matter: nine hands per seat, one for each sequence of swaps
+(`SwapDeal`). A *walk* is external sampling: it takes all actions of one seat and one sampled action
+of the other. The other seat does not see swapped cards, so all hands of the first seat walk
+together, as a row of numbers. Strategies are proportional to the scores of a row, or uniform where
+all scores are zero, so one walk serves every rule that uses scores.
 
 Actions are drawn by the number of the hand and of the row, and sums are whole numbers: neither
 depends on the number of threads. Source: Lanctot et al., "Monte Carlo Sampling for Regret
@@ -22,12 +22,12 @@ from equilibrist.papers.ectomynx.kernels.fixed_strategy import BB
 from equilibrist.papers.ectomynx.kernels.swap_deals import HANDS, deal_hand, last_hand, new_deal
 
 NUM_ACTIONS = 4
-FOLD, CALL, SHOVE, RAISE = range(NUM_ACTIONS)  # a check is a call of nothing, a bet a raise
+FOLD, CALL, SHOVE, RAISE = range(NUM_ACTIONS)  # a check is a call of zero chips, a bet is a raise
 _LAST_SWAP = 2
-GAIN_UNIT = 1 << 10  # of regrets, in parts of a chip
-CHANCE_UNIT = 1 << 20  # of chances
-_OPENING, _LEAF = -1, -2  # instead of a position: swaps are to come, the hand is over
-QUEUE = 4096  # positions of a walk
+GAIN_UNIT = 1 << 10  # regrets are stored in units of 1/1024 chip
+PROBABILITY_UNIT = 1 << 20  # probabilities are stored in units of 2⁻²⁰
+_OPENING, _LEAF = -1, -2  # codes instead of a position: swaps follow, the hand is over
+QUEUE = 4096  # largest number of positions in a walk
 (LINE, STREET, POSITION, BEFORE, OWN_BB, OWN_BU, OTHER, FIRST, LAST, BELOW) = range(10)
 
 
@@ -36,20 +36,20 @@ QUEUE = 4096  # positions of a walk
 
 @njit(cache=True, inline="always")
 def bet_row(lines, deal, seat, street, line, position, hand):
-    """The row of a seat's hand at a position."""
+    """Return the row of a seat's hand at a position."""
     state, width = deal.states[seat, street, hand], lines.num_positions[line]
     return lines.bet_start[line] + state * width + lines.place[line, position]
 
 
 @njit(cache=True, inline="always")
 def swap_row(lines, deal, seat, street, line, hand):
-    """The row of a seat's hand before its swap."""
+    """Return the row of a seat's hand before its swap."""
     return lines.swap_start[line] + deal.swap_states[seat, street, hand] * 2 + seat
 
 
 @njit(cache=True, inline="always")
-def _chance(scores, row, first, last, action):
-    """Chance of an action of a row, those from `first` to `last` being legal."""
+def _probability(scores, row, first, last, action):
+    """Return the probability of an action of a row; `first` to `last` are the legal actions."""
     total = np.float32(0)
     for a in range(first, last + 1):
         total += scores[row, a]
@@ -60,14 +60,14 @@ def _chance(scores, row, first, last, action):
 
 @njit(cache=True, inline="always")
 def draw_action(scores, row, first, last, word):
-    """An action of a row, drawn by the hand's word and the row."""
+    """Draw an action of a row by the hand's random word and the row."""
     left = fraction(mix(word + np.uint64(row) * GOLDEN))
     chosen = first
     for action in range(first, last + 1):
-        chance = _chance(scores, row, first, last, action)
-        if chance > 0:
+        probability = _probability(scores, row, first, last, action)
+        if probability > 0:
             chosen = action
-            left -= chance
+            left -= probability
             if left < 0:
                 break
     return chosen
@@ -75,19 +75,19 @@ def draw_action(scores, row, first, last, word):
 
 @njit(cache=True, inline="always")
 def least_action(street, pot, bet, own):
-    """The first action that is legal; a bet of at most a fifth of the pot is never folded to."""
+    """Return the first legal action; a bet of at most a fifth of the pot is never folded to."""
     return FOLD if own < bet and (street == 0 or 5 * bet > pot) else CALL
 
 
 @njit(cache=True, inline="always")
 def last_action(bet, size, stack):
-    """The last action that is legal, where a raise goes to `size`: none once all chips are in."""
+    """Return the last legal action if a raise goes to `size`; no raise after an all-in."""
     return CALL if bet == stack else RAISE if size < stack else SHOVE
 
 
 @njit(cache=True, inline="always")
 def raise_to(lines, street, position, pot, bet, own, behind, tenths):
-    """Amount of a bet or raise, at most all chips: see `papers/ectomynx/decision_lines.py`."""
+    """Return the amount of a bet or raise, at most all-in; see `decision_lines.raise_to`."""
     by_pot = bet + (tenths * (pot + 2 * bet) + 5) // 10
     size = lines.preflop_sizes[position] if street == 0 else by_pot
     has_raise = lines.after_raise[1 if street > 0 else 0, position] >= 0
@@ -96,21 +96,21 @@ def raise_to(lines, street, position, pot, bet, own, behind, tenths):
 
 @njit(cache=True, inline="always")
 def _note(chosen, scores, row, first, last):
-    """Adds the chances of a row's actions into `chosen`."""
+    """Add the probabilities of a row's actions to `chosen`."""
     for action in range(first, last + 1):
-        chance = _chance(scores, row, first, last, action)
-        chosen[row, action] += np.int64(np.rint(chance * CHANCE_UNIT))
+        probability = _probability(scores, row, first, last, action)
+        chosen[row, action] += np.int64(np.rint(probability * PROBABILITY_UNIT))
 
 
 @njit(cache=True, inline="always")
 def _learn(scores, gains, visits, row, first, last, worths):
-    """What a row is worth by its scores, `worths` [4] being those of its actions.
+    """Return the value of a row by its scores; `worths` [4] are the values of its actions.
 
-    Adds the regrets of the actions into `gains`.
+    Adds the regrets of the actions to `gains`.
     """
     mean = 0.0
     for action in range(first, last + 1):
-        mean += _chance(scores, row, first, last, action) * worths[action]
+        mean += _probability(scores, row, first, last, action) * worths[action]
     for action in range(first, last + 1):
         gains[row, action] += np.int64(np.rint((worths[action] - mean) * GAIN_UNIT))
     visits[row] += 1
@@ -119,7 +119,7 @@ def _learn(scores, gains, visits, row, first, last, worths):
 
 @njit(cache=True, inline="always")
 def _put(queue, place, line, street, position, before, own_bb, own_bu, other):
-    """Writes where a walk goes on into the queue."""
+    """Write a position of the walk into the queue."""
     queue[place, LINE], queue[place, STREET], queue[place, POSITION] = line, street, position
     queue[place, BEFORE], queue[place, OTHER] = before, other
     queue[place, OWN_BB], queue[place, OWN_BU] = own_bb, own_bu
@@ -127,7 +127,7 @@ def _put(queue, place, line, street, position, before, own_bb, own_bu, other):
 
 @njit(cache=True)
 def _go_down(lines, deal, scores, chosen, word, seat, queue, worth):
-    """Fills the queue and the worth of its leaves; returns its length."""
+    """Fill the queue and the values of its leaves; return its length."""
     rival, length, i = 1 - seat, 1, 0
     _put(queue, 0, 0, 0, 0, 0, 2, 1, 0)
     while i < length:
@@ -184,7 +184,7 @@ def _go_down(lines, deal, scores, chosen, word, seat, queue, worth):
 
 @njit(cache=True)
 def _go_up(lines, deal, scores, gains, visits, seat, queue, worth, length):
-    """Fills in the worth of all positions to the seat's hands, and adds its regrets."""
+    """Compute the values of all positions for the seat's hands, and add its regrets."""
     worths = np.empty(NUM_ACTIONS)
     for i in range(length - 1, -1, -1):
         line, street, position = queue[i, LINE], queue[i, STREET], queue[i, POSITION]
@@ -209,11 +209,11 @@ def _go_up(lines, deal, scores, gains, visits, seat, queue, worth, length):
 
 @njit(cache=True)
 def walk(lines, deal, scores, gains, chosen, visits, word, seat, queue, worth):
-    """One walk of a deal for a seat; returns what the deal is worth to it, in chips.
+    """Walk a deal for one seat; return the value of the deal to it, in chips.
 
-    Adds regrets of the seat's rows into `gains` [R, 3] and `visits` [R], and the other's chances
-    where it decides into `chosen` [R, 3]. `queue` [Q, 10] int64 and `worth` [Q, 9] are scratch: the
-    queue is read forwards to come to all leaves and backwards to know what they are worth.
+    Adds the regrets of the seat's rows to `gains` [R, 4] and `visits` [R], and the other seat's
+    probabilities at its decisions to `chosen` [R, 4]. `queue` [Q, 10] int64 and `worth` [Q, 9] are
+    scratch: the queue is read forwards to reach all leaves and backwards to compute values.
     """
     length = _go_down(lines, deal, scores, chosen, word, seat, queue, worth)
     _go_up(lines, deal, scores, gains, visits, seat, queue, worth, length)
@@ -222,11 +222,11 @@ def walk(lines, deal, scores, gains, chosen, visits, word, seat, queue, worth):
 
 @njit(cache=True, parallel=True, nogil=True)
 def walk_hands(ranks, swaps, textures, lines, scores, key, start, stop, gains, chosen, visits):
-    """Walks the hands numbered from `start` to `stop` under a key, once for each seat.
+    """Walk the hands numbered from `start` to `stop` under a key, once for each seat.
 
-    Strategies are by `scores` [R, 4] float32. Adds into `gains` [lanes, R, 4] regrets in
-    1/`GAIN_UNIT` chip, into `visits` [lanes, R] how often, and into `chosen` [lanes, R, 4] chances
-    in 1/`CHANCE_UNIT`, all int64.
+    Strategies follow `scores` [R, 4] float32. Adds regrets in 1/`GAIN_UNIT` chip to `gains`
+    [lanes, R, 4], numbers of visits to `visits` [lanes, R], and probabilities in
+    1/`PROBABILITY_UNIT` to `chosen` [lanes, R, 4], all int64.
     """
     lanes, count = gains.shape[0], stop - start
     for lane in prange(lanes):
@@ -244,41 +244,41 @@ def walk_hands(ranks, swaps, textures, lines, scores, key, start, stop, gains, c
                 )  # fmt: skip
 
 
-# --- what walks change ----------------------------------------------------------------------------
+# --- updates --------------------------------------------------------------------------------------
 
 
 @njit(cache=True, parallel=True, nogil=True)
 def match_regrets(scores, average, gains, chosen, visits, weight):
-    """Ends a block of walks by regret matching+: scores are sums of regrets, none below zero.
+    """Finish a block of walks by regret matching+: scores are sums of regrets, at least zero.
 
     Adds `gains` to `scores` and `weight` times `chosen` to `average`, both [R, 4] float32, and
     clears the sums of all lanes.
     """
     for row in prange(len(scores)):
         for action in range(NUM_ACTIONS):
-            gain = chance = 0
+            gain = probability = 0
             for lane in range(len(gains)):
                 gain += gains[lane, row, action]
-                chance += chosen[lane, row, action]
+                probability += chosen[lane, row, action]
             if gain != 0:
                 scores[row, action] = max(scores[row, action] + gain / GAIN_UNIT, 0.0)
-            if chance != 0:
-                average[row, action] += weight * chance / CHANCE_UNIT
+            if probability != 0:
+                average[row, action] += weight * probability / PROBABILITY_UNIT
         gains[:, row], chosen[:, row], visits[:, row] = 0, 0, 0
 
 
 @njit(cache=True, parallel=True, nogil=True)
 def multiply_scores(scores, gains, chosen, visits, rate, cleaning):
-    """Ends a block by the report's rule: scores times exp(rate · gain per visit), summing to 1.
+    """Finish a block by the report's rule: scores times exp(rate · gain per visit), normalised.
 
-    Those below `cleaning` become zero. Clears the sums of all lanes.
+    Scores below `cleaning` become zero. Clears the sums of all lanes.
     """
     for row in prange(len(scores)):
         count = 0
         for lane in range(len(visits)):
             count += visits[lane, row]
         if count > 0:
-            # Exponents from the largest down: the same once scores sum to 1, and none overflows.
+            # Subtract the largest exponent: the normalised scores are the same without overflow.
             exponents, largest = np.empty(NUM_ACTIONS), -np.inf
             for action in range(NUM_ACTIONS):
                 gain = 0
@@ -293,7 +293,7 @@ def multiply_scores(scores, gains, chosen, visits, rate, cleaning):
                     scores[row, action] *= np.exp(exponents[action] - largest)
                 total += scores[row, action]
             if total == 0:
-                total = np.float32(1)  # scores that are all zero stay so
+                total = np.float32(1)  # scores that are all zero stay zero
             kept = np.float32(0)
             for action in range(NUM_ACTIONS):
                 scores[row, action] /= total

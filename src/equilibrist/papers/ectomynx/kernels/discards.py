@@ -1,7 +1,7 @@
-"""Showdowns in the game with discards: deals played out by the swap rule, without betting.
+"""Showdowns in discard hold'em: deals played to the end by the swap rule, without betting.
 
-Both players swap after the flop and after the turn, knowing nothing but their cards and the board;
-cards given away do not return to the deck. Every hand has its own random words (`splitmix.py`) and
+Both players swap after the flop and after the turn, knowing only their cards and the board;
+discarded cards do not return to the deck. Every hand has its own random words (`splitmix.py`) and
 sums are whole numbers, so results do not depend on the number of threads.
 """
 
@@ -21,9 +21,9 @@ _BIT = np.uint64(1)
 
 @njit(cache=True, inline="always")
 def swap_card(tables, one, two, board, gone, state):
-    """Swaps a card of a hand, or none, by the rule.
+    """Swap at most one card of a hand, by the rule.
 
-    Returns the hand's two cards, all cards `gone` from the deck, and the state of the words.
+    Returns the hand's two cards, all cards `gone` from the deck, and the random state.
     """
     place = swap_place(tables, one, two, board)
     if place >= 0:
@@ -36,13 +36,16 @@ def swap_card(tables, one, two, board, gone, state):
 
 
 @njit(cache=True, inline="always")
-def _deal_sides(first, second, first_chances, second_chances, state):
-    """Two hands that share no card, each by its chances, and their cards."""
+def _deal_sides(first, second, first_cumulative, second_cumulative, state):
+    """Draw two hands without a common card by their cumulative probabilities.
+
+    Returns their places, their cards, and the random state.
+    """
     while True:
         state += GOLDEN
-        i = find_place(first_chances, 0, len(first_chances), fraction(mix(state)))
+        i = find_place(first_cumulative, 0, len(first_cumulative), fraction(mix(state)))
         state += GOLDEN
-        j = find_place(second_chances, 0, len(second_chances), fraction(mix(state)))
+        j = find_place(second_cumulative, 0, len(second_cumulative), fraction(mix(state)))
         ours = (_BIT << np.uint64(first[i, 0])) | (_BIT << np.uint64(first[i, 1]))
         theirs = (_BIT << np.uint64(second[j, 0])) | (_BIT << np.uint64(second[j, 1]))
         if ours & theirs == np.uint64(0):
@@ -50,9 +53,9 @@ def _deal_sides(first, second, first_chances, second_chances, state):
 
 
 @njit(cache=True)
-def _play(ranks, swaps, first, second, first_chances, second_chances, state):
-    """2, 1 or 0 for a hand that the first side wins, ties or loses."""
-    i, j, gone, state = _deal_sides(first, second, first_chances, second_chances, state)
+def _play(ranks, swaps, first, second, first_cumulative, second_cumulative, state):
+    """Play a hand and return 2, 1 or 0 if the first side wins, ties or loses."""
+    i, j, gone, state = _deal_sides(first, second, first_cumulative, second_cumulative, state)
     one, two = np.int64(first[i, 0]), np.int64(first[i, 1])
     three, four = np.int64(second[j, 0]), np.int64(second[j, 1])
     key, board = ranks.start, np.uint64(0)
@@ -69,19 +72,21 @@ def _play(ranks, swaps, first, second, first_chances, second_chances, state):
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def play_swaps(ranks, swaps, first, second, first_chances, second_chances, key, start, stop, out):
-    """Plays the hands numbered from `start` to `stop` under a key, one word.
+def play_swaps(
+    ranks, swaps, first, second, first_cumulative, second_cumulative, key, start, stop, out
+):
+    """Play the hands numbered from `start` to `stop` under a key of one word.
 
-    `first` [n, 2] and `second` [m, 2] uint8 are the sides' hands with their cumulative chances,
-    which end in 1; some pair must share no card. Adds into `out` [lanes, 2] int64 how many hands
-    the first side wins and ties.
+    `first` [n, 2] and `second` [m, 2] uint8 are the sides' hands; `first_cumulative` [n] and
+    `second_cumulative` [m] are their cumulative probabilities, which end in 1; some pair must share
+    no card. Adds to `out` [lanes, 2] int64 the numbers of hands that the first side wins and ties.
     """
     lanes, count = out.shape[0], stop - start
     for lane in prange(lanes):
         wins = ties = 0
         for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
             state = mix(key + np.uint64(n) * GOLDEN)
-            score = _play(ranks, swaps, first, second, first_chances, second_chances, state)
+            score = _play(ranks, swaps, first, second, first_cumulative, second_cumulative, state)
             wins += score == 2
             ties += score == 1
         out[lane, WINS] += wins

@@ -1,12 +1,13 @@
-"""Hands of EctomynX's players of levels, as many as there is time for.
+"""Fast hands of EctomynX's players with levels.
 
-A street is two draws and a look-up: both players choose slots by their weights in the state they
-are in, and `LineTables` know how the street ends. Cards come from one stream of random words and
-choices from another, both by the number of the hand, so hands with other strategies have the same
-cards, and sums, which are whole numbers, do not depend on the number of threads.
+A street is two draws and a look-up: both players choose slots by the weights of their state, and
+`LineTables` contains the end of the street. Cards come from one stream of random words and choices
+from another, both by the number of the hand, so hands with other strategies have the same cards.
+The sums are whole numbers, so they do not depend on the number of threads.
 
-Profits go back from the last choice of a hand to the first, times 0.8 each time, as whole numbers
-of 1/125 chip: 125, 100, 80, 64 for a chip. Source: EctomynX, "Pokerbots Strategy Report", IV.
+Profits are credited from the last choice of a hand back to the first, times 0.8 at each step, as
+whole numbers of 1/125 chip: 125, 100, 80, 64 per chip. Source: EctomynX, "Pokerbots Strategy
+Report", IV.
 """
 
 from __future__ import annotations
@@ -21,17 +22,20 @@ from equilibrist.papers.ectomynx.kernels.texture import draw_class, made_class, 
 from equilibrist.papers.ectomynx.reference.texture import NOTHING
 
 BB, BU = 0, 1
-BB_FOLDS, BU_FOLDS, SHOWDOWN = -1, -2, -3  # what follows a street instead of a line
-UNIT = 125  # of profits, in parts of a chip
+BB_FOLDS, BU_FOLDS, SHOWDOWN = -1, -2, -3  # ends of a hand, instead of the next line
+UNIT = 125  # profits are stored in units of 1/125 chip
 PROFIT, VISITS = 0, 1
-_SHARES = (125, 100, 80, 64)  # of a chip, by choices made since
-TEXTURES = (1, 12, 4, 5)  # that each street adds
-_CHOICES = np.uint64(0xD1B54A32D192ED03)  # sets the words of choices apart from those of cards
+_SHARES = (125, 100, 80, 64)  # credit of a chip in 1/125 chip, by the number of later choices
+TEXTURES = (1, 12, 4, 5)  # number of textures that each street adds
+_CHOICES = np.uint64(0xD1B54A32D192ED03)  # separates the words of choices from those of cards
 
 
 @njit(cache=True, inline="always")
 def choose(weights, start, stop, number):
-    """A place from `start` on by weights and a number in [0, 1); never one of weight zero."""
+    """Choose a place from `start` to `stop` by weights and a number in [0, 1).
+
+    A place with weight zero is never chosen unless all weights are zero.
+    """
     total = 0.0
     for i in range(start, stop):
         total += weights[i]
@@ -47,14 +51,14 @@ def choose(weights, start, stop, number):
 
 @njit(cache=True, inline="always")
 def hand_class(one, two):
-    """Class of hands before the flop, 0 … 168."""
+    """Return the class of a hand before the flop, 0 … 168."""
     high, low = max(one >> 2, two >> 2), min(one >> 2, two >> 2)
     return 13 * high + low if one & 3 == two & 3 else 13 * low + high
 
 
 @njit(cache=True, inline="always")
 def strength_class(tables, one, two, street, counts, suits):
-    """Class of strength, 0 … 13."""
+    """Return the strength class of a hand after the flop, 0 … 13."""
     found = made_class(one, two, counts, suits, tables.straight, tables.size)
     if found == NOTHING and street < 3:
         found = draw_class(one, two, suits, tables.straight, tables.size, 0)
@@ -63,7 +67,7 @@ def strength_class(tables, one, two, street, counts, suits):
 
 @njit(cache=True)
 def hand_state(swaps, textures, one, two, board):
-    """The state after the flop of two hole cards on `board` [3 … 5] int64, as it was dealt."""
+    """Return the state of two hole cards on `board` [3 … 5] int64, in the order of dealing."""
     counts, suits = np.zeros(13, np.int64), np.zeros(4, np.int64)
     values, texture, num_textures = 0, 0, 1
     for k in range(len(board)):
@@ -80,9 +84,9 @@ def hand_state(swaps, textures, one, two, board):
 
 @njit(cache=True, inline="always")
 def _note(trace, street, seat, start, meant, played):
-    """Writes which slots a choice is about: those between the level played and the one meant.
+    """Write the slots that a choice credits: those between the levels played and intended.
 
-    None where nothing was played: the street ended before the seat acted.
+    There are none if the street ended before the seat acted.
     """
     trace[street, seat, 0] = start + min(meant, played) if played >= 0 else start
     trace[street, seat, 1] = start + max(meant, played) + 1 if played >= 0 else start
@@ -90,11 +94,11 @@ def _note(trace, street, seat, start, meant, played):
 
 @njit(cache=True)
 def play_hand(ranks, swaps, textures, lines, bb, bu, word, trace, counts, suits):
-    """One hand, of the stream that begins at `word`; returns BB's profit and the streets played.
+    """Play a hand of the random stream that starts at `word`; return BB's profit and the streets.
 
-    The tables are those of `LevelGame`; `bb` and `bu` [W] are the weights of the seats. Writes
-    into `trace` [4, 2, 2] the first place and the end of the slots that each street's choices are
-    about; `counts` [13] and `suits` [4] int64 are scratch.
+    The tables are those of `LevelGame`; `bb` and `bu` [W] are the weights of the seats. Writes into
+    `trace` [4, 2, 2] the first place and the end of the slots that each street's choices credit;
+    `counts` [13] and `suits` [4] int64 are scratch.
     """
     cards, choices = word, mix(word ^ _CHOICES)
     gone, key, board = np.uint64(0), ranks.start, np.uint64(0)
@@ -155,9 +159,9 @@ def play_hand(ranks, swaps, textures, lines, bb, bu, word, trace, counts, suits)
 
 @njit(cache=True, parallel=True, nogil=True)
 def play_cycle(ranks, swaps, textures, lines, bb, bu, key, start, stop, sums):
-    """Plays the hands numbered from `start` to `stop` under a key, and adds up what choices won.
+    """Play the hands numbered from `start` to `stop` under a key, and sum the profits of choices.
 
-    Adds into `sums` [lanes, 2, W, 2] int64, by seat and slot, profits in 1/125 chip and visits.
+    Adds profits in 1/125 chip and visits to `sums` [lanes, 2, W, 2] int64, by seat and slot.
     """
     lanes, count = sums.shape[0], stop - start
     for lane in prange(lanes):
@@ -182,9 +186,9 @@ def play_cycle(ranks, swaps, textures, lines, bb, bu, key, start, stop, sums):
 def play_match(
     ranks, swaps, textures, lines, first_bb, first_bu, second_bb, second_bu, key, start, stop, out
 ):
-    """Plays deals twice, the strategies changing seats, and adds up what the first wins.
+    """Play deals twice, with the strategies changing seats, and sum the first one's winnings.
 
-    Adds into `out` [lanes, 2] int64 chips of both hands of a deal, and their squares.
+    Adds the chips won in both hands of a deal, and their squares, to `out` [lanes, 2] int64.
     """
     lanes, count = out.shape[0], stop - start
     for lane in prange(lanes):
@@ -208,9 +212,10 @@ def play_match(
 
 @njit(cache=True, nogil=True)
 def play_results(ranks, swaps, textures, lines, bb, bu, key, start, profits, traces, streets):
-    """Plays hands one by one and writes of each BB's profit, its trace and its streets.
+    """Play hands one by one, from hand `start` on, and write their results.
 
-    Into `profits` [N], `traces` [N, 4, 2, 2] and `streets` [N], all int64, from hand `start` on.
+    Writes BB's profits into `profits` [N], traces into `traces` [N, 4, 2, 2] and numbers of streets
+    into `streets` [N], all int64.
     """
     counts, suits = np.empty(13, np.int64), np.empty(4, np.int64)
     for i in range(len(profits)):

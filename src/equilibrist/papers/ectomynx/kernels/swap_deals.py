@@ -1,7 +1,7 @@
-"""Deals of the game with discards in which nothing is left open: every hand that swaps can lead to.
+"""Complete deals of discard hold'em: every hand that swaps can lead to.
 
-A `SwapDeal` holds nine hands a seat, their states on every street, and what they are worth at a
-showdown, so that whoever plays it looks up and draws no more cards.
+A `SwapDeal` contains nine hands per seat, their states on every street, and their values at a
+showdown, so that playing it needs look-ups only and no further cards.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from equilibrist.papers.ectomynx.kernels.swapping import swap_place
 from equilibrist.papers.ectomynx.kernels.texture import texture_of
 
 KEEP_BOTH, SWAP_BY_RULE, SWAP_OTHER = 0, 1, 2
-HANDS = (1, 3, 9, 9)  # of a seat, by street
+HANDS = (1, 3, 9, 9)  # number of hands per seat, by street
 
 
 @njit(cache=True)
 def new_deal():
-    """A deal to be written into."""
+    """Return an empty deal to write into."""
     return SwapDeal(
         np.zeros((2, 4, 9), np.int64),
         np.zeros((2, 4, 3), np.int64),
@@ -33,9 +33,9 @@ def new_deal():
 
 @njit(cache=True, inline="always")
 def _rule(swaps, one, two, board):
-    """The card that the swap rule gives away, 0 or 1, and whether it keeps both.
+    """Return the card that the swap rule discards, 0 or 1, and whether it keeps both.
 
-    Where it does, the card named is the lower one.
+    If it keeps both, the returned card is the lower one.
     """
     place = swap_place(swaps, one, two, board)
     if place >= 0:
@@ -45,7 +45,7 @@ def _rule(swaps, one, two, board):
 
 @njit(cache=True, inline="always")
 def swapped(one, two, card, choice, place):
-    """A hand after a choice, where the rule would give away the card of a place."""
+    """Return a hand after a choice; `place` is the card that the rule would discard."""
     if choice == KEEP_BOTH:
         return one, two
     gone = place if choice == SWAP_BY_RULE else 1 - place
@@ -54,10 +54,11 @@ def swapped(one, two, card, choice, place):
 
 @njit(cache=True)
 def deal_hand(ranks, swaps, textures, lines, word, deal, hands, counts, suits):
-    """Writes into `deal` the deal of a word; `hands` [2, 9, 2], `counts` [13], `suits` [4] scratch.
+    """Write the deal of a random word into `deal`.
 
-    Cards are drawn in this order: BB's two, BU's two, the flop, BB's and BU's replacements, the
-    turn, replacements again, the river.
+    `hands` [2, 9, 2], `counts` [13] and `suits` [4] are scratch. Cards are drawn in this order:
+    BB's two, BU's two, the flop, BB's and BU's replacements, the turn, replacements again, the
+    river.
     """
     state, gone = word, np.uint64(0)
     counts[:], suits[:] = 0, 0
@@ -81,7 +82,7 @@ def deal_hand(ranks, swaps, textures, lines, word, deal, hands, counts, suits):
         for seat in range(2):
             if street < 3:
                 card, state, gone = draw_card(state, gone)
-                # From the last hand to the first: each makes three, in the places from its own on.
+                # From the last hand to the first: hand h becomes the hands 3h, 3h + 1 and 3h + 2.
                 for h in range(HANDS[street - 1] - 1, -1, -1):
                     one, two = hands[seat, h, 0], hands[seat, h, 1]
                     strength = strength_class(swaps, one, two, street, counts, suits)
@@ -103,7 +104,7 @@ def deal_hand(ranks, swaps, textures, lines, word, deal, hands, counts, suits):
 
 @njit(cache=True, inline="always")
 def last_hand(deal, seat, street, hand):
-    """The hand at a showdown of one on a street, if the seat swaps by the rule from now on."""
+    """Return the hand at a showdown for a hand on a street if the seat then swaps by the rule."""
     for later in range(street + 1, 3):
         hand = 3 * hand + 1 - deal.swap_states[seat, later, hand] % 2
     return hand

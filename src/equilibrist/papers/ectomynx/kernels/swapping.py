@@ -1,6 +1,6 @@
-"""EctomynX's swap rule by bit masks of ranks; `reference/swapping.py` is the plain version.
+"""EctomynX's swap rule with bit masks of ranks; `reference/swapping.py` is the reference version.
 
-A board is one word of 16 bits a suit, as `RankTables.card_mask` adds them up.
+A board is one word with 16 bits per suit: the sum of its cards' `RankTables.card_mask`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ RANKS_OF_SUIT = np.int64(0x1FFF)
 
 @njit(cache=True, inline="always")
 def in_suit(board, suit):
-    """Ranks of a suit on a board, as a set of 13 bits."""
+    """Return the ranks of a suit on a board, as a set of 13 bits."""
     return np.int64(board >> np.uint64(16 * suit)) & RANKS_OF_SUIT
 
 
 @njit(cache=True)
 def swap_place(tables, one, two, board):
-    """Which of two hole cards goes, 0 or 1, or `KEEP`; `tables` are `SwapTables`."""
+    """Return which of two hole cards to swap, 0 or 1, or `KEEP`; `tables` are `SwapTables`."""
     shown, longest = np.int64(0), np.int64(0)
     for suit in range(4):
         ranks = in_suit(board, suit)
@@ -48,7 +48,7 @@ def swap_place(tables, one, two, board):
 
 @njit(cache=True, inline="always")
 def _is_kept(tables, card, other, board, both, without, longest):
-    """Whether the rule forbids to swap `card`; `without` are all ranks but those it alone has."""
+    """Return whether the rule keeps `card`; `without` are the ranks of all other cards."""
     if both == without:  # another card has its rank
         return True
     suited = tables.size[in_suit(board, card & 3)] + 1 + (other & 3 == card & 3)
@@ -61,7 +61,7 @@ def _is_kept(tables, card, other, board, both, without, longest):
 
 @njit(cache=True, parallel=True)
 def swap_places(tables, holes, boards, out):
-    """Writes into `out` [N] int8 the choices for `holes` [N, 2] on `boards` [N, n], both uint8."""
+    """Write the choices for `holes` [N, 2] on `boards` [N, n], both uint8, into `out` [N] int8."""
     for i in prange(len(holes)):
         board = np.uint64(0)
         for card in boards[i]:

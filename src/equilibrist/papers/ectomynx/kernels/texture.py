@@ -1,6 +1,6 @@
-"""EctomynX's fourteen classes of all hands on many boards, by bit masks of ranks; board textures.
+"""EctomynX's fourteen hand classes and board textures, computed with bit masks of ranks.
 
-The rules are those of `reference/texture.py` and `textures.py`, which state them in words.
+`reference/texture.py` and `textures.py` state the rules in words.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ _ALL_RANKS = 0x1FFF
 
 @njit(cache=True, parallel=True, nogil=True)
 def strength_classes(boards, hands, columns, straight, size, lowest, out):
-    """Writes into `out` [B, H] int8 the class of every hand on every board, −1 where blocked.
+    """Write the class of every hand on every board into `out` [B, H] int8, −1 if blocked.
 
-    `boards` [B, n] uint8; `hands` [N, 2] uint8 are those of the deck, `columns` [N] their places
-    among all H. `straight` [2**13] int8 knows the highest card of the best straight in a set of
-    ranks, −1 if none, and `size` [2**13] int8 how many they are; `lowest` is the lowest rank dealt.
+    `boards` is [B, n] uint8; `hands` [N, 2] uint8 are those of the deck, `columns` [N] their places
+    among all H. `straight` [2**13] int8 is the highest card of the best straight in a set of ranks,
+    −1 if none, and `size` [2**13] int8 the number of ranks; `lowest` is the lowest rank of the
+    deck.
     """
     for b in prange(boards.shape[0]):
         counts = np.zeros(13, np.int64)
@@ -56,7 +57,7 @@ def strength_classes(boards, hands, columns, straight, size, lowest, out):
 
 @njit(cache=True, inline="always")
 def _in_suit(one, two, suit):
-    """Ranks of the hole cards of a suit."""
+    """Return the ranks of the hole cards of a suit, as a set of 13 bits."""
     ranks = 0
     if one & 3 == suit:
         ranks |= 1 << (one >> 2)
@@ -67,12 +68,12 @@ def _in_suit(one, two, suit):
 
 @njit(cache=True)
 def made_class(one, two, counts, suits, straight, size):
-    """Class of a hand without its draws."""
+    """Return the class of a made hand, without draws."""
     high, low = max(one >> 2, two >> 2), min(one >> 2, two >> 2)
     with_high, with_low = counts[high] + 1, counts[low] + 1
     if high == low:
         with_high, with_low = with_high + 1, with_low + 1
-    # Ranks on the board, those it has twice or more, and the best flush of ours.
+    # Ranks on the board, ranks that it has at least twice, and our best flush.
     shown, paired, flush = 0, 0, NOTHING
     for rank in range(13):
         if counts[rank] > 0:
@@ -115,7 +116,7 @@ def made_class(one, two, counts, suits, straight, size):
 
 @njit(cache=True)
 def draw_class(one, two, suits, straight, size, lowest):
-    """Class of a hand's draws."""
+    """Return the class of a hand's draws."""
     shown = suits[0] | suits[1] | suits[2] | suits[3]
     ranks = shown | 1 << (one >> 2) | 1 << (two >> 2)
     for side in range(2):
@@ -133,7 +134,7 @@ def draw_class(one, two, suits, straight, size, lowest):
 
 @njit(cache=True, inline="always")
 def texture_of(tables, size, street, suits, values):
-    """The place of a board among the textures of its street, from 0.
+    """Return the place of a board among the textures of its street, from 0.
 
     `street` is 0 on the flop, 1 on the turn, 2 on the river; `suits` [4] int64 are the ranks of
     each suit, `values` the sum of the cards' values. On the flop the place is wetness × 3 +
@@ -157,7 +158,7 @@ def texture_of(tables, size, street, suits, values):
 
 @njit(cache=True, parallel=True, nogil=True)
 def board_textures(tables, size, boards, out):
-    """Writes into `out` [B] int64 the textures of `boards` [B, 3, 4 or 5] uint8, from 0."""
+    """Write the textures of `boards` [B, 3 … 5] uint8, from 0, into `out` [B] int64."""
     for b in prange(len(boards)):
         suits, values = np.zeros(4, np.int64), 0
         for card in boards[b]:

@@ -1,1 +1,1 @@
-"""Plain versions of EctomynX's kernels, used by tests."""
+"""Reference versions of EctomynX's kernels, used by tests."""

@@ -1,4 +1,4 @@
-"""EctomynX's swap rule, card by card as it is defined.
+"""Reference version of EctomynX's swap rule, card by card as it is defined.
 
 A hole card is *associated* with a draw if the draw no longer exists without the card. In order:
 
@@ -8,16 +8,16 @@ A hole card is *associated* with a draw if the draw no longer exists without the
 4. with three or more of a suit on the board straight draws are ignored. Otherwise the *power* of a
    card is the number of straight draws it is associated with, a draw being five ranks in a row of
    which one is missing; a card associated with a two-way draw is kept;
-5. both kept: no swap. One kept: the other goes. None kept: the one of lower power, then of lower
-   rank, goes.
+5. if both are kept, there is no swap; if one is kept, the other is swapped; if neither is kept, the
+   card of lower power is swapped, and at equal power the one of lower rank.
 
-Source: EctomynX, "Pokerbots Strategy Report", I.d. What it leaves open is decided here:
+Source: EctomynX, "Pokerbots Strategy Report", I.d. Points that it leaves open are decided here:
 
-- a straight is associated with a card without which the hand's best straight is lower or none;
+- a card is associated with a straight if without it the hand's best straight is lower or missing;
 - a two-way draw is one that two different ranks complete, whichever runs they belong to. So J5 on
-  987 has one though the power of either card is 1, and 94 on 865, where only a seven helps, has
-  none though two draws wait for it: the report's "unusual circumstances";
-- of six cards of a suit neither hole card is needed for the flush.
+  987 is a two-way draw although the power of each card is 1, and 94 on 865, where only a seven
+  helps, is not although it has two draws: the report's "unusual circumstances";
+- with six cards of a suit neither hole card is needed for the flush.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Cards = Sequence[int]
 
 
 def swap_place(hole: Cards, board: Cards) -> int:
-    """Which of two hole cards goes, 0 or 1, or `KEEP`; `board` has 3 to 5 cards."""
+    """Return which hole card to swap, 0 or 1, or `KEEP`; `board` has 3 to 5 cards."""
     others = [(hole[1], *board), (hole[0], *board)]
     kept = [is_kept(card, rest, board) for card, rest in zip(hole, others, strict=True)]
     if all(kept):
@@ -44,7 +44,7 @@ def swap_place(hole: Cards, board: Cards) -> int:
 
 
 def is_kept(card: int, others: Cards, board: Cards) -> bool:
-    """Rules 1 to 4: whether a hole card is flagged as not to be discarded."""
+    """Return whether rules 1 to 4 keep a hole card."""
     if card >> 2 in [other >> 2 for other in others]:
         return True
     if any(is_associated(has, card, others) for has in (has_flush_draw, has_flush)):
@@ -55,58 +55,58 @@ def is_kept(card: int, others: Cards, board: Cards) -> bool:
 
 
 def is_associated(exists: Callable[[Cards], bool], card: int, others: Cards) -> bool:
-    """Whether something exists with a card and no longer without it."""
+    """Return whether something exists with a card but not without it."""
     return exists((card, *others)) and not exists(others)
 
 
 def power(card: int, others: Cards, board: Cards) -> int:
-    """Straight draws that a card is associated with."""
+    """Return the number of straight draws that a card is associated with."""
     if has_three_suited(board):
         return 0
     return len(straight_draws((card, *others)) - straight_draws(others))
 
 
 def most_of_a_suit(cards: Cards) -> int:
-    """Cards of the longest suit."""
+    """Return the number of cards of the longest suit."""
     suits = [card & 3 for card in cards]
     return max(map(suits.count, suits), default=0)
 
 
 def has_three_suited(board: Cards) -> bool:
-    """Whether a suit has three or more cards."""
+    """Return whether a suit has at least three cards."""
     return most_of_a_suit(board) >= 3
 
 
 def has_flush_draw(cards: Cards) -> bool:
-    """Whether a suit has four cards or more."""
+    """Return whether a suit has at least four cards."""
     return most_of_a_suit(cards) >= 4
 
 
 def has_flush(cards: Cards) -> bool:
-    """Whether a suit has five cards or more."""
+    """Return whether a suit has at least five cards."""
     return most_of_a_suit(cards) >= 5
 
 
 def ranks_of(cards: Cards) -> set[int]:
-    """The ranks of cards; an ace is there twice."""
+    """Return the ranks of cards; an ace counts as high and as low."""
     ranks = {card >> 2 for card in cards}
     return ranks | {LOW_ACE} if 12 in ranks else ranks
 
 
 def best_straight(cards: Cards) -> int:
-    """Place of the highest run that is there, −1 if none."""
+    """Return the place of the highest straight in the cards, or −1 if there is none."""
     ranks = ranks_of(cards)
     return max((i for i, run in enumerate(RUNS) if ranks.issuperset(run)), default=-1)
 
 
 def straight_draws(cards: Cards) -> set[int]:
-    """Places of the runs of which one rank is missing."""
+    """Return the places of the runs with exactly one missing rank."""
     ranks = ranks_of(cards)
     return {i for i, run in enumerate(RUNS) if len(ranks.intersection(run)) == 4}
 
 
 def has_two_way_draw(cards: Cards) -> bool:
-    """Whether two different ranks would each make a straight."""
+    """Return whether two different ranks would each complete a straight."""
     ranks = ranks_of(cards)
     missing = {min(set(RUNS[i]) - ranks) % 13 for i in straight_draws(cards)}
     return len(missing) > 1

@@ -1,15 +1,15 @@
-"""EctomynX's fourteen classes of hands, as an array program over rank counts and suits.
+"""Reference version of EctomynX's fourteen hand classes, with arrays of rank counts and suits.
 
-What the board holds by itself belongs to nobody: a class is only given for what a hole card adds
-to. Source: EctomynX, "Pokerbots Strategy Report", I.a.2; what it leaves open is decided here:
+Combinations of the board alone do not count: a class requires that a hole card contributes.
+Source: EctomynX, "Pokerbots Strategy Report", I.a.2; points that it leaves open are decided here:
 
-- quads, a three, a pair are ours if a hole card is of their rank; a full house if its three is
-  ours. A pair of ours beside a pair or three of the board is a pair;
-- a straight, flush or straight flush is ours if it is better than the board's own;
+- quads, three of a kind and pairs count if a hole card has their rank; a full house counts if its
+  three of a kind does. An own pair beside a pair or three of the board is a pair;
+- a straight, flush or straight flush counts if it is better than the board's own;
 - the n-th nut flush is that of the n-th highest card of the suit that is not on the board;
-- the pair's place is among the different ranks of the board;
-- a rank that would make a straight of ours is an out: one is a gutshot, two or more are a two-way
-  draw. A flush draw is four of a suit with a hole card among them;
+- the place of a pair is relative to the different ranks of the board;
+- a rank that would complete an own straight is an out: one out is a gutshot, two or more are a
+  two-way draw. A flush draw is four cards of a suit including a hole card;
 - made hands come first: a pair with a draw is a pair; on a board of five cards there are no draws.
 """
 
@@ -31,7 +31,10 @@ _FULL_BOARD = 5
 
 
 def strength_classes(holes: Ints, boards: Ints, lowest: int = 0) -> Ints:
-    """Classes [N], 0 … 13, of `holes` [N, 2] on `boards` [N, n]; the deck begins at `lowest`."""
+    """Return the classes [N], 0 … 13, of `holes` [N, 2] on `boards` [N, n].
+
+    `lowest` is the lowest rank of the deck.
+    """
     rank, suit = holes >> 2, holes & 3
     board = np.zeros((len(holes), 4, 13), np.bool_)  # which cards are on the board
     np.put_along_axis(board.reshape(-1, 52), (boards & 3) * 13 + (boards >> 2), True, axis=1)
@@ -42,7 +45,7 @@ def strength_classes(holes: Ints, boards: Ints, lowest: int = 0) -> Ints:
     counts, shown = both.sum(axis=1), board.sum(axis=1)
 
     threes = (counts * held >= 3).any(axis=1)
-    more = (counts >= 2).sum(axis=1) > 1  # besides the three's own rank
+    more = (counts >= 2).sum(axis=1) > 1  # another pair besides the three of a kind
     quads = (counts * held == 4).any(axis=1)
     for s in range(4):
         quads |= straight_heights(both[:, s]) > straight_heights(board[:, s])
@@ -61,7 +64,10 @@ def strength_classes(holes: Ints, boards: Ints, lowest: int = 0) -> Ints:
 
 
 def straight_heights(ranks: Bools) -> Ints:
-    """Highest card of the best straight in sets of ranks [N, 13], five high as 3; −1 if none."""
+    """Return the highest rank of the best straight in sets of ranks [N, 13]; −1 if none.
+
+    A five-high straight is 3.
+    """
     high = np.full(len(ranks), -1)
     with_low_ace = np.concatenate([ranks[:, 12:], ranks], axis=1)
     for top in range(3, 13):
@@ -70,7 +76,7 @@ def straight_heights(ranks: Bools) -> Ints:
 
 
 def _pairs(counts: Ints, shown: Ints) -> Ints:
-    """Class of the pairs of ours in counts of ranks that hole cards have [N, 13]."""
+    """Return the class of own pairs: [N]; `counts` [N, 13] are of the hole cards' ranks."""
     pairs = counts == 2
     number = pairs.sum(axis=1)
     rank = 12 - np.argmax(pairs[:, ::-1], axis=1)  # of the best pair
@@ -82,7 +88,7 @@ def _pairs(counts: Ints, shown: Ints) -> Ints:
 
 
 def _flushes(board: Bools, ours: Bools) -> Ints:
-    """Class of the flushes of ours: [N]."""
+    """Return the class of own flushes: [N]."""
     out = np.full(len(board), NOTHING)
     ranks = np.arange(13)
     for s in range(4):
@@ -91,14 +97,14 @@ def _flushes(board: Bools, ours: Bools) -> Ints:
         lowest = np.where(shown, ranks, 13).min(axis=1)
         flush = mine.any(axis=1) & ((mine | shown).sum(axis=1) >= 5)
         flush &= (shown.sum(axis=1) < 5) | (best > lowest)
-        above = (~shown & (ranks > best[:, None])).sum(axis=1)  # better cards that may be held
+        above = (~shown & (ranks > best[:, None])).sum(axis=1)  # higher cards not on the board
         place = np.where(above < _STRONG_FLUSHES, STRONG_FLUSH, WEAK_FLUSH)
         out[flush] = place[flush]
     return out
 
 
 def _draws(board: Bools, ours: Bools, rank: Ints, lowest: int) -> Ints:
-    """Class of the draws of ours: [N]."""
+    """Return the class of own draws: [N]."""
     in_suit = (board | ours).sum(axis=2)
     flush = ((in_suit == 4) & ours.any(axis=2)).any(axis=1)
     shown, all_ranks = board.any(axis=1), (board | ours).any(axis=1)
