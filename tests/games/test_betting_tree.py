@@ -146,7 +146,7 @@ def test_a_name_that_leaves_the_tree_says_where(name, position):
     assert f"character {position + 1} of {name!r}" in str(caught.value)
 
 
-def test_a_tree_that_is_too_large_is_refused_and_says_what_to_do():
+def test_a_tree_that_is_too_large_is_refused_with_advice():
     with pytest.raises(InvalidValueError, match="more than 1,000 nodes; allow fewer bet sizes"):
         BettingTree.build(get_game("holdem-limit"), most_nodes=1000)
 

@@ -189,7 +189,7 @@ def test_an_illegal_action_names_the_player():
             return FOLD
 
     players: tuple[Player, Player] = (Folder(0, 1, 0, "folder"), Mix(0, 1, 0))
-    with pytest.raises(IllegalActionError, match="folder: f folds to no bet"):
+    with pytest.raises(IllegalActionError, match="folder: f folds without facing a bet"):
         play_match(get_game("kuhn"), players, 1)
 
 
