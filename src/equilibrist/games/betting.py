@@ -328,7 +328,7 @@ class Betting:
 
 
 class _Pause(NamedTuple):
-    """A hand between two decisions; each method returns the next state in which somebody acts."""
+    """A hand between two decisions; each method returns the next state with a decision."""
 
     rules: GameRules
     spent: tuple[int, ...]
