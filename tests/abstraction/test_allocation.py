@@ -10,7 +10,7 @@ from equilibrist.errors import InvalidValueError, UnknownNameError
 
 
 def falling_errors(random, num_buckets: int, most: int, noise: float = 0.3) -> np.ndarray:
-    """Errors that never rise, neither convex nor all different."""
+    """Return errors that never increase, neither convex nor all different."""
     errors = random.uniform(0.1, 1, (num_buckets, 1)) / np.arange(1, most + 1)
     errors *= 1 + noise * random.random(errors.shape)
     return np.minimum.accumulate(errors, axis=1)
@@ -75,7 +75,7 @@ def test_children_that_lower_nothing_are_not_given() -> None:
 
 
 @pytest.mark.parametrize("total", [1, 7, 2.5, True])
-def test_impossible_totals_are_refused_with_what_is_possible(total) -> None:
+def test_impossible_totals_are_refused_with_the_possible_range(total) -> None:
     with pytest.raises(
         InvalidValueError, match="2 buckets with 1 to 3 each is a whole number from 2 to 6"
     ):
@@ -95,12 +95,12 @@ def test_totals_that_the_offered_numbers_miss_are_refused() -> None:
     [
         ([[1.0, np.nan]], [1.0], "bucket 0 has errors"),
         ([[1.0, 0.5], [1.0, -1.0]], [1.0, 1.0], "bucket 1 has errors"),
-        ([[np.inf, np.inf]], [1.0], "some number of children is possible"),
+        ([[np.inf, np.inf]], [1.0], "at least one must be finite"),
         ([[1.0]], [np.nan], "weights of buckets"),
         ([[1.0]], [-1.0], "weights of buckets"),
         ([[1.0]], [1.0, 1.0], "weights an array"),
         ([1.0], [1.0], "weights an array"),
-        (np.zeros((0, 3)), [], "none empty"),
+        (np.zeros((0, 3)), [], "both not empty"),
     ],
 )
 def test_bad_tables_are_refused_in_one_sentence(errors, weights, message: str) -> None:
@@ -108,6 +108,6 @@ def test_bad_tables_are_refused_in_one_sentence(errors, weights, message: str) -
         allocate(errors, weights, 1)
 
 
-def test_unknown_ways_are_refused() -> None:
+def test_unknown_methods_are_refused() -> None:
     with pytest.raises(UnknownNameError, match="highs and dynamic"):
         allocate([[1.0]], [1.0], 1, method="greedy")

@@ -34,7 +34,7 @@ def histograms(seed: int, num_points: int = 200, num_bins: int = 12) -> np.ndarr
 
 
 def spread(points, weights, labels):
-    """Weighted mean distance to the means of the clusters, and mean squared distance."""
+    """Return the weighted mean distance to the cluster means, and the mean squared distance."""
     points, away = points.astype(float), np.empty(len(points))
     for label in set(labels):
         own = labels == label
@@ -45,7 +45,7 @@ def spread(points, weights, labels):
 
 
 def scipy_labels(points, k, random):
-    """Labels of a run of SciPy's k-means from random points, begun again if a cluster is lost."""
+    """Return labels of SciPy's k-means from random points, restarted if a cluster is lost."""
     while True:
         starts = points[random.choice(len(points), k, replace=False)]
         with contextlib.suppress(ClusterError):
@@ -120,7 +120,7 @@ def test_a_table_gives_the_clusters_that_its_errors_are_of(metric: str) -> None:
 
 
 def distances(points, clusters, metric):
-    """Distance of each point to its centre; the earth mover's by SciPy's general one."""
+    """Return the distance of each point to its centre; SciPy computes the earth mover's."""
     own = clusters.centres[clusters.labels].astype(float)
     if metric == "l2":
         return np.linalg.norm(points - own, axis=1)
@@ -218,7 +218,7 @@ def test_problems_side_by_side_are_those_one_by_one() -> None:
 # --- odd input ------------------------------------------------------------------------------------
 
 
-def test_points_without_weight_have_no_say() -> None:
+def test_points_of_zero_weight_do_not_influence_centres() -> None:
     points, ones = blobs(4, num_points=60), np.ones(60)
     far = np.full((5, 4), 50.0) + np.arange(5)[:, None]
     with_far = cluster(np.vstack([far, points]), np.append(np.zeros(5), ones), 6)
@@ -238,7 +238,7 @@ def test_equal_points_are_one_cluster() -> None:
 
 
 @pytest.mark.parametrize("k", [5, 6, 100])
-def test_as_many_clusters_as_distinct_points_have_no_error(k: int) -> None:
+def test_one_cluster_per_distinct_point_has_zero_error(k: int) -> None:
     points = np.repeat(np.random.default_rng(1).random((5, 7)), 6, axis=0)
     clusters = cluster(points, np.random.default_rng(2).random(30) + 0.1, k)
     assert (len(clusters), clusters.error, clusters.objective) == (5, 0, 0)
@@ -256,12 +256,12 @@ def test_one_point_is_its_own_centre() -> None:
         ([[1.0], [np.nan]], [1, 1], "point 1 has a coordinate"),
         ([[np.inf], [1.0]], [1, 1], "point 0 has a coordinate"),
         ([[1e300], [1.0]], [1, 1], "point 0 has a coordinate"),
-        ([[0.0], [-1e16]], [1, 1], r"point 1 has .* no number from -1e\+15 to 1e\+15"),
+        ([[0.0], [-1e16]], [1, 1], r"point 1 has .* not a number from -1e\+15 to 1e\+15"),
         ([1.0, 2.0], [1, 1], r"an array \[N, D\]"),
         (np.zeros((0, 2)), [], r"an array \[N, D\]"),
-        ([[1.0]], [1, 1], "need as many weights"),
-        ([[1.0], [2.0]], [1, np.nan], "weights are finite"),
-        ([[1.0], [2.0]], [1, -1], "weights are finite"),
+        ([[1.0]], [1, 1], "1 points need 1 weights"),
+        ([[1.0], [2.0]], [1, np.nan], "weights must be finite"),
+        ([[1.0], [2.0]], [1, -1], "weights must be finite"),
         ([[1.0], [2.0]], [0, 0], "not all zero"),
     ],
 )

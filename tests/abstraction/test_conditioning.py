@@ -1,4 +1,4 @@
-"""Conditional distributions of hands against a walk through all deals."""
+"""Conditional distributions of hands, compared with an enumeration of all deals."""
 
 import itertools
 
@@ -43,11 +43,11 @@ def test_later_classes_are_nested_without_the_first_round(leduc):
 
 def test_buckets_that_depend_on_their_parents_cannot_forget_them():
     grown = build("percentile", get_game("leduc"), [3, 6])
-    with pytest.raises(InvalidValueError, match="cannot forget their first round"):
+    with pytest.raises(InvalidValueError, match="cannot drop their first round"):
         LaterClasses.of(grown)
 
 
 @pytest.mark.parametrize("prior", [(0, 0, 0), (1, 1), (1, -1, 1), (1, np.inf, 1)])
-def test_priors_that_are_no_chances_are_refused(leduc, prior):
-    with pytest.raises(InvalidValueError, match="prior is 3 chances"):
+def test_priors_that_are_not_probabilities_are_refused(leduc, prior):
+    with pytest.raises(InvalidValueError, match="prior must be 3 probabilities"):
         conditioned(*leduc, ((1, 1, 1), prior))

@@ -1,4 +1,4 @@
-"""Strengths against brute force by another program, and against the published equities."""
+"""Strengths compared with brute force by another program and with published equities."""
 
 import csv
 import warnings
@@ -28,7 +28,7 @@ def holdem():
 
 
 def last_strength(hand, board):
-    """2 · wins + ties over all 990 hands, by eval7."""
+    """Return 2 · wins + ties over all 990 hands, computed by eval7."""
     free = [card for card in range(52) if card not in {*hand, *board}]
     shown = [CARDS[card] for card in board]
     own = eval7.evaluate([CARDS[card] for card in hand] + shown)
@@ -106,7 +106,7 @@ def test_every_class_of_hand_and_board_is_there(holdem):
     assert strength_scales(get_game("holdem-limit"))[-1] == 1_980 == holdem.tables[-1].max()
 
 
-def test_the_pair_that_expectation_cannot_tell_apart(holdem):
+def test_the_pair_that_expectation_cannot_distinguish(holdem):
     """TcQd on 7h9hQh and 5c9d on 3d5d7d: 0.683 and 0.679 (Ganzfried and Sandholm 2014).
 
     Where they go on the turn, by tenths of equity, is another matter: nearly half of the first

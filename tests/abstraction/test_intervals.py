@@ -101,8 +101,8 @@ def test_least_squares_may_raise_the_mean_distance() -> None:
 def test_values_without_weight_change_nothing() -> None:
     values, weights = np.array([1.0, 2.0, 4.0, 8.0, 9.0]), np.array([[1, 0, 2, 0, 1.0]])
     table = best_intervals(values, weights, 4)
-    kept = best_intervals(values[[0, 2, 4]], weights[:, [0, 2, 4]], 4)
-    np.testing.assert_array_equal(table.errors, kept.errors)
+    reduced = best_intervals(values[[0, 2, 4]], weights[:, [0, 2, 4]], 4)
+    np.testing.assert_array_equal(table.errors, reduced.errors)
     assert table.errors[0, 2:].tolist() == [0, 0]
     assert table.thresholds(0, 4).tolist() == table.thresholds(0, 3).tolist() == [4, 9]
     assert table.labels(0, 3).tolist() == [0, 0, 1, 1, 2]
@@ -121,8 +121,8 @@ def test_one_value_is_one_interval() -> None:
         ([], [[]], "weights an array"),
         ([0, np.nan], [[1, 2]], "finite and ascending"),
         ([1, 1], [[1, 2]], "finite and ascending"),
-        ([0, 1], [[1, np.nan]], "weights are finite"),
-        ([0, 1], [[1, -1]], "weights are finite"),
+        ([0, 1], [[1, np.nan]], "weights must be finite"),
+        ([0, 1], [[1, -1]], "weights must be finite"),
         ([0, 1], [[1, 2], [0, 0]], "not all zero in any row"),
     ],
 )

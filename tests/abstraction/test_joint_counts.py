@@ -1,4 +1,4 @@
-"""Joint counts against all pairs of hands on all boards, one by one."""
+"""Joint counts compared with an enumeration of all pairs of hands on all boards."""
 
 import copy
 import itertools
@@ -39,7 +39,7 @@ def fine():
 
 
 def by_hand(first, second):
-    """Every board in its order, every pair of hands."""
+    """Enumerate every ordered board and every pair of hands."""
     wins, ties = np.zeros((2, first.num_buckets[-1], second.num_buckets[-1]))
     losses = np.zeros_like(wins)
     deck = SMALL.deck.cards
@@ -60,7 +60,7 @@ def by_hand(first, second):
 
 @pytest.fixture(params=["whole", "tiled"])
 def way(request, monkeypatch):
-    """Both ways of counting, whatever the number of buckets."""
+    """Test both ways of counting for any number of buckets."""
     monkeypatch.setattr(counting, "TILED", 0 if request.param == "tiled" else 10**9)
     return request.param
 
@@ -134,7 +134,7 @@ def test_a_count_too_large_is_noticed(coarse):
 
 @pytest.mark.slow
 def test_tiles_and_row_groups_of_the_full_deck(monkeypatch):
-    """All runouts of some flops of hold'em by all ways."""
+    """Count all runouts of some flops of hold'em in all ways."""
     streets = Streets.of(get_game("holdem-limit"))
     buckets = percentile(Strengths.of(streets), [5, 25, 125, 625])
     boards = np.flatnonzero(np.isin(streets.parents(2), [3, 700, 1754]))
@@ -165,7 +165,7 @@ def test_counts_are_stored(coarse, fine, tmp_path, way):
 
 
 def test_a_sample_is_as_far_off_as_it_says():
-    """Rhode Island: the true distance of samples against the mean of what they claim."""
+    """Compare the true distance of samples with the mean of their estimates (Rhode Island)."""
     buckets = percentile(Strengths.of(Streets.of(get_game("rhode-island"))), [3, 9, 27])
     exact = joint(buckets).met
     exact /= exact.sum()
@@ -179,7 +179,7 @@ def test_a_sample_is_as_far_off_as_it_says():
     assert np.mean(true) < 0.05
 
 
-def test_what_cannot_be_counted(coarse):
+def test_impossible_counts_are_refused(coarse):
     with pytest.raises(InvalidValueError, match="different games"):
         joint(coarse, lossless(get_game("leduc")))
     with pytest.raises(InvalidValueError, match="at least 8 boards"):

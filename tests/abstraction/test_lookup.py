@@ -1,4 +1,4 @@
-"""Many hands looked up at once, against one after another."""
+"""Bulk look-ups of hands, compared with single look-ups."""
 
 import itertools
 
@@ -70,5 +70,5 @@ def test_wrong_rows_are_named(hands, boards, error, sentence):
 
 def test_a_card_twice_on_a_board_is_refused():
     found = build("percentile", get_game("rhode-island"), [3, 9, 27])
-    with pytest.raises(CardError, match="different ones of the deck"):
+    with pytest.raises(CardError, match="different and in the deck"):
         found.buckets_of([0], [[7, 7]])

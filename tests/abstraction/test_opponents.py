@@ -1,4 +1,4 @@
-"""Strength against clusters of opponents, by another program and against plain strength."""
+"""Strength against clusters of opponents, compared with another program and plain strength."""
 
 import warnings
 
@@ -54,8 +54,8 @@ def test_clusters_of_holdem_against_brute_force():
 
 
 @pytest.mark.parametrize("rules", [SMALL, get_game("rhode-island"), get_game("leduc")])
-def test_clusters_weighted_by_their_chance_are_plain_strength(rules):
-    """On every board, exactly: 2 · wins + ties add up, and so does what may be met."""
+def test_clusters_weighted_by_their_probability_are_plain_strength(rules):
+    """On every board, 2 · wins + ties and the numbers of possible hands add up exactly."""
     streets = Streets.of(rules)
     clusters = np.zeros(streets.num_hands, np.int64)
     clusters[streets.in_deck] = np.random.default_rng(1).integers(0, 4, len(streets.in_deck))
@@ -101,7 +101,7 @@ def test_clusters_before_the_flop_are_intervals_of_strength():
     assert OpponentStrengths.of(strengths.streets, buckets, [0]).wins.shape == (1, 52, 4)
 
 
-def test_what_cannot_be_a_cluster():
+def test_invalid_clusters_are_refused():
     streets = Streets.of(get_game("leduc"))
     with pytest.raises(InvalidValueError, match="one for each of 52 hands"):
         OpponentStrengths.of(streets, [0, 1, 2])

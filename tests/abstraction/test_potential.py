@@ -1,4 +1,4 @@
-"""Hand potential: against eval7, against strengths, and against what was published."""
+"""Hand potential, compared with eval7, with strengths and with published values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def royal() -> Streets:
 
 
 def counts_on(board: tuple[int, ...]) -> np.ndarray:
-    """Counts of every hand on one board of the full deck: [3, 3, 1326]."""
+    """Return the counts of every hand on one board of the full deck: [3, 3, 1326]."""
     out = np.empty((1, 3, 3, 1326), np.uint16)
     kernel.potentials(
         rank_tables(len(board) + 2),
@@ -54,7 +54,7 @@ def counts_on(board: tuple[int, ...]) -> np.ndarray:
 
 
 def counts_by_eval7(hand: tuple[int, ...], board: tuple[int, ...]) -> np.ndarray:
-    """Every opponent and every next card, one by one."""
+    """Enumerate every opponent hand and every next card."""
 
     def value(cards: tuple[int, ...]) -> int:
         return eval7.evaluate([CARDS[card] for card in cards])
@@ -116,7 +116,7 @@ def test_counts_do_not_depend_on_the_names_of_suits_or_the_order_of_cards(
         np.testing.assert_array_equal(found.on(board.tolist())[:, :, royal.in_deck], expected)
 
 
-def test_what_is_ahead_on_the_river_is_strength(royal: Streets) -> None:
+def test_leads_on_the_river_agree_with_strength(royal: Streets) -> None:
     # Who leads later, whoever leads now, is 2 · wins + ties over all rivers, counted without it.
     strengths = Strengths.of(royal)
     turn = Potential.of(royal, 2)
@@ -165,7 +165,7 @@ def test_rounds_without_one_card_to_come_have_no_potential(
     royal: Streets, r: int, come: int
 ) -> None:
     assert not has_potential(royal.rules, r)
-    with pytest.raises(InvalidValueError, match=f"one card to come; .* come {come}$"):
+    with pytest.raises(InvalidValueError, match=f"one card follows; .* is {come}$"):
         Potential.of(royal, r)
 
 

@@ -1,4 +1,4 @@
-"""Potential-aware buckets without a limit: what they tell apart, and what they cannot.
+"""Potential-aware buckets without a limit: what they can and cannot distinguish.
 
 The GS3 paper's sanity check: "If no limit is imposed on the fineness of the abstraction …, then our
 algorithm finds a lossless abstraction" (note 5). With no limit every different histogram has a
@@ -35,7 +35,7 @@ from equilibrist.solving.solve import solve
 
 
 def small(suits, ranks, hole):
-    """A game of three streets, a card each, whose exact value is found at once."""
+    """Return a game of three streets with one card each, which is solved exactly in no time."""
     return GameRules(
         name="small", betting="limit", blinds=(1, 1), raise_sizes=(2, 2, 4), max_raises=(1, 1, 1),
         num_suits=suits, num_ranks=ranks, num_hole_cards=hole, num_board_cards=(0, 1, 1),
@@ -47,14 +47,14 @@ GAME_NAMES = [f"{g.num_suits}x{g.num_ranks}, {g.num_hole_cards} in hand" for g i
 
 
 def without_limit(strengths):
-    """As many clusters and buckets as there may be use for."""
+    """Build the abstraction with the largest useful numbers of clusters and buckets."""
     most = 2 * strengths.streets[-1].boards.shape[0] * len(strengths.streets.in_deck)
     clusters = [most] * 3
     return potential_aware(strengths, [most] * len(strengths.streets), clusters=clusters)
 
 
 def classes(rules):
-    """Strengths that are none: the number of a hand's class instead."""
+    """Return artificial strengths: the number of a hand's class."""
     exact = lossless(rules)
     scales = tuple(int(number) for number in exact.num_buckets)
     return Strengths(exact.streets, (*exact.tables, exact.values), scales)
@@ -65,7 +65,7 @@ def value(game):
 
 
 def futures(rules):
-    """Every deal's tree of strengths, one by one: the buckets that a recipe can tell apart."""
+    """Return the tree of strengths of every deal: the buckets that a recipe can distinguish."""
     deck = rules.deck.cards
     hands = list(itertools.combinations(deck, rules.num_hole_cards))
 
@@ -125,7 +125,7 @@ def test_equal_equity_on_different_boards_is_not_equal():
     assert max(map(len, shared.values())) > 2
 
 
-def test_histograms_that_no_memory_holds_are_refused(monkeypatch):
+def test_histograms_that_do_not_fit_into_memory_are_refused(monkeypatch):
     monkeypatch.setattr("equilibrist.abstraction.histograms._MOST_COUNTS", 1000)
-    with pytest.raises(InvalidValueError, match="are too large; take at most 21 clusters"):
+    with pytest.raises(InvalidValueError, match="are too large; use at most 21 clusters"):
         without_limit(classes(GAMES[0]))

@@ -52,7 +52,7 @@ def test_links_lead_to_the_board_that_renaming_makes(ordered):
 
 
 def _cards(renaming: int) -> np.ndarray:
-    """What a renaming makes of each card, by the one-card hands of another game."""
+    """Return the image of each card under a renaming, from the one-card hands of another game."""
     return Streets.of(get_game("rhode-island")).renamed[renaming]
 
 
@@ -81,5 +81,5 @@ def test_bad_boards_are_refused():
         streets.locate((5, 5, 6))
     with pytest.raises(CardError, match="outside the deck"):
         Streets.of(get_game("leduc")).locate(parse_cards("2c"))
-    with pytest.raises(InvalidValueError, match="no one board before"):
+    with pytest.raises(InvalidValueError, match="no unique previous board"):
         streets.parents(3)

@@ -47,7 +47,7 @@ def psopti(strengths: Strengths, known: tuple[Potential | None, ...]) -> Abstrac
 
 
 def class_shares(abstraction: Abstraction, r: int, boards: np.ndarray | None = None) -> np.ndarray:
-    """How often hands are in each class of a street before the last."""
+    """Return the frequency of each class of a street before the last."""
     number = abstraction.configuration["classes"][r]
     chosen = np.arange(len(abstraction.tables[r])) if boards is None else boards
     table = abstraction.tables[r][chosen]
@@ -217,24 +217,24 @@ def test_any_rule_may_cluster(strengths: Strengths, known: tuple[Potential | Non
     assert found.configuration["clusters"] == "by_potential"
 
 
-def test_clusters_are_as_many_as_asked_and_none_is_empty() -> None:
+def test_clusters_have_the_requested_number_and_are_not_empty() -> None:
     random = np.random.default_rng(3)
     points = np.unique(random.integers(0, 6, (30, 2)), axis=0).astype(float)
     weights = random.integers(1, 9, len(points)).astype(float)
     for number in range(1, len(points) + 1):
         assert set(k_means(points, weights, number)) == set(range(number))
-    with pytest.raises(InvalidValueError, match="cannot be put into"):
+    with pytest.raises(InvalidValueError, match="cannot be divided into"):
         k_means(points, weights, len(points) + 1)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"numbers": (2, 3)}, "4 rounds: say for each"),
-        ({"numbers": (0, 3, 3, 3)}, "4 rounds: say for each"),
-        ({"taper": 0.5}, "1 or more, not 0.5"),
-        ({"low": 1.5}, "low is a chance"),
-        ({"high": -0.1}, "high is a chance"),
+        ({"numbers": (2, 3)}, "4 rounds: specify for each"),
+        ({"numbers": (0, 3, 3, 3)}, "4 rounds: specify for each"),
+        ({"taper": 0.5}, "at least 1, not 0.5"),
+        ({"low": 1.5}, "low must be a probability"),
+        ({"high": -0.1}, "high must be a probability"),
         ({"numbers": (1, 1, 1, 5000)}, "cannot be cut into 5000"),
         ({"numbers": (40, 1, 1, 1)}, "40 buckets in round 1 are more than the 36 classes"),
     ],

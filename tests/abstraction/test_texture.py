@@ -1,4 +1,4 @@
-"""EctomynX's classes of hands and textures of boards: what its report prints, and what follows."""
+"""EctomynX's classes of hands and textures of boards, compared with the published report."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_straight_draws_are_cards_that_make_a_straight(num_board: int) -> None:
 
 
 def best_straight(ranks: set[int]) -> int:
-    """Highest card of the best straight, or −1."""
+    """Return the highest card of the best straight, or −1."""
     for high in range(12, 2, -1):
         if all((high - i if high - i >= 0 else 12) in ranks for i in range(5)):
             return high

@@ -32,7 +32,7 @@ def test_cards_may_be_written_together_or_apart_in_either_case(text):
     assert cards_name(parse_cards(text)) == "AhKh"
 
 
-def test_no_text_is_no_cards():
+def test_empty_text_parses_to_zero_cards():
     assert parse_cards("  ") == ()
 
 
@@ -48,13 +48,13 @@ def test_a_bad_card_is_named_with_its_place(text, value, position):
 
 
 @pytest.mark.parametrize("text", ["", "AhKh"])
-def test_one_card_is_one_card(text):
-    with pytest.raises(CardError, match="one is wanted"):
+def test_parse_card_requires_exactly_one_card(text):
+    with pytest.raises(CardError, match="exactly one is expected"):
         parse_card(text)
 
 
 @pytest.mark.parametrize("card", [-1, 52, 10**9])
-def test_numbers_outside_the_deck_are_no_cards(card):
+def test_numbers_outside_the_deck_are_not_cards(card):
     with pytest.raises(CardError, match="is not a card"):
         card_name(card)
 
@@ -94,7 +94,7 @@ def test_a_card_is_made_of_a_rank_and_a_suit(rank, suit):
 
 
 @pytest.mark.parametrize("card", [52, -1, 10**30, 1.5, "As", None])
-def test_what_is_no_card_has_no_name(card):
+def test_an_invalid_card_has_no_name(card):
     with pytest.raises(CardError, match="is not a card"):
         card_name(card)
 

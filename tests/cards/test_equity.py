@@ -11,7 +11,7 @@ from equilibrist.cards.range import Range, parse_range
 from equilibrist.errors import CardError, InvalidValueError, RangeError, UnknownNameError
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # eval7 calls pyparsing by names that are going away
+    warnings.simplefilter("ignore")  # eval7 uses deprecated names of pyparsing
     import eval7
 
 
@@ -20,7 +20,7 @@ def counts(result: Equity) -> tuple[float, float, float, float]:
 
 
 def by_eval7(first: str, second: str, board: str, dead: str = "") -> tuple[float, float, float]:
-    """Wins, ties and losses by dealing every board out and asking eval7 who wins."""
+    """Wins, ties and losses counted by eval7 over every possible board."""
     wins = ties = losses = 0.0
     one, other = parse_range(first), parse_range(second)
     known = {*parse_cards(board), *parse_cards(dead)}
@@ -138,7 +138,7 @@ def test_equity_of_a_range_is_the_mean_of_its_hands() -> None:
     ("first", "second", "board"),
     [("AhKh", "QsQd", ""), ("QQ+,AK", "random", "2c7d9h"), ("AA:0.5,76s", "JJ,AKs:0.25", "")],
 )
-def test_monte_carlo_is_near_and_says_so(first: str, second: str, board: str) -> None:
+def test_monte_carlo_is_close_and_marked_inexact(first: str, second: str, board: str) -> None:
     cards = parse_cards(board)
     exact = equity(first, second, cards, method="exact")
     drawn = equity(first, second, cards, method="monte-carlo", samples=20_000, seed=3)
@@ -148,7 +148,7 @@ def test_monte_carlo_is_near_and_says_so(first: str, second: str, board: str) ->
     assert abs(drawn.equity - exact.equity) < 4 * drawn.standard_error
 
 
-def test_monte_carlo_standard_error_is_honest() -> None:
+def test_monte_carlo_standard_error_matches_the_spread() -> None:
     exact = equity("AhKh", "QsQd").equity
     drawn = [
         equity("AhKh", "QsQd", method="monte-carlo", samples=2000, seed=seed) for seed in range(100)
@@ -188,7 +188,7 @@ def test_boards_are_played_block_by_block(method: str, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("samples", [5, 99, 10**9 + 1, 9_000_000_000_000, 1e5, "many"])
-def test_samples_are_enough_and_not_endless(samples: int) -> None:
+def test_the_number_of_samples_has_a_minimum_and_a_maximum(samples: int) -> None:
     with pytest.raises(InvalidValueError, match="samples is a whole number from 100 to 1000000000"):
         equity("AA", "KK", method="monte-carlo", samples=samples)
 
@@ -200,7 +200,7 @@ def test_samples_are_enough_and_not_endless(samples: int) -> None:
         ("AhKh", "QQ", "Ah7d2c", "", CardError, "Ah is dealt twice"),
         ("QQ", "AhKh", "9c7d2c", "Kh", CardError, "Kh is dealt twice"),
         ("AhKh", "QQ", "9c7d2c", "9c", CardError, "9c is dealt twice"),
-        ("AhKh", "QQ", "9c7d2c3c4c5c", "", CardError, "up to 5 cards, not 6"),
+        ("AhKh", "QQ", "9c7d2c3c4c5c", "", CardError, "at most 5 cards, not 6"),
         ("AA", "KK", "AhAdAc", "", RangeError, "no hand of the range AA"),
         ("AA", "KK", "2c3c4c", "KhKdKcKs", RangeError, "no hand of the range KK"),
         ("AhKh,AhQh", "AhJh,AhTh", "", "", RangeError, "shares a card"),
@@ -235,6 +235,6 @@ def test_the_last_nine_cards_of_a_deck_are_enough() -> None:
     assert counts(result) == (1, 0, 0, 1)
 
 
-def test_weights_whose_product_vanishes_are_refused_by_name():
+def test_weights_whose_product_is_zero_are_refused():
     with pytest.raises(InvalidValueError, match="so small that their product is zero"):
         equity("AA:1e-200", "KK:1e-200", parse_cards("2c3c4d5d"))

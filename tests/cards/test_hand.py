@@ -43,8 +43,8 @@ def test_class_names_parse_back_and_fit_their_hands():
 
 
 @pytest.mark.parametrize("name", ["", "A", "AK", "KAs", "AAs", "AAo", "AKx", "1Ks", "AKso"])
-def test_what_is_no_class_is_refused(name):
-    with pytest.raises(CardError, match="is no class of hands"):
+def test_an_unknown_class_name_is_refused(name):
+    with pytest.raises(CardError, match="is not a class of hands"):
         parse_class(name)
 
 
@@ -65,12 +65,12 @@ def test_a_hand_is_made_of_cards(cards):
 
 
 @pytest.mark.parametrize("hand", [-1, NUM_HANDS, 0.5, 10**30])
-def test_what_is_no_hand_has_no_cards(hand):
+def test_an_invalid_hand_has_no_cards(hand):
     with pytest.raises(CardError, match="is not a hand"):
         hand_cards(hand)
 
 
 @pytest.mark.parametrize("number", [-1, NUM_CLASSES, 0.5])
-def test_what_is_no_class_has_no_name(number):
+def test_an_invalid_class_has_no_name(number):
     with pytest.raises(CardError, match="a class of hands is a whole number from 0 to 168"):
         class_name(number)

@@ -24,7 +24,7 @@ def renamed(deal, permutation, num_suits=4):
 
 @st.composite
 def deals(draw):
-    """A pattern, a deck and a deal of all its rounds."""
+    """Draw a pattern, a deck and a deal of all its rounds."""
     deck = draw(st.sampled_from([FULL_DECK, FULL_DECK, *DECKS]))
     rounds = draw(st.sampled_from(PATTERNS))
     assume(sum(rounds) <= len(deck))

@@ -1,4 +1,4 @@
-"""Numbers that Python itself would not read or print."""
+"""Numbers that Python itself cannot parse or print."""
 
 import pytest
 
@@ -23,11 +23,11 @@ from equilibrist.errors import InvalidValueError
         ("٣", None),
     ],
 )
-def test_digits_are_read_however_many_there_are(text, number):
+def test_any_number_of_digits_is_parsed(text, number):
     assert parse_whole(text, 99) == number
 
 
-def test_what_python_does_not_print_is_named():
+def test_values_that_python_cannot_print_are_described():
     nested = []
     for _ in range(100_000):
         nested = [nested]

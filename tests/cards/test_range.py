@@ -12,7 +12,7 @@ weights = st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 1e-5, 1.0]) | st.floats(0, 1)
 
 
 def classes(text: str) -> set[str]:
-    """Names of the classes that a text takes whole."""
+    """Return the names of the classes that a text includes completely."""
     taken = parse_range(text).weights > 0
     return {class_name(c) for c in range(169) if taken[class_table() == c].all()}
 

@@ -35,7 +35,7 @@ LADDER = [
 ]
 
 
-def test_descriptions_say_what_people_say():
+def test_descriptions_use_the_usual_words():
     for cards, words in LADDER:
         assert hand_description(parse_cards(cards)) == words
 
@@ -103,7 +103,7 @@ def test_hands_come_as_an_integer_matrix(hands):
         rank_hands(hands)
 
 
-def test_no_hands_have_no_values():
+def test_zero_hands_have_zero_values():
     assert rank_hands(np.zeros((0, 7), np.uint8)).tolist() == []
 
 

@@ -146,7 +146,7 @@ def begin(recipe, folder, last="round2"):
 def test_every_recipe_goes_on_after_its_first_round(recipe, tmp_path):
     rules = get_game("rhode-island")
     wanted = begin(recipe, tmp_path / "a")
-    with pytest.raises(StorageError, match="unfinished abstraction; go on with"):
+    with pytest.raises(StorageError, match="unfinished abstraction; continue it with"):
         Abstraction.open(tmp_path / "a")
     said: list[str] = []
     keep = UnfinishedFolder.open(tmp_path / "a", wanted)
@@ -212,7 +212,7 @@ def test_only_the_same_work_is_resumed(run, tmp_path):
     for sentence, command in others.items():
         code, text, error = run(*command, "--out", out, "--resume")
         assert (code, text, error.count("\n")) == (2, "", 1)
-        assert f"was begun with {sentence}; resume with the same" in error
+        assert f"was started with {sentence}; resume with the same" in error
     assert "or --resume if it is unfinished" in run(*same, "--out", out)[2]
     assert (out / "manifest.json").read_bytes() == before
     assert run(*same, "--out", out, "--resume")[0] == 0

@@ -117,7 +117,7 @@ def test_keys_that_are_no_text_are_no_keys(run, monkeypatch):
     monkeypatch.setattr(sys, "stdin", stdin)
     result = run("play", "always-call", "--hands", 1)
     assert result.returncode == 0
-    assert "is no key" in result.stdout
+    assert "is not a key" in result.stdout
 
 
 def test_a_full_disk_keeps_the_hands_before(sit, tmp_path, monkeypatch):

@@ -38,7 +38,7 @@ def test_before_the_flop_a_multiple_refers_to_the_big_blind():
     assert totals(BetMenu.parse(bets="2.5x"), Betting.start(NOLIMIT)) == [250]
 
 
-def test_a_multiple_says_nothing_where_there_is_no_bet():
+def test_a_multiple_does_not_apply_without_a_bet():
     assert totals(BetMenu.parse(bets="2.5x"), Betting.start(NOLIMIT, round=1, pot=400)) == []
 
 
@@ -129,7 +129,7 @@ def test_an_all_in_beyond_what_the_opponent_can_match_puts_the_opponent_all_in()
     assert totals(BetMenu.parse(bets="a,50%"), short) == [short.min_raise_to] == [5_700]
 
 
-def test_the_largest_stack_still_in_is_what_can_be_matched():
+def test_the_largest_remaining_stack_limits_what_can_be_matched():
     rules = replace(NOLIMIT, blinds=(100, 50, 0), stacks=(9_000, 500, 2_000))
     start = Betting.start(rules)
     assert (start.actor, start.max_matched_to) == (1, 500)
@@ -176,7 +176,7 @@ def test_more_caps_than_rounds_are_refused():
         ({"bets": "a", "raises": "a / a | a | a"}, "sizes of 3 seats for the 2 players"),
     ],
 )
-def test_a_menu_must_not_speak_of_what_the_game_has_not(menu, words):
+def test_a_menu_must_not_name_rounds_or_seats_that_the_game_lacks(menu, words):
     with pytest.raises(BetMenuError, match=words):
         BetMenu.parse(**menu).limit(NOLIMIT)
 
@@ -188,7 +188,7 @@ def test_a_menu_that_says_nothing_is_refused(menu):
 
 
 def test_a_no_limit_game_needs_sizes():
-    with pytest.raises(BetMenuError, match="say which bets"):
+    with pytest.raises(BetMenuError, match="specify which bets"):
         BetMenu().raise_actions(Betting.start(NOLIMIT))
 
 

@@ -197,7 +197,9 @@ def test_a_blind_may_take_the_whole_stack() -> None:
 def test_fold_is_legal_only_when_it_saves_money() -> None:
     assert not play(LIMIT, "c").can(FOLD)
     assert not play(LIMIT, "c", "c").can(FOLD)
-    with pytest.raises(IllegalActionError, match=r"f folds to no bet in holdem-limit 'c'"):
+    with pytest.raises(
+        IllegalActionError, match=r"f folds without facing a bet in holdem-limit 'c'"
+    ):
         play(LIMIT, "c", "f")
     assert play(LIMIT, "f").payoffs() == (5, -5)
 
@@ -212,7 +214,7 @@ def test_nothing_is_legal_after_the_end(action: Action) -> None:
 
 
 def test_each_kind_of_betting_refuses_the_raises_of_the_other() -> None:
-    with pytest.raises(IllegalActionError, match="limit raises have none"):
+    with pytest.raises(IllegalActionError, match="limit raises have no amount"):
         play(LIMIT, "r20")
     with pytest.raises(IllegalActionError, match="below the smallest raise r200"):
         play(NOLIMIT, "r")
@@ -262,7 +264,7 @@ def test_a_short_all_in_may_be_raised_again_by_the_third_player() -> None:
     assert betting.apply(raise_to(400)).to_act == (2,)
 
 
-def test_side_pots_are_contested_by_those_who_paid_for_them() -> None:
+def test_side_pots_are_contested_by_the_players_that_paid_for_them() -> None:
     rules = replace(THREE_HANDED, stacks=(200, 500, 1000))
     betting = play(rules, "r1000", "c", "c")
     assert betting.is_showdown
@@ -314,7 +316,7 @@ def test_actions_round_trip_through_their_text(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "x", "F", "cc", "r-5", "r5.5", "r 5", "c5", "dd", "d2", "r" + "9" * 5000, "r٥"]
 )
-def test_what_is_no_action_is_refused(text: str) -> None:
+def test_text_that_is_not_an_action_is_refused(text: str) -> None:
     with pytest.raises(RecordError, match="is not an action") as caught:
         parse_action(text)
     assert caught.value.value == text

@@ -70,12 +70,12 @@ def test_all_deals_of_kuhn_are_about_equally_frequent() -> None:
 
 @pytest.mark.parametrize("seed", [-1, 2**128])
 def test_a_seed_has_at_most_128_bits(seed: int) -> None:
-    with pytest.raises(InvalidValueError, match=r"a seed is 0 to 2\*\*128 - 1"):
+    with pytest.raises(InvalidValueError, match=r"a seed must be 0 to 2\*\*128 - 1"):
         Dealer(get_game("kuhn"), seed)
 
 
 def shake_words(seed: int) -> Iterator[int]:
-    """The words of a secret seed, written out from their definition."""
+    """Yield the words of a secret seed, computed from their definition."""
     for block in itertools.count():
         key = b"equilibrist deals" + seed.to_bytes(16, "little") + block.to_bytes(16, "little")
         digest = hashlib.shake_256(key).digest(4096)
@@ -84,7 +84,7 @@ def shake_words(seed: int) -> Iterator[int]:
 
 @pytest.mark.parametrize("name", ["kuhn", "holdem-limit", "discard-holdem"])
 @pytest.mark.parametrize("seed", [2**32, 2**127, 2**128 - 1])
-def test_larger_seeds_deal_by_words_that_tell_nothing_of_the_next(name: str, seed: int) -> None:
+def test_larger_seeds_deal_by_words_of_shake_256(name: str, seed: int) -> None:
     rules, words = get_game(name), shake_words(seed)
     for deal in itertools.islice(Dealer(rules, seed), 300):
         deck = sorted(rules.deck.cards, key=lambda card: (card & 3, card >> 2))

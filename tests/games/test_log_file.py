@@ -1,4 +1,4 @@
-"""Logs of any kind, whole and cut off."""
+"""Logs of any kind, complete and truncated."""
 
 import io
 from dataclasses import replace
@@ -36,7 +36,7 @@ def match_log():
 
 
 def same(hands, others):
-    """Whether hands are written the same; what nobody saw of a deal does not matter."""
+    """Return whether hands have the same text; cards that nobody saw may differ."""
     return list(map(log_line, hands)) == list(map(log_line, others))
 
 
@@ -142,7 +142,7 @@ def test_histories_may_be_cut_anywhere(match_log, tmp_path):
             assert "the log ends early" in read.rest
 
 
-def test_what_is_wrong_before_the_end_is_an_error_that_names_the_place(match_log, tmp_path):
+def test_a_problem_before_the_end_is_an_error_that_names_the_place(match_log, tmp_path):
     path = tmp_path / "bad.log"
     lines = list(log_lines(match_log))
     path.write_text("\n".join([*lines[:3], "STATE:9:x", *lines[3:]]) + "\n")

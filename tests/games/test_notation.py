@@ -1,4 +1,4 @@
-"""ACPC state lines: what is read, and what is wrong with the rest."""
+"""ACPC state lines: valid lines, and errors for invalid ones."""
 
 from __future__ import annotations
 
@@ -83,38 +83,43 @@ def test_a_board_in_the_first_round_stands_right_behind_the_hands() -> None:
     ("name", "line", "position", "words"),
     [
         # Foreign or truncated.
-        ("holdem-nolimit", "", 0, "opens with MATCHSTATE: or STATE:"),
-        ("holdem-nolimit", "#GAMEOVER", 0, "opens with"),
-        ("holdem-nolimit", "matchstate:0:30::9s8h|", 0, "opens with"),
-        ("holdem-nolimit", "MATCHSTATE:0:30:", 0, "4 fields where MATCHSTATE:<viewer>:<hand>"),
+        ("holdem-nolimit", "", 0, "must start with MATCHSTATE: or STATE:"),
+        ("holdem-nolimit", "#GAMEOVER", 0, "must start with"),
+        ("holdem-nolimit", "matchstate:0:30::9s8h|", 0, "must start with"),
+        ("holdem-nolimit", "MATCHSTATE:0:30:", 0, "4 fields, but MATCHSTATE:<viewer>:<hand>"),
         ("holdem-nolimit", "MATCHSTATE:0:30::9s8h|:c", 0, "6 fields"),
-        ("holdem-nolimit", "STATE:30:", 0, "3 fields where STATE:<hand>:<betting>:<cards> has 4"),
-        ("holdem-nolimit", "MATCHSTATE:0:30::9s8h", 17, "1 hands where"),
+        ("holdem-nolimit", "STATE:30:", 0, "3 fields, but STATE:<hand>:<betting>:<cards> has 4"),
+        ("holdem-nolimit", "MATCHSTATE:0:30::9s8h", 17, "1 hands, but"),
         ("holdem-nolimit", "MATCHSTATE:0:30:cc/:9s8h|", 25, "board cards of 0 later rounds"),
-        ("holdem-nolimit", "MATCHSTATE:0:30:cc/:9s8h|/8c8d", 26, "2 cards in '8c8d' where 3"),
+        ("holdem-nolimit", "MATCHSTATE:0:30:cc/:9s8h|/8c8d", 26, "'8c8d' has 2 cards; 3"),
         ("holdem-nolimit", "MATCHSTATE:0:30:cc/:9s8h|/8c8d5", 30, "'5' at character 5"),
         # Numbers.
-        ("holdem-nolimit", "MATCHSTATE:2:30::9s8h|", 11, "position is 0 to 1, not '2'"),
+        ("holdem-nolimit", "MATCHSTATE:2:30::9s8h|", 11, "position must be 0 to 1, not '2'"),
         ("holdem-nolimit", "MATCHSTATE:-1:30::9s8h|", 11, "not '-1'"),
-        ("holdem-nolimit", "MATCHSTATE:0:x::9s8h|", 13, "hand number is 0 to"),
-        ("holdem-nolimit", "MATCHSTATE:0:99999999999::9s8h|", 13, "hand number is 0 to 4294967295"),
+        ("holdem-nolimit", "MATCHSTATE:0:x::9s8h|", 13, "hand number must be 0 to"),
+        (
+            "holdem-nolimit",
+            "MATCHSTATE:0:99999999999::9s8h|",
+            13,
+            "hand number must be 0 to 4294967295",
+        ),
         ("holdem-nolimit", "MATCHSTATE:0:030::9s8h|", 13, "should read"),
         # Betting.
-        ("holdem-nolimit", "MATCHSTATE:0:30:x:9s8h|", 16, "'x' is no action"),
+        ("holdem-nolimit", "MATCHSTATE:0:30:x:9s8h|", 16, "'x' is not an action"),
         ("holdem-nolimit", "MATCHSTATE:0:30:cr:9s8h|", 17, "below the smallest raise r200"),
         ("holdem-nolimit", "MATCHSTATE:0:30:cr150:9s8h|", 17, "r150 is below"),
         ("holdem-nolimit", "MATCHSTATE:0:30:cr20001:9s8h|", 17, "above the largest raise r20000"),
-        ("holdem-nolimit", "MATCHSTATE:0:30:r" + "9" * 5000 + ":9s8h|", 16, "is no action"),
+        ("holdem-nolimit", "MATCHSTATE:0:30:r" + "9" * 5000 + ":9s8h|", 16, "is not an action"),
         ("holdem-nolimit", "MATCHSTATE:0:30:r0200:9s8h|", 17, "should read"),
         ("holdem-nolimit", "MATCHSTATE:0:30:ff:9s8h|", 17, "comes after the end"),
-        ("holdem-nolimit", "MATCHSTATE:0:30:cf:9s8h|", 17, "folds to no bet"),
+        ("holdem-nolimit", "MATCHSTATE:0:30:cf:9s8h|", 17, "folds without facing a bet"),
         ("holdem-nolimit", "MATCHSTATE:0:30:c/:9s8h|", 17, "should read"),
         ("holdem-nolimit", "MATCHSTATE:0:30:cc:9s8h|/8c8d5c", 18, "should read"),
         ("holdem-nolimit", "STATE:0:r20000c:9s8h|AhKh/8c8d5c/2c/3c", 15, "should read"),
-        ("holdem-limit", "STATE:0:rrrr:9s8h|AhKh", 11, "one raise more than the 3 allowed"),
-        ("holdem-limit", "STATE:0:r20:9s8h|AhKh", 8, "limit raises have none"),
+        ("holdem-limit", "STATE:0:rrrr:9s8h|AhKh", 11, "exceeds the 3 raises allowed"),
+        ("holdem-limit", "STATE:0:r20:9s8h|AhKh", 8, "limit raises have no amount"),
         # Cards.
-        ("holdem-nolimit", "MATCHSTATE:0:30::9s|", 17, "1 cards in '9s' where 0 or 2 belong"),
+        ("holdem-nolimit", "MATCHSTATE:0:30::9s|", 17, "'9s' has 1 cards; 0 or 2 are expected"),
         ("holdem-nolimit", "MATCHSTATE:0:30::9s9s|", 19, "9s appears twice"),
         ("holdem-nolimit", "STATE:30::9s8h|8h2c", 15, "8h is dealt twice"),
         ("holdem-nolimit", "MATCHSTATE:0:30:cc/:9s8h|/8c8d9s", 30, "9s is dealt twice"),
@@ -126,12 +131,12 @@ def test_a_board_in_the_first_round_stands_right_behind_the_hands() -> None:
         ("leduc", "MATCHSTATE:0:30::9s|", 17, "9s is not in the deck of leduc"),
         # Swaps.
         ("discard-holdem", "STATE:0:cc/dk:2cKh~3c7d|3c3d/4s5s6s", 19, "does not hold it"),
-        ("discard-holdem", "STATE:0:cc/dk:2cKh|3c3d/4s5s6s", 14, "0 swaps where the betting has 1"),
-        ("discard-holdem", "STATE:0:cc/kk:2cKh~2c7d|3c3d/4s5s6s", 14, "1 swaps where"),
+        ("discard-holdem", "STATE:0:cc/dk:2cKh|3c3d/4s5s6s", 14, "0 swaps, but the betting has 1"),
+        ("discard-holdem", "STATE:0:cc/kk:2cKh~2c7d|3c3d/4s5s6s", 14, "1 swaps, but"),
         ("discard-holdem", "STATE:0:cc/dk:2cKh~2c4s|3c3d/4s5s6s", 29, "4s is dealt twice"),
-        ("discard-holdem", "STATE:0:cc/dk:2cKh~2c|3c3d/4s5s6s", 19, "1 cards in '2c' where 2"),
+        ("discard-holdem", "STATE:0:cc/dk:2cKh~2c|3c3d/4s5s6s", 19, "'2c' has 1 cards; 2"),
         ("discard-holdem", "STATE:0:cc/c:2cKh|3c3d/4s5s6s", 11, "c is not legal"),
-        ("discard-holdem", "STATE:0:cc/d2c:2cKh|3c3d/4s5s6s", 12, "'2c' is no action"),
+        ("discard-holdem", "STATE:0:cc/d2c:2cKh|3c3d/4s5s6s", 12, "'2c' is not an action"),
     ],
 )
 def test_a_bad_line_is_refused_with_its_place(

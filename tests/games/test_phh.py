@@ -69,7 +69,7 @@ def records(draw: st.DrawFn) -> HandRecord:
 
 
 def final_state(text: str) -> Any:
-    """What PokerKit makes of a history, all of its states played, none of its actions invented."""
+    """Replay a history in PokerKit: all states are played and no action is added."""
     history = pokerkit.HandHistory.loads(text)
     *_, state = history
     assert not state.status
@@ -137,7 +137,7 @@ def test_raises_are_written_as_chips_of_the_street() -> None:
 @pytest.mark.parametrize(
     ("stack", "betting", "written"), [(50, "c///", []), (70, "cc///", ["p2 cc"])]
 )
-def test_a_check_that_decides_nothing_is_no_action(
+def test_a_check_that_decides_nothing_is_not_an_action(
     stack: int, betting: str, written: list[str]
 ) -> None:
     rules = replace(NOLIMIT, stacks=(20_000, stack))  # the dealer is all-in for less than a call
@@ -197,7 +197,7 @@ def test_we_read_what_pokerkit_writes(
 
 
 def choose_and_play(state: Any, data: st.DataObject) -> None:
-    """Move a state of PokerKit on by one step."""
+    """Advance a state of PokerKit by one step."""
     if state.can_deal_hole():
         state.deal_hole()
     elif state.can_deal_board():
@@ -234,37 +234,37 @@ finishing_stacks = [19700, 20300]
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"NT"', '"PO"', "variant is FT .* or NT .*, not 'PO'"),
-        ('"NT"', "[1]", "variant is FT"),
+        ('"NT"', '"PO"', "variant must be FT .* or NT .*, not 'PO'"),
+        ('"NT"', "[1]", "variant must be FT"),
         ('variant = "NT"', "", "the history has no field variant"),
         ("antes = [0, 0]", "", "the history has no field antes"),
-        ("antes = [0, 0]", "antes = [5, 5]", "antes is all zeros"),
-        ("[50, 100]", "[50, 100, 0]", "as many players as stacks and antes"),
+        ("antes = [0, 0]", "antes = [5, 5]", "antes must be zeros"),
+        ("[50, 100]", "[50, 100, 0]", "the same length as stacks and antes"),
         ("[50, 100]", "[100, 100]", "two different blinds"),
         ("[50, 100]", "[]", "two different blinds"),
-        ("[50, 100]", "50", "blinds_or_straddles is a list"),
+        ("[50, 100]", "50", "blinds_or_straddles must be a list"),
         ("[50, 100]", "[0.5, 1]", "whole chips"),
         ("[50, 100]", "[-50, 100]", "whole chips"),
-        ("[50, 100]", "[true, 100]", "holds numbers"),
+        ("[50, 100]", "[true, 100]", "must contain numbers"),
         ("[50, 100]", "[50, 1_000_000_000_000]", "whole chips"),
         ("[50, 100]", "[50, 0x" + "f" * 9000 + "]", "not a huge number"),
         ("[50, 100]", "[50, 1" + "0" * 9000 + "]", "not TOML"),
         ("[50, 100]", "[50, nan]", "whole chips"),
-        ("min_bet = 100", "min_bet = 200", "min_bet is the big blind, 100"),
+        ("min_bet = 100", "min_bet = 200", "min_bet must be the big blind, 100"),
         ("min_bet = 100", "small_bet = 100", "no field min_bet"),
-        ("[20000, 20000]", "[20000, 40]", "describe no game: a blind of 50 is above"),
-        ("hand = 7", "hand = -1", "hand is a name or a number"),
-        ("hand = 7", "hand = 1e9", "hand is a name or a number"),
-        ("hand = 7", "players = ['A']", "players has 2 names"),
-        ("hand = 7", "players = [1, 2]", "players is a list of texts"),
-        ("hand = 7", "_max_raises = 3", "describe no game"),
-        ("hand = 7", "_game = 3", "describe no game"),
+        ("[20000, 20000]", "[20000, 40]", "do not describe a game: a blind of 50 is above"),
+        ("hand = 7", "hand = -1", "hand must be a name or a number"),
+        ("hand = 7", "hand = 1e9", "hand must be a name or a number"),
+        ("hand = 7", "players = ['A']", "players must have 2 names"),
+        ("hand = 7", "players = [1, 2]", "players must be a list of texts"),
+        ("hand = 7", "_max_raises = 3", "do not describe a game"),
+        ("hand = 7", "_game = 3", "do not describe a game"),
         ("hand = 7", "hand = [[[", "not TOML"),
         ("hand = 7", "hand = " + "[" * 5000, "nested too deeply"),
-        ("[19700, 20300]", "[19800, 20200]", r"finishing_stacks is \[19700, 20300\]"),
-        ("AhKh", "AhKhQh", "action 1 'd dh p1 AhKhQh': p1 has 2 cards"),
+        ("[19700, 20300]", "[19800, 20200]", r"finishing_stacks must be \[19700, 20300\]"),
+        ("AhKh", "AhKhQh", "action 1 'd dh p1 AhKhQh': p1 has at most 2 cards"),
         ("AhKh", "AhXh", "action 1 .*'Xh' .*is not a card"),
-        ("AhKh", "Ah??", "action 1 .*known in full or not at all"),
+        ("AhKh", "Ah??", "action 1 .*known completely or not at all"),
         ("AhKh", "Ah", "Ah is not a hand"),
         ("AhKh", "AhAh", "action 1 .*Ah is dealt twice"),
         ("QsQd", "AhQd", "action 2 'd dh p2 AhQd': Ah is dealt twice"),
@@ -272,25 +272,25 @@ finishing_stacks = [19700, 20300]
         ("2c7d9h", "2c7d", "action 6 .*the board has 3 cards in this round, not 2"),
         ("2c7d9h", "2c7d9hTh", "action 5 .*the board has 3 cards in this round, not 4"),
         ("2c7d9h", "2c7d??", "action 5 .*must be known"),
-        ("p2 cbr 300", "p1 cbr 300", "action 3 'p1 cbr 300': it is the turn of p2"),
+        ("p2 cbr 300", "p1 cbr 300", "action 3 'p1 cbr 300': p2 is to act"),
         ("p2 cbr 300", "p3 cbr 300", "action 3 .*players are p1 to p2"),
         ("p2 cbr 300", "p2 cbr 150", "action 3 .*below the smallest raise r200"),
         ("p2 cbr 400", "p2 cbr 19701", "action 7 .*above the largest raise r20000"),
-        ("p2 cbr 300", "p2 cbr -300", "action 3 .*no whole number"),
-        ("p2 cbr 300", "p2 cbr 300.5", "action 3 .*no whole number"),
-        ("p2 cbr 300", "p2 cbr 1" + "0" * 50, "action 3 .*no whole number"),
+        ("p2 cbr 300", "p2 cbr -300", "action 3 .*not a whole number"),
+        ("p2 cbr 300", "p2 cbr 300.5", "action 3 .*not a whole number"),
+        ("p2 cbr 300", "p2 cbr 1" + "0" * 50, "action 3 .*not a whole number"),
         ("p2 cbr 300", "p2 bets 300", "action 3 'p2 bets 300': unknown action"),
-        ("p2 cbr 300", "p2 sd Qs", "action 3 .*sd is no action of hold'em"),
+        ("p2 cbr 300", "p2 sd Qs", "action 3 .*sd is not an action of hold'em"),
         ("p2 cbr 300", "p2 sm QsQd", "action 3 .*after the last bet"),
-        ("p2 cbr 400", "p2 f", "action 7 'p2 f': f folds to no bet"),
+        ("p2 cbr 400", "p2 f", "action 7 'p2 f': f folds without facing a bet"),
         ('"p1 f"]', '"p1 f", "p2 cc"]', "action 9 .*comes after the end"),
         ('"p1 f"]', '"p1 f", "d db 3c"]', "action 9 .*the board has 3 cards"),
         ('"p1 f"]', '"p1 f", "d dh p1 3c"]', "action 9 .*before the first bet"),
         ('"p1 f"]', '"p1 f", "p2 sm QsQc"]', "action 9 .*p2 was dealt QsQd"),
-        ('"p1 f"]', '"p1 f", "p2 sm Qs"]', "action 9 .*shown in full"),
-        (', "p1 f"]', "]", "the actions end before the hand: p1 acts"),
-        (', "p1 f"]', ', "p1 cc"]', "the actions end before the hand: p1 acts"),
-        ("actions = [", "actions = [1, ", "(not TOML|actions is a list of texts)"),
+        ('"p1 f"]', '"p1 f", "p2 sm Qs"]', "action 9 .*must be shown"),
+        (', "p1 f"]', "]", "the actions end before the hand does: p1 is to act"),
+        (', "p1 f"]', ', "p1 cc"]', "the actions end before the hand does: p1 is to act"),
+        ("actions = [", "actions = [1, ", "(not TOML|actions must be a list of texts)"),
     ],
 )
 def test_a_bad_history_is_refused_in_one_sentence(old: str, new: str, message: str) -> None:
@@ -338,10 +338,10 @@ def test_showdowns_need_hands_that_are_known(
 
 def test_limit_raises_have_one_size_and_a_cap() -> None:
     text = (LOGS / "limit.phh").read_text()
-    with pytest.raises(RecordError, match="action 3 'p2 cbr 25': the raise is to 20, not 25"):
+    with pytest.raises(RecordError, match="action 3 'p2 cbr 25': the raise must be to 20, not 25"):
         parse_phh(text.replace("p2 cbr 20", "p2 cbr 25"))
     capped = text + "_max_raises = [2, 4, 4, 4]\n"
-    with pytest.raises(RecordError, match=r"action 5 .*one raise more than the 2 allowed"):
+    with pytest.raises(RecordError, match=r"action 5 .*exceeds the 2 raises allowed"):
         parse_phh(capped)
 
 

@@ -1,4 +1,4 @@
-"""Random hands of every game, and of games nobody thought of: what must hold at every step."""
+"""Random hands of every game and of random games: invariants that hold at every step."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def invented(draw: st.DrawFn) -> GameRules:
 
 
 def choices(state: HandState) -> list[Action]:
-    """All legal actions; of a span of raises the ends and the middle."""
+    """Return all legal actions; of a span of raises, the ends and the middle."""
     legal = state.legal_actions()
     actions = list(legal.actions)
     if legal.raise_to is not None:

@@ -1,4 +1,4 @@
-"""Log lines and match logs: known hands, round trips, and what is wrong with wrong ones."""
+"""Log lines and match logs: known hands, round trips, and errors for invalid ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ VALUES, NAMES = GOOD.index("-20000"), GOOD.index("Bob")
 
 
 def play(rules: GameRules, seed: int, number: int, choose: st.DataObject) -> HandState:
-    """A random hand: the deal of a number from a seed, any legal action at each turn."""
+    """Draw a random hand: a deal by seed and number, any legal action at each turn."""
     dealer = Dealer(rules, seed)
     for _ in range(number):
         next(dealer)
@@ -80,14 +80,14 @@ def test_players_are_in_player_order_and_the_score_in_seat_order() -> None:
     assert read_log(LIMIT, swapped).seats == ("Bob", "Alice")
 
 
-def test_a_log_is_read_whatever_its_line_ends_and_without_the_last() -> None:
+def test_a_log_is_read_with_any_line_ends_and_without_the_last() -> None:
     text = (LOGS / "nolimit.log").read_text()
     log = read_log(NOLIMIT, LOGS / "nolimit.log")
     for variant in (text.replace("\n", "\r\n"), text.rstrip("\n"), text.replace("\n", "\n\n")):
         assert read_log(NOLIMIT, variant.splitlines(keepends=True)) == log
 
 
-def test_a_log_that_broke_off_between_hands_has_no_score_line() -> None:
+def test_a_log_that_ends_between_hands_has_no_score_line() -> None:
     lines = (LOGS / "limit.log").read_text().splitlines()[:6]
     log = read_log(LIMIT, lines)
     assert not log.is_finished
@@ -139,7 +139,7 @@ def test_an_odd_pot_may_be_split_exactly_or_to_the_lowest_players() -> None:
     assert read_log(rules, [*lines, "SCORE:5|-10|5:a|b|c"]).score == (5, -10, 5)
 
 
-def test_amounts_of_the_hand_and_of_the_street_differ_by_what_was_in_before() -> None:
+def test_amounts_of_the_hand_and_of_the_street_differ_by_the_earlier_chips() -> None:
     flop = parse_betting(NOLIMIT, "r300c/")
     assert street_total(flop, 900) == 600
     preflop = parse_betting(NOLIMIT, "")
@@ -187,9 +187,9 @@ def test_a_match_dealt_from_a_seed_replays_to_the_same_hands_and_scores(
 
 def test_a_wrong_seed_is_found_at_the_first_hand_whose_cards_differ() -> None:
     log = read_log(LIMIT, LOGS / "limit.log")
-    with pytest.raises(RecordError, match=r"seed 1 deals .* in hand 0, and the log says 5d5c"):
+    with pytest.raises(RecordError, match=r"seed 1 deals .* in hand 0, but the log has 5d5c"):
         replay(log, seed=1)
-    with pytest.raises(InvalidValueError, match="give the seed"):
+    with pytest.raises(InvalidValueError, match="specify the seed"):
         replay(replace(log, header=None))
     with pytest.raises(EquilibristError, match="seed"):
         replay(log, seed=-1)
@@ -209,10 +209,10 @@ def test_a_written_file_reads_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message", "position"),
     [
-        ("", "a hand is STATE:", 0),
-        ("MATCHSTATE:0:0:cc:Ks|Qs", "a hand is STATE:", 0),
-        ("\x7fELF", "a hand is STATE:", 0),
-        (GOOD[:30], "a hand is STATE:", 0),
+        ("", "a hand must be STATE:", 0),
+        ("MATCHSTATE:0:0:cc:Ks|Qs", "a hand must be STATE:", 0),
+        ("\x7fELF", "a hand must be STATE:", 0),
+        (GOOD[:30], "a hand must be STATE:", 0),
         (GOOD.replace(":1:", ":-1:"), "hand number", 6),
         (GOOD.replace(":1:", ":99999999999:"), "hand number", 6),
         (GOOD.replace("20000c///", "20001c///"), "above the largest raise", 8),
@@ -222,16 +222,16 @@ def test_a_written_file_reads_back(tmp_path: Path) -> None:
         (GOOD.replace("7h5d", ""), "player 1's cards are not known", VALUES - 4),
         (
             GOOD.replace("-20000", "-2000"),
-            "written to win -2000 and by the rules wins -20000",
+            "wins -2000 in the line, but by the rules -20000",
             VALUES,
         ),
-        (GOOD.replace("|20000:", "|19999.5:"), "written to win 19999.5", VALUES + 7),
-        (GOOD.replace("-20000", "much"), "'much' is no number of chips", VALUES),
-        (GOOD.replace("-20000", "-1" + "0" * 5000), "is no number of chips", VALUES),
-        (GOOD.replace("-20000", "nan"), "'nan' is no number of chips", VALUES),
+        (GOOD.replace("|20000:", "|19999.5:"), "wins 19999.5 in the line", VALUES + 7),
+        (GOOD.replace("-20000", "much"), "'much' is not a number of chips", VALUES),
+        (GOOD.replace("-20000", "-1" + "0" * 5000), "is not a number of chips", VALUES),
+        (GOOD.replace("-20000", "nan"), "'nan' is not a number of chips", VALUES),
         (GOOD.replace("-20000|", ""), "1 values for 2 players", VALUES),
         (GOOD.replace("Bob|", ""), "1 names for 2 players", NAMES),
-        (GOOD.replace("Bob|Alice", "Bob|"), "a player's name is printable", NAMES),
+        (GOOD.replace("Bob|Alice", "Bob|"), "a player's name must be printable", NAMES),
         (GOOD.replace("Alice", "Alice:"), "7 fields", 0),
     ],
 )
@@ -251,20 +251,20 @@ def test_a_bad_line_is_refused_in_one_sentence(
     [
         ([], "the log has no hands", 0),
         (["# a comment"], "the log has no hands", 1),
-        (["# name/game/hands/seed x y -3 0"], "the header is", 1),
-        (["# name/game/hands/seed x y 3 " + "9" * 50], "the header is", 1),
-        (["", "TO 1 at 1.5 MATCHSTATE:0:0::Ks|"], "line 2: a hand is STATE", 2),
-        (["STATE:0:cc:Ks|Qs:1|-1:A|B", "STATE:0:cc:Ks|Qs:1|-1:B|A"], "numbers must rise", 2),
+        (["# name/game/hands/seed x y -3 0"], "the header must be", 1),
+        (["# name/game/hands/seed x y 3 " + "9" * 50], "the header must be", 1),
+        (["", "TO 1 at 1.5 MATCHSTATE:0:0::Ks|"], "line 2: a hand must be STATE", 2),
+        (["STATE:0:cc:Ks|Qs:1|-1:A|B", "STATE:0:cc:Ks|Qs:1|-1:B|A"], "numbers must increase", 2),
         (["STATE:0:cc:Ks|Qs:1|-1:A|B", "STATE:1:cc:Ks|Qs:1|-1:C|A"], "C is not one of", 2),
         (["STATE:0:cc:Ks|Qs:1|-1:A|B", "STATE:1:cc:Ks|Qs:1|-1:A|A"], "A is not one of", 2),
         (["STATE:0:cc:Ks|Qs:1|-1:A|B", "SCORE:1|-1:A|C"], "C is not one of", 2),
-        (["STATE:0:cc:Ks|Qs:1|-1:A|B", "SCORE:-1|1:A|B"], "A's score is written as -1", 2),
+        (["STATE:0:cc:Ks|Qs:1|-1:A|B", "SCORE:-1|1:A|B"], "A's score is -1, but", 2),
         (["STATE:0:cc:Ks|Qs:1|-1:A|B", "SCORE:1.5|-1.5:A|B"], "the hands sum to 1 ", 2),
-        (["STATE:0:cc:Ks|Qs:1|-1:A|B", "SCORE:1|-1"], "a score is SCORE", 2),
+        (["STATE:0:cc:Ks|Qs:1|-1:A|B", "SCORE:1|-1"], "a score must be SCORE", 2),
         (["STATE:0:cc:Ks|Qs:1|-1:A|B", "SCORE:1:A|B"], "1 values for 2 players", 2),
         (["SCORE:1|-1:A|B"], "the hands sum to 0", 1),
         (["SCORE:0|0:A|B", "STATE:0:cc:Ks|Qs:1|-1:A|B"], "follows the SCORE", 2),
-        (["# name/game/hands/seed x y 3 0", "SCORE:0|0:A|B"], "0 hands where the header says 3", 2),
+        (["# name/game/hands/seed x y 3 0", "SCORE:0|0:A|B"], "0 hands, the header 3", 2),
         (["STATE:0:cc:Ks|Qs:1|-1:A|B\n", "STATE:1:cc:Ks"], "may be cut off", 2),
     ],
 )
@@ -340,7 +340,7 @@ def test_a_log_with_a_gap_replays() -> None:
     log = MatchLog(KUHN, ("A", "B"), (HandRecord.of(state, ("A", "B")),))
     assert replay(log, seed=5).hands == log.hands
     twice = replace(log, hands=log.hands * 2)
-    with pytest.raises(RecordError, match="numbers rise"):
+    with pytest.raises(RecordError, match="numbers must increase"):
         replay(twice, seed=5)
 
 

@@ -1,4 +1,4 @@
-"""Game definitions: what is read, what is written, what is refused."""
+"""Game definitions: reading, writing and errors."""
 
 from __future__ import annotations
 
@@ -65,19 +65,29 @@ def test_a_file_names_its_game(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
-        ("GameDef", "Game", 3, "opens with GAMEDEF"),
+        ("GameDef", "Game", 3, "must start with GAMEDEF"),
         ("maxRaises", "maxRaise", 10, "maxRaise: unknown key; did you mean maxRaises?"),
         ("maxRaises", "!!", 10, "unknown key"),
         ("blind = 10 5", "blind = 10 x", 7, "blind: 'x' is not a whole number"),
         ("blind = 10 5", "blind = 10 ٥", 7, "blind: '٥' is not a whole number"),
         ("blind = 10 5", "blind = 10 -5", 7, "blind: -5 is negative"),
         ("blind = 10 5", "blind = 10 99999999999", 7, "2147483647"),
-        ("blind = 10 5", "blind = 10 2147483648", 7, "blinds holds whole numbers 0 to 2147483647"),
-        ("blind = 10 5", "blind = 10 5 5", 7, "blind: too many values; 2 wanted, not 3"),
+        (
+            "blind = 10 5",
+            "blind = 10 2147483648",
+            7,
+            "blinds must contain whole numbers 0 to 2147483647",
+        ),
+        ("blind = 10 5", "blind = 10 5 5", 7, "blind: too many values; 2 expected, not 3"),
         ("blind = 10 5", "blind = 10", 7, "blind: too few values"),
         ("numrounds = 4", "numRounds = 3", 8, "raiseSize: too many values"),
         ("numrounds = 4", "numRounds = 4\nnumRounds = 4", 7, "given twice, first in line 6"),
-        ("numRanks = 13", "numRanks = 14", 12, "numRanks: num_ranks holds whole numbers 1 to 13"),
+        (
+            "numRanks = 13",
+            "numRanks = 14",
+            12,
+            "numRanks: num_ranks must contain whole numbers 1 to 13",
+        ),
         ("firstPlayer = 2", "firstPlayer = 0", 9, "firstPlayer: first_players"),
         ("firstPlayer = 2", "firstPlayer = 3", 9, "firstPlayer: first_players"),
         ("maxRaises = 3", "maxRaises = 256", 10, "maxRaises"),
@@ -114,7 +124,7 @@ def test_a_missing_key_is_named(key: str) -> None:
         parse_rules(text)
 
 
-def test_the_kind_of_betting_must_be_said() -> None:
+def test_the_kind_of_betting_is_required() -> None:
     with pytest.raises(GameFileError, match="neither limit nor nolimit"):
         parse_rules(HOLDEM.replace("LIMIT\n", ""))
 
@@ -228,7 +238,9 @@ def test_every_name_reads_back(name: str) -> None:
     assert parse_rules(rules_text(rules)) == rules
 
 
-def test_what_is_too_long_is_no_definition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_too_long_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "long.game").write_text(rules_text(get_game("leduc")))
     monkeypatch.setattr("equilibrist.games.files.MOST_CHARACTERS", 100)
     with pytest.raises(GameFileError, match="longer than 100 characters"):
@@ -242,7 +254,7 @@ def test_our_comments_hold_only_our_keys(word: str) -> None:
         parse_rules(text)
 
 
-def test_a_byte_order_mark_is_no_part_of_a_definition(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "kuhn.game"
     path.write_text("\ufeff" + rules_text(get_game("kuhn")), encoding="utf-8")
     assert read_rules(path) == get_game("kuhn")

@@ -57,7 +57,7 @@ def test_payoffs_need_the_end_and_the_cards() -> None:
         play("kuhn", deal_of("As|Qs"), "c").payoffs()
     with pytest.raises(InvalidValueError, match="player 1's cards are not known"):
         play("kuhn", deal_of("As|"), "c c").payoffs()
-    with pytest.raises(InvalidValueError, match="board at the showdown is not known"):
+    with pytest.raises(InvalidValueError, match="need the complete board"):
         play("leduc", deal_of("As|Qs"), "c c c c").payoffs()
     assert play("kuhn", deal_of("|"), "r f").payoffs() == (1, -1)
 
@@ -108,8 +108,8 @@ def test_only_cards_held_can_be_swapped(action: str) -> None:
         ("", "d2c", "comes where no card may be swapped"),  # before the flop
         ("c c d2c k", "d7d", "comes where no card may be swapped"),  # twice, after both had a turn
         ("c c d2c k c c d7d k c c", "dAc", "comes where no card may be swapped"),  # on the river
-        ("c c d2c", "d7d", "names no card of player 1"),  # twice in a row
-        ("c c", "d3d", "names no card of player 0"),  # out of turn
+        ("c c d2c", "d7d", "does not name a card of player 1"),  # twice in a row
+        ("c c", "d3d", "does not name a card of player 0"),  # out of turn
     ],
 )
 def test_swaps_out_of_turn_are_said(before: str, action: str, words: str) -> None:
@@ -163,7 +163,9 @@ def test_cards_outside_the_deck_are_refused(card: Card) -> None:
 
 def test_an_action_after_the_end_is_refused_with_the_state() -> None:
     state = play("leduc", deal_of("Qs|As", "Qh"), "r f")
-    with pytest.raises(IllegalActionError, match=r"c comes after the end in STATE:0:rf:Qs\|As"):
+    with pytest.raises(
+        IllegalActionError, match=r"c comes after the end of the hand in STATE:0:rf:Qs\|As"
+    ):
         state.apply(parse_action("c"))
 
 
@@ -184,7 +186,7 @@ def test_a_hand_has_a_number_that_a_line_can_say(number: int) -> None:
 @pytest.mark.parametrize("viewer", [2, 3, -1, 0.5])
 def test_only_players_look(viewer: int) -> None:
     state = parse_state(get_game("kuhn"), "STATE:0:c:Ks|Qs").state
-    with pytest.raises(InvalidValueError, match="the player who looks"):
+    with pytest.raises(InvalidValueError, match="the viewer"):
         state_line(state, viewer)
 
 

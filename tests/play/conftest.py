@@ -1,4 +1,4 @@
-"""Matches over TCP in one process: two clients in threads of their own."""
+"""Matches over TCP in one process: two clients in separate threads."""
 
 import contextlib
 import socket
@@ -13,7 +13,7 @@ NAMES = ("Ann", "Bob")
 
 
 class Tapped(Wire):
-    """A wire that keeps what it has received."""
+    """A wire that records the lines it receives."""
 
     def __init__(self, link):
         super().__init__(link)
@@ -27,7 +27,7 @@ class Tapped(Wire):
 
 
 class Served:
-    """What a match over TCP came to: the match, its log, warnings, what each client was sent."""
+    """The result of a match over TCP: match, log, warnings and the lines each client received."""
 
     def __init__(self):
         self.match, self.log, self.warnings, self.taps = None, [], [], []
@@ -35,7 +35,7 @@ class Served:
 
 @pytest.fixture
 def over_tcp():
-    """Plays a match of two clients, functions of a wire, by some `serve` function."""
+    """Return a function that plays a match of two clients (functions of a wire) with `serve`."""
 
     def play(serve, game, clients, hands, **settings):
         served, wires, threads = Served(), [], []
@@ -46,8 +46,8 @@ def over_tcp():
                 served.taps.append(Tapped(link))
                 threads.append(threading.Thread(target=_run, args=(client, served.taps[-1])))
                 threads[-1].start()
-            told = {"log": served.log.append, "warn": served.warnings.append}
-            served.match = serve(game, tuple(wires), NAMES, hands, **told, **settings)
+            callbacks = {"log": served.log.append, "warn": served.warnings.append}
+            served.match = serve(game, tuple(wires), NAMES, hands, **callbacks, **settings)
             for wire in wires:
                 wire.close()
             for thread in threads:

@@ -1,4 +1,4 @@
-"""What lines of the ACPC protocol mean, without a network."""
+"""The meaning of lines of the ACPC protocol, without a network."""
 
 import itertools
 import random
@@ -35,7 +35,7 @@ TRANSCRIPTS = Path(__file__).parent / "transcripts"
 
 
 def transcript(name):
-    """Who speaks and what, line by line."""
+    """Return the speaker and the text of every line."""
     lines = (TRANSCRIPTS / f"{name}.txt").read_text().splitlines()
     return [(line[:3], line[4:]) for line in lines]
 
@@ -82,7 +82,7 @@ def test_a_client_says_what_the_transcripts_say(name, game):
             return parse_action(asked[len(said) - 1].rpartition(":")[2])
 
     class Recording:
-        """A wire whose dealer says the transcript, whatever it hears."""
+        """A wire whose dealer sends the transcript, whatever it receives."""
 
         dealer = iter([line for speaker, line in lines if speaker == "S->"])
 
@@ -228,7 +228,7 @@ ALPHABET = "MATCHSTATE:0123456789fcrkd/|#;~ 5d5c9hQdAs\x00é\t-+"
 
 
 def mutated(rng, line):
-    """A line with some characters changed, left out, put in, cut off or doubled."""
+    """Return a line with some characters changed, removed, inserted, truncated or doubled."""
     for _ in range(rng.randrange(4)):
         at = rng.randrange(len(line) + 1)
         kind = rng.randrange(5)
@@ -246,7 +246,7 @@ def mutated(rng, line):
 
 
 def said_lines(rng, game, count):
-    """Random states of random hands, each with a line that somebody may say to it."""
+    """Yield random states of random hands, each with a possible line of a client."""
     endings = [":f", ":c", ":r", ":r250", ":r20000", ":k", ":d5d", "", ":", ":r0", ":rr", ":-1"]
     player = Uniform()
     player.reset(rng.randrange(2**32))

@@ -1,4 +1,4 @@
-"""Compiled matches of tables against plain play of the same cards and lots, and exact worth."""
+"""Compiled matches of tables, compared with plain play of the same hands and with exact values."""
 
 import functools
 import itertools
@@ -63,7 +63,7 @@ def random_plans(game, seed):
 
 
 def exact_player(name, seed, *, menu=None, symmetry=None, threshold=0.0):
-    """A strategy of random chances in an exact game, or in one with fewer raises."""
+    """Return a strategy of random probabilities in an exact game, or in one with fewer raises."""
     game = exact_game(get_game(name), *([menu] if menu else []), symmetry=symmetry)
     plans = random_plans(game, seed)
     proof = Evaluation(0, (0, 0), "chips")
@@ -88,14 +88,14 @@ def bucket_player(name, seed, threshold=0.0):
 
 
 def mixed(word):
-    """SplitMix64's finaliser on whole numbers (Steele, Lea and Flood 2014)."""
+    """Apply SplitMix64's finaliser to whole numbers (Steele, Lea and Flood 2014)."""
     word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & WORD
     word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & WORD
     return word ^ (word >> 31)
 
 
 def chances_of(player, view):
-    """Chance of each legal action, as the player's own `act` would have them."""
+    """Return the probability of each legal action, as in the player's own `act`."""
     legal = view.legal_actions().actions
     if isinstance(player, Uniform):
         return dict.fromkeys(legal, 1 / len(legal))
@@ -116,7 +116,7 @@ def chances_of(player, view):
 
 
 def plain_match(rules, players, deals, seed, run=0, agreed_rounds=0):
-    """The states in which hands end, by the rules' own engine."""
+    """Return the states in which hands end, computed by the rules."""
     (key,) = np.random.SeedSequence([seed, run, 2]).generate_state(1, np.uint64).tolist()
     dealer, ends = Dealer(rules, seed), []
     for number in range(deals):
@@ -225,7 +225,7 @@ def test_long_matches_win_the_exact_expectation(name, hands):
     assert chips.std() > 1
 
 
-def test_a_bucket_strategy_wins_what_it_is_worth_among_buckets():
+def test_a_bucket_strategy_wins_its_value_among_buckets():
     game, buckets = bucketed("rhode-island")
     rules, plans = get_game("rhode-island"), random_plans(game, 7)
     players = (
@@ -302,7 +302,7 @@ def test_a_match_says_how_far_it_is(monkeypatch):
     assert shares == pytest.approx([1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6, 1])
 
 
-def test_who_is_no_table_is_asked():
+def test_players_that_are_not_tables_are_asked():
     class Stubborn(Mix):
         def act(self, view):
             return CALL
@@ -334,7 +334,7 @@ def test_a_bucket_strategy_fits_its_game():
 
 
 def payoffs_of_leaves(tree):
-    """Payoffs of both players at every leaf, for a win, a tie and a loss of player 0: [V, 3, 2]."""
+    """Return both players' payoffs at every leaf for a win, tie and loss of player 0: [V, 3, 2]."""
     bettings, found = [Betting.start(tree.rules)], np.zeros((len(tree), 3, 2), np.int64)
     for node in range(len(tree)):
         if node:
@@ -349,7 +349,7 @@ def payoffs_of_leaves(tree):
 
 
 def check_chips(rules, players, deals, seed):
-    """Chips of every hand are those of the rules' engine, and none is made or lost."""
+    """Check that the chips of every hand agree with the rules and sum to zero."""
     match = TableMatch.of(rules, players)
     chips, leaves = match.play(deals, seed=seed)
     known = payoffs_of_leaves(match.tree)

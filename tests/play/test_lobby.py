@@ -1,4 +1,4 @@
-"""Who gets a seat: clients that greet, and nobody else."""
+"""Seats are given to clients that greet, and to nobody else."""
 
 import contextlib
 import functools
@@ -25,7 +25,7 @@ GREET = {
 
 
 class Street:
-    """A lobby, and who comes to its doors."""
+    """A lobby and the connections to its ports."""
 
     def __init__(self, stack, greeting, doors=1):
         listeners = [stack.enter_context(Listener()) for _ in range(doors)]
@@ -80,15 +80,15 @@ def test_silent_strangers_slow_ones_and_browsers_keep_nobody_out(street):
     assert "speaks 'GET / HTTP/1.1'" in here.warnings[0]
 
 
-def test_who_says_nothing_is_refused_and_learns_why(street):
+def test_a_silent_client_is_refused_with_a_reason(street):
     here = street("acpc")
     stranger = here.comes()
     with pytest.raises(NetworkError, match="nobody connects to port"):
         here.lobby.fill(1, 0.6)
-    assert "says nothing for 0.3 s, while this dealer waits for VERSION:2.0.0" in here.warnings[0]
+    assert "sends nothing for 0.3 s, while this dealer waits for VERSION:2.0.0" in here.warnings[0]
     assert "perhaps it speaks the protocol pokerbots" in here.warnings[0]
     stranger.settimeout(5)
-    assert stranger.recv(4096).startswith(b"# no seat, because this client says nothing for 0.3 s")
+    assert stranger.recv(4096).startswith(b"# no seat, because this client sends nothing for 0.3 s")
     assert stranger.recv(4096) == b""
 
 
@@ -110,7 +110,7 @@ def test_a_drop_of_bytes_does_not_buy_time(street):
     finally:
         done.set()
         thread.join()
-    assert "says nothing for 0.3 s" in here.warnings[0]
+    assert "sends nothing for 0.3 s" in here.warnings[0]
 
 
 def test_a_client_that_leaves_before_the_match_frees_its_seat(street):
@@ -165,7 +165,7 @@ def test_both_ends_name_the_mistake_of_two_protocols(street, spoken):
     other = {"acpc": "pokerbots", "pokerbots": "acpc"}[spoken]
     assert re.search(f"it speaks (the protocol )?{other}", here.warnings[0])
     assert found[0].chips == []
-    assert found[0].comment.startswith("# no seat, because this client sa")
+    assert found[0].comment.startswith("# no seat, because this client sends")
 
 
 @pytest.mark.parametrize(
@@ -174,12 +174,12 @@ def test_both_ends_name_the_mistake_of_two_protocols(street, spoken):
         (play_over, "NEWGAME me you 200 2 10 20.0", "it speaks the protocol pokerbots, not acpc"),
         (play_pokerbots, "MATCHSTATE:0:0::5d5c|", "the dealer does not speak pokerbots"),
         (play_over, "MATCHSTATE", "is that the game"),
-        (play_pokerbots, "", "is cut off"),
+        (play_pokerbots, "", "is truncated"),
         (play_over, "\x00\xff" * 3000, "is that the game"),
-        (play_pokerbots, "NEWHAND " * 600, "for a number"),
+        (play_pokerbots, "NEWHAND " * 600, "instead of a number"),
     ],
 )
-def test_a_client_says_what_is_wrong_with_its_dealer(play, line, words):
+def test_a_client_reports_what_is_wrong_with_its_dealer(play, line, words):
     ours, theirs = socket.socketpair()
     with Wire(ours) as wire, Wire(theirs) as dealer:
         dealer.send(line)
@@ -192,11 +192,11 @@ def test_a_client_does_not_wait_for_ever(play):
     ours, theirs = socket.socketpair()
     with Wire(ours) as wire, theirs:
         theirs.sendall(b"half a li")
-        with pytest.raises(NetworkError, match=r"the dealer says nothing for 0\.05 s; perhaps"):
+        with pytest.raises(NetworkError, match=r"the dealer sends nothing for 0\.05 s; perhaps"):
             play(get_game("discard-holdem"), wire, Uniform(), patience=0.05)
 
 
-def test_a_wire_gives_up_where_it_is_told_to():
+def test_a_wire_stops_waiting_on_request():
     ours, theirs = socket.socketpair()
     start = time.monotonic()
     with theirs, Wire(ours, should_stop=lambda: time.monotonic() > start + 0.15) as wire:

@@ -1,4 +1,4 @@
-"""Matches against what can be known without playing: chips, deals, seats, memories."""
+"""Matches, compared with what is known without playing: chips, deals, seats, memories."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def pair(first, second, game=LIMIT):
 
 
 class Recorder(Uniform):
-    """A uniform player that keeps what it has seen since it was reset."""
+    """A uniform player that records what it has seen since its last reset."""
 
     def __init__(self, name):
         self.name, self.runs = name, []
@@ -189,7 +189,7 @@ def test_an_illegal_action_names_the_player():
             return FOLD
 
     players: tuple[Player, Player] = (Folder(0, 1, 0, "folder"), Mix(0, 1, 0))
-    with pytest.raises(IllegalActionError, match="folder: f folds to no bet"):
+    with pytest.raises(IllegalActionError, match="folder: f folds without facing a bet"):
         play_match(get_game("kuhn"), players, 1)
 
 

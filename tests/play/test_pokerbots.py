@@ -30,7 +30,7 @@ NAMES = ("Ann", "Bob")
 
 
 class Remembered(Uniform):
-    """A uniform player that keeps the seed of its last reset and what it is told."""
+    """A uniform player that records the seed of its last reset and its results."""
 
     def __init__(self, name="x"):
         self.name = name
@@ -46,7 +46,7 @@ class Remembered(Uniform):
 
 @pytest.fixture
 def serve(over_tcp):
-    """Plays a match at the engine; the match, its log, its warnings and what each was sent."""
+    """Return a function that plays a match: returns match, log, warnings and lines received."""
 
     def serve(*arguments, **settings):
         served = over_tcp(serve_pokerbots, *arguments, **settings)
@@ -212,11 +212,11 @@ DECK = {_name(card) for card in range(52)}
         ([CALL, CALL, KEEP, KEEP], "BET:198", raise_to(200)),
     ],
 )
-def test_answers_and_what_illegal_ones_become(actions, said, action):
+def test_legal_answers_and_replacements_of_illegal_ones(actions, said, action):
     assert read_answer(started(SWAPS, actions), said).action == action
 
 
-def test_ends_are_told_with_refunds_and_ties():
+def test_ends_are_reported_with_refunds_and_ties():
     state = started(NOLIMIT, [raise_to(300), CALL, CALL, raise_to(900), FOLD])
     assert list(ending(state, NAMES)) == ["REFUND:600:Bob", "WIN:600:Bob"]
     state = started(NOLIMIT, [CALL] * 8)
@@ -229,7 +229,7 @@ def test_ends_are_told_with_refunds_and_ties():
 
 
 def fuzz(count, seed):
-    """Random lines to random states are taken legally, and engine lines crash no client."""
+    """Send random lines to random states: all become legal actions, and no client crashes."""
     rng, player = random.Random(seed), Uniform()
     deals = Dealer(SWAPS, seed)
     pieces = ["CHECK", "CALL", "FOLD", "BET", "RAISE", "DISCARD", ":", ":5", ":200", ":5d", "é", ""]
@@ -258,7 +258,7 @@ def test_a_million_lines_crash_nothing():
 
 
 class Script:
-    """An engine that is no engine: lines, one after the other."""
+    """A fake engine that sends lines one after the other."""
 
     def __init__(self, lines):
         self.lines, self.said = list(lines), []
@@ -270,7 +270,7 @@ class Script:
         self.said.append(line)
 
 
-def test_lines_that_make_no_sense_raise_nothing_else(serve):
+def test_invalid_lines_raise_only_network_errors(serve):
     _, _, _, (tap, _) = serve(SWAPS, [seated(SWAPS, Uniform(), i) for i in (1, 2)], 6)
     rng = random.Random(3)
     outcomes = {"played": 0, "refused": 0}
@@ -325,7 +325,7 @@ def test_a_client_that_spends_its_time_bank_ends_its_match(serve):
 
 
 def slow_caller(wire):
-    """Calls after a moment in which whatever the other sends has arrived."""
+    """Call after a moment, when the lines of the other client have arrived."""
     while (line := wire.receive()) is not None:
         if line.startswith("GETACTION"):
             time.sleep(0.03)
@@ -336,7 +336,7 @@ def slow_caller(wire):
 
 def test_lines_out_of_turn_do_not_act(serve):
     def noisy(wire):
-        """Calls, but would like to raise and to fold whenever the other is asked."""
+        """Call, but send raises and folds whenever the other client is asked."""
         while (line := wire.receive()) is not None:
             if line.startswith("GETACTION"):
                 wire.send(next(word for word in line.split() if word in ("CHECK", "CALL")))
@@ -364,9 +364,9 @@ def test_a_client_that_floods_ends_its_match(serve):
     assert len(read_log(SWAPS, log).hands) == len(match.chips) >= 1
 
 
-def test_who_stores_without_end_does_not_hold_the_engine(serve):
+def test_a_client_that_stores_without_end_does_not_block_the_engine(serve):
     def hoards(wire):
-        """Calls, and after the last hand stores a value now and then, for twenty seconds."""
+        """Call, and after the last hand store values from time to time for twenty seconds."""
         player = Mix(0, 1, 0)
         player.reset(0)
         with contextlib.suppress(OSError, NetworkError):
@@ -384,11 +384,11 @@ def test_who_stores_without_end_does_not_hold_the_engine(serve):
     match, log, warnings, _ = serve(SWAPS, [hoards, calls()], 2, farewell=0.3)
     assert match.is_finished
     assert read_log(SWAPS, log).is_finished
-    assert warnings == ["Ann does not FINISH, after the last hand"]
+    assert warnings == ["Ann does not send FINISH after the last hand"]
 
 
 class SlowReader:
-    """A wire to a client that calls, and takes a while to be sent every line."""
+    """A wire to a client that calls and reads every line slowly."""
 
     def send(self, line, seconds):
         time.sleep(0.15)
@@ -402,7 +402,7 @@ class SlowReader:
         pass
 
 
-def test_the_time_to_send_is_that_of_who_does_not_read():
+def test_the_time_to_send_counts_against_the_client_that_does_not_read():
     match = serve_pokerbots(SWAPS, (SlowReader(), SlowReader()), NAMES, 9, time_bank=0.35)
     assert "does not read, in hand " in match.ending
 
@@ -414,7 +414,7 @@ def test_the_cards_of_an_engine_are_a_secret_until_the_match_is_over(serve):
     assert len(replay(read_log(SWAPS, [str(one.header), *first[1:]])).hands) == 3
 
 
-def test_matches_that_the_protocol_cannot_tell_are_refused():
+def test_matches_that_the_protocol_does_not_support_are_refused():
     with pytest.raises(InvalidValueError, match="not no-limit hold'em"):
         check_engine(get_game("holdem-limit"), NAMES, 20)
     with pytest.raises(InvalidValueError, match="one word"):

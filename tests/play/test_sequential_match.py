@@ -1,4 +1,4 @@
-"""Matches that stop by themselves: what they play, and how often they are wrong."""
+"""Matches that stop by themselves: the hands they play and their error rate."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_wrong_numbers_are_refused_before_the_first_hand():
         play_until_sure(LIMIT, pair("uniform", "always-call", LIMIT), 7, duplicate=True)
 
 
-def test_equal_players_are_hardly_ever_told_apart():
+def test_equal_players_are_rarely_distinguished():
     # The same mix against itself: decided in no more than 5 % of matches, here 100 of 2,000 hands.
     players = pair("mix:0.1,0.5,0.4", "mix:0.1,0.5,0.4", LEDUC)
     rule = MixtureSPRT(horizon=1000)

@@ -36,7 +36,7 @@ class Remembered(Uniform):
 
 @pytest.fixture
 def serve(over_tcp):
-    """Plays a match at the ACPC dealer; the match, its log and its warnings."""
+    """Return a function that plays a match at the ACPC dealer: match, log and warnings."""
 
     def serve(*arguments, **settings):
         served = over_tcp(serve_match, *arguments, **settings)
@@ -71,7 +71,7 @@ def test_a_match_over_tcp_is_logged_as_in_process(serve, name):
     assert warnings == []
 
 
-def test_players_are_told_what_they_won(serve):
+def test_players_receive_their_winnings(serve):
     told = {}
 
     def client(wire):
@@ -109,7 +109,7 @@ def test_hidden_cards_are_never_on_the_wire_before_the_showdown(serve, game):
 
 def test_lines_out_of_turn_and_nonsense_change_nothing(serve):
     def noisy(wire):
-        """Calls in its turn, after saying all kinds of things; answers also when not asked."""
+        """Call in its turn, after sending various lines; answer also when not asked."""
         wire.send(VERSION)
         while (line := wire.receive()) is not None:
             state, viewer = parse_state(LIMIT, line)
@@ -130,7 +130,7 @@ def test_lines_out_of_turn_and_nonsense_change_nothing(serve):
 
 def test_an_answer_is_taken_once(serve):
     def twice(wire):
-        """Says every answer twice: the second is not that of the next turn."""
+        """Send every answer twice: the second is not the answer of the next turn."""
         wire.send(VERSION)
         while (line := wire.receive()) is not None:
             state, viewer = parse_state(LIMIT, line)
@@ -145,14 +145,14 @@ def test_an_answer_is_taken_once(serve):
 
 
 def whole_hands(game, log):
-    """The hands of a broken log, which must be readable."""
+    """Return the hands of an incomplete log, which must be readable."""
     read = read_log(game, log)
     assert not read.is_finished
     return read.hands
 
 
 def leaves_after(hands, farewell):
-    """A client that calls for so many hands, then does something else in its turn."""
+    """Return a client that calls for some hands, then does something else in its turn."""
 
     def client(wire):
         wire.send(VERSION)
@@ -214,7 +214,7 @@ def test_a_client_that_floods_ends_its_match(serve, junk):
 
     match, log, warnings = serve(LIMIT, [seated(LIMIT, calls()), leaves_after(1, flood)], 9)
     assert match.ending == (
-        f"Bob sent {MOST_IGNORED:,} lines that are no answer, in hand 1: the match is over"
+        f"Bob sent {MOST_IGNORED:,} lines that are not answers, in hand 1: the match is over"
     )
     assert len(whole_hands(LIMIT, log)) == 1
     assert len(warnings) <= MOST_IGNORED
@@ -249,7 +249,7 @@ def test_the_cards_are_a_secret_until_the_match_is_over(serve):
 
 
 def test_a_match_that_is_stopped_keeps_its_whole_hands(serve):
-    """The dealer is told to stop while it waits for a client that says nothing."""
+    """The dealer receives a stop request while it waits for a silent client."""
     told = threading.Event()
 
     def stalls(wire, line):
@@ -291,7 +291,7 @@ def spits(wire, line):
 
 @pytest.mark.parametrize("hand", [0, 1])
 @pytest.mark.parametrize("misbehaves", [stalls, drips, pours, spits, lambda wire, line: None])
-def test_whatever_a_client_does_the_match_ends_with_one_sentence(serve, hand, misbehaves):
+def test_any_misbehaviour_of_a_client_ends_the_match_with_one_sentence(serve, hand, misbehaves):
     clients = [leaves_after(hand, misbehaves), seated(LIMIT, calls())]
     match, log, _ = serve(LIMIT, clients, 9, limits=TimeLimits(response=200))
     assert match.ending.startswith("Ann ")
@@ -300,7 +300,7 @@ def test_whatever_a_client_does_the_match_ends_with_one_sentence(serve, hand, mi
 
 
 @pytest.mark.parametrize("said", [b"", b"VERSION:2", b"VERSION:2.0.0", b"\xff" * 9000, b"\n"])
-def test_who_does_not_greet_ends_the_match(serve, said):
+def test_a_client_that_does_not_greet_ends_the_match(serve, said):
     def client(wire):
         wire._link.sendall(said)
         wire.receive(5)
@@ -311,7 +311,7 @@ def test_who_does_not_greet_ends_the_match(serve, said):
 
 
 class SlowReader:
-    """A wire to a client that calls, and takes a while to be sent every line."""
+    """A wire to a client that calls and reads every line slowly."""
 
     def __init__(self):
         self.line = VERSION
@@ -326,7 +326,7 @@ class SlowReader:
         return self.line
 
 
-def test_the_time_to_send_is_that_of_who_does_not_read():
+def test_the_time_to_send_counts_against_the_client_that_does_not_read():
     match = serve_match(LIMIT, (SlowReader(), SlowReader()), ("Ann", "Bob"), 9,
                         limits=TimeLimits(hand=300))  # fmt: skip
     assert match.ending == "Ann does not read, in hand 0: the match is over"
@@ -355,7 +355,7 @@ def test_a_client_leaves_a_dealer_that_sends_another_game(serve):
             errors.append(str(error))
 
     match, _, _ = serve(LIMIT, [client, seated(LIMIT, calls())], 5)
-    assert errors[0].startswith("the dealer sends no state of leduc: ")
+    assert errors[0].startswith("the dealer sends a line that is not a state of leduc: ")
     assert "has hung up" in match.ending
 
 
@@ -385,7 +385,7 @@ def test_nobody_waits_for_a_client_that_does_not_read():
         send_much(wire)
 
 
-def test_a_port_in_use_and_a_dealer_who_is_not_there_are_one_sentence():
+def test_a_port_in_use_and_a_missing_dealer_are_reported_in_one_sentence():
     with Listener() as door, pytest.raises(NetworkError, match=f"port {door.port}.*choose another"):
         Listener(port=door.port)
     with pytest.raises(NetworkError, match=f"nobody answers at 127.0.0.1 port {door.port}"):

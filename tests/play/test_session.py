@@ -1,4 +1,4 @@
-"""A person at the table: what the screen shows, what keys do, what is kept."""
+"""Sessions of a person: the screen, the keys and the saved file."""
 
 import random
 
@@ -25,7 +25,7 @@ SWAPS = get_game("discard-holdem")
 
 
 class Learner(Mix):
-    """Calls, and keeps what it is told."""
+    """A player that calls and records its results."""
 
     def __init__(self):
         super().__init__(0, 1, 0, "learner")
@@ -60,7 +60,7 @@ def test_limit_keys():
         assert press(view, "", key).action is None
         assert press(view, "", key).remark
     checked = view_of(LIMIT, "MATCHSTATE:0:0:c:5d5c|")
-    assert press(checked, "", "a") == (None, "", "nothing to fold to")
+    assert press(checked, "", "a") == (None, "", "there is no bet to fold to")
     capped = view_of(LIMIT, "MATCHSTATE:0:0:rrr:5d5c|")
     assert press(capped, "", "d") == (None, "", "no raise is allowed")
     assert "[D]" not in buttons(capped)[0]
@@ -94,7 +94,9 @@ def test_typed_sizes():
         size = press(view, size, key).size
     assert size == "250"
     assert press(view, size, "d").action == raise_to(250)
-    assert press(view, "199", "d").remark == "199 is no legal size: 200 to 20,000"
+    assert (
+        press(view, "199", "d").remark == "199 is not a legal size; legal sizes are 200 to 20,000"
+    )
     assert press(view, "9" * 9, "9").size == "9" * 9
 
 
@@ -111,7 +113,7 @@ def test_discard_keys():
 
 
 @pytest.mark.parametrize("name", game_names())
-def test_whatever_is_pressed_what_is_done_is_legal(name):
+def test_any_keys_lead_to_legal_actions(name):
     game, rng = get_game(name), random.Random(5)
     deals = Dealer(game, 1)
     for _ in range(30):
@@ -169,7 +171,7 @@ def test_a_story_has_verbs_for_both():
     ]
 
 
-def test_ends_are_told():
+def test_results_are_shown():
     end = view_of(LIMIT, "MATCHSTATE:0:0:cc/cc/cc/cc:5d5c|9hQd/8dAs8s/4h/6d")
     assert result_line(Result(end, 10)) == (
         "you win 10: two pair, eights and fives against pair, eights"
@@ -190,11 +192,9 @@ def test_a_mixed_strategy_is_revealed_and_sums_to_one():
     assert first.startswith("  preflop: folds 25%, calls 25%, raises to 20 50%; it ")
 
 
-def test_who_has_no_mixed_strategy_says_so():
+def test_a_player_without_a_mixed_strategy_is_reported():
     sitting = sat(LIMIT, Uniform(), 1)
-    assert revealed(sitting.decisions, "uniform")[-1].endswith(
-        "no mixed strategy that it could show"
-    )
+    assert revealed(sitting.decisions, "uniform")[-1].endswith("no mixed strategy to show")
 
 
 # --- hands that are kept --------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def test_a_sitting_is_a_match_at_seat_0():
     assert log.score[0] == sum(sitting.chips)
 
 
-def test_who_leaves_folds_the_hand():
+def test_leaving_folds_the_hand():
     def leaves(view):
         raise Leave
 
@@ -252,7 +252,7 @@ def test_a_file_that_does_not_say_its_seed_needs_one(tmp_path):
     path = tmp_path / "sitting.phhs"
     sat(LIMIT, Learner(), 3).save(path)
     path.write_text(path.read_text().replace('_seed = "3"\n', ""))
-    with pytest.raises(RecordError, match="does not say its seed"):
+    with pytest.raises(RecordError, match="does not contain its seed"):
         resumed(LIMIT, Learner(), path)
     with pytest.raises(RecordError, match="seed 4 deals"):
         resumed(LIMIT, Learner(), path, seed=4)

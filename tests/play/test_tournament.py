@@ -1,4 +1,4 @@
-"""Cross tables and rankings against ones written by hand; files that are wrong."""
+"""Cross tables and rankings, compared with ones computed by hand; invalid files."""
 
 import numpy as np
 import pytest
@@ -45,8 +45,8 @@ def test_instant_runoff_takes_out_the_smallest_bankroll_again_and_again():
     [
         (GOOD.replace("hands", "hand"), "did you mean hands"),
         (GOOD.replace("hands = 40\n", ""), "has no hands"),
-        (GOOD.replace("40", '"40"'), "hands is a whole number"),
-        (GOOD + "duplicate = 1\n", "duplicate is true or false"),
+        (GOOD.replace("40", '"40"'), "hands must be a whole number"),
+        (GOOD + "duplicate = 1\n", "duplicate must be true or false"),
         ("game = \n", "is not TOML"),
         (GOOD.replace('"always-fold"', "7"), "players is a list of texts"),
         (GOOD + "seed = " + "9" * 5000 + "\n", "has a number of more digits than can be read"),
@@ -59,7 +59,7 @@ def test_instant_runoff_takes_out_the_smallest_bankroll_again_and_again():
         (GOOD + "a" * 90_000 + " = 1\n", "unknown entry 'aaaa"),
     ],
 )
-def test_a_file_that_is_wrong_is_told_so(tmp_path, text, words):
+def test_an_invalid_file_is_refused_with_a_reason(tmp_path, text, words):
     with pytest.raises(ParseError, match=words):
         read_tournament(write(tmp_path, text))
 

@@ -1,1 +1,1 @@
-"""From many hands to few buckets: what hands are like, and which of them to take for one."""
+"""Card abstraction: features of hands, and recipes that group hands into buckets."""

@@ -1,10 +1,10 @@
-"""How many children each bucket gets: the integer program of GS2 and GS3.
+"""Allocation of children to buckets: the integer program of GS2 and GS3.
 
-Given error(b, k), the error of bucket b when it is divided into k, and the probabilities P(b) to
-reach it, choose k_b to minimise Σ_b P(b) · error(b, k_b) subject to Σ_b k_b ≤ total (Gilpin and
-Sandholm 2007). It is a multiple-choice knapsack: one binary variable for each b and k, one
-constraint a bucket and one for the total. HiGHS proves its answer optimal; a dynamic program over
-(buckets so far, children so far) finds an optimum by arithmetic alone.
+Given error(b, k), the error of bucket b when it is divided into k children, and the probability
+P(b) of reaching it, choose k_b to minimise Σ_b P(b) · error(b, k_b) subject to Σ_b k_b ≤ total
+(Gilpin and Sandholm 2007). This is a multiple-choice knapsack: one binary variable for each b and
+k, one constraint per bucket and one for the total. HiGHS proves its solution optimal; a dynamic
+program over (buckets so far, children so far) finds an optimum without a solver.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def allocate(
     exactly: bool = False,
     method: Method = "highs",
 ) -> _Ints:
-    """The numbers of children [B] of least Σ weights · error, for errors [B, K] of 1 … K children.
+    """Return the numbers of children [B] that minimise Σ weights · errors [B, K] (1 … K children).
 
-    Numbers sum to at most `total`, or to just that if `exactly`. An infinite error forbids a number
-    of children. Where more children lower nothing a bucket gets the fewest of them, unless the
-    total is to be met exactly.
+    The numbers sum to at most `total`, or to exactly `total` if `exactly`. An infinite error
+    forbids a number of children. If more children do not lower its error, a bucket gets the
+    smallest number, unless the total must be met exactly.
 
     Example:
         >>> allocate([[4.0, 1.0, 0.0], [4.0, 3.0, 2.5]], [0.5, 0.5], 4).tolist()
@@ -50,7 +50,8 @@ def allocate(
     total = whole_number(total, what, least, most)
     if method not in ("highs", "dynamic"):
         raise UnknownNameError(
-            f"no way of allocating is called {method!r}; there are highs and dynamic", value=method
+            f"no method of allocation is called {method!r}; there are highs and dynamic",
+            value=method,
         )
     costs = np.where(offered, probabilities[:, None] * np.where(offered, table, 0.0), np.inf)
     solve = _dynamic if method == "dynamic" else _highs
@@ -61,7 +62,7 @@ def allocate(
 
 
 def total_error(errors: ArrayLike, weights: ArrayLike, children: ArrayLike) -> float:
-    """Σ weights [B] · errors [B, K] at the numbers of children [B].
+    """Return Σ weights [B] · errors [B, K] for given numbers of children [B].
 
     Example:
         >>> total_error([[4.0, 1.0, 0.0], [4.0, 3.0, 2.5]], [0.5, 0.5], [3, 1])
@@ -76,26 +77,26 @@ def _checked(errors: ArrayLike, weights: ArrayLike) -> tuple[_Floats, _Floats]:
     table, probabilities = np.asarray(errors, np.float64), np.asarray(weights, np.float64)
     if table.ndim != 2 or 0 in table.shape or probabilities.shape != table.shape[:1]:
         raise InvalidValueError(
-            "errors are an array [B, K] and weights an array [B], none empty, not "
+            "errors must be an array [B, K] and weights an array [B], both not empty; they are "
             f"{list(table.shape)} and {list(probabilities.shape)}"
         )
     if np.isnan(table).any() or (table < 0).any() or not np.isfinite(table).any(axis=1).all():
         bad = np.isnan(table).any(axis=1) | (table < 0).any(axis=1)
         row = int((bad | ~np.isfinite(table).any(axis=1)).argmax())
         raise InvalidValueError(
-            f"bucket {row} has errors {table[row].tolist()}; they are numbers from zero, and some "
-            "number of children is possible",
+            f"bucket {row} has errors {table[row].tolist()}; they must be at least zero, and at "
+            "least one must be finite",
             position=row,
         )
     if not (np.isfinite(probabilities).all() and (probabilities >= 0).all()):
-        raise InvalidValueError("weights of buckets are finite and zero or more")
+        raise InvalidValueError("weights of buckets must be finite and at least zero")
     return table, probabilities
 
 
 def _dynamic(costs: _Floats, total: int, exactly: bool) -> _Ints:
-    """By dynamic programming: O(B · K · total), `total` bytes or two a bucket."""
+    """Allocate by dynamic programming: O(B · K · total), one or two bytes per bucket and child."""
     num_buckets, most = costs.shape
-    best = np.full(total + 1, np.inf)  # least cost of the buckets so far with so many children
+    best = np.full(total + 1, np.inf)  # least cost of the buckets so far, by number of children
     best[0] = 0.0
     choice = np.zeros((num_buckets, total + 1), np.min_scalar_type(most))
     for bucket, row in enumerate(costs):
@@ -117,7 +118,7 @@ def _dynamic(costs: _Floats, total: int, exactly: bool) -> _Ints:
 
 
 def _highs(costs: _Floats, total: int, exactly: bool) -> _Ints:
-    """By HiGHS, to proven optimality."""
+    """Allocate by HiGHS, to proven optimality."""
     import highspy
 
     bucket, k = np.nonzero(np.isfinite(costs))
@@ -133,8 +134,8 @@ def _highs(costs: _Floats, total: int, exactly: bool) -> _Ints:
         raise _impossible(total)
     if status != highspy.HighsModelStatus.kOptimal:
         raise SolverError(
-            f"HiGHS ended with status {highs.modelStatusToString(status)!r} and no allocation; "
-            "try the dynamic program"
+            f"HiGHS ended with status {highs.modelStatusToString(status)!r} without an allocation; "
+            "use the method dynamic"
         )
     taken = np.array(highs.getSolution().col_value) > 0.5
     chosen = np.zeros(len(costs), np.int64)
@@ -143,7 +144,7 @@ def _highs(costs: _Floats, total: int, exactly: bool) -> _Ints:
 
 
 def _model(bucket: _Ints, k: _Ints, cost: _Floats, total: int, exactly: bool) -> Any:
-    """One column for each bucket and number of children, in two rows: its bucket's, the total's."""
+    """Build the model: one column per bucket and number of children; rows: buckets and total."""
     import highspy
 
     num_columns, num_buckets = len(bucket), int(bucket[-1]) + 1
@@ -164,6 +165,6 @@ def _model(bucket: _Ints, k: _Ints, cost: _Floats, total: int, exactly: bool) ->
 
 def _impossible(total: int) -> InvalidValueError:
     return InvalidValueError(
-        f"no numbers of children that the buckets offer sum to {total}; allow fewer or other ones",
+        f"no possible numbers of children sum to {total}; use another total",
         value=total,
     )

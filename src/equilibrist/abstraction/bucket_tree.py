@@ -1,8 +1,8 @@
-"""Buckets from classes: a street's classes are the same for all parents, bucket = parent × class.
+"""Bucket trees from classes that are the same for all parents of a street: bucket = parent × class.
 
-PsOpti and EctomynX put hands into classes street by street, by what the hand is on the board it is
-on. Nested, a bucket is the sequence of classes so far: child c of bucket p is `p · n + c` where a
-street has n classes, whether or not some hand is ever there, or the children that occur, in order.
+PsOpti and EctomynX classify hands street by street, by the hand on the current board. A nested
+bucket is the sequence of classes so far: child c of bucket p is `p · n + c` if the street has n
+classes, whether or not any hand is in it; or only the children that occur, in order.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from equilibrist.games.rules import GameRules
 
 
 class Nested(Protocol):
-    """Buckets in buckets, whatever is in them; `Abstraction` is one."""
+    """Protocol of nested buckets, such as an `Abstraction`."""
 
     @property
     def rules(self) -> GameRules:
-        """Of the game whose rounds these are."""
+        """Rules of the game."""
 
     @property
     def parents(self) -> tuple[NDArray[np.int32], ...]:
-        """[K] of each round: bucket of the round before, or −1."""
+        """For each round [K]: bucket of the previous round, or −1."""
 
     @property
     def num_buckets(self) -> tuple[int, ...]:
-        """Buckets of each round."""
+        """Number of buckets of each round."""
 
 
 def nest(
@@ -47,11 +47,11 @@ def nest(
     *,
     only_met: bool = False,
 ) -> Abstraction:
-    """The abstraction whose buckets are sequences of classes.
+    """Build the abstraction whose buckets are sequences of classes.
 
-    `classes` [B, H] of every street but the last are 0 … its number − 1, −1 where blocked; those
-    of the last street are the intervals of `values` that begin at `lower`, ascending from 0. With
-    `only_met`, children that no deal leads to are left out.
+    `classes` [B, H] of every street but the last are 0 … its number − 1, −1 if blocked; those of
+    the last street are the intervals of `values` that start at `lower`, ascending from 0. With
+    `only_met`, children that no deal reaches are left out.
     """
     tables: list[Ints] = []
     parents: list[NDArray[np.int32]] = []
@@ -59,12 +59,12 @@ def nest(
     for r, (table, number) in enumerate(zip(classes, numbers, strict=True)):
         before: Ints = tables[-1][streets.parents(r)] if r else np.zeros((1, 1), np.int32)
         bucket = np.where(table >= 0, before.astype(np.int32) * number + table, -1)
-        kept = np.arange(num_parents * number)
+        used = np.arange(num_parents * number)
         if only_met:
-            kept = np.unique(bucket[bucket >= 0])
-            bucket = np.where(bucket >= 0, np.searchsorted(kept, bucket), -1)
-        parents.append((kept // number).astype(np.int32) if r else np.full(len(kept), -1, np.int32))
-        num_parents = len(kept)
+            used = np.unique(bucket[bucket >= 0])
+            bucket = np.where(bucket >= 0, np.searchsorted(used, bucket), -1)
+        parents.append((used // number).astype(np.int32) if r else np.full(len(used), -1, np.int32))
+        num_parents = len(used)
         tables.append(bucket.astype(np.int16 if num_parents < 2**15 else np.int32))
     met = np.ones((num_parents, len(lower)), np.bool_)
     if only_met and tables:
@@ -79,9 +79,9 @@ def nest(
 def sums_over_children(
     matrix: NDArray[np.float64], first: Nested, second: Nested, last: int = -1
 ) -> list[NDArray[np.float64]]:
-    """A matrix of both players' buckets of a round, [K, K'], and its sums for all rounds before.
+    """Return a matrix [K, K'] over both players' buckets and its sums for all earlier rounds.
 
-    The round is the last one unless told.
+    The matrix is over the buckets of round `last`, by default the last round.
     """
     found = [matrix]
     for r in reversed(range(1, len(first.parents[:last]) + 1)):
@@ -92,7 +92,7 @@ def sums_over_children(
 def sum_over_children(
     matrix: NDArray[np.float64], first: Nested, second: Nested, r: int
 ) -> NDArray[np.float64]:
-    """A matrix of both players' buckets of round `r` summed to those of the round before."""
+    """Sum a matrix over both players' buckets of round `r` to those of the previous round."""
     above = column_sums(matrix, second.parents[r], second.num_buckets[r - 1])
     both = column_sums(above.T, first.parents[r], first.num_buckets[r - 1])
     return np.ascontiguousarray(both.T)
@@ -101,7 +101,7 @@ def sum_over_children(
 def column_sums(
     matrix: NDArray[np.float64], parents: NDArray[np.int32], number: int
 ) -> NDArray[np.float64]:
-    """Columns [N, K] added up for each of so many parents, whose children are side by side.
+    """Sum the columns of a matrix [N, K] by parent; the children of a parent are contiguous.
 
     Example:
         >>> column_sums(np.array([[1.0, 2.0, 4.0]]), np.array([0, 0, 2]), 3).tolist()
@@ -117,7 +117,7 @@ def column_sums(
 def _met(
     streets: Streets, labels: Ints, num_parents: int, values: Ints, lower: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Which classes of the last street some deal leads to from each bucket before: [P, n]."""
+    """Return which classes of the last street can be reached from each previous bucket: [P, n]."""
     from equilibrist.kernels.cpu import rollout
 
     class_of = np.searchsorted(lower, np.arange(values.max() + 1), side="right") - 1

@@ -1,9 +1,9 @@
-"""An abstraction: which bucket every hand is in on every board, and buckets nested in buckets.
+"""An abstraction: the bucket of every hand on every board, with buckets nested in buckets.
 
-Before the last street buckets are tables [boards, H]. On the last street the buckets of one parent
-are intervals of hand strength, or of another whole number, so two short arrays and these values say
-everything: 2.4 billion (hand, board) classes need no table. Buckets of a street are numbered so
-that the children of a bucket are contiguous.
+Before the last street, buckets are tables [boards, H]. On the last street, the buckets of one
+parent are intervals of hand strength, or of another whole number, so two short arrays and these
+values are sufficient: 2.4 billion (hand, board) classes need no table. The buckets of a street are
+numbered so that the children of a bucket are contiguous.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
 KIND = "abstraction"
-UNFINISHED = "unfinished"  # in the configuration of one that is not whole yet
+UNFINISHED = "unfinished"  # key in the configuration of an abstraction that is not complete yet
 _MOST_BUCKETS = 2**31 - 2
-_BOARDS_TOGETHER = 256  # whose tables are checked at a time
+_BOARDS_TOGETHER = 256  # number of boards whose tables are checked at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
     """Buckets that are intervals of a whole number within a parent bucket.
 
-    Those of parent p are `first[p]` … `first[p + 1]` − 1; each begins at its `lower`.
+    The buckets of parent p are `first[p]` … `first[p + 1]` − 1; each starts at its `lower`.
     """
 
     first: NDArray[np.int32]  # [parents + 1]
@@ -52,31 +52,31 @@ class Intervals:
 
 @dataclass(frozen=True, eq=False)
 class Abstraction:
-    """Buckets of every street, and how they came to be."""
+    """The buckets of every street, and the recipe that built them."""
 
     streets: Streets
     recipe: str
-    parents: tuple[NDArray[np.int32], ...]  # [K] of each street: bucket of the street before, or −1
-    tables: tuple[Ints, ...]  # [B, H] of each street but the last
-    values: Ints  # [B, H] of the last street: strengths, or what else tells buckets apart
+    parents: tuple[NDArray[np.int32], ...]  # [K] per street: bucket of the previous street, or −1
+    tables: tuple[Ints, ...]  # [B, H] per street, without the last
+    values: Ints  # [B, H] of the last street: strengths, or other values that separate buckets
     last: Intervals
     configuration: dict[str, Any] = field(default_factory=dict)
 
     @property
     def rules(self) -> GameRules:
-        """Of the game whose hands are put into buckets."""
+        """Rules of the game."""
         return self.streets.rules
 
     @property
     def num_buckets(self) -> tuple[int, ...]:
-        """Buckets of each street."""
+        """Number of buckets of each street."""
         return tuple(len(parents) for parents in self.parents)
 
     @property
     def parts(self) -> tuple[tuple[int, int], ...]:
-        """Fewest and most parts of a bucket, in each round after the first.
+        """Minimum and maximum number of children of a bucket, for each round after the first.
 
-        It is what the integer program chose, where one did: 18–51, 1–10 and 1–14 in GS3.
+        If the recipe uses the integer program, these are its choices: 18–51, 1–10 and 1–14 in GS3.
 
         Example:
             >>> from equilibrist.abstraction.recipes import build
@@ -93,7 +93,7 @@ class Abstraction:
         )
 
     def buckets(self, board: Sequence[Card]) -> NDArray[np.int32]:
-        """Bucket of every hand on a board: [H], −1 where the board blocks it."""
+        """Return the bucket of every hand on a board: [H], −1 if the board blocks the hand."""
         r, number, columns = self.streets.locate(board)
         if r < len(self.streets) - 1:
             return self.tables[r][number].take(columns).astype(np.int32)
@@ -106,19 +106,19 @@ class Abstraction:
         return out
 
     def bucket(self, hand: int, board: Sequence[Card] = ()) -> int:
-        """Bucket of one hand, by its number in the one order of hands, on a board."""
+        """Return the bucket of one hand, given by its index, on a board."""
         bucket = int(self.buckets(board)[hand])
         if bucket < 0:
             raise CardError(
-                "the hand shares a card with the board, or is not of the deck", value=hand
+                "the hand shares a card with the board or is not in the deck", value=hand
             )
         return bucket
 
     def buckets_of(self, hands: ArrayLike, boards: ArrayLike) -> NDArray[np.int32]:
-        """Buckets [n] of many hands, by their numbers [n], each on its own of `boards` [n, cards].
+        """Return the buckets [n] of hands, given by indices [n], each on its own board [n, cards].
 
-        All boards are of one street, in the order they came, [n, 0] before the first board card.
-        −1 where the board blocks the hand, or the hand is not of the deck.
+        All boards are of one street, with cards in dealing order, [n, 0] before the first board
+        card. A bucket is −1 if the board blocks the hand or the hand is not in the deck.
 
         Example:
             >>> from equilibrist.abstraction.recipes import build
@@ -139,14 +139,14 @@ class Abstraction:
         return self._last_buckets(numbers, seen, parents)
 
     def follow(self, hands: NDArray[np.int64], boards: Boards) -> NDArray[np.int32]:
-        """Buckets of N hands on every street of boards of their own: [R, N].
+        """Return the buckets of N hands, each on its own board, on every street: [R, N].
 
-        `hands` [N] are numbers in the one order, which the boards leave free.
+        `hands` [N] are indices of hands that share no card with their boards.
         """
         found = np.zeros((len(self.streets), len(hands)), np.int32)
         for r, table in enumerate(self.tables):
             found[r] = self.streets.look_up(r, table, hands, boards)
-        # Where there is one street only, its own row of zeros is the parents.
+        # If there is only one street, its own row of zeros is used as parents.
         found[-1] = self._last_buckets(hands, boards, found[max(len(found) - 2, 0)])
         return found
 
@@ -161,7 +161,7 @@ class Abstraction:
         return out
 
     def save(self, folder: str | Path, timings: dict[str, float] | None = None) -> str:
-        """Write the abstraction as an artefact; returns its hash."""
+        """Write the abstraction as an artefact and return its hash."""
         arrays: dict[str, NDArray[Any]] = {
             "values": self.values, "first": self.last.first, "lower": self.last.lower
         }  # fmt: skip
@@ -180,12 +180,12 @@ class Abstraction:
 
     @staticmethod
     def open(folder: str | Path) -> Abstraction:
-        """Open an abstraction, checksums compared and every bucket within its range."""
+        """Open an abstraction; verify its checksums and the range of every bucket."""
         artefact = open_artefact(folder, KIND)
         if UNFINISHED in artefact.configuration:
             raise StorageError(
-                f"{folder} holds an unfinished abstraction; go on with `equilibrist abstract "
-                "--resume`",
+                f"{folder} contains an unfinished abstraction; continue it with `equilibrist "
+                "abstract --resume`",
                 value=str(folder),
             )
         fields, arrays = Fields.configuration(artefact), artefact.arrays
@@ -212,7 +212,7 @@ class Abstraction:
 
 
 def read_streets(fields: Fields, ordered: bool = False) -> Streets:
-    """The streets of the game that a configuration states."""
+    """Return the streets of the game in a configuration."""
     try:
         streets = Streets.of(parse_rules(fields.lines("game")), ordered)
     except ValueError as error:
@@ -221,13 +221,13 @@ def read_streets(fields: Fields, ordered: bool = False) -> Streets:
 
 
 def table_rule(streets: Streets, r: int, number: int) -> ArrayRule:
-    """What a table of a street's buckets must be: [B, H], −1 where blocked."""
+    """Return the array rule of a street's table of buckets: [B, H], −1 if blocked."""
     shape = streets.num_boards(r), streets.num_hands
     return ArrayRule(("int16", "int32"), shape, low=-1, high=number - 1)
 
 
 def parents_rule(number: int, before: int) -> ArrayRule:
-    """What the parents of a street's buckets must be: children of a bucket stand together."""
+    """Return the array rule of a street's parents: children of a bucket are contiguous."""
     return ArrayRule("int32", (number,), low=0, high=before - 1, is_ascending=True)
 
 
@@ -250,7 +250,7 @@ def _array_rules(streets: Streets, numbers: Sequence[int]) -> dict[str, ArrayRul
 
 
 def _check_nested(artefact: Artefact, found: Abstraction) -> None:
-    """Raise `StorageError` unless the parts of the buckets are all buckets of the next round."""
+    """Raise `StorageError` if the children of the buckets are not all buckets of the next round."""
     first, steps = found.last.first, zip(found.num_buckets, found.parents[1:], strict=False)
     is_nested = (
         all(np.bincount(above, minlength=number).all() for number, above in steps)
@@ -264,7 +264,7 @@ def _check_nested(artefact: Artefact, found: Abstraction) -> None:
 
 
 def check_blocked(artefact: Artefact, name: str, streets: Streets, r: int) -> None:
-    """Raise `StorageError` unless a table [B, H] has −1 exactly where the board blocks the hand."""
+    """Raise `StorageError` if a table [B, H] is not −1 exactly where the board blocks the hand."""
     table, boards, hands = artefact.arrays[name], streets.boards(r), _card_sets(streets.hands)
     is_foreign = ~np.isin(np.arange(len(hands)), streets.in_deck)
     for start in range(0, len(boards), _BOARDS_TOGETHER):
@@ -273,46 +273,46 @@ def check_blocked(artefact: Artefact, name: str, streets: Streets, r: int) -> No
         if not np.array_equal(table[some] < 0, blocked | is_foreign):
             raise damaged(
                 artefact.folder / artefact.files[name].file,
-                "has a bucket for a hand that the board blocks, or none for one that it leaves",
+                "has a bucket for a blocked hand, or no bucket for a hand that is not blocked",
             )
 
 
 def _card_sets(cards: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Cards [n, cards] as bits of one number: [n]."""
+    """Return cards [n, cards] as bit masks: [n]."""
     return np.bitwise_or.reduce(np.uint64(1) << cards.astype(np.uint64), axis=1)
 
 
 def check_numbers(rules: GameRules, numbers: Sequence[int]) -> tuple[int, ...]:
-    """Numbers of buckets, one a street, never fewer than the street before."""
+    """Return the numbers of buckets, one per street; raise if they are missing or decrease."""
     if len(numbers) != rules.num_rounds:
         raise InvalidValueError(
-            f"{rules.name} has {rules.num_rounds} rounds: give a number of buckets for each, "
+            f"{rules.name} has {rules.num_rounds} rounds: specify a number of buckets for each, "
             f"not {len(numbers)}",
             value=list(numbers),
         )
     if min(numbers) < 1:
-        raise InvalidValueError("every street has at least one bucket", value=list(numbers))
+        raise InvalidValueError("every street needs at least one bucket", value=list(numbers))
     for before, now in itertools.pairwise(numbers):
         if now < before:
             raise InvalidValueError(
-                f"{now} buckets cannot be nested in {before}: numbers never fall",
+                f"{now} buckets cannot be nested in {before}: numbers must not decrease",
                 value=list(numbers),
             )
     return tuple(int(number) for number in numbers)
 
 
 def check_parts(rules: GameRules, numbers: Sequence[int]) -> None:
-    """Complain about numbers of classes that the rounds of a game cannot have."""
+    """Raise `InvalidValueError` for numbers of classes that the rounds of a game cannot have."""
     if len(numbers) != rules.num_rounds or min(numbers) < 1:
         raise InvalidValueError(
-            f"{rules.name} has {rules.num_rounds} rounds: say for each into how many buckets every "
-            f"bucket is divided, not {list(numbers)}",
+            f"{rules.name} has {rules.num_rounds} rounds: specify for each the number of buckets "
+            f"that every bucket is divided into, not {list(numbers)}",
             value=list(numbers),
         )
     for r, (number, most) in enumerate(zip(numbers, deals_seen(rules)[1], strict=True)):
         if number > most:
             raise InvalidValueError(
                 f"{number:,} buckets in round {r + 1} are more than the {most:,} classes of hands "
-                f"that {rules.name} has there",
+                f"of {rules.name} in that round",
                 value=number,
             )

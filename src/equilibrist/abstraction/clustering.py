@@ -1,17 +1,19 @@
-"""Clusters of weighted points, such as histograms: one number of clusters, or all of 1 … K.
+"""Clustering of weighted points, such as histograms, into k clusters or into all of 1 … K.
 
-Two metrics. Under `l2` a centre is the mean of its points and the search lowers the weighted mean
-of *squared* distances (k-means). `emd` is the earth mover's distance of histograms over bins on a
-line, all of the same mass: how many bins the mass has to move, which is the L1 distance of
-cumulative sums. A centre is then the histogram whose cumulative sums are the medians of its points'
-(lower ones, by weight), for that lowers the weighted mean distance itself (k-medians).
+There are two metrics. Under `l2`, a centre is the mean of its points, and the search minimises the
+weighted mean of *squared* distances (k-means). `emd` is the earth mover's distance between
+histograms over bins on a line, all of the same mass: the mass times the number of bins it has to
+move, which is the L1 distance of cumulative sums. A centre is then the histogram whose cumulative
+sums are the weighted (lower) medians of those of its points, because this minimises the weighted
+mean distance itself (k-medians).
 
-The *error* of a clustering is the weighted mean distance to the own centre, not squared: the
-error(b, k) of the GS3 paper (Gilpin, Sandholm and Sørensen 2007). `cluster` keeps the search of the
-least objective, `cluster_table` that of the least error for each k, so that errors never rise.
+The *error* of a clustering is the weighted mean distance to the assigned centre, not squared: the
+error(b, k) of the GS3 paper (Gilpin, Sandholm and Sørensen 2007). `cluster` returns the search with
+the least objective; `cluster_table` the one with the least error for each k, so that errors never
+increase.
 
-Searches are deterministic by seed and do not depend on the number of threads. A search holds
-4 · N · k bytes of bounds, a table three times as many.
+Searches are deterministic for a seed and do not depend on the number of threads. A search needs
+4 · N · k bytes for bounds, a table three times that number.
 """
 
 from __future__ import annotations
@@ -36,44 +38,44 @@ Metric: TypeAlias = Literal["l2", "emd"]
 METRICS: dict[str, int] = {"l2": L2, "emd": EMD}
 
 MOST_CLUSTERS = 65_536
-_LARGEST = 1e15  # coordinate whose square float32 holds
-_EQUAL_MASS = 1e-4  # how far the masses of histograms may differ, as a share
+_LARGEST = 1e15  # largest coordinate; its square must fit into float32
+_EQUAL_MASS = 1e-4  # maximum relative difference between the masses of histograms
 
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Which cluster each point belongs to, and where the clusters are.
+    """The cluster of each point and the centres of the clusters.
 
-    There are fewer clusters than were asked for where fewer points are distinct. Points of no
-    weight have no say in where centres are; they belong to the nearest.
+    There are fewer clusters than requested if fewer points are distinct. Points of zero weight do
+    not influence the centres; they are assigned to the nearest one.
     """
 
     labels: NDArray[np.int32]  # [N] 0 … k − 1
     centres: NDArray[np.float32]  # [k, D]
-    error: float  # weighted mean distance to the own centre
-    objective: float  # what the search lowers: for l2 the weighted mean squared distance
+    error: float  # weighted mean distance to the assigned centre
+    objective: float  # value that the search minimises: for l2 the weighted mean squared distance
 
     def __len__(self) -> int:
-        """How many clusters there are."""
+        """Return the number of clusters."""
         return len(self.centres)
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterTable:
-    """Clusterings into 1 … K clusters; `at` gives each in full."""
+    """Clusterings into 1 … K clusters; `at` returns one of them."""
 
-    errors: NDArray[np.float64]  # [K] weighted mean distance with k clusters at k − 1; never rises
-    objectives: NDArray[np.float64]  # [K] what the search lowers
-    num_distinct: int  # least number of clusters without error, K + 1 if it is above K
+    errors: NDArray[np.float64]  # [K] weighted mean distance (k clusters at k − 1), not increasing
+    objectives: NDArray[np.float64]  # [K] values that the search minimises
+    num_distinct: int  # smallest number of clusters with zero error; K + 1 if it exceeds K
     labels: NDArray[np.unsignedinteger]  # [K or distinct points, points with weight]
     _problem: _Problem
 
     def __len__(self) -> int:
-        """The most clusters."""
+        """Return the maximum number of clusters, K."""
         return len(self.errors)
 
     def at(self, k: int) -> Clusters:
-        """The clustering into k clusters, or as many as there are distinct points."""
+        """Return the clustering into k clusters, or fewer if fewer points are distinct."""
         k = whole_number(k, "the number of clusters", 1, len(self))
         rows = min(k, len(self.labels))
         labels = self.labels[rows - 1].astype(np.int32)
@@ -96,10 +98,10 @@ def cluster(
     limit: int = 300,
     seed: int = 0,
 ) -> Clusters:
-    """Divides points [N, D] with weights [N] into k clusters, on all threads.
+    """Divide points [N, D] with weights [N] into k clusters, in parallel.
 
-    The best of some searches, each from k-means++ seeds until no point moves or for `limit`
-    iterations.
+    The result is the best of `restarts` searches, each from k-means++ seeds until no point moves or
+    for `limit` iterations.
 
     Example:
         >>> clusters = cluster([[0.0, 1.0], [0.1, 0.9], [1.0, 0.0]], [1, 3, 1], 2)
@@ -129,7 +131,7 @@ def cluster_table(
     limit: int = 300,
     seed: int = 0,
 ) -> ClusterTable:
-    """Clusterings of points [N, D] with weights [N] into 1 … `most` clusters, on all threads.
+    """Cluster points [N, D] with weights [N] into each of 1 … `most` clusters, in parallel.
 
     Each number of clusters starts `restarts` times from the best clustering with one fewer.
 
@@ -153,11 +155,11 @@ def cluster_tables(
     seed: int = 0,
     first: int = 0,
 ) -> Iterator[ClusterTable]:
-    """Tables of many problems (points [N, D], weights [N]), in their order, a thread for each.
+    """Yield the tables of many problems (points [N, D], weights [N]) in order, one thread each.
 
-    Problems are taken from the iterable as threads become free. The table of the first is that of
-    `cluster_table`; others draw from generators of their own, by their number. `first` is that of
-    the first problem, where these are the rest of a longer list.
+    Problems are taken from the iterable as threads become free. The table of the first problem is
+    that of `cluster_table`; each problem has its own random generator, given by its number. `first`
+    is the number of the first problem, for resuming a longer list.
 
     Example:
         >>> tables = cluster_tables([([[0.0], [2.0]], [1, 1]), ([[0.0], [4.0]], [1, 1])], 2)
@@ -178,13 +180,13 @@ def cluster_tables(
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
-        finally:  # nobody wants the rest any more
+        finally:  # the remaining tables are not needed any more
             for table in waiting:
                 table.cancel()
 
 
 def nearest(points: ArrayLike, centres: ArrayLike, *, metric: Metric = "l2") -> NDArray[np.int32]:
-    """The nearest of centres [k, D] to each of points [N, D]: [N], on all threads.
+    """Return the nearest of centres [k, D] for each of points [N, D]: [N], in parallel.
 
     Example:
         >>> nearest([[0.0], [3.0], [9.0]], [[1.0], [8.0]]).tolist()
@@ -195,7 +197,7 @@ def nearest(points: ArrayLike, centres: ArrayLike, *, metric: Metric = "l2") -> 
     if first.shape[1] != second.shape[1]:
         raise InvalidValueError(
             f"points have {first.shape[1]} coordinates and centres {second.shape[1]}; "
-            "both need the same",
+            "the numbers must be equal",
             value=first.shape[1],
         )
     labels = np.zeros(len(first), np.int32)
@@ -215,7 +217,7 @@ def _table(
     rows, num_points = len(searches[0].centres), len(problem.points)
     labels = np.empty((rows, num_points), np.min_scalar_type(rows - 1))
     found, sums = kernel.k_means_table(*problem.arrays, *settings, rng, threads, searches, labels)
-    # Beyond the distinct points nothing changes.
+    # More clusters than distinct points change nothing.
     means = sums[np.minimum(np.arange(most), found - 1)] / problem.weights.sum()
     exact = np.flatnonzero(means[:, 0] == 0)
     num_distinct = int(exact[0]) + 1 if len(exact) else most + 1
@@ -227,13 +229,13 @@ def _table(
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Points with weight as the kernels take them, and the way back to those that were given."""
+    """Points of positive weight in the form of the kernels, and the mapping to all given points."""
 
     points: NDArray[np.float32]  # [n, D] histograms as cumulative sums for emd
     weights: NDArray[np.float64]  # [n] above zero
     metric: int
-    kept: NDArray[np.bool_]  # [N] which points have weight
-    others: NDArray[np.float32]  # [N − n, D] those that have none
+    has_weight: NDArray[np.bool_]  # [N] whether a given point has positive weight
+    others: NDArray[np.float32]  # [N − n, D] points of zero weight
 
     @classmethod
     def of(cls, points: ArrayLike, weights: ArrayLike, metric: str) -> _Problem:
@@ -242,23 +244,24 @@ class _Problem:
         given = np.ascontiguousarray(weights, np.float64)
         if given.shape != coordinates.shape[:1]:
             raise InvalidValueError(
-                f"{len(coordinates)} points need as many weights, not {list(given.shape)}",
+                f"{len(coordinates)} points need {len(coordinates)} weights, not an array of shape "
+                f"{list(given.shape)}",
                 value=given.shape,
             )
         if not (np.isfinite(given).all() and (given >= 0).all() and given.any()):
-            raise InvalidValueError("weights are finite, zero or more, and not all zero")
-        kept = given > 0
-        if kept.all():
-            return cls(coordinates, given, kind, kept, coordinates[:0])
-        return cls(coordinates[kept], given[kept], kind, kept, coordinates[~kept])
+            raise InvalidValueError("weights must be finite, at least zero, and not all zero")
+        some = given > 0
+        if some.all():
+            return cls(coordinates, given, kind, some, coordinates[:0])
+        return cls(coordinates[some], given[some], kind, some, coordinates[~some])
 
     @property
     def arrays(self) -> tuple[NDArray[np.float32], NDArray[np.float64], int]:
-        """What kernels take first."""
+        """The first arguments of the kernels."""
         return self.points, self.weights, self.metric
 
     def search(self, most: int) -> Search:
-        """Work space for at most so many clusters, no more than there are points."""
+        """Allocate work space for at most `most` clusters, and at most one per point."""
         num_points, num_coordinates = self.points.shape
         return new_search(num_points, num_coordinates, min(most, num_points))
 
@@ -269,31 +272,31 @@ class _Problem:
         error: float,
         objective: float,
     ) -> Clusters:
-        """The clusters of all points that were given, from those of the points with weight."""
+        """Return the clusters of all given points from those of the points of positive weight."""
         if len(self.others):
-            found, labels = labels, np.empty(len(self.kept), np.int32)
+            found, labels = labels, np.empty(len(self.has_weight), np.int32)
             others = np.empty(len(self.others), np.int32)
             kernel.nearest(self.others, centres, self.metric, others)
-            labels[self.kept], labels[~self.kept] = found, others
+            labels[self.has_weight], labels[~self.has_weight] = found, others
         if self.metric == EMD:
             centres = np.diff(centres, axis=1, prepend=np.float32(0))
         return Clusters(labels, centres, float(error), float(objective))
 
 
 def _coordinates(points: ArrayLike, metric: int) -> NDArray[np.float32]:
-    """Points [N, D] as the kernels take them."""
-    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
+    """Return points [N, D] in the form of the kernels: cumulative sums for emd."""
+    with np.errstate(over="ignore"):  # values too large for float32 become infinite
         array = np.ascontiguousarray(points, np.float32)
     if array.ndim != 2 or 0 in array.shape:
         raise InvalidValueError(
-            f"points are an array [N, D] with N and D above zero, not {list(array.shape)}",
+            f"points must be an array [N, D] with N and D above zero, not {list(array.shape)}",
             value=array.shape,
         )
     possible = np.abs(array) <= _LARGEST
     if not possible.all():
         bad = int(possible.all(axis=1).argmin())
         raise InvalidValueError(
-            f"point {bad} has a coordinate that is no number from {-_LARGEST:g} to {_LARGEST:g}",
+            f"point {bad} has a coordinate that is not a number from {-_LARGEST:g} to {_LARGEST:g}",
             position=bad,
         )
     if metric == L2:
@@ -302,7 +305,7 @@ def _coordinates(points: ArrayLike, metric: int) -> NDArray[np.float32]:
     masses = sums[:, -1]
     if (array < 0).any() or masses.max() - masses.min() > _EQUAL_MASS * masses.max():
         raise InvalidValueError(
-            "the earth mover's distance is between histograms of the same mass without negative "
+            "the earth mover's distance needs histograms of the same mass without negative "
             f"entries; these have masses from {masses.min():.6g} to {masses.max():.6g}"
         )
     return sums.astype(np.float32)
@@ -323,6 +326,6 @@ def _settings(restarts: int, limit: int) -> tuple[int, int]:
 
 
 def _generator(seed: int, number: int) -> NDArray[np.uint64]:
-    """The generator's four words for a problem by its number."""
+    """Return the four words of the random generator of a problem, given its number."""
     entropy = np.random.SeedSequence([whole_number(seed, "a seed", 0, 2**64 - 1), number])
     return np.asarray(entropy.generate_state(4, np.uint64), np.uint64)

@@ -1,14 +1,14 @@
-"""What the betting before a round tells of the hands in it: PsOpti's conditional distributions.
+"""Joint counts conditioned on the betting of earlier rounds: PsOpti's conditional distributions.
 
-A model that begins with a later round takes the chances of hands as given. Before it, player 0 had
-first bucket a and came here with chance x_a, player 1 had b and came with y_b. So the later classes
-s and t of both meet with chance
+A model that starts in a later round takes the probabilities of hands as given. Before it, player 0
+held first bucket a and reached the model with probability x_a, player 1 held b and reached it with
+y_b. So the later classes s and t of both players occur together with probability
 
     J′[s, t] ∝ Σ_ab x_a y_b J[(a, s), (b, t)],
 
-and W′ likewise: the first buckets themselves are forgotten. Priors of all ones are PsOpti's uniform
-ones, which ignore what was bet. Source: Billings et al. 2003, "Composition of preflop and postflop
-models".
+and W′ likewise: the first buckets themselves are summed out. Priors of all ones are PsOpti's
+uniform priors, which ignore the betting. Source: Billings et al. 2003, "Composition of preflop and
+postflop models".
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Priors: TypeAlias = tuple[Sequence[float], Sequence[float]]  # x and y: [K] of t
 
 @dataclass(frozen=True, eq=False)
 class LaterClasses:
-    """Sequences of classes from the second round on, as nested buckets; the first round has one.
+    """Sequences of classes from the second round on, as nested buckets with one first bucket.
 
     Example:
         >>> from equilibrist.abstraction.recipes import build
@@ -41,20 +41,20 @@ class LaterClasses:
     """
 
     rules: GameRules
-    parents: tuple[NDArray[np.int32], ...]  # [K] of each round: bucket of the round before, or −1
+    parents: tuple[NDArray[np.int32], ...]  # [K] per round: bucket of the previous round, or −1
 
     @property
     def num_buckets(self) -> tuple[int, ...]:
-        """Sequences of each round."""
+        """Number of sequences of each round."""
         return tuple(len(parents) for parents in self.parents)
 
     @staticmethod
     def of(buckets: Abstraction) -> LaterClasses:
-        """The later classes of buckets that are sequences of classes, `parent · n + class`."""
+        """Return the later classes of buckets that are sequences of classes."""
         if buckets.recipe != "strength-potential":
             raise InvalidValueError(
-                f"buckets of {buckets.recipe} cannot forget their first round: what later ones "
-                "mean depends on it",
+                f"buckets of {buckets.recipe} cannot drop their first round: the meaning of later "
+                "buckets depends on it",
                 value=buckets.recipe,
             )
         first, parents = buckets.num_buckets[0], [np.full(1, -1, np.int32)]
@@ -64,7 +64,7 @@ class LaterClasses:
 
 
 def conditioned(buckets: Abstraction, counts: Joint, priors: Priors) -> Joint:
-    """The counts of later classes, weighted by how often each first bucket comes to them.
+    """Return the joint counts of later classes, weighted by the priors of the first buckets.
 
     Example:
         >>> from equilibrist.abstraction.joint_counts import joint
@@ -84,8 +84,8 @@ def conditioned(buckets: Abstraction, counts: Joint, priors: Priors) -> Joint:
         are_weights = (np.isfinite(weights) & (weights >= 0)).all()
         if weights.shape != (first,) or not are_weights or not weights.any():
             raise InvalidValueError(
-                f"player {player}'s prior is {first} chances, one a bucket of the first round and "
-                "not all zero",
+                f"player {player}'s prior must be {first} probabilities, one per bucket of the "
+                "first round and not all zero",
                 value=weights.tolist(),
             )
 
@@ -97,5 +97,5 @@ def conditioned(buckets: Abstraction, counts: Joint, priors: Priors) -> Joint:
     wins, ties, losses = (weighted(np.asarray(part, np.float64)) for part in parts)
     found = Joint(wins, ties, losses, counts.distance, counts.sample)
     if not found.total:
-        raise InvalidValueError("the hands of the two priors never meet", value=priors)
+        raise InvalidValueError("the hands of the two priors never occur together", value=priors)
     return found

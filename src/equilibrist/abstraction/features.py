@@ -1,9 +1,10 @@
 """Hand strength on every street, as exact whole numbers.
 
-On the last street the strength of a hand is 2 · wins + ties against every hand it can meet, 0 …
-1,980 in hold'em. Before, it is the sum over all cards to come: strength / scale is the hand's
-equity against a random hand. Only one table is large, the last street's (356 MB in hold'em); it is
-computed in seconds, so it is kept in memory or in an abstraction's folder, and nowhere else.
+On the last street, the strength of a hand is 2 · wins + ties against all possible hands of the
+opponent, 0 … 1,980 in hold'em. On earlier streets, it is the sum over all future cards:
+strength / scale is the hand's equity against a random hand. Only the table of the last street is
+large (356 MB in hold'em); it is computed in seconds, so it is stored only in memory or in an
+abstraction's folder.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, eq=False)
 class Strengths:
-    """Strength of every hand on every board; −1 where the board blocks the hand.
+    """Strength of every hand on every board; −1 if the board blocks the hand.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -37,12 +38,12 @@ class Strengths:
     """
 
     streets: Streets
-    tables: tuple[Ints, ...]  # [B, H] of each street: int16 on the last, then int32 or int64
-    scales: tuple[int, ...]  # what a hand that always wins has
+    tables: tuple[Ints, ...]  # [B, H] per street: int16 on the last, int32 or int64 on the others
+    scales: tuple[int, ...]  # per street: strength of a hand that always wins
 
     @staticmethod
     def of(streets: Streets, progress: Progress | None = None) -> Strengths:
-        """All strengths of a game: the last street's by sorting hands, the others' by sums."""
+        """Compute all strengths of a game: the last street by sorting hands, the others by sums."""
         say = progress or (lambda text: None)
         say("strength of every hand on every last board")
         tables: list[Ints] = [last_strengths(streets)]
@@ -55,13 +56,13 @@ class Strengths:
         return Strengths(streets, tuple(tables), scales)
 
     def equity(self, r: int) -> NDArray[np.float64]:
-        """Equity against a random hand: [B, H], not a number where blocked."""
+        """Return the equity against a random hand: [B, H], NaN if the board blocks the hand."""
         table = self.tables[r]
         return np.where(table >= 0, table / self.scales[r], np.nan)
 
 
 def strength_scales(rules: GameRules) -> tuple[int, ...]:
-    """The strength of a hand that always wins, in every round."""
+    """Return the strength of a hand that always wins, for every round."""
     hole, total = rules.num_hole_cards, len(rules.deck)
     left = total - hole - rules.total_board_cards
     scales = [2 * math.comb(left, hole)]
@@ -72,7 +73,7 @@ def strength_scales(rules: GameRules) -> tuple[int, ...]:
 
 
 def last_strengths(streets: Streets) -> NDArray[np.int16]:
-    """2 · wins + ties of every hand on every board of the last street: [B, H]."""
+    """Compute 2 · wins + ties of every hand on every board of the last street: [B, H]."""
     from equilibrist.kernels.cpu import rollout
 
     rules, boards = streets.rules, streets[-1].boards
@@ -83,7 +84,7 @@ def last_strengths(streets: Streets) -> NDArray[np.int16]:
 
 
 def roll_sums(streets: Streets, r: int, values: NDArray[Any], dtype: type[np.number]) -> Any:
-    """Sum of the next street's `values` over all deals onto each board of round `r`: [B, H]."""
+    """Sum the next street's `values` over all deals onto each board of round `r`: [B, H]."""
     from equilibrist.kernels.cpu import rollout
 
     street = streets[r]

@@ -1,8 +1,8 @@
-"""Chosen boards: the flops that a model is built on, and all boards that continue them.
+"""Subsets of flops on which a model is built, and all boards that continue them.
 
 PsOpti's postflop models are built on a single flop or on "a small number of characteristic flops";
-its preflop model samples flops. What is counted over the deals of a game can be counted over the
-boards that continue some flops instead.
+its preflop model samples flops. Counts over all deals of a game can be restricted to the boards
+that continue some flops.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from equilibrist.errors import InvalidValueError
 
 
 def parse_starts(streets: Streets, text: str, seed: int = 0) -> list[Cards]:
-    """The boards of a text: `Td9d6h,AsKsQs`, or so many of the second round as it says, by lot.
+    """Parse a list of boards such as `Td9d6h,AsKsQs`, or draw a given number of random boards.
 
-    Every class of boards up to suits is as likely and comes once at most; counts go by how often
-    each is dealt.
+    Random boards are of the second round. Every class of boards up to suit isomorphism is equally
+    likely and drawn at most once; counts are weighted by the probability of each board.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -41,8 +41,8 @@ def parse_starts(streets: Streets, text: str, seed: int = 0) -> list[Cards]:
     number = parse_whole(text.strip(), len(boards))
     if not number:
         raise InvalidValueError(
-            f"{streets.rules.name} has {len(boards):,} boards in its second round up to suits: "
-            f"draw 1 to {len(boards):,} of them, not {text.strip()[:40]}",
+            f"{streets.rules.name} has {len(boards):,} boards in its second round up to suit "
+            f"isomorphism: draw 1 to {len(boards):,} of them, not {text.strip()[:40]}",
             value=text,
         )
     drawn = np.random.default_rng(seed).choice(len(boards), number, replace=False)
@@ -52,10 +52,10 @@ def parse_starts(streets: Streets, text: str, seed: int = 0) -> list[Cards]:
 def chosen_boards(
     streets: Streets, starts: Iterable[Sequence[Card]]
 ) -> tuple[NDArray[np.int64], ...]:
-    """Boards of every street but the last that continue one of `starts`, or that these continue.
+    """Return the boards of every street but the last that precede or continue one of `starts`.
 
-    `starts` are boards of one street (flops, say), up to suits. The last of the arrays is what
-    `joint(…, boards=…)` and `strength_potential` take.
+    `starts` are boards of one street, such as flops, up to suit isomorphism. The last of the arrays
+    is an argument of `joint(…, boards=…)` and `strength_potential`.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -69,7 +69,7 @@ def chosen_boards(
     rounds = {r for r, _, _ in found}
     if len(rounds) != 1 or (start := rounds.pop()) == len(streets) - 1:
         raise InvalidValueError(
-            "choose boards of one street before the last, all of as many cards",
+            "choose boards of one street before the last, all with the same number of cards",
             value=len(found),
         )
     chosen = [np.array(sorted({number for _, number, _ in found}))]
@@ -83,7 +83,7 @@ def chosen_boards(
 def flop_counts(
     first: Abstraction, starts: Sequence[Cards], second: Abstraction | None = None
 ) -> Joint:
-    """All deals onto the boards that continue `starts`, counted.
+    """Count all deals onto the boards that continue `starts`.
 
     Example:
         >>> from equilibrist.abstraction.recipes import build

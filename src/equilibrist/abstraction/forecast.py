@@ -1,9 +1,9 @@
-"""What an abstraction will cost, before anything is computed.
+"""Forecasts of the memory and time of an abstraction and of its joint counts.
 
-Tables are [boards, H] whatever the deck, H = 1326 or 52; those of the last street and of the one
-before take nearly all memory and time. What a cell costs was measured as peak memory and seconds of
-`equilibrist abstract` on two cores, and is rough: more buckets take longer. The same for counts, by
-`equilibrist joint`, whose matrices are [K, K], K the last buckets.
+Tables are [boards, H] for any deck, H = 1326 or 52; those of the last two streets take nearly all
+memory and time. The cost per cell was measured as peak memory and seconds of `equilibrist abstract`
+on two cores and is approximate: more buckets take longer. The cost of joint counts was measured
+with `equilibrist joint`, whose matrices are [K, K] for K buckets of the last round.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.games.rules import GameRules
 from equilibrist.storage.memory import available_bytes, check_fits, gigabytes
 
-_LAST_BYTES = 2  # per cell of the last street, strengths: 2.6 s for hold'em's 178 million
+_LAST_BYTES = 2  # per cell of the last street's strengths: 2.6 s for hold'em's 178 million
 _LAST_NANOSECONDS = 15
 _PROGRAM = 200 * 2**20  # bytes of the interpreter, its libraries and compiled kernels
-_CARDS = 52  # whose hands have a column, dealt or not
+_CARDS = 52  # tables have a column for every hand of 52 cards, even if the deck is smaller
 _MEASURED_THREADS = 2
-TILED = 2_000  # last buckets beyond which tiles are faster: a matrix fills the second cache
-NUM_GROUPS = 8  # of a sample of boards, whose spread tells the error
-_DEAL_MICROSECONDS = 80.0  # of all hands on a board in its order: hold'em 5-25-125-625 in 4 minutes
-_TILED_MICROSECONDS = 460.0  # by tiles: hold'em 20-800-4800-28800 in 23 minutes
+TILED = 2_000  # last buckets above which tiles are faster: a matrix fills the second-level cache
+NUM_GROUPS = 8  # groups of a sample of boards, whose spread gives the error
+_DEAL_MICROSECONDS = 80.0  # per ordered board, all hands: hold'em 5-25-125-625 in 4 minutes
+_TILED_MICROSECONDS = 460.0  # per board with tiles: hold'em 20-800-4800-28800 in 23 minutes
 
 
 @dataclass(frozen=True)
 class CountsForecast:
-    """What counting how buckets meet needs."""
+    """Memory and time of counting how often pairs of buckets occur together."""
 
     buckets: int  # of the last round
     bytes: int
-    seconds: float  # roughly
-    fitting: int  # so many buckets of the last round would fit
+    seconds: float  # approximate
+    fitting: int  # number of buckets of the last round that would fit into memory
 
     def check(self, name: str) -> None:
-        """Raise `InvalidValueError` if this machine's memory cannot hold it."""
+        """Raise `InvalidValueError` if the counts do not fit into this machine's memory."""
         what = f"counts of {self.buckets:,} last buckets of {name} need"
         advice = f"{self.fitting:,} buckets would fit; --force tries"
         check_fits(what, self.bytes, available_bytes(), advice)
@@ -49,16 +49,16 @@ class CountsForecast:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Sizes of the tables of an abstraction, and what building it needs."""
+    """Table sizes of an abstraction, and the memory and time of building it."""
 
     recipe: str
-    hands: tuple[int, ...]  # hands on boards, in each round: [boards · hands of the deck]
+    hands: tuple[int, ...]  # per round: number of boards · number of hands of the deck
     bytes: int  # at the peak
-    bytes_of_percentile: int  # what the least recipe would need
-    seconds: float  # roughly
+    bytes_of_percentile: int  # bytes that the cheapest recipe needs
+    seconds: float  # approximate
 
     def check(self, name: str) -> None:
-        """Raise `InvalidValueError` if this machine's memory cannot hold it."""
+        """Raise `InvalidValueError` if the abstraction does not fit into this machine's memory."""
         least = gigabytes(self.bytes_of_percentile)
         advice = f"percentile needs {least}, a smaller deck less; --force tries"
         what = f"{self.recipe} buckets of {name} need"
@@ -70,7 +70,7 @@ class Forecast:
 
 
 def forecast(rules: GameRules, recipe: str, threads: int = _MEASURED_THREADS) -> Forecast:
-    """What a recipe of `RECIPES` needs for the hands of a game.
+    """Forecast the memory and time of building a recipe of `RECIPES` for a game.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -95,7 +95,9 @@ def forecast(rules: GameRules, recipe: str, threads: int = _MEASURED_THREADS) ->
 def counts_forecast(
     rules: GameRules, buckets: int, boards: int | None = None, threads: int = _MEASURED_THREADS
 ) -> CountsForecast:
-    """What counts of so many last buckets need, both players having the same; of all deals or some.
+    """Forecast the memory and time of joint counts when both players have the same buckets.
+
+    `buckets` is their number in the last round; `boards` the size of a sample (default: all deals).
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -111,7 +113,7 @@ def counts_forecast(
     dealt = len(rules.deck) - rules.total_board_cards + rules.num_board_cards[-1]
     deals = before * math.comb(dealt, rules.num_board_cards[-1]) if boards is None else boards
     microseconds = _TILED_MICROSECONDS if is_tiled else _DEAL_MICROSECONDS
-    share = (math.comb(len(rules.deck), rules.num_hole_cards) / columns) ** 2  # of a whole deck's
+    share = (math.comb(len(rules.deck), rules.num_hole_cards) / columns) ** 2  # of a full deck's
     room = max(available_bytes() - tables, 0)
     return CountsForecast(
         buckets=buckets,
@@ -124,14 +126,14 @@ def counts_forecast(
 def cell_bytes(
     threads: int, *, is_tiled: bool = False, is_sampled: bool = False, sides: int = 1
 ) -> int:
-    """Bytes of a pair of last buckets while deals are counted, `sides` 2 for two abstractions."""
+    """Return the bytes per pair of last buckets during counting; `sides` is 2 if buckets differ."""
     if is_sampled:
         return (4 * NUM_GROUPS + 2 * threads) * 8
     return (1 + sides) * 4 if is_tiled else (1 + threads) * 2 * 8
 
 
 def _num_boards(rules: GameRules, *, ordered: bool) -> list[int]:
-    """Boards of each round up to suits."""
+    """Return the number of boards of each round up to suit isomorphism."""
     patterns = [board_pattern(rules, r, ordered=ordered) for r in range(rules.num_rounds)]
     return [DealIndexer(pattern, rules.deck).size if pattern else 1 for pattern in patterns]
 

@@ -1,7 +1,7 @@
-"""Hands as points: where each goes on the next street, distinct points within each parent bucket.
+"""Hands as points: histograms over the next street, with the distinct points of each parent bucket.
 
-Clustering 84 million hands on turns is clustering the few different histograms among them, each
-with the weight of the hands that share it.
+To cluster 84 million hands on turns, it suffices to cluster the few different histograms among
+them, each with the weight of the hands that share it.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from equilibrist.abstraction.features import Ints
 from equilibrist.abstraction.streets import Street, Streets
 from equilibrist.errors import InvalidValueError
 
-_WORD = 64  # bits
+_WORD = 64  # bits per word
 _MOST_COUNTS = 50_000_000
 
-# Histograms of hands: words [B, H] where counts fit 64 bits, else counts [B, H, K].
+# Histograms of hands: words [B, H] if the counts fit into 64 bits, else counts [B, H, K].
 Histograms: TypeAlias = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Different points of one parent bucket, and which hands have them."""
+    """The distinct points of one parent bucket and the point of each of its hands."""
 
     points: NDArray[np.float32]  # [n, D] coordinates, such as shares of clusters
-    weights: NDArray[np.float64]  # [n] raw (hand, board) deals
-    places: NDArray[np.int64]  # [N] the bucket's hands in the flat table [B · H]
-    inverse: NDArray[np.int32]  # [N] the point of each
+    weights: NDArray[np.float64]  # [n] number of raw (hand, board) deals
+    places: NDArray[np.int64]  # [N] positions of the bucket's hands in the flat table [B · H]
+    inverse: NDArray[np.int32]  # [N] the point of each hand
 
 
 def label_histograms(streets: Streets, r: int, labels: Ints, num_labels: int) -> Histograms:
-    """Histograms of the boards of round `r` over the next street's labels."""
+    """Return the histograms of the hands of round `r` over the next street's labels."""
     from equilibrist.kernels.cpu.histograms import pack_labels
     from equilibrist.kernels.cpu.rollout import roll_histograms
 
@@ -57,9 +57,9 @@ def label_histograms(streets: Streets, r: int, labels: Ints, num_labels: int) ->
 def interval_histograms(
     streets: Streets, r: int, values: Ints, parents: Ints, cut: Intervals
 ) -> Histograms:
-    """Histograms of the street before the last over intervals of strength.
+    """Return the histograms of the second-to-last street over intervals of strength.
 
-    `parents` [B, H] are the buckets whose intervals count, on the boards of round `r`.
+    `parents` [B, H] are the buckets whose intervals are used, on the boards of round `r`.
     """
     from equilibrist.kernels.cpu.histograms import pack_intervals
 
@@ -81,7 +81,7 @@ def points_of(
     parents: Ints,
     num_parents: int,
 ) -> list[Points]:
-    """The different histograms of each parent bucket, as shares of `num_labels` clusters."""
+    """Return the distinct histograms of each parent bucket, as shares of `num_labels` clusters."""
     bits = _bits(streets[r])
 
     def shares(words: Histograms) -> NDArray[np.float32]:
@@ -104,7 +104,7 @@ def distinct_points(
     parents: Ints,
     num_parents: int,
 ) -> list[Points]:
-    """The different words of each parent bucket as points; `parents` [B, H] on boards of round r.
+    """Return the distinct words of each parent bucket as points; `parents` [B, H] are of round r.
 
     Words are [B, H], or rows [B, H, K]; hands whose word is 0 are blocked.
     """
@@ -127,10 +127,10 @@ def distinct_points(
 def _interval_counts(
     streets: Streets, r: int, values: Ints, parents: Ints, cut: Intervals
 ) -> Histograms:
-    """Counts [B, H, K] of more intervals than fit a word, for small decks."""
+    """Count hands by interval, [B, H, K], if the intervals do not fit into a word (small decks)."""
     street = streets[r]
     counts = np.zeros((*parents.shape, int(np.diff(cut.first).max())), np.uint32)
-    # All intervals in one ascending row: those of a parent lie above those of the parent before.
+    # All intervals in one ascending row: those of a parent are above those of the previous parent.
     size = int(values.max()) + 1
     lowers = cut.parents * np.int64(size) + cut.lower
     for child, renaming in zip(street.child.T, street.renaming.T, strict=True):
@@ -138,20 +138,20 @@ def _interval_counts(
         board, hand = np.nonzero((found >= 0) & (parents >= 0))
         parent = parents[board, hand].astype(np.int64)
         interval = np.searchsorted(lowers, parent * size + found[board, hand], side="right") - 1
-        counts[board, hand, interval - cut.first[parent]] += 1  # a hand has one of each deal
+        counts[board, hand, interval - cut.first[parent]] += 1  # one interval per hand and deal
     return counts
 
 
 def _check_counts(streets: Streets, r: int, num_labels: int) -> None:
-    """Refuse histograms over so many clusters that neither words nor memory hold them."""
+    """Raise `InvalidValueError` if histograms fit neither into words nor into memory."""
     if len(streets[r].boards) * streets.num_hands * num_labels > _MOST_COUNTS:
         raise InvalidValueError(
-            f"histograms over {num_labels} clusters in round {r + 1} are too large; take at "
+            f"histograms over {num_labels} clusters in round {r + 1} are too large; use at "
             f"most {_WORD // _bits(streets[r])} clusters",
             value=num_labels,
         )
 
 
 def _bits(street: Street) -> int:
-    """Bits that hold any number of deals onto a board."""
+    """Return the number of bits needed to count the deals onto a board."""
     return street.child.shape[1].bit_length()

@@ -1,13 +1,14 @@
-"""How often the players' last buckets meet, and who wins: J and W of a bucket game.
+"""Joint counts: how often pairs of last buckets occur together and which wins (J and W).
 
-`wins[s, t]` counts the deals (board in its order, a hand for either player) in which player 0 is in
+`wins[s, t]` counts the deals (an ordered board and a hand for each player) in which player 0 is in
 last bucket s, player 1 in t, and player 0 wins; `ties` and `losses` likewise. Over all boards they
 sum to 55,627,620,048,000 in hold'em, GS3's nine-card roll-out. Buckets are nested, so the counts of
 earlier streets are sums over children.
 
-A sample of boards gives the same matrices with an error. Boards are drawn at equal distances along
-their canonical order, in which those with the same earlier streets are neighbours: every flop and
-nearly every turn gets its share (systematic, hence stratified, sampling).
+A sample of boards gives the same matrices with a sampling error. Boards are drawn at equal
+distances along their canonical order, in which boards with the same earlier streets are neighbours:
+every flop and nearly every turn is represented in proportion (systematic, hence stratified,
+sampling).
 """
 
 from __future__ import annotations
@@ -46,54 +47,54 @@ from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
 KIND = "joint"
 _PARTS = "wins", "ties", "losses"
-_LEAST = -1e-9  # of a count: products of chances that are zero may be rounded below it
-_CHECKPOINT_SHARE = 0.05  # of the time since the last that writing down may take
+_LEAST = -1e-9  # smallest count: products of zero probabilities may be rounded below zero
+_CHECKPOINT_SHARE = 0.05  # maximum share of the running time spent on writing checkpoints
 
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """Counts of deals by both players' last buckets: [K0, K1] each."""
+    """Counts of deals by both players' last buckets, [K0, K1] each: wins, ties and losses."""
 
     wins: Counts
     ties: Counts
     losses: Counts
     distance: float | None = None  # of a sample: estimated ½ ‖ΔJ‖₁, J scaled to sum 1; None: exact
-    sample: tuple[int, int] | None = None  # its boards and its seed, where they are known
-    flops: tuple[str, ...] = ()  # whose boards alone are counted; none: all
+    sample: tuple[int, int] | None = None  # number of sampled boards and seed, if known
+    flops: tuple[str, ...] = ()  # flops to which the count is restricted; empty: all
 
     @property
     def met(self) -> NDArray[np.float64]:
-        """How often buckets meet: J, times `total`."""
+        """Number of deals in which two buckets occur together: J times `total`."""
         found = np.add(self.wins, self.ties, dtype=np.float64)
         return np.add(found, self.losses, out=found)
 
     @property
     def won(self) -> NDArray[np.float64]:
-        """How much more often the row's wins than the column's: W, times `total`."""
+        """Wins minus losses of the row's bucket against the column's: W times `total`."""
         return np.subtract(self.wins, self.losses, dtype=np.float64)
 
     def rows(self, rows: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Some rows of `met` and `won`."""
+        """Return some rows of `met` and `won`."""
         part = Joint(self.wins[rows], self.ties[rows], self.losses[rows])
         return part.met, part.won
 
     @property
     def total(self) -> float:
-        """Deals counted."""
+        """Number of deals counted."""
         parts = (self.wins, self.ties, self.losses)
         return float(sum(part.sum(dtype=np.float64) for part in parts))
 
     def turned(self) -> Joint:
-        """The same counts with the players changed about."""
+        """Return the counts with the players exchanged (transposed)."""
         parts = self.losses.T, self.ties.T, self.wins.T
         return Joint(*parts, self.distance, self.sample, self.flops)
 
     def check(self, first: Nested, other: Nested) -> None:
-        """Complain if these are not counts of two sides' last buckets."""
+        """Raise `InvalidValueError` if the shape is not that of the two sides' last buckets."""
         if self.wins.shape != (first.num_buckets[-1], other.num_buckets[-1]):
             raise InvalidValueError(
                 f"counts of {self.wins.shape} buckets do not fit {first.num_buckets[-1]} and "
-                f"{other.num_buckets[-1]}",
+                f"{other.num_buckets[-1]} buckets",
                 value=self.wins.shape,
             )
 
@@ -111,12 +112,12 @@ class Joint:
 
     @staticmethod
     def open(folder: str | Path) -> Joint:
-        """Open stored counts; `StorageError` where the counting has not ended."""
+        """Open stored counts; raise `StorageError` if the counting is not finished."""
         artefact = open_artefact(folder, KIND)
         arrays, fields = artefact.arrays, Fields.configuration(artefact)
         if "done" in artefact.configuration:
             raise StorageError(
-                f"{folder} holds unfinished counts; go on with `equilibrist joint --resume`",
+                f"{folder} contains unfinished counts; continue with `equilibrist joint --resume`",
                 value=str(folder),
             )
         _check_counts(artefact)
@@ -133,7 +134,7 @@ class Joint:
 
 
 def _check_counts(artefact: Artefact) -> None:
-    """Raise `StorageError` unless an artefact has counts; without losses they are the wins'."""
+    """Raise `StorageError` if an artefact has no valid counts; missing losses are wins.T."""
     is_square = "losses" not in artefact.files
     shape = ("rows", "rows" if is_square else "columns")
     counts = ArrayRule(("float64", "uint32", "uint64"), shape, low=_LEAST)
@@ -143,7 +144,7 @@ def _check_counts(artefact: Artefact) -> None:
     check_arrays(artefact, rules)
     dtypes = {entry.dtype for entry in artefact.files.values()}
     if len(dtypes) > 1 or 0 in artefact.files["wins"].shape:
-        raise damaged(artefact.folder / MANIFEST, "has counts of different types, or none")
+        raise damaged(artefact.folder / MANIFEST, "has counts of different types or no counts")
     if "done" not in artefact.configuration and not any(
         part.any() for part in artefact.arrays.values()
     ):
@@ -152,28 +153,28 @@ def _check_counts(artefact: Artefact) -> None:
 
 @dataclass
 class Progress:
-    """Counts so far: what a checkpoint of `joint` holds."""
+    """The counts so far: the contents of a checkpoint of `joint`."""
 
     wins: Counts
     ties: Counts
-    done: int = 0  # blocks of boards
-    losses: Counts | None = None  # None: of players with the same buckets, the turned wins
+    done: int = 0  # number of blocks of boards counted
+    losses: Counts | None = None  # None: both players have the same buckets, losses are wins.T
 
     @property
     def matrices(self) -> Matrices:
-        """Wins, ties and, if there are any, losses."""
+        """The matrices of wins, ties and, if stored, losses."""
         both = [self.wins, self.ties]
         return both if self.losses is None else [*both, self.losses]
 
     def save(self, folder: str | Path, parents: Mapping[str, str]) -> str:
-        """Write what is counted so far where the whole will be."""
+        """Write the counts so far into the folder of the final counts."""
         arrays = dict(zip(_PARTS, self.matrices, strict=False))
         settings = {"distance": None, "done": self.done}
         return write_artefact(folder, KIND, arrays, configuration=settings, parents=parents)
 
     @staticmethod
     def open(folder: str | Path, parents: Mapping[str, str]) -> Progress:
-        """Counts to go on from, if they are of the same abstractions and not whole."""
+        """Open a checkpoint of the same abstractions; raise `StorageError` if it is complete."""
         artefact = open_artefact(folder, KIND, in_memory=True)
         if artefact.parents != dict(parents):
             raise StorageError(f"{folder} counts other buckets", value=str(folder))
@@ -184,7 +185,7 @@ class Progress:
         return Progress(arrays["wins"], arrays["ties"], done, arrays.get("losses"))
 
     def check(self, first: Nested, other: Nested, *, is_tiled: bool) -> None:
-        """Raise `InvalidValueError` unless these are counts that `joint` goes on from."""
+        """Raise `InvalidValueError` if `joint` cannot continue from these counts."""
         shape, has_losses = (first.num_buckets[-1], other.num_buckets[-1]), other is not first
         kinds = "u" if is_tiled else "f"
         if (self.losses is not None) != has_losses or any(
@@ -192,26 +193,25 @@ class Progress:
         ):
             raise InvalidValueError(
                 f"these counts are {self.wins.dtype} {list(self.wins.shape)}; counts of these "
-                f"buckets so far would be {'whole numbers' if is_tiled else 'float64'} "
-                f"{list(shape)}",
+                f"buckets must be {'whole numbers' if is_tiled else 'float64'} {list(shape)}",
                 value=self.wins.shape,
             )
 
 
 @dataclass
 class Keeper:
-    """Writes counts down now and then, and tells the share that is done: a `watch` of `joint`."""
+    """A `watch` for `joint` that writes checkpoints and reports the fraction done."""
 
     folder: Path
     parents: Mapping[str, str]
-    tell: Callable[[float], None]
-    _written: float = field(default_factory=time.perf_counter)  # when, the last time
+    report: Callable[[float], None]
+    _written: float = field(default_factory=time.perf_counter)  # time of the last checkpoint
     _cost: float = 0.0  # seconds that it took
-    _block: float = field(default_factory=time.perf_counter)  # when the present block began
+    _block: float = field(default_factory=time.perf_counter)  # start time of the current block
 
     def __call__(self, progress: Progress, share: float) -> None:
-        """Take note of counts so far; if asked to stop, write them and raise `Stopped`."""
-        self.tell(share)
+        """Process the counts so far; on a stop request, write them and raise `Stopped`."""
+        self.report(share)
         if share == 1:
             return
         start = time.perf_counter()
@@ -233,11 +233,11 @@ def joint(
     so_far: Progress | None = None,
     watch: Callable[[Progress, float], None] | None = None,
 ) -> Joint:
-    """Exact counts for two players with one abstraction, or with two of the same game.
+    """Compute exact counts for two players with one abstraction, or with two of the same game.
 
-    With `boards`, only deals onto these boards of the street before the last count. `watch` sees
-    the counts and the share done after every block of boards; given back as `so_far` a later call
-    goes on from there.
+    With `boards`, only deals onto these boards of the second-to-last street are counted. `watch` is
+    called with the counts and the fraction done after every block of boards; a later call with
+    these counts as `so_far` continues from there.
 
     Example:
         >>> from equilibrist.abstraction.features import Strengths
@@ -250,7 +250,7 @@ def joint(
     other = second or first
     _check_same_game(first, other)
 
-    def tell(matrices: Matrices, done: int) -> None:
+    def report(matrices: Matrices, done: int) -> None:
         if watch is not None:
             wins, ties, *rest = matrices
             watch(Progress(wins, ties, done, rest[0] if rest else None), done / NUM_BLOCKS)
@@ -264,16 +264,16 @@ def joint(
     if is_tiled:
         if so_far is None:
             _check_memory(first, other, cell_bytes(threads, is_tiled=True, sides=sides))
-        found = count_tiles(first, other, boards=boards, so_far=known, watch=tell)
+        found = count_tiles(first, other, boards=boards, so_far=known, watch=report)
     else:
         _check_memory(first, other, cell_bytes(threads))
         links = all_links(first.streets, boards)
-        found = count_boards(first, other, links, so_far=known, watch=tell)
+        found = count_boards(first, other, links, so_far=known, watch=report)
     return _joint(found)
 
 
 def _joint(matrices: Matrices) -> Joint:
-    """Of wins, ties and, unless they are the turned wins, losses."""
+    """Build a `Joint` from wins, ties and losses; missing losses are the transposed wins."""
     wins, ties, *rest = matrices
     return Joint(wins, ties, rest[0] if rest else wins.T)
 
@@ -281,7 +281,7 @@ def _joint(matrices: Matrices) -> Joint:
 def sampled_joint(
     first: Abstraction, second: Abstraction | None = None, *, num_boards: int, seed: int = 0
 ) -> Joint:
-    """Counts over a sample of boards in their order, with the error they have."""
+    """Compute counts over a sample of ordered boards, with an estimate of their error."""
     other = second or first
     _check_same_game(first, other)
     _check_memory(first, other, cell_bytes(numba.get_num_threads(), is_sampled=True))
@@ -295,15 +295,15 @@ def sampled_joint(
     )
     shares = np.stack([group.met / group.total for group in groups])
     error = shares.std(axis=0, ddof=1) / np.sqrt(len(groups))  # standard error of each cell
-    # The mean of |ΔJ| of a normal error is √(2/π) of its standard error.
+    # For a normal error, the mean of |ΔJ| is √(2/π) times its standard error.
     distance = float(np.sqrt(2 / np.pi) * error.sum() / 2)
     return Joint(wins, ties, losses, distance, (num_boards, seed))
 
 
 def marginals(found: Abstraction) -> tuple[Counts, Counts, Counts]:
-    """Of each last bucket: deals of one hand, sum of the values, and of their squares: [K] each.
+    """Return, for each last bucket, its number of deals, sum of values and sum of squares: [K].
 
-    The values are hand strengths, except in a lossless abstraction.
+    The values are hand strengths, except in a lossless abstraction. A deal is a board and one hand.
     """
     from equilibrist.kernels.cpu.rollout import sum_intervals
 
@@ -319,10 +319,10 @@ def marginals(found: Abstraction) -> tuple[Counts, Counts, Counts]:
 
 
 def _samples(streets: Streets, num_boards: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Deals onto the boards before the last, by their chance, in `NUM_GROUPS` samples."""
+    """Draw deals onto the second-to-last boards by probability, in `NUM_GROUPS` samples."""
     if len(streets) == 1 or num_boards < NUM_GROUPS:
         raise InvalidValueError(
-            f"a sample needs at least {NUM_GROUPS} boards, and a street before the last one",
+            f"a sample needs at least {NUM_GROUPS} boards and a game of at least two rounds",
             value=num_boards,
         )
     random, before = np.random.default_rng(seed), streets[-2]
@@ -345,8 +345,8 @@ def _check_same_game(first: Abstraction, other: Abstraction) -> None:
 
 
 def _check_memory(first: Abstraction, other: Abstraction, bytes_of_cell: int) -> None:
-    """Refuse matrices that do not fit before they are made."""
+    """Raise `InvalidValueError` if the matrices do not fit into memory."""
     shape = first.num_buckets[-1], other.num_buckets[-1]
     what = f"counts of {shape[0]:,} by {shape[1]:,} buckets need"
-    needed, advice = shape[0] * shape[1] * bytes_of_cell, "take fewer buckets in the last round"
+    needed, advice = shape[0] * shape[1] * bytes_of_cell, "use fewer buckets in the last round"
     check_fits(what, needed, available_bytes(), advice)

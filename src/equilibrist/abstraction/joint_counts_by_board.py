@@ -1,8 +1,8 @@
 """Joint counts over the boards of the last street, each with the deals that lead to it.
 
-The hands of a board are put in order once for all these deals. Where both players have the same
-buckets all pairs of labels are counted (`kernels/cpu/joint.py`); where they have different ones,
-groups of the rows of the player with fewer (`kernels/cpu/row_groups.py`).
+The hands of a board are sorted once for all these deals. If both players have the same buckets, all
+pairs of labels are counted (`kernels/cpu/joint.py`); if they have different buckets, groups of rows
+of the player with fewer buckets are counted (`kernels/cpu/row_groups.py`).
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from equilibrist.abstraction.streets import Streets
 from equilibrist.cards.ranking import rank_tables
 
 Counts = NDArray[Any]  # whole numbers: float64 below 2**53, or uint32 or uint64
-Matrices = list[Counts]  # wins, ties and, of two different abstractions, losses: [K0, K1] each
-Watch = Callable[[Matrices, int], None]  # the counts so far, and how many blocks are done
+Matrices = list[Counts]  # wins, ties and, for two different abstractions, losses: [K0, K1] each
+Watch = Callable[[Matrices, int], None]  # the counts so far and the number of blocks done
 
-NUM_BLOCKS: Final = 64  # of boards: progress, and what a killed run has to do again
-_BATCH = 64  # boards whose walks are written down together
-_NOBODYS = 52  # a card in no hand
+NUM_BLOCKS: Final = 64  # blocks of boards: unit of progress, and of work lost by a killed run
+_BATCH = 64  # boards whose walks are stored together
+_NOBODYS = 52  # a card that is in no hand
 
 
 class Links(NamedTuple):
-    """Deals that lead to last boards: those to board b are `start[b]` … `start[b + 1]` − 1."""
+    """Deals that lead to last boards; those to board b are `start[b]` … `start[b + 1]` − 1."""
 
     start: NDArray[np.int64]  # [last boards + 1]
-    origin: NDArray[np.int64]  # [deals] board of the street before
+    origin: NDArray[np.int64]  # [deals] board of the previous street
     renaming: NDArray[np.uint8]  # [deals]
-    weights: Counts  # [boards of the street before] how often a deal onto it counts
+    weights: Counts  # [boards of the previous street] weight of a deal onto the board
 
 
 def all_links(streets: Streets, boards: NDArray[np.int64] | None = None) -> Links:
-    """All deals, or all onto some boards of the street before the last."""
+    """Return the links of all deals, or of all deals onto some second-to-last boards."""
     if len(streets) == 1:
         return links_of(streets, np.zeros(0, np.int64), streets[0].multiplicity.astype(np.float64))
     before = streets[-2]
@@ -51,7 +51,7 @@ def all_links(streets: Streets, boards: NDArray[np.int64] | None = None) -> Link
 
 
 def links_of(streets: Streets, deals: NDArray[np.int64], weights: Counts) -> Links:
-    """Where deals, numbered board by board, come from and lead to."""
+    """Return the links of deals that are numbered board by board."""
     if len(streets) == 1:
         count = len(streets[0].boards)
         same = np.zeros(count, np.uint8)
@@ -65,7 +65,7 @@ def links_of(streets: Streets, deals: NDArray[np.int64], weights: Counts) -> Lin
 
 
 def last_street(side: Abstraction) -> tuple[Ints, Ints, tuple[NDArray[Any], NDArray[Any]]]:
-    """Buckets of the street before the last, values of the last street, and their intervals."""
+    """Return the second-to-last street's buckets, and the last street's values and intervals."""
     labels = side.tables[-1] if side.tables else np.zeros((1, side.streets.num_hands), np.int16)
     return labels, side.values, (side.last.first, side.last.lower)
 
@@ -78,9 +78,9 @@ def count_boards(
     so_far: tuple[Matrices, int] | None = None,
     watch: Watch | None = None,
 ) -> Matrices:
-    """Counts of the deals of some links; `so_far` are counts that `watch` was shown.
+    """Count the deals of some links; `so_far` are counts that `watch` received earlier.
 
-    Boards are counted in blocks if somebody watches or did, otherwise all at once.
+    Boards are counted in blocks if `watch` or `so_far` is given, otherwise all at once.
     """
     shape = first.num_buckets[-1], other.num_buckets[-1]
     parts = 2 if other is first else 3
@@ -99,7 +99,7 @@ def count_boards(
 
 
 def _pairs(found: Abstraction, links: Links) -> Callable[[int, int], Matrices]:
-    """What counts wins and ties on the boards from one on and before another."""
+    """Return a function that counts wins and ties on a range of boards, for equal buckets."""
     from equilibrist.kernels.cpu.joint import bucket_showdowns
 
     streets = found.streets
@@ -123,9 +123,9 @@ def _pairs(found: Abstraction, links: Links) -> Callable[[int, int], Matrices]:
 def _row_groups(
     first: Abstraction, other: Abstraction, links: Links
 ) -> Callable[[int, int], Matrices]:
-    """The same for players with different buckets, and losses too."""
-    is_turned = first.num_buckets[-1] > other.num_buckets[-1]
-    few, many = (other, first) if is_turned else (first, other)
+    """Return a function that counts wins, ties and losses on a range, for different buckets."""
+    is_transposed = first.num_buckets[-1] > other.num_buckets[-1]
+    few, many = (other, first) if is_transposed else (first, other)
     shape, rules = (few.num_buckets[-1], many.num_buckets[-1]), few.rules
     left = len(rules.deck) - rules.total_board_cards
     pairs = math.comb(left, rules.num_hole_cards)
@@ -135,12 +135,12 @@ def _row_groups(
         deals = links.origin[links.start[begin] : links.start[end]]
         for dtype in (np.uint32, np.uint64):
             lost, tied, met = _add_walks(few, many, links, begin, end, dtype)
-            # A count too large for its cell is missing from the sum: then once more, with 64 bits.
+            # If a count overflowed its cell, the sum is too small: count again with 64 bits.
             if met.sum(dtype=np.uint64) == links.weights[deals].sum() * pairs:
                 break
         lost, tied, met = (_matrix(counts, shape) for counts in (lost, tied, met))
         wins = met - tied - lost
-        return [lost.T, tied.T, wins.T] if is_turned else [wins, tied, lost]
+        return [lost.T, tied.T, wins.T] if is_transposed else [wins, tied, lost]
 
     return count
 
@@ -148,7 +148,7 @@ def _row_groups(
 def _add_walks(
     few: Abstraction, many: Abstraction, links: Links, begin: int, end: int, dtype: Any
 ) -> tuple[Counts, Counts, Counts]:
-    """Counts [groups, K1, width] of the rows that lose, tie and meet on some boards."""
+    """Return counts [groups, K1, width] of rows that lose, tie and occur on some boards."""
     from equilibrist.kernels.cpu.row_groups import WIDTH, add_row_groups, write_walks
 
     streets = few.streets
@@ -178,7 +178,7 @@ def _add_walks(
 
 
 def _matrix(counts: Counts, shape: tuple[int, int]) -> Counts:
-    """Counts [groups, K1, width] as [K0, K1] float64."""
+    """Convert counts [groups, K1, width] to a matrix [K0, K1] float64."""
     rows = counts.transpose(0, 2, 1).reshape(-1, shape[1])[: shape[0]]
     return rows.astype(np.float64)
 
@@ -189,7 +189,7 @@ def _tables(found: Abstraction) -> Any:
 
 
 def _inverse(streets: Streets) -> NDArray[np.int64]:
-    """Number of the renaming that undoes each: [24]."""
+    """Return the inverse of each suit renaming: [24]."""
     every, same = streets.renamed, np.arange(streets.num_hands)
     return np.array(
         [next(j for j in range(24) if np.array_equal(every[j][row], same)) for row in every]

@@ -1,7 +1,7 @@
 """Joint counts of many thousand buckets, tile by tile: GS3's 28,800 × 28,800 in ordinary memory.
 
-See `kernels/cpu/tiles.py` for the idea. Counts are whole numbers of 32 bits; should one not fit,
-which the first boards foretell, counting starts again with 64.
+See `kernels/cpu/tiles.py` for the algorithm. Counts are whole numbers of 32 bits; if one does not
+fit, which the first boards predict, counting starts again with 64 bits.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.joint_counts_by_board import NUM_BLOCKS, Matrices, Watch
 from equilibrist.cards.ranking import rank_tables
 
-_ROOM = 2  # how much faster than on the first block a count may grow
+_ROOM = 2  # maximum growth of a count per block, relative to the first block
 
 
 def can_be_tiled(*sides: Abstraction) -> bool:
-    """Whether there is a street two before the last, whose buckets have ascending children."""
+    """Return whether the third-to-last street exists and its buckets have ascending children."""
     return len(sides[0].streets) > 2 and all(
         bool((np.diff(side.parents[-2]) >= 0).all()) for side in sides
     )
@@ -35,7 +35,7 @@ def count_tiles(
     so_far: tuple[Matrices, int] | None = None,
     watch: Watch | None = None,
 ) -> Matrices:
-    """Counts of all deals onto some boards of the street before the last, by default all."""
+    """Count all deals onto some boards of the second-to-last street (default: all boards)."""
     shape = first.num_buckets[-1], other.num_buckets[-1]
     number = 2 if other is first else 3
     matrices, done = so_far or ([np.zeros(shape, np.uint32) for _ in range(number)], 0)
@@ -54,7 +54,7 @@ def _count(
     done: int,
     watch: Watch | None,
 ) -> bool:
-    """Adds all counts but those of the blocks done; returns whether every count fitted."""
+    """Add the counts of all blocks not yet done; return whether every count fits."""
     from equilibrist.kernels.cpu.tiles import add_tiles, write_runouts
 
     streets, rules = first.streets, first.rules
@@ -90,14 +90,14 @@ def _count(
 
 
 def _side(side: Abstraction) -> tuple[Any, ...]:
-    """A player's buckets as the kernel takes them."""
+    """Return a player's buckets in the form of the kernel."""
     tile_of, first = side.parents[-2], side.last.first
     starts = first[np.searchsorted(tile_of, np.arange(side.num_buckets[-3] + 1))]
     return side.tables[-1], side.values, first, side.last.lower, tile_of, starts.astype(np.int64)
 
 
 def _space(most: int, num_hands: int, num_deals: int, side: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What the kernel writes on at most so many boards: starts, masks, codes and values."""
+    """Allocate the kernel's output for at most `most` boards: starts, masks, codes and values."""
     codes, values = np.zeros((2, most, num_hands, num_deals), np.uint16)
     starts = np.zeros((most, len(side[-1])), np.int64)
     return starts, np.zeros((most, num_hands), np.uint64), codes, values

@@ -1,10 +1,10 @@
-"""Strength against each of some clusters of opponents, not against a random hand alone.
+"""Opponent cluster hand strength: strength against each of several clusters of opponent hands.
 
-Two hands of equal strength may win against different hands: a medium pair beats what bluffs, an ace
-high draws even with it. A vector of strengths, one for each cluster of the hands that an opponent
-may hold before the first board card, tells them apart. Source: Johanson, Burch, Valenzano and
-Bowling 2013, "Evaluating state-space abstractions in extensive-form games" (opponent cluster hand
-strength, eight clusters before the flop).
+Two hands of equal strength may win against different hands: a medium pair beats bluffs, an ace high
+may draw even with it. A vector of strengths, one for each cluster of the hands that an opponent may
+hold before the first board card, distinguishes them. Source: Johanson, Burch, Valenzano and Bowling
+2013, "Evaluating state-space abstractions in extensive-form games" (opponent cluster hand strength,
+eight clusters before the flop).
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from equilibrist.errors import InvalidValueError
 
 @dataclass(frozen=True, eq=False)
 class OpponentStrengths:
-    """How hands on last boards do against clusters of hands: N boards, H hands, C clusters."""
+    """Results of hands on last boards against clusters of hands: N boards, H hands, C clusters."""
 
-    wins: NDArray[np.int16]  # [N, H, C] 2 · wins + ties; −1 where the board blocks the hand
-    met: NDArray[np.int16]  # [N, H, C] hands of the cluster that may be met; 0 where blocked
+    wins: NDArray[np.int16]  # [N, H, C] 2 · wins + ties; −1 if the board blocks the hand
+    met: NDArray[np.int16]  # [N, H, C] number of possible hands of the cluster; 0 if blocked
 
     @staticmethod
     def of(
         streets: Streets, clusters: ArrayLike, boards: ArrayLike | None = None
     ) -> OpponentStrengths:
-        """Against `clusters` [H], on last boards by their number; on all of them unless told.
+        """Compute strengths against `clusters` [H] on last boards, given by index (default: all).
 
-        Clusters are numbered from 0; what stands for hands outside the deck does not matter. All
-        boards of hold'em take 8 · 178 million cells twice, 5.7 GB: ask for some at a time.
+        Clusters are numbered from 0; the entries of hands outside the deck are ignored. All boards
+        of hold'em take 8 · 178 million cells twice, 5.7 GB: request some boards at a time.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -59,9 +59,9 @@ class OpponentStrengths:
         return OpponentStrengths(wins, met)
 
     def equity(self) -> NDArray[np.float32]:
-        """Share of each cluster that is won, ties half: [N, H, C].
+        """Return the equity against each cluster, ties counted half: [N, H, C].
 
-        One half of a cluster that cannot be met, not a number where the board blocks the hand.
+        It is one half if no hand of the cluster is possible, and NaN if the board blocks the hand.
         """
         share = np.full(self.wins.shape, 0.5, np.float32)
         np.divide(self.wins, 2 * self.met.astype(np.float32), out=share, where=self.met > 0)
@@ -70,7 +70,7 @@ class OpponentStrengths:
 
 
 def strength_clusters(strengths: Strengths, number: int) -> NDArray[np.int32]:
-    """Hands before the first board card in clusters of least squared error in strength: [H].
+    """Cluster the hands before the first board card by least squared error in strength: [H].
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -82,26 +82,26 @@ def strength_clusters(strengths: Strengths, number: int) -> NDArray[np.int32]:
     zero = np.where(strengths.tables[0] >= 0, 0, -1).astype(np.int32)
     if strengths.streets[0].boards.shape[1]:
         raise InvalidValueError(
-            f"{strengths.streets.rules.name} has board cards in its first round; clusters are of "
-            "hands alone",
+            f"{strengths.streets.rules.name} has board cards in its first round; clusters need a "
+            "first round without board cards",
             value=strengths.streets.rules.name,
         )
     return label(strengths, 0, zero, least_squares(spread(strengths, 0, zero, 1), number))[0]
 
 
 def _checked(streets: Streets, clusters: ArrayLike) -> NDArray[np.int64]:
-    """Clusters of the hands of the deck: [hands of the deck]."""
+    """Check the clusters and return those of the hands of the deck: [hands of the deck]."""
     given = np.asarray(clusters)
     if given.shape != (streets.num_hands,) or given.dtype.kind not in "iu":
         raise InvalidValueError(
-            f"clusters are whole numbers, one for each of {streets.num_hands} hands, not "
+            f"clusters must be whole numbers, one for each of {streets.num_hands} hands, not "
             f"{given.dtype} of shape {list(given.shape)}",
             value=given.shape,
         )
     labels = given[streets.in_deck].astype(np.int64)
     if labels.min() < 0 or labels.max() >= len(labels):
         raise InvalidValueError(
-            "clusters of the deck's hands are numbered from 0, fewer than there are hands",
+            "clusters of the deck's hands must be numbered from 0 and be fewer than the hands",
             value=int(labels.min()),
         )
     return labels

@@ -1,9 +1,10 @@
-"""Hand potential: the chance to improve from behind, and to fall behind, with one card to come.
+"""Hand potential: the probability of improving from behind, and of falling behind, with one card.
 
-For every hand on every board of a round, all hands of the opponent and all next cards are looked
-at: who is ahead, tied, behind *now*, by the cards there are, and *one card later*. The counts are
-exact whole numbers, 48,645 = 1,081 · 45 a hand on hold'em's flop and 45,540 = 1,035 · 44 on its
-turn. Potential is only of rounds that one card follows: the cards of a whole flop are not one card.
+For every hand on every board of a round, all hands of the opponent and all next cards are
+enumerated: whether the hand is ahead, tied or behind *now*, with the present cards, and *one card
+later*. The counts are exact whole numbers, 48,645 = 1,081 · 45 per hand on hold'em's flop and
+45,540 = 1,035 · 44 on its turn. Potential is defined only for rounds that exactly one card follows,
+so not before the flop.
 
     positive potential = (behind then ahead + ½ behind then tied + ½ tied then ahead)
                          / (behind + ½ tied)
@@ -11,7 +12,7 @@ turn. Potential is only of rounds that one card follows: the cards of a whole fl
                          / (ahead + ½ tied)
 
 and 0 for a hand that cannot be behind (ahead). Sources: Papp 1998, section 5.3; Billings, Davidson,
-Schaeffer and Szafron 2002, whose "hand potential" the PsOpti paper takes over.
+Schaeffer and Szafron 2002, whose "hand potential" the PsOpti paper adopts.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ AHEAD, TIED, BEHIND = 0, 1, 2
 
 @dataclass(frozen=True, eq=False)
 class Potential:
-    """Who leads now and who leads one card later, on all boards of a round.
+    """Counts of leads now and one card later, for all hands on all boards of a round.
 
-    The order in which a board's cards came does not matter here, so counts are kept by sets of
+    The dealing order of a board's cards does not matter here, so counts are stored by sets of
     cards: 16,432 instead of 63,193 turns.
 
     Example:
@@ -56,20 +57,20 @@ class Potential:
 
     streets: Streets
     r: int
-    counts: Ints  # [S, 3, 3, H] by set of cards: now × one card later; 0 where blocked
+    counts: Ints  # [S, 3, 3, H] by set of cards: now × one card later; 0 if blocked
     set_of: NDArray[np.int64]  # [B] set of each board
-    renaming: NDArray[np.uint8]  # [B] how its suits are to be named
+    renaming: NDArray[np.uint8]  # [B] suit renaming from the board to its set
 
     @staticmethod
     def of(streets: Streets, r: int) -> Potential:
-        """Count for a round that one card follows; hold'em's flop and turn take a minute."""
+        """Compute the counts of a round that one card follows (hold'em flop and turn: a minute)."""
         from equilibrist.kernels.cpu import potential as kernel
 
         rules = streets.rules
         if not has_potential(rules, r):
             raise InvalidValueError(
-                f"potential is the chance to improve with one card to come; after round {r + 1} "
-                f"of {rules.name} come {_cards_to_come(rules, r)}",
+                f"potential is defined for rounds that one card follows; the number of cards after "
+                f"round {r + 1} of {rules.name} is {_cards_to_come(rules, r)}",
                 value=r,
             )
         sets, set_of, renaming = _sets(streets, r)
@@ -87,33 +88,33 @@ class Potential:
         return Potential(streets, r, counts, set_of, renaming)
 
     def on(self, board: Sequence[Card]) -> Ints:
-        """Counts of every hand on a board: [3, 3, H], 0 where the board blocks it."""
+        """Return the counts of every hand on a board: [3, 3, H], 0 if the board blocks the hand."""
         r, number, columns = self.streets.locate(board)
         if r != self.r:
             raise InvalidValueError(
-                f"these are the counts of round {self.r + 1}; {len(board)} cards are a board of "
-                f"round {r + 1}",
+                f"these are the counts of round {self.r + 1}, but a board of {len(board)} cards is "
+                f"of round {r + 1}",
                 value=len(board),
             )
         named = self.streets.renamed[self.renaming[number]]
         return self.counts[self.set_of[number]][:, :, named][:, :, columns]
 
     def leading(self) -> Floats:
-        """Chance to lead now, a tie counted half: [B, H], −1 where the board blocks the hand."""
+        """Return the probability of leading now, ties counted half: [B, H], −1 if blocked."""
         total = self.counts.sum(axis=(1, 2), dtype=np.int32)
         ahead = 2 * self.counts[:, AHEAD].sum(axis=1, dtype=np.int32)
         ahead += self.counts[:, TIED].sum(axis=1, dtype=np.int32)
         return self._by_board(ahead, 2 * total)
 
     def positive(self) -> Floats:
-        """Chance to improve from behind: [B, H], −1 where the board blocks the hand."""
-        return self._chance(BEHIND, AHEAD)
+        """Return the probability of improving from behind: [B, H], −1 if blocked."""
+        return self._probability(BEHIND, AHEAD)
 
     def negative(self) -> Floats:
-        """Chance to fall behind from ahead: [B, H], −1 where the board blocks the hand."""
-        return self._chance(AHEAD, BEHIND)
+        """Return the probability of falling behind from ahead: [B, H], −1 if blocked."""
+        return self._probability(AHEAD, BEHIND)
 
-    def _chance(self, origin: int, target: int) -> Floats:
+    def _probability(self, origin: int, target: int) -> Floats:
         counts = self.counts
         moved = 2 * counts[:, origin, target].astype(np.int32)
         moved += counts[:, origin, TIED]
@@ -123,7 +124,7 @@ class Potential:
         return self._by_board(moved, total)
 
     def _by_board(self, part: Ints, whole: Ints) -> Floats:
-        """Shares of sets [S, H] as a table over boards; 0 of nothing is 0."""
+        """Convert ratios over sets [S, H] to a table over boards; 0 / 0 is 0."""
         share = (part / np.maximum(whole, 1)).astype(np.float32)
         share[~self.counts.any(axis=(1, 2))] = -1.0
         out = np.empty((len(self.set_of), share.shape[1]), np.float32)
@@ -134,7 +135,7 @@ class Potential:
 
 
 def potentials(streets: Streets, progress: Progress | None = None) -> tuple[Potential | None, ...]:
-    """Potential of every round that one card follows, None for the others."""
+    """Compute the potential of every round that one card follows; None for the other rounds."""
     found: list[Potential | None] = []
     for r in range(len(streets)):
         if has_potential(streets.rules, r):
@@ -147,7 +148,7 @@ def potentials(streets: Streets, progress: Progress | None = None) -> tuple[Pote
 
 
 def has_potential(rules: GameRules, r: int) -> bool:
-    """Whether exactly one card comes after round `r` (counted from 0)."""
+    """Return whether exactly one card follows round `r` (counted from 0)."""
     return _cards_to_come(rules, r) == 1
 
 
@@ -156,9 +157,9 @@ def _cards_to_come(rules: GameRules, r: int) -> int:
 
 
 def _tables(rules: GameRules, num_cards: int) -> RankTables:
-    """Tables for hands of so many cards, also before a hand of the game's ranking is complete.
+    """Return the rank tables for hands of `num_cards` cards, complete or not.
 
-    Then the standard ranking says who leads: of one or two cards, pairs and high cards.
+    The standard ranking compares incomplete hands: pairs and high cards for one or two cards.
     """
     complete = rules.num_hole_cards + rules.total_board_cards
     return rank_tables(num_cards, rules.ranking if num_cards == complete else "standard")
@@ -167,15 +168,15 @@ def _tables(rules: GameRules, num_cards: int) -> RankTables:
 def _sets(
     streets: Streets, r: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint8]]:
-    """The boards of a round as sets of cards, [S, n]; set and renaming of each board, [B]."""
+    """Return a round's boards as sets of cards, [S, n], and each board's set and renaming, [B]."""
     boards, deck = streets[r].boards, streets.rules.deck
     renaming = np.zeros(len(boards), np.uint8)
     if sum(num > 0 for num in streets.rules.num_board_cards[: r + 1]) <= 1:
-        return boards, np.arange(len(boards)), renaming  # sets already
+        return boards, np.arange(len(boards)), renaming  # the boards are sets already
     indexer = DealIndexer((boards.shape[1],), deck)
     sets, set_of = indexer.unindex_array(np.arange(indexer.size)), indexer.index_array(boards)
     cards, wanted = boards.astype(np.int64), np.sort(sets[set_of], axis=1)
-    for number, image in enumerate(itertools.permutations(range(4))):  # as `Streets.renamed` has it
+    for number, image in enumerate(itertools.permutations(range(4))):  # order of `Streets.renamed`
         if image[: 4 - deck.num_suits] == tuple(range(4 - deck.num_suits)):
             named = np.sort((cards & ~3) + np.array(image)[cards & 3], axis=1)
             renaming[(named == wanted).all(axis=1)] = number

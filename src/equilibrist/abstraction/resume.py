@@ -1,10 +1,10 @@
-"""Finished parts of an abstraction, kept in its folder until the whole is there.
+"""Finished parts of an abstraction, stored in its folder until the abstraction is complete.
 
-Each round that has been divided is written down where the abstraction will be, and on the way to it
-the clusters of each bucket: an artefact of the same kind, marked as unfinished, which says what was
-asked for. Whoever goes on from it gets the abstraction, and the hash, of a run that was never
-stopped: a round depends on the rounds before it, the numbers and the seed alone. Strengths are not
-kept. Hold'em's take five seconds to compute, no longer than 700 MB take to write, read and check.
+Each finished round is written into the folder of the abstraction, and so are the clusters of each
+bucket of an unfinished round: an artefact of the same kind, marked as unfinished, which contains
+the request. A resumed run gives the same abstraction, with the same hash, as an uninterrupted run:
+a round depends only on the earlier rounds, the numbers and the seed. Strengths are not stored.
+Hold'em's take five seconds to compute, no longer than writing, reading and checking 700 MB takes.
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
 Part: TypeAlias = tuple[NDArray[Any], ...]
 
-_STORED = "stored"  # in what is said of the artefact: arrays of whole parts
-_ON_THE_WAY = re.compile(r"group[0-9]+|pass[0-9]+-[0-9]+")  # clusters of one bucket
-_SHARE = 0.05  # of the time since the last that writing parts of parts may take
+_STORED = "stored"  # key in the artefact's info: names of the arrays of complete parts
+_ON_THE_WAY = re.compile(r"group[0-9]+|pass[0-9]+-[0-9]+")  # names of clusters of one bucket
+_SHARE = 0.05  # maximum share of the running time spent on writing intermediate parts
 _WORDS = {"buckets": "number of buckets", "flops": "choice of flops"}
 
 
 class Keep(Protocol):
-    """A place for finished parts, by name."""
+    """Protocol of a store for finished parts, by name."""
 
     def load(self, name: str) -> Part | None:
-        """A part that was stored or added, None if it was not."""
+        """Return a part that was stored or added, or None."""
 
     def store(self, name: str, part: Part) -> None:
-        """Keep a part from now on, and forget those that were added on the way to it."""
+        """Store a part, and delete the intermediate parts that were added for it."""
 
     def add(self, name: str, part: Part) -> None:
-        """Keep a part on the way to a larger one, if not at once then soon."""
+        """Store an intermediate part of a larger one, now or soon."""
 
 
-def kept(
+def load_or_compute(
     keep: Keep | None,
     name: str,
     work: Callable[[], Part],
@@ -66,7 +66,7 @@ def kept(
     fits: Callable[[Part], bool] = lambda part: True,
     seconds: float | None = None,
 ) -> Part:
-    """A part as it was kept, or else as `work` makes it, from now on kept.
+    """Load a stored part, or compute it with `work` and store it.
 
     What is not `whole` is on the way to a larger part; `seconds` is how long `work` takes, if that
     is known. `StorageError` if a kept part does not fit; `Stopped` between parts if asked to stop.
@@ -82,16 +82,16 @@ def kept(
     return found
 
 
-def kept_series(
+def load_or_compute_series(
     keep: Keep | None,
     name: str,
     work: Callable[[int], Iterable[Part]],
     fits: Callable[[int, Part], bool] = lambda number, part: True,
 ) -> Iterator[Part]:
-    """Parts on the way to a larger one, in order: those that are kept, then those of `work`.
+    """Yield the intermediate parts of a larger one in order: stored parts, then those of `work`.
 
-    `work` makes all parts from a number on. `StorageError` if a kept part does not fit; `Stopped`
-    between parts if asked to stop.
+    `work` computes all parts from a number on. Raises `StorageError` if a stored part does not fit,
+    and `Stopped` between parts on a stop request.
     """
     done = 0
     while keep is not None:
@@ -116,7 +116,7 @@ def _fitting(keep: Keep, name: str, fits: Callable[[Part], bool]) -> Part | None
     found = keep.load(name)
     if found is not None and not fits(found):
         raise StorageError(
-            f"the stored part {name} does not fit this abstraction; begin again in another folder",
+            f"the stored part {name} does not fit this abstraction; start again in another folder",
             value=name,
         )
     return found
@@ -129,36 +129,36 @@ def request(
     seed: int,
     flops: Sequence[str] = (),
 ) -> dict[str, object]:
-    """What an abstraction was asked to be: parts of one are no use to another."""
+    """Return the request of an abstraction; parts can be reused only for the same request."""
     found = {"game": rules_text(rules), "recipe": recipe, "buckets": numbers, "seed": seed}
     return found | ({"flops": list(flops)} if flops else {})
 
 
 @dataclass(eq=False)
 class UnfinishedFolder:
-    """Parts kept in the folder of the abstraction to be."""
+    """A store of finished parts in the folder of an unfinished abstraction."""
 
     folder: Path
-    wanted: dict[str, object]  # `request`
-    _parts: dict[str, Part] = field(default_factory=dict)  # those that were there
-    _stored: set[str] = field(default_factory=set)  # names of arrays in the folder that stay
-    _added: set[str] = field(default_factory=set)  # those on the way to the next part
-    _waiting: dict[str, NDArray[Any]] = field(default_factory=dict)  # to be written soon
-    _written: float = field(default_factory=time.perf_counter)  # when, the last time
+    wanted: dict[str, object]  # the `request`
+    _parts: dict[str, Part] = field(default_factory=dict)  # parts in the folder when opened
+    _stored: set[str] = field(default_factory=set)  # names of arrays of complete parts
+    _added: set[str] = field(default_factory=set)  # names of arrays of intermediate parts
+    _waiting: dict[str, NDArray[Any]] = field(default_factory=dict)  # arrays to be written soon
+    _written: float = field(default_factory=time.perf_counter)  # time of the last write of these
     _cost: float = 0.0  # seconds that it took
 
     @staticmethod
     def open(folder: Path, wanted: dict[str, object]) -> UnfinishedFolder:
-        """The parts in a folder, checksums verified; refused unless they are of what is wanted."""
+        """Open the parts in a folder; verify their checksums and that the request is the same."""
         artefact = open_artefact(folder, KIND, in_memory=True)
-        begun = artefact.configuration.get(UNFINISHED)
-        if begun is None:
+        requested = artefact.configuration.get(UNFINISHED)
+        if requested is None:
             raise StorageError(f"{folder} is complete: nothing is left to do", value=str(folder))
         fields = Fields.configuration(artefact).part(UNFINISHED)
-        for what in sorted({*begun, *wanted}):
-            if begun.get(what) != (value := wanted.get(what)):
+        for what in sorted({*requested, *wanted}):
+            if requested.get(what) != (value := wanted.get(what)):
                 raise InvalidValueError(
-                    f"{folder} was begun with another {_WORDS.get(what, plain_text(what))}; "
+                    f"{folder} was started with another {_WORDS.get(what, plain_text(what))}; "
                     "resume with the "
                     "same, or choose another folder",
                     value=value,
@@ -173,11 +173,11 @@ class UnfinishedFolder:
         return UnfinishedFolder(folder, wanted, parts, stored, added)
 
     def load(self, name: str) -> Part | None:
-        """A part that was in the folder when it was opened, and was not forgotten since."""
+        """Return a part that was in the folder when opened and not deleted since, or None."""
         return self._parts.get(name)
 
     def store(self, name: str, part: Part) -> None:
-        """Write a part at once; those before it are not written again."""
+        """Write a part immediately; earlier parts are not written again."""
         arrays = _arrays(name, part)
         for other in {added.rpartition(".")[0] for added in self._added}:
             self._parts.pop(other, None)
@@ -186,7 +186,7 @@ class UnfinishedFolder:
         self._write(arrays)
 
     def add(self, name: str, part: Part) -> None:
-        """Write a part with others when that takes little of the time since, or when stopping."""
+        """Queue a part; write the queue when this costs little time, or on a stop request."""
         self._waiting |= _arrays(name, part)
         start = time.perf_counter()
         if (start - self._written) * _SHARE > self._cost or stopping.is_requested():
@@ -207,9 +207,9 @@ class UnfinishedFolder:
 
 
 def _check_parts(artefact: Artefact, fields: Fields) -> None:
-    """Raise `StorageError` unless the parts are arrays of tables, clusters or intervals.
+    """Raise `StorageError` if the parts are not arrays of tables, clusters or intervals.
 
-    Recipes check besides that clusters are of the points that they have (`kept`).
+    Recipes also check that clusters fit their points (`load_or_compute`).
     """
     streets = read_streets(fields)
     rules: dict[str, ArrayRule] = {}

@@ -1,8 +1,8 @@
 """Clusters of hands in the plane of roll-out strength and positive potential.
 
 "Clusters in the resulting scattergram suggest reasonable groups of hands to be treated similarly"
-(Billings et al. 2003). The plane is cut into small cells, the cells that hands are in become points
-with weights, and any rule may put these into clusters; both axes are in standard deviations.
+(Billings et al. 2003). The plane is divided into small cells, the cells that contain hands become
+weighted points, and any rule may cluster these; both axes are in standard deviations.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from equilibrist.errors import InvalidValueError
 Floats = NDArray[np.float64]
 Cluster = Callable[[Floats, Floats, int], NDArray[np.int64]]  # points [M, 2], weights [M], number
 
-_CELLS = 128  # along either axis
+_CELLS = 128  # number of cells along each axis
 
 
 def k_means(points: Floats, weights: Floats, number: int) -> NDArray[np.int64]:
-    """Different points put into clusters of least squared distance: [M].
+    """Cluster different points by least squared distance and return their labels: [M].
 
     Example:
         >>> labels = k_means(np.array([[0.0, 0.0], [0.0, 1.0], [9.0, 0.0]]), np.ones(3), 2)
@@ -34,7 +34,8 @@ def k_means(points: Floats, weights: Floats, number: int) -> NDArray[np.int64]:
     """
     if number > len(points):
         raise InvalidValueError(
-            f"{len(points)} different points cannot be put into {number} clusters", value=number
+            f"{len(points)} different points cannot be divided into {number} clusters",
+            value=number,
         )
     return cluster(points, weights, number).labels.astype(np.int64)
 
@@ -42,10 +43,10 @@ def k_means(points: Floats, weights: Floats, number: int) -> NDArray[np.int64]:
 def cluster_hands(
     strengths: Strengths, potential: Potential, counted: Ints, number: int, rule: Cluster
 ) -> Ints:
-    """Clusters of all hands on the boards of a round, by rising mean strength: [B, H].
+    """Cluster all hands on the boards of a round, in order of increasing mean strength: [B, H].
 
-    Hands whose `counted` [B, H] is not negative say what the clusters are; the others join them.
-    What a blocked hand gets means nothing.
+    Hands whose `counted` [B, H] is not negative define the clusters; the others are assigned to the
+    nearest. The labels of blocked hands are arbitrary.
     """
     from scipy.spatial import KDTree
 

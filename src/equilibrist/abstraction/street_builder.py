@@ -1,6 +1,7 @@
-"""Buckets street by street: each street divides the buckets of the one before.
+"""Building of buckets street by street: each street divides the buckets of the previous one.
 
-A recipe is a way to divide. On the last street the parts of a bucket are intervals of strength.
+A recipe is a way to divide buckets. On the last street the parts of a bucket are intervals of
+strength.
 """
 
 from __future__ import annotations
@@ -17,12 +18,17 @@ from equilibrist.abstraction.buckets import Abstraction, Intervals, check_number
 from equilibrist.abstraction.clustering import cluster_tables
 from equilibrist.abstraction.features import Ints, Progress, Strengths
 from equilibrist.abstraction.histograms import Points
-from equilibrist.abstraction.resume import Keep, Part, kept, kept_series
+from equilibrist.abstraction.resume import (
+    Keep,
+    Part,
+    load_or_compute,
+    load_or_compute_series,
+)
 from equilibrist.abstraction.strength_cuts import Spread, label, most_parts, spread
 
-# (round, buckets before [B, H] on its boards, how many, how many wanted) → labels [B, H], parents
+# (round, previous buckets [B, H] on its boards, their number, requested number) → labels, parents
 Divide: TypeAlias = Callable[[int, Ints, int, int], tuple[Ints, NDArray[np.int32]]]
-Choose: TypeAlias = Callable[[Spread, int], Intervals]  # strengths by bucket, how many are wanted
+Choose: TypeAlias = Callable[[Spread, int], Intervals]  # (strengths by bucket, requested number)
 
 
 def grow(
@@ -36,9 +42,9 @@ def grow(
     progress: Progress | None = None,
     keep: Keep | None = None,
 ) -> Abstraction:
-    """The abstraction that divides buckets by `divide`, and by strength on the last street.
+    """Build the abstraction that divides buckets by `divide`, and by strength on the last street.
 
-    Rounds that `keep` has are not divided again.
+    Rounds that are stored in `keep` are not divided again.
     """
     streets = strengths.streets
     numbers = check_numbers(streets.rules, numbers)
@@ -61,11 +67,11 @@ def grow(
         return cut.first, cut.lower
 
     for r in range(len(numbers) - 1):
-        table, above = kept(keep, f"round{r + 1}", partial(divided, r))
+        table, above = load_or_compute(keep, f"round{r + 1}", partial(divided, r))
         num_parents = len(above)
         parents.append(above if r > 0 else np.full(num_parents, -1, np.int32))
         tables.append(table)
-    cut = Intervals(*kept(keep, "last", cut_last))
+    cut = Intervals(*load_or_compute(keep, "last", cut_last))
     parents.append(cut.parents if tables else np.full(len(cut.lower), -1, np.int32))
     return Abstraction(
         streets,
@@ -79,7 +85,7 @@ def grow(
 
 
 def by_strength(strengths: Strengths, choose: Choose) -> Divide:
-    """Divides by intervals of strength on every street."""
+    """Return a rule that divides buckets into intervals of strength on every street."""
 
     def divide(
         r: int, before: Ints, num_parents: int, number: int
@@ -99,9 +105,9 @@ def divide_points(
     seed: int,
     keep: Keep | None = None,
 ) -> tuple[Ints, NDArray[np.int32]]:
-    """Labels [B, H] and parents of the best `number` clusters of points within their groups.
+    """Return labels [B, H] and parents of the best `number` clusters of points within groups.
 
-    Groups whose clusters `keep` has are not searched again.
+    Groups whose clusters are stored in `keep` are not searched again.
     """
     most = most_parts(number, len(groups))
 
@@ -111,7 +117,7 @@ def divide_points(
             yield table.errors, table.labels
 
     def fits(number: int, part: Part) -> bool:
-        """Whether clusters are of the points of a group: row k has at most k + 1 of them."""
+        """Return whether clusters fit the points of a group: row k has at most k + 1 clusters."""
         if number >= len(groups) or len(part) != 2 or part[1].ndim != 2:
             return False
         errors, labels = part
@@ -123,7 +129,7 @@ def divide_points(
             and bool((labels <= np.arange(len(labels))[:, None]).all())
         )
 
-    tables = list(kept_series(keep, "group", search, fits))
+    tables = list(load_or_compute_series(keep, "group", search, fits))
     mass = np.array([group.weights.sum() for group in groups])
     parts = allocate(np.stack([errors for errors, _ in tables]), mass / mass.sum(), number)
     first = np.concatenate([[0], np.cumsum(parts)]).astype(np.int64)

@@ -1,12 +1,12 @@
-"""The boards of a game, street by street, and where each deal leads: what features roll out over.
+"""The boards of a game, street by street, and the deals that lead from one street to the next.
 
-A street holds one board of each class up to suits. All tables over a street are [boards, H], a
-column a hand in the one order of hands (1326 of two cards, or 52 cards), −1 where the board blocks
-the hand. Nothing is numbered twice: the hand {Ah, Kh} on a board is looked up by naming the board's
-suits as its class does, and the hand's suits along.
+A street has one board of each class up to suit isomorphism. All tables over a street are
+[boards, H], with one column per hand in the program's order of hands (1326 of two cards, or 52
+cards), −1 if the board blocks the hand. To look up the hand {Ah, Kh} on a board, the suits of the
+board are renamed to those of its class, and the suits of the hand likewise.
 
-Before the last street a board remembers the order of its streets (flop, then turn); on the last
-street order no longer matters for the value of a hand, so its boards are plain sets: 134,459 of
+Before the last street, the order of the streets (flop, then turn) is part of a board. On the last
+street the order no longer matters for the value of a hand, so its boards are plain sets: 134,459 of
 five cards instead of 2,554,656.
 """
 
@@ -29,22 +29,22 @@ from equilibrist.errors import CardError, InvalidValueError
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.array_structs import DealTables
 
-_MOST_LINKS = 20_000_000  # deals onto boards that are kept; hold'em has 3.1 million
+_MOST_LINKS = 20_000_000  # maximum number of stored deals onto boards; hold'em has 3.1 million
 
 
 @dataclass(frozen=True, eq=False)
 class Street:
-    """Boards of a round, and where deals of the next round lead; B boards, D deals onto each."""
+    """The boards of a round and the deals of the next round: B boards, D deals onto each."""
 
     boards: NDArray[np.uint8]  # [B, cards] one of each class
-    multiplicity: NDArray[np.int64]  # [B] boards of the class
+    multiplicity: NDArray[np.int64]  # [B] number of boards of the class
     child: NDArray[np.int32]  # [B, D] board of the next street; D = 0 on the last
-    renaming: NDArray[np.uint8]  # [B, D] how its suits are to be named
+    renaming: NDArray[np.uint8]  # [B, D] suit renaming to that board
 
 
 @dataclass(frozen=True, eq=False)
 class Streets:
-    """All streets of a game.
+    """All streets of a game, with the boards of each.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -54,42 +54,42 @@ class Streets:
     """
 
     rules: GameRules
-    ordered: bool  # whether the last street's boards remember the order of their streets
+    ordered: bool  # whether the order of the streets is part of the last street's boards
 
     @staticmethod
     @functools.lru_cache(maxsize=4)
     def of(rules: GameRules, ordered: bool = False) -> Streets:
-        """The streets of a game with one or two hole cards.
+        """Return the streets of a game with one or two hole cards.
 
-        With `ordered`, boards of the last street remember the order of their streets too. Boards
-        are numbered when they are first asked for; hold'em takes a second or two.
+        With `ordered`, the order of the streets is part of the last street's boards too. Boards are
+        numbered on first use; hold'em takes a second or two.
         """
         if rules.num_hole_cards not in (1, 2):
             raise InvalidValueError(
-                f"{rules.name} deals {rules.num_hole_cards} hole cards; abstractions know 1 or 2",
+                f"{rules.name} deals {rules.num_hole_cards} hole cards; abstractions need 1 or 2",
                 value=rules.num_hole_cards,
             )
         return Streets(rules, ordered)
 
     @functools.cached_property
     def hands(self) -> NDArray[np.uint8]:
-        """All hands of 52 cards in the one order: [H, 1 or 2]."""
+        """All hands of 52 cards in the program's order: [H, 1 or 2]."""
         two = self.rules.num_hole_cards == 2
         return hand_table() if two else np.arange(52, dtype=np.uint8)[:, None]
 
     @functools.cached_property
     def in_deck(self) -> NDArray[np.int64]:
-        """The hands of the deck, by number: [N]."""
+        """Indices of the hands of the deck: [N]."""
         return np.flatnonzero(np.isin(self.hands, self.rules.deck.cards).all(axis=1))
 
     @functools.cached_property
     def renamed(self) -> NDArray[np.int16]:
-        """What each renaming of suits makes of each hand: [24, H]."""
+        """Image of each hand under each renaming of suits: [24, H]."""
         return _renamed_hands(self.hands)
 
     @functools.cached_property
     def tables(self) -> tuple[DealTables | None, ...]:
-        """What numbers the boards of each street; None before the first board card."""
+        """Index tables of the boards of each street; None before the first board card."""
         patterns = [board_pattern(self.rules, r, self.ordered) for r in range(len(self))]
         return tuple(
             DealIndexer(pattern, self.rules.deck).tables if pattern else None
@@ -98,7 +98,7 @@ class Streets:
 
     @functools.cached_property
     def streets(self) -> tuple[Street, ...]:
-        """Boards and links of every street."""
+        """Boards and deals of every street."""
         return _build(self)
 
     def __len__(self) -> int:
@@ -109,7 +109,7 @@ class Streets:
 
     @functools.cached_property
     def _ends(self) -> list[int]:
-        """Board cards that have come by each street."""
+        """Number of board cards dealt by each street."""
         return list(itertools.accumulate(self.rules.num_board_cards))
 
     @functools.cached_property
@@ -117,32 +117,32 @@ class Streets:
         return frozenset(self.rules.deck.cards)
 
     def num_boards(self, r: int) -> int:
-        """Number of boards of a street, B; none of them is made for it."""
+        """Return the number of boards of a street, B, without building them."""
         pattern = board_pattern(self.rules, r, self.ordered)
         return DealIndexer(pattern, self.rules.deck).size if pattern else 1
 
     def boards(self, r: int) -> NDArray[np.uint8]:
-        """The boards of a street, without where deals lead: [B, cards]."""
+        """Return the boards of a street without their deals: [B, cards]."""
         return _boards(self.rules, r, self.ordered)[0]
 
     def parents(self, r: int) -> NDArray[np.int64]:
-        """Board of the street before of each board: [B]; its suits are named alike.
+        """Return the previous street's board of each board, with the same suits: [B].
 
-        Only for boards that remember the order of their streets.
+        This is defined only for ordered boards.
         """
         if r == len(self) - 1 and not self.ordered:
-            raise InvalidValueError("a set of cards has no one board before it", value=r)
+            raise InvalidValueError("an unordered board has no unique previous board", value=r)
         parents = np.zeros(len(self[r].boards), np.int64)
         parents[self[r - 1].child] = np.arange(len(self[r - 1].boards))[:, None]
         return parents
 
     @property
     def num_hands(self) -> int:
-        """Columns of all tables, H."""
+        """Number of columns of all tables, H."""
         return len(self.hands)
 
     def locate(self, board: Sequence[Card]) -> tuple[int, int, NDArray[np.int16]]:
-        """Street of a board, its number there, and the column of each hand: [H].
+        """Return the street of a board, its index there, and the column of each hand: [H].
 
         Example:
             >>> from equilibrist.cards.card import parse_cards
@@ -164,7 +164,7 @@ class Streets:
             return r, 0, self.renamed[0]
         if not set(board) <= self._deck_cards:
             raise CardError(
-                f"{cards_name(board)} holds a card outside the deck {self.rules.deck.names}",
+                f"{cards_name(board)} has a card outside the deck {self.rules.deck.names}",
                 value=cards_name(board),
             )
         from equilibrist.kernels.cpu.rollout import locate_board
@@ -177,11 +177,11 @@ class Streets:
     def check_hands(
         self, hands: ArrayLike, boards: ArrayLike
     ) -> tuple[int, NDArray[np.int64], NDArray[np.uint8]]:
-        """Round of boards [n, cards], numbers of hands, and cards, if all are possible."""
+        """Check hands and boards [n, cards]; return the round, the hand indices and the cards."""
         numbers, cards = np.asarray(hands), np.asarray(boards)
         if numbers.ndim != 1 or cards.ndim != 2 or len(cards) != len(numbers):
             raise InvalidValueError(
-                "hands are an array [n] and boards an array [n, cards], not "
+                "hands must be an array [n] and boards an array [n, cards], not "
                 f"{list(numbers.shape)} and {list(cards.shape)}",
                 value=cards.shape,
             )
@@ -202,7 +202,7 @@ class Streets:
             bad = int(right.argmin())
             raise CardError(
                 f"row {bad}: hand {numbers[bad]} of {self.num_hands} on the cards "
-                f"{cards[bad].tolist()}; cards are different ones of the deck "
+                f"{cards[bad].tolist()}; cards must be different and in the deck "
                 f"{self.rules.deck.names}",
                 value=cards[bad].tolist(),
                 position=bad,
@@ -212,23 +212,23 @@ class Streets:
     def look_up(
         self, r: int, table: NDArray[Any], hands: NDArray[np.int64], boards: Boards
     ) -> NDArray[np.int32]:
-        """What a table [B, H] of street `r` says of N hands, each on a board of its own: [N].
+        """Return the entries of a table [B, H] of street `r` for N hands, each on its own board.
 
-        `hands` [N] are numbers in the one order; they are taken to fit the boards.
+        `hands` [N] are indices; they are assumed to share no card with the boards.
         """
         number, renaming = boards.locate(self, r)
         return table[number, self.renamed[renaming, hands]].astype(np.int32)
 
 
 class Boards:
-    """Whole boards of N deals [N, cards]; where they lie is found once for all who ask."""
+    """Complete boards of N deals [N, cards], with cached indices on each street."""
 
     def __init__(self, cards: NDArray[np.uint8]) -> None:
         self.cards = cards
         self._found: dict[tuple[Streets, int], tuple[NDArray[np.int32], NDArray[np.uint8]]] = {}
 
     def locate(self, streets: Streets, r: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """Number of each board on street `r`, and the renaming that leads there: [N] each."""
+        """Return the index of each board on street `r` and its suit renaming: [N] each."""
         if (streets, r) not in self._found:
             number, renaming = (
                 np.zeros(len(self.cards), np.int32),
@@ -260,14 +260,14 @@ def _build(game: Streets) -> tuple[Street, ...]:
         renaming = np.zeros(deals.shape[:2], np.uint8)
         if deals.shape[2]:
             link_boards(game.tables[r + 1], _renaming_numbers(), boards, deals, child, renaming)
-        else:  # nothing is dealt: the board stays
+        else:  # nothing is dealt: the board stays the same
             child[:, 0] = np.arange(len(boards))
         streets.append(Street(boards, multiplicity, child, renaming))
     return tuple(streets)
 
 
 def board_pattern(rules: GameRules, r: int, ordered: bool) -> tuple[int, ...]:
-    """How the boards of a round are dealt: in rounds, but on the last street all at once."""
+    """Return the dealing pattern of a round's boards: by rounds, or one set on the last street."""
     rounds = tuple(num for num in rules.num_board_cards[: r + 1] if num)
     return rounds if ordered or r < rules.num_rounds - 1 or not rounds else (sum(rounds),)
 
@@ -282,14 +282,14 @@ def _boards(rules: GameRules, r: int, ordered: bool) -> tuple[NDArray[np.uint8],
 
 
 def _deals(rules: GameRules, boards: NDArray[np.uint8], num_new: int) -> NDArray[np.uint8]:
-    """The cards that may come onto each board: [B, D, num_new]; D = 1 where none are dealt."""
+    """Return the possible next cards of each board: [B, D, num_new]; D = 1 if none are dealt."""
     deck = np.array(rules.deck.cards, np.uint8)
     num_left = len(deck) - boards.shape[1]
     num_deals = math.comb(num_left, num_new)
     if len(boards) * num_deals > _MOST_LINKS:
         raise InvalidValueError(
-            f"{rules.name} has {len(boards) * num_deals:,} deals onto boards in a round, more "
-            f"than the {_MOST_LINKS:,} that abstractions keep",
+            f"{rules.name} has {len(boards) * num_deals:,} deals onto boards in a round; "
+            f"abstractions support at most {_MOST_LINKS:,}",
             value=num_deals,
         )
     open_cards = (deck != boards[:, :, None]).all(axis=1)  # [B, deck]
@@ -300,20 +300,20 @@ def _deals(rules: GameRules, boards: NDArray[np.uint8], num_new: int) -> NDArray
 
 @functools.cache
 def _permutations() -> NDArray[np.int64]:
-    """All renamings of four suits, the one that changes nothing first: [24, 4]."""
+    """Return all renamings of four suits, identity first: [24, 4]."""
     return np.array(list(itertools.permutations(range(4))))
 
 
 @functools.cache
 def _renaming_numbers() -> NDArray[np.uint8]:
-    """Number of a renaming by its code, two bits a suit: [256]."""
+    """Return the number of each renaming by its code of two bits per suit: [256]."""
     numbers = np.zeros(256, np.uint8)
     numbers[(_permutations() << (2 * np.arange(4))).sum(axis=1)] = np.arange(24)
     return numbers
 
 
 def _renamed_hands(hands: NDArray[np.uint8]) -> NDArray[np.int16]:
-    """Which hand each hand becomes under each renaming: [24, H]."""
+    """Return the image of each hand under each renaming: [24, H]."""
     cards = hands.astype(np.int64)
     images = 4 * (cards >> 2) + _permutations()[:, cards & 3]  # [24, H, cards]
     if hands.shape[1] == 1:

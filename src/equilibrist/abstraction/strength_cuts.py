@@ -1,7 +1,7 @@
-"""Buckets split by hand strength: how strengths are spread in a bucket, and where to cut.
+"""Division of buckets by hand strength: the distribution of strengths in a bucket, and its cuts.
 
-Every recipe that looks at one number (percentile, expectation, the last street of all recipes) is a
-rule that turns the counts of strengths within each parent bucket into intervals.
+Every recipe that uses one number per hand (percentile, expectation, the last street of all recipes)
+is a rule that turns the counts of strengths within each parent bucket into intervals.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from equilibrist.abstraction.features import Ints, Strengths
 from equilibrist.abstraction.intervals import IntervalTable, Objective, best_intervals
 from equilibrist.errors import InvalidValueError
 
-# Finest levels of strength that are told apart while cutting: a million, but fewer where parents
-# are many. Strengths of hold'em's last two streets are exact.
+# Maximum number of levels of strength that are distinguished while cutting: a million, but fewer if
+# there are many parents. Strengths of hold'em's last two streets are exact.
 _MOST_LEVELS = 2**20
 _MOST_CELLS = 2**25
-_FEW_LEVELS = 2_000  # for which the least mean distance is found in good time
-MOST_TRIED = 80  # parts of one bucket, as in rounds 2 and 3 of GS3
+_FEW_LEVELS = 2_000  # up to this number, minimising the mean distance is fast enough
+MOST_TRIED = 80  # maximum number of parts per bucket that are tried, as in rounds 2 and 3 of GS3
 
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """How often each level of strength occurs in each parent bucket."""
+    """The number of deals at each level of strength in each parent bucket."""
 
-    counts: NDArray[np.int64]  # [P, M] raw (hand, board) deals
+    counts: NDArray[np.int64]  # [P, M] number of raw (hand, board) deals
     shift: int  # level = strength >> shift
 
     @property
     def mass(self) -> NDArray[np.float64]:
-        """Chance of each parent bucket: [P]."""
+        """Probability of each parent bucket: [P]."""
         totals = self.counts.sum(axis=1)
         return totals / totals.sum()
 
 
 def spread(strengths: Strengths, r: int, labels: Ints, num_parents: int) -> Spread:
-    """Spread of the strengths of round `r` over parents.
+    """Count the strengths of round `r` by parent bucket.
 
-    `labels` [B, H] are parents on the boards of round `r`, but for the last round those of the
-    round before, because a last board has many boards before it.
+    `labels` [B, H] are the parents on the boards of round `r`; for the last round, they are those
+    of the previous round, because many previous boards lead to one last board.
     """
     from equilibrist.kernels.cpu import rollout
 
@@ -66,44 +66,45 @@ def spread(strengths: Strengths, r: int, labels: Ints, num_parents: int) -> Spre
 
 
 def percentiles(found: Spread, number: int) -> Intervals:
-    """Every parent cut into as many intervals of equal chance, as nearly as its levels allow."""
+    """Divide every parent into the same number of intervals of nearly equal probability."""
     parts = number // len(found.counts)
     return quantiles(found, np.full(parts, 1 / parts))
 
 
 def quantiles(found: Spread, shares: NDArray[np.float64]) -> Intervals:
-    """Every parent cut into intervals of given shares, as nearly as its levels allow."""
+    """Divide every parent into intervals of given shares, as closely as its levels allow."""
     lowers, parts = [], len(shares)
     for counts in found.counts:
         levels = np.flatnonzero(counts)
         if len(levels) < parts:
             raise InvalidValueError(
-                f"a bucket of {len(levels)} different strengths cannot be cut into {parts}",
+                f"a bucket of {len(levels)} different strengths cannot be cut into {parts} parts",
                 value=parts,
             )
         below = np.concatenate([[0], np.cumsum(counts[levels])]) / counts.sum()
         cuts = [0]
         for j, wanted in enumerate(np.cumsum(shares)[:-1], start=1):
             cut = int(np.argmin(np.abs(below - wanted)))
-            # Leave a level for every part on either side.
+            # Leave at least one level for every part on each side.
             cuts.append(min(max(cut, cuts[-1] + 1), len(levels) - (parts - j)))
         lowers.append(levels[cuts] << found.shift)
     return intervals(lowers)
 
 
 def least_squares(found: Spread, parts: int) -> Intervals:
-    """Every parent cut into `parts` intervals of least squared error, fewer if levels are fewer."""
+    """Divide every parent into `parts` intervals (or fewer levels) of least squared error."""
     table = _best_intervals(found, parts)
     return _cut(found, table, np.full(len(found.counts), parts))
 
 
 def expectations(found: Spread, number: int) -> Intervals:
-    """`number` intervals in all, by the integer program over the errors of every parent.
+    """Divide all parents into `number` intervals in total, by the integer program over errors.
 
-    The error of a parent is the mean distance to the own interval's mean, as in GS3: the least
-    there is where levels are few, as on hold'em's rivers, and that of the least squares elsewhere,
-    which are found faster. A division into more parts whose error is no less is not offered. Tried
-    are three times as many parts as a parent gets on average: 18 of 6 in GS3's last round.
+    The error of a parent is the mean distance to the mean of the interval, as in GS3. It is
+    minimised directly if there are few levels, as on hold'em's rivers; otherwise the least squares
+    solution, which is found faster, is used. A division into more parts without a lower error is
+    not offered. The maximum number of parts per parent is three times the average: 18 for an
+    average of 6 in GS3's last round.
     """
     mean = -(-number // len(found.counts))
     most = most_parts(number, len(found.counts), tried=min(3 * mean, MOST_TRIED))
@@ -128,13 +129,13 @@ def _cut(found: Spread, table: IntervalTable, parts: NDArray[np.int64]) -> Inter
 
 
 def most_parts(number: int, num_parents: int, *, tried: int = MOST_TRIED) -> int:
-    """Parts of one bucket that are tried: so many, if there can be as many and that will do."""
+    """Return the maximum number of parts per bucket to try: `tried`, if possible and sufficient."""
     mean = -(-number // num_parents)
     return max(min(tried, number - num_parents + 1), mean)
 
 
 def intervals(lowers: list[NDArray[np.int64]]) -> Intervals:
-    """Intervals of parents from where each begins; the first of a parent begins at 0."""
+    """Build the intervals of parents from their lower ends; the first of a parent starts at 0."""
     first = np.cumsum([0, *map(len, lowers)]).astype(np.int32)
     lower = np.concatenate(lowers).astype(np.int64)
     lower[first[:-1]] = 0
@@ -142,7 +143,7 @@ def intervals(lowers: list[NDArray[np.int64]]) -> Intervals:
 
 
 def label(strengths: Strengths, r: int, labels: Ints, found: Intervals) -> NDArray[np.int32]:
-    """The interval of every hand on the boards of a round before the last: [B, H]."""
+    """Return the interval of every hand on the boards of a round before the last: [B, H]."""
     from equilibrist.kernels.cpu.rollout import label_values
 
     out = np.empty(labels.shape, np.int32)

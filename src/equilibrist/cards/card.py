@@ -28,12 +28,12 @@ SUIT_SYMBOLS = "♣♦♥♠"
 _SUIT_STYLES = ("\x1b[32m", "\x1b[34m", "\x1b[31m", "\x1b[1m")
 _RESET = "\x1b[0m"
 
-# ASCII: without it, ſ and the Kelvin sign are an s and a K whatever their case.
+# ASCII only: otherwise, ignoring case, ſ would match s and the Kelvin sign would match K.
 _CARD = re.compile(r"\s*(?a:(?:10|[2-9TJQKA])[cdhs])", re.IGNORECASE)
 
 
 def make_card(rank: int, suit: int) -> Card:
-    """The card of a rank (0 … 12) and a suit (0 … 3).
+    """Return the card with the given rank (0 … 12) and suit (0 … 3).
 
     Example:
         >>> make_card(12, 3)
@@ -43,7 +43,7 @@ def make_card(rank: int, suit: int) -> Card:
 
 
 def check_card(card: Card) -> Card:
-    """The card as a Python integer; `CardError` unless it is one of the 52."""
+    """Return the card as a Python integer; raise `CardError` if it is not one of the 52."""
     try:
         number = operator.index(card)
     except TypeError:
@@ -54,17 +54,17 @@ def check_card(card: Card) -> Card:
 
 
 def rank_of(card: Card) -> int:
-    """Rank of a card: 0 for a deuce … 12 for an ace."""
+    """Return the rank of a card: 0 for a deuce … 12 for an ace."""
     return card >> 2
 
 
 def suit_of(card: Card) -> int:
-    """Suit of a card: clubs 0, diamonds 1, hearts 2, spades 3."""
+    """Return the suit of a card: clubs 0, diamonds 1, hearts 2, spades 3."""
     return card & 3
 
 
 def card_name(card: Card) -> str:
-    """Two letters, the inverse of `parse_card`.
+    """Return the two-letter name of a card; the inverse of `parse_card`.
 
     Example:
         >>> card_name(51), card_name(0)
@@ -75,7 +75,7 @@ def card_name(card: Card) -> str:
 
 
 def parse_card(text: str) -> Card:
-    """One card from its name; letters in either case, `10` for `T`.
+    """Parse the name of one card; either case is accepted, and `10` means `T`.
 
     Example:
         >>> parse_card("Td"), parse_card("10D")
@@ -83,12 +83,14 @@ def parse_card(text: str) -> Card:
     """
     cards = parse_cards(text)
     if len(cards) != 1:
-        raise CardError(f"{text!r} is {len(cards)} cards; one is wanted, such as Td", value=text)
+        raise CardError(
+            f"{text!r} is {len(cards)} cards; exactly one is expected, such as Td", value=text
+        )
     return cards[0]
 
 
 def parse_cards(text: str) -> Cards:
-    """Different cards in the order written, run together or apart by spaces.
+    """Parse different cards in the order written, with or without spaces between them.
 
     Example:
         >>> parse_cards("AhKh"), parse_cards("2c 7d 9h")
@@ -121,7 +123,7 @@ def parse_cards(text: str) -> Cards:
 
 
 def cards_name(cards: Iterable[Card]) -> str:
-    """Card names run together, the inverse of `parse_cards`.
+    """Join the names of cards without spaces; the inverse of `parse_cards`.
 
     Example:
         >>> cards_name((50, 46))
@@ -131,7 +133,7 @@ def cards_name(cards: Iterable[Card]) -> str:
 
 
 def cards_symbols(cards: Iterable[Card], *, colour: bool = False) -> str:
-    """Cards for people: suit symbols, in the four-colour deck's colours for a terminal.
+    """Write cards with suit symbols, optionally in the terminal colours of a four-colour deck.
 
     Example:
         >>> cards_symbols((50, 3))
@@ -145,7 +147,7 @@ def cards_symbols(cards: Iterable[Card], *, colour: bool = False) -> str:
 
 
 def check_distinct(*groups: Sequence[Card]) -> None:
-    """Raise `CardError` unless all cards of all groups are valid and different."""
+    """Raise `CardError` if a card of any group is invalid or occurs twice."""
     seen: set[Card] = set()
     for group in groups:
         for card in group:
@@ -157,7 +159,7 @@ def check_distinct(*groups: Sequence[Card]) -> None:
 
 @dataclass(frozen=True)
 class Deck:
-    """The highest `num_ranks` ranks in the highest `num_suits` suits.
+    """A deck of the highest `num_ranks` ranks in the highest `num_suits` suits.
 
     Example:
         >>> Deck(num_ranks=3, num_suits=2).names
@@ -189,12 +191,12 @@ class Deck:
 
     @property
     def cards(self) -> Cards:
-        """All cards, ascending."""
+        """All cards of the deck, ascending."""
         return tuple(card for card in range(NUM_CARDS) if card in self)
 
     @property
     def names(self) -> str:
-        """All cards by name, ascending."""
+        """Names of all cards of the deck, ascending, without spaces."""
         return cards_name(self.cards)
 
 

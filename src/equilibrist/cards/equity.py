@@ -1,15 +1,15 @@
 """Equity: the share of the pot a side gets when the rest of the board is dealt without betting.
 
-Every question is answered in one way. The results of *each* hand of one side against the whole
-range of the other do not change under the suit permutations G that fix that range, the board and
-the dead cards. So one board per orbit of G is played (134,459 instead of 2,598,960 against a
-random hand), each counted as often as its orbit is large, and the results of hands that G maps to
-each other are averaged. Whichever side makes this cheaper plays against the other. All counts are
-exact integers when all weights are 0 or 1.
+Every exact result is computed in the same way. The results of *each* hand of one side against the
+whole range of the other do not change under the suit permutations G that fix that range, the board
+and the dead cards. So one board per orbit of G is played (134,459 instead of 2,598,960 against a
+random hand), weighted by the size of its orbit, and the results of hands that G maps to each other
+are averaged. The roles of the two sides are chosen so that this is cheapest. All counts are exact
+integers when all weights are 0 or 1.
 
-Exact answers are always in reach: the largest question there is, two ranges of all hands that no
-suit permutation fixes and no board, is 3.4e9 hands on boards, about a minute on two cores. Random
-boards (Monte Carlo) are played only on request.
+Exact results are always affordable: the largest case, two ranges of all hands that no suit
+permutation fixes and an empty board, is 3.4e9 (hand, board) pairs, about a minute on two cores.
+Random boards (Monte Carlo) are played only on request.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ Progress: TypeAlias = Callable[[float], None]
 BOARD_CARDS = 5
 METHODS = ("exact", "monte-carlo")
 
-NUM_SAMPLES = 100_000  # boards of a Monte Carlo estimate unless told
+NUM_SAMPLES = 100_000  # default number of boards of a Monte Carlo estimate
 MOST_SAMPLES = 10**9
 
-_NUM_CHUNKS = 64  # of exact sums; fixed, so that results do not depend on the number of threads
-_NUM_BATCHES = 100  # of Monte Carlo sums, whose spread gives the standard error
-_BLOCK = 100_000  # boards played at a time: bounds the memory of random ones, and shows progress
+_NUM_CHUNKS = 64  # chunks of exact sums; fixed: results must not depend on the number of threads
+_NUM_BATCHES = 100  # batches of Monte Carlo sums, whose spread gives the standard error
+_BLOCK = 100_000  # boards played at a time: bounds memory and sets the interval of progress reports
 _PAIRS_PER_HAND = 4  # comparisons that cost as much as sorting and sweeping one hand
 
 
 @dataclass(frozen=True)
 class Equity:
-    """Share of the pot of the first side, and the counts behind it.
+    """The first side's share of the pot and the counts it is computed from.
 
     Counts are weights of (hand, hand, board): integers where all weights are 0 or 1. They cover
     every board when `exact`, the sampled boards otherwise.
@@ -74,7 +74,7 @@ class Equity:
 
 @dataclass(frozen=True, eq=False)
 class ClassTable:
-    """All 169 classes of hands against each other before the flop, over all boards.
+    """Results of all 169 classes of hands against each other before the flop, over all boards.
 
     Counts are sums over all pairs of hands, one of the row's class and one of the column's, that
     share no card, and all C(48, 5) boards. Classes are in the order of `cards/hand.py`.
@@ -85,17 +85,17 @@ class ClassTable:
 
     @property
     def losses(self) -> Ints:
-        """How often the row's class loses: [169, 169]."""
+        """Number of deals that the row's class loses: [169, 169]."""
         return self.wins.T
 
     @property
     def total(self) -> Ints:
-        """Pairs of hands times boards: [169, 169]."""
+        """Number of pairs of hands times number of boards: [169, 169]."""
         return self.wins + self.ties + self.losses
 
     @property
     def equities(self) -> Floats:
-        """Share of the pot of the row's class: [169, 169]."""
+        """Equity of the row's class against the column's: [169, 169]."""
         equities: Floats = (self.wins + self.ties / 2) / self.total
         return equities
 
@@ -111,11 +111,11 @@ def equity(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Equity:
-    """Equity of one hand or range against another, given some board and dead cards.
+    """Return the equity of one hand or range against another, given board and dead cards.
 
     A side is a `Range`, its text, or the index of a hand. The method is "exact", or "monte-carlo":
     an estimate over `samples` random boards, on each of which all hands are compared. `progress`
-    is told now and then which share of the boards has been played, 0 to 1.
+    is called from time to time with the fraction of the boards played so far, 0 to 1.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -138,7 +138,7 @@ def equity(
     else:
         plan = _Plan.make(own, other, board, dead, use_suits=False)
         counts = _sampled_results(plan, samples, seed, progress) @ own
-    if swapped:  # what the second side did not win is what the first side wins
+    if swapped:  # the first side wins the deals that the second side neither wins nor ties
         wins, ties, total = counts.T
         counts = np.stack([total - wins - ties, ties, total], axis=1)
     return _summary(counts, is_integer=bool(np.isin([own, other], (0, 1)).all()))
@@ -147,7 +147,7 @@ def equity(
 def hand_equities(
     first: RangeLike, second: RangeLike, board: Sequence[Card] = (), dead: Sequence[Card] = ()
 ) -> Floats:
-    """Exact equity [1326] of each hand of a range against another; NaN where it cannot be held.
+    """Return the exact equity [1326] of each hand of a range; NaN for hands that cannot be held.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -162,9 +162,9 @@ def hand_equities(
 
 
 def preflop_equities() -> tuple[Ints, Ints, int]:
-    """Wins [169], ties [169] and total of one hand of each class against a random hand.
+    """Return wins [169], ties [169] and total of one hand per class against a random hand.
 
-    Counts run over the C(50, 2) hands of the opponent and the C(48, 5) boards.
+    The counts cover the C(50, 2) hands of the opponent and the C(48, 5) boards.
     """
     everything = np.ones(NUM_HANDS)
     wins, ties, total = _exact_results(_Plan.make(everything, everything, (), ()))
@@ -174,7 +174,7 @@ def preflop_equities() -> tuple[Ints, Ints, int]:
 
 @functools.cache
 def preflop_table() -> ClassTable:
-    """All 169 classes against each other, computed on first use (some ten seconds)."""
+    """Return the results of all 169 classes against each other (first use: about ten seconds)."""
     from equilibrist.kernels.cpu import joint as kernel
 
     everything = np.ones(NUM_HANDS)
@@ -191,14 +191,14 @@ def preflop_table() -> ClassTable:
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """The hands of one side against the weights of the other, on the boards of a deck."""
+    """One computation: the hands of one side, the weights of the other, and the boards."""
 
-    weights: Floats  # [1326] of the other side
+    weights: Floats  # [1326] weights of the other side
     first: Ints  # hands of this side, closed under `symmetries`
     hands: Ints  # hands of either side
     symmetries: Ints  # suit permutations that fix weights, board and deck, by number; identity 0
     board: tuple[Card, ...]
-    deck: tuple[Card, ...]  # cards that the rest of the board may show
+    deck: tuple[Card, ...]  # cards that may still be dealt to the board
 
     @classmethod
     def make(
@@ -216,7 +216,7 @@ class _Plan:
                 fixes &= (np.sort(_card_images()[:, list(cards)]) == sorted(cards)).all(axis=1)
             symmetries = np.flatnonzero(fixes)
         reached = own[_hand_images()[symmetries]].max(axis=0) > 0
-        # Cards that every hand of a side holds cannot come: no use in dealing them.
+        # Cards that every hand of a side holds cannot be on the board.
         gone = {*board, *dead, *_common_cards(reached), *_common_cards(other > 0)}
         return cls(
             weights=other,
@@ -229,26 +229,26 @@ class _Plan:
 
     @property
     def work(self) -> float:
-        """Hands × boards, about."""
+        """Approximate number of (hand, board) pairs to evaluate."""
         boards = math.comb(len(self.deck), BOARD_CARDS - len(self.board))
         return len(self.hands) * max(1.0, boards / len(self.symmetries))
 
 
 def _exact_results(plan: _Plan, progress: Progress | None = None) -> Floats:
-    """What each hand beats, ties and meets over all boards: [3, 1326]."""
+    """Return wins, ties and total of each hand over all boards: [3, 1326]."""
     boards, multiplicity = _canonical_boards(plan)
     blocks = (
         (boards[start : start + _BLOCK], multiplicity[start : start + _BLOCK])
         for start in range(0, len(boards), _BLOCK)
     )
     results = _play(plan, blocks, len(boards), _NUM_CHUNKS, progress).sum(axis=0)
-    # Over the boards left out, a hand fares as its images do over those played.
+    # On the boards left out, a hand has the results of its images on the boards played.
     averaged: Floats = results[:, _hand_images()[plan.symmetries]].sum(axis=1)
     return averaged / len(plan.symmetries)
 
 
 def _sampled_results(plan: _Plan, samples: int, seed: int, progress: Progress | None) -> Floats:
-    """What each hand beats, ties and meets over random boards, by batch: [batches, 3, 1326]."""
+    """Return wins, ties and total of each hand over random boards: [batches, 3, 1326]."""
     random = np.random.default_rng(seed)
     sizes = (min(_BLOCK, samples - start) for start in range(0, samples, _BLOCK))
     blocks = ((_random_boards(random, plan, size), np.ones(size, np.uint8)) for size in sizes)
@@ -256,7 +256,7 @@ def _sampled_results(plan: _Plan, samples: int, seed: int, progress: Progress | 
 
 
 def _random_boards(random: np.random.Generator, plan: _Plan, count: int) -> NDArray[np.uint8]:
-    """Whole boards [count, 5], equally likely and independent."""
+    """Sample complete boards [count, 5], equally likely and independent."""
     num_new = BOARD_CARDS - len(plan.board)
     cards = np.tile(np.array(plan.deck, np.uint8), (count, 1))
     rows = np.arange(count)
@@ -275,9 +275,9 @@ def _play(
     num_chunks: int,
     progress: Progress | None,
 ) -> Floats:
-    """What each hand beats, ties and meets on blocks of boards: [chunks, 3, 1326].
+    """Return wins, ties and total of each hand on blocks of boards: [chunks, 3, 1326].
 
-    A block is boards [B, 5] and how many each stands for [B]; each is split into all chunks.
+    A block is boards [B, 5] and their multiplicities [B]; each block is split into all chunks.
     """
     from equilibrist.kernels.cpu import equity as kernel
 
@@ -301,7 +301,7 @@ def _play(
 
 
 def _canonical_boards(plan: _Plan) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Whole boards [B, 5] up to the plan's symmetries, and how many boards each stands for [B]."""
+    """Return complete boards [B, 5] up to the plan's symmetries and their multiplicities [B]."""
     from equilibrist.kernels.cpu import equity as kernel
 
     num_new = BOARD_CARDS - len(plan.board)
@@ -316,30 +316,32 @@ def _canonical_boards(plan: _Plan) -> tuple[NDArray[np.uint8], NDArray[np.uint8]
 
 
 def _summary(counts: Floats, is_integer: bool) -> Equity:
-    """One result from wins, ties and total [batches, 3]; a single batch is exact."""
-    batches = np.maximum(counts, 0.0)  # weighted sums may miss zero by a rounding error
+    """Combine wins, ties and total [batches, 3] into one result; a single batch is exact."""
+    batches = np.maximum(counts, 0.0)  # weighted sums may fall below zero by a rounding error
     wins, ties, total = batches.sum(axis=0)
     if not total and len(batches) == 1:
-        raise InvalidValueError("the weights are so small that their product is zero; scale them")
+        raise InvalidValueError(
+            "the weights are so small that their product is zero; scale them up"
+        )
     if not total:
-        raise InvalidValueError("no sampled board leaves both sides a hand; take more samples")
+        raise InvalidValueError("no sampled board leaves both sides a hand; use more samples")
     share = (wins + ties / 2) / total
     error = None
     if len(batches) > 1:  # standard error of a ratio of means
         residuals = batches[:, 0] + batches[:, 1] / 2 - share * batches[:, 2]
         spread = np.sum(residuals**2) * len(batches) / (len(batches) - 1)
         error = float(np.sqrt(spread) / total)
-    kept = [wins, ties, max(0.0, total - wins - ties), total]
-    wins, ties, losses, total = (round(count) if is_integer else float(count) for count in kept)
+    sums = [wins, ties, max(0.0, total - wins - ties), total]
+    wins, ties, losses, total = (round(count) if is_integer else float(count) for count in sums)
     return Equity(float(share), wins, ties, losses, total, error is None, error)
 
 
 def _dealt_weights(
     first: RangeLike, second: RangeLike, board: Sequence[Card], dead: Sequence[Card]
 ) -> tuple[Floats, Floats]:
-    """Weights of both sides without blocked hands, after every check of the question."""
+    """Check all arguments and return the weights of both sides without blocked hands."""
     if len(board) > BOARD_CARDS:
-        raise CardError(f"a board has up to 5 cards, not {len(board)}", value=len(board))
+        raise CardError(f"a board has at most 5 cards, not {len(board)}", value=len(board))
     check_distinct(board, dead)
     left, wanted = NUM_CARDS - len(board) - len(dead), 4 + BOARD_CARDS - len(board)
     if left < wanted:
@@ -365,14 +367,14 @@ def _as_range(side: RangeLike) -> Range:
 
 
 def _can_meet(own: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
-    """Whether some hand of one side shares no card with some hand of the other."""
+    """Return whether some hand of one side shares no card with some hand of the other."""
     return any(
         (other & ~blocked_hands(hand_cards(int(hand)))).any() for hand in np.flatnonzero(own)
     )
 
 
 def _common_cards(hands: NDArray[np.bool_]) -> list[Card]:
-    """Cards that all of some hands hold."""
+    """Return the cards that every one of the given hands holds."""
     cards = hand_table()[hands]
     held = np.bincount(cards.ravel(), minlength=NUM_CARDS) == len(cards)
     common: list[Card] = np.flatnonzero(held).tolist()
@@ -381,20 +383,20 @@ def _common_cards(hands: NDArray[np.bool_]) -> list[Card]:
 
 @functools.cache
 def _suit_images() -> Ints:
-    """Where each of the 24 suit permutations sends each suit: [24, 4], identity first."""
+    """Return the image of each suit under each of the 24 permutations: [24, 4], identity first."""
     return np.array(list(itertools.permutations(range(4))), np.int64)
 
 
 @functools.cache
 def _card_images() -> Ints:
-    """Where each suit permutation sends each card: [24, 52]."""
+    """Return the image of each card under each suit permutation: [24, 52]."""
     cards = np.arange(NUM_CARDS)
     return (cards & ~3) + _suit_images()[:, cards & 3]
 
 
 @functools.cache
 def _hand_images() -> Ints:
-    """Where each suit permutation sends each hand: [24, 1326]."""
+    """Return the image of each hand under each suit permutation: [24, 1326]."""
     cards = np.sort(_card_images()[:, hand_table()], axis=2)
     images: Ints = cards[..., 1] * (cards[..., 1] - 1) // 2 + cards[..., 0]
     return images

@@ -1,4 +1,4 @@
-"""Two-card hands have one index, 0 … 1325, in one order used by the whole program.
+"""Two-card hands are integers 0 … 1325, in one order that the whole program uses.
 
 The index is the colexicographic rank of the sorted pair: hand {a < b} is `b * (b - 1) // 2 + a`,
 so 2c2d is 0 and AhAs is 1325. The 169 suit-blind *classes* (`AA`, `AKs`, `72o`) are the orbits of
@@ -27,7 +27,7 @@ NUM_CLASSES = 169
 
 
 def hand_index(first: Card, second: Card) -> Hand:
-    """Index of a two-card hand, whatever the order of its cards.
+    """Return the index of a two-card hand; the order of its cards does not matter.
 
     Example:
         >>> hand_index(1, 0), hand_index(50, 51)
@@ -36,13 +36,13 @@ def hand_index(first: Card, second: Card) -> Hand:
     first, second = check_card(first), check_card(second)
     if first == second:
         name = card_name(first)
-        raise CardError(f"{name}{name} is no hand; its two cards must differ", value=name)
+        raise CardError(f"{name}{name} is not a hand; its two cards must differ", value=name)
     low, high = min(first, second), max(first, second)
     return high * (high - 1) // 2 + low
 
 
 def check_hand(hand: Hand) -> Hand:
-    """The hand as a Python integer; `CardError` unless it is one of the 1326."""
+    """Return the hand as a Python integer; raise `CardError` if it is not one of the 1326."""
     try:
         number = operator.index(hand)
     except TypeError:
@@ -53,7 +53,7 @@ def check_hand(hand: Hand) -> Hand:
 
 
 def hand_cards(hand: Hand) -> tuple[Card, Card]:
-    """The two cards of a hand, higher card first.
+    """Return the two cards of a hand, higher card first.
 
     Example:
         >>> hand_cards(1325)
@@ -64,7 +64,7 @@ def hand_cards(hand: Hand) -> tuple[Card, Card]:
 
 
 def hand_name(hand: Hand) -> str:
-    """Name of a hand, higher card first.
+    """Return the name of a hand, higher card first.
 
     Example:
         >>> hand_name(1325), hand_name(0)
@@ -76,7 +76,7 @@ def hand_name(hand: Hand) -> str:
 
 @functools.cache
 def hand_table() -> NDArray[np.uint8]:
-    """The cards of every hand: [1326, 2] uint8, lower card first."""
+    """Return the cards of every hand: [1326, 2] uint8, lower card first."""
     table = np.array([(low, high) for high in range(52) for low in range(high)], dtype=np.uint8)
     table.flags.writeable = False
     return table
@@ -84,7 +84,7 @@ def hand_table() -> NDArray[np.uint8]:
 
 @functools.cache
 def class_table() -> NDArray[np.uint8]:
-    """The class of every hand: [1326] uint8."""
+    """Return the class of every hand: [1326] uint8."""
     low, high = hand_table().T.astype(np.int64)
     low_rank, high_rank, suited = low >> 2, high >> 2, (low & 3) == (high & 3)
     table = np.where(suited, 13 * high_rank + low_rank, 13 * low_rank + high_rank).astype(np.uint8)
@@ -93,7 +93,7 @@ def class_table() -> NDArray[np.uint8]:
 
 
 def class_name(hand_class: HandClass) -> str:
-    """Name of a class of hands.
+    """Return the name of a class of hands.
 
     Example:
         >>> class_name(168), class_name(13 * 12 + 11), class_name(5)
@@ -108,7 +108,7 @@ def class_name(hand_class: HandClass) -> str:
 
 
 def parse_class(name: str) -> HandClass:
-    """The class of a name, the inverse of `class_name`.
+    """Return the class of hands with a name; the inverse of `class_name`.
 
     Example:
         >>> parse_class("AKs"), parse_class("77")
@@ -122,4 +122,4 @@ def parse_class(name: str) -> HandClass:
             return 13 * high + low
         if high > low and suffix == "o":
             return 13 * low + high
-    raise CardError(f"{name!r} is no class of hands; examples are AA, AKs and 72o", value=name)
+    raise CardError(f"{name!r} is not a class of hands; examples are AA, AKs and 72o", value=name)

@@ -1,6 +1,6 @@
-"""Deals up to a renaming of suits: a dense index for any pattern of rounds and any deck.
+"""Dense indices of deals up to suit isomorphism, for any pattern of rounds and any deck.
 
-Poker does not care which suit is which, so 56 billion (hole, flop, turn, river) deals are only
+The suits of poker are interchangeable, so 56 billion (hole, flop, turn, river) deals are only
 2,428,287,420 different ones. A `DealIndexer` numbers them 0 … size − 1 for every round of a
 pattern. Children follow their parent: the turns of a flop are a contiguous range of indices.
 
@@ -34,9 +34,9 @@ _MOST_CARDS = 13
 
 
 class DealIndexer:
-    """The canonical index of deals in rounds, such as `(2, 3, 1, 1)` for hold'em.
+    """An indexer of canonical deals for a pattern of rounds, such as `(2, 3, 1, 1)` for hold'em.
 
-    The order of cards within a round means nothing; cards are written one round after the other.
+    The order of cards within a round does not matter; cards are listed one round after the other.
     `round` arguments count from 0 and default to the last round.
 
     Example:
@@ -52,7 +52,7 @@ class DealIndexer:
         self.rounds = tuple(int(num_cards) for num_cards in rounds)
         self.deck = deck
         _check_pattern(self.rounds, deck)
-        self.tables = _tables(self.rounds, deck)  # what kernels take
+        self.tables = _tables(self.rounds, deck)  # argument of the kernels
         self.sizes = tuple(self._size(r) for r in range(len(self.rounds)))
 
     @property
@@ -62,7 +62,7 @@ class DealIndexer:
 
     @property
     def raw_sizes(self) -> tuple[int, ...]:
-        """Number of deals in every round when suits have names."""
+        """Number of deals in every round when suits are distinguished."""
         sizes, left = [1], len(self.deck)
         for num_cards in self.rounds:
             sizes.append(sizes[-1] * math.comb(left, num_cards))
@@ -70,7 +70,7 @@ class DealIndexer:
         return tuple(sizes[1:])
 
     def index(self, cards: Sequence[Card]) -> int:
-        """Index of a deal in the round that its cards complete.
+        """Return the index of a deal in the round that its cards complete.
 
         Example:
             >>> from equilibrist.cards.card import parse_cards
@@ -80,7 +80,7 @@ class DealIndexer:
         return self.indices(cards)[-1]
 
     def indices(self, cards: Sequence[Card]) -> tuple[int, ...]:
-        """Index of a deal in every round that its cards complete."""
+        """Return the index of a deal in every round that its cards complete."""
         from equilibrist.kernels.cpu.isomorphism import index_deal
 
         last = self._round_of(len(cards))
@@ -90,7 +90,7 @@ class DealIndexer:
         return tuple(int(index_deal(self.tables, array, r)) for r in range(last + 1))
 
     def index_array(self, deals: ArrayLike) -> NDArray[np.int64]:
-        """Indices [N] of deals [N, n] in the round that n cards complete, on all threads."""
+        """Return the indices [N] of deals [N, n] in the round that n cards complete (parallel)."""
         from equilibrist.kernels.cpu.isomorphism import index_deals
 
         array = _as_deals(deals)
@@ -100,7 +100,7 @@ class DealIndexer:
         return out
 
     def unindex(self, index: int, round: int = -1) -> Cards:
-        """The canonical deal of an index, one round after the other.
+        """Return the canonical deal of an index, one round after the other.
 
         Example:
             >>> from equilibrist.cards.card import cards_name
@@ -115,14 +115,14 @@ class DealIndexer:
         return tuple(out.tolist())
 
     def unindex_array(self, indices: ArrayLike, round: int = -1) -> NDArray[np.uint8]:
-        """Canonical deals [N, n] uint8 of indices [N], on all threads."""
+        """Return the canonical deals [N, n] uint8 of indices [N], in parallel."""
         from equilibrist.kernels.cpu.isomorphism import unindex_deals
 
         target = self._round(round)
         array = np.asarray(indices)
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
             raise InvalidValueError(
-                f"indices are an integer array [N], not {array.dtype} of shape {array.shape}",
+                f"indices must be an integer array [N], not {array.dtype} of shape {array.shape}",
                 value=array.shape,
             )
         self._check_indices(array, target)
@@ -132,12 +132,12 @@ class DealIndexer:
         return out
 
     def multiplicity(self, index: int, round: int = -1) -> int:
-        """How many raw deals an index stands for: a divisor of 24 in the full deck."""
+        """Return the number of raw deals with an index: a divisor of 24 in the full deck."""
         target = self._round(round)
         return self._relate(index, target, target)[1]
 
     def multiplicities(self, round: int = -1) -> NDArray[np.uint8]:
-        """How many raw deals each index of a round stands for: [size of the round], on all threads.
+        """Return the number of raw deals with each index of a round: [size of the round].
 
         Example:
             >>> int(DealIndexer((2,)).multiplicities().sum())
@@ -151,14 +151,14 @@ class DealIndexer:
         return out
 
     def parent(self, index: int, round: int = -1) -> int:
-        """Index in the round before; deals of round 0 have no parent."""
+        """Return the index of a deal's parent in the previous round; round 0 has no parents."""
         child_round = self._round(round)
         if child_round == 0:
             raise InvalidValueError("the deals of the first round have no parent", value=round)
         return self._relate(index, child_round, self._round(child_round - 1))[0]
 
     def children(self, index: int, round: int) -> range:
-        """The contiguous indices of the next round that follow a deal of this round.
+        """Return the contiguous indices of the next round that follow a deal of this round.
 
         Example:
             >>> holdem = DealIndexer((2, 3))
@@ -173,7 +173,7 @@ class DealIndexer:
         return range(start, self._relate(index + 1, parent_round, child_round)[0])
 
     def path(self, cards: Sequence[Card]) -> list[tuple[int, int]]:
-        """How a deal is encoded: for every round, size of its case and local index inside it.
+        """Return how a deal is encoded: for each round, the size of its case and the local index.
 
         Example:
             >>> from equilibrist.cards.card import parse_cards
@@ -192,7 +192,7 @@ class DealIndexer:
         return steps
 
     def num_cases(self, round: int = -1) -> int:
-        """How many cases the analysis of a round distinguishes, over all deals before it."""
+        """Return the number of cases that a round distinguishes, over all deals before it."""
         target = self._round(round)
         spans = self.tables.case_span[target]
         return int((spans[:, 1] - spans[:, 0]).sum())
@@ -256,12 +256,12 @@ class DealIndexer:
             self._check_index(int(indices[outside][0]), r)
 
     def _check_index(self, index: int, r: int) -> int:
-        """The index as a Python integer, if it is one of round `r`."""
+        """Return the index as a Python integer; raise if round `r` does not have it."""
         try:
             number = operator.index(index)
         except TypeError:
             raise InvalidValueError(
-                f"an index is a whole number, not {index!r}", value=index
+                f"an index must be a whole number, not {index!r}", value=index
             ) from None
         if not 0 <= number < self.sizes[r]:
             raise InvalidValueError(
@@ -271,10 +271,11 @@ class DealIndexer:
 
 
 class BoardIndexer:
-    """Board first: the different hands on a board, for boards dealt in rounds.
+    """An indexer of the different hands on each canonical board, for boards dealt in rounds.
 
-    Boards are numbered up to suits; on each, hands that a suit renaming leaving the board alone
-    maps to each other share a *state*, 0 … number of states − 1. Hands are of one or two cards.
+    Boards are numbered up to suit isomorphism. On each board, hands that are mapped to each other
+    by a suit permutation that fixes the board share a *state*, 0 … number of states − 1. Hands
+    have one or two cards.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -289,7 +290,7 @@ class BoardIndexer:
     ) -> None:
         if num_hole_cards not in (1, 2):
             raise InvalidValueError(
-                f"hands of {num_hole_cards} cards have no numbers; those of 1 or 2 have",
+                f"hands of {num_hole_cards} cards cannot be indexed; those of 1 or 2 can",
                 value=num_hole_cards,
             )
         rounds = tuple(rounds)
@@ -299,17 +300,17 @@ class BoardIndexer:
 
     @property
     def num_states(self) -> int:
-        """States over all boards: the different (board, hand) deals."""
+        """Number of states over all boards, that is of different (board, hand) deals."""
         return self._with_hands.size
 
     def states(self, board: Sequence[Card]) -> tuple[NDArray[np.int64], int]:
-        """State of each hand (1326, or 52 cards) on a board, −1 if blocked; and their number."""
+        """Return the state of each hand [1326 or 52] on a board (−1: blocked) and their number."""
         from equilibrist.kernels.cpu.isomorphism import index_hands
 
-        self.boards.index(board)  # complains about what is not a board
+        self.boards.index(board)  # raises CardError if it is not a board
         if len(board) != sum(self.boards.rounds):
             raise CardError(
-                f"{cards_name(board)} is no complete board of {sum(self.boards.rounds)} cards",
+                f"{cards_name(board)} is not a complete board of {sum(self.boards.rounds)} cards",
                 value=cards_name(board),
             )
         out = np.empty(len(self._hands), np.int64)
@@ -319,7 +320,7 @@ class BoardIndexer:
 
 
 def _single_cards() -> NDArray[np.uint8]:
-    """Hands of one card: [52, 1]."""
+    """Return all hands of one card: [52, 1]."""
     return np.arange(52, dtype=np.uint8)[:, None]
 
 
@@ -327,16 +328,17 @@ def _as_deals(deals: ArrayLike) -> NDArray[np.integer]:
     array = np.asarray(deals)
     if array.ndim != 2 or array.dtype.kind not in "iu":
         raise InvalidValueError(
-            f"deals are an integer array [N, cards], not {array.dtype} of shape {array.shape}",
+            f"deals must be an integer array [N, cards], not {array.dtype} of shape {array.shape}",
             value=array.shape,
         )
-    return array.astype(array.dtype.newbyteorder("="), copy=False)  # kernels take no other
+    # Kernels accept native byte order only.
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _check_pattern(rounds: tuple[int, ...], deck: Deck) -> None:
     if not rounds or min(rounds) < 1:
         raise InvalidValueError(
-            f"a pattern is one or more rounds of at least one card, not {rounds}", value=rounds
+            f"a pattern has one or more rounds of at least one card, not {rounds}", value=rounds
         )
     if sum(rounds) > len(deck):
         raise InvalidValueError(
@@ -345,7 +347,7 @@ def _check_pattern(rounds: tuple[int, ...], deck: Deck) -> None:
         )
     if sum(rounds) > _MOST_CARDS:
         raise InvalidValueError(
-            f"the pattern {rounds} deals {sum(rounds)} cards; at most {_MOST_CARDS} are indexed",
+            f"the pattern {rounds} deals {sum(rounds)} cards; at most {_MOST_CARDS} are supported",
             value=rounds,
         )
 

@@ -1,4 +1,4 @@
-"""Whole numbers from outside: checked as Python objects or text, before anything converts them."""
+"""Validation of whole numbers given by a caller, as Python objects or as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def whole_number(
     most: int,
     error: type[EquilibristError] = InvalidValueError,
 ) -> int:
-    """An integer of any kind (NumPy's too) as Python's own, if it is from `least` to `most`.
+    """Return any kind of integer (NumPy's too) as an `int`; raise if outside `least` … `most`.
 
     Example:
         >>> whole_number(7, "a suit", 0, 3)
@@ -32,7 +32,7 @@ def whole_number(
 
 
 def shown(value: object) -> str:
-    """A value from outside as a message shows it: at most 60 characters, whatever it is.
+    """Return the text of any value for an error message, at most 60 characters long.
 
     Python refuses to print integers of more than 4,300 digits and lists nested too deeply.
 
@@ -50,7 +50,7 @@ def shown(value: object) -> str:
 
 
 def parse_whole(text: str, most: int) -> int | None:
-    """The number that a text of digits 0 … 9 stands for, None if it is something else or above.
+    """Return the number written in digits 0 … 9, or None if the text is invalid or above `most`.
 
     Example:
         >>> parse_whole("255", 255), parse_whole("256", 255), parse_whole("٥", 255)

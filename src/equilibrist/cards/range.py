@@ -1,4 +1,4 @@
-"""Ranges: how likely a player is to hold each two-card hand, and their text form."""
+"""Ranges: the weight of each two-card hand that a player may hold, and their text form."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _CLASSES = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)", re.IGNORECASE | re.ASC
 _HAND = re.compile(r"(?:[2-9TJQKA][cdhs]){2}", re.IGNORECASE | re.ASCII)
 _WEIGHT = re.compile(r"(\d+(\.\d*)?|\.\d+)(e-?\d+)?", re.ASCII)
 _Run: TypeAlias = tuple[int, int, int, float]  # first card, lowest and highest kicker, weight
-_SHORTEST_LADDER = 3  # single classes in step (T9s, 98s, 87s) that are worth a span
+_SHORTEST_LADDER = 3  # minimum number of single classes in step (T9s, 98s, 87s) to form a span
 
 
 @dataclass(frozen=True, eq=False)
 class Range:
     """A weight from 0 to 1 for each of the 1326 hands, at least one of them positive.
 
-    Text form: tokens apart by commas, spaces ignored, a later token overriding earlier ones.
+    Text form: tokens separated by commas; spaces are ignored; later tokens override earlier ones.
 
         AA  AKs  AKo  AK        a pair; suited, offsuit, or both
         AhKh                    one hand
@@ -48,9 +48,9 @@ class Range:
         A2s+  KTo+  K9+         that kicker and all higher ones below the first card
         TT-77                   a run of pairs, either end first
         A5s-A2s                 the same first card, a run of kickers
-        JTs-87s                 both cards in step, the gap kept
+        JTs-87s                 both cards in step, with the same gap
         random  *               every hand
-        T9s:0.5                 any of these with a weight from 0 to 1; 0 takes hands out
+        T9s:0.5                 any of these with a weight from 0 to 1; 0 removes hands
 
     Example:
         >>> aces = parse_range("QQ+, AKs")
@@ -66,13 +66,13 @@ class Range:
         weights = np.array(self.weights, np.float64)
         if weights.shape != (NUM_HANDS,):
             raise RangeError(
-                f"a range is {NUM_HANDS} weights, not an array of shape {weights.shape}",
+                f"a range has {NUM_HANDS} weights, not an array of shape {weights.shape}",
                 value=weights.shape,
             )
         bad = np.flatnonzero(~((weights >= 0) & (weights <= 1)))
         if len(bad):
             raise RangeError(
-                f"the weight {weights[bad[0]]} of {hand_name(int(bad[0]))} is not from 0 to 1",
+                f"the weight {weights[bad[0]]} of {hand_name(int(bad[0]))} is not between 0 and 1",
                 value=float(weights[bad[0]]),
                 position=int(bad[0]),
             )
@@ -84,12 +84,12 @@ class Range:
 
     @classmethod
     def random(cls) -> Range:
-        """Every hand, equally likely."""
+        """Return the range of all hands with weight 1."""
         return cls(np.ones(NUM_HANDS))
 
     @classmethod
     def of_hands(cls, hands: Iterable[Hand]) -> Range:
-        """Some hands, equally likely.
+        """Return the range of the given hands with weight 1.
 
         Example:
             >>> str(Range.of_hands([1325]))
@@ -117,16 +117,16 @@ class Range:
 
     @property
     def percent(self) -> float:
-        """Sum of the weights in per cent of 1326."""
+        """Sum of the weights as a percentage of 1326."""
         return 100 * self.num_combos / NUM_HANDS
 
     @property
     def brief(self) -> str:
-        """The text form, cut after some 60 characters, for messages."""
+        """The text form for messages, shortened to about 60 characters."""
         return textwrap.shorten(str(self), 60, placeholder=" …")
 
     def without(self, cards: Sequence[Card]) -> Range:
-        """The hands that hold none of some board or dead cards.
+        """Return the range without the hands that hold any of the given board or dead cards.
 
         Example:
             >>> parse_range("AA").without(parse_cards("Ah")).num_combos
@@ -136,15 +136,15 @@ class Range:
         if not weights.any():
             names = " ".join(card_name(card) for card in cards)
             raise RangeError(
-                f"no hand of the range {self.brief} can be held with {names} out of the deck",
+                f"no hand of the range {self.brief} can be held without {names} in the deck",
                 value=str(self),
             )
         return Range(weights)
 
     def describe(self, cards: Sequence[Card] = ()) -> str:
-        """Normalised text with the number of combos and their share of all hands.
+        """Return the normalised text with the number of combos and their share of all hands.
 
-        Hands that hold one of some board or dead `cards` are counted neither here nor there.
+        Hands that hold one of the board or dead `cards` are excluded from both numbers.
 
         Example:
             >>> parse_range("AA").describe(parse_cards("Ah7d2c"))
@@ -167,7 +167,7 @@ class Range:
 
 
 def blocked_hands(cards: Sequence[Card]) -> NDArray[np.bool_]:
-    """Which hands hold any of some cards: [1326].
+    """Return a mask [1326] of the hands that hold any of the given cards.
 
     Example:
         >>> int(blocked_hands(parse_cards("AhKd")).sum())
@@ -178,7 +178,7 @@ def blocked_hands(cards: Sequence[Card]) -> NDArray[np.bool_]:
 
 
 def parse_range(text: str) -> Range:
-    """A range from its text; the grammar stands on `Range`.
+    """Parse the text of a range; see `Range` for the grammar.
 
     Example:
         >>> parse_range("AA, KK:0.5").num_combos
@@ -200,13 +200,13 @@ def parse_range(text: str) -> Range:
         start += len(piece) + 1
     if not weights.any():
         raise RangeError(
-            f"{text!r} leaves no hand; at least one needs a positive weight", value=text, position=0
+            f"{text!r} has no hand; at least one needs a positive weight", value=text, position=0
         )
     return Range(weights)
 
 
 def _parse_token(piece: str, position: int) -> tuple[list[Hand], float]:
-    """The hands of one token and their weight; `position` is where the token stands."""
+    """Parse one token into its hands and weight; `position` is the token's offset in the text."""
     token = "".join(piece.split())
     hands_text, colon, weight_text = token.partition(":")
     try:
@@ -226,14 +226,14 @@ def _parse_weight(text: str) -> float:
 
 
 def _parse_hands(text: str) -> list[Hand]:
-    """The hands of a token without its weight; a ValueError says what is wrong with it."""
+    """Parse the hands of a token without its weight; a ValueError describes what is wrong."""
     if text.lower() in ("random", "*"):
         return list(range(NUM_HANDS))
     if _HAND.fullmatch(text):
         try:
             return [hand_index(*parse_cards(text))]
         except CardError:
-            raise ValueError("repeats a card; a hand has two different ones") from None
+            raise ValueError("repeats a card; a hand has two different cards") from None
     first, dash, last = text.partition("-")
     if dash:
         high, low, suits = _parse_classes(first)
@@ -251,25 +251,27 @@ def _parse_hands(text: str) -> list[Hand]:
 
 
 def _parse_classes(text: str) -> tuple[int, int, tuple[str, ...]]:
-    """Higher rank, lower rank and suffixes of `AKs`, `AKo`, `AK` or `AA`."""
+    """Parse `AKs`, `AKo`, `AK` or `AA` into higher rank, lower rank and suffixes."""
     match = _CLASSES.fullmatch(text)
     if match is None:
-        raise ValueError("is no hand; examples are AA, AKs, AK, QQ+, A5s-A2s, AhKh, random")
+        raise ValueError("is not a hand; examples are AA, AKs, AK, QQ+, A5s-A2s, AhKh, random")
     high, low = sorted((RANKS.index(name.upper()) for name in match.groups()[:2]), reverse=True)
     suffix = match.group(3).lower()
     if high == low and suffix:
-        raise ValueError("is no hand; a pair is neither suited nor offsuit")
+        raise ValueError("is not a hand; a pair is neither suited nor offsuit")
     return high, low, ("",) if high == low else ("s", "o") if suffix == "" else (suffix,)
 
 
 def _span(one: tuple[int, int], other: tuple[int, int]) -> list[tuple[int, int]]:
-    """All (high, low) ranks between two, both included: kickers of one high card, or one gap."""
+    """Return all (high, low) ranks between two inclusive ends: same high card or same gap."""
     (low_high, low_low), (high_high, high_low) = sorted((one, other))
     if low_high - low_low == high_high - high_low:
         return [(low_high + step, low_low + step) for step in range(high_high - low_high + 1)]
     if low_high == high_high and low_low != low_high and high_low != high_high:
         return [(low_high, kicker) for kicker in range(low_low, high_low + 1)]
-    raise ValueError("is no span; its ends share the first card (A5s-A2s) or the gap (JTs-87s)")
+    raise ValueError(
+        "is not a span; its ends must share the first card (A5s-A2s) or the gap (JTs-87s)"
+    )
 
 
 def _hands_of(high: int, low: int, kind: str) -> list[Hand]:
@@ -278,14 +280,14 @@ def _hands_of(high: int, low: int, kind: str) -> list[Hand]:
 
 @functools.cache
 def _class_hands() -> list[list[Hand]]:
-    """The hands of every class."""
+    """Return the hands of every class."""
     return [np.flatnonzero(class_table() == c).tolist() for c in range(NUM_CLASSES)]
 
 
 def range_text(range_: Range) -> str:
-    """Normalised text: runs of classes of equal weight, then the hands that are left.
+    """Return the normalised text: runs of classes of equal weight, then the remaining hands.
 
-    `parse_range` of the text gives back the same weights to the last bit.
+    `parse_range` of the text restores exactly the same weights.
 
     Example:
         >>> range_text(parse_range("KK,AA,A2s,A3s,87s,T9s,98s,AhKh:0.25"))
@@ -312,7 +314,7 @@ def _weight_text(weight: float) -> str:
 
 
 def _runs(weights: Sequence[float]) -> list[tuple[int, int, float]]:
-    """Runs (first, last, weight) of equal positive weights in a sequence."""
+    """Return the runs (first, last, weight) of equal positive weights in a sequence."""
     runs = []
     start = 0
     for weight, group in itertools.groupby(weights):
@@ -332,7 +334,7 @@ def _pair_tokens(whole: dict[HandClass, float]) -> list[str]:
 
 
 def _kicker_tokens(whole: dict[HandClass, float]) -> list[str]:
-    """Tokens of unpaired classes: first those suited and offsuit alike, then suited, offsuit."""
+    """Return the tokens of unpaired classes: first both kinds together, then suited, offsuit."""
     runs: dict[str, list[_Run]] = {"": [], "s": [], "o": []}
     for high in range(12, 0, -1):
         suited = _runs([whole.get(13 * high + low, 0.0) for low in range(high)])
@@ -345,7 +347,7 @@ def _kicker_tokens(whole: dict[HandClass, float]) -> list[str]:
 
 
 def _tokens_of_runs(runs: list[_Run], suffix: str) -> list[str]:
-    """Tokens of runs of kickers; single classes that step down with one gap become a span."""
+    """Return the tokens of runs of kickers; single classes in step with one gap become a span."""
 
     def name(high: int, low: int) -> str:
         return RANKS[high] + RANKS[low] + suffix

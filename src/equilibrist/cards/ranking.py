@@ -1,7 +1,8 @@
-"""What hands are worth: values that compare, categories, and names for people.
+"""Hand ranking: comparable values, categories and readable names of hands.
 
-A value is a small integer, higher is better, dense from 0; values compare only between hands of
-the same number of cards (five, six and seven cards share one scale of 7,462 classes).
+A value is a small integer; values are dense from 0, and higher is better. Compare values only
+between hands of the same number of cards (five, six and seven cards share one scale of 7,462
+classes).
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ _RANK_WORDS = (
 
 @functools.cache
 def rank_tables(num_cards: int, ranking: str = "standard") -> RankTables:
-    """Look-up tables for hands of so many cards, built once."""
+    """Return the look-up tables for hands of `num_cards` cards, built on first use."""
     from equilibrist.kernels.rank_tables import build_tables
 
     return build_tables(num_cards, _ranking(ranking, num_cards))
 
 
 def rank_cards(cards: Sequence[int], ranking: str = "standard") -> int:
-    """Value of one hand of 1 to 7 cards; more is better.
+    """Return the value of one hand of 1 to 7 cards; higher is better.
 
     With fewer than five cards there are no straights and flushes (Leduc: a pair beats a high card).
 
@@ -50,14 +51,14 @@ def rank_cards(cards: Sequence[int], ranking: str = "standard") -> int:
     for card in cards:
         key += int(tables.card_key[card])
         mask += int(tables.card_mask[card])
-    # A hand at a time needs no compiled code: the same sum, then the function the kernels compile.
+    # One hand needs no compiled code: the same sum, then the function that the kernels compile.
     from equilibrist.kernels.rank_tables import hand_value
 
     return int(hand_value(tables, np.uint64(key), np.uint64(mask)))
 
 
 def rank_hands(cards: ArrayLike, ranking: str = "standard") -> NDArray[np.uint16]:
-    """Values [N] uint16 of hands [N, n] of cards, n from 1 to 7, on all threads.
+    """Return the values [N] uint16 of hands [N, n] of cards, n from 1 to 7, in parallel.
 
     Example:
         >>> rank_hands([[48, 49, 50, 51, 44], [0, 5, 10, 15, 16]]).tolist()
@@ -68,10 +69,11 @@ def rank_hands(cards: ArrayLike, ranking: str = "standard") -> NDArray[np.uint16
     hands = np.asarray(cards)
     if hands.ndim != 2 or hands.dtype.kind not in "iu":
         raise InvalidValueError(
-            f"hands are an integer array [N, cards], not {hands.dtype} of shape {hands.shape}",
+            f"hands must be an integer array [N, cards], not {hands.dtype} of shape {hands.shape}",
             value=hands.shape,
         )
-    hands = hands.astype(hands.dtype.newbyteorder("="), copy=False)  # kernels take no other
+    # Kernels accept native byte order only.
+    hands = hands.astype(hands.dtype.newbyteorder("="), copy=False)
     tables = rank_tables(hands.shape[1], ranking)
     bad = kernel.first_bad_hand(hands)
     if bad < len(hands):
@@ -86,12 +88,12 @@ def rank_hands(cards: ArrayLike, ranking: str = "standard") -> NDArray[np.uint16
 
 
 def category(cards: Sequence[int], ranking: str = "standard") -> str:
-    """Category of one hand, such as "two pair"."""
+    """Return the category of one hand, such as "two pair"."""
     return _ranking(ranking, len(cards)).categories[_strength(cards, ranking) >> 20]
 
 
 def hand_description(cards: Sequence[int], ranking: str = "standard") -> str:
-    """Name of the best hand in some cards, for people.
+    """Return a readable name of the best hand in the given cards.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -116,7 +118,7 @@ def hand_description(cards: Sequence[int], ranking: str = "standard") -> str:
 
 
 def category_bounds(num_cards: int, ranking: str = "standard") -> dict[str, tuple[int, int]]:
-    """The half-open interval of values of every category, weakest first.
+    """Return the half-open interval of values of every category, weakest first.
 
     Example:
         >>> category_bounds(7)["straight flush"]
@@ -131,7 +133,7 @@ def category_bounds(num_cards: int, ranking: str = "standard") -> dict[str, tupl
 
 
 def _ranking(name: str, num_cards: int) -> reference.HandRanking:
-    """The ranking of a name, if it ranks hands of so many cards."""
+    """Return the ranking with a name; raise if it does not rank hands of `num_cards` cards."""
     if name not in reference.RANKINGS:
         known = " and ".join(reference.RANKINGS)
         raise UnknownNameError(f"no ranking is called {name!r}; there are {known}", value=name)

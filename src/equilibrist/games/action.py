@@ -1,4 +1,4 @@
-"""What players do, and its text form.
+"""Actions of players and their text form.
 
 `f` fold, `c` call or check, `r` limit raise, `r600` no-limit raise to 600 chips in the whole hand
 (ACPC), `d` swap a card, `d2c` swap the 2c, `k` keep the cards.
@@ -18,11 +18,11 @@ Kind: TypeAlias = Literal["f", "c", "r", "d", "k"]
 
 
 class Action(NamedTuple):
-    """What a player does; see `parse_action` for the text form."""
+    """One action of a player; see `parse_action` for the text form."""
 
     kind: Kind
-    amount: int = 0  # of a no-limit raise: the player's chips in the whole hand
-    card: Card | None = None  # the card given away by a swap, None where it is not known
+    amount: int = 0  # total of a no-limit raise: the player's chips in the whole hand
+    card: Card | None = None  # the card given away by a swap, None if unknown
 
 
 FOLD = Action("f")
@@ -31,17 +31,17 @@ RAISE = Action("r")  # limit
 SWAP = Action("d")  # some card; which one is known to its owner
 KEEP = Action("k")
 
-_MOST_CHIPS = 2**63 - 1  # rules allow less, and say so
+_MOST_CHIPS = 2**63 - 1  # the rules have a lower limit and check it
 _ACTION = re.compile(r"([fck])|r([0-9]{1,10})?|d([2-9TJQKA][cdhs])?")
 
 
 def raise_to(amount: int) -> Action:
-    """A no-limit raise to `amount` chips in the whole hand."""
+    """Return a no-limit raise to `amount` chips in the whole hand."""
     return Action("r", whole_number(amount, "the total of a raise", 0, _MOST_CHIPS))
 
 
 def action_name(action: Action) -> str:
-    """Text of an action, the inverse of `parse_action`.
+    """Return the text of an action; the inverse of `parse_action`.
 
     Example:
         >>> action_name(CALL), action_name(raise_to(600)), action_name(Action("d", card=0))
@@ -52,7 +52,7 @@ def action_name(action: Action) -> str:
 
 
 def parse_action(text: str) -> Action:
-    """The action of a text.
+    """Parse the text of an action.
 
     Example:
         >>> parse_action("r600")
@@ -75,7 +75,7 @@ def parse_action(text: str) -> Action:
 
 @dataclass(frozen=True, slots=True)
 class LegalActions:
-    """What the actor may do: `actions` one by one, and in no-limit raises to a span of totals.
+    """The legal actions of the actor: single `actions` and, in no-limit, a span of raises.
 
     Example:
         >>> legal = LegalActions((FOLD, CALL), raise_to=(8, 200))
@@ -103,7 +103,7 @@ class LegalActions:
 def illegal_action(
     action: Action, objection: str, state: str, legal: LegalActions, position: int
 ) -> IllegalActionError:
-    """The error for an action at `position` in the hand that the rules forbid."""
+    """Build the error for an illegal action; `position` is its number in the hand."""
     name = action_name(action)
     message = f"{name} {objection} in {state}; legal are {legal}"
     return IllegalActionError(message, value=name, position=position)

@@ -1,8 +1,8 @@
-"""What a raise costs, in the two ways that protocols count it.
+"""Conversion between the two ways in which protocols count the amount of a raise.
 
 `Action.amount`, ACPC's `r<amount>` and all of this package count a raise as the player's chips in
 the *whole hand*. PHH's `cbr`, Slumbot's `b` and Pokerbots' `RAISE` count the chips of the *street*:
-blinds belong to the first street, antes to none. The difference is `Betting.opening`.
+blinds belong to the first street, antes to no street. The difference is `Betting.opening`.
 
     holdem-nolimit, blinds 100 and 50:   ACPC r300c/r900   PHH cbr 300, cc, then cbr 600
 """
@@ -13,7 +13,7 @@ from equilibrist.games.betting import Betting
 
 
 def street_total(betting: Betting, hand_total: int) -> int:
-    """The chips of this street that make `hand_total` chips in the whole hand.
+    """Convert a total of the whole hand into the chips put in on this street.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -25,7 +25,7 @@ def street_total(betting: Betting, hand_total: int) -> int:
 
 
 def hand_total(betting: Betting, street_total: int) -> int:
-    """The chips in the whole hand after `street_total` on this street.
+    """Convert the chips put in on this street into a total of the whole hand.
 
     Example:
         >>> from equilibrist.games.catalog import get_game

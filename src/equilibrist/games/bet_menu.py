@@ -1,19 +1,21 @@
-"""Which bets and raises a model of a game allows.
+"""Bet menus: the bets and raises that a model of a game allows.
 
-In limit games a menu caps the raises of a round (ACPC `maxRaises`, blinds not counted), at most at
-the cap of the game; in no-limit games it also lists sizes, as a text that players know:
+In limit games a menu caps the number of raises per round (ACPC `maxRaises`, blinds not counted), at
+most at the cap of the game; in no-limit games it also lists sizes, in a notation that players know:
 
     50%     half the pot; for a raise, half the pot after calling
     2.5x    raises only: to two and a half times the bet faced, in this round's chips
     100c    one hundred chips more than a call
-    e       geometric: the same share of the pot in every round left ends all-in; `2e` in two rounds
+    e       geometric: betting the same share of the pot in every remaining round ends all-in;
+            `2e`: all-in after two rounds
     a       all-in, or putting the opponent all-in
 
 Sizes are separated by commas, the rounds of the game by `/`, and the seats of a round by `|`,
-player 0 first: `50%,a / 75% | 100%,a / a`. Where there are fewer rounds than the game has, the last
-one holds for the rest; one seat's sizes hold for both. Amounts are whole chips (halves round to
-even); below the smallest raise they become the smallest raise, above what the actor has or any
-opponent can match they become that (chips that nobody can match come back); equal ones are one.
+player 0 first: `50%,a / 75% | 100%,a / a`. If a menu has fewer rounds than the game, its last round
+applies to the remaining ones; the sizes of a single seat apply to both. Amounts are whole chips
+(halves round to even). An amount below the smallest raise becomes the smallest raise; an amount
+above the actor's stack, or above what any opponent can match, becomes that limit (chips that nobody
+can match are returned). Equal amounts are merged.
 """
 
 from __future__ import annotations
@@ -39,13 +41,13 @@ _SIZE = re.compile(
 
 @dataclass(frozen=True)
 class BetSize:
-    """One size of a menu; `amount` is per cent, a factor, chips, or a number of rounds."""
+    """One size of a menu; `amount` is a percentage, a factor, chips, or a number of rounds."""
 
     kind: Literal["percent", "times", "chips", "geometric", "all_in"]
     amount: float = 0.0
 
     def raise_total(self, betting: Betting) -> int | None:
-        """Chips of the whole hand that a bet or raise of this size goes to; None: not applicable.
+        """Return the total chips of the whole hand after this bet or raise; None: not applicable.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -53,7 +55,7 @@ class BetSize:
             >>> [parse_size(text).raise_total(flop) for text in ("50%", "100c", "a", "e")]
             [600, 400, 20000, 1216]
         """
-        called = max(betting.spent)  # what the actor has in after calling
+        called = max(betting.spent)  # chips that the actor has put in after calling
         pot = betting.pot + betting.to_call
         if self.kind == "percent":
             return called + round(pot * self.amount / 100)
@@ -86,15 +88,15 @@ SizesOfRounds: TypeAlias = tuple[tuple[Sizes, ...], ...]  # [round][seat], the l
 
 @dataclass(frozen=True)
 class BetMenu:
-    """Raise caps and sizes; None leaves the rules as they are.
+    """Raise caps and bet sizes of a model; None leaves the rules of the game unchanged.
 
-    `bets` are sizes where nobody has bet in the round; `raises` where somebody has (the blinds are
-    bets), the same as `bets` if not given.
+    `bets` are the sizes when nobody has bet in the round; `raises` are the sizes when somebody has
+    (the blinds are bets), by default the same as `bets`.
 
     Example:
         >>> menu = BetMenu.parse(bets="50%,a / 100%,a", raises="2.5x,a", max_raises="3")
         >>> str(menu)
-        'bets 50%,a / 100%,a; raises 2.5x,a; at most 3 raises a round'
+        'bets 50%,a / 100%,a; raises 2.5x,a; at most 3 raises per round'
     """
 
     max_raises: tuple[int, ...] | None = None  # per round, the last one repeats
@@ -111,7 +113,7 @@ class BetMenu:
                 of_rounds and all(seats != () for seats in of_rounds)
             ):
                 raise BetMenuError(
-                    f"{name} of a menu say something for at least one round and seat, or are None",
+                    f"{name} of a menu must have at least one round and seat, or be None",
                     value=of_rounds,
                 )
 
@@ -119,7 +121,7 @@ class BetMenu:
     def parse(
         cls, bets: str | None = None, raises: str | None = None, max_raises: str | None = None
     ) -> BetMenu:
-        """A menu from its texts; caps are numbers separated by spaces or commas."""
+        """Parse a menu from its texts; caps are numbers separated by spaces or commas."""
         return cls(
             max_raises=None if max_raises is None else _parse_caps(max_raises),
             bets=None if bets is None else parse_sizes(bets),
@@ -129,11 +131,11 @@ class BetMenu:
     def limit(
         self, rules: GameRules, first_round: int = 0, last_round: int | None = None
     ) -> GameRules:
-        """The rules with this menu's raise caps in the rounds `first_round` … `last_round`.
+        """Return the rules with this menu's raise caps in rounds `first_round` … `last_round`.
 
-        Raises `BetMenuError` where the menu speaks of rounds or seats that the game has not, and
-        where it allows more raises in one of those rounds than the game does. In other rounds the
-        game's own cap holds if it is lower.
+        Raises `BetMenuError` if the menu names rounds or seats that the game does not have, or
+        allows more raises in one of those rounds than the game does. In the other rounds the game's
+        own cap applies if it is lower.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -160,9 +162,9 @@ class BetMenu:
         return replace(rules, max_raises=tuple(map(min, caps, rules.max_raises)))
 
     def clipped(self, rules: GameRules) -> BetMenu:
-        """The same menu, its raise caps at most those of some rules.
+        """Return the menu with its raise caps limited to those of the given rules.
 
-        Files of earlier versions hold caps above those of their game, which meant the game's.
+        Files of earlier versions may contain caps above those of the game; the game's caps applied.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -175,7 +177,7 @@ class BetMenu:
         return replace(self, max_raises=tuple(map(min, caps, rules.max_raises)))
 
     def _caps(self, rules: GameRules) -> tuple[int, ...]:
-        """Raise caps for every round of a game: the game's own where the menu has none."""
+        """Return the raise cap of every round: the menu's, or the game's if the menu has none."""
         caps = rules.max_raises if self.max_raises is None else self.max_raises
         return caps + (caps[-1],) * (rules.num_rounds - len(caps))
 
@@ -199,7 +201,7 @@ class BetMenu:
                 )
 
     def raise_actions(self, betting: Betting) -> tuple[Action, ...]:
-        """The raises this menu offers the actor, smallest first.
+        """Return the raises that this menu offers to the actor, smallest first.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -217,7 +219,8 @@ class BetMenu:
         menu = self.raises if is_raise and self.raises is not None else self.bets
         if menu is None:
             raise BetMenuError(
-                f"{betting.rules.name} is no-limit: say which bets a model allows, such as 50%,a"
+                f"{betting.rules.name} is no-limit: specify which bets a model allows, such as "
+                "50%,a"
             )
         seats = menu[min(betting.round, len(menu) - 1)]
         low = betting.min_raise_to
@@ -235,17 +238,17 @@ class BetMenu:
         if self.raises is not None:
             parts.append(f"raises {sizes_text(self.raises)}")
         if self.max_raises is not None:
-            parts.append(f"at most {' '.join(map(str, self.max_raises))} raises a round")
+            parts.append(f"at most {' '.join(map(str, self.max_raises))} raises per round")
         return "; ".join(parts) or "the game's own raises"
 
 
 def parse_size(text: str) -> BetSize:
-    """One size of the grammar above."""
+    """Parse one bet size, such as `50%` or `2.5x`."""
     return _size(text, text, 0)
 
 
 def parse_sizes(text: str) -> SizesOfRounds:
-    """Sizes of every round and seat, the inverse of `sizes_text`.
+    """Parse the bet sizes of every round and seat; the inverse of `sizes_text`.
 
     Example:
         >>> sizes_text(parse_sizes("50%, a / 75% | 100%,a"))
@@ -266,7 +269,7 @@ def parse_sizes(text: str) -> SizesOfRounds:
 
 
 def sizes_text(menu: SizesOfRounds) -> str:
-    """Text of the sizes of every round and seat."""
+    """Return the text of the bet sizes of every round and seat."""
     return " / ".join(" | ".join(",".join(map(str, sizes)) for sizes in seats) for seats in menu)
 
 
@@ -283,8 +286,8 @@ def _size(token: str, text: str, position: int) -> BetSize:
     amount = 0.0 if match.lastgroup == "all_in" or not digits else float(digits)
     if (amount == 0 and digits and match.lastgroup != "all_in") or amount > 2**31:
         raise BetMenuError(
-            f"{token.strip()!r} at character {position + 1} of {text!r} is no size above zero "
-            "that a stack could hold",
+            f"{token.strip()!r} at character {position + 1} of {text!r} is not a valid bet size; "
+            "a size is above zero and fits into a stack",
             value=token.strip(),
             position=position,
         )

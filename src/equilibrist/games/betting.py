@@ -1,18 +1,18 @@
-"""Betting without cards: whose turn it is, what is legal, what is in the pot.
+"""The betting of a hand without its cards: turns, legal actions, pot and payoffs.
 
 `Betting` is immutable; `apply` returns the next one. The rules are the ACPC dealer's:
 
 - A fold is legal only when facing a bet. A call never costs more than the stack.
 - `max_raises` caps the raises of a round; blinds are not raises.
-- A limit raise adds the round's size, or what is left of the stack if that is less.
+- A limit raise adds the round's size, or the rest of the stack if that is less.
 - A no-limit raise goes to at least the big blind, and at least the last raise, above the current
   bet, or all-in if the stack is shorter. An all-in below a full raise may be raised again.
 - Nobody may raise when every opponent is all-in. When at most one player has chips behind and
   every bet is matched, the remaining rounds have no betting.
-- A round whose rules say so opens with a discard turn for each player who has not folded (also an
-  all-in one: swapping costs nothing), from the round's first player on.
+- A round with discards opens with a discard turn for each player who has not folded (including
+  all-in players: swapping costs nothing), starting with the round's first player.
 
-The text form is ACPC's: the actions run together, a `/` at each round's end: `r300c/kk`.
+The text form is ACPC's: the actions without spaces, and a `/` at the end of each round: `r300c/kk`.
 """
 
 from __future__ import annotations
@@ -62,16 +62,16 @@ class Betting:
     is_discarding: bool  # in the discard turns that open the round
     to_act: tuple[int, ...]  # players still to act, in order; empty when the hand is over
     num_raises: int  # in this round
-    full_raise_to: int  # no-limit: total of the smallest full raise, whatever the stacks
-    opening: int  # chips each player still in had put in before this round's bets; blinds are bets
+    full_raise_to: int  # no-limit: total of the smallest full raise, regardless of the stacks
+    opening: int  # chips of each remaining player before this round's bets; blinds are bets
     history: tuple[tuple[Action, ...], ...]  # actions of each round so far
 
     @classmethod
     def start(cls, rules: GameRules, round: int = 0, pot: int | None = None) -> Betting:
-        """The first decision of a hand, or of a later round.
+        """Return the state at the first decision of a hand, or of a later round.
 
-        With a `pot` every player has put in an equal share of it; without one the blinds are in,
-        or the big blind each in a later round.
+        With a `pot`, every player has put in an equal share of it. Without one, the players have
+        put in their blinds or, in a later round, one big blind each.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -97,37 +97,37 @@ class Betting:
             )
         return _Pause(rules, spent, (False,) * players, round, ((),) * (round + 1)).open_round()
 
-    # --- what is so -------------------------------------------------------------------------------
+    # --- the current state ------------------------------------------------------------------------
 
     @property
     def actor(self) -> int | None:
-        """Whose turn it is, None when the hand is over."""
+        """The player whose turn it is, None when the hand is over."""
         return self.to_act[0] if self.to_act else None
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody has anything left to decide."""
+        """Return whether the hand has no decisions left."""
         return not self.to_act
 
     @property
     def is_showdown(self) -> bool:
-        """Whether the hand is over and cards decide it."""
+        """Return whether the hand is over and is decided by the cards."""
         return not self.to_act and sum(self.folded) + 1 < len(self.folded)
 
     @property
     def pot(self) -> int:
-        """All chips put in."""
+        """Chips that all players have put in."""
         return sum(self.spent)
 
     @property
     def stacks_left(self) -> tuple[int, ...]:
-        """Chips each player has behind; huge where the rules give no stacks."""
+        """Chips that each player has left; very large if the rules have no stacks."""
         stacks = self.rules.stack_chips
         return tuple(stack - chips for stack, chips in zip(stacks, self.spent, strict=True))
 
     @property
     def to_call(self) -> int:
-        """Chips the actor must add to call: the bet faced, or the stack left if that is less."""
+        """Chips that the actor must add to call: the bet faced, or the rest of a shorter stack."""
         if not self.to_act or self.is_discarding:
             return 0
         actor = self.to_act[0]
@@ -135,12 +135,12 @@ class Betting:
 
     @property
     def can_fold(self) -> bool:
-        """Whether the actor faces a bet."""
+        """Return whether the actor faces a bet and may fold."""
         return self.to_call > 0
 
     @property
     def can_raise(self) -> bool:
-        """Whether the actor may raise, to some amount."""
+        """Return whether the actor may raise to some amount."""
         if not self.to_act or self.is_discarding:
             return False
         if self.num_raises >= self.rules.max_raises[self.round]:
@@ -155,7 +155,7 @@ class Betting:
 
     @property
     def min_raise_to(self) -> int:
-        """Smallest total of a raise by the actor; 0 at the end, no raise unless `can_raise`."""
+        """Smallest total of a raise by the actor; valid if `can_raise`; 0 when the hand is over."""
         if not self.to_act:
             return 0
         stack = self.rules.stack_chips[self.to_act[0]]
@@ -165,14 +165,14 @@ class Betting:
 
     @property
     def max_raise_to(self) -> int:
-        """Largest total of a raise by the actor; 0 at the end, no raise unless `can_raise`."""
+        """Largest total of a raise by the actor; valid if `can_raise`; 0 when the hand is over."""
         if self.rules.is_limit or not self.to_act:
             return self.min_raise_to
         return self.rules.stack_chips[self.to_act[0]]
 
     @property
     def max_matched_to(self) -> int:
-        """Largest total of the actor that some opponent still in can match; 0 at the end."""
+        """Largest total of the actor that a remaining opponent can match; 0 if the hand is over."""
         if not self.to_act:
             return 0
         actor, stacks = self.to_act[0], self.rules.stack_chips
@@ -181,19 +181,20 @@ class Betting:
 
     @property
     def num_actions(self) -> int:
-        """How many actions there have been."""
+        """Number of actions so far."""
         return sum(map(len, self.history))
 
     @property
     def text(self) -> str:
-        """ACPC betting string: actions run together, `/` at each round's end."""
+        """ACPC betting string: actions without spaces, `/` at the end of each round."""
         return "/".join("".join(map(action_name, actions)) for actions in self.history)
 
     def payoffs(self, strengths: Sequence[int] | None = None) -> tuple[int, ...]:
-        """Chips each player wins at the end of the hand; they sum to zero.
+        """Return the chips that each player wins at the end of the hand; they sum to zero.
 
-        `strengths` (higher wins) decide a showdown. Unmatched chips go back; a pot is contested by
-        those who paid their share of it; odd chips of a split go to the lowest player numbers.
+        `strengths` (higher wins) decide a showdown. Unmatched chips are returned. A pot is
+        contested by the players that paid their share of it. Odd chips of a split go to the lowest
+        player numbers.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -201,7 +202,7 @@ class Betting:
             (2, -2)
         """
         if not self.is_over:
-            raise InvalidValueError(f"the hand {self.text!r} is not over: no payoffs yet")
+            raise InvalidValueError(f"the hand {self.text!r} is not over; it has no payoffs yet")
         if strengths is None:
             if self.is_showdown:
                 raise InvalidValueError("a showdown needs the strengths of the hands")
@@ -223,10 +224,10 @@ class Betting:
             paid = level
         return tuple(won)
 
-    # --- what may happen --------------------------------------------------------------------------
+    # --- actions ----------------------------------------------------------------------------------
 
     def legal_actions(self) -> LegalActions:
-        """What the actor may do."""
+        """Return the legal actions of the actor."""
         if not self.to_act:
             return LegalActions(())
         if self.is_discarding:
@@ -239,7 +240,7 @@ class Betting:
         return LegalActions(actions, (self.min_raise_to, self.max_raise_to))
 
     def can(self, action: Action) -> bool:
-        """Whether `action` is legal now."""
+        """Return whether `action` is legal now."""
         kind, amount, card = action
         if kind == "r":
             if card is not None or not self.can_raise:
@@ -254,7 +255,7 @@ class Betting:
         return kind == "c" or (kind == "f" and self.can_fold)
 
     def verify(self, action: Action) -> None:
-        """Raise `IllegalActionError` unless `action` is legal now.
+        """Raise `IllegalActionError` if `action` is not legal now.
 
         Example:
             >>> from equilibrist.games.action import raise_to
@@ -272,12 +273,12 @@ class Betting:
             raise illegal_action(action, self.objection(action), state, legal, self.num_actions)
 
     def objection(self, action: Action) -> str:
-        """Why an illegal action is illegal, as the end of a sentence."""
+        """Return why an action is illegal, as the predicate of a sentence."""
         if not self.to_act:
-            return "comes after the end"
+            return "comes after the end of the hand"
         if action.kind == "r" and self.can_raise:
             if self.rules.is_limit:
-                return "gives an amount, but limit raises have none,"
+                return "has an amount, but limit raises have no amount,"
             if action.amount < self.min_raise_to:
                 return f"is below the smallest raise r{self.min_raise_to}"
             return f"is above the largest raise r{self.max_raise_to}"
@@ -286,15 +287,15 @@ class Betting:
         if self.is_discarding or action.kind not in ("f", "r"):
             return "is not legal"
         if action.kind == "f":
-            return "folds to no bet"
+            return "folds without facing a bet"
         if self.num_raises >= self.rules.max_raises[self.round]:
-            return f"is one raise more than the {self.num_raises} allowed"
+            return f"exceeds the {self.num_raises} raises allowed"
         if self.rules.stack_chips[self.to_act[0]] <= max(self.spent):
             return "is more than the stack"
-        return "finds nobody with chips left"
+        return "raises although no opponent has chips left"
 
     def apply(self, action: Action) -> Betting:
-        """The state after `action`; `IllegalActionError` if the rules forbid it."""
+        """Return the state after `action`; raise `IllegalActionError` if it is not legal."""
         if not self.can(action):
             self.verify(action)
         spent, folded, to_act = self.spent, self.folded, self.to_act[1:]
@@ -323,11 +324,11 @@ class Betting:
         return pause.open_betting() if self.is_discarding else pause.close_round()
 
 
-# --- from round to round --------------------------------------------------------------------------
+# --- transitions between rounds -------------------------------------------------------------------
 
 
 class _Pause(NamedTuple):
-    """A hand between two decisions; each method returns the next state in which somebody acts."""
+    """A hand between two decisions; each method returns the next state with a decision."""
 
     rules: GameRules
     spent: tuple[int, ...]
@@ -381,7 +382,7 @@ class _Pause(NamedTuple):
 def _with_chips(
     rules: GameRules, spent: tuple[int, ...], folded: tuple[bool, ...], first: int
 ) -> tuple[int, ...]:
-    """Players who have neither folded nor gone all-in, in turn order from `first` on."""
+    """Return the players that are neither folded nor all-in, in turn order from `first`."""
     stacks = rules.stack_chips
     order = _seats_from(first, len(spent))
     return tuple(p for p in order if not folded[p] and spent[p] < stacks[p])

@@ -2,13 +2,14 @@
 
 Nodes are numbered round by round and, within a round, breadth first, so parents come before their
 children, the children of a node are contiguous, and so are the nodes of a round. The tree has no
-cards: a `ROUND_END` is where the next board cards are dealt, its only child opens the next round.
-Where a round opens and nobody can act (all are all-in, but a later round has discards), the opening
-is a `ROUND_END` too. A tree that *runs out* has such openings after every all-in, so that all its
-showdowns are in the last round, with the whole board.
+cards: at a `ROUND_END` the next board cards are dealt, and its only child opens the next round.
+If nobody can act when a round opens (all players are all-in, but a later round has discards), the
+opening is a `ROUND_END` too. A tree that *runs out* has such openings after every all-in, so that
+all its showdowns are in the last round, with the complete board.
 
-A node's name is its betting since the root, ACPC's text: `cr` is a check and a raise, `crc` the end
-of that round, `crc/` the opening of the next; no-limit raises say the chips of the whole hand.
+The name of a node is the betting since the root in ACPC's notation: `cr` is a check and a raise,
+`crc` the end of that round, `crc/` the opening of the next; no-limit raises give the total chips of
+the whole hand.
 """
 
 from __future__ import annotations
@@ -27,22 +28,22 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
 
-MOST_NODES = 2_000_000  # half a minute to build
+MOST_NODES = 2_000_000  # takes half a minute to build
 _GAME_MENU = BetMenu()
 
 
 class NodeKind(IntEnum):
-    """What happens at a node."""
+    """The kind of a node: a decision, an end of the hand or an end of a round."""
 
     DECISION = 0  # `player` chooses among the children
-    FOLD = 1  # the hand is over, `player` gave up
-    SHOWDOWN = 2  # the hand is over, cards decide; in a round before the last: all-in
-    ROUND_END = 3  # cards are dealt; without a child where the tree leaves the later rounds out
+    FOLD = 1  # the hand is over, `player` folded
+    SHOWDOWN = 2  # the hand is over and the cards decide; before the last round: all-in
+    ROUND_END = 3  # cards are dealt; has no child if the tree omits the later rounds
 
 
 @dataclass(frozen=True, eq=False)
 class BettingTree:
-    """Struct of arrays over V nodes and P players; amounts are chips.
+    """A betting tree as a struct of arrays over V nodes and P players; amounts are chips.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -57,11 +58,11 @@ class BettingTree:
     last_round: int
     kind: NDArray[np.uint8]  # [V] a NodeKind
     round: NDArray[np.uint8]  # [V] round of the game
-    player: NDArray[np.int8]  # [V] who decides, or who folded; −1 elsewhere
+    player: NDArray[np.int8]  # [V] the player that decides or that folded; −1 elsewhere
     parent: NDArray[np.int32]  # [V] −1 at the root
-    first_child: NDArray[np.int32]  # [V] −1 without children
+    first_child: NDArray[np.int32]  # [V] −1 if the node has no children
     num_children: NDArray[np.int32]  # [V]
-    action_kind: NDArray[np.uint8]  # [V] letter of the action that led here; 0 where cards did
+    action_kind: NDArray[np.uint8]  # [V] letter of the action that led here; 0 after a deal
     action_amount: NDArray[np.int32]  # [V] total of a no-limit raise, 0 otherwise
     spent: NDArray[np.int32]  # [V, P] chips each player has put in
 
@@ -77,9 +78,9 @@ class BettingTree:
         runs_out: bool = False,
         most_nodes: int = MOST_NODES,
     ) -> BettingTree:
-        """The tree of rounds `first_round` … `last_round`, from a pot of so many chips.
+        """Build the tree of rounds `first_round` … `last_round`, starting with `pot` chips.
 
-        Raises `InvalidValueError` rather than build more than `most_nodes` nodes.
+        Raises `InvalidValueError` if the tree has more than `most_nodes` nodes.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -91,7 +92,7 @@ class BettingTree:
         if not 0 <= first_round <= last < rules.num_rounds:
             raise InvalidValueError(
                 f"{rules.name} has rounds 0 to {rules.num_rounds - 1}, "
-                f"so no tree from round {first_round} to {last}",
+                f"so it has no tree from round {first_round} to {last}",
                 value=last_round,
             )
         rules = menu.limit(rules, first_round, last)
@@ -105,28 +106,28 @@ class BettingTree:
         return len(self.kind)
 
     def children(self, node: int) -> range:
-        """The nodes that follow a node."""
+        """Return the children of a node."""
         first = int(self.first_child[node])
         return range(first, first + int(self.num_children[node])) if first >= 0 else range(0)
 
     def child(self, node: int, kind: str) -> int | None:
-        """The first node that an action of a kind leads to, None if there is none.
+        """Return the first child reached by an action of the given kind, or None.
 
-        Without a kind, the node that begins the next round.
+        An empty kind selects the node that opens the next round.
         """
         wanted = ord(kind) if kind else 0
         return next((c for c in self.children(node) if self.action_kind[c] == wanted), None)
 
     def action(self, node: int) -> Action | None:
-        """The action that led to a node, None at the root and where a round opens."""
+        """Return the action that led to a node; None at the root and where a round opens."""
         letter = int(self.action_kind[node])
         return Action(chr(letter), int(self.action_amount[node])) if letter else None  # type: ignore[arg-type]
 
     def path(self, node: int) -> Iterator[int]:
-        """The nodes from the root to a node, both included."""
+        """Return the nodes from the root to a node, both included."""
         if not 0 <= node < len(self):
             raise InvalidValueError(
-                f"node {node} is outside the tree's 0 … {len(self) - 1}", value=node
+                f"node {node} is outside the tree's nodes 0 … {len(self) - 1}", value=node
             )
         nodes = [node]
         while nodes[-1] > 0:
@@ -134,16 +135,16 @@ class BettingTree:
         return reversed(nodes)
 
     def name(self, node: int) -> str:
-        """Betting from the root to a node, the inverse of `parse`."""
+        """Return the betting from the root to a node as text; the inverse of `parse`."""
         return "".join(map(self.step, self.path(node)))
 
     def step(self, node: int) -> str:
-        """What led to a node, as in names: an action, `/` where a round opens, "" at the root."""
+        """Return the last step of a node's name: an action, `/` (new round) or "" (root)."""
         action = self.action(node)
         return action_name(action) if action is not None else "/" if node > 0 else ""
 
     def parse(self, name: str) -> int:
-        """The node of a name; `RecordError` says where the name leaves the tree.
+        """Return the node with a name; a `RecordError` shows where the name leaves the tree.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -164,14 +165,14 @@ class BettingTree:
         return node
 
     def nodes(self, kind: NodeKind, round: int | None = None) -> NDArray[np.int64]:
-        """All nodes of a kind, in a round if one is given."""
+        """Return all nodes of a kind, optionally of one round only."""
         chosen = self.kind == kind
         if round is not None:
             chosen &= self.round == round
         return np.flatnonzero(chosen)
 
     def counts(self, kind: NodeKind) -> list[int]:
-        """How many nodes of a kind there are in each round of the tree."""
+        """Return the number of nodes of a kind in each round of the tree."""
         return [
             len(self.nodes(kind, round)) for round in range(self.first_round, self.last_round + 1)
         ]
@@ -188,7 +189,7 @@ class BettingTree:
 
 
 class _Rows:
-    """The growing arrays of a tree under construction, one list a field."""
+    """The growing arrays of a tree under construction, one list per field."""
 
     def __init__(self, most_nodes: int) -> None:
         self.most_nodes = most_nodes
@@ -232,7 +233,7 @@ class _Rows:
         return node
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """The fields of `BettingTree` from `kind` on, in its order."""
+        """Return the fields of `BettingTree` from `kind` on, in its order."""
         return (
             np.array(self.kind, np.uint8),
             np.array(self.round, np.uint8),
@@ -255,7 +256,7 @@ def _grow_round(
     is_last: bool,
     runs_out: bool,
 ) -> list[tuple[int, Betting]]:
-    """Add all nodes of round `r` below its opening states; returns those of the next round."""
+    """Add all nodes of round `r` below its opening states; return those of the next round."""
     openings: list[tuple[int, Betting]] = []
     queue: list[tuple[int, Betting]] = []
 
@@ -271,7 +272,7 @@ def _grow_round(
 
     for parent, betting in roots:
         add(parent, None, betting)
-    for node, betting in queue:  # the queue grows while it is walked: breadth first
+    for node, betting in queue:  # the queue grows during the iteration: breadth first
         legal = betting.legal_actions()
         raises = () if legal.raise_to is None else menu.raise_actions(betting)
         for action in (*legal.actions, *raises):
@@ -280,7 +281,7 @@ def _grow_round(
 
 
 def _kind(betting: Betting, r: int) -> NodeKind:
-    """What a state is to round `r`; states know only rounds in which somebody acts."""
+    """Return the kind of a state in round `r`; states exist only for rounds with a decision."""
     if betting.is_over:
         return NodeKind.SHOWDOWN if betting.is_showdown else NodeKind.FOLD
     return NodeKind.DECISION if betting.round == r else NodeKind.ROUND_END

@@ -1,4 +1,4 @@
-"""The games Equilibrist knows by name.
+"""The catalogue of games that can be selected by name.
 
 Player 0 is the big blind in hold'em (ACPC's reverse blinds: the dealer, player 1, posts the small
 blind, acts first before the flop and last after it). In the toy games player 0 acts first.
@@ -91,7 +91,7 @@ _DISCARD_HOLDEM = replace(
 
 @dataclass(frozen=True)
 class Game:
-    """A game of the catalogue."""
+    """A game of the catalogue: name, one-line summary and rules."""
 
     name: str
     summary: str
@@ -125,7 +125,7 @@ GAMES: Final = Catalogue(
 
 
 def game_names() -> tuple[str, ...]:
-    """Names of all games, simplest first.
+    """Return the names of all games, simplest first.
 
     Example:
         >>> game_names()[:3]
@@ -135,7 +135,7 @@ def game_names() -> tuple[str, ...]:
 
 
 def get_game(name: str) -> GameRules:
-    """The rules of a game of the catalogue; `UnknownNameError` offers the nearest names.
+    """Return the rules of a game of the catalogue; `UnknownNameError` lists similar names.
 
     Example:
         >>> get_game("holdem-nolimit").stacks
@@ -145,7 +145,7 @@ def get_game(name: str) -> GameRules:
 
 
 def describe_game(name: str) -> str:
-    """One line about a game of the catalogue.
+    """Return the one-line summary of a game of the catalogue.
 
     Example:
         >>> describe_game("kuhn")
@@ -155,9 +155,9 @@ def describe_game(name: str) -> str:
 
 
 def load_game(name_or_path: str | Path) -> GameRules:
-    """A game of the catalogue, or the game definition in a file.
+    """Load the rules of a game of the catalogue or of a game definition file.
 
-    Anything that ends in `.game`, has a folder in it or exists as a file is a path.
+    A text is a path if it ends in `.game`, contains a folder or exists as a file.
     """
     text = os.fspath(name_or_path)
     is_path = isinstance(name_or_path, Path) or text.endswith(".game") or os.sep in text

@@ -1,19 +1,20 @@
-"""Deals from the ACPC dealer's generator, so that its published logs replay from their seed.
+"""Deals from the ACPC dealer's generator, so that its published logs can be replayed from the seed.
 
 The generator is MT19937 seeded with `init_genrand(seed)`. Each hand starts from the ordered deck,
 suit by suit (c d h s), ranks ascending, only the game's cards. Each card takes one 32-bit word w:
-it is `deck[w % n]`, its place is filled with `deck[n - 1]`, and n shrinks by one. First come the
-hole cards of player 0, then player 1, …, then the board round by round. Beyond ACPC follow, in the
-games that have them, the rolled-out board cards and the replacement cards of the discard turns (all
-players of the first turn, then of the next), dealt whether or not they are used.
+it is `deck[w % n]`, its place is filled with `deck[n - 1]`, and n shrinks by one. The hole cards of
+player 0 are dealt first, then those of player 1, …, then the board round by round. As an extension
+of ACPC, games that have them then deal the rolled-out board cards and the replacement cards of the
+discard turns (all players of the first turn, then of the next), whether or not they are used.
 
 Source: ACPC dealer; checked against the words of `numpy.random.RandomState`, which are the same.
 
-That generator keeps no secrets. Whoever sees its own cards for a few hands can try all 2³² seeds
-within minutes, and its state follows from the low bits of some thousand hands. Where somebody could
-gain by knowing the cards to come, deals come from a seed of 128 bits (`secret_seed`): the same
-procedure with words of SHAKE-256, from which nothing follows about the words to come. The size of
-the seed says which generator it is for, so a seed alone repeats the deals of either kind.
+That generator is predictable. A player that sees its own cards for a few hands can try all 2³²
+seeds within minutes, and the state of the generator follows from the low bits of some thousand
+hands. Where a player could gain by knowing future cards, deals use a seed of 128 bits
+(`secret_seed`): the same procedure with words of SHAKE-256, whose past words reveal nothing about
+future ones. The size of the seed selects the generator, so a seed alone reproduces the deals of
+either kind.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import Deal
 
-MOST_ACPC_SEED = 2**32 - 1  # larger seeds are those of `secret_seed`
+MOST_ACPC_SEED = 2**32 - 1  # larger seeds come from `secret_seed`
 MOST_DEAL_SEED = 2**128 - 1
 
-_BLOCK = 2**20  # words of the generator that are passed over at a time
-_PURPOSE = b"equilibrist deals"  # keeps these words apart from whatever else a seed is used for
+_BLOCK = 2**20  # number of words of the generator skipped at a time
+_PURPOSE = b"equilibrist deals"  # separates these words from other uses of the same seed
 
 
 def secret_seed() -> int:
-    """A seed of 128 bits that nobody can guess; always 39 digits long.
+    """Return an unpredictable seed of 128 bits; it always has 39 digits.
 
     Example:
         >>> MOST_ACPC_SEED < secret_seed() <= MOST_DEAL_SEED
@@ -63,7 +64,7 @@ class Dealer:
 
     def __init__(self, rules: GameRules, seed: int) -> None:
         if not 0 <= seed <= MOST_DEAL_SEED:
-            raise InvalidValueError(f"a seed is 0 to 2**128 - 1, not {seed}", value=seed)
+            raise InvalidValueError(f"a seed must be 0 to 2**128 - 1, not {seed}", value=seed)
         self.rules = rules
         self.seed = seed
         is_acpc = seed <= MOST_ACPC_SEED
@@ -80,7 +81,7 @@ class Dealer:
         return Deal(holes, board, self._draw(deck, rules.num_draws))
 
     def cards(self, count: int) -> NDArray[np.uint8]:
-        """The next `count` deals at once, a row each: hole cards, board, replacements.
+        """Return the next `count` deals, one per row: hole cards, board, replacements.
 
         Example:
             >>> from equilibrist.cards.card import cards_name
@@ -97,16 +98,16 @@ class Dealer:
 
     @property
     def num_cards(self) -> int:
-        """Cards of a deal, one word each."""
+        """Number of cards per deal; each takes one word of the generator."""
         rules = self.rules
         return rules.num_players * rules.num_hole_cards + rules.total_board_cards + rules.num_draws
 
     def skip(self, count: int) -> None:
-        """Pass over `count` deals, faster than dealing them."""
+        """Skip `count` deals, faster than dealing them."""
         self._words.skip(count * self.num_cards)
 
     def _draw(self, deck: list[Card], count: int) -> tuple[Card, ...]:
-        """Take `count` cards out of `deck`, one word each."""
+        """Remove `count` cards from `deck`, using one word per card, and return them."""
         cards = []
         for word in self._words.take(count):
             place = int(word) % len(deck)
@@ -117,34 +118,34 @@ class Dealer:
 
 
 class _AcpcWords:
-    """The 32-bit words of the ACPC: NumPy's MT19937, seeded as theirs."""
+    """The 32-bit words of the ACPC dealer: NumPy's MT19937 with the same seeding."""
 
     def __init__(self, seed: int) -> None:
         self._state = np.random.RandomState(seed)
 
     def take(self, count: int) -> NDArray[np.uint32]:
-        """The next words [count]."""
+        """Return the next words [count]."""
         return self._state.randint(0, 2**32, size=count, dtype=np.uint32)
 
     def skip(self, count: int) -> None:
-        """Pass over some words."""
+        """Skip `count` words."""
         while count > 0:
             self.take(min(count, _BLOCK))
             count -= _BLOCK
 
 
 class _SecretWords:
-    """The 32-bit words of a secret seed: SHAKE-256 of seed and block number, block after block."""
+    """The 32-bit words of a secret seed: SHAKE-256 of seed and block number, block by block."""
 
-    _BYTES = 4096  # of a block
+    _BYTES = 4096  # bytes per block
 
     def __init__(self, seed: int) -> None:
         self._key = _PURPOSE + seed.to_bytes(16, "little")
-        self._place = 0  # of the next word
-        self._last = -1, b""  # the block made last and its number
+        self._place = 0  # index of the next word
+        self._last = -1, b""  # number and bytes of the last block computed
 
     def take(self, count: int) -> NDArray[np.uint32]:
-        """The next words [count]."""
+        """Return the next words [count]."""
         in_block = self._BYTES // 4
         first, start = divmod(self._place, in_block)
         end = max(first + 1, -(-(self._place + count) // in_block))
@@ -153,7 +154,7 @@ class _SecretWords:
         return np.frombuffer(blocks, "<u4")[start : start + count].astype(np.uint32)
 
     def skip(self, count: int) -> None:
-        """Pass over some words."""
+        """Skip `count` words."""
         self._place += count
 
     def _block(self, number: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Text files that people name: whatever is wrong with one is an error of ours that names it."""
+"""Reading of text files given by the user, with errors that name the file."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 from equilibrist.errors import ParseError
 
-MOST_CHARACTERS = 10**7  # of a definition or a history; larger ones are something else
+MOST_CHARACTERS = 10**7  # a larger file is neither a definition nor a history
 MOST_TOML_CHARACTERS = 10**6
-# Key parts of a TOML file with a dot behind each, too many in a row: their cost grows as a square.
+# Dotted TOML keys with too many parts: the cost of parsing them grows quadratically.
 _DOTTED_KEY = re.compile(
     r"""(?<![\w-]) (?: (?: [\w-]++ | "[^"\n]*+" | '[^'\n]*+' ) [\t ]*+ \. [\t ]*+ ){32}""",
     re.VERBOSE,
@@ -22,7 +22,7 @@ _DOTTED_KEY = re.compile(
 
 @contextlib.contextmanager
 def file_errors(verb: str, path: str | Path, error: type[ParseError]) -> Iterator[None]:
-    """Turn what the system says about a path into one sentence; `verb` is read or write."""
+    """Turn an operating system error about a path into `error`; `verb` is "read" or "write"."""
     try:
         yield
     except UnicodeDecodeError:
@@ -33,7 +33,7 @@ def file_errors(verb: str, path: str | Path, error: type[ParseError]) -> Iterato
 
 
 def read_text(path: str | Path, error: type[ParseError]) -> str:
-    """The text of a small file."""
+    """Read the text of a file of at most `MOST_CHARACTERS` characters."""
     with file_errors("read", path, error), open(path, encoding="utf-8-sig") as file:
         text = file.read(MOST_CHARACTERS + 1)
     if len(text) > MOST_CHARACTERS:
@@ -42,7 +42,7 @@ def read_text(path: str | Path, error: type[ParseError]) -> str:
 
 
 def parse_toml(text: str, what: str, error: type[ParseError]) -> dict[str, Any]:
-    """The entries of a TOML text; `what` names it in messages.
+    """Parse the entries of a TOML text; `what` names the text in error messages.
 
     Example:
         >>> parse_toml("hands = 40", "the plan", ParseError)
@@ -57,7 +57,7 @@ def parse_toml(text: str, what: str, error: type[ParseError]) -> dict[str, Any]:
     found = _DOTTED_KEY.search(text)
     if found is not None:
         raise error(
-            f"{what} has a dotted name of more than 32 parts; its entries have plain names",
+            f"{what} has a dotted name of more than 32 parts; use plain names",
             value=text[:200],
             position=found.start(),
         )

@@ -1,15 +1,15 @@
-"""Logs of any kind, told apart by their names and read as far as they go.
+"""Log files of any kind, distinguished by their names, read up to the last complete hand.
 
-    match.log            an ACPC log (any other suffix too)
-    hand.phh             one hand of PHH
-    match.phhs           many: each under a line `[1]`, `[2]`, … as PokerKit writes them
+    match.log            an ACPC log (also any other suffix)
+    hand.phh             one PHH hand
+    match.phhs           several PHH hands, each under a line `[1]`, `[2]`, …, as PokerKit writes
     folder               its *.phh files in the order of their names
 
-A log that breaks off in the middle of a hand gives all its whole hands and says in `rest` what came
-after them; anything wrong before the end is an error that names the place.
+A log that ends in the middle of a hand yields all its complete hands and describes in `rest` what
+follows them; any problem before the end raises an error that names its place.
 
-Histories in a file that we write carry the seed of their deals, if it is known, as `_seed`; fields
-that begin so are ours to choose.
+PHH files written by this package store the seed of the deals, if it is known, as `_seed`; PHH
+reserves fields that start with `_` for such extensions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules
 from equilibrist.storage.output_file import write_output
 
-_ACPC_FILES = {  # definitions of the ACPC that are games of the catalogue
+_ACPC_FILES = {  # game definition files of the ACPC that are games of the catalogue
     "holdem.limit.2p.reverse_blinds": "holdem-limit",
     "holdem.nolimit.2p.reverse_blinds": "holdem-nolimit",
 }
@@ -44,10 +44,10 @@ _TABLE = re.compile(r"^\[[^\[\]\n]+\][ \t\r]*$", re.MULTILINE)
 
 
 class LogFile:
-    """The whole hands of a log, to be iterated once; the rest is known afterwards.
+    """A log file whose complete hands can be iterated once; `rest` is known afterwards.
 
-    Without `rules` the log must say what is played: PHH does, an ACPC log by the file in its
-    header, if that is a game of the catalogue.
+    Without `rules` the log must name its game: PHH always does; an ACPC log does if the file in its
+    header is a game of the catalogue.
     """
 
     def __init__(self, path: str | Path, rules: GameRules | None = None) -> None:
@@ -58,7 +58,7 @@ class LogFile:
         self._phh_seed: int | None = None
         self.seats: tuple[str, ...] = ()
         self.is_finished = is_phh  # PHH has no line that ends a match
-        self.rest = ""  # what followed the whole hands; empty where nothing did
+        self.rest = ""  # description of what follows the complete hands; empty if nothing does
         self._texts = iter(self._histories()) if is_phh else iter(())
         self._first = self._next_history(rules) if is_phh else None
         if self._first is not None:
@@ -67,7 +67,7 @@ class LogFile:
 
     @property
     def seed(self) -> int | None:
-        """Seed of the deals, None where the log does not say or the hands were not read yet."""
+        """Seed of the deals, None if the log has no seed or the hands have not been read yet."""
         return self._phh_seed if self.header is None else self.header.seed
 
     def __iter__(self) -> Iterator[HandRecord]:
@@ -91,7 +91,7 @@ class LogFile:
                     if line.strip() and not line.startswith(("#", ";")):
                         break
         raise RecordError(
-            f"{self.path} does not say which game of the catalogue was played; give the game",
+            f"{self.path} does not say which game of the catalogue was played; specify the game",
             value=str(self.path),
         )
 
@@ -101,7 +101,7 @@ class LogFile:
                 self.path, encoding="utf-8", errors="replace", newline=""
             )
         with file:
-            lines = map(str, file)  # unlike the file, not closed by whoever stops reading it
+            lines = map(str, file)  # unlike the file, not closed when the reader stops early
             reader = LogReader(self.rules, lines)
             try:
                 yield from reader
@@ -114,12 +114,12 @@ class LogFile:
         self.is_finished = reader.is_finished
         if not self.rest and not self.is_finished:
             of = "" if self.header is None else f" of {self.header.num_hands:,}"
-            self.rest = f"the match broke off after {reader.num_hands:,}{of} hands: no SCORE"
+            self.rest = f"the match stopped after {reader.num_hands:,}{of} hands: no SCORE line"
 
     # --- PHH --------------------------------------------------------------------------------------
 
     def _histories(self) -> Iterator[tuple[str, str]]:
-        """Where each history stands, and its text."""
+        """Yield the location and the text of each history."""
         if self.path.is_dir():
             for path in sorted(self.path.glob("*.phh")):
                 yield str(path), read_text(path, RecordError)
@@ -134,7 +134,7 @@ class LogFile:
             yield f"{self.path} {name.strip()}", history
 
     def _next_history(self, rules: GameRules | None) -> HandRecord | None:
-        """The next hand, None after the last whole one."""
+        """Return the next hand, None after the last complete one."""
         place, text = next(self._texts, ("", ""))
         if not place:
             return None
@@ -162,7 +162,7 @@ class LogFile:
 
 
 def write_hands(log: MatchLog, path: str | Path, *, replace: bool = True) -> None:
-    """Write a log by the suffix of a path: `.phhs` is PHH, everything else an ACPC log."""
+    """Write a log in the format given by the path's suffix: `.phhs` is PHH, any other is ACPC."""
     path = Path(path)
     if path.suffix != ".phhs":
         write_log(log, path, replace=replace)

@@ -6,12 +6,12 @@
     STATE:1:f:8d2s|Ts4c:5|-5:Bob|Alice
     SCORE:5|-5:Alice|Bob
 
-A log has one line a hand (`games.records`), with values and names in *player* order. Players change
-seats every hand, so the names rotate. The last line, `SCORE:<totals>:<names>`, is in *seat* order:
-seat 0 is player 0 of hand 0. A match that broke off has no SCORE. Lines that open with `#` or `;`
-are comments; the dealer writes the match's name, game file, number of hands and seed into the
-first, then its time limits in milliseconds. Beyond ACPC, a seed that is a secret while the match
-goes on is written as `?` and filled in at its end.
+A log has one line per hand (`games.records`), with values and names in *player* order. Players
+change seats every hand, so the names rotate. The last line, `SCORE:<totals>:<names>`, is in *seat*
+order: seat 0 is player 0 of hand 0. A match that stopped early has no SCORE line. Lines that start
+with `#` or `;` are comments; the dealer writes the match's name, game file, number of hands and
+seed into the first, then its time limits in milliseconds. As an extension of ACPC, a seed that is
+secret during the match is written as `?` and filled in at the end.
 
 Source: the ACPC dealer, protocol 2.0.0.
 """
@@ -49,7 +49,7 @@ from equilibrist.games.rules import GameRules
 from equilibrist.games.state import HandState
 from equilibrist.storage.output_file import write_output
 
-MOST_REPLAYED = 10**8  # the dealer's generator must walk through all hands before: some seconds
+MOST_REPLAYED = 10**8  # the generator must pass through all earlier hands, which takes seconds
 
 HEADER_KEY = "# name/game/hands/seed"
 HIDDEN_SEED = "?" * 39  # as long as a secret seed
@@ -57,12 +57,12 @@ _HEADER = re.compile(HEADER_KEY + r" (\S.*) (\S+) ([0-9]{1,10}) ([0-9]{1,39}|\?{
 
 
 class MatchHeader(NamedTuple):
-    """What the first comment of a log says about the match."""
+    """The data about a match in the first comment of its log."""
 
     name: str
     game: str  # the game definition file
     num_hands: int
-    seed: int | None  # None while it is a secret
+    seed: int | None  # None while it is secret
 
     def __str__(self) -> str:
         seed = HIDDEN_SEED if self.seed is None else self.seed
@@ -71,7 +71,7 @@ class MatchHeader(NamedTuple):
 
 @dataclass(frozen=True)
 class MatchLog:
-    """The hands of one match."""
+    """The hands and players of one match."""
 
     rules: GameRules
     seats: tuple[str, ...]  # names in seat order
@@ -82,7 +82,7 @@ class MatchLog:
 
     @property
     def score(self) -> tuple[Chips, ...]:
-        """Chips each seat won in all hands."""
+        """Chips that each seat won in all hands."""
         totals: list[Chips] = [0] * len(self.seats)
         for record in self.hands:
             _add(totals, self.seats, record)
@@ -90,9 +90,9 @@ class MatchLog:
 
 
 def read_log(rules: GameRules, source: str | Path | Iterable[str]) -> MatchLog:
-    """The log in a file, or of lines; `RecordError` names the file and the line.
+    """Read a log from a file or from lines; a `RecordError` names the file and the line.
 
-    Blank lines are skipped, carriage returns too. The SCORE must be the sum of the hands.
+    Blank lines and carriage returns are skipped. The SCORE must be the sum of the hands.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -110,19 +110,19 @@ def read_log(rules: GameRules, source: str | Path | Iterable[str]) -> MatchLog:
 
 
 def iter_log(rules: GameRules, source: str | Path | Iterable[str]) -> Iterator[HandRecord]:
-    """The hands of a log one by one, checked as in `read_log`, for logs too long to hold."""
+    """Iterate over the hands of a log, checked as in `read_log`, without loading all of them."""
     return iter(LogReader(rules, source))
 
 
 def log_lines(log: MatchLog) -> Iterator[str]:
-    """The lines of a log, the inverse of `read_log`; no line ends."""
+    """Yield the lines of a log, without line ends; the inverse of `read_log`."""
     if log.header is not None:
         if parse_header(str(log.header)) != log.header:
-            raise InvalidValueError(f"a header cannot say {log.header}", value=log.header)
+            raise InvalidValueError(f"a header line cannot store {log.header}", value=log.header)
         yield str(log.header)
     for comment in log.comments:
         if comment[:1] not in ("#", ";") or len(comment.splitlines()) != 1:
-            raise InvalidValueError(f"{comment[:40]!r} is no comment line", value=comment)
+            raise InvalidValueError(f"{comment[:40]!r} is not a comment line", value=comment)
         yield comment
     yield from map(log_line, log.hands)
     if log.is_finished:
@@ -130,7 +130,7 @@ def log_lines(log: MatchLog) -> Iterator[str]:
 
 
 def score_line(score: Iterable[Chips], seats: tuple[str, ...]) -> str:
-    """The line that ends a log: chips of all hands and names in seat order; no line end.
+    """Return the last line of a log: chips of all hands and names, in seat order.
 
     Example:
         >>> score_line((75, -75), ("Alice", "Bob"))
@@ -141,19 +141,19 @@ def score_line(score: Iterable[Chips], seats: tuple[str, ...]) -> str:
 
 
 def write_log(log: MatchLog, path: str | Path, *, replace: bool = True) -> None:
-    """Write a log to a file, whole or not at all; `StorageError` if that cannot be done."""
+    """Write a log to a file atomically; raise `StorageError` if it cannot be written."""
     write_output(path, "".join(f"{line}\n" for line in log_lines(log)), replace=replace)
 
 
 def replay(log: MatchLog, seed: int | None = None) -> MatchLog:
-    """The same play on the deals of the ACPC generator; the seed is the header's if none is given.
+    """Replay a log on the deals of the ACPC generator; the default seed is the header's.
 
-    `RecordError` names the first hand whose cards are not the seed's. Deals are complete in the
-    result, with the cards that nobody saw. Hands up to number `MOST_REPLAYED` can be dealt.
+    A `RecordError` names the first hand whose cards differ from the seed's. The deals of the result
+    are complete, including cards that nobody saw. Hands up to number `MOST_REPLAYED` can be dealt.
     """
     if seed is None:
         if log.header is None or log.header.seed is None:
-            raise InvalidValueError("the log has no header with a seed; give the seed")
+            raise InvalidValueError("the log has no header with a seed; specify the seed")
         seed = log.header.seed
     dealer, hands, dealt = Dealer(log.rules, seed), [], 0
     for record in log.hands:
@@ -161,7 +161,7 @@ def replay(log: MatchLog, seed: int | None = None) -> MatchLog:
         if not dealt <= number <= MOST_REPLAYED:
             raise RecordError(
                 f"hand {number} cannot be dealt after {dealt} hands; "
-                f"numbers rise, up to {MOST_REPLAYED}",
+                f"numbers must increase, up to {MOST_REPLAYED}",
                 value=number,
                 position=number,
             )
@@ -172,11 +172,11 @@ def replay(log: MatchLog, seed: int | None = None) -> MatchLog:
             for action in _actions(record.state):
                 state = state.apply(action)
         except EquilibristError:
-            pass  # the cards differ, and the comparison says so
+            pass  # the cards differ, and the comparison below reports it
         if str(state) != str(record.state):
             raise RecordError(
                 f"seed {seed} deals {_deal_text(state)} in hand {record.hand_number}, "
-                f"and the log says {_deal_text(record.state)}",
+                f"but the log has {_deal_text(record.state)}",
                 value=str(record.state),
                 position=record.hand_number,
             )
@@ -189,7 +189,7 @@ def _deal_text(state: HandState) -> str:
 
 
 def _actions(state: HandState) -> Iterator[Action]:
-    """The actions of a hand, swaps with their cards."""
+    """Yield the actions of a hand; swaps include their cards."""
     betting, swaps = Betting.start(state.rules), [iter(swaps) for swaps in state.swaps]
     for action in itertools.chain(*state.betting.history):
         if action.kind == "d":
@@ -201,7 +201,7 @@ def _actions(state: HandState) -> Iterator[Action]:
 
 
 def parse_header(line: str) -> MatchHeader:
-    """What a line that opens as a header says.
+    """Parse the header line of a log.
 
     Example:
         >>> parse_header("# name/game/hands/seed match leduc.game 100 7").game
@@ -210,13 +210,13 @@ def parse_header(line: str) -> MatchHeader:
     match = _HEADER.fullmatch(line)
     if match is None:
         form = f"{HEADER_KEY} <name> <game> <hands> <seed>"
-        raise line_error(line, 0, f"the header is {form}", line)
+        raise line_error(line, 0, f"the header must be {form}", line)
     name, game, hands, seed = match.groups()
     return MatchHeader(name, game, int(hands), None if seed == HIDDEN_SEED else int(seed))
 
 
 def seat_chips(seats: tuple[str, ...], record: HandRecord) -> list[Chips]:
-    """Chips that each seat won in a hand.
+    """Return the chips that each seat won in a hand.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -227,14 +227,14 @@ def seat_chips(seats: tuple[str, ...], record: HandRecord) -> list[Chips]:
     players = len(seats)
     chips: list[Chips] = [0] * players
     for player, (name, won) in enumerate(zip(record.names, record.payoffs, strict=True)):
-        # Names that occur twice cannot say who sits where; the rotation can.
+        # A name that occurs twice does not identify a seat; the rotation does.
         is_clear = seats.count(name) == 1
         chips[seats.index(name) if is_clear else (player + record.hand_number) % players] = won
     return chips
 
 
 def seats_of(record: HandRecord) -> tuple[str, ...]:
-    """Who sits where by one hand: player p of hand n is at (p + n) modulo the players."""
+    """Return the names in seat order, given one hand: player p of hand n has seat p + n mod P."""
     shift = -record.hand_number % len(record.names)
     return record.names[shift:] + record.names[:shift]
 
@@ -246,9 +246,9 @@ def _add(totals: list[Chips], seats: tuple[str, ...], record: HandRecord) -> Non
 
 
 class LogReader:
-    """Hands from lines, and what the other lines said once the hands are exhausted.
+    """A reader that iterates over the hands of a log and collects its header and comments.
 
-    To be iterated once; what was read before an error stays.
+    It can be iterated once; the data read before an error remains available.
     """
 
     def __init__(self, rules: GameRules, source: str | Path | Iterable[str]) -> None:
@@ -290,7 +290,7 @@ class LogReader:
             yield from file
 
     def _read(self, line: str) -> HandRecord | None:
-        """Take in one line; the record of a hand."""
+        """Process one line; return the record if it is a hand, else None."""
         if line.startswith(HEADER_KEY) and (self.header is None or self.header.seed is None):
             self.header = parse_header(line)
         elif line.startswith(("#", ";")):
@@ -308,7 +308,7 @@ class LogReader:
     def _take(self, line: str, record: HandRecord) -> None:
         number = record.hand_number
         if number <= self.last_number:
-            message = f"hand {number} follows hand {self.last_number}; numbers must rise"
+            message = f"hand {number} follows hand {self.last_number}; numbers must increase"
             raise line_error(line, len("STATE:"), message, number)
         self.seats = self.seats or seats_of(record)
         self._check_players(line, record.names)
@@ -317,10 +317,11 @@ class LogReader:
         self.num_hands += 1
 
     def _read_score(self, line: str) -> None:
-        """Check the SCORE line against the hands; it also says who sits where."""
+        """Check the SCORE line against the hands and take the seats from it."""
         fields, players = line.split(":"), self.rules.num_players
         if len(fields) != 3:
-            raise line_error(line, 0, f"a score is SCORE:<totals>:<names>, not {line[:60]!r}", line)
+            message = f"a score must be SCORE:<totals>:<names>, not {line[:60]!r}"
+            raise line_error(line, 0, message, line)
         scores = parse_values(line, len("SCORE:"), fields[1], players)
         start = len("SCORE:") + len(fields[1]) + 1
         names = parse_names(line, start, fields[2], players)
@@ -331,10 +332,10 @@ class LogReader:
         for name, score, total in zip(names, scores, self.totals, strict=True):
             if abs(score - total) > ROUNDING:
                 text, right = chips_text(simplest(score)), chips_text(simplest(total))
-                message = f"{name}'s score is written as {text} and the hands sum to {right}"
+                message = f"{name}'s score is {text}, but the hands sum to {right}"
                 raise line_error(line, len("SCORE:"), message, text)
         if self.header is not None and self.header.num_hands != self.num_hands:
-            message = f"{self.num_hands} hands where the header says {self.header.num_hands}"
+            message = f"the log has {self.num_hands} hands, the header {self.header.num_hands}"
             raise line_error(line, 0, message, self.num_hands)
         self.seats, self.is_finished = names, True
 

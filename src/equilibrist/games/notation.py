@@ -1,19 +1,19 @@
-"""ACPC state lines, read and written.
+"""Reading and writing of ACPC state lines.
 
-    MATCHSTATE:<viewer>:<hand>:<betting>:<cards>      what one player sees
-    STATE:<hand>:<betting>:<cards>                    all that is known
+    MATCHSTATE:<viewer>:<hand>:<betting>:<cards>      the view of one player
+    STATE:<hand>:<betting>:<cards>                    the view of an observer that sees all cards
 
-`<betting>` is the text of `Betting`: the actions `f`, `c`, `r` or `r<chips in the whole hand>` run
-together and a `/` at each round's end, also for the rounds that an all-in leaves without betting.
-`<cards>` is the players' hole cards with `|` between them, nothing for a hidden hand, then the
-board with a `/` before each later round's cards. A showdown shows the hands that did not fold.
+`<betting>` is the text of `Betting`: the actions `f`, `c`, `r` or `r<chips in the whole hand>`
+without spaces and a `/` at the end of each round, also for rounds without betting after an all-in.
+`<cards>` is the players' hole cards with `|` between them, empty for a hidden hand, then the board
+with a `/` before the cards of each later round. A showdown shows the hands that did not fold.
 
-Beyond ACPC:
+Extensions of ACPC:
 
 - A discard decision is `d` (swapped) or `k` (kept) in the betting, in turn order, before the
-  round's bets. Which card went is private: a visible hand is followed by `~<old><new>` for each
+  round's bets. The swapped card is private: a visible hand is followed by `~<old><new>` for each
   swap in order, so `2cKh~2c7d` was dealt 2c Kh and holds 7d Kh.
-- Board cards rolled out after the last betting round follow one more `/`, at a showdown.
+- Board cards rolled out after the last betting round follow one more `/` at a showdown.
 
 Reading is strict: a line is accepted only if writing its state gives the same line again. Carriage
 return and line feed at the end are ignored.
@@ -47,20 +47,20 @@ _FORMS = {
 
 
 def line_error(line: str, at: int, message: str, value: object) -> RecordError:
-    """A `RecordError` that says at which character of a line something is wrong."""
+    """Build a `RecordError` that names the character of a line where something is wrong."""
     where = f"(character {at + 1} of {line[:200]!r})"
     return RecordError(f"{message} {where}", value=value, position=at)
 
 
 class ParsedState(NamedTuple):
-    """A state and the player it was written for, None for the full view."""
+    """A state and the player whose view it is, None for the full view."""
 
     state: HandState
     viewer: int | None
 
 
 class _Field(NamedTuple):
-    """A part of a line that knows where it stands, to say so when something is wrong."""
+    """A part of a line with its position, for error messages."""
 
     text: str
     start: int
@@ -86,7 +86,7 @@ class _Turn(NamedTuple):
 
 
 def state_line(state: HandState, viewer: int | None = None) -> str:
-    """The line of a state, as `viewer` sees it or in full; no line end.
+    """Return the line of a state, as `viewer` sees it or in full, without line end.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -101,7 +101,7 @@ def state_line(state: HandState, viewer: int | None = None) -> str:
 
 
 def parse_state(rules: GameRules, line: str) -> ParsedState:
-    """The state of a line; `RecordError` says what is wrong with it and where.
+    """Parse a state line; a `RecordError` describes what is wrong and where.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -112,11 +112,11 @@ def parse_state(rules: GameRules, line: str) -> ParsedState:
     whole = _Field(line.rstrip("\r\n"), 0, line.rstrip("\r\n"))
     head, *rest = whole.split(":")
     if head.text not in _FORMS:
-        raise head.error(f"a state opens with MATCHSTATE: or STATE:, not {head.text[:40]!r}")
+        raise head.error(f"a state must start with MATCHSTATE: or STATE:, not {head.text[:40]!r}")
     names = _FORMS[head.text]
     if len(rest) != len(names):
         form = ":".join((head.text, *(f"<{name}>" for name in names)))
-        raise whole.error(f"{len(rest) + 1} fields where {form} has {len(names) + 1}")
+        raise whole.error(f"the line has {len(rest) + 1} fields, but {form} has {len(names) + 1}")
     fields = dict(zip(names, rest, strict=True))
     viewer = None
     if "viewer" in fields:
@@ -133,7 +133,7 @@ def parse_state(rules: GameRules, line: str) -> ParsedState:
 
 
 def parse_betting(rules: GameRules, text: str) -> Betting:
-    """The betting of a text; `RecordError` names the character where it breaks the rules.
+    """Parse a betting string; a `RecordError` names the character where it breaks the rules.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -149,12 +149,12 @@ def parse_betting(rules: GameRules, text: str) -> Betting:
 def _number(field: _Field, what: str, most: int) -> int:
     number = parse_whole(field.text, most)
     if number is None:
-        raise field.error(f"the {what} is 0 to {most}, not {field.text[:40]!r}")
+        raise field.error(f"the {what} must be 0 to {most}, not {field.text[:40]!r}")
     return number
 
 
 def _replay(rules: GameRules, field: _Field) -> tuple[Betting, list[_Turn]]:
-    """The betting of a field and the turns in which cards were swapped; slashes are not checked."""
+    """Replay the betting of a field and collect the turns with swaps; slashes are not checked."""
     betting = Betting.start(rules)
     turns = []
     at = 0
@@ -163,7 +163,9 @@ def _replay(rules: GameRules, field: _Field) -> tuple[Betting, list[_Turn]]:
         if match is None or len(match.group()) > 11:
             bad = field.text[at : at + 12]
             raise field.error(
-                f"{bad!r} is no action: f, c, r, r<chips>, d or k", value=bad, offset=at
+                f"{bad!r} is not an action; actions are f, c, r, r<chips>, d and k",
+                value=bad,
+                offset=at,
             )
         if match.group() != "/":
             action = parse_action(match.group())
@@ -178,13 +180,15 @@ def _replay(rules: GameRules, field: _Field) -> tuple[Betting, list[_Turn]]:
 
 
 def _with_cards(betting: Betting, turns: list[_Turn], field: _Field, number: int) -> HandState:
-    """The state of a betting with the cards of a field; swaps go to their turns."""
+    """Build the state of a betting with the cards of a field; swaps are assigned to their turns."""
     rules = betting.rules
     hands, *groups = field.split("/")
     holes = hands.split("|")
     if len(holes) != rules.num_players:
-        raise hands.error(f"{len(holes)} hands where {rules.name} has {rules.num_players} players")
-    # The first round's board stands right behind the last hand.
+        raise hands.error(
+            f"the line has {len(holes)} hands, but {rules.name} has {rules.num_players} players"
+        )
+    # The first round's board follows the last hand directly.
     last, size = holes[-1], 2 * rules.num_board_cards[0]
     cut = max(0, len(last.text) - size)
     holes[-1] = last._replace(text=last.text[:cut])
@@ -198,7 +202,7 @@ def _with_cards(betting: Betting, turns: list[_Turn], field: _Field, number: int
         swaps.append(_swaps(dealt[-1], pairs))
         slots = [draw_slot(rules, *turn) for turn in turns if turn.player == player]
         if dealt[-1] and len(slots) != len(pairs):
-            raise hole.error(f"{len(pairs)} swaps where the betting has {len(slots)}")
+            raise hole.error(f"the cards have {len(pairs)} swaps, but the betting has {len(slots)}")
         for slot, (_, new) in zip(slots, swaps[-1], strict=False):
             draws[slot] = new
     deal = Deal(tuple(dealt), board, tuple(draws))
@@ -214,7 +218,7 @@ def _board(betting: Betting, groups: list[_Field]) -> Cards:
     sizes = board_sizes(betting)
     if len(groups) != len(sizes):
         raise groups[-1].error(
-            f"board cards of {len(groups) - 1} later rounds where the betting "
+            f"the line has board cards of {len(groups) - 1} later rounds, but the betting "
             f"{betting.text!r} has {len(sizes) - 1}"
         )
     return tuple(
@@ -228,7 +232,7 @@ def _swaps(cards: Cards, pairs: list[_Field]) -> tuple[Swap, ...]:
     for pair in pairs:
         old, new = _cards(pair, (2,))
         if old not in held:
-            raise pair.error(f"{pair.text[:2]} is swapped by a player who does not hold it")
+            raise pair.error(f"{pair.text[:2]} is swapped by a player that does not hold it")
         held = held - {old} | {new}
         swaps.append((old, new))
     return tuple(swaps)
@@ -240,13 +244,13 @@ def _cards(field: _Field, counts: tuple[int, ...]) -> Cards:
     except CardError as error:
         raise field.error(str(error), value=error.value, offset=error.position or 0) from None
     if len(cards) not in counts:
-        wanted = " or ".join(map(str, counts))
-        raise field.error(f"{len(cards)} cards in {field.text!r} where {wanted} belong")
+        expected = " or ".join(map(str, counts))
+        raise field.error(f"{field.text!r} has {len(cards)} cards; {expected} are expected")
     return cards
 
 
 def _check_same(field: _Field, right: str) -> None:
-    """Nothing that reads well may be written otherwise: spaces, zeros, case, missing slashes."""
+    """Raise if a field is not in canonical form: spaces, zeros, case and slashes must match."""
     if field.text != right:
         pairs = enumerate(zip(field.text, right, strict=False))
         at = next((i for i, (a, b) in pairs if a != b), min(len(field.text), len(right)))

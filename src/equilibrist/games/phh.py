@@ -1,17 +1,17 @@
-"""Poker hand histories (PHH), read and written: hold'em, fixed-limit (FT) and no-limit (NT).
+"""Reading and writing of poker hand histories (PHH) of fixed-limit (FT) and no-limit (NT) hold'em.
 
 A history is a TOML file:
 
     variant = "NT"                        or "FT"
     ante_trimming_status = false
-    antes = [0, 0]                        none here: ACPC rules have no antes besides blinds
+    antes = [0, 0]                        always zero: ACPC rules have no antes besides blinds
     blinds_or_straddles = [50, 100]       small blind first
     min_bet = 100                         NT: the big blind; FT has small_bet and big_bet
-    starting_stacks = [20000, 20000]      inf where nobody runs out of chips
+    starting_stacks = [20000, 20000]      inf if nobody runs out of chips
     actions = [
-      "d dh p1 AhKh",                     hole cards, ???? where not known
+      "d dh p1 AhKh",                     hole cards, ???? if unknown
       "d dh p2 QsQd",
-      "p2 cbr 300",                       bet or raise to so many chips *of the street*
+      "p2 cbr 300",                       bet or raise to this number of chips *of the street*
       "p1 cc",                            check or call
       "d db 2c7d9h",                      board cards
       "p1 cc",
@@ -22,14 +22,14 @@ A history is a TOML file:
     players = ["Alice", "Bob"]            p1, p2
     finishing_stacks = [19700, 20300]
 
-A text behind `#` in an action is a comment. Player n of PHH is player n − 1 here. Heads-up, PHH
-assigns the blinds *in reverse*: `blinds_or_straddles = [50, 100]` makes p1 the big blind and p2 the
-dealer with the small blind, who acts first before the flop: ACPC's players 0 and 1.
+Text after `#` in an action is a comment. Player n of PHH is player n − 1 here. Heads-up, PHH
+assigns the blinds *in reverse*: with `blinds_or_straddles = [50, 100]`, p1 is the big blind and p2
+the dealer with the small blind, which acts first before the flop: ACPC's players 0 and 1.
 
-Two facts that PHH has no field for are fields of our own, which other programs ignore: `_game` (its
-name, else the variant) and `_max_raises` (raise caps per round, else 4 in FT and none in NT, as in
-PokerKit). Chips are whole numbers. A hand is known in full or not at all, and must be known if it
-comes to a showdown.
+Two facts for which PHH has no field are stored in fields of this package, which other programs
+ignore: `_game` (name of the game; default: the variant) and `_max_raises` (raise caps per round;
+default: 4 in FT and unlimited in NT, as in PokerKit). Chips are whole numbers. A hand is known
+completely or not at all, and must be known if it goes to a showdown.
 
 Source: the PHH specification (Kim, "Recording and describing poker hands", 2024), checked against
 PokerKit in both directions.
@@ -68,9 +68,9 @@ _HOLDEM: dict[str, Any] = {
 
 
 def phh_text(record: HandRecord) -> str:
-    """The history of a hand, the inverse of `parse_phh`.
+    """Return the history of a hand as text; the inverse of `parse_phh`.
 
-    Raises `RecordError` where PHH has no variant for the game.
+    Raises `RecordError` if PHH has no variant for the game.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -108,12 +108,12 @@ def phh_text(record: HandRecord) -> str:
 
 
 def write_phh(record: HandRecord, path: str | Path, *, replace: bool = True) -> None:
-    """Write the history of a hand to a file, whole or not at all."""
+    """Write the history of a hand to a file atomically."""
     write_output(path, phh_text(record), replace=replace)
 
 
 def _game_entries(rules: GameRules) -> dict[str, Any]:
-    """The fields that describe a game; what they cannot say is found by reading them back."""
+    """Return the fields that describe a game; `_check_describes` finds what they cannot express."""
     entries: dict[str, Any] = {
         "variant": "FT" if rules.is_limit else "NT",
         "ante_trimming_status": False,
@@ -132,10 +132,10 @@ def _game_entries(rules: GameRules) -> dict[str, Any]:
 
 
 def _toml(value: object) -> str:
-    """A value of TOML; a list is written in one line, a tuple in many."""
+    """Return the TOML text of a value; a list takes one line, a tuple one line per item."""
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, str):  # TOML has JSON's escapes, and wants one more character escaped
+    if isinstance(value, str):  # TOML has JSON's escapes and requires one more
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, tuple):
         return "[\n" + "".join(f"  {_toml(item)},\n" for item in value) + "]"
@@ -148,11 +148,11 @@ def _toml(value: object) -> str:
 
 
 def parse_phh(text: str, rules: GameRules | None = None) -> HandRecord:
-    """The hand of a history; `RecordError` names the field or the action that is wrong.
+    """Parse the history of a hand; a `RecordError` names the invalid field or action.
 
-    The rules are the history's; `rules`, if given, must agree with its fields and add what these
-    cannot say. A hand without a number, or with a name instead, is hand 0; a player without a name
-    is called p1, p2, …
+    The rules are those of the history; `rules`, if given, must agree with its fields and add what
+    these cannot express. A hand without a number, or with a name instead, is hand 0; a player
+    without a name is called p1, p2, …
 
     Example:
         >>> record = parse_phh('''
@@ -183,29 +183,29 @@ def parse_phh(text: str, rules: GameRules | None = None) -> HandRecord:
 
 
 def read_phh(path: str | Path, rules: GameRules | None = None) -> HandRecord:
-    """The hand of a history in a file, as `parse_phh`; `RecordError` also if it cannot be read."""
+    """Read a history from a file as `parse_phh` does; `RecordError` if it cannot be read."""
     return parse_phh(read_text(path, RecordError), rules)
 
 
 def _rules(entries: dict[str, Any]) -> GameRules:
-    """The rules of the game that the fields of a history describe."""
+    """Return the rules of the game that the fields of a history describe."""
     variant = _field(entries, "variant")
     if not isinstance(variant, str) or variant not in _VARIANTS:
         choices = " or ".join(f"{code} ({name})" for code, name in _VARIANTS.items())
-        raise _field_error("variant", variant, f"is {choices}")
+        raise _field_error("variant", variant, f"must be {choices}")
     blinds = _chip_list(entries, "blinds_or_straddles")
     stacks = _chip_list(entries, "starting_stacks", has_inf=True)
     if any(_chip_list(entries, "antes")):
-        raise _field_error("antes", entries["antes"], "is all zeros: ACPC rules have no antes")
+        raise _field_error("antes", entries["antes"], "must be zeros (ACPC rules have no antes)")
     if len(set(blinds)) < 2 or not len(blinds) == len(stacks) == len(entries["antes"]):
-        message = "names two different blinds, and as many players as stacks and antes do"
+        message = "must have two different blinds and the same length as stacks and antes"
         raise _field_error("blinds_or_straddles", blinds, message)
     blinds = _reversed_heads_up(blinds)
     big = max(range(len(blinds)), key=lambda player: (blinds[player], player))
     is_limit = variant == "FT"
     bets = [_chips(name, _field(entries, name)) for name in _bet_fields(is_limit)]
     if not is_limit and bets != [blinds[big]]:
-        raise _field_error("min_bet", bets[0], f"is the big blind, {blinds[big]}")
+        raise _field_error("min_bet", bets[0], f"must be the big blind, {blinds[big]}")
     try:
         return GameRules(
             name=entries.get("_game", variant),
@@ -218,7 +218,7 @@ def _rules(entries: dict[str, Any]) -> GameRules:
             **_HOLDEM,
         )
     except (ValueError, TypeError, AttributeError) as error:
-        raise RecordError(f"the fields describe no game: {error}") from None
+        raise RecordError(f"the fields do not describe a game: {error}") from None
 
 
 def _hand_number(entries: dict[str, Any]) -> int:
@@ -226,7 +226,7 @@ def _hand_number(entries: dict[str, Any]) -> int:
     if isinstance(number, str):
         return 0
     if type(number) is not int or not 0 <= number <= MAX_HAND_NUMBER:
-        raise _field_error("hand", number, f"is a name or a number 0 to {MAX_HAND_NUMBER}")
+        raise _field_error("hand", number, f"must be a name or a number 0 to {MAX_HAND_NUMBER}")
     return number
 
 
@@ -237,12 +237,12 @@ def _bet_fields(is_limit: bool) -> tuple[str, ...]:
 def _names(entries: dict[str, Any], players: int) -> list[str]:
     names = _strings(entries, "players") if "players" in entries else [""] * players
     if len(names) != players:
-        raise _field_error("players", names, f"has {players} names")
+        raise _field_error("players", names, f"must have {players} names")
     return [name or f"p{number}" for number, name in enumerate(names, start=1)]
 
 
 def _check_finish(record: HandRecord, entries: dict[str, Any]) -> None:
-    """Hold the payoffs against the stacks that the history ends with, where it says so."""
+    """Check the payoffs against the finishing stacks of the history, if it has them."""
     if "finishing_stacks" not in entries or record.rules.stacks is None:
         return
     finish = _chip_list(entries, "finishing_stacks", has_inf=True)
@@ -250,7 +250,7 @@ def _check_finish(record: HandRecord, entries: dict[str, Any]) -> None:
         stack + chips for stack, chips in zip(record.rules.stacks, record.payoffs, strict=True)
     ]
     if finish != right:
-        raise _field_error("finishing_stacks", finish, f"is {right} by the actions")
+        raise _field_error("finishing_stacks", finish, f"must be {right} after these actions")
 
 
 def _field(entries: dict[str, Any], name: str) -> Any:
@@ -262,14 +262,14 @@ def _field(entries: dict[str, Any], name: str) -> Any:
 def _strings(entries: dict[str, Any], name: str) -> list[str]:
     values = _field(entries, name)
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise _field_error(name, values, "is a list of texts")
+        raise _field_error(name, values, "must be a list of texts")
     return values
 
 
 def _chip_list(entries: dict[str, Any], name: str, *, has_inf: bool = False) -> list[int]:
     values = _field(entries, name)
     if not isinstance(values, list):
-        raise _field_error(name, values, "is a list of chips, one number a player")
+        raise _field_error(name, values, "must be a list of chips, one number per player")
     return [
         UNLIMITED_STACK if has_inf and value == math.inf else _chips(name, value)
         for value in values
@@ -278,25 +278,25 @@ def _chip_list(entries: dict[str, Any], name: str, *, has_inf: bool = False) -> 
 
 def _chips(name: str, value: object) -> int:
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise _field_error(name, value, "holds numbers")
+        raise _field_error(name, value, "must contain numbers")
     if 0 <= value <= UNLIMITED_STACK and value == int(value):
         return int(value)
-    raise _field_error(name, value, f"holds whole chips, 0 to {UNLIMITED_STACK}")
+    raise _field_error(name, value, f"must contain whole chips, 0 to {UNLIMITED_STACK}")
 
 
 def _field_error(name: str, value: object, message: str) -> RecordError:
     try:
         shown = repr(str(value)[:60])
-    except ValueError:  # Python prints at most some thousand digits
+    except ValueError:  # Python refuses to print integers of more than 4,300 digits
         shown = "a huge number"
     return RecordError(f"{name} {message}, not {shown}", value=value)
 
 
-# --- what both directions share -------------------------------------------------------------------
+# --- shared by reading and writing ----------------------------------------------------------------
 
 
 def _reversed_heads_up(blinds: Iterable[int]) -> list[int]:
-    """Blinds from the order of PHH to that of the players, and back."""
+    """Convert blinds between the order of PHH and the order of the players."""
     chips = list(blinds)
     return chips[::-1] if len(chips) == 2 else chips
 
@@ -306,7 +306,7 @@ def _default_cap(variant: str) -> int:
 
 
 def _check_describes(rules: GameRules, entries: dict[str, Any]) -> None:
-    """Raise `RecordError` unless the entries of a history describe these rules."""
+    """Raise `RecordError` if the entries of a history do not describe these rules."""
     _check_fields(rules, _HOLDEM, "hold'em, the game of PHH's FT and NT")
     described = _rules(entries)
     values = {field.name: getattr(described, field.name) for field in fields(GameRules)}

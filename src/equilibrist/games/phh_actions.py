@@ -1,17 +1,17 @@
-"""The actions of a poker hand history (PHH), read and written.
+"""Reading and writing of the actions of a poker hand history (PHH).
 
-    d dh p1 AhKh       hole cards to a player; ???? where they are not known
+    d dh p1 AhKh       hole cards of a player; ???? if they are unknown
     d db 2c7d9h        board cards
     p1 cc              check or call
-    p1 cbr 600         bet or raise to so many chips of the street
+    p1 cbr 600         bet or raise to this number of chips of the street
     p1 f               fold
-    p1 sm AhKh         show; `-` stands for the cards dealt, ???? for cards not shown
+    p1 sm AhKh         show; `-` means the cards dealt, ???? cards not shown
     p1 sm              muck
 
-Words are apart by spaces, a text behind `#` is a comment, and an action may be nothing else.
+Words are separated by spaces. Text after `#` is a comment; an action may consist of a comment only.
 
-A check that ACPC asks for where the opponents are all-in and nothing can be lost or won by it is
-not an action in PHH: it is left out in writing and put in when reading.
+ACPC requires a check that changes nothing when all opponents are all-in. PHH does not have this
+action: it is omitted in writing and inserted in reading.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _AMOUNT = re.compile(r"([0-9]{1,10})(\.0+)?")
 
 
 def action_texts(state: HandState) -> Iterator[str]:
-    """The actions of a finished hand; hands that go to a showdown are shown.
+    """Yield the actions of a finished hand as text; hands at a showdown are shown.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -45,7 +45,7 @@ def action_texts(state: HandState) -> Iterator[str]:
     rules, betting, board = state.rules, Betting.start(state.rules), iter(state.board)
     for player, hole in enumerate(state.deal.holes, start=1):
         yield f"d dh p{player} {cards_name(hole) or '??' * rules.num_hole_cards}"
-    # Board cards come when somebody acts on them, those after an all-in when the hands are shown.
+    # Board cards are dealt before the next action; those after an all-in when hands are shown.
     num_dealt = 0  # rounds whose board cards are on the table
     for action in itertools.chain(*state.betting.history):
         if not _is_formality(betting):
@@ -61,7 +61,7 @@ def action_texts(state: HandState) -> Iterator[str]:
 
 
 def play_actions(rules: GameRules, texts: Iterable[str], hand_number: int = 0) -> HandState:
-    """The finished hand of a list of actions; `RecordError` names the action that is wrong.
+    """Replay a list of actions to the end of the hand; a `RecordError` names an invalid action.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -92,7 +92,7 @@ def _action_text(betting: Betting, action: Action) -> str:
 
 
 def _is_formality(betting: Betting) -> bool:
-    """Whether the actor has nothing to call and nobody to bet against."""
+    """Return whether the actor has nothing to call and nobody to bet against."""
     if betting.actor is None or betting.to_call:
         return False
     left = zip(range(len(betting.spent)), betting.stacks_left, betting.folded, strict=True)
@@ -100,7 +100,7 @@ def _is_formality(betting: Betting) -> bool:
 
 
 class _Table:
-    """A hand in play, moved on by one action after the other."""
+    """A hand in progress, advanced one action at a time."""
 
     def __init__(self, rules: GameRules) -> None:
         self.rules = rules
@@ -110,7 +110,7 @@ class _Table:
         self.mucked: set[int] = set()
 
     def play(self, words: list[str]) -> None:
-        """Take in an action, by its words."""
+        """Apply one action, given by its words."""
         if words[:2] != ["d", "dh"]:
             self._skip_formality()
         match words:
@@ -133,20 +133,24 @@ class _Table:
                 self._check_is_over()
                 self._show(self._player(player), cards)
             case [_, ("sd" | "pb") as verb, *_]:
-                raise RecordError(f"{verb} is no action of hold'em: it has no draws or bring-ins")
+                raise RecordError(
+                    f"{verb} is not an action of hold'em, which has no draws or bring-ins"
+                )
             case _:
                 raise RecordError("unknown action; actions are d dh, d db, f, cc, cbr and sm")
 
     def finish(self, hand_number: int) -> HandState:
-        """The hand, if it is finished."""
+        """Return the finished hand; raise `RecordError` if it is not finished."""
         self._skip_formality()
         if not self.betting.is_over:
             raise RecordError(
-                f"the actions end before the hand: p{self.betting.to_act[0] + 1} acts"
+                f"the actions end before the hand does: p{self.betting.to_act[0] + 1} is to act"
             )
         missing = sum(board_sizes(self.betting)) - len(self.board)
         if missing:
-            raise RecordError(f"the actions end before the hand: {missing} board cards are missing")
+            raise RecordError(
+                f"the actions end before the hand does: {missing} board cards are missing"
+            )
         holes = tuple(map(_known, self.holes))
         deal = Deal(holes, _known(self.board))
         try:
@@ -169,7 +173,7 @@ class _Table:
         return int(match[1]) - 1
 
     def _cards(self, word: str) -> list[Card | None]:
-        """Cards of a word that nobody has seen before, None for an unknown one."""
+        """Parse cards that have not been dealt before; None stands for an unknown card."""
         names = [word[at : at + 2] for at in range(0, len(word), 2)]
         cards = [None if name == "??" else parse_card(name) for name in names]
         seen = {card for pile in (*self.holes, self.board) for card in pile}
@@ -182,11 +186,11 @@ class _Table:
         hole = self.holes[player]
         hole += cards
         if self.betting.num_actions:
-            raise RecordError("hole cards are dealt before the first bet")
+            raise RecordError("hole cards must be dealt before the first bet")
         if len(hole) > self.rules.num_hole_cards:
-            raise RecordError(f"p{player + 1} has {self.rules.num_hole_cards} cards, not more")
+            raise RecordError(f"p{player + 1} has at most {self.rules.num_hole_cards} cards")
         if len(hole) == self.rules.num_hole_cards and 0 < hole.count(None) < len(hole):
-            raise RecordError("a hand is known in full or not at all")
+            raise RecordError("a hand must be known completely or not at all")
 
     def _deal_board(self, cards: list[Card | None]) -> None:
         self.board += cards
@@ -199,7 +203,7 @@ class _Table:
     def _act(self, player: str, action: Action) -> None:
         actor, wanted = self.betting.actor, self.rules.board_cards_by(self.betting.round)
         if actor is not None and self._player(player) != actor:
-            raise RecordError(f"it is the turn of p{actor + 1}")
+            raise RecordError(f"p{actor + 1} is to act")
         if actor is not None and len(self.board) != wanted:
             raise RecordError(f"the board has {wanted} cards in this round, not {len(self.board)}")
         try:
@@ -210,18 +214,18 @@ class _Table:
     def _raise(self, word: str) -> Action:
         match = _AMOUNT.fullmatch(word)
         if match is None:
-            raise RecordError(f"{word[:40]!r} is no whole number of chips")
+            raise RecordError(f"{word[:40]!r} is not a whole number of chips")
         amount = int(match[1])
         if not self.rules.is_limit:
             return raise_to(hand_total(self.betting, amount))
         right = street_total(self.betting, self.betting.min_raise_to)
         if self.betting.can_raise and amount != right:
-            raise RecordError(f"the raise is to {right}, not {amount}")
+            raise RecordError(f"the raise must be to {right}, not {amount}")
         return RAISE
 
     def _check_is_over(self) -> None:
         if not self.betting.is_over:
-            raise RecordError("hands are shown after the last bet")
+            raise RecordError("hands may be shown only after the last bet")
 
     def _show(self, player: int, word: str) -> None:
         hole = self.holes[player]
@@ -230,19 +234,21 @@ class _Table:
         self.holes[player] = []
         shown = self._cards(word)
         if len(shown) != self.rules.num_hole_cards or None in shown:
-            raise RecordError(f"a hand of {self.rules.num_hole_cards} cards is shown in full")
+            raise RecordError(
+                f"all {self.rules.num_hole_cards} cards of a hand must be shown, not {word[:40]!r}"
+            )
         if _known(hole) and set(hole) != set(shown):
             raise RecordError(f"p{player + 1} was dealt {cards_name(_known(hole))}")
         self.holes[player] = hole if _known(hole) else shown
 
     def _check_muck(self, player: int, payoff: int) -> None:
-        """Nobody may muck a hand that would have won chips of others."""
+        """Raise `RecordError` if a player mucks a hand that would have won chips of others."""
         spent = self.betting.spent
         others = max(chips for other, chips in enumerate(spent) if other != player)
         if not self.betting.folded[player] and payoff > -min(spent[player], others):
-            raise RecordError(f"p{player + 1} mucks a hand that wins: such a hand has no payoffs")
+            raise RecordError(f"p{player + 1} mucks a hand that wins; its payoffs are undefined")
 
 
 def _known(cards: list[Card | None]) -> Cards:
-    """The cards, or none where they are not known."""
+    """Return the known cards; unknown ones are left out."""
     return tuple(card for card in cards if card is not None)

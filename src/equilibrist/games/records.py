@@ -1,15 +1,15 @@
-"""Records of finished hands, and the lines of ACPC logs, read and written.
+"""Records of finished hands, and reading and writing of the lines of ACPC logs.
 
     STATE:<hand>:<betting>:<cards>:<values>:<names>
 
     STATE:4:rrf:6s9d|4dQd:20|-20:Alice|Bob
 
-A line is the state as in `games.notation`, then the chips each player won and the players' names,
-in player order (hold'em: the big blind first). Whole logs are read by `games.match_log`.
+A line is the state as in `games.notation`, then the chips that each player won and the players'
+names, in player order (hold'em: the big blind first). `games.match_log` reads complete logs.
 
-Values are what the dealer prints: at most six decimals, no zeros at the end. It splits a pot
-exactly, also where three players tie for an odd number of chips; this package gives odd chips to
-the lowest players. Reading accepts both and keeps what the line says.
+Values have the dealer's format: at most six decimals, no trailing zeros. The dealer splits a pot
+exactly, even if three players tie for an odd number of chips; this package gives odd chips to the
+lowest players. Reading accepts both and stores the values of the line.
 
 Source: the ACPC dealer, protocol 2.0.0.
 """
@@ -28,16 +28,16 @@ from equilibrist.games.notation import line_error, parse_state
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import HandState
 
-Chips: TypeAlias = int | Fraction  # a fraction only where an odd pot was split exactly
+Chips: TypeAlias = int | Fraction  # a fraction only if an odd pot was split exactly
 
 ROUNDING = Fraction(1, 10**6)  # values are printed with six decimals
 
-_VALUE = re.compile(r"0|-?([1-9][0-9]{0,14}(\.[0-9]{1,6})?|0\.[0-9]{1,6})")  # one way to write each
+_VALUE = re.compile(r"0|-?([1-9][0-9]{0,14}(\.[0-9]{1,6})?|0\.[0-9]{1,6})")  # canonical form only
 
 
 @dataclass(frozen=True, slots=True)
 class HandRecord:
-    """A finished hand: its last state, who played and who won what. Tuples are in player order.
+    """A finished hand: last state, names and payoffs; tuples are in player order.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -53,14 +53,17 @@ class HandRecord:
     def __post_init__(self) -> None:
         players = self.state.rules.num_players
         if not self.state.is_over:
-            raise InvalidValueError(f"{self.state} is not over: no record", value=str(self.state))
+            raise InvalidValueError(
+                f"{self.state} is not over; only finished hands have a record",
+                value=str(self.state),
+            )
         for what, values in (("names", self.names), ("payoffs", self.payoffs)):
             if len(values) != players:
                 raise InvalidValueError(f"{len(values)} {what} for {players} players", value=values)
 
     @classmethod
     def of(cls, state: HandState, names: Iterable[str]) -> HandRecord:
-        """The record of a finished hand with the payoffs of its rules."""
+        """Build the record of a finished hand with the payoffs of its rules."""
         return cls(state, tuple(names), state.payoffs())
 
     @property
@@ -70,19 +73,19 @@ class HandRecord:
 
     @property
     def hand_number(self) -> int:
-        """The number of the hand in its match, from 0."""
+        """Number of the hand in its match, from 0."""
         return self.state.hand_number
 
 
 def log_line(record: HandRecord) -> str:
-    """The line of a hand, the inverse of `parse_log_line`; no line end."""
+    """Return the log line of a hand, without line end; the inverse of `parse_log_line`."""
     check_names(record.names)
     values = "|".join(map(chips_text, record.payoffs))
     return f"{record.state}:{values}:{'|'.join(record.names)}"
 
 
 def parse_log_line(rules: GameRules, line: str) -> HandRecord:
-    """The hand of a line; `RecordError` says what is wrong with it and where.
+    """Parse the log line of a hand; a `RecordError` describes what is wrong and where.
 
     The values must be the payoffs of the cards and the betting.
 
@@ -91,14 +94,14 @@ def parse_log_line(rules: GameRules, line: str) -> HandRecord:
         >>> parse_log_line(get_game("kuhn"), "STATE:3:rc:As|Qs:1|-1:Alice|Bob")
         Traceback (most recent call last):
           ...
-        equilibrist.errors.RecordError: player 0 is written to win 1 and by the rules wins 2
+        equilibrist.errors.RecordError: player 0 wins 1 in the line, but by the rules 2
         (character 18 of 'STATE:3:rc:As|Qs:1|-1:Alice|Bob')
     """
     line = line.rstrip("\r\n")
     fields = line.split(":")
     if fields[0] != "STATE" or len(fields) != 6:
         form = "STATE:<hand>:<betting>:<cards>:<values>:<names>"
-        raise line_error(line, 0, f"a hand is {form}, not {len(fields)} fields", line)
+        raise line_error(line, 0, f"a hand must be {form}, not {len(fields)} fields", line)
     state = parse_state(rules, ":".join(fields[:4])).state
     if not state.is_over:
         at = len(":".join(fields[:2])) + 1
@@ -110,7 +113,7 @@ def parse_log_line(rules: GameRules, line: str) -> HandRecord:
 
 
 def chips_text(chips: Chips) -> str:
-    """Chips as the dealer prints them: at most six decimals, no zeros at the end.
+    """Return chips as the dealer prints them: at most six decimals, no trailing zeros.
 
     Example:
         >>> chips_text(-20), chips_text(Fraction(15, 2)), chips_text(Fraction(-1, 3))
@@ -122,13 +125,13 @@ def chips_text(chips: Chips) -> str:
 
 
 def parse_values(line: str, start: int, field: str, players: int) -> list[Fraction]:
-    """The chips of a field that opens at `start`, one value a player."""
+    """Parse the chips of a field that starts at `start`, one value per player."""
     values, words = [], field.split("|")
     if len(words) != players:
         raise line_error(line, start, f"{len(words)} values for {players} players", field)
     for word in words:
         if not _VALUE.fullmatch(word):
-            message = f"{word[:40]!r} is no number of chips, such as -7.5"
+            message = f"{word[:40]!r} is not a number of chips, such as -7.5"
             raise line_error(line, start, message, word)
         values.append(Fraction(word))
         start += len(word) + 1
@@ -136,7 +139,7 @@ def parse_values(line: str, start: int, field: str, players: int) -> list[Fracti
 
 
 def parse_names(line: str, start: int, field: str, players: int) -> tuple[str, ...]:
-    """The names in a field that opens at `start`, one a player."""
+    """Parse the names of a field that starts at `start`, one name per player."""
     names = tuple(field.split("|"))
     if len(names) != players:
         raise line_error(line, start, f"{len(names)} names for {players} players", field)
@@ -148,18 +151,18 @@ def parse_names(line: str, start: int, field: str, players: int) -> tuple[str, .
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise `RecordError` for a name that a log cannot hold."""
+    """Raise `RecordError` for a name that cannot be stored in a log."""
     for name in names:
         if not name or not name.isprintable() or ":" in name or "|" in name:
             raise RecordError(
-                f"a player's name is printable, without : and |, not {name[:40]!r}", value=name
+                f"a player's name must be printable, without : and |, not {name[:40]!r}", value=name
             )
 
 
 def _check_payoffs(
     state: HandState, written: list[Fraction], line: str, start: int
 ) -> tuple[Chips, ...]:
-    """The payoffs of a state, its odd chips split as in the values `written`."""
+    """Return the payoffs of a state, with odd chips split as in the values `written`."""
     try:
         whole = state.payoffs()
     except InvalidValueError as error:
@@ -170,14 +173,14 @@ def _check_payoffs(
     for player, (value, right) in enumerate(zip(written, exact, strict=True)):
         text = chips_text(simplest(value))
         if abs(value - right) > ROUNDING:
-            message = f"player {player} is written to win {text} and by the rules wins "
+            message = f"player {player} wins {text} in the line, but by the rules "
             raise line_error(line, start, message + chips_text(right), text)
         start = line.index("|", start) + 1 if player + 1 < len(written) else start
     return exact
 
 
 def _split_payoffs(state: HandState) -> tuple[Chips, ...]:
-    """Payoffs with every pot split exactly: those of a hand with so many times the chips."""
+    """Return the payoffs with every pot split exactly, computed with scaled-up chips."""
     times = math.lcm(*range(1, state.rules.num_players + 1))
     betting = replace(state.betting, spent=tuple(times * chips for chips in state.betting.spent))
     payoffs = replace(state, betting=betting).payoffs()
@@ -185,5 +188,5 @@ def _split_payoffs(state: HandState) -> tuple[Chips, ...]:
 
 
 def simplest(chips: Chips) -> Chips:
-    """Whole chips as an integer."""
+    """Return whole chips as an integer and other chips unchanged."""
     return chips if isinstance(chips, int) or chips.denominator > 1 else int(chips)

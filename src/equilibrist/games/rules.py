@@ -1,6 +1,6 @@
-"""The rules of a game, read from and written to ACPC game definitions.
+"""The rules of a game, and reading and writing of ACPC game definitions.
 
-A definition is what the Annual Computer Poker Competition's dealer reads:
+A definition is the input format of the Annual Computer Poker Competition's dealer:
 
     GAMEDEF
     limit                       or `nolimit`
@@ -17,13 +17,13 @@ A definition is what the Annual Computer Poker Competition's dealer reads:
     numBoardCards = 0 1         new board cards, per round
     END GAMEDEF
 
-Keys may be written in any case and any order; `#` opens a comment. Four facts that ACPC files
-cannot say are comments with a key, so that other programs still read the file:
+Keys may be written in any case and any order; `#` starts a comment. Four facts that ACPC files
+cannot express are comments with a key, so that other programs can still read the file:
 
     # equilibrist: ranking = three-card     Rhode Island's hand ranking instead of `standard`
     # equilibrist: discards = 0 1 1 0       rounds that open with a discard turn for each player
     # equilibrist: rolloutCards = 5         board cards dealt after the last betting round
-    # equilibrist: name = preflop-holdem    what the game is called
+    # equilibrist: name = preflop-holdem    name of the game
 
 Source: the ACPC protocol 2.0.0 and its game definition files.
 """
@@ -44,16 +44,16 @@ from equilibrist.errors import GameFileError, InvalidValueError
 from equilibrist.games.files import read_text
 
 UNLIMITED_RAISES = 255  # ACPC's default cap
-UNLIMITED_STACK = 2**31 - 1  # ACPC's stack where none is given; no amount of chips exceeds it
+UNLIMITED_STACK = 2**31 - 1  # ACPC's default stack; no amount of chips exceeds it
 MAX_PLAYERS = 10
 MAX_ROUNDS = 16
 
-# What is wrong with a set of rules: the field, its value, one sentence.
+# A problem in a set of rules: field, value and message.
 _Problem = tuple[str, object, str]
 
 
 class _RulesError(InvalidValueError):
-    """Rules that no game can have; `field` names the offending field of `GameRules`."""
+    """Error for invalid rules; `field` names the invalid field of `GameRules`."""
 
     def __init__(self, message: str, *, field: str, value: object) -> None:
         super().__init__(message, value=value)
@@ -62,11 +62,11 @@ class _RulesError(InvalidValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class GameRules:
-    """What one game of poker is: chips, cards and the order of play.
+    """The rules of one poker game: chips, cards and the order of play.
 
-    Amounts are chips, players and rounds count from 0. Tuples are per player (`blinds`, `stacks`)
-    or per round (`raise_sizes`, `max_raises`, `first_players`, `num_board_cards`, `discards`).
-    Antes of toy games are blinds of both players.
+    Amounts are chips; players and rounds are counted from 0. Tuples are per player (`blinds`,
+    `stacks`) or per round (`raise_sizes`, `max_raises`, `first_players`, `num_board_cards`,
+    `discards`). Antes of toy games are represented as blinds of both players.
 
     Example:
         >>> rules = GameRules(name="tiny", betting="limit", blinds=(1, 1), raise_sizes=(2,),
@@ -101,46 +101,46 @@ class GameRules:
 
     @property
     def is_limit(self) -> bool:
-        """Whether raises have a fixed size."""
+        """Return whether raises have a fixed size."""
         return self.betting == "limit"
 
     @property
     def num_players(self) -> int:
-        """How many players sit at the table."""
+        """Number of players."""
         return len(self.blinds)
 
     @property
     def num_rounds(self) -> int:
-        """How many rounds have betting."""
+        """Number of betting rounds."""
         return len(self.num_board_cards)
 
     @property
     def big_blind(self) -> int:
-        """The largest blind, chips."""
+        """The largest blind in chips."""
         return max(self.blinds)
 
     @functools.cached_property
     def stack_chips(self) -> tuple[int, ...]:
-        """The most each player can put in, chips; `UNLIMITED_STACK` where no stacks are given."""
+        """Stack of each player in chips; `UNLIMITED_STACK` if the rules have no stacks."""
         return self.stacks or (UNLIMITED_STACK,) * self.num_players
 
     @property
     def deck(self) -> Deck:
-        """The cards the game is played with."""
+        """The deck that the game is played with."""
         return Deck(num_ranks=self.num_ranks, num_suits=self.num_suits)
 
     @property
     def total_board_cards(self) -> int:
-        """Board cards at a showdown."""
+        """Number of board cards at a showdown."""
         return sum(self.num_board_cards) + self.rollout_cards
 
     @property
     def num_draws(self) -> int:
-        """Replacement cards set aside for the discard turns: one a player and turn."""
+        """Number of replacement cards for the discard turns: one per player and turn."""
         return self.num_players * sum(self.discards)
 
     def board_cards_by(self, round: int) -> int:
-        """Board cards on the table while `round` is played.
+        """Return the number of board cards on the table while `round` is played.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -151,7 +151,7 @@ class GameRules:
 
 
 def _problems(rules: GameRules) -> Iterator[_Problem]:
-    """What is wrong, most basic first; a check may rely on the earlier ones."""
+    """Yield the problems of a set of rules, most basic first; checks rely on earlier ones."""
     yield from _name_problems(rules)
     yield from _number_problems(rules)
     yield from _chip_problems(rules)
@@ -161,18 +161,19 @@ def _problems(rules: GameRules) -> Iterator[_Problem]:
 def _name_problems(rules: GameRules) -> Iterator[_Problem]:
     name = rules.name
     if not 0 < len(name) <= 64 or not name.isprintable() or "#" in name or name != name.strip():
-        yield "name", name, f"a game's name is 1 to 64 printable characters without #, not {name!r}"
+        message = f"a game's name must be 1 to 64 printable characters without #, not {name!r}"
+        yield "name", name, message
     for field, choices in (
         ("betting", ("limit", "nolimit")),
         ("ranking", ("standard", "three-card")),
     ):
         value = getattr(rules, field)
         if value not in choices:
-            yield field, value, f"{field} is {' or '.join(choices)}, not {value!r}"
+            yield field, value, f"{field} must be {' or '.join(choices)}, not {value!r}"
 
 
 def _number_problems(rules: GameRules) -> Iterator[_Problem]:
-    """Lengths and ranges of the numbers, each by itself."""
+    """Yield the problems of single fields: wrong lengths and numbers out of range."""
     players, rounds = rules.num_players, rules.num_rounds
     if not 2 <= players <= MAX_PLAYERS:
         yield "blinds", players, f"a game has 2 to {MAX_PLAYERS} players, not {players}"
@@ -203,7 +204,7 @@ def _number_problems(rules: GameRules) -> Iterator[_Problem]:
                 yield (
                     field,
                     number,
-                    f"{field} holds whole numbers {least} to {most}, not {shown(number)}",
+                    f"{field} must contain whole numbers {least} to {most}, not {shown(number)}",
                 )
 
 
@@ -227,13 +228,13 @@ def _card_problems(rules: GameRules) -> Iterator[_Problem]:
         yield "num_board_cards", hand, f"at most 7 cards are ranked at a showdown, not {hand}"
     needed = rules.num_players * rules.num_hole_cards + rules.total_board_cards + rules.num_draws
     if needed > len(rules.deck):
-        message = f"a deal needs {needed} cards and the deck holds {len(rules.deck)}"
+        message = f"a deal needs {needed} cards, but the deck has {len(rules.deck)}"
         yield "num_hole_cards", needed, message
 
 
 # --- game definitions as text ---------------------------------------------------------------------
 
-# Key in a file -> field of GameRules, and how many values it takes.
+# Key in a file -> field of GameRules and its number of values.
 _KEYS = {
     "blind": ("blinds", "players"),
     "raiseSize": ("raise_sizes", "rounds"),
@@ -271,7 +272,7 @@ class _Entry(NamedTuple):
 
 
 def parse_rules(text: str, name: str = "game") -> GameRules:
-    """The rules of a game definition; `name` is used where the text gives none.
+    """Parse a game definition; `name` is used if the text has no name.
 
     Raises `GameFileError`, which names the line and the key.
 
@@ -289,7 +290,7 @@ def parse_rules(text: str, name: str = "game") -> GameRules:
         counts[key[3:].lower()] = _numbers(entries[key], 1)[0]
     fields: dict[str, Any] = {"name": name}
     if "betting" not in entries:
-        raise GameFileError("the definition says neither limit nor nolimit; write one of them")
+        raise GameFileError("the definition has neither limit nor nolimit; write one of them")
     fields["betting"] = entries["betting"].text
     for key, (field, count) in (_KEYS | _OWN_KEYS).items():
         if key in entries:
@@ -303,17 +304,17 @@ def parse_rules(text: str, name: str = "game") -> GameRules:
 
 
 def read_rules(path: str | Path) -> GameRules:
-    """The rules in a game definition file, called after the file unless it gives a name.
+    """Read a game definition file; the default name of the game is the name of the file.
 
-    Raises `GameFileError` also where the file cannot be read.
+    Raises `GameFileError` also if the file cannot be read.
     """
     text = read_text(path, GameFileError)
     return parse_rules(text, name=Path(path).stem)
 
 
 def rules_text(rules: GameRules) -> str:
-    """The game definition of some rules, the inverse of `parse_rules`."""
-    defaults: dict[str, object] = {  # what need not be said
+    """Return the game definition of a set of rules; the inverse of `parse_rules`."""
+    defaults: dict[str, object] = {  # values that are omitted
         "stacks": None,
         "raise_sizes": (),
         "ranking": "standard",
@@ -334,7 +335,7 @@ def rules_text(rules: GameRules) -> str:
 
 
 def _read_entries(text: str) -> dict[str, _Entry]:
-    """The entries of a definition by key; `betting` stands for the words limit and nolimit."""
+    """Read the entries of a definition by key; `betting` is the word limit or nolimit."""
     entries: dict[str, _Entry] = {}
     inside = False
     number = 0
@@ -347,7 +348,7 @@ def _read_entries(text: str) -> dict[str, _Entry]:
         if not inside and not own:
             if line.lower() != "gamedef":
                 raise _Entry(number, "GAMEDEF", "").error(
-                    f"a definition opens with GAMEDEF, not {line[:40]!r}", line
+                    f"a definition must start with GAMEDEF, not {line[:40]!r}", line
                 )
             inside = True
         elif line.lower() == "end gamedef" and not own:
@@ -391,12 +392,12 @@ def _numbers(entry: _Entry, count: int) -> tuple[int, ...]:
     words = entry.text.split()
     for word in words:
         if word[0] == "-":
-            raise entry.error(f"{word[:40]} is negative; whole numbers from 0 are wanted", word)
+            raise entry.error(f"{word[:40]} is negative; numbers must be at least 0", word)
         if not _NUMBER.fullmatch(word):
             raise entry.error(f"{word[:40]!r} is not a whole number up to 2147483647", word)
     if len(words) != count:
         many = "many" if len(words) > count else "few"
-        raise entry.error(f"too {many} values; {count} wanted, not {len(words)}", entry.text)
+        raise entry.error(f"too {many} values; {count} expected, not {len(words)}", entry.text)
     return tuple(int(word) for word in words)
 
 
@@ -405,7 +406,7 @@ def _missing(key: str) -> GameFileError:
 
 
 def _located(error: _RulesError, entries: dict[str, _Entry]) -> GameFileError:
-    """The same complaint with the line of the key that caused it."""
+    """Return the error with the line of the key that caused it."""
     for key, entry in entries.items():
         if (_KEYS | _OWN_KEYS).get(key, (key,))[0] == error.field:
             return entry.error(str(error), error.value)

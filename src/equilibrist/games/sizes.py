@@ -1,8 +1,8 @@
-"""How large a game is: betting nodes, information sets, and those that differ beyond suits.
+"""Sizes of a game: betting nodes and information sets, raw and up to suit isomorphism.
 
-An information set of a player is a decision and what the player sees of the cards. The cards seen
-in a round are a deal in the pattern (hole, board, board, …), so their number, raw and up to suits,
-is that of `cards/isomorphism.py`.
+An information set of a player is a decision and the cards that the player sees. The cards seen in a
+round are a deal in the pattern (hole, board, board, …), so `cards/isomorphism.py` gives their
+number, raw and up to suit isomorphism.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ class GameSizes:
     folds_per_round: list[int]
     showdowns_per_round: list[int]
     continuations_per_round: list[int]
-    deals_per_round: list[int]  # (hole, board) deals one player can see
-    canonical_deals_per_round: list[int]  # the same up to suits
-    decision_states: int  # decisions with all dealt cards: both hands and the board
+    deals_per_round: list[int]  # (hole, board) deals that one player can see
+    canonical_deals_per_round: list[int]  # the same up to suit isomorphism
+    decision_states: int  # decisions times all deals of both hands and the board
     infosets: int
     canonical_infosets: int
     canonical_infoset_actions: int
 
 
 def game_sizes(tree: BettingTree) -> GameSizes:
-    """Counts of a betting tree and of its game's information sets.
+    """Count the nodes of a betting tree and the information sets of its game.
 
-    With discards the cards a player has seen include those given away; they are not counted.
+    With discards, a player has also seen the cards given away; these are not counted.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -73,10 +73,10 @@ def game_sizes(tree: BettingTree) -> GameSizes:
 
 
 def deals_seen(rules: GameRules) -> tuple[list[int], list[int]]:
-    """How many (hole, board) deals a player can see in each round, raw and up to suits."""
+    """Return the number of (hole, board) deals seen in each round, raw and up to isomorphism."""
     pattern = (rules.num_hole_cards, *(num for num in rules.num_board_cards if num))
     indexer = DealIndexer(pattern, rules.deck)
-    # A round that deals no board card sees what the round before it saw.
+    # In a round without new board cards, a player sees the deals of the previous round.
     last_deal = 0
     raw, canonical = [], []
     for num_cards in rules.num_board_cards:
@@ -87,7 +87,7 @@ def deals_seen(rules: GameRules) -> tuple[list[int], list[int]]:
 
 
 def _opponent_hands(rules: GameRules, round: int) -> int:
-    """Ways to deal the other players' hole cards when one hand and the board are known."""
+    """Return the number of ways to deal the other players' hole cards, given hand and board."""
     left = len(rules.deck) - rules.num_hole_cards - rules.board_cards_by(round)
     hands = 1
     for _ in range(rules.num_players - 1):

@@ -1,8 +1,9 @@
-"""One hand of poker: the betting and the cards.
+"""The state of one hand of poker: its betting and its cards.
 
-`HandState` is immutable; `verify` raises on an illegal action, `can` answers, `apply` returns the
-next state. Cards that are not known (an opponent's hand, the board to come) are left out: a hidden
-hand is `()`, the board is as long as it is known, an unknown replacement card is None.
+`HandState` is immutable; `verify` raises an error for an illegal action, `can` returns whether an
+action is legal, `apply` returns the next state. Unknown cards (an opponent's hand, future board
+cards) are left out: a hidden hand is `()`, the board contains the known cards only, and an unknown
+replacement card is None.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ class Deal:
     """The cards of one hand, as dealt before the first action.
 
     `board` is in dealing order and includes the cards rolled out after the last round. `draws` are
-    the replacements set aside for the discard turns, one a turn and player, turn by turn, player 0
-    first; a player who keeps leaves its card unused, so nobody's draw depends on the others.
+    the replacements for the discard turns, one per turn and player, turn by turn, player 0 first; a
+    player that keeps its cards leaves its draw unused, so draws do not depend on other players.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -37,12 +38,12 @@ class Deal:
         Deal(holes=((50, 46), (43, 41)), board=(0, 21, 30, 39, 32), draws=())
     """
 
-    holes: tuple[Cards, ...]  # per player; () where not known
+    holes: tuple[Cards, ...]  # per player; () if unknown
     board: Cards = ()
     draws: tuple[Card | None, ...] = ()
 
     def check(self, rules: GameRules) -> None:
-        """Raise `CardError` unless these cards can be dealt in this game."""
+        """Raise `CardError` if these cards cannot be dealt in this game."""
         if len(self.holes) != rules.num_players:
             raise CardError(
                 f"{len(self.holes)} hands dealt to {rules.num_players} players", value=self.holes
@@ -72,7 +73,7 @@ class Deal:
 
 @dataclass(frozen=True, slots=True)
 class HandState:
-    """A hand of poker at some point of its play.
+    """A hand of poker at one point of its play.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -86,7 +87,7 @@ class HandState:
 
     betting: Betting
     deal: Deal
-    swaps: tuple[tuple[Swap, ...], ...]  # of each player, in order; () where hidden
+    swaps: tuple[tuple[Swap, ...], ...]  # per player, in order; () if hidden
     hand_number: int = 0
 
     def __post_init__(self) -> None:
@@ -94,11 +95,11 @@ class HandState:
 
     @classmethod
     def start(cls, rules: GameRules, deal: Deal, hand_number: int = 0) -> HandState:
-        """The state before the first action; `CardError` where the deal does not fit the game."""
+        """Return the state before the first action; `CardError` if the deal is invalid."""
         deal.check(rules)
         return cls(Betting.start(rules), deal, ((),) * rules.num_players, hand_number)
 
-    # --- what is so -------------------------------------------------------------------------------
+    # --- the current state ------------------------------------------------------------------------
 
     @property
     def rules(self) -> GameRules:
@@ -107,50 +108,52 @@ class HandState:
 
     @property
     def actor(self) -> int | None:
-        """Whose turn it is, None when the hand is over."""
+        """The player whose turn it is, None when the hand is over."""
         return self.betting.actor
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody has anything left to decide."""
+        """Return whether the hand has no decisions left."""
         return self.betting.is_over
 
     @property
     def holes(self) -> tuple[Cards, ...]:
-        """The cards each player holds now, swaps done; () where not known."""
+        """Cards that each player holds now, after swaps; () if unknown."""
         return tuple(map(_swapped, self.deal.holes, self.swaps))
 
     @property
     def board(self) -> Cards:
-        """The board cards on the table now, as far as they are known."""
+        """The known board cards that are on the table now."""
         return self.deal.board[: sum(board_sizes(self.betting))]
 
     def payoffs(self) -> tuple[int, ...]:
-        """Chips each player wins, summing to zero; `InvalidValueError` before the end.
+        """Return the chips that each player wins; raise `InvalidValueError` before the end.
 
-        Ties split, unmatched chips go back.
+        Payoffs sum to zero. Ties split the pot; unmatched chips are returned.
         """
         if not self.betting.is_showdown:
             return self.betting.payoffs()
         if len(self.board) < self.rules.total_board_cards:
-            raise InvalidValueError("the board at the showdown is not known: no payoffs")
+            raise InvalidValueError("payoffs need the complete board, which is not known")
         strengths = [0] * self.rules.num_players
         for player, hole in enumerate(self.holes):
             if self.betting.folded[player]:
                 continue
             if not hole:
-                raise InvalidValueError(f"player {player}'s cards are not known: no payoffs")
+                raise InvalidValueError(
+                    f"player {player}'s cards are not known, so the payoffs are undefined"
+                )
             strengths[player] = rank_cards(hole + self.board, self.rules.ranking)
         return self.betting.payoffs(strengths)
 
     def __str__(self) -> str:
-        """All that is known, as an ACPC state: `STATE:30:cc/:9s8h|9c6h/8c8d5c`."""
+        """Return all known cards and actions as an ACPC line: `STATE:30:cc/:9s8h|9c6h/8c8d5c`."""
         return f"STATE:{self.hand_number}:{self.betting.text}:{self.cards_text()}"
 
     def cards_text(self, viewer: int | None = None) -> str:
-        """The cards of a state line, as `viewer` sees them or all; grammar in `games.notation`."""
+        """Return the cards of a state line, all or those `viewer` sees (see `games.notation`)."""
         if viewer is not None:
-            viewer = whole_number(viewer, "the player who looks", 0, self.rules.num_players - 1)
+            viewer = whole_number(viewer, "the viewer", 0, self.rules.num_players - 1)
         players = range(self.rules.num_players)
         holes = "|".join(self._hole_text(p) if self._sees(viewer, p) else "" for p in players)
         groups, start = [], 0
@@ -164,14 +167,14 @@ class HandState:
         return cards_name(self.deal.holes[player]) + swaps
 
     def _sees(self, viewer: int | None, player: int) -> bool:
-        """Own cards always, the others' at a showdown unless folded, all without a viewer."""
+        """Return whether `viewer` sees a player's cards; without a viewer all are visible."""
         shows = self.betting.is_showdown and not self.betting.folded[player]
         return viewer is None or viewer == player or shows
 
-    # --- what may happen --------------------------------------------------------------------------
+    # --- actions ----------------------------------------------------------------------------------
 
     def legal_actions(self) -> LegalActions:
-        """What the actor may do; a swap names its card where the hand is known.
+        """Return the legal actions of the actor; a swap names its card if the hand is known.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -187,20 +190,20 @@ class HandState:
         return LegalActions((*(action for action in legal.actions if action != SWAP), *swaps))
 
     def can(self, action: Action) -> bool:
-        """Whether `action` is legal now."""
+        """Return whether `action` is legal now."""
         return action in self.legal_actions()
 
     def verify(self, action: Action) -> None:
-        """Raise `IllegalActionError` unless `action` is legal now."""
+        """Raise `IllegalActionError` if `action` is not legal now."""
         if not self.can(action):
             objection = self.betting.objection(action)
             if action.kind == "d" and self.betting.is_discarding:
-                objection = f"names no card of player {self.actor}"
+                objection = f"does not name a card of player {self.actor}"
             legal, position = self.legal_actions(), self.betting.num_actions
             raise illegal_action(action, objection, str(self), legal, position)
 
     def apply(self, action: Action) -> HandState:
-        """The state after `action`; `IllegalActionError` if the rules forbid it."""
+        """Return the state after `action`; raise `IllegalActionError` if it is not legal."""
         self.verify(action)
         if action.card is None:
             return replace(self, betting=self.betting.apply(action))
@@ -208,7 +211,7 @@ class HandState:
         draw = self.deal.draws[slot] if slot < len(self.deal.draws) else None
         if draw is None:
             raise InvalidValueError(
-                f"the replacement for {card_name(action.card)} is not known: the dealer deals it",
+                f"the replacement for {card_name(action.card)} is not known; the dealer deals it",
                 value=action_name(action),
             )
         swaps = list(self.swaps)
@@ -223,7 +226,7 @@ class HandState:
 
 
 def board_sizes(betting: Betting) -> tuple[int, ...]:
-    """How many board cards each round so far has put on the table, the roll-out last.
+    """Return the number of board cards dealt in each round so far, the roll-out last.
 
     Example:
         >>> from equilibrist.games.action import CALL
@@ -237,7 +240,7 @@ def board_sizes(betting: Betting) -> tuple[int, ...]:
 
 
 def draw_slot(rules: GameRules, round: int, player: int) -> int:
-    """Where in `Deal.draws` the replacement for a player's discard turn of a round lies."""
+    """Return the index in `Deal.draws` of a player's replacement card in a round."""
     return rules.num_players * sum(rules.discards[:round]) + player
 
 

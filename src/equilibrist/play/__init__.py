@@ -1,1 +1,1 @@
-"""The table and what is played at it: hands, matches, tournaments."""
+"""Playing hands, matches and tournaments, in process, over a network or with a person."""

@@ -1,20 +1,21 @@
-"""The ACPC protocol, version 2.0.0: what is said between a dealer and the players of a match.
+"""The ACPC protocol, version 2.0.0, between a dealer and the players of a match.
 
-Lines end with carriage return and line feed; lines that open with `#` or `;` are comments.
+Lines end with carriage return and line feed; lines that start with `#` or `;` are comments.
 
     client   VERSION:2.0.0
     dealer   MATCHSTATE:0:0::5d5c|                      the state as this client sees it
     client   MATCHSTATE:0:0::5d5c|:r                    the same, a colon and an action
 
-Both clients are sent every state, also when it is not their turn, and the end of every hand. An
-action is `f`, `c`, `r`, in no-limit `r<chips in the whole hand>`; beyond ACPC, where the rules have
-discards, `k` or `d<card>`.
+Both clients receive every state, also when it is not their turn, and the end of every hand. An
+action is `f`, `c`, `r`, in no-limit `r<chips in the whole hand>`; as an extension of ACPC, in games
+with discards, `k` or `d<card>`.
 
-The reference dealer forgives, and so do we. `read_answer`: a line that does not repeat the state
-just sent is ignored; an action that is illegal or cannot be read is a call; the size of a no-limit
-raise is moved to the nearest legal one; what follows an action, and the size of a limit raise, does
-not matter. Where the reference is silent we chose: the state must be repeated to the letter (the
-reference also reads other spellings of it); in a discard turn keeping takes the place of calling.
+`read_answer` is as tolerant as the reference dealer: a line that does not repeat the state just
+sent is ignored; an action that is illegal or cannot be read becomes a call; the size of a no-limit
+raise is moved to the nearest legal size; text after an action, and the size of a limit raise, are
+ignored. Where the reference is unspecified, this package decides: the state must be repeated
+exactly (the reference also reads other spellings of it); in a discard turn, an illegal action
+becomes a keep.
 
 Source: the ACPC protocol 2.0.0 and its dealer.
 """
@@ -36,25 +37,25 @@ from equilibrist.players.player import Player, Result, View
 
 VERSION = "VERSION:2.0.0"
 COMMENTS = ("#", ";")
-GREETING = 60.0  # seconds that a client may take to say its version
-PATIENCE = 3600.0  # seconds that a client waits for a line: the other player may be slow, or late
-_MOST_DIGITS = 11  # of a raise that is read; one more than the largest stack has
+GREETING = 60.0  # seconds that a client may take to send its version
+PATIENCE = 3600.0  # seconds that a client waits for a line: the other player may be slow or late
+_MOST_DIGITS = 11  # digits of a raise that are read; one more than the largest stack has
 
 _VERSION = re.compile(r"VERSION:([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})")
 _ACTION = re.compile(r":(?:([fck])|d([2-9TJQKA][cdhs])|r(?:[ \t]*([+-]?[0-9]+))?)")
 
 
 class Answer(NamedTuple):
-    """What a line means: a legal action, or None where the line is ignored."""
+    """The meaning of a client's line: a legal action, or None if the line is ignored."""
 
     action: Action | None
-    warning: str = ""  # what was wrong; empty where nothing was
+    warning: str = ""  # description of the problem; empty if there is none
 
 
 def check_version(line: str) -> None:
-    """Raise `NetworkError` unless a client speaks our version, 2.0.x.
+    """Raise `NetworkError` if a client does not use version 2.0.x of the protocol.
 
-    The reference dealer complains of another version and plays on; we do not.
+    The reference dealer only warns about another version and continues; this dealer does not.
 
     Example:
         >>> check_version("VERSION:2.0.0")
@@ -65,7 +66,7 @@ def check_version(line: str) -> None:
 
 
 def is_greeting(line: str | None, waited: float, patience: float = GREETING) -> bool:
-    """Whether a client has said its version; `NetworkError` if it is another, or late.
+    """Return whether a client has sent its version; raise `NetworkError` if it is wrong or late.
 
     Example:
         >>> is_greeting(None, waited=0.5), is_greeting("VERSION:2.0.0", waited=0.5)
@@ -75,14 +76,14 @@ def is_greeting(line: str | None, waited: float, patience: float = GREETING) -> 
         check_version(line)
     elif waited >= patience:
         raise NetworkError(
-            f"says nothing for {patience:.3g} s, while this dealer waits for {VERSION}; "
+            f"sends nothing for {patience:.3g} s, while this dealer waits for {VERSION}; "
             "perhaps it speaks the protocol pokerbots"
         )
     return line is not None
 
 
 def read_answer(state: HandState, line: str) -> Answer:
-    """What a line from the actor means, by the reference dealer's rules.
+    """Interpret a line from the actor by the reference dealer's rules.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -91,7 +92,7 @@ def read_answer(state: HandState, line: str) -> Answer:
         >>> state = HandState.start(game, next(Dealer(game, seed=0)))
         >>> read_answer(state, "MATCHSTATE:1:0::|9hQd:r150")
         Answer(action=Action(kind='r', amount=200, card=None),
-               warning="':r150' is no legal size, changed to r200")
+               warning="':r150' is not a legal size, changed to r200")
         >>> read_answer(state, "MATCHSTATE:0:0::5d5c|:c").action is None
         True
     """
@@ -100,23 +101,23 @@ def read_answer(state: HandState, line: str) -> Answer:
     sent = state_line(state, state.actor)
     if not line.startswith(sent):
         return Answer(None, f"{line[:80]!r} does not answer {sent}, ignored")
-    said = line[len(sent) :]
-    wish, problem = _wish(state, said), "is illegal"
-    if wish is not None and state.can(wish):
-        return Answer(wish)
+    text = line[len(sent) :]
+    requested, problem = _requested_action(state, text), "is illegal"
+    if requested is not None and state.can(requested):
+        return Answer(requested)
     instead = KEEP if state.betting.is_discarding else CALL
-    if wish is None:
-        problem = "is no action"
-    elif wish.kind == "r" and state.betting.can_raise:
-        problem = "is no legal size"
+    if requested is None:
+        problem = "is not an action"
+    elif requested.kind == "r" and state.betting.can_raise:
+        problem = "is not a legal size"
         low, high = state.betting.min_raise_to, state.betting.max_raise_to
-        instead = raise_to(min(max(wish.amount, low), high))
-    return Answer(instead, f"{said[:40]!r} {problem}, changed to {action_name(instead)}")
+        instead = raise_to(min(max(requested.amount, low), high))
+    return Answer(instead, f"{text[:40]!r} {problem}, changed to {action_name(instead)}")
 
 
-def _wish(state: HandState, said: str) -> Action | None:
-    """The action at the start of a text behind a state, legal or not."""
-    match = _ACTION.match(said)
+def _requested_action(state: HandState, text: str) -> Action | None:
+    """Parse the action after a state, legal or not; None if it is not an action."""
+    match = _ACTION.match(text)
     if match is None:
         return None
     plain, card, amount = match.groups()
@@ -128,30 +129,29 @@ def _wish(state: HandState, said: str) -> Action | None:
         return RAISE
     if amount is None:
         return None
-    # More digits than any stack has are any size above it: Python reads at most 4,300 of them.
+    # Digits beyond those of any stack do not matter, and Python reads at most 4,300 of them.
     sign, digits = amount[0] if amount[0] in "+-" else "", amount.lstrip("+-0")[:_MOST_DIGITS]
     return Action("r", int(f"{sign}{digits or 0}"))
 
 
-# --- a player at the other end --------------------------------------------------------------------
+# --- the client -----------------------------------------------------------------------------------
 
 
 class ClientMatch(NamedTuple):
-    """What a client saw of a match."""
+    """The result of a match as a client sees it."""
 
-    chips: list[int]  # won in each whole hand
+    chips: list[int]  # won in each complete hand
     is_cut_off: bool  # whether the dealer hung up in the middle of a hand
-    comment: str = ""  # the last line of the dealer that was a comment
+    comment: str = ""  # the last comment line of the dealer
 
 
 def play_over(
     rules: GameRules, wire: Wire, player: Player, patience: float = PATIENCE
 ) -> ClientMatch:
-    """Play a match at a dealer until it hangs up; `NetworkError` where it sends no state.
+    """Play a match at a dealer until it hangs up; `NetworkError` if it sends an invalid line.
 
-    The player must have been reset; a dealer that says something else than states and comments, or
-    a state of another game, is an error, for playing on would be guessing. So is one that says
-    nothing for `patience` seconds.
+    The player must have been reset. It is an error if the dealer sends anything other than comments
+    and states of this game, or nothing for `patience` seconds.
     """
     wire.send(VERSION, patience)
     chips: list[int] = []
@@ -160,14 +160,16 @@ def play_over(
     while (line := heard_from(wire, patience, comments)) is not None:
         if line.startswith("NEWGAME "):
             raise NetworkError(
-                f"the dealer says {line[:40]!r}: it speaks the protocol pokerbots, not acpc",
+                f"the dealer sends {line[:40]!r}: it speaks the protocol pokerbots, not acpc",
                 value=line,
             )
         try:
             view = view_of(rules, line)
         except RecordError as error:
             raise NetworkError(
-                f"the dealer sends no state of {rules.name}: {error}; is that the game?", value=line
+                f"the dealer sends a line that is not a state of {rules.name}: {error}; "
+                "is that the game?",
+                value=line,
             ) from None
         is_cut_off = not view.state.is_over
         if view.state.is_over:
@@ -200,7 +202,7 @@ def heard_from(wire: Wire, patience: float, comments: list[str]) -> str | None:
 
 
 def view_of(rules: GameRules, line: str) -> View:
-    """What a line of the dealer shows.
+    """Return the view of a state line of the dealer.
 
     Example:
         >>> from equilibrist.games.catalog import get_game

@@ -1,8 +1,8 @@
-"""Hands of players that are tables, a batch at a time, by compiled code on all threads.
+"""Matches of two table players in batches, by compiled code on all threads.
 
-Deals are those of the ACPC generator, the same as in a match by views. What the players draw by lot
-comes from a stream of every hand's own (`kernels/cpu/matches.py`), so a seed plays the same hands
-with any number of threads, and a longer match begins like a shorter one.
+Deals are those of the ACPC generator, the same as in a match by views. The random numbers of the
+players come from a separate stream for every hand (`kernels/cpu/matches.py`), so a seed gives the
+same hands with any number of threads, and a longer match starts with the hands of a shorter one.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from equilibrist.players.tables import PlayerTable, player_table
 from equilibrist.storage import stopping
 from equilibrist.strategies.seat_tables import hand_numbers
 
-BATCH = 2**16  # deals, an even number
+BATCH = 2**16  # deals per batch, an even number
 
 
 @dataclass(frozen=True, eq=False)
 class TableMatch:
-    """Two players that are tables, and the betting tree they meet on.
+    """A match of two players that are tables, and the betting tree they play on.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -51,7 +51,7 @@ class TableMatch:
 
     @staticmethod
     def of(rules: GameRules, players: tuple[Player, Player]) -> TableMatch | None:
-        """The match of two players, None unless both are tables and the game is a limit game."""
+        """Return the match of two players, or None if they are not tables in a limit game."""
         cards = rules.num_hole_cards + rules.total_board_cards
         is_plain = rules.is_limit and rules.num_players == 2 and not any(rules.discards)
         if not is_plain or rules.num_hole_cards > 2 or cards > MOST_CARDS:
@@ -71,10 +71,11 @@ class TableMatch:
         agreed_rounds: int = 0,
         watch: Callable[[int], None] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Chips that the first player wins in each hand [D], and the leaves they end at [D].
+        """Play hands; return the first player's chips [D] and the leaf of the tree [D] of each.
 
-        Run 1 is that of a duplicate match: seats swapped, lots of its own. `watch` is told how many
-        deals are played. If the work is to stop, the arrays end after a batch.
+        Run 1 is the second run of a duplicate match: seats swapped, with its own random numbers.
+        `watch` is called with the number of deals played. On a stop request, the arrays end after a
+        batch.
         """
         words = np.random.SeedSequence([seed, run, 2]).generate_state(1, np.uint64)
         dealer, start = Dealer(self.rules, seed), self._start(agreed_rounds)
@@ -97,14 +98,14 @@ class TableMatch:
         return chips, leaves
 
     def state(self, leaf: int, start: HandState) -> HandState:
-        """The end of a hand that began with `start` and went to a leaf."""
+        """Return the final state of a hand that started with `start` and went to a leaf."""
         for node in self.tree.path(leaf):
             action = self.tree.action(node)
             start = start if action is None else start.apply(action)
         return start
 
     def _start(self, agreed_rounds: int) -> int:
-        """Where a hand begins after some rounds in which all call."""
+        """Return the node at which a hand starts after some rounds in which all players call."""
         node = 0
         while self.tree.round[node] < agreed_rounds:
             called = self.tree.child(node, "c")
@@ -119,7 +120,7 @@ class TableMatch:
         numbers: NDArray[np.uint64],
         cards: NDArray[np.uint8],
     ) -> NDArray[np.int32]:
-        """Leaves of N hands with the first player at `seat`; cards as dealt: [N, n]."""
+        """Return the leaves of N hands with the first player at `seat`; cards [N, n] as dealt."""
         from equilibrist.kernels.cpu.matches import play_hands
 
         hole = self.rules.num_hole_cards
@@ -135,7 +136,7 @@ class TableMatch:
         return out
 
     def _showdowns(self, cards: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """1, 0 or −1 where player 0 of the hand would win, tie or lose a showdown: [N]."""
+        """Return 1, 0 or −1 if player 0 of the hand wins, ties or loses a showdown: [N]."""
         from equilibrist.kernels.cpu.ranking import rank_hands
 
         hole = self.rules.num_hole_cards

@@ -1,10 +1,10 @@
-"""The keys of the table.
+"""The keys with which a person plays at a table.
 
     A fold · S check or call · D bet or raise, to the size chosen · F next hand · Q leave
     sizes in no-limit: Z smallest, X ½ pot, C ¾ pot, V pot, B 2 × pot, N all-in, or typed digits
     in discard turns: 1, 2, … swap that card, S keeps
 
-Sizes are what people count: chips of the street, not of the hand.
+Sizes are chips of the street, as people count them, not of the hand.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from equilibrist.players.player import View
 _SIZES = {"x": "50%", "c": "75%", "v": "100%", "b": "200%", "n": "a"}
 _LABELS = {"z": "min", "x": "½ pot", "c": "¾ pot", "v": "pot", "b": "2× pot", "n": "all-in"}
 _MOST_DIGITS = 9
-_COLUMNS = 80  # of a terminal
+_COLUMNS = 80  # width of a terminal
 
 
 class Pressed(NamedTuple):
-    """What a key did: an action, or another size, or nothing but a remark."""
+    """The effect of a key: an action, another size, or only a remark."""
 
     action: Action | None = None
     size: str = ""  # the size chosen so far: a key, or digits
@@ -33,7 +33,7 @@ class Pressed(NamedTuple):
 
 
 def size_keys(betting: Betting) -> dict[str, int]:
-    """Chips of the street that each size key raises to, empty where there is nothing to choose.
+    """Return the chips of the street that each size key raises to; empty if no size can be chosen.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -51,7 +51,7 @@ def size_keys(betting: Betting) -> dict[str, int]:
 
 
 def press(view: View, size: str, key: str) -> Pressed:
-    """What a key means now; `size` is the one chosen before.
+    """Return the effect of a key in a situation; `size` is the size chosen so far.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -62,7 +62,7 @@ def press(view: View, size: str, key: str) -> Pressed:
         >>> press(view, "v", "d").action
         Action(kind='r', amount=300, card=None)
         >>> press(view, "30", "0").size, press(view, "150", "d").remark
-        ('300', '150 is no legal size: 200 to 20,000')
+        ('300', '150 is not a legal size; legal sizes are 200 to 20,000')
     """
     key, betting = key.lower(), view.betting
     if betting.is_discarding:
@@ -72,7 +72,9 @@ def press(view: View, size: str, key: str) -> Pressed:
             return Pressed(Action("d", card=view.hole[int(key) - 1]))
         return Pressed(remark=f"1 to {len(view.hole)} swaps a card, S keeps them")
     if key == "a":
-        return Pressed(FOLD) if betting.can_fold else Pressed(None, size, "nothing to fold to")
+        return (
+            Pressed(FOLD) if betting.can_fold else Pressed(None, size, "there is no bet to fold to")
+        )
     if key == "s":
         return Pressed(CALL)
     if key == "d":
@@ -83,7 +85,7 @@ def press(view: View, size: str, key: str) -> Pressed:
     if sizes and key.isdecimal():
         digits = size if size.isdecimal() else ""
         return Pressed(size=(digits + key)[-_MOST_DIGITS:])
-    return Pressed(None, size, f"{key!r} is no key")
+    return Pressed(None, size, f"{key!r} is not a key")
 
 
 def _raise(betting: Betting, size: str) -> Pressed:
@@ -96,16 +98,17 @@ def _raise(betting: Betting, size: str) -> Pressed:
     if betting.can(action):
         return Pressed(action)
     low, high = (street_total(betting, t) for t in (betting.min_raise_to, betting.max_raise_to))
-    return Pressed(None, "", f"{chips:,} is no legal size: {low:,} to {high:,}")
+    remark = f"{chips:,} is not a legal size; legal sizes are {low:,} to {high:,}"
+    return Pressed(None, "", remark)
 
 
 def chosen_chips(betting: Betting, size: str) -> int:
-    """Chips of the street that a chosen size is; pot where none is."""
+    """Return the chips of the street of a chosen size; the default is the pot."""
     return int(size) if size.isdecimal() else size_keys(betting)[size or "v"]
 
 
 def buttons(view: View, size: str = "") -> list[str]:
-    """Lines that say what each key would do now.
+    """Return lines that show the effect of each key.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -141,7 +144,7 @@ def buttons(view: View, size: str = "") -> list[str]:
 
 
 def _rows(words: list[str]) -> list[str]:
-    """Words in as few lines of a terminal as they take."""
+    """Arrange words in as few lines of a terminal as possible."""
     rows = [words[0]]
     for word in words[1:]:
         longer = f"{rows[-1]}  {word}"

@@ -1,12 +1,12 @@
-"""Seats for two clients, given to those who show that they can play.
+"""The lobby of a match over TCP: two seats for clients that have greeted correctly.
 
-A connection takes a seat once it has greeted: a client of ACPC by its VERSION line; one of
-Pokerbots, which says nothing before it is spoken to, by staying for a moment. Whatever else
-connects (a port scan, a browser, a client of the other protocol) is told why in a comment line and
-hung up on, and the seat stays free. A client that leaves before the match begins frees its seat.
+A connection takes a seat after its greeting: an ACPC client by its VERSION line; a Pokerbots
+client, which sends nothing first, by staying connected for a moment. Any other connection (a port
+scan, a browser, a client of the other protocol) receives the reason in a comment line and is
+closed, and the seat stays free. A client that leaves before the match starts frees its seat.
 
-Connections are looked at side by side, each has a time to greet, and at most `MOST_WAITING` of them
-are kept, so that one that says nothing keeps nobody else out.
+Connections are served concurrently, each has a time limit for its greeting, and at most
+`MOST_WAITING` of them stay open, so that a silent client cannot block others.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from dataclasses import dataclass
 from typing import Self, TypeAlias
 
 from equilibrist.errors import NetworkError
-from equilibrist.play.wire import GLANCE, Listener, ShouldStop, Stopped, Wire, go_on
+from equilibrist.play.wire import GLANCE, Listener, ShouldStop, Stopped, Wire, never_stop
 
-# Whether a client may sit by its first line (None before it is whole) and the seconds since it
-# connected; `NetworkError` says why it never will.
+# (first line, None before it is complete; seconds since the connection) -> whether the client may
+# take a seat. A `NetworkError` gives the reason why it never can.
 Greeting: TypeAlias = Callable[[str | None, float], bool]
 Say: TypeAlias = Callable[[str], None]
 
 MOST_WAITING = 20  # connections without a seat
-_PATIENCE = 0.1  # seconds for a client to take in why it is refused
+_PATIENCE = 0.1  # seconds for a client to receive the reason of a refusal
 
 
 @dataclass(eq=False)
@@ -53,7 +53,7 @@ class Lobby:
         *,
         names: tuple[str, str] = ("seat 1", "seat 2"),
         warn: Say = lambda line: None,
-        should_stop: ShouldStop = go_on,
+        should_stop: ShouldStop = never_stop,
     ) -> None:
         self.doors, self.greeting, self.names = doors, greeting, names
         self.warn, self.should_stop = warn, should_stop
@@ -61,7 +61,7 @@ class Lobby:
         self._guests: list[_Guest] = []  # in the order in which they connected
 
     def free_seats(self, seats: int = 2) -> list[int]:
-        """Which of the first seats nobody has taken."""
+        """Return which of the first `seats` seats are free."""
         return [seat for seat in range(seats) if self.wires[seat] is None]
 
     def fill(
@@ -72,15 +72,15 @@ class Lobby:
     ) -> list[Wire]:
         """Wait until the first `seats` seats are taken, and return their connections.
 
-        `check` is called now and then, and may raise to end the waiting.
+        `check` is called from time to time and may raise an error to end the waiting.
         """
         deadline = None if seconds is None else time.monotonic() + seconds
         while free := self.free_seats(seats):
             if self.should_stop():
                 raise Stopped
             if deadline is not None and time.monotonic() >= deadline:
-                raise self.doors[free[0]].nobody(seconds)
-            self._look(seats)
+                raise self.doors[free[0]].timeout_error(seconds)
+            self._update(seats)
             if self.free_seats(seats):
                 check()
         return [wire for wire in self.wires[:seats] if wire is not None]
@@ -117,7 +117,7 @@ class Lobby:
                 self.wires[seat] = ready[0].wire
 
     def _greet(self, guest: _Guest) -> None:
-        """Find out whether a guest may sit; refuse one that may not."""
+        """Determine whether a client may take a seat; refuse it if it never can."""
         try:
             if guest.is_ready:
                 if not guest.wire.is_open:

@@ -1,13 +1,13 @@
-"""Matches of two players in this process: plain, duplicate, and many of them for learners.
+"""Matches of two players in this process: plain, duplicate, and series of matches for learners.
 
 Cards come from the ACPC generator and a seed. Players change seats every hand as at the ACPC: the
 player at seat s of hand n is number (s − n) modulo 2 of the hand. A *duplicate* match plays the
-same deals a second time with seats swapped, memories reset before, so that each deal is held by
-both; its independent samples are the deals, not the hands.
+same deals a second time with seats swapped and memories reset, so that both players hold each deal;
+its independent samples are the deals, not the hands.
 
-Two *runners* play the same deals: `views` asks players hand by hand, `tables` (`play.batch`) walks
-the hands of two players that are tables by compiled code. Lots are drawn otherwise in each, so
-where players mix their actions the hands differ, not their chances.
+Two *runners* play the same deals: `views` asks players hand by hand, `tables`
+(`play.compiled_match`) plays the hands of two table players by compiled code. They draw random
+numbers differently, so if players mix their actions the hands differ, but not their probabilities.
 """
 
 from __future__ import annotations
@@ -37,44 +37,44 @@ if TYPE_CHECKING:
 
 Pair: TypeAlias = tuple[Player, Player]
 Runner: TypeAlias = Literal["auto", "views", "tables"]
-Watch: TypeAlias = Callable[[float], None]  # told the share of the hands that is played, 0 to 1
+Watch: TypeAlias = Callable[[float], None]  # called with the fraction of hands played, 0 to 1
 
 SERIES = 20  # equal parts of a match whose winners were counted at the 2006 competition
-_LOOKS = 200  # how often a match says how far it is
+_NUM_REPORTS = 200  # number of progress reports per match
 
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """What happened in a match, from the first player's side; R runs (2 if duplicate) × D deals."""
+    """The result of a match for the first player; R runs (2 if duplicate) × D deals."""
 
     rules: GameRules
     names: tuple[str, str]
     seed: int
     chips: NDArray[np.int64]  # [R, D] won by the first player in each hand
-    logs: tuple[MatchLog, ...] = ()  # of each run, where they were asked for
+    logs: tuple[MatchLog, ...] = ()  # one per run, if requested
     runner: str = "views"  # or tables
 
     @property
     def num_hands(self) -> int:
-        """Hands played in all."""
+        """Total number of hands played."""
         return self.chips.size
 
     @property
     def is_duplicate(self) -> bool:
-        """Whether each deal was played in both seats."""
+        """Return whether each deal was played in both seats."""
         return len(self.chips) == 2
 
     @property
     def results(self) -> Results:
-        """Chips won with each deal [D], over one hand or two; independent where nobody learns."""
+        """Chips won per deal [D], over one or two hands; independent if no player learns."""
         return Results(self.chips.sum(axis=0), hands_each=len(self.chips))
 
     def statistics(self, unit: str | None = None) -> MatchStatistics:
-        """The win rate of the first player with its interval and verdict; at least two deals."""
+        """Return the first player's win rate, interval and verdict; needs at least two deals."""
         return match_statistics(self.results, rules=self.rules, unit=unit, names=self.names)
 
     def rate(self, share: float = 1.0) -> float:
-        """Chips per hand over the last `share` of the deals, at least one."""
+        """Return the chips per hand over the last `share` of the deals, at least one deal."""
         return float(self.chips[:, -max(1, round(share * self.chips.shape[1])) :].mean())
 
 
@@ -90,12 +90,12 @@ def play_match(
     runner: Runner = "views",
     watch: Watch | None = None,
 ) -> Match:
-    """Play so many hands in all, the first player at seat 0 of the first run.
+    """Play a match of `hands` hands in total, with the first player at seat 0 of the first run.
 
-    The deals are those of `seed`, and so are the seeds that the players are reset with. In the
-    first `agreed_rounds` rounds all call by agreement: 1 makes postflop hold'em. The runner `auto`
-    takes tables where both players are, `tables` refuses other players. A match that is asked to
-    stop raises `Stopped`, whose `partial` is the match so far (`_so_far`) if a hand was played.
+    `seed` determines the deals and the seeds with which the players are reset. In the first
+    `agreed_rounds` rounds all players call: 1 gives postflop hold'em. The runner `auto` uses tables
+    if both players are tables; `tables` refuses other players. On a stop request, `Stopped` is
+    raised; its `partial` is the match so far (`_so_far`) if a hand was played.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -115,11 +115,11 @@ def play_match(
     kind = "views" if tables is None else "tables"
     for run in range(len(chips)):
 
-        def look(done: int, run: int = run) -> None:
+        def report(done: int, run: int = run) -> None:
             if watch is not None:
                 watch((run * deals + done) / hands)
 
-        play = _Run(rules, players, seed, run, agreed_rounds, keep_log, look)
+        play = _Run(rules, players, seed, run, agreed_rounds, keep_log, report)
         stopping.expect("hand" if tables is None else "batch of hands")
         done, records = (
             play.by_views(chips[run]) if tables is None else play.by_tables(tables, chips[run])
@@ -134,16 +134,16 @@ def play_match(
 
 
 def _so_far(chips: NDArray[np.int64], run: int, done: int) -> NDArray[np.int64]:
-    """Chips [R, D] of a match that was stopped after some deals of a run.
+    """Return the chips [R, D] of a match that was stopped after some deals of a run.
 
-    Of a duplicate match those deals count that were held by both; before there is one, it is a
-    match of one run.
+    A duplicate match keeps the deals that both players held; if there are none, it becomes a match
+    of one run.
     """
     return chips[: run + 1, :done] if done else chips[:run]
 
 
 def _find_tables(rules: GameRules, players: Pair, runner: Runner) -> TableMatch | None:
-    """The compiled match of two tables; None where players need views, or are to have them."""
+    """Return the compiled match of two tables; None if the players or the runner need views."""
     if runner == "views":
         return None
     from equilibrist.play.compiled_match import TableMatch
@@ -152,17 +152,17 @@ def _find_tables(rules: GameRules, players: Pair, runner: Runner) -> TableMatch 
     if found is None and runner == "tables":
         raise InvalidValueError(
             f"{players[0].name} and {players[1].name} are not both tables in a limit game; "
-            "let the runner be auto or views",
+            "use the runner auto or views",
             value=runner,
         )
     return found
 
 
 class _Run(NamedTuple):
-    """One run of a match; both ways write the first player's chips [D], and keep records if asked.
+    """One run of a match; both methods write the first player's chips [D] and collect records.
 
-    They return how many deals were played, fewer if the work is to stop. `look` is told how many
-    deals are played.
+    They return the number of deals played, fewer on a stop request, and the records if `keep_log`.
+    `report` is called with the number of deals played.
     """
 
     rules: GameRules
@@ -171,7 +171,7 @@ class _Run(NamedTuple):
     run: int
     agreed_rounds: int
     keep_log: bool
-    look: Callable[[int], None]
+    report: Callable[[int], None]
 
     @property
     def seats(self) -> Pair:
@@ -191,15 +191,15 @@ class _Run(NamedTuple):
             chips[number] = record.payoffs[(number + self.run) % 2]
             if self.keep_log:
                 records.append(record)
-            if (number + 1) * _LOOKS // len(chips) > number * _LOOKS // len(chips):
-                self.look(number + 1)
+            if (number + 1) * _NUM_REPORTS // len(chips) > number * _NUM_REPORTS // len(chips):
+                self.report(number + 1)
         return len(chips), records
 
     def by_tables(
         self, tables: TableMatch, chips: NDArray[np.int64]
     ) -> tuple[int, list[HandRecord]]:
         settings: dict[str, Any] = {"run": self.run, "agreed_rounds": self.agreed_rounds}
-        won, leaves = tables.play(len(chips), seed=self.seed, watch=self.look, **settings)
+        won, leaves = tables.play(len(chips), seed=self.seed, watch=self.report, **settings)
         chips[: len(won)] = won
         records = []
         names = (self.seats[0].name, self.seats[1].name)
@@ -224,18 +224,18 @@ def play_matches(
     runner: Runner = "views",
     watch: Watch | None = None,
 ) -> tuple[Match, ...]:
-    """Independent matches of so many hands each, memories reset before each.
+    """Play independent matches of `hands` hands each, with memories reset before each match.
 
-    Hands of a learner depend on each other; whole matches do not. GS3's protocol against Vexbot:
-    20 matches of 100,000 hands, `rate()` of each, and `rate(0.1)`, its last tenth. Asked to stop,
-    this raises `Stopped`, whose `partial` are the matches that were finished.
+    Hands of a learner depend on each other; whole matches do not. GS3's protocol against Vexbot is
+    20 matches of 100,000 hands, `rate()` of each, and `rate(0.1)`, its last tenth. On a stop
+    request, `Stopped` is raised; its `partial` are the finished matches.
     """
     matches = whole_number(matches, "the number of matches", 1, MAX_HAND_NUMBER)
     seeds = np.random.SeedSequence(seed).generate_state(matches)
     found: list[Match] = []
     for number, match_seed in enumerate(seeds.tolist()):
 
-        def look(share: float, number: int = number) -> None:
+        def report(share: float, number: int = number) -> None:
             if watch is not None:
                 watch((number + share) / matches)
 
@@ -249,7 +249,7 @@ def play_matches(
                 agreed_rounds=agreed_rounds,
                 keep_log=keep_log,
                 runner=runner,
-                watch=look,
+                watch=report,
             )
         except Stopped:
             raise Stopped(
@@ -260,10 +260,10 @@ def play_matches(
 
 
 def series_score(match: Match, series: int = SERIES) -> tuple[int, int, int]:
-    """Of so many equal series of a match: how many the first player won, lost and tied.
+    """Return how many of `series` equal parts of a match the first player won, lost and tied.
 
-    Source: the 2006 AAAI Computer Poker Competition, as GS3's paper tells it; who wins more of 20
-    series wins the pair.
+    Source: the 2006 AAAI Computer Poker Competition, as described in GS3's paper; the player that
+    wins more of 20 series wins the match.
     """
     deals = match.chips.shape[1]
     if not 1 <= series <= deals or deals % series:
@@ -283,27 +283,27 @@ def check_match(
     agreed_rounds: int,
     runner: Runner = "auto",
 ) -> None:
-    """Raise `InvalidValueError` for what cannot be played, before anything is."""
+    """Raise `InvalidValueError` if a match cannot be played with these arguments."""
     whole_number(seed, "a seed", 0, MOST_SEED)
     hands = whole_number(hands, "the number of hands", 1, MAX_HAND_NUMBER)
     if duplicate and hands % 2:
         raise InvalidValueError(
-            f"a duplicate match plays every deal twice: its hands are an even number, not {hands}",
+            f"a duplicate match plays every deal twice: it needs an even number, not {hands} hands",
             value=hands,
         )
     if rules.num_players != 2:
         raise InvalidValueError(
-            f"{rules.name} has {rules.num_players} players; matches are of two", value=rules.name
+            f"{rules.name} has {rules.num_players} players; matches need two", value=rules.name
         )
     if players[0] is players[1]:
         raise InvalidValueError(
-            f"{players[0].name} cannot play itself with one memory; make two players",
+            f"{players[0].name} cannot play against itself with one memory; make two players",
             value=players[0].name,
         )
     whole_number(agreed_rounds, "the number of agreed rounds", 0, rules.num_rounds - 1)
     if any(rules.discards[:agreed_rounds]):
         raise InvalidValueError(
-            f"a round of {rules.name} with discards cannot be agreed on", value=agreed_rounds
+            f"rounds of {rules.name} with discards cannot be agreed rounds", value=agreed_rounds
         )
     if runner == "tables":
         _find_tables(rules, players, runner)

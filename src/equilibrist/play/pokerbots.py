@@ -2,20 +2,22 @@
 
     NEWGAME me opp stack bb hands bank              once
     NEWHAND id button c1 c2 mine theirs bank        from 1; true or false; chips won so far
-    GETACTION pot n [board] n [last] n [legal] bank      what happened since, what may be done
+    GETACTION pot n [board] n [last] n [legal] bank      a question to the actor
     HANDOVER mine theirs n [board] n [last] bank
     REQUESTKEYVALUES                                after the last hand
 
-`bank` is the seconds that a client has left for all its answers. What happened is written
-`POST:n:P DEAL:FLOP CHECK:P CALL:P BET:n:P RAISE:n:P FOLD:P REFUND:n:P SHOW:c1:c2:P TIE:n:P
-WIN:n:P`, a discard `DISCARD:old:new:P` to its player and `DISCARD:P` to the other; what may be done
-`CHECK CALL FOLD BET:min:max RAISE:min:max DISCARD:card`. Amounts are chips of the street. A client
-answers GETACTION with `CHECK`, `CALL`, `FOLD`, `BET:n`, `RAISE:n` or `DISCARD:card` (not to discard
-is CHECK), and REQUESTKEYVALUES with `PUT key value` as often as it likes, then `FINISH`.
+`bank` is the number of seconds that a client has left for all its answers. `last` is the list of
+events since the last line, `POST:n:P DEAL:FLOP CHECK:P CALL:P BET:n:P RAISE:n:P FOLD:P REFUND:n:P
+SHOW:c1:c2:P TIE:n:P WIN:n:P`, a discard being `DISCARD:old:new:P` for its player and `DISCARD:P`
+for the other; `legal` is the list of legal actions, `CHECK CALL FOLD BET:min:max RAISE:min:max
+DISCARD:card`. Amounts are chips of the street. A client answers GETACTION with `CHECK`, `CALL`,
+`FOLD`, `BET:n`, `RAISE:n` or `DISCARD:card` (CHECK means no discard), and REQUESTKEYVALUES with any
+number of `PUT key value` lines, then `FINISH`.
 
-This file holds what both ends share: words and what they mean. Sources: public bots of 2017. Where
-they are silent we chose: the big blind discards first; a card given away does not return to the
-deck; uncalled chips are a REFUND before WIN or TIE, whose amounts are of what was called.
+This module contains what engine and client share: words and their meanings. Sources: public bots of
+2017. Where they are unspecified, this package decides: the big blind discards first; a discarded
+card does not return to the deck; uncalled chips are a REFUND before WIN or TIE, whose amounts cover
+the called chips only.
 """
 
 from __future__ import annotations
@@ -35,17 +37,17 @@ STREETS = ("PREFLOP", "FLOP", "TURN", "RIVER")
 
 
 def check_rules(rules: GameRules) -> None:
-    """Raise `InvalidValueError` unless the protocol can tell this game."""
+    """Raise `InvalidValueError` if the protocol does not support this game."""
     is_holdem = rules.num_board_cards == (0, 3, 1, 1) and rules.num_hole_cards == 2
     if not is_holdem or rules.is_limit or len(set(rules.stack_chips)) > 1:
         raise InvalidValueError(
-            f"{rules.name} is not no-limit hold'em with equal stacks, which Pokerbots play",
+            f"{rules.name} is not no-limit hold'em with equal stacks, as Pokerbots needs",
             value=rules.name,
         )
 
 
 def answer_text(betting: Betting, action: Action) -> str:
-    """An action as a client says it.
+    """Return the text of an action as a client sends it.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -65,9 +67,9 @@ def answer_text(betting: Betting, action: Action) -> str:
 
 
 def read_answer(state: HandState, line: str) -> Answer:
-    """What a client's line means; where it is illegal, a check or else a fold.
+    """Interpret a client's line; an illegal action becomes a check or else a fold.
 
-    A bet may be called a raise and the other way round; words behind a call do not matter.
+    BET and RAISE are interchangeable; words after a call are ignored.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -79,19 +81,19 @@ def read_answer(state: HandState, line: str) -> Answer:
         "'RAISE:3' is illegal, changed to FOLD"
     """
     word, *rest = line.strip().upper().split(":")
-    betting, wish = state.betting, None
+    betting, requested = state.betting, None
     if word == "DISCARD":
-        wish = _discard(rest)
+        requested = _discard(rest)
     elif word == "CHECK" and betting.is_discarding:
-        wish = KEEP
+        requested = KEEP
     elif word == "FOLD":
-        wish = FOLD
+        requested = FOLD
     elif (word == "CALL" and betting.to_call) or (word == "CHECK" and not betting.to_call):
-        wish = CALL
+        requested = CALL
     elif word in ("BET", "RAISE") and len(rest) == 1 and _is_number(rest[0]):
-        wish = raise_to(hand_total(betting, int(rest[0])))
-    if wish is not None and state.can(wish):
-        return Answer(wish)
+        requested = raise_to(hand_total(betting, int(rest[0])))
+    if requested is not None and state.can(requested):
+        return Answer(requested)
     instead = KEEP if betting.is_discarding else FOLD if betting.can_fold else CALL
     name = answer_text(betting, instead)
     return Answer(instead, f"{line[:40]!r} is illegal, changed to {name}")
@@ -109,7 +111,7 @@ def _is_number(text: str) -> bool:
 
 
 def legal_words(state: HandState) -> list[str]:
-    """What the actor may do, as GETACTION says it.
+    """Return the legal actions of the actor as words of GETACTION.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -127,7 +129,7 @@ def legal_words(state: HandState) -> list[str]:
 
 
 def posts(rules: GameRules, names: tuple[str, str]) -> list[str]:
-    """The blinds, the dealer's first."""
+    """Return the words of the blinds, the dealer's first."""
     pairs = sorted(zip(rules.blinds, names, strict=True))
     return [f"POST:{chips}:{name}" for chips, name in pairs]
 
@@ -135,7 +137,7 @@ def posts(rules: GameRules, names: tuple[str, str]) -> list[str]:
 def happened(
     before: HandState, action: Action, after: HandState, names: tuple[str, str], viewer: int
 ) -> list[str]:
-    """What an action and the cards that followed it look like to a player; `names` by player."""
+    """Return the words of an action and of the cards dealt after it, as one player sees them."""
     actor = before.betting.to_act[0]
     text = answer_text(before.betting, action)
     if action.kind == "d":
@@ -146,7 +148,7 @@ def happened(
 
 
 def ending(state: HandState, names: tuple[str, str]) -> Iterator[str]:
-    """What is said at the end of a hand, the same to both."""
+    """Yield the words at the end of a hand, the same for both players."""
     spent = state.betting.spent
     called = min(spent)
     for player, chips in enumerate(spent):

@@ -1,8 +1,8 @@
-"""A player of ours at an engine of MIT Pokerbots 2017.
+"""A client that plays at an engine of MIT Pokerbots 2017.
 
-The engine tells what happened, not what is so: the client replays the hand, and makes of it the
-view that our own table would give. Two things differ: the other's dealt cards stay unknown where it
-has swapped (a showdown shows what it holds), and so does the card that it gave away.
+The engine sends events, not states: the client replays the hand and builds the same view that a
+table of this package gives. Two things differ: the opponent's dealt cards stay unknown if it has
+swapped (a showdown shows the cards it holds), and so does the card that it gave away.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from equilibrist.players.player import Player, Result, View
 def play_pokerbots(
     rules: GameRules, wire: Wire, player: Player, patience: float = PATIENCE
 ) -> ClientMatch:
-    """Play a match at an engine until it hangs up; `NetworkError` where it makes no sense.
+    """Play a match at an engine until it hangs up; `NetworkError` if it sends an invalid line.
 
-    The player must have been reset. An engine that says nothing for `patience` seconds is an error.
+    The player must have been reset. It is an error if the engine sends nothing for `patience`
+    seconds.
     """
     check_rules(rules)
     chips: list[int] = []
@@ -42,14 +43,14 @@ def play_pokerbots(
             hand = _Hand(rules, words)
         elif kind == "GETACTION" and hand is not None:
             words.number()  # the pot
-            view = hand.hear(words)
+            view = hand.update(words)
             if view.state.actor != view.player:
-                raise words.error("asks out of turn")
+                raise words.error("asks for an action out of turn")
             wire.send(answer_text(view.betting, player.act(view)), patience)
         elif kind == "HANDOVER" and hand is not None:
             bank = words.number()
-            words.number()  # the other's
-            view = hand.hear(words)
+            words.number()  # the opponent's chips
+            view = hand.update(words)
             if not view.state.is_over:
                 raise words.error("ends a hand that is not over")
             chips.append(bank - hand.bank)
@@ -69,13 +70,13 @@ def _check_game(rules: GameRules, words: _Words) -> None:
     if (stack, blind) != (rules.stack_chips[0], rules.big_blind):
         raise NetworkError(
             f"the engine plays stacks of {stack} and a big blind of {blind}, "
-            f"not {rules.stack_chips[0]} and {rules.big_blind} as {rules.name} has",
+            f"not {rules.stack_chips[0]} and {rules.big_blind} as {rules.name} does",
             value=(stack, blind),
         )
 
 
 class _Words:
-    """The words of a line, one after the other."""
+    """A reader of the words of a line, one after the other."""
 
     def __init__(self, line: str) -> None:
         self.line = line
@@ -87,7 +88,7 @@ class _Words:
     def text(self) -> str:
         word = next(self._words, None)
         if word is None:
-            raise self.error("is cut off")
+            raise self.error("is truncated")
         return word
 
     def number(self) -> int:
@@ -95,7 +96,7 @@ class _Words:
 
     def as_number(self, word: str) -> int:
         if not word.removeprefix("-").isdecimal() or not word.isascii() or len(word) > 12:
-            raise self.error(f"has {word[:40]!r} for a number")
+            raise self.error(f"has {word[:40]!r} instead of a number")
         return int(word)
 
     def card(self) -> Card:
@@ -105,7 +106,7 @@ class _Words:
         try:
             return parse_card(word)
         except CardError:
-            raise self.error(f"has {word[:40]!r} for a card") from None
+            raise self.error(f"has {word[:40]!r} instead of a card") from None
 
     def many(self) -> list[str]:
         count = self.number()
@@ -115,25 +116,25 @@ class _Words:
 
 
 class _Hand:
-    """A hand as one client has heard of it."""
+    """A hand as known to one client."""
 
     def __init__(self, rules: GameRules, words: _Words) -> None:
         self.rules = rules
         self.number = words.number() - 1
         button = words.text()
         if button not in ("true", "false") or self.number < 0:
-            raise words.error("opens no hand")
+            raise words.error("does not start a hand")
         dealer = rules.first_players[0]
         self.me = dealer if button == "true" else 1 - dealer
         self.hole: Cards = (words.card(), words.card())
         self.bank = words.number()
-        self.shown: Cards = ()  # the other's hand at a showdown
+        self.shown: Cards = ()  # the opponent's hand at a showdown
         self.board: Cards = ()
         self.swaps: list[Swap] = []
         self.betting = Betting.start(rules)
 
-    def hear(self, words: _Words) -> View:
-        """Take in board and news of a line, and see where the hand is."""
+    def update(self, words: _Words) -> View:
+        """Apply the board and the events of a line, and return the view of the hand."""
         self.board = tuple(map(words.as_card, words.many()))
         try:
             for word in words.many():
@@ -142,7 +143,7 @@ class _Hand:
                 raise words.error(f"has {len(self.board)} board cards")
             return self._view()
         except (IllegalActionError, CardError, InvalidValueError) as error:
-            raise words.error(f"does not go on from the lines before: {error}") from None
+            raise words.error(f"does not fit the earlier lines: {error}") from None
 
     def _take(self, words: _Words, word: str) -> None:
         verb, *rest = word.split(":")
@@ -157,7 +158,7 @@ class _Hand:
         elif verb in ("CHECK", "CALL", "FOLD", "BET", "RAISE"):
             self.betting = self.betting.apply(self._action(words, verb, rest))
         elif verb not in ("POST", "DEAL", "REFUND", "WIN", "TIE"):
-            raise words.error(f"tells of {word[:40]!r}")
+            raise words.error(f"has an unknown event {word[:40]!r}")
 
     def _action(self, words: _Words, verb: str, rest: list[str]) -> Action:
         if verb in ("BET", "RAISE"):

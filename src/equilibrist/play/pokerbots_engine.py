@@ -1,11 +1,11 @@
 """The engine of MIT Pokerbots 2017: one match of two clients over TCP.
 
-Answers carry no state, so a line counts as the answer to the GETACTION it follows: whatever came
-before is forgotten when the question is sent. Illegal answers are checks or folds. A client has a
-time bank for the whole match, which also runs while it keeps the engine from sending; who spends
-it, hangs up, or sends without end ends the match, and the log (ACPC's, as for every match) holds
-all whole hands. Values that clients PUT after the last hand are read and not kept, for some
-seconds.
+Answers contain no state, so a line is the answer to the GETACTION that it follows: earlier lines
+are discarded when the question is sent. Illegal answers become checks or folds. A client has a time
+bank for the whole match, which also runs while it blocks the engine from sending. A client that
+spends it, hangs up or sends without end terminates the match; the log (in ACPC's format, as for
+every match) then contains all complete hands. Values that clients PUT after the last hand are read
+for some seconds and not stored.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from equilibrist.play.server import (
     Table,
     blame,
     check_match,
-    heard,
     match_header,
+    require_line,
     run_match,
 )
 from equilibrist.play.wire import Stopped, Wire
 
-TIME_BANK = 20.0  # seconds of a client for all its answers
+TIME_BANK = 20.0  # seconds that a client has for all its answers
 FAREWELL = 10.0  # seconds that both clients have together after the last hand
-_STAY = 0.2  # seconds after which a connection is not a port scan
+_STAY = 0.2  # seconds after which a connection is not considered a port scan
 
 
 def serve_pokerbots(
@@ -62,7 +62,7 @@ def serve_pokerbots(
     warn: Say = lambda line: None,
     watch: Callable[[float], None] = lambda share: None,
 ) -> ServedMatch:
-    """Play a match of so many hands with two connected clients; as `serve_match`."""
+    """Play a Pokerbots match of `hands` hands with two connected clients; see `serve_match`."""
     check_match(rules, names, hands)
     check_engine(rules, names, time_bank)
     seats = Seat(names[0], wires[0]), Seat(names[1], wires[1])
@@ -75,42 +75,45 @@ def serve_pokerbots(
 
 
 def is_greeting(line: str | None, waited: float) -> bool:
-    """Whether a connection stays, as clients do that are not spoken to yet.
+    """Return whether a connection has stayed long enough to be a client, which sends nothing first.
 
     Example:
         >>> is_greeting(None, waited=0.01), is_greeting(None, waited=1.0)
         (False, True)
     """
     if line is not None and line.startswith("VERSION"):
-        raise NetworkError(f"says {line[:40]!r}: it speaks acpc, and this engine pokerbots")
+        raise NetworkError(f"sends {line[:40]!r}: it speaks acpc, but this engine pokerbots")
     return waited >= _STAY
 
 
 def check_engine(rules: GameRules, names: tuple[str, str], time_bank: float) -> None:
-    """Raise unless the protocol can tell this match."""
+    """Raise `InvalidValueError` if the protocol does not support this match."""
     check_rules(rules)
     for name in names:
         if ":" in name or len(name.split()) != 1:
             raise InvalidValueError(
-                f"a name of Pokerbots is one word without a colon, not {name!r}", value=name
+                f"a Pokerbots name must be one word without a colon, not {name!r}", value=name
             )
     if names[0] == names[1]:
-        raise InvalidValueError(f"both players are called {names[0]}", value=names)
+        raise InvalidValueError(
+            f"both players are called {names[0]}; names must differ", value=names
+        )
     if not 0 < time_bank < 1e9:
         raise InvalidValueError(
-            f"a time bank is a number of seconds above zero, not {time_bank}", value=time_bank
+            f"a time bank must be a number of seconds above zero, not {time_bank}",
+            value=time_bank,
         )
 
 
 class _Engine(Table):
-    """What is said to both clients."""
+    """The engine's side of the protocol with both clients."""
 
     def __init__(
         self, rules: GameRules, seats: tuple[Seat, Seat], hands: int, bank: float, warn: Say
     ) -> None:
         self.rules, self.seats, self.hands, self.bank, self.warn = rules, seats, hands, bank, warn
         self.chips = [0, 0]  # won by each seat
-        self.last: tuple[list[str], list[str]] = ([], [])  # what each seat has not been told yet
+        self.last: tuple[list[str], list[str]] = ([], [])  # events not yet sent to each seat
 
     def greet(self) -> None:
         stack, blind = self.rules.stack_chips[0], self.rules.big_blind
@@ -132,12 +135,12 @@ class _Engine(Table):
             action = self._ask(state, order[actor])
             after = state.apply(action)
             for place, seat in enumerate(self.seats):
-                told = happened(state, action, after, names, order.index(seat))
-                self.last[place].extend(told)
+                words = happened(state, action, after, names, order.index(seat))
+                self.last[place].extend(words)
             state = after
         return state
 
-    def tell(self, state: HandState, order: Order) -> None:
+    def send_state(self, state: HandState, order: Order) -> None:
         names, payoffs = (order[0].name, order[1].name), state.payoffs()
         for place, seat in enumerate(self.seats):
             self.chips[place] += payoffs[order.index(seat)]
@@ -148,7 +151,7 @@ class _Engine(Table):
             self._send(seat, f"{line} {self._left(seat)}", state)
 
     def say_goodbye(self, seconds: float) -> None:
-        """Let both store what they like, and forget it."""
+        """Let both clients send values, and discard them."""
         deadline = time.monotonic() + seconds
         for seat in self.seats:
             with contextlib.suppress(NetworkError, Stopped):
@@ -156,10 +159,10 @@ class _Engine(Table):
         for seat in self.seats:
             with contextlib.suppress(Stopped):
                 if not self._has_finished(seat, deadline):
-                    self.warn(f"{seat.name} does not FINISH, after the last hand")
+                    self.warn(f"{seat.name} does not send FINISH after the last hand")
 
     def _has_finished(self, seat: Seat, deadline: float) -> bool:
-        """Read what a client stores until it has finished or time is up."""
+        """Read the values of a client until it has finished or time is up."""
         for _ in range(MOST_IGNORED):
             try:
                 line = seat.wire.receive(deadline - time.monotonic())
@@ -221,7 +224,7 @@ def _board(state: HandState) -> list[str]:
 
 
 def _counted(words: list[str]) -> str:
-    """Words behind their number.
+    """Return the number of words and the words, separated by spaces.
 
     Example:
         >>> _counted(["As", "Kd"])

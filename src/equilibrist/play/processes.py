@@ -1,11 +1,11 @@
-"""Bots that are processes of their own, started with the address of the dealer.
+"""Bots that run as separate processes, started with the address of the dealer.
 
 A command such as `./startme.sh` gets host and port as its last two words, as at the ACPC, unless it
-says where they go: `equilibrist connect {host} {port} always-call`.
+has placeholders for them: `equilibrist connect {host} {port} always-call`.
 
-A bot has a session and a process group of its own: a key pressed at the dealer's terminal does not
-reach it, and when the match is over the group is ended as a whole, with the processes that the bot
-has started.
+A bot has its own session and process group: a key pressed at the dealer's terminal does not reach
+it, and after the match the whole group is terminated, including the processes that the bot has
+started.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from collections.abc import Callable, Iterator
 
 from equilibrist.errors import NetworkError
 
-FAREWELL = 5.0  # seconds that bots have to leave by themselves after the match
-_GRACE = 1.0  # seconds that they have when they are told to
-_GLANCE = 0.02  # seconds between two looks whether they have left
+FAREWELL = 5.0  # seconds that bots have to exit by themselves after the match
+_GRACE = 1.0  # seconds that they have after each signal
+_GLANCE = 0.02  # seconds between two checks whether they have exited
 
 
 class Bot:
-    """A started process."""
+    """A bot process and the processes that it has started."""
 
     def __init__(self, command: str, host: str, port: int) -> None:
         self.command = command
@@ -50,13 +50,13 @@ class Bot:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process, or one that it has started, is still there."""
+        """Return whether the process, or one that it has started, is still running."""
         has_ended = self._process.poll() is not None
         try:
             os.killpg(self._process.pid, 0)
         except ProcessLookupError:
             return False
-        except PermissionError:  # another user's, which we cannot end
+        except PermissionError:  # a process of another user, which cannot be terminated
             return not has_ended
         return True
 
@@ -67,7 +67,7 @@ class Bot:
 
 
 def bot_words(command: str, host: str, port: int) -> list[str]:
-    """The words of a command with an address in them.
+    """Split a command into words and insert the address of the dealer.
 
     Example:
         >>> bot_words("./startme.sh --fast", "127.0.0.1", 4711)
@@ -87,7 +87,7 @@ def bot_words(command: str, host: str, port: int) -> list[str]:
 def stopped_at_exit(
     bots: list[Bot], is_hurried: Callable[[], bool] = lambda: False
 ) -> Iterator[None]:
-    """Ends all bots at the end, however it comes; they may leave by themselves unless hurried."""
+    """Terminate all bots on exit; unless `is_hurried`, they first have time to exit themselves."""
     try:
         yield
     finally:
@@ -103,4 +103,4 @@ def _wait_for(bots: list[Bot], seconds: float) -> None:
     """Wait until all bots have ended, or time is up."""
     deadline = time.monotonic() + seconds
     while any([bot.is_alive for bot in bots]) and time.monotonic() < deadline:  # noqa: C419
-        time.sleep(_GLANCE)  # looking at a process that has ended also buries it: look at each
+        time.sleep(_GLANCE)  # checking a process that has ended also reaps it: check each one

@@ -1,7 +1,7 @@
-"""The table as text: what a person sees of a hand, in four suit colours where a terminal has them.
+"""The table as text: a person's view of a hand, optionally in four suit colours.
 
-Everything is drawn from the person's `View`, so nothing hidden can appear; only `revealed`, for
-after the hand, is told what the player did and held.
+Everything is drawn from the person's `View`, so nothing hidden can appear; only `revealed`, used
+after the hand, shows the cards and strategy of the opponent.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from equilibrist.play.session import YOU, Decision
 from equilibrist.players.player import Result, View
 
 _STREETS = ("preflop", "flop", "turn", "river")
-_WIDTH = 14  # characters of a name
-_BACK = "▒▒"  # of a card that is not seen
+_WIDTH = 14  # width of a name in characters
+_BACK = "▒▒"  # back of a hidden card
 
 
 def table_lines(view: View, other: str, *, colour: bool = False) -> list[str]:
-    """The table at some point of a hand.
+    """Return the lines that show the table at one point of a hand.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -67,7 +67,7 @@ def _place(view: View) -> str:
 
 
 def story(betting: Betting, you: int, other: str) -> Iterator[str]:
-    """What was done so far, a line a round.
+    """Yield the actions so far in words, one line per round.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -81,15 +81,15 @@ def story(betting: Betting, you: int, other: str) -> Iterator[str]:
         words = []
         for action in actions:
             actor = now.to_act[0]
-            said = deed(now, action, second_person=actor == you)
-            words.append(f"{YOU if actor == you else other} {said}")
+            phrase = action_phrase(now, action, second_person=actor == you)
+            words.append(f"{YOU if actor == you else other} {phrase}")
             now = now.apply(action)
         if words:
             yield f"{_round_name(rules, round)}: {', '.join(words)}"
 
 
-def deed(betting: Betting, action: Action, *, second_person: bool = False) -> str:
-    """An action in words: "raises to 300", or "raise to 300" of you."""
+def action_phrase(betting: Betting, action: Action, *, second_person: bool = False) -> str:
+    """Return an action in words: "raises to 300", or "raise to 300" in the second person."""
     s = "" if second_person else "s"
     if action.kind == "r":
         total = action.amount or betting.min_raise_to
@@ -106,7 +106,7 @@ def _round_name(rules: GameRules, round: int) -> str:
 
 
 def result_line(result: Result) -> str:
-    """How a hand ended for you."""
+    """Return a line with the result of a hand for the person."""
     chips, view = result.chips, result.view
     text = f"you win {chips:,}" if chips > 0 else f"you lose {-chips:,}" if chips else "a tie"
     if not view.betting.is_showdown:
@@ -120,7 +120,7 @@ def result_line(result: Result) -> str:
 
 
 def revealed(decisions: Sequence[Decision], other: str, *, colour: bool = False) -> list[str]:
-    """What the player held and how often it would have done what, at each of its decisions."""
+    """Return lines with the opponent's cards and its probabilities at each of its decisions."""
     if not decisions:
         return []
     shown = cards_symbols(decisions[-1].view.hole, colour=colour)
@@ -128,8 +128,8 @@ def revealed(decisions: Sequence[Decision], other: str, *, colour: bool = False)
     for decision in decisions:
         betting = decision.view.betting
         if decision.mixture is None:
-            return [*lines, f"{other} has no mixed strategy that it could show"]
-        shares = ", ".join(f"{deed(betting, a)} {chance:.0%}" for a, chance in decision.mixture)
+            return [*lines, f"{other} has no mixed strategy to show"]
+        shares = ", ".join(f"{action_phrase(betting, a)} {p:.0%}" for a, p in decision.mixture)
         street = _round_name(decision.view.rules, betting.round)
-        lines.append(f"  {street}: {shares}; it {deed(betting, decision.action)}")
+        lines.append(f"  {street}: {shares}; it {action_phrase(betting, decision.action)}")
     return lines

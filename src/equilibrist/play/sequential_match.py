@@ -1,9 +1,9 @@
-"""Matches that stop when they are decided: parts are played until a sequential test can tell.
+"""Matches that stop when they are decided: parts are played until a sequential test decides.
 
-Every part is a match with deals of its own and memories reset, and grows with what is played, so
-that at most a fifth of all hands comes after the decision. The test looks after every deal, which
-it allows for (`evaluation.sequential`). It takes deals as independent, so it is not for players
-that learn.
+Every part is a match with its own deals and memories reset. Parts grow with the number of hands
+played, so that at most a fifth of all hands comes after the decision. The test is evaluated after
+every deal, and it accounts for this (`evaluation.sequential`). It assumes independent deals, so it
+is not valid for players that learn.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from equilibrist.games.rules import GameRules
 from equilibrist.play.match import Match, Pair, Runner, Watch, check_match, play_match
 from equilibrist.storage.stopping import Stopped
 
-_GROWTH = 4  # what is played before is so many times as long as a part
-_TELLING = 20  # parts before a twentieth of the hands are too short to tell how long others take
+_GROWTH = 4  # ratio of the hands played so far to the length of the next part
+_REPORTED = 20  # no progress is reported before 1 / 20 of the hands: the parts are too short
 _RULE = MixtureSPRT()
 
 
@@ -32,9 +32,9 @@ def play_until_sure(
     runner: Runner = "views",
     watch: Watch | None = None,
 ) -> tuple[Match, SequentialTest]:
-    """All that was played, as one match, and the test of its samples, in chips a hand.
+    """Play until a test decides; return all hands as one match, and the test, in chips per hand.
 
-    Asked to stop, this raises `Stopped`, whose `partial` are both as far as they are.
+    On a stop request, `Stopped` is raised; its `partial` is the match and the test so far.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -42,7 +42,7 @@ def play_until_sure(
         >>> leduc = get_game("leduc")
         >>> players = make_player("always-raise", leduc), make_player("always-fold", leduc)
         >>> match, test = play_until_sure(leduc, players, 10_000, runner="auto")
-        >>> test.is_decided, match.num_hands  # chips never vary, so nobody knows their spread
+        >>> test.is_decided, match.num_hands  # chips never vary, so their spread is unknown
         (False, 10000)
     """
     check_match(rules, players, most_hands, seed, duplicate, agreed_rounds)
@@ -52,10 +52,10 @@ def play_until_sure(
     while test.num_results < most and not test.is_decided:
         done = test.num_results
         deals = max(rule.first_look, done // _GROWTH)
-        deals = min(deals + deals % 2, most - done)  # as many hands in either seat
+        deals = min(deals + deals % 2, most - done)  # the same number of hands in each seat
 
-        def look(share: float, done: int = done, deals: int = deals) -> None:
-            if watch is not None and done * _TELLING >= most:
+        def report(share: float, done: int = done, deals: int = deals) -> None:
+            if watch is not None and done * _REPORTED >= most:
                 watch((done + share * deals) / most)
 
         part_seed = int(np.random.SeedSequence([seed, len(parts), 3]).generate_state(1)[0])
@@ -68,7 +68,7 @@ def play_until_sure(
                 duplicate=duplicate,
                 agreed_rounds=agreed_rounds,
                 runner=runner,
-                watch=look,
+                watch=report,
             )
         except Stopped as stopped:
             part = stopped.partial
@@ -83,6 +83,6 @@ def play_until_sure(
 
 
 def _joined(parts: list[Match], seed: int) -> Match:
-    """One match of the hands of several."""
+    """Join the hands of several matches into one match."""
     chips = np.concatenate([part.chips for part in parts], axis=1)
     return Match(parts[0].rules, parts[0].names, seed, chips, runner=parts[0].runner)

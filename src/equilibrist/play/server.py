@@ -1,22 +1,22 @@
 """The ACPC dealer: one match of two clients over TCP, its clocks and its log.
 
-As the reference dealer does:
+As in the reference dealer:
 
-- Every state goes to both clients, seat 0 first; only the client whose turn it is is listened to.
-  Lines that came before wait, and then are ignored unless they answer the very state of the turn.
+- Every state is sent to both clients, seat 0 first; only lines of the client to act are read.
+  Earlier lines wait and are then ignored unless they answer exactly the state of the turn.
 - A finished hand is logged, then its last state is sent. Seats change every hand.
 - A client has `response` milliseconds for an answer, `hand` for all its answers in a hand and
-  `mean_hand` a hand on average over the whole match. Who takes longer, or hangs up, ends the match:
-  the log then holds all whole hands and no SCORE.
+  `mean_hand` per hand on average over the whole match. A client that takes longer or hangs up
+  terminates the match: the log then contains all complete hands and no SCORE.
 
-What the reference leaves open: time is up as soon as any of the three is spent; a client that does
-not read what it is sent ends the match too, and so does one that sends `MOST_IGNORED` lines that
-are no answer in one turn; who hangs up after the last action of the last hand spoils nothing. The
-time that a client keeps the dealer from sending a line is its own. A client has `GREETING` seconds
-to say its version.
+Where the reference is unspecified, this dealer decides: time is up as soon as any of the three is
+spent; a client that does not read its lines terminates the match too, and so does one that sends
+`MOST_IGNORED` lines in one turn that are not answers; hanging up after the last action of the last
+hand has no effect. The time during which a client blocks the dealer from sending a line counts
+against the client. A client has `GREETING` seconds to send its version.
 
-Cards are a secret of the dealer: unless a seed is given it is drawn anew (`dealing.secret_seed`),
-and neither the log nor anybody is told before the match is over.
+The cards are secret: by default a new random seed is drawn (`dealing.secret_seed`), and it appears
+neither in the log nor elsewhere before the match is over.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from equilibrist.games.state import MAX_HAND_NUMBER, HandState
 from equilibrist.play.acpc import GREETING, check_version, read_answer
 from equilibrist.play.wire import Stopped, Wire
 
-Say: TypeAlias = Callable[[str], None]  # told a line: of the log, or a warning
+Say: TypeAlias = Callable[[str], None]  # called with a line of the log or a warning
 
-MOST_IGNORED = 1000  # lines of a client in one turn that are no answer
+MOST_IGNORED = 1000  # maximum number of lines of a client in one turn that are not answers
 SENDING = 0.05  # seconds that sending a line may take before the client's clock runs
 
 
 @dataclass(frozen=True)
 class TimeLimits:
-    """How long clients may take, milliseconds; the reference dealer's unless told."""
+    """Time limits of clients in milliseconds; the defaults are those of the reference dealer."""
 
     response: int = 600_000
     hand: int = 600_000
@@ -60,7 +60,7 @@ class TimeLimits:
 
     @property
     def comments(self) -> tuple[str, ...]:
-        """The lines of a log that tell them.
+        """The comment lines of a log that contain the limits.
 
         Example:
             >>> TimeLimits(response=1000).comments
@@ -84,7 +84,7 @@ class Seat:
 
     @contextlib.contextmanager
     def clock(self, free: float = 0.0) -> Iterator[None]:
-        """Count the time inside as the client's, but for the first `free` seconds."""
+        """Count the time of the block as the client's, except for the first `free` seconds."""
         start = time.monotonic()
         try:
             yield
@@ -94,46 +94,46 @@ class Seat:
             self.match_seconds += seconds
 
 
-Order: TypeAlias = tuple[Seat, Seat]  # who is player 0 and 1 of a hand
+Order: TypeAlias = tuple[Seat, Seat]  # players 0 and 1 of a hand
 
 
 @dataclass(frozen=True, eq=False)
 class ServedMatch:
-    """What became of a match."""
+    """The result of a match over TCP."""
 
     rules: GameRules
     names: tuple[str, str]  # in seat order
     seed: int
-    hands: int  # that were to be played
-    chips: list[int] = field(default_factory=list)  # won by seat 0 in each whole hand
-    ending: str = ""  # why it broke off; empty where it did not
+    hands: int  # number of hands to play
+    chips: list[int] = field(default_factory=list)  # won by seat 0 in each complete hand
+    ending: str = ""  # why the match ended early; empty if it did not
 
     @property
     def header(self) -> MatchHeader:
-        """The first line of the log, now with the seed."""
+        """The first line of the log, including the seed."""
         return match_header(self.rules, self.names, self.hands, self.seed)
 
     @property
     def is_finished(self) -> bool:
-        """Whether all hands were played."""
+        """Return whether all hands were played."""
         return len(self.chips) == self.hands and not self.ending
 
 
 class Table(Protocol):
-    """A protocol spoken with two clients; whatever goes wrong with one is a `NetworkError`."""
+    """A dealer's side of a network protocol with two clients; problems raise `NetworkError`."""
 
     seats: tuple[Seat, Seat]
 
     def greet(self) -> None:
-        """Whatever comes before the first hand."""
+        """Exchange the lines before the first hand."""
         ...
 
     def play(self, state: HandState, order: Order) -> HandState:
-        """Play a hand to its end; `order` is who is player 0 and 1 of it."""
+        """Play a hand to its end; `order` are players 0 and 1 of the hand."""
         ...
 
-    def tell(self, state: HandState, order: Order) -> None:
-        """Tell both how a hand ended."""
+    def send_state(self, state: HandState, order: Order) -> None:
+        """Send both clients the end of a hand."""
         ...
 
 
@@ -150,13 +150,13 @@ def serve_match(
     warn: Say = lambda line: None,
     watch: Callable[[float], None] = lambda share: None,
 ) -> ServedMatch:
-    """Play a match of so many hands with two connected clients, who are not hung up on.
+    """Play an ACPC match of `hands` hands with two connected clients; connections stay open.
 
-    `log` is told every line of the log when it is known, `warn` whatever a client did wrong,
-    `watch` the share of the hands that is played. Nothing that a client does raises. A match whose
-    wires are to stop ends early, as one that a client leaves.
+    `log` is called with every line of the log when it is known, `warn` with every error of a
+    client, `watch` with the fraction of the hands played. No behaviour of a client raises an error.
+    A match whose wires receive a stop request ends early, as if a client had left.
 
-    Without a seed the log begins with a header that hides it; `ServedMatch.header` does not.
+    Without a seed, the log starts with a header that hides the seed; `ServedMatch.header` shows it.
     """
     check_match(rules, names, hands)
     limits = limits or TimeLimits()
@@ -175,7 +175,7 @@ def run_match(
     log: Say,
     watch: Callable[[float], None],
 ) -> ServedMatch:
-    """The hands of a match by any protocol, behind the head of its log."""
+    """Play and log the hands of a match with any protocol, after the header of the log."""
     names = table.seats[0].name, table.seats[1].name
     chips: list[int] = []
     try:
@@ -186,7 +186,7 @@ def run_match(
             record = HandRecord.of(state, (order[0].name, order[1].name))
             log(log_line(record))
             chips.append(int(record.payoffs[number % 2]))
-            table.tell(state, order)
+            table.send_state(state, order)
             watch((number + 1) / hands)
     except (NetworkError, Stopped) as error:
         if len(chips) < hands:
@@ -197,25 +197,25 @@ def run_match(
 
 
 def check_match(rules: GameRules, names: tuple[str, str], hands: int) -> None:
-    """Raise unless a match can be played: before anybody is asked to connect."""
+    """Raise an error if a match cannot be played; to be called before clients connect."""
     whole_number(hands, "the number of hands", 1, MAX_HAND_NUMBER)
     check_names(names)
     if rules.num_players != 2:
         raise InvalidValueError(
-            f"{rules.name} has {rules.num_players} players; matches are of two", value=rules.name
+            f"{rules.name} has {rules.num_players} players; matches need two", value=rules.name
         )
 
 
 def match_header(
     rules: GameRules, names: tuple[str, str], hands: int, seed: int | None
 ) -> MatchHeader:
-    """The first line of the log; without a seed, one that hides it."""
+    """Return the header of a log; without a seed, one that hides the seed."""
     game = rules.name.replace(" ", "-") + ".game"
     return MatchHeader(f"{names[0]}.{names[1]}", game, hands, seed)
 
 
 class _Table(Table):
-    """The clients of an ACPC match, the clocks and the limits."""
+    """The dealer's side of an ACPC match: clients, clocks and limits."""
 
     def __init__(
         self,
@@ -229,20 +229,20 @@ class _Table(Table):
         self.match_limit = limits.mean_hand * hands
 
     def greet(self) -> None:
-        """Receive from both which version they speak."""
+        """Receive the protocol version of both clients."""
         deadline = time.monotonic() + self.greeting
         for seat in self.seats:
             try:
-                check_version(heard(seat.wire.receive(deadline - time.monotonic())))
+                check_version(require_line(seat.wire.receive(deadline - time.monotonic())))
             except NetworkError as error:
                 raise blame(seat, error) from None
 
     def play(self, state: HandState, order: Order) -> HandState:
-        """Play a hand to its end; `order` is who is player 0 and 1 of it."""
+        """Play a hand to its end; `order` are players 0 and 1 of the hand."""
         for seat in order:
             seat.hand_seconds = 0.0
         while (actor := state.actor) is not None:
-            self.tell(state, order)
+            self.send_state(state, order)
             seat = order[actor]
             try:
                 state = state.apply(self._answer(state, seat))
@@ -250,8 +250,8 @@ class _Table(Table):
                 raise blame(seat, error, state) from None
         return state
 
-    def tell(self, state: HandState, order: Order) -> None:
-        """Send everybody what it may see."""
+    def send_state(self, state: HandState, order: Order) -> None:
+        """Send every client its view of the state."""
         for seat in self.seats:
             try:
                 line = state_line(state, order.index(seat))
@@ -261,7 +261,7 @@ class _Table(Table):
                 raise blame(seat, error, state) from None
 
     def _answer(self, state: HandState, seat: Seat) -> Action:
-        """What a client does in its turn, made legal."""
+        """Return the action of a client in its turn, made legal."""
         start, left = time.monotonic(), self._left(seat)
         for _ in range(MOST_IGNORED):
             try:
@@ -269,15 +269,15 @@ class _Table(Table):
                     line = seat.wire.receive(left - (time.monotonic() - start))
             except NetworkError:
                 raise NetworkError(f"gave no answer in the {left:.3g} s it had left") from None
-            action, warning = read_answer(state, heard(line))
+            action, warning = read_answer(state, require_line(line))
             if warning:
                 self.warn(f"hand {state.hand_number}, {seat.name}: {warning}")
             if action is not None:
                 return action
-        raise NetworkError(f"sent {MOST_IGNORED:,} lines that are no answer")
+        raise NetworkError(f"sent {MOST_IGNORED:,} lines that are not answers")
 
     def _left(self, seat: Seat) -> float:
-        """Seconds that a client may still take for its answer."""
+        """Return the seconds that a client may still take for its answer."""
         left = min(
             self.limits.response / 1000,
             self.limits.hand / 1000 - seat.hand_seconds,
@@ -286,14 +286,14 @@ class _Table(Table):
         return max(left, 0.0)
 
 
-def heard(line: str | None) -> str:
-    """A line that was received; `NetworkError` where there was none."""
+def require_line(line: str | None) -> str:
+    """Return a received line; raise `NetworkError` if the connection was closed instead."""
     if line is None:
         raise NetworkError("has hung up")
     return line
 
 
 def blame(seat: Seat, error: NetworkError, state: HandState | None = None) -> NetworkError:
-    """The error that names who ended the match, and when."""
+    """Build the error that names the client that ended the match, and the hand."""
     when = "before the first hand" if state is None else f"in hand {state.hand_number}"
     return NetworkError(f"{seat.name} {error}, {when}: the match is over", value=seat.name)

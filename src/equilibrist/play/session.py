@@ -1,11 +1,11 @@
-"""A person at a table with a player: hand after hand, saved as they go, and resumed.
+"""A session of a person against a player, saved hand by hand, which can be resumed.
 
-The person is at seat 0 and called `you`. Deals are those of the seed, so hand n of a sitting is the
-same whenever it is played; whoever should not know the cards to come takes a `secret_seed`. It is
-saved with the hands, for the file is the person's own. Who leaves in the middle of a hand folds it
-to the first bet, checking until then, so that every hand that was dealt counts. A sitting that is
-resumed goes on with the next hand; the player is told again of the hands before, so that it may
-remember them.
+The person is at seat 0 and called `you`. Deals are those of the seed, so hand n of a session is the
+same whenever it is played; use a `secret_seed` if the person must not know future cards. The seed
+is saved with the hands, because the file belongs to the person. If the person leaves in the middle
+of a hand, it is checked and then folded to the first bet, so that every dealt hand counts. A
+resumed session continues with the next hand; the player receives the results of the earlier hands
+again, so that it can remember them.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ Ask: TypeAlias = Callable[[View], Action]  # may raise `Leave`
 
 
 class Leave(Exception):  # noqa: N818
-    """The person leaves the table."""
+    """Raised when the person leaves the table."""
 
 
 class Person(Player):
-    """Does what somebody says, until it leaves."""
+    """A player whose actions a person chooses, until the person leaves."""
 
     name = YOU
 
@@ -50,7 +50,7 @@ class Person(Player):
         self.has_left = False
 
     def act(self, view: View) -> Action:
-        """What is said; a fold, or a check, of somebody who has left."""
+        """Return the person's action; a check or a fold after the person has left."""
         if not self.has_left:
             try:
                 return self.ask(view)
@@ -59,20 +59,20 @@ class Person(Player):
         return nearest_action(view.betting, "f")
 
     def reset(self, seed: int) -> None:
-        """Nothing can be done about a person's memory."""
+        """Do nothing: a person's memory cannot be reset."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What the player did at one point of a hand."""
+    """One decision of the player: its view, its action and its mixed strategy."""
 
     view: View
     action: Action
-    mixture: Mixture | None  # None where the player cannot say
+    mixture: Mixture | None  # None if the player has no mixed strategy to show
 
 
 class _Watched(Player):
-    """A player whose decisions are kept."""
+    """A player whose decisions are recorded."""
 
     def __init__(self, player: Player) -> None:
         self.player, self.name = player, player.name
@@ -93,7 +93,7 @@ class _Watched(Player):
 
 @dataclass(eq=False)
 class Sitting:
-    """The hands of a person against a player so far."""
+    """A session: the hands of a person against a player so far."""
 
     rules: GameRules
     player: Player
@@ -104,7 +104,7 @@ class Sitting:
     def __post_init__(self) -> None:
         self._dealer = Dealer(self.rules, self.seed)
         self._dealer.skip(len(self.hands))
-        # After a break the player draws other numbers than it would have drawn.
+        # After a resume, the player's random numbers differ from those of an uninterrupted session.
         self.player.reset(_player_seed(self.seed, len(self.hands)))
         for record in self.hands:
             number = 1 - record.names.index(YOU)
@@ -113,7 +113,7 @@ class Sitting:
 
     @property
     def chips(self) -> list[int]:
-        """Won by the person in each hand."""
+        """Chips that the person won in each hand."""
         return [int(record.payoffs[record.names.index(YOU)]) for record in self.hands]
 
     def play(self, person: Person) -> HandRecord:
@@ -126,18 +126,18 @@ class Sitting:
         return record
 
     def log(self) -> MatchLog:
-        """The hands as a log."""
+        """Return the hands as a log."""
         names = (YOU, self.player.name)
         header = match_header(self.rules, names, len(self.hands), self.seed)
         return MatchLog(self.rules, names, tuple(self.hands), header)
 
     def save(self, path: Path, *, replace: bool = True) -> None:
-        """Write the hands, in one step: whatever happens, the file is the old or the new one."""
+        """Write the hands atomically: after any failure the file is the old or the new one."""
         write_hands(self.log(), path, replace=replace)
 
 
 def _player_seed(seed: int, hands: int) -> int:
-    """The seed of the player's random numbers, as hard to guess as that of the deals."""
+    """Return the seed of the player's random numbers, as hard to guess as that of the deals."""
     sequence = np.random.SeedSequence([seed, hands])
     if seed <= MOST_ACPC_SEED:
         return int(sequence.generate_state(1)[0])
@@ -145,9 +145,9 @@ def _player_seed(seed: int, hands: int) -> int:
 
 
 def resumed(rules: GameRules, player: Player, path: Path, seed: int | None = None) -> Sitting:
-    """The sitting of a file; a file that does not say its seed (other programs' PHH) needs one.
+    """Resume the session of a file; `seed` is needed if the file has none (PHH of other programs).
 
-    `RecordError` where the file is that of another player, or its deals are those of another seed.
+    Raises `RecordError` if the file is of another player or its deals are of another seed.
     """
     file = LogFile(path, rules)
     hands = list(file)
@@ -156,7 +156,7 @@ def resumed(rules: GameRules, player: Player, path: Path, seed: int | None = Non
     elif seed != file.seed:
         raise RecordError(f"{path} has the deals of seed {file.seed}, not {seed}", value=seed)
     if seed is None:
-        raise RecordError(f"{path} does not say its seed; give the seed", value=str(path))
+        raise RecordError(f"{path} does not contain its seed; specify the seed", value=str(path))
     names = (YOU, player.name)
     if hands and sorted(file.seats) != sorted(names):
         raise RecordError(
@@ -164,15 +164,17 @@ def resumed(rules: GameRules, player: Player, path: Path, seed: int | None = Non
             value=str(path),
         )
     if [record.hand_number for record in hands] != list(range(len(hands))):
-        raise RecordError(f"{path} is no sitting: hands are missing", value=str(path))
+        raise RecordError(f"{path} is not a complete session: hands are missing", value=str(path))
     whole = replay(MatchLog(rules, names, tuple(hands)), seed)
     return Sitting(rules, player, seed, list(whole.hands))
 
 
 def check_form(rules: GameRules, path: Path) -> None:
-    """Raise, before a hand is played, where its game cannot be written to such a file."""
+    """Raise `RecordError` if hands of a game cannot be written to a file with this suffix."""
     if path.suffix == ".phh":
-        raise RecordError(f"a .phh file is one hand; call it {path.stem}.phhs", value=str(path))
+        raise RecordError(
+            f"a .phh file contains one hand; call it {path.stem}.phhs", value=str(path)
+        )
     if path.suffix == ".phhs":
         state = HandState.start(rules, next(Dealer(rules, 0)))
         while not state.is_over:

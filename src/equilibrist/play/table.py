@@ -1,4 +1,4 @@
-"""One hand at a table in this process."""
+"""Playing of one hand between players in this process."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from equilibrist.players.player import Player, Result, View
 
 
 def play_hand(state: HandState, players: Sequence[Player], agreed_rounds: int = 0) -> HandRecord:
-    """Play a hand to its end and tell the players; `players` are in the order of the hand.
+    """Play a hand to its end and report the result to the players, given in the hand's order.
 
-    In the first `agreed_rounds` rounds all call by agreement, and nobody is asked. Raises
-    `IllegalActionError`, which names the player, where one does what the rules forbid.
+    In the first `agreed_rounds` rounds all players call without being asked. Raises
+    `IllegalActionError`, which names the player, if a player returns an illegal action.
 
     Example:
         >>> from equilibrist.games.catalog import get_game

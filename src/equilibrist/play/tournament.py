@@ -1,19 +1,20 @@
-"""Tournaments: everybody plays everybody, then a cross table and two ways to read it.
+"""Round-robin tournaments, their cross table and two rankings.
 
 A tournament is a TOML file:
 
     game = "holdem-limit"                    a game of the catalogue or a .game file
     players = ["always-call", "always-raise", "uniform"]
-    hands = 1000                             of each pair
-    duplicate = true                         default
-    seed = 7                                 default 0; all pairs play the same deals
-    agreed_rounds = 0                        1: both call before the flop
+    hands = 1000                             number of hands per pair
+    duplicate = true                         default: true
+    seed = 7                                 default: 0; all pairs play the same deals
+    agreed_rounds = 0                        default: 0; 1: both call before the flop
 
 A `--seed` given to `equilibrist tournament` replaces that of the file, also a `seed = 0`.
 
-*Bankroll* ranks by chips a hand against all others. *Instant runoff* takes out the player with the
-smallest bankroll, counts only the others' matches among themselves, and so on; it favours who loses
-to nobody over who wins most from the weak. Of equals the one named last goes first.
+*Bankroll* ranks by chips per hand against all others. *Instant runoff* removes the player with the
+smallest bankroll, counts only the matches between the others, and repeats this; it favours players
+that lose to nobody over players that win most from the weak. Among equals, the one named last is
+removed first.
 """
 
 from __future__ import annotations
@@ -38,15 +39,15 @@ from equilibrist.players.catalog import make_player
 from equilibrist.players.player import MOST_SEED
 from equilibrist.storage.stopping import Stopped
 
-MOST_PLAYERS = 1000  # 499,500 matches
+MOST_PLAYERS = 1000  # maximum number of players: 499,500 matches
 
 
 @dataclass(frozen=True)
 class Tournament:
-    """What is played."""
+    """The settings of a tournament: game, players and number of hands per pair."""
 
     game: str
-    players: tuple[str, ...]  # their texts
+    players: tuple[str, ...]  # texts of the players
     hands: int
     duplicate: bool = True
     seed: int = 0
@@ -60,22 +61,24 @@ class Tournament:
             )
         for name, times in Counter(self.players).items():
             if times > 1:
-                raise InvalidValueError(f"{name[:60]} is in the tournament twice", value=name)
+                raise InvalidValueError(
+                    f"{name[:60]} is in the tournament twice; players must differ", value=name
+                )
         whole_number(self.seed, "a seed", 0, MOST_SEED)
         whole_number(self.hands, "the number of hands", 1, MAX_HAND_NUMBER)
 
 
 @dataclass(frozen=True, eq=False)
 class CrossTable:
-    """What each of P players won from each other, chips a hand; the row wins from the column."""
+    """The chips per hand that each of P players won from each other: row from column."""
 
     names: tuple[str, ...]
-    rates: NDArray[np.float64]  # [P, P], not a number on the diagonal
+    rates: NDArray[np.float64]  # [P, P], NaN on the diagonal
     errors: NDArray[np.float64]  # [P, P] standard errors
 
     @classmethod
     def of(cls, names: Sequence[str], matches: dict[tuple[int, int], Match]) -> CrossTable:
-        """The table of matches by the places of their players."""
+        """Build the table from matches, given by the indices of their players."""
         rates, errors = np.full((2, len(names), len(names)), np.nan)
         for (i, j), match in matches.items():
             samples = match.results.rates
@@ -85,16 +88,16 @@ class CrossTable:
         return cls(tuple(names), rates, errors)
 
     def bankrolls(self, among: Sequence[int] | None = None) -> NDArray[np.float64]:
-        """Mean chips a hand of some players, or all, against the others of them."""
+        """Return the mean chips per hand of each player against the others (`among`: a subset)."""
         chosen = list(range(len(self.names)) if among is None else among)
         return np.nanmean(self.rates[np.ix_(chosen, chosen)], axis=1)
 
     def bankroll_ranking(self) -> list[int]:
-        """Places of the players, largest bankroll first."""
+        """Return the indices of the players, largest bankroll first."""
         return np.argsort(-self.bankrolls(), kind="stable").tolist()
 
     def runoff_ranking(self) -> list[int]:
-        """Places of the players, the winner of the runoff first.
+        """Return the indices of the players, the winner of the runoff first.
 
         Example:
             >>> rates = np.array([[np.nan, 1, -1], [-1, np.nan, 9], [1, -9, np.nan]])
@@ -111,7 +114,7 @@ class CrossTable:
 
 
 def play_tournament(tournament: Tournament, watch: Watch | None = None) -> CrossTable:
-    """Play all pairs; every player is made, and so checked, before the first hand."""
+    """Play all pairs; every player is built, and so checked, before the first hand."""
     rules = load_game(tournament.game)
     names = tournament.players
     pairs = list(itertools.combinations(range(len(names)), 2))
@@ -119,7 +122,7 @@ def play_tournament(tournament: Tournament, watch: Watch | None = None) -> Cross
     matches = {}
     for number, (i, j) in enumerate(pairs):
 
-        def look(share: float, number: int = number) -> None:
+        def report(share: float, number: int = number) -> None:
             if watch is not None:
                 watch((number + share) / len(pairs))
 
@@ -132,23 +135,23 @@ def play_tournament(tournament: Tournament, watch: Watch | None = None) -> Cross
                 duplicate=tournament.duplicate,
                 agreed_rounds=tournament.agreed_rounds,
                 runner="auto",
-                watch=look,
+                watch=report,
             )
         except Stopped:
             raise Stopped(
                 f"stopped in match {number + 1} of {len(pairs)}; a tournament has no table before "
-                "its end, and the same command plays it from the beginning"
+                "its end and cannot be resumed"
             ) from None
     return CrossTable.of(names, matches)
 
 
 def read_tournament(path: str | Path) -> Tournament:
-    """The tournament of a TOML file; `ParseError` names the file and the entry that is wrong."""
+    """Read a tournament from a TOML file; a `ParseError` names the file and the invalid entry."""
     return parse_tournament(read_text(path, ParseError), str(path))
 
 
 def parse_tournament(text: str, what: str = "the tournament") -> Tournament:
-    r"""The tournament of a TOML text; `what` names the text in errors.
+    r"""Parse a tournament from a TOML text; `what` names the text in error messages.
 
     Example:
         >>> parse_tournament('game = "leduc"\nplayers = ["uniform", "always-call"]\nhands = 40')
@@ -167,9 +170,9 @@ def parse_tournament(text: str, what: str = "the tournament") -> Tournament:
         if key == "players" and is_right:
             is_right = all(isinstance(player, str) for player in value)
         if not is_right:
-            wanted = {str: "a text", list: "a list of texts", int: "a whole number"}
-            right = wanted.get(kinds[key], "true or false")
-            raise ParseError(f"{what}: {key} is {right}, not {shown(value)}", value=value)
+            expected = {str: "a text", list: "a list of texts", int: "a whole number"}
+            right = expected.get(kinds[key], "true or false")
+            raise ParseError(f"{what}: {key} must be {right}, not {shown(value)}", value=value)
     for field in fields(Tournament)[:3]:
         if field.name not in entries:
             raise ParseError(f"{what} has no {field.name}; add a line `{field.name} = …`")

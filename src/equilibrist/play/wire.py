@@ -1,9 +1,9 @@
-"""Lines over TCP, in both directions, each within a time.
+"""Sending and receiving lines over TCP, with time limits.
 
-Sockets are wrapped so that what goes wrong is one `NetworkError`, and so that nobody at the other
-end can fill the memory or stop the clock: at most one line is held, sending has a time limit too.
-Times are totals: a byte now and then does not make them longer. Whoever waits also looks every
-tenth of a second whether it is to stop, and then raises `Stopped`.
+Sockets are wrapped so that every problem is one `NetworkError`, and so that the other end can
+neither fill the memory nor stop the clock: at most one line is buffered, and sending has a time
+limit too. Time limits are totals: single bytes do not extend them. A waiting call also checks every
+tenth of a second for a stop request, and then raises `Stopped`.
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ from typing import Self, TypeAlias
 
 from equilibrist.errors import NetworkError
 
-LONGEST_LINE = 4096  # bytes, its end included: a longer one is cut into several
-_MOST_PENDING = 256  # lines of the longest kind that are forgotten at a time
-_SHORTEST_WAIT = 1e-3  # seconds; zero would mean something else to a socket
-GLANCE = 0.1  # seconds between two looks at what else may have happened
+LONGEST_LINE = 4096  # bytes, including the line end: a longer line is split into several
+_MOST_PENDING = 256  # maximum number of longest lines that are discarded at a time
+_SHORTEST_WAIT = 1e-3  # seconds; zero has another meaning for a socket
+GLANCE = 0.1  # seconds between two checks for other events
 
-ShouldStop: TypeAlias = Callable[[], bool]  # whether to give up waiting, because somebody says so
+ShouldStop: TypeAlias = Callable[[], bool]  # returns whether to stop waiting
 
 
-def go_on() -> bool:
-    """Never stop."""
+def never_stop() -> bool:
+    """Return False: never request a stop."""
     return False
 
 
 class Stopped(Exception):  # noqa: N818
-    """Waiting was given up because it was asked for, not because anything went wrong."""
+    """Raised when waiting ends because of a stop request, not because of an error."""
 
 
 class Wire:
-    """A connected socket that carries lines; to be closed, or used in a `with`."""
+    """A connected socket that carries lines; a context manager that closes it."""
 
-    def __init__(self, link: socket.socket, should_stop: ShouldStop = go_on) -> None:
-        with contextlib.suppress(OSError):  # nobody is there any more
+    def __init__(self, link: socket.socket, should_stop: ShouldStop = never_stop) -> None:
+        with contextlib.suppress(OSError):  # the other end has gone
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.should_stop = should_stop
         self.address = "somebody"
-        with contextlib.suppress(OSError, IndexError):  # a socket without a network has none
+        with contextlib.suppress(OSError, IndexError):  # a local socket has no address
             self.address = str(link.getpeername()[0])
         self._link = link
         self._held = bytearray()
 
     def send(self, line: str, seconds: float | None = None) -> None:
-        """Send a line and its end; `NetworkError` where nobody reads it in time."""
+        """Send a line and its end; raise `NetworkError` if it is not read in time."""
         deadline = None if seconds is None else time.monotonic() + seconds
         data = memoryview(line.encode(errors="replace") + b"\r\n")
         while data:
@@ -57,13 +57,13 @@ class Wire:
                 data = data[self._link.send(data) :]
             except TimeoutError:
                 if deadline is not None and time.monotonic() >= deadline:
-                    reason = f"does not read what it is sent for {seconds:.3g} s"
+                    reason = f"does not read its lines for {seconds:.3g} s"
                     raise NetworkError(reason) from None
             except OSError:
                 raise NetworkError("has hung up") from None
 
     def receive(self, seconds: float | None = None) -> str | None:
-        """The next line without its end, None after the last; `NetworkError` if it is late."""
+        """Receive the next line without its end, None after the last; `NetworkError` if late."""
         deadline = None if seconds is None else time.monotonic() + seconds
         while (line := self._first()) is None:
             try:
@@ -71,7 +71,7 @@ class Wire:
                 received = self._link.recv(LONGEST_LINE)
             except TimeoutError:
                 if deadline is not None and time.monotonic() >= deadline:
-                    raise NetworkError(f"says nothing for {seconds:.3g} s") from None
+                    raise NetworkError(f"sends nothing for {seconds:.3g} s") from None
                 continue
             except OSError:
                 return None
@@ -82,7 +82,7 @@ class Wire:
         return line.decode(errors="replace").rstrip("\r\n")
 
     def peek(self) -> str | None:
-        """The next line if it is there, which stays; `NetworkError` where none will come."""
+        """Return the next line if available, without removing it; `NetworkError` at the end."""
         self._link.setblocking(False)
         while (line := self._first()) is None:
             try:
@@ -98,7 +98,7 @@ class Wire:
 
     @property
     def is_open(self) -> bool:
-        """Whether the other end is still there, as far as one can see from here."""
+        """Return whether the other end still seems to be connected."""
         self._link.setblocking(False)
         try:
             return bool(self._link.recv(1, socket.MSG_PEEK))
@@ -108,30 +108,30 @@ class Wire:
             return False
 
     def fileno(self) -> int:
-        """The number of the socket, for `select`."""
+        """Return the file descriptor of the socket, for `select`."""
         return self._link.fileno()
 
     def _first(self) -> bytes | None:
-        """The first line that is held, cut where it is too long; None before it is whole."""
+        """Return the first buffered line, truncated if too long; None if it is incomplete."""
         end = self._held.find(b"\n", 0, LONGEST_LINE) + 1
         if end or len(self._held) >= LONGEST_LINE:
             return bytes(self._held[: end or LONGEST_LINE])
         return None
 
     def drop_pending(self) -> None:
-        """Forget what has arrived so far; `NetworkError` where there is no end of it."""
+        """Discard the data received so far; raise `NetworkError` if it does not end."""
         self._held.clear()
         self._link.setblocking(False)
         for _ in range(_MOST_PENDING):
             try:
                 if not self._link.recv(LONGEST_LINE):
                     return
-            except OSError:  # nothing more is there, or nobody
+            except OSError:  # no more data, or no connection
                 return
-        raise NetworkError("sends more than anybody asked for")
+        raise NetworkError("sends too many unrequested lines")
 
     def close(self) -> None:
-        """Hang up; what was sent still arrives."""
+        """Close the connection; data already sent still arrives."""
         with contextlib.suppress(OSError):
             self._link.shutdown(socket.SHUT_WR)
         self._link.close()
@@ -143,7 +143,7 @@ class Wire:
         self.close()
 
     def _wait(self, deadline: float | None) -> None:
-        """Let the next call wait for a glance, or until the deadline if that is sooner."""
+        """Set the timeout of the next call to a short time, or to the deadline if sooner."""
         if self.should_stop():
             raise Stopped
         left = GLANCE if deadline is None else min(GLANCE, deadline - time.monotonic())
@@ -151,7 +151,7 @@ class Wire:
 
 
 def connect(host: str, port: int, seconds: float = 10.0) -> Wire:
-    """A connection to whoever listens there."""
+    """Connect to a listening port and return the wire."""
     try:
         return Wire(socket.create_connection((host, port), timeout=seconds))
     except OSError as error:
@@ -162,7 +162,7 @@ def connect(host: str, port: int, seconds: float = 10.0) -> Wire:
 
 
 class Listener:
-    """A port at which others may connect; 0 takes any that is free."""
+    """A port that accepts connections; port 0 selects any free port."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
         self.host = host
@@ -177,33 +177,33 @@ class Listener:
         self.port: int = self._socket.getsockname()[1]
 
     def accept(self, seconds: float | None = None) -> Wire:
-        """The next connection; `NetworkError` if none is made in time."""
+        """Wait for the next connection; raise `NetworkError` if there is none in time."""
         deadline = None if seconds is None else time.monotonic() + seconds
         while True:
             left = GLANCE if deadline is None else min(GLANCE, deadline - time.monotonic())
             if left <= 0:
-                raise self.nobody(seconds)
+                raise self.timeout_error(seconds)
             if select.select([self._socket], [], [], left)[0] and (wire := self.take()):
                 return wire
 
     def take(self) -> Wire | None:
-        """A connection that was made; None if there is none, or it is gone again."""
+        """Return a waiting connection; None if there is none or it has gone again."""
         self._socket.setblocking(False)
         try:
             return Wire(self._socket.accept()[0])
         except OSError:
             return None
 
-    def nobody(self, seconds: float | None) -> NetworkError:
-        """The error of a wait in vain."""
+    def timeout_error(self, seconds: float | None) -> NetworkError:
+        """Build the error for a wait without a connection."""
         return NetworkError(f"nobody connects to port {self.port} in {seconds or 0:.3g} s")
 
     def fileno(self) -> int:
-        """The number of the socket, for `select`."""
+        """Return the file descriptor of the socket, for `select`."""
         return self._socket.fileno()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._socket.close()
 
     def __enter__(self) -> Self:

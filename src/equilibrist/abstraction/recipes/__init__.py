@@ -1,4 +1,4 @@
-"""The catalogue of recipes: ways to put hands into buckets, one file each."""
+"""The catalogue of recipes: methods of grouping hands into buckets, one file per recipe."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from equilibrist.games.rules import GameRules
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe of the catalogue, with what it costs.
+    """A recipe of the catalogue, with its costs.
 
-    Costs are per hand on a board of the street before the last, where recipes spend nearly all
+    Costs are per hand on a board of the second-to-last street, where recipes spend nearly all
     memory and time, as measured on two cores (`abstraction/forecast.py`).
     """
 
@@ -31,9 +31,9 @@ class Recipe:
     builder: str  # import path of a function from a `RecipeRequest` to an `Abstraction`
     bytes_per_hand: float = 25.0
     nanoseconds_per_hand: float = 900.0
-    takes_numbers: bool = True  # of buckets; other recipes find as many buckets as there are
-    takes_flops: bool = False  # buckets can be cut over chosen flops
-    divides: bool = False  # numbers say into how many parts each bucket of the round before goes
+    takes_numbers: bool = True  # whether the caller chooses the numbers of buckets
+    takes_flops: bool = False  # whether buckets can be cut over chosen flops
+    divides: bool = False  # whether the numbers are parts per bucket of the previous round
 
     def num_buckets(self, numbers: Sequence[int]) -> tuple[int, ...]:
         """Return the number of buckets of each round."""
@@ -114,10 +114,10 @@ def build(
 ) -> Abstraction:
     """Build an abstraction by the name of its recipe.
 
-    `numbers` are the buckets of each round; for strength-potential the parts that each bucket is
-    divided into, cut over `flops` alone if some are given. Texture and lossless take no numbers.
-    Rounds that `keep` has are not computed again, the others are stored there, except by texture
-    and lossless, which take seconds.
+    `numbers` are the buckets of each round; for strength-potential, the number of parts that each
+    bucket is divided into, cut over `flops` only if some are given. Texture and lossless take no
+    numbers. Rounds that are stored in `keep` are not computed again; the others are stored there,
+    except by texture and lossless, which take seconds.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -130,7 +130,7 @@ def build(
 
 
 def num_buckets(recipe: str, numbers: Sequence[int]) -> tuple[int, ...]:
-    """Return the buckets of each round of an abstraction that was asked for by `numbers`.
+    """Return the number of buckets of each round of an abstraction requested with `numbers`.
 
     Example:
         >>> num_buckets("percentile", [5, 25]), num_buckets("strength-potential", [6, 7])
@@ -142,21 +142,23 @@ def num_buckets(recipe: str, numbers: Sequence[int]) -> tuple[int, ...]:
 def check_request(
     recipe: str, rules: GameRules, numbers: Sequence[int] | None, *, chosen: bool = False
 ) -> None:
-    """Raise an error, before any work, for a recipe or numbers of buckets that cannot be.
+    """Raise an error for an unknown recipe or impossible numbers of buckets.
 
-    `chosen`: the buckets are to be cut over some flops.
+    `chosen` is whether the buckets are to be cut over some flops only.
     """
     entry = RECIPES[recipe]
     if chosen and not entry.takes_flops:
         able = " and ".join(name for name, other in RECIPES.items() if other.takes_flops)
         raise InvalidValueError(
-            f"{able} alone is cut over chosen flops, not {recipe}", value=recipe
+            f"only {able} can be cut over chosen flops, not {recipe}", value=recipe
         )
     if not entry.takes_numbers:
         if numbers is not None:
-            raise InvalidValueError(f"{recipe} has as many buckets as there are: give no numbers")
+            raise InvalidValueError(
+                f"{recipe} determines its own numbers of buckets: do not give any"
+            )
     elif numbers is None:
-        raise InvalidValueError(f"{recipe} needs numbers of buckets, one a round", value=recipe)
+        raise InvalidValueError(f"{recipe} needs numbers of buckets, one per round", value=recipe)
     elif entry.divides:
         check_parts(rules, numbers)
     else:

@@ -1,8 +1,8 @@
-"""Buckets by the chance of winning, from the top down: GS2's abstraction.
+"""Buckets by the probability of winning, from the top down: GS2's abstraction.
 
-Every bucket's hands are clustered by their equity against a random hand, exactly (one number a
-hand: the best intervals are found by dynamic programming), and an integer program says how many
-parts each bucket gets. Source: Gilpin and Sandholm 2007 (GS2), as the GS3 paper describes it.
+The hands of every bucket are clustered optimally by their equity against a random hand (one number
+per hand: dynamic programming finds the best intervals), and an integer program chooses the number
+of parts of each bucket. Source: Gilpin and Sandholm 2007 (GS2), as described in the GS3 paper.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def expectation(
     progress: Progress | None = None,
     keep: Keep | None = None,
 ) -> Abstraction:
-    """Buckets of least error in equity, `numbers` of them in each round.
+    """Build buckets of least error in equity; `numbers` are the buckets of each round.
 
     Example:
         >>> from equilibrist.abstraction.streets import Streets
@@ -40,7 +40,7 @@ def expectation(
 
 
 def build(request: RecipeRequest) -> Abstraction:
-    """Build what the recipe is asked for."""
+    """Build the abstraction of a request."""
     return expectation(
         request.strengths, request.numbers, progress=request.progress, keep=request.keep
     )

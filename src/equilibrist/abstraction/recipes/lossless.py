@@ -1,9 +1,9 @@
-"""Suit isomorphism only: a bucket for every class of (hand, board), nothing lost.
+"""Lossless buckets: one for every class of (hand, board) up to suit isomorphism.
 
-Hands fall together exactly where a renaming of suits maps one to the other, boards and all. That
-is the exact game again, for decks small enough to number; it shows what every other recipe gives
-up. Rank equivalence (hands that differ in cards which cannot matter) is not attempted: where it
-holds exactly, `models.card_states` finds it (`ranks`), and elsewhere it is an approximation.
+Two hands share a bucket exactly if a renaming of suits maps one to the other, together with the
+boards. The result is the exact game, for decks small enough to number; it shows how much other
+recipes lose. Rank equivalence (hands that differ in irrelevant cards) is not used: where it is
+exact, `models.card_states` finds it (`ranks`), and elsewhere it is an approximation.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_CLASSES = 2_000_000
 
 
 def lossless(rules: GameRules) -> Abstraction:
-    """One bucket a class on every street.
+    """Build one bucket per class of hands on every street.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -62,27 +62,27 @@ def _check_size(rules: GameRules) -> None:
     most = max(deals_seen(rules)[1])
     if most > _MOST_CLASSES:
         raise InvalidValueError(
-            f"{rules.name} has {most:,} classes of hands in a round; a lossless abstraction keeps "
-            f"at most {_MOST_CLASSES:,}: take a smaller deck or another recipe",
+            f"{rules.name} has {most:,} classes of hands in a round; a lossless abstraction has "
+            f"at most {_MOST_CLASSES:,}: use a smaller deck or another recipe",
             value=most,
         )
 
 
 def _classes(streets: Streets, r: int) -> NDArray[np.int64]:
-    """Class of every hand on every board of a street, numbered on each board: [B, H]."""
+    """Return the class of every hand on every board of a street, numbered per board: [B, H]."""
     rules, boards = streets.rules, streets[r].boards
     pattern = [number for number in rules.num_board_cards[: r + 1] if number]
     if pattern:
         indexer = BoardIndexer(pattern, rules.deck, rules.num_hole_cards)
         return np.stack([indexer.states(tuple(board.tolist()))[0] for board in boards])
-    # Before any board: hands are what the smallest of their renamings is.
+    # Before the first board card: the class of a hand is the smallest of its renamings.
     classes = np.full((1, streets.num_hands), -1, np.int64)
     classes[0, streets.in_deck] = _smallest_images(streets)[streets.in_deck]
     return classes
 
 
 def _smallest_images(streets: Streets) -> NDArray[np.int64]:
-    """The first hand that renamings of the deck's suits make of each hand: [H]."""
+    """Return the smallest image of each hand under renamings of the deck's suits: [H]."""
     allowed = [
         row for row in streets.renamed if np.isin(row[streets.in_deck], streets.in_deck).all()
     ]
@@ -90,5 +90,5 @@ def _smallest_images(streets: Streets) -> NDArray[np.int64]:
 
 
 def build(request: RecipeRequest) -> Abstraction:
-    """Build what the recipe is asked for."""
+    """Build the abstraction of a request."""
     return lossless(request.rules)

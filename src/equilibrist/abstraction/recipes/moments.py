@@ -1,8 +1,8 @@
-"""Buckets by mean and spread of future equity: what the GS3 paper argues against.
+"""Buckets by mean and deviation of future equity, the approach that the GS3 paper argues against.
 
-A hand is the point (mean, standard deviation) of its equity on the last street, over all cards to
-come; two draws with the same moments look alike however different their futures are. Points are
-rounded to 1/512 so that millions of hands share a few thousand of them.
+A hand is the point (mean, standard deviation) of its equity on the last street, over all future
+cards; two draws with the same moments are not distinguished, however different their futures are.
+Points are rounded to 1/512 so that millions of hands share a few thousand of them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from equilibrist.abstraction.resume import Keep
 from equilibrist.abstraction.street_builder import divide_points, grow
 from equilibrist.abstraction.strength_cuts import expectations
 
-_STEPS = 512  # a moment is a whole number of these
+_STEPS = 512  # steps per unit; a moment is a whole number of steps
 
 
 def moments(
@@ -33,7 +33,7 @@ def moments(
     progress: Progress | None = None,
     keep: Keep | None = None,
 ) -> Abstraction:
-    """Buckets by two moments, `numbers` of them in each round; the last round by strength.
+    """Build buckets by two moments, `numbers` per round; the last round is divided by strength.
 
     Example:
         >>> from equilibrist.abstraction.streets import Streets
@@ -66,9 +66,9 @@ def moments(
 
 
 def moment_words(strengths: Strengths) -> list[Histograms]:
-    """Mean and deviation of equity of every street but the last, in one word: [B, H] each.
+    """Return mean and deviation of equity as words [B, H], for every street but the last.
 
-    A word is 1 + mean · 2¹⁶ + deviation, in steps; 0 where the board blocks the hand.
+    A word is 1 + mean · 2¹⁶ + deviation, in steps; 0 if the board blocks the hand.
     """
     streets = strengths.streets
     last = len(streets) - 1
@@ -88,13 +88,13 @@ def moment_words(strengths: Strengths) -> list[Histograms]:
 
 
 def _decode(words: Histograms) -> NDArray[np.float32]:
-    """Points [n, 2] of words [n]."""
+    """Decode words [n] into points [n, 2]."""
     steps = (words - np.uint64(1)).astype(np.int64)
     return np.stack([steps >> 16, steps & 0xFFFF], axis=1).astype(np.float32) / np.float32(_STEPS)
 
 
 def build(request: RecipeRequest) -> Abstraction:
-    """Build what the recipe is asked for."""
+    """Build the abstraction of a request."""
     return moments(
         request.strengths,
         request.numbers,

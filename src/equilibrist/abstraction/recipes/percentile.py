@@ -1,8 +1,8 @@
-"""Buckets of equal chance by hand strength, nested: Range of Skill's abstraction.
+"""Nested buckets of equal probability by hand strength: Range of Skill's abstraction.
 
-On each street the hands of every bucket are put in order of strength (equity against a random hand,
-all cards to come rolled out) and cut into parts of equal chance: 5-25-125-625 are quintiles four
-times. Source: Zinkevich, Bowling and Burch 2007, the abstraction of SmallBot2298.
+On each street the hands of every bucket are sorted by strength (equity against a random hand, over
+all future cards) and cut into parts of equal probability: 5-25-125-625 are quintiles on each of
+four streets. Source: Zinkevich, Bowling and Burch 2007, the abstraction of SmallBot2298.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def percentile(
     progress: Progress | None = None,
     keep: Keep | None = None,
 ) -> Abstraction:
-    """Equal parts of every bucket; each of `numbers` is a multiple of the one before.
+    """Divide every bucket into equal parts; each of `numbers` is a multiple of the previous one.
 
     Example:
         >>> from equilibrist.abstraction.streets import Streets
@@ -39,8 +39,8 @@ def percentile(
     for before, now in itertools.pairwise(numbers):
         if now % before:
             raise InvalidValueError(
-                f"{now} buckets are no multiple of {before}: percentiles cut every bucket into as "
-                "many parts",
+                f"{now} buckets are not a multiple of {before}: percentiles divide every bucket "
+                "into the same number of parts",
                 value=list(numbers),
             )
     return grow(
@@ -55,7 +55,7 @@ def percentile(
 
 
 def build(request: RecipeRequest) -> Abstraction:
-    """Build what the recipe is asked for."""
+    """Build the abstraction of a request."""
     return percentile(
         request.strengths, request.numbers, progress=request.progress, keep=request.keep
     )

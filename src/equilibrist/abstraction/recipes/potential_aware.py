@@ -1,14 +1,14 @@
-"""Buckets by where hands may go: GS3's potential-aware abstraction.
+"""Buckets by the future of hands: GS3's potential-aware abstraction.
 
 A hand is a histogram over clusters of the next street, whose hands are histograms over clusters of
-the street after, and so on down to the last street, where clusters are intervals of strength: what
-a cluster knows of all later streets arrives at the first. For the first round one such pass from
-the bottom up divides all hands; for each bucket of a round another pass, over the bucket's hands
-only, divides that bucket. How many parts each bucket gets is an integer program: the least sum of
-errors, weighted by chance, for the total wanted. The last round is divided by strength alone.
+the street after, and so on down to the last street, where clusters are intervals of strength: the
+first street takes all later streets into account. For the first round, one such bottom-up pass
+divides all hands; for each bucket of a later round, another pass over the bucket's hands divides
+that bucket. An integer program chooses the number of parts of each bucket: the least sum of errors,
+weighted by probability, for the requested total. The last round is divided by strength alone.
 
-Passes have 5 clusters on the last street, 10 on the one before, then 20: never fewer than the next
-street has, because a cluster's histogram has as many coordinates.
+Passes have 5 clusters on the last street, 10 on the previous one, then 20: never fewer than the
+next street, whose clusters are the coordinates of the histograms.
 
 Source: Gilpin, Sandholm and Sørensen 2007 (GS3), "Potential-aware automated abstraction".
 """
@@ -33,11 +33,11 @@ from equilibrist.abstraction.histograms import (
     points_of,
 )
 from equilibrist.abstraction.recipes.request import RecipeRequest
-from equilibrist.abstraction.resume import Keep, Part, kept
+from equilibrist.abstraction.resume import Keep, Part, load_or_compute
 from equilibrist.abstraction.street_builder import divide_points, grow
 from equilibrist.abstraction.strength_cuts import expectations, least_squares, spread
 
-CLUSTERS = (5, 10, 20)  # of a pass: last street, the one before, all others
+CLUSTERS = (5, 10, 20)  # clusters of a pass: last street, second-to-last, all others
 
 
 def potential_aware(
@@ -50,7 +50,7 @@ def potential_aware(
     progress: Progress | None = None,
     keep: Keep | None = None,
 ) -> Abstraction:
-    """Buckets by histograms of the future, `numbers` of them in each round.
+    """Build buckets by histograms of the future; `numbers` are the buckets of each round.
 
     Example:
         >>> from equilibrist.abstraction.streets import Streets
@@ -83,14 +83,14 @@ class _Search:
     def divide(
         self, r: int, before: Ints, num_parents: int, number: int
     ) -> tuple[Ints, NDArray[np.int32]]:
-        """The best `number` parts of all buckets before, by a pass for each of them."""
+        """Divide the previous buckets into the best `number` parts, with one pass per bucket."""
         groups = self._points(r, before, num_parents)
         return divide_points(
             before.shape, groups, number, restarts=self.restarts, seed=self.seed + r, keep=self.keep
         )
 
     def _points(self, r: int, before: Ints, num_parents: int) -> list[Points]:
-        """Hands of round `r` as histograms over clusters found from the bottom up, by parent."""
+        """Return the hands of round `r` as histograms over bottom-up clusters, by parent."""
         streets, last = self.strengths.streets, len(self.strengths.streets) - 1
         carried = {r: before}
         for q in range(r + 1, last):
@@ -113,7 +113,7 @@ class _Search:
         raise AssertionError("the pass ends at round r")
 
     def _label(self, q: int, shape: tuple[int, ...], groups: list[Points], wanted: int) -> Ints:
-        """Cluster of every hand of round `q` within its parent: [B, H]."""
+        """Return the cluster of every hand of round `q` within its parent: [B, H]."""
 
         def search(number: int) -> Part:
             points, weights, seed = (
@@ -138,12 +138,12 @@ class _Search:
 
 
 def _fits(size: int, wanted: int, part: Part) -> bool:
-    """Whether a part is a label below `wanted` for each of some points."""
+    """Return whether a part has a label below `wanted` for each of `size` points."""
     return len(part) == 1 and part[0].shape == (size,) and int(part[0].max()) < wanted
 
 
 def build(request: RecipeRequest) -> Abstraction:
-    """Build what the recipe is asked for."""
+    """Build the abstraction of a request."""
     return potential_aware(
         request.strengths,
         request.numbers,

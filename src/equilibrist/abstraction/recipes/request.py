@@ -1,4 +1,4 @@
-"""What a recipe is asked for."""
+"""The request that a recipe builds: the game and the options of the abstraction."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RecipeRequest:
     seed: int = 0
     flops: Sequence[Cards] = ()  # flops over which buckets are cut; empty for all
     progress: Progress | None = None
-    keep: Keep | None = None  # where finished rounds are stored and found again
+    keep: Keep | None = None  # store of finished rounds
 
     @functools.cached_property
     def streets(self) -> Streets:

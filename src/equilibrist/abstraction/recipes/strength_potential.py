@@ -3,18 +3,18 @@
 With n buckets in a round, n − 1 are classes of roll-out hand strength, "the classes for the
 strongest hands are smaller than those for mediocre and weak hands", and one is for "hands that are
 low in strength but have high potential, such as good draws to a flush or straight". The paper gives
-no numbers; ours, which may be changed:
+no numbers; the defaults of this module, which can be changed, are:
 
 - a class of strength is `taper` = 1.5 times as large as the next stronger one (six classes: 37, 24,
   16, 11, 7 and 5 % of the hands, weak to strong);
-- low in strength is a hand that leads now, against a random hand, less often than `low` = ½. It is
-  not roll-out strength that is low: that of a flush draw on the flop is about average;
-- high potential is positive potential, one card to come, of `high` = 0.2 or more: open-ended
+- a hand is low in strength if its probability of leading now, against a random hand, is below
+  `low` = ½. Roll-out strength is not used here: that of a flush draw on the flop is about average;
+- high potential is positive potential, with one card to come, of at least `high` = 0.2: open-ended
   straight draws (0.25) and flush draws (0.26), not inside straight draws (0.18).
 
-Rounds that not exactly one card follows have no potential: before the flop and on the river all n
+Only rounds that exactly one card follows have a potential: before the flop and on the river, all n
 buckets are classes of strength. Classes are cut over all boards of a street, or over chosen ones,
-and hold for every board. Buckets are sequences of classes, numbered `parent · n + class`, the draws
+and apply to every board. Buckets are sequences of classes, numbered `parent · n + class`, the draws
 last. Source: Billings et al. 2003, "Abstraction by bucketing".
 """
 
@@ -33,7 +33,7 @@ from equilibrist.abstraction.features import Ints, Progress, Strengths
 from equilibrist.abstraction.flop_subsets import chosen_boards
 from equilibrist.abstraction.potential import Potential, has_potential
 from equilibrist.abstraction.recipes.request import RecipeRequest
-from equilibrist.abstraction.resume import Keep, kept
+from equilibrist.abstraction.resume import Keep, load_or_compute
 from equilibrist.abstraction.scattergram import Cluster, cluster_hands, k_means
 from equilibrist.abstraction.streets import Streets
 from equilibrist.abstraction.strength_cuts import label, quantiles, spread
@@ -55,11 +55,11 @@ def strength_potential(
     progress: Progress | None = None,
     keep: Keep | None = None,
 ) -> Abstraction:
-    """PsOpti's buckets: `numbers` are the buckets that every bucket is divided into in each round.
+    """Build PsOpti's buckets; `numbers` are the parts that every bucket is divided into per round.
 
-    So 1, 6, 7, 8 are no distinction before the flop and PsOpti's 6-7-8 after it, 336 sequences in
-    all. With `flops`, classes are cut over the boards that continue these alone. `known` are
-    `potentials(streets)`, computed if not given. Rounds that `keep` has are not classified again.
+    So 1, 6, 7, 8 are one bucket before the flop and PsOpti's 6-7-8 after it, 336 sequences in
+    total. With `flops`, classes are cut only over the boards that continue these. `known` are
+    `potentials(streets)`, computed if not given. Rounds stored in `keep` are not classified again.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -70,7 +70,9 @@ def strength_potential(
     _check(strengths.streets, numbers, taper)
     for name, share in (("low", low), ("high", high)):
         if not 0.0 <= share <= 1.0:
-            raise InvalidValueError(f"{name} is a chance, 0 to 1, not {share}", value=share)
+            raise InvalidValueError(
+                f"{name} must be a probability, 0 to 1, not {share}", value=share
+            )
     potential_of = _potentials(strengths.streets, known, progress)
 
     def classify(r: int, number: int, counted: Ints) -> Ints:
@@ -96,11 +98,11 @@ def strength_potential_clusters(
     known: Known | None = None,
     progress: Progress | None = None,
 ) -> Abstraction:
-    """Clusters in the plane of roll-out strength and positive potential, which PsOpti considered.
+    """Build buckets by clusters in the plane of roll-out strength and positive potential.
 
-    `cluster` puts points [M, 2] with weights [M] into so many clusters, labels [M]; both axes are
-    in standard deviations of the street. Rounds without potential are cut by strength as in
-    `strength_potential`.
+    PsOpti's authors considered this variant. `cluster` divides points [M, 2] with weights [M] into
+    a number of clusters and returns labels [M]; both axes are in standard deviations of the street.
+    Rounds without potential are cut by strength as in `strength_potential`.
     """
     _check(strengths.streets, numbers, taper)
     potential_of = _potentials(strengths.streets, known, progress)
@@ -115,14 +117,15 @@ def strength_potential_clusters(
     return _build(strengths, numbers, taper, flops, classify, configuration, progress, None)
 
 
-# --- what both share ------------------------------------------------------------------------------
+# --- shared by both -------------------------------------------------------------------------------
 
 
 def _check(streets: Streets, numbers: Sequence[int], taper: float) -> None:
     check_parts(streets.rules, numbers)
     if not taper >= 1.0:
         raise InvalidValueError(
-            f"a class is taper times as large as the next stronger one: 1 or more, not {taper}",
+            f"taper, the size of a class relative to the next stronger one, must be at least 1, "
+            f"not {taper}",
             value=taper,
         )
 
@@ -153,7 +156,7 @@ def _build(
         return (np.where(strengths.tables[r] >= 0, table, -1).astype(np.int16),)
 
     classes = [
-        kept(keep, f"round{r + 1}", partial(classified, r, number))[0]
+        load_or_compute(keep, f"round{r + 1}", partial(classified, r, number))[0]
         for r, number in enumerate(numbers[:-1])
     ]
     say(f"{numbers[-1]} classes in round {len(numbers)}")
@@ -173,7 +176,7 @@ def _build(
 def _potentials(
     streets: Streets, known: Known | None, progress: Progress | None
 ) -> Callable[[int], Potential | None]:
-    """Potential of a round, computed when it is asked for unless it is known."""
+    """Return a function that gives the potential of a round, computed on demand if not known."""
 
     def potential_of(r: int) -> Potential | None:
         if known is not None or not has_potential(streets.rules, r):
@@ -186,7 +189,7 @@ def _potentials(
 
 
 def _shares(number: int, taper: float) -> NDArray[np.float64]:
-    """Shares of classes of strength, weakest first, each `taper` times the next."""
+    """Return the shares of the classes of strength, weakest first, each `taper` times the next."""
     shares = taper ** -np.arange(number, dtype=np.float64)
     return shares / shares.sum()
 
@@ -194,16 +197,16 @@ def _shares(number: int, taper: float) -> NDArray[np.float64]:
 def _strength_classes(
     strengths: Strengths, r: int, counted: Ints, shares: NDArray[np.float64]
 ) -> Ints:
-    """Classes of strength of all hands on a street's boards: [B, H].
+    """Return the classes of strength of all hands on a street's boards: [B, H].
 
-    Hands whose `counted` [B, H] is 0 have the given shares; what is −1 counts for nothing.
+    The given shares apply to the hands whose `counted` [B, H] is 0; those with −1 are ignored.
     """
     cut = quantiles(spread(strengths, r, counted, 1), shares)
     return label(strengths, r, np.zeros_like(counted), cut)
 
 
 def build(request: RecipeRequest) -> Abstraction:
-    """Build what the recipe is asked for."""
+    """Build the abstraction of a request."""
     return strength_potential(
         request.strengths,
         request.numbers,
