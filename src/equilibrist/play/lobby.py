@@ -93,7 +93,7 @@ class Lobby:
             if wire is not None:
                 wire.close()
 
-    def _look(self, seats: int) -> None:
+    def _update(self, seats: int) -> None:
         """Wait a moment, accept connections, and give free seats to clients that have greeted."""
         doors = list(dict.fromkeys(self.doors))
         unknown = [guest.wire for guest in self._guests if not guest.is_ready]

@@ -194,7 +194,7 @@ class _Engine(Table):
     def _answer(self, seat: Seat) -> str:
         try:
             with seat.clock():
-                return heard(seat.wire.receive(self._seconds(seat)))
+                return require_line(seat.wire.receive(self._seconds(seat)))
         except NetworkError:
             if self._seconds(seat) > 0:
                 raise

@@ -38,9 +38,9 @@ WAYS = ["cc", "rc", "crc", "rrc", "crrc"]
 
 
 def solved(bot: GluedBot, folder: Path) -> list[str]:
-    """Solve a bot's models and glue them; what was told."""
-    told: list[str] = []
-    for model in composing.models(bot, folder, told.append):
+    """Solve a bot's models and glue them; return what was reported."""
+    reported: list[str] = []
+    for model in composing.models(bot, folder, reported.append):
         prepared = training.open_or_start(model.bot, folder / model.name, model.description, seed=0)
         training.run(model.bot, prepared, target=training.target_chips(bot, prepared[0]))
     composing.keep_glued(bot, folder, reported.append)

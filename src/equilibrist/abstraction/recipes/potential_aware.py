@@ -129,7 +129,7 @@ class _Search:
                 start = time.perf_counter()
                 name = f"pass{q + 1}-{number}"
                 fits = partial(_fits, int(group.inverse.max()) + 1, wanted)
-                (found,) = kept(
+                (found,) = load_or_compute(
                     self.keep, name, partial(search, number), whole=False, fits=fits, seconds=taken
                 )
                 taken = time.perf_counter() - start
