@@ -138,7 +138,7 @@ def test_invalid_classes_are_refused(buckets):
     with pytest.raises(InvalidValueError, match="do not fit"):
         transitions(build("strength-potential", SMALL, [2, 2, 2]), counts)
     same = [np.zeros(number, np.int64) for number in buckets.num_buckets]
-    with pytest.raises(InvalidValueError, match="siblings are of different ones"):
+    with pytest.raises(InvalidValueError, match="siblings must have different classes"):
         transitions(buckets, counts, classes=(same, same))
 
 
