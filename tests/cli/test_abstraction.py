@@ -85,7 +85,7 @@ def test_what_does_not_fit_is_refused_unless_forced(tmp_path, monkeypatch):
     [
         (("percentil", "--buckets", "5,25,125"), "did you mean percentile"),
         (("percentile", "--buckets", "5,25"), "3 rounds"),
-        (("percentile", "--buckets", "5,24,125"), "no multiple"),
+        (("percentile", "--buckets", "5,24,125"), "not a multiple"),
         (("percentile", "--buckets", "5,x"), "whole numbers"),
         (("percentile", "--buckets", "5,25," + "9" * 5000), "whole numbers"),
         (("strength-potential", "--buckets", "5,5,5", "--flops", "9" * 5000), "not 9999"),

@@ -273,7 +273,7 @@ def check_blocked(artefact: Artefact, name: str, streets: Streets, r: int) -> No
         if not np.array_equal(table[some] < 0, blocked | is_foreign):
             raise damaged(
                 artefact.folder / artefact.files[name].file,
-                "has a bucket for a blocked hand, or no bucket for a hand that is not blocked",
+                "has a bucket for a hand that the board blocks, or no bucket for another hand",
             )
 
 

@@ -155,7 +155,7 @@ def check_request(
     if not entry.takes_numbers:
         if numbers is not None:
             raise InvalidValueError(
-                f"{recipe} determines its own numbers of buckets: do not give any"
+                f"{recipe} determines its own numbers of buckets: give no numbers"
             )
     elif numbers is None:
         raise InvalidValueError(f"{recipe} needs numbers of buckets, one per round", value=recipe)
