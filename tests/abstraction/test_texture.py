@@ -276,7 +276,10 @@ def test_flop_textures_are_wetness_times_three_and_volatility() -> None:
         (lambda: wetness([(0.5, 1.0, 2.0)]), "integer array"),
         (lambda: volatility([(0, 1, 2, 3)]), "volatility needs flops"),
         (lambda: strength_classes([(0, 1)], [(1, 2, 3)]), "row 0 repeats a card"),
-        (lambda: strength_classes([(0, 1, 2)], [(4, 5, 6)]), "hole cards of 1 boards must have shape"),
+        (
+            lambda: strength_classes([(0, 1, 2)], [(4, 5, 6)]),
+            "hole cards of 1 boards must have shape",
+        ),
     ],
 )
 def test_wrong_cards_are_named(ask, message: str) -> None:
