@@ -6,6 +6,6 @@ __version__ = "0.1.0.dev0"
 
 if _os.name != "posix":
     raise ImportError(
-        "Equilibrist needs Linux, macOS or another POSIX system, whose locks keep two runs out of "
-        "one folder; on Windows use it within WSL"
+        "Equilibrist needs the file locks of Linux, macOS or another POSIX system; on Windows use "
+        "it within WSL"
     )
