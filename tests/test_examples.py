@@ -25,7 +25,7 @@ def test_the_demo_trains_plays_and_goes_on_from_what_is_there(tmp_path, monkeypa
     solution = Solution.load("bots/smallbot-quick/solution")
     assert solution.certificate.exploitability <= 0.05  # chips, of 10 a big blind: 5 mbb/g
     assert text.count("1,000 duplicate hands") == len(hands) == 3
-    assert "the deals of 40,000 sampled boards, not that in the real game" in text
+    assert "the deals of 40,000 sampled boards, not in the real game" in text
     assert "play smallbot-quick" in text
     assert "exploit bots/smallbot-quick/solution" in text
     for row in solution.trace:

@@ -59,7 +59,7 @@ SIGNALS = {"KILL": 9, "TERM": 15, "INT": 2, "HUP": 1}
 EXITS = {"TERM": 143, "INT": 130, "HUP": 129}
 BAD = ("numbers", "refused", "traceback", "hang", "exit", "wordless", "late", "deaf", "lost",
        "two owners")  # fmt: skip
-_KEPT = re.compile(r"sav|kept|keep|checkpoint|resume|goes on|go on|written", re.IGNORECASE)
+_KEPT = re.compile(r"sav|kept|keep|checkpoint|resume|continue|goes on|go on|written", re.IGNORECASE)
 _LIMIT = 300.0  # seconds of a run
 _LATE, _DEAF = 1.0, 3.0  # seconds, without those of waiting for a core
 _MOST_LATE = 20.0  # seconds with them

@@ -19,8 +19,8 @@ from equilibrist.version import __version__
 
 if _os.name != "posix":
     raise ImportError(
-        "Equilibrist needs Linux, macOS or another POSIX system, whose locks keep two runs out of "
-        "one folder; on Windows use it within WSL"
+        "Equilibrist needs the file locks of Linux, macOS or another POSIX system; on Windows use "
+        "it within WSL"
     )
 
 if TYPE_CHECKING:

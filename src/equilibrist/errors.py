@@ -7,23 +7,23 @@
      │    ├── GameFileError     an ACPC game definition
      │    ├── BetMenuError      bet sizes and raise caps
      │    └── RecordError       a state line, log line, hand history or node name
-     ├── InvalidValueError      a number or array outside what is possible (also a ValueError)
+     ├── InvalidValueError      a number or array outside its valid range (also a ValueError)
      ├── UnknownNameError       no game, pattern or node of that name (also a ValueError)
      ├── StorageError           a folder or file that cannot be read, trusted or written
-     ├── NetworkError           a connection that cannot be made or that broke off
-     ├── IllegalActionError     the rules forbid this action in this state
-     └── SolverError            a method ended without a solution that passes its check
+     ├── NetworkError           a connection that failed or was lost
+     ├── IllegalActionError     an action that the rules forbid in this state
+     └── SolverError            a method that ended without a solution that passes its check
 
 Each message is one sentence that says what is wrong and what would be right. `value` is the
-offending thing and `position` says where it stood (a character offset, a line number, an index),
-None where there is no such place.
+offending value and `position` its place (a character offset, a line number, an index), or None if
+there is no such place.
 """
 
 from __future__ import annotations
 
 
 class EquilibristError(Exception):
-    """Base of every error raised on purpose.
+    """Base class of every error that Equilibrist raises on purpose.
 
     Example:
         >>> error = EquilibristError("cannot do that", value="x", position=3)
@@ -62,11 +62,11 @@ class RecordError(ParseError):
 
 
 class InvalidValueError(EquilibristError, ValueError):
-    """A number or array outside what is possible."""
+    """A number or array outside its valid range."""
 
 
 class UnknownNameError(EquilibristError, ValueError):
-    """No such name in a catalogue; the message offers the nearest one."""
+    """A name that is not in a catalogue; the message suggests the nearest one."""
 
 
 class StorageError(EquilibristError):
@@ -74,12 +74,12 @@ class StorageError(EquilibristError):
 
 
 class NetworkError(EquilibristError):
-    """A connection that cannot be made or that broke off."""
+    """A connection that failed or was lost."""
 
 
 class IllegalActionError(EquilibristError):
-    """The rules forbid this action in this state; the message says what is legal."""
+    """An action that the rules forbid in this state; the message says what is legal."""
 
 
 class SolverError(EquilibristError):
-    """A method ended without a solution that passes its check; the message says what to try."""
+    """A method without a solution that passes its check; the message says what to try."""

@@ -52,7 +52,7 @@ def test_a_mix_is_of_limit_hold_em_by_default_and_of_no_other_betting():
     assert rules_text(open_strategy("always-call").strategy.tree.rules) == rules_text(
         get_game("holdem-limit")
     )
-    with pytest.raises(InvalidValueError, match="holdem-nolimit is no limit game"):
+    with pytest.raises(InvalidValueError, match="holdem-nolimit is not a limit game"):
         open_strategy("always-call", get_game("holdem-nolimit"))
 
 
@@ -81,9 +81,9 @@ def test_a_stored_strategy_is_of_one_game(folder):
 
 def test_what_is_no_strategy_of_buckets_is_refused(folder, tmp_path):
     for text in ("always-cal", str(tmp_path), "x" * 300):
-        with pytest.raises(StorageError, match=r"is no strategy: name a bot \("):
+        with pytest.raises(StorageError, match=r"is not a strategy: give a bot \("):
             open_strategy(text)
-    with pytest.raises(StorageError, match="which nobody plays"):
+    with pytest.raises(StorageError, match="which cannot be played"):
         open_strategy(str(folder / "counts"))
     game = exact_game(get_game("kuhn"))
     plans = fixed_mix(game, (0, 1, 0))

@@ -162,7 +162,7 @@ def test_logs_and_histories_are_replaced_only_by_force(run, tmp_path):
     assert (folder / "0-0000000.phh").read_text() != before["0-0000000.phh"]
     (folder / "mine.phh").write_text("precious")
     result = run(*other, "--phh", folder)
-    assert (result.returncode, "histories of something else" in result.stderr) == (2, True)
+    assert (result.returncode, "histories that no match wrote" in result.stderr) == (2, True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.swapped.log", "hands"]
 
 
@@ -178,7 +178,7 @@ def test_a_full_disk_leaves_the_old_log_and_the_report(run, tmp_path, monkeypatc
         assert result.returncode == 2
         assert "leave" not in result.stdout
         assert "4 hands, seed 3" in result.stdout
-        assert "No space left on device; nothing that was there is lost" in result.stderr
+        assert "No space left on device; existing files are unchanged" in result.stderr
         assert result.stderr.count("\n") == 1
     monkeypatch.undo()
     assert before == {path.name: path.read_text() for path in (log, *folder.iterdir())}
@@ -210,8 +210,8 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_the_match(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cup.toml").write_text('game = "none"\nplayers = ["a", "b"]\nhands = 2\n')
     for name, words in (
-        ("no/such.png", "there is no such folder"),
-        ("picture.txt", "pictures are "),
+        ("no/such.png", "its folder does not exist"),
+        ("picture.txt", "file types are "),
         ("x" * 300 + ".png", "File name too long"),
     ):
         result = run(*command.split(), "--plot", name)
@@ -231,13 +231,13 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_the_match(
         (("match", "uniform", "uniform", "--hands", "0"), "from 1 to"),
         (("match", "uniform", "uniform", "--hands", "7", "--duplicate"), "even number, not 7"),
         (("match", "uniform", "uniform", "--game", "ludec"), "did you mean leduc"),
-        (("match", "uniform", "uniform", "--log", "no/such/folder.log"), "is no folder"),
+        (("match", "uniform", "uniform", "--log", "no/such/folder.log"), "is not a folder"),
         (("match", "uniform", "uniform", "--matches", "2", "--log", "x.log"), "of one match"),
         (("match", "mix:1,2,3", "uniform"), "sum to 1"),
         (("match", "poki", "uniform", "--runner", "tables"), "not both tables"),
         (("match", "uniform", "uniform", "--game", "kuhn", "--postflop"), "agreed rounds"),
         (("match", "aadapti", "uniform", "--until-sure"), "aadapti learns"),
-        (("match", "uniform", "poki", "--until-sure", "--matches", "2"), "leave --matches"),
+        (("match", "uniform", "poki", "--until-sure", "--matches", "2"), "leave out --matches"),
         (("tournament", "none.toml"), "cannot read"),
         (("match", "lbr:" * 20_000, "uniform", "--game", "discard-holdem"), "not to lbr"),
         (("match", "uniform", "uniform", "--hands", "9" * 5000), "--hands"),

@@ -223,8 +223,8 @@ def test_every_step_is_forecast_and_refused_where_memory_is_short(bots, run, ans
     first = run("train", "tiny").stderr
     for step in ("buckets: ", "counts: ", "solution: "):
         assert f"  {step}" in first
-    assert "there already" not in first
-    assert run("train", "tiny").stderr.count("there already") == 2
+    assert "already done" not in first
+    assert run("train", "tiny").stderr.count("already done") == 2
     shutil.rmtree(bots)
     needed = needs(TINY, get_game("royal-holdem"), bots, 1).solution.bytes
     monkeypatch.setattr("equilibrist.solving.forecast.available_bytes", lambda: needed * 3 // 4)
@@ -291,14 +291,14 @@ def test_a_folder_that_cannot_be_is_named(bots, run, tmp_path):
     [
         (("train", "smalbot"), "did you mean smallbot"),
         (("train", "ectomnyx"), "did you mean ectomynx"),
-        (("train", "smallbot", "--hands", "3"), "smallbot is solved to a target: --to, --seconds"),
+        (("train", "smallbot", "--hands", "3"), "smallbot is solved to a target: use --to"),
         (("train", "smallbot", "--to", "0"), "target must be above zero"),
         (("train", "smallbot", "--seconds", "-1"), "seconds must be above zero"),
         (("reproduce", "range-of-skill"), "`equilibrist train smallbot` makes bots/smallbot"),
-        (("reproduce", "rang-of-skill"), "there are psopti, gs3, range-of-skill"),
+        (("reproduce", "rang-of-skill"), "choose one of psopti, gs3, range-of-skill"),
         (("reproduce", "psopti"), "`equilibrist train psopti1` makes bots/psopti1"),
-        (("reproduce", "gs3", "--plot", "a.png"), "gs3 has no use for --plot"),
-        (("reproduce", "cfr-plus", "--hands", 4), "cfr-plus has no use for --hands"),
+        (("reproduce", "gs3", "--plot", "a.png"), "gs3 does not use --plot"),
+        (("reproduce", "cfr-plus", "--hands", 4), "cfr-plus does not use --hands"),
         (("match", "smallbot", "uniform"), "`equilibrist train smallbot` makes bots/smallbot"),
     ],
 )
@@ -361,7 +361,7 @@ def test_a_glued_bot_is_trained_model_by_model_listed_and_played(bots, answer):
     first = model.plans[0].copy()
     first[-1] += 1e-9
     replace(model, plans=(first, model.plans[1])).save(bots / "glued/postflop-rc")
-    with pytest.raises(StorageError, match="`equilibrist train glued` glues these"):
+    with pytest.raises(StorageError, match="`equilibrist train glued` to glue these"):
         strategy_of("glued")
     composing.keep_glued(get_bot("glued"), bots / "glued")
     assert strategy_of("glued").name == "strategy"

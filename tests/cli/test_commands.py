@@ -175,9 +175,9 @@ BAD = [
     (("tree", "/missing\n\x1b[31m"), "/missing\\n\\x1b[31m"),
     (("tree", "leduc", "--node", "cx"), "'x'"),
     (("tree", "leduc", "--node", "r0"), "'r0' at character 1"),
-    (("tree", "leduc", "--rounds", "3"), "rounds 1 to 2"),
-    (("tree", "leduc", "--rounds", "0"), "rounds 1 to 2"),
-    (("tree", "leduc", "--rounds", "2-1"), "rounds 1 to 2"),
+    (("tree", "leduc", "--rounds", "3"), "are 1 to 2"),
+    (("tree", "leduc", "--rounds", "0"), "are 1 to 2"),
+    (("tree", "leduc", "--rounds", "2-1"), "are 1 to 2"),
     (("tree", "leduc", "--rounds", "two"), "'two'"),
     (("tree", "holdem-limit", "--max-raises", "3 x"), "'x'"),
     (("tree", "holdem-limit", "--max-raises", "9" * 5000), "0 to 255"),
@@ -196,14 +196,14 @@ BAD = [
     (("play", "uniform", "--out", "x" * 300), "File name too long"),
     (("train", "smallbot", "--out", "x" * 300), "File name too long"),
     (("exploit", "x" * 300), "File name too long"),
-    (("exploit", "x" * 300, "--real-game"), "is no strategy"),
+    (("exploit", "x" * 300, "--real-game"), "is not a strategy"),
     (("match", "solution:" + "x" * 300, "uniform"), "File name too long"),
     (("tree", "holdem-limit", "--bets", "50%"), "limit game"),
     (("tree", "holdem-nolimit", "--bets", "50%,ten"), "'ten'"),
     (("tree", "holdem-limit", "--rounds", "2-4", "--pot", "-4"), "pot of -4"),
     (("games", "show", "poker"), "no game is called 'poker'"),
     (("games", "--json", "show", "kuhn"), "games show GAME --json"),
-    (("games", "--seed", "3", "show", "kuhn"), "stand behind it"),
+    (("games", "--seed", "3", "show", "kuhn"), "write the options after show"),
     (("tree", "x" * 300), "no game is called"),
     (("tree", "x" * 300 + ".game"), "File name too long"),
     (("tree", "leduc", "--node", "cc/cx"), "'x' at character 5"),
@@ -255,7 +255,7 @@ def test_help_loads_nothing_heavy():
         (OSError(errno.ENOMEM, "Cannot allocate memory"), "not enough memory", 1),
         (RecursionError(), "nested too deeply", 2),
         (UnicodeEncodeError("ascii", "é", 0, 1, "ordinal not in range"), "not in range", 2),
-        (OSError(errno.ENOSPC, "No space left on device"), "write the answer: No space", 1),
+        (OSError(errno.ENOSPC, "No space left on device"), "write the output: No space", 1),
         (OSError(errno.ENAMETOOLONG, "File name too long", "x" * 300), "cannot use xxx", 2),
     ],
 )
@@ -281,7 +281,7 @@ def test_a_limit_on_memory_that_nothing_can_be_loaded_in_is_one_sentence():
     )
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.count("\n") == 1
-    assert "(ulimit -v) is 390 MiB, and the compiled libraries need" in result.stderr
+    assert "(ulimit -v) is 390 MiB, but the compiled libraries need" in result.stderr
 
 
 def test_a_library_that_is_broken_is_a_traceback(monkeypatch):
@@ -331,7 +331,7 @@ def test_threads_are_as_many_as_numba_has():
 def test_every_command_checks_its_threads(run, command, threads):
     result = run(*command, "--threads", threads)
     assert (result.returncode, result.stdout) == (2, "")
-    assert "--threads is 1 to the" in result.stderr
+    assert "--threads must be 1 to" in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -371,7 +371,7 @@ def test_a_hand_is_ranked_where_numba_is_off():
     assert "high card, ace" in result.stdout
 
 
-FULL = "equilibrist: cannot write the answer: No space left on device"
+FULL = "equilibrist: cannot write the output: No space left on device"
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_progress_tells_speed_change_and_head_to_head(run):
     assert "1 cycles of 20,000 hands, 20,000 to play, about " in said
     assert "iB of memory" in said.splitlines()[0]
     line = next(line for line in said.splitlines() if line.startswith("cycle 1: "))
-    for words in ("probabilities changed by", "mbb/g (95 %) from the strategy before", "hands/s"):
+    for words in ("probabilities changed by", "mbb/g (95 %) from the previous strategy", "hands/s"):
         assert words in line
 
 
@@ -119,13 +119,13 @@ def test_the_improved_bot_is_trained_listed_and_played(home, answer):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--to", 3), "ectomynx learns in cycles: --cycles, --hands, not --to"),
+        (("--to", 3), "ectomynx learns in cycles: use --cycles and --hands, not --to"),
         (("--cycles", 0), "the number of cycles is at least 1, not 0"),
         (("--hands", 0), "a cycle has at least one hand"),
         (("--cleaning", 1), "cleaning is from 0 to 1"),
         (("--update", "regret"), "only ectomynx-frc has a choice"),
         (("--rate", "nan"), "a rate is above zero and finite, not nan"),
-        (("--force",), "learns in cycles: --cycles, --hands, not --force"),
+        (("--force",), "learns in cycles: use --cycles and --hands, not --force"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(home, run, arguments, words):

@@ -55,14 +55,14 @@ def test_one_history_and_none(answer, tmp_path):
 
 def test_deals_are_checked_against_the_seed(match, run, answer):
     path, _ = match
-    assert "all deals are those of seed 3" in run("log", path, "--replay").stdout
+    assert "all deals match seed 3" in run("log", path, "--replay").stdout
     assert answer("log", path, "--replay")["replayed"] is True
     path.write_text(path.read_text().replace(" 40 3\n", " 40 4\n"))
     wrong = run("log", path, "--replay")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "seed 4 deals" in wrong.stderr
     path.write_text(path.read_text().replace(" 40 4\n", " 40 " + "?" * 39 + "\n"))
-    assert "does not say the seed" in run("log", path, "--replay").stderr
+    assert "does not state the seed" in run("log", path, "--replay").stderr
     assert answer("log", path)["seed"] is None
 
 

@@ -187,7 +187,7 @@ def test_an_abstraction_and_its_counts_go_on_to_the_same_hash(run, answer, tmp_p
     with pressed(monkeypatch, "equilibrist.abstraction.resume.write_artefact", 1):
         found = run(*line, "--out", out)
     assert found.returncode == 130
-    assert "finished parts are in" in found.stderr
+    assert "finished parts are saved in" in found.stderr
     assert answer(*line, "--out", out, "--resume")["hash"] == clean["hash"]
     line = ("joint", out)
     counted = answer(*line, "--out", tmp_path / "counts")

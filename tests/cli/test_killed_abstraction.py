@@ -218,7 +218,7 @@ def test_only_the_same_work_is_resumed(run, tmp_path):
     assert run(*same, "--out", out, "--resume")[0] == 0
     assert "is complete: nothing is left to do" in run(*same, "--out", out, "--resume")[2]
     missing = run(*same, "--out", tmp_path / "none", "--resume")[2]
-    assert "holds no abstraction to go on with" in missing
+    assert "holds no abstraction to resume" in missing
 
 
 def test_altered_parts_are_not_believed(tmp_path):
@@ -266,7 +266,7 @@ def test_a_full_disk_is_one_sentence_and_finished_rounds_stay(run, tmp_path):
     with longest_file(1200):
         code, text, error = run(*command, "--out", out)
     assert (code, text) == (2, "")
-    assert "File too large; nothing that was there is lost; go on with --resume" in error
+    assert "File too large; existing files are unchanged; continue later with --resume" in error
     assert sorted(open_artefact(out).arrays) == ["round1.0", "round1.1"]
     _, text, _ = run(*command, "--out", out, "--resume", "--json")
     _, whole, _ = run(*command, "--out", tmp_path / "b", "--json")
@@ -287,7 +287,7 @@ def test_a_disk_full_of_counts_keeps_those_before(run, tmp_path, monkeypatch):
         patch.setattr(os, "fsync", full)
         code, text, error = run(*command, "--out", out)
     assert (code, text) == (2, "")
-    assert "No space left on device; nothing that was there is lost; go on with --resume" in error
+    assert "No space left on device; existing files are unchanged; continue later with" in error
     _, text, _ = run(*command, "--out", out, "--resume", "--json")
     _, whole, _ = run(*command, "--out", tmp_path / "whole", "--json")
     assert json.loads(text)["hash"] == json.loads(whole)["hash"]

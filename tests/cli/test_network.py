@@ -171,7 +171,7 @@ def test_a_dealer_stopped_before_its_match_leaves_the_old_log(run, tmp_path):
     result = run("dealer", "leduc", "--log", log, "--force")
     thread.join()
     assert (result.returncode, result.stdout) == (143, "")
-    assert "stopped before the match began" in result.stderr
+    assert "stopped before the match started" in result.stderr
     assert log.read_text() == "an old log"
     assert [path.name for path in tmp_path.iterdir()] == ["match.log"]
 
@@ -225,7 +225,7 @@ def test_deals_are_secret_unless_a_seed_is_given(answer, run, tmp_path):
     assert data["seed"] > 2**100
     assert str(data["seed"]) in log.read_text().splitlines()[0]
     told = run("log", log, "--replay")
-    assert f"all deals are those of seed {data['seed']}" in told.stdout
+    assert f"all deals match seed {data['seed']}" in told.stdout
     log.write_text(log.read_text().replace(str(data["seed"]), str(data["seed"] ^ 1)))
     assert run("log", log, "--replay").returncode == 2
     for player in players:
@@ -244,7 +244,7 @@ def test_a_client_that_plays_no_hand_exits_with_1(run):
         thread.join()
     assert result.returncode == 1
     assert result.stderr == (
-        "equilibrist: the dealer hung up before the first hand; "
+        "equilibrist: the dealer disconnected before the first hand; "
         "does it play leduc by the protocol acpc?\n"
     )
     assert "0 hands" in result.stdout
@@ -272,10 +272,10 @@ def test_names_that_an_ascii_locale_could_not_read_are_logged_as_they_are():
     ("arguments", "words"),
     [
         (("dealer", "leduc", "--log", "x" * 300), "File name too long"),
-        (("dealer", "leduc", "--seed", str(2**128)), "--seed is 0 to 2**128 - 1"),
+        (("dealer", "leduc", "--seed", str(2**128)), "--seed must be 0 to 2**128 - 1"),
         (("dealer", "ludec"), "did you mean leduc"),
         (("dealer", "leduc", "--hands", "0"), "the number of hands"),
-        (("dealer", "leduc", "--port", "1,2,3"), "one port or two"),
+        (("dealer", "leduc", "--port", "1,2,3"), "--port must be one port"),
         (("dealer", "leduc", "--port", "99999"), "0 to 65535"),
         (("dealer", "leduc", "--names", "Ann"), "two names"),
         (("dealer", "leduc", "--names", "Ann,B|b"), "without : and |"),

@@ -113,13 +113,13 @@ def test_classes_may_be_cut_over_flops(answer, tmp_path):
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        (("solve", "{0}/classes", "--rounds", "4-2"), "no model of rounds 4 to 2"),
-        (("solve", "{0}/classes", "--rounds", "2-4"), "has rounds 1 to 3"),
-        (("solve", "{0}/classes", "--rounds", "some"), "'some' names no rounds"),
-        (("solve", "{0}/classes", "--rounds", "9" * 5000), "names no rounds"),
+        (("solve", "{0}/classes", "--rounds", "4-2"), "not 4 to 2"),
+        (("solve", "{0}/classes", "--rounds", "2-4"), "are 1 to 3"),
+        (("solve", "{0}/classes", "--rounds", "some"), "'some' does not name rounds"),
+        (("solve", "{0}/classes", "--rounds", "9" * 5000), "does not name rounds"),
         (("solve", "{0}/classes", "--rounds", "2-3", "--pot", "7"), "cannot share a pot of 7"),
-        (("solve", "{0}/classes", "--pot", "8"), "leave --pot out"),
-        (("solve", "{0}/classes", "--last-bet", "4"), "rounds left out at the end"),
+        (("solve", "{0}/classes", "--pot", "8"), "leave out --pot"),
+        (("solve", "{0}/classes", "--last-bet", "4"), "rounds are left out at the end"),
         (("joint", "{0}/classes", "--flops", "0"), "not 0"),
         (("joint", "{0}/classes", "--flops", "9" * 5000), "not 9999"),
         (("joint", "{0}/classes", "--flops", "9999"), "not 9999"),
@@ -127,7 +127,7 @@ def test_classes_may_be_cut_over_flops(answer, tmp_path):
         (("joint", "{0}/classes", "--flops", "AsKs,AsKsQs"), "boards of one street"),
         (("joint", "{0}/classes", "--flops", "2s3s"), "outside the deck"),
         (("joint", "{0}/classes", "--flops", "3", "--boards", "100"), "not both"),
-        (("joint", "{0}/classes", "--flops", "3", "--resume"), "only whole counts"),
+        (("joint", "{0}/classes", "--flops", "3", "--resume"), "only when all deals are counted"),
         (("abstract", "percentile", "--flops", "3", "--buckets", "3,9"), "not percentile"),
         (
             ("abstract", "strength-potential", "--buckets", "200,3,3,3"),
@@ -146,7 +146,7 @@ def test_wrong_input_is_one_sentence(run, folder, tmp_path, command, words):
 
 
 def test_what_has_no_joint_is_solved_whole_and_a_part_plays_nothing(answer, run, folder, tmp_path):
-    assert "give --joint" in run("solve", "leduc", "--rounds", "2-2").stderr
+    assert "add --joint" in run("solve", "leduc", "--rounds", "2-2").stderr
     assert get_game("leduc").num_rounds == 2
     answer(
         "solve", folder / "classes", "--joint", folder / "counts", "--rounds", "2-3",

@@ -129,7 +129,7 @@ def test_a_run_that_is_asked_to_stop_keeps_its_flops_and_the_finished_estimate(
     assert found.returncode == 130
     assert found.stdout == ""
     assert "stopping after this flop" in found.stderr
-    assert f"stopped after 10 of {whole['all_flops']} flops; kept in {out}" in found.stderr
+    assert f"stopped after 10 of {whole['all_flops']} flops; saved in {out}" in found.stderr
     stored = open_artefact(out)
     assert stored.arrays["done"].sum() == 10
     wanted = {"exploitability": estimate["exploitability"], "unit": "mbb/g"}
@@ -171,7 +171,7 @@ def test_verify_computes_flops_of_a_certificate_again(answer, run, game, tmp_pat
     runs.save(forged, out)
     result = run("verify", out)
     assert result.returncode != 0
-    assert "worth something else than the certificate says" in result.stderr
+    assert "another value than the certificate states" in result.stderr
 
 
 def test_other_limit_games_are_walked_plainly(answer):
@@ -192,12 +192,12 @@ def test_wrong_input_is_told_in_one_sentence(run, game, tmp_path):
     real = ("--real-game", "--game", game)
     run("exploit", MIX, *real, "--out", tmp_path / "response")
     cases = {
-        ("always-cal",): "always-cal is no strategy: name a bot",
-        ("mix:1,1,1",): "mix:1,1,1 is no mix; write the chances",
-        ("always-call", "--game", "leduc", "--flops", "9"): "leduc has no flops to keep",
-        ("always-call", "--game", "holdem-nolimit"): "holdem-nolimit is no limit game",
+        ("always-cal",): "always-cal is not a strategy: give a bot",
+        ("mix:1,1,1",): "mix:1,1,1 is not a mix; write the probabilities",
+        ("always-call", "--game", "leduc", "--flops", "9"): "leduc is not hold'em and has no flops",
+        ("always-call", "--game", "holdem-nolimit"): "holdem-nolimit is not a limit game",
         ("always-call", "--flops", "100000"): "--flops is",
-        (MIX[:-1] + "4", "--out", tmp_path): "is no mix",
+        (MIX[:-1] + "4", "--out", tmp_path): "is not a mix",
         ("always-fold", "--out", tmp_path / "response"): "holds a response to mix:0.1,0.6,0.3",
     }
     for arguments, message in cases.items():
@@ -207,7 +207,7 @@ def test_wrong_input_is_told_in_one_sentence(run, game, tmp_path):
         assert message in result.stderr
     result = run("exploit", tmp_path / "response", "--flops", "9")
     assert result.returncode == 2
-    assert "--flops is for --real-game" in result.stderr
+    assert "--flops needs --real-game" in result.stderr
 
 
 def test_bots_tell_the_certificate_of_what_they_play(tmp_path, monkeypatch):

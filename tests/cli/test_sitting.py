@@ -127,7 +127,7 @@ def test_a_full_disk_keeps_the_hands_before(sit, tmp_path, monkeypatch):
     monkeypatch.setattr(output_file.os, "fsync", _full)
     result = sit("ssss", "always-call", "--out", path, "--resume")
     assert result.returncode == 2
-    assert "No space left on device; nothing that was there is lost" in result.stderr
+    assert "No space left on device; existing files are unchanged" in result.stderr
     assert result.stderr.count("\n") == 1
     assert path.read_text() == before
     assert [file.name for file in tmp_path.iterdir()] == ["evening.log"]
@@ -143,8 +143,8 @@ def _full(number):
         (("always-call", "--out", "x" * 300), "File name too long"),
         (("always-call", "--out", "x.log", "--resume", "--force"), "give one"),
         (("pokie",), "did you mean poki"),
-        (("always-call", "--resume"), "name the file"),
-        (("always-call", "--out", "no/such/x.log"), "is no folder"),
+        (("always-call", "--resume"), "--resume needs --out"),
+        (("always-call", "--out", "no/such/x.log"), "is not a folder"),
         (("always-call", "--out", "x.phhs", "--game", "leduc"), "is not hold'em"),
     ],
 )
@@ -161,7 +161,7 @@ def test_a_file_is_not_overwritten(sit, tmp_path):
     path.write_text("precious")
     result = sit("", "always-call", "--out", path)
     assert result.returncode == 2
-    assert "--resume goes on with it" in result.stderr
+    assert "--resume continues it" in result.stderr
     assert path.read_text() == "precious"
     result = sit("ssss", "always-call", "--out", path, "--force", "--hands", 1)
     assert result.returncode == 0

@@ -32,9 +32,9 @@ def test_a_solution_is_saved_exploited_shown_and_verified(answer, run, tmp_path)
     assert table["checked"] == ["checksums", "schema"]
     verified = answer("verify", folder)
     assert (verified["kind"], verified["checked"]) == ("solution", ["checksums", "schema"])
-    assert "checksums find damage, not forgery" in run("verify", folder).stdout
-    assert "(every checksum is right)" in run("exploit", folder).stdout
-    assert "(every checksum is right)\nhand" in run("show", folder).stdout
+    assert "checksums detect damage, not forgery" in run("verify", folder).stdout
+    assert "(all checksums match)" in run("exploit", folder).stdout
+    assert "(all checksums match)\nhand" in run("show", folder).stdout
 
 
 def test_a_resumed_run_has_the_numbers_of_one_never_stopped(answer, tmp_path):
@@ -108,7 +108,7 @@ BAD = [
     (("solve", "rhode-island", "--iterations", "0"), "iterations must be above zero"),
     (("solve", "kuhn", "--every", "0"), "every must be above zero"),
     (("solve", "kuhn", "--seconds", "nan"), "seconds must be above zero"),
-    (("solve", "kuhn", "--plot", "no-such-folder/plot.png"), "no such folder"),
+    (("solve", "kuhn", "--plot", "no-such-folder/plot.png"), "folder does not exist"),
     (("solve", "kuhn", "--to", "0"), "target must be above zero"),
     (("solve", "kuhn", "--to", "inf", "--method", "range-of-skill"), "target must be above zero"),
     (("solve", "kuhn", "--dtype", "float16"), "float32 or float64"),
@@ -156,7 +156,7 @@ def test_a_solution_is_not_overwritten_and_another_artefact_not_resumed(answer, 
     for more in ((), ("--resume",)):
         code, out, err = run("solve", "kuhn", "--iterations", "5", "--out", other, *more)
         assert (code, out) == (2, "")
-        assert "holds a match; a solution will not overwrite it" in err
+        assert "holds a match, which a solution does not overwrite" in err
     assert open_artefact(other).kind == "match"
 
 
@@ -250,7 +250,7 @@ def test_a_damaged_state_is_not_gone_on_with(answer, run, tmp_path):
     path.write_bytes(content)
     found = run(*line, "--iterations", "40", "--resume")
     assert found.returncode == 2
-    assert "its checksum is not the manifest's" in found.stderr
+    assert "its checksum differs from the manifest's" in found.stderr
     assert path.read_bytes() == content
 
 
@@ -261,11 +261,11 @@ def test_a_damaged_state_is_not_gone_on_with(answer, run, tmp_path):
 def test_float32_is_warned_of_where_it_cannot_reach_the_target(run, dtype, target, is_warned):
     found = run("solve", "kuhn", "--iterations", "3", "--to", target, "--dtype", dtype)
     assert ("may not reach" in found.stderr) == is_warned
-    assert ("float32 may not reach 9e-07; float64 would" in found.stderr) == is_warned
+    assert ("float32 may not reach 9e-07; use float64" in found.stderr) == is_warned
 
 
 def test_a_number_that_is_not_finite_is_never_printed(run, monkeypatch):
-    monkeypatch.setattr("equilibrist.cli.runs.thousandths", lambda *_: {"mbb/g": float("nan")})
+    monkeypatch.setattr("equilibrist.cli.runs.mbb_per_game", lambda *_: {"mbb/g": float("nan")})
     for option in ((), ("--json",)):
         found = run("solve", "kuhn", "--iterations", "3", *option)
         assert (found.returncode, found.stdout) == (2, "")

@@ -74,7 +74,7 @@ def test_a_large_spot_says_that_only_what_was_read_was_checked(
     answer("spot", *turn, "--iterations", "5", "--out", out)
     assert answer("spot", out)["checked"] == ["checksums of the blocks that were read", "schema"]
     assert run("spot", out).stdout.endswith(
-        f"{out}: the checksums of what was read are right; `equilibrist verify` compares all\n"
+        f"{out}: all checksums of the data read match; `equilibrist verify` checks all data\n"
     )
 
 
@@ -88,7 +88,7 @@ def test_nodes_runouts_tables_and_pictures(answer, run, turn, tmp_path):
     for option in ("--plot", "--csv"):
         refused = run("spot", out, "--node", "cr20c", "--runouts", option, tmp_path / "none.png")
         assert refused.returncode == 2
-        assert "leave one of them out" in refused.stderr
+        assert "leave out --runouts" in refused.stderr
     assert not (tmp_path / "none.png").exists()
     assert len(rivers) == 16
     same = next(river for river in rivers if river["board"].endswith("Jd"))
@@ -170,7 +170,7 @@ def mtime(folder):
         ({"--bets": "50"}, "is not a bet size"),
         ({"--pot": "0"}, "--pot is missing"),
         ({"--pot": "41"}, "a positive even number of chips"),
-        ({"--to": "soon"}, "such as 0.3% of the pot"),
+        ({"--to": "soon"}, "percentage of the pot, such as 0.3%"),
         ({"--bits": "8"}, "bits must be 16 or 32"),
         ({"--method": "lp"}, "cfr+, dcfr, cfr"),
         ({"--lock": "c: f=1"}, "not one of the actions"),

@@ -409,7 +409,7 @@ def test_an_array_of_another_shape_or_type_is_refused_by_name(tmp_path):
     path = array_path(tmp_path)
     for other in (np.zeros(1000, np.float64), np.zeros(999, np.int64)):
         np.save(path, other)
-        with pytest.raises(StorageError, match=r"x-000001\.npy does not begin like an array"):
+        with pytest.raises(StorageError, match=r"x-000001\.npy does not start like an array"):
             open_artefact(tmp_path)
 
 
@@ -427,7 +427,7 @@ def test_a_header_that_numpy_would_not_write_is_refused(tmp_path):
     ):
         assert whole.count(old) == 1 or old == b"}  "
         path.write_bytes(whole.replace(old, new, 1))
-        with pytest.raises(StorageError, match=r"x-000001\.npy does not begin like an array"):
+        with pytest.raises(StorageError, match=r"x-000001\.npy does not start like an array"):
             open_artefact(tmp_path)
 
 
@@ -458,7 +458,7 @@ def test_an_array_file_that_is_no_plain_file_is_refused(tmp_path, kind):
         path.symlink_to("/dev/zero")
     wanted = {"device": "link"}.get(kind, kind)
     for options in ({}, {"in_memory": True}, {"blockwise": True}):
-        with pytest.raises(StorageError, match=rf"x-000001\.npy is a {wanted}; a plain file"):
+        with pytest.raises(StorageError, match=rf"x-000001\.npy is a {wanted}; it must be a reg"):
             open_artefact(tmp_path / "a", **options)
 
 
@@ -468,9 +468,9 @@ def test_an_array_file_that_cannot_be_opened_is_named(tmp_path):
     artefact = open_artefact(tmp_path)
     path.unlink()
     path.mkdir()
-    with pytest.raises(StorageError, match=r"x-000001\.npy is a folder; a plain file"):
+    with pytest.raises(StorageError, match=r"x-000001\.npy is a folder; it must be a regular file"):
         open_artefact(tmp_path)
-    with pytest.raises(StorageError, match=r"x-000001\.npy is a folder; a plain file"):
+    with pytest.raises(StorageError, match=r"x-000001\.npy is a folder; it must be a regular file"):
         artefact.verify()
 
 
@@ -524,7 +524,7 @@ def test_a_broken_manifest_is_refused_and_not_overwritten(tmp_path, text, compla
 def test_what_could_not_be_read_back_is_not_written(tmp_path, fields, complaint):
     write(tmp_path)
     before = snapshot(tmp_path)
-    with pytest.raises(StorageError, match=f"cannot hold {complaint}: no manifest could"):
+    with pytest.raises(StorageError, match=f"cannot hold {complaint}: the manifest could not"):
         write(tmp_path, 2, **fields)
     assert snapshot(tmp_path) == before
 
@@ -593,7 +593,7 @@ def test_an_array_may_have_64_tebibytes():
     entry = {"file": "x-000001.npy", "dtype": "<f8", "shape": [2**43], "sha256": "0" * 64}
     assert array_file.ArrayFile.from_json(entry).num_bytes == 2**46
     for shape in ([2**43 + 1], [2**44], [2**20, 2**23, 2]):
-        with pytest.raises(ValueError, match="no shape of an array that fits a disk"):
+        with pytest.raises(ValueError, match="a shape too large for an array"):
             array_file.ArrayFile.from_json(entry | {"shape": shape})
 
 
@@ -622,7 +622,7 @@ def test_another_kind_is_refused_and_not_overwritten(tmp_path):
     before = snapshot(tmp_path)
     with pytest.raises(StorageError, match="describes a thing, but a solution is wanted"):
         open_artefact(tmp_path, kind="solution")
-    with pytest.raises(StorageError, match="holds a thing; a solution will not overwrite it"):
+    with pytest.raises(StorageError, match="holds a thing, which a solution does not overwrite"):
         write_artefact(tmp_path, "solution", {}, configuration={})
     assert snapshot(tmp_path) == before
 
@@ -630,7 +630,7 @@ def test_another_kind_is_refused_and_not_overwritten(tmp_path):
 def test_what_is_no_artefact_cannot_be_opened(tmp_path):
     (tmp_path / "file").write_text("text")
     for path in (tmp_path, tmp_path / "file", tmp_path / "absent", tmp_path / "file" / "below"):
-        with pytest.raises(StorageError, match=r"is no artefact: it has no manifest\.json"):
+        with pytest.raises(StorageError, match=r"is not an artefact: it has no manifest\.json"):
             open_artefact(path)
 
 
@@ -646,7 +646,7 @@ def test_a_half_written_artefact_is_called_so(tmp_path):
 @pytest.mark.parametrize("name", ["thesis.tex", "x-000001.npy", "lock", "manifest.json.new"])
 def test_a_folder_that_is_something_else_is_left_alone(tmp_path, name):
     (tmp_path / name).write_text("mine")
-    with pytest.raises(StorageError, match=f"exists and is no artefact .it holds {name}"):
+    with pytest.raises(StorageError, match=f"exists and is not an artefact .it holds {name}"):
         write(tmp_path)
     assert os.listdir(tmp_path) == [name]
     assert (tmp_path / name).read_text() == "mine"
@@ -693,7 +693,7 @@ def test_a_disk_that_is_full_keeps_the_old_artefact(tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (4000, limits[1]))  # a file has no room for more
     try:
         with pytest.raises(
-            StorageError, match=r"cannot write .*: File too large; nothing that was"
+            StorageError, match=r"cannot write .*: File too large; existing files are"
         ):
             write(tmp_path, 2)
     finally:
@@ -800,12 +800,12 @@ def test_a_manifest_never_holds_a_number_that_is_not_finite(tmp_path, number):
 @pytest.mark.parametrize(
     ("name", "array", "complaint"),
     [
-        ("a/b", np.zeros(1), "cannot name an array"),
-        ("", np.zeros(1), "cannot name an array"),
-        ("..", np.zeros(1), "cannot name an array"),
-        ("x", np.array([None]), "is of object"),
-        ("x", np.zeros(1, "f8,f8"), "is of "),
-        ("x", [1, 2], "is of list"),
+        ("a/b", np.zeros(1), "is not an array name"),
+        ("", np.zeros(1), "is not an array name"),
+        ("..", np.zeros(1), "is not an array name"),
+        ("x", np.array([None]), "has type object"),
+        ("x", np.zeros(1, "f8,f8"), "has type "),
+        ("x", [1, 2], "has type list"),
     ],
 )
 def test_arrays_that_no_file_can_hold_are_refused(tmp_path, name, array, complaint):

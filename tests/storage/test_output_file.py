@@ -42,7 +42,7 @@ def test_a_file_that_appears_while_another_is_written_is_not_replaced(tmp_path):
     with OutputFile(path) as file:
         file.write("ours\n")
         path.write_text("theirs\n")
-        with pytest.raises(StorageError, match=r"meanwhile; ours is .*match\.log\.part"):
+        with pytest.raises(StorageError, match=r"this output is in .*match\.log\.part"):
             file.finish()
     assert path.read_text() == "theirs\n"
     assert (tmp_path / "match.log.part").read_text() == "ours\n"
@@ -105,7 +105,7 @@ def test_a_disk_that_fills_up_line_by_line_leaves_the_lines_before(old):
     ours, theirs = context.Pipe()
     child = context.Process(target=_write_too_much, args=(old, theirs))
     child.start()
-    assert ours.recv().endswith(f"File too large; what was written before is in {old}.part")
+    assert ours.recv().endswith(f"File too large; the text written so far is in {old}.part")
     child.join()
     assert old.read_text() == "precious\n"
     lines = (old.parent / "match.log.part").read_text().splitlines()
@@ -174,7 +174,7 @@ def test_names_may_be_as_long_as_the_system_takes_them(tmp_path):
 def test_places_that_hold_no_file_are_refused(tmp_path):
     with pytest.raises(StorageError, match="is a folder"):
         check_output(tmp_path)
-    with pytest.raises(StorageError, match="is no folder: cannot write"):
+    with pytest.raises(StorageError, match="is not a folder: cannot write"):
         check_output(tmp_path / "none" / "x.log")
 
 

@@ -222,7 +222,7 @@ def test_a_file_of_another_kind_is_refused_and_not_written_through(tmp_path, kin
         path.symlink_to("/dev/null")
     wanted = {"dangling link": "link", "device": "link"}.get(kind, kind)
     for attempt in (write, lambda folder: owned(folder).__enter__()):
-        with pytest.raises(StorageError, match=rf"{name} is a {wanted}; a plain file belongs"):
+        with pytest.raises(StorageError, match=rf"{name} is a {wanted}; it must be a regular file"):
             attempt(folder)
     assert not target.exists() or target.read_bytes() == b""
 

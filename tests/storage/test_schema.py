@@ -48,7 +48,7 @@ def test_arrays_that_fit_are_accepted(tmp_path):
         ({"index": np.array([0, -2, 1, 2], "i4")}, r"holds -2, which is not at least -1 and at mo"),
         ({"index": np.array([0, 10, 1, 2], "i4")}, r"holds 10, which is not at least -1 and at mo"),
         ({"value": np.full((4, 2), np.inf)}, r"value-000001\.npy holds a number that is not finit"),
-        ({"offset": np.array([0, 3, 2])}, r"offset-000001\.npy holds a number that is below"),
+        ({"offset": np.array([0, 3, 2])}, r"offset-000001\.npy holds a number that is less"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused_by_name(tmp_path, changes, complaint):
@@ -64,7 +64,7 @@ def test_values_are_looked_at_in_blocks(monkeypatch, tmp_path):
     for place in (2, 3, 50, 99):
         falls, rises = np.arange(100), np.arange(100)
         falls[place], rises[place] = -1, 100
-        with pytest.raises(StorageError, match="below the one before"):
+        with pytest.raises(StorageError, match="less than the previous one"):
             rule.check_values(tmp_path, falls)
         with pytest.raises(StorageError, match="holds 100"):
             rule.check_values(tmp_path, rises)

@@ -1,1 +1,1 @@
-"""What a bot is: the registry, its folder, and how it is trained."""
+"""Bots: their registry, their folders, their training, and strategies by name."""

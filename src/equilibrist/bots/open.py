@@ -1,4 +1,4 @@
-"""Strategies of the real game by what people call them: a mix, a bot, a folder."""
+"""Opens a strategy of the real game by its name: a mix, a bot or a folder."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ MIXES: dict[str, Mix] = {
 
 
 def open_strategy(text: str, rules: GameRules | None = None) -> IdentifiedStrategy:
-    """The strategy of a name: a mix, such as `always-call` or `mix:0.1,0.6,0.3`, a bot or a folder.
+    """Return the strategy of a mix (`always-call`, `mix:0.1,0.6,0.3`), a bot or a folder.
 
-    Mixes are played by `rules`, limit hold'em's unless told; others know their own.
+    A mix plays by `rules`, by default those of limit hold'em; other strategies store their rules.
 
     Example:
         >>> open_strategy("mix:0.1,0.6,0.3").strategy.mix
@@ -51,22 +51,23 @@ def open_strategy(text: str, rules: GameRules | None = None) -> IdentifiedStrate
         rules = rules or get_game("holdem-limit")
         if not rules.is_limit:
             raise InvalidValueError(
-                f"{rules.name} is no limit game; best responses in the real game know no other",
+                f"{rules.name} is not a limit game; a mix needs the rules of a limit game",
                 value=rules.name,
             )
         strategy = FixedMix(BettingTree.build(rules), mix)
         return IdentifiedStrategy(text, strategy, f"{mix} {rules_text(rules)}")
     folder = strategy_of(text) if text in BOTS else Path(text)
-    if not os.path.exists(folder / MANIFEST):  # unlike Path.exists, also of a name too long
+    if not os.path.exists(folder / MANIFEST):  # unlike Path.exists, accepts names of any length
         raise StorageError(
-            f"{text[:60]} is no strategy: name a bot ({', '.join(BOTS)}), a folder with a solution "
-            "or strategy, or a mix such as always-call or mix:0.1,0.6,0.3",
+            f"{text[:60]} is not a strategy: give a bot ({', '.join(BOTS)}), a folder with a "
+            "solution or strategy, or a mix such as always-call or mix:0.1,0.6,0.3",
             value=text,
         )
     stored = read_identity(folder)
     if stored.kind not in (quantized.KIND, solution.KIND):
         raise StorageError(
-            f"{folder} holds a {stored.kind}, which nobody plays; name a solution or a strategy",
+            f"{folder} holds a {stored.kind}, which cannot be played; give a solution or a "
+            "strategy",
             value=str(folder),
         )
     found = (
@@ -83,17 +84,17 @@ def open_strategy(text: str, rules: GameRules | None = None) -> IdentifiedStrate
 
 
 def table_of(found: Solution | CompactStrategy, name: str) -> Table:
-    """A stored strategy of buckets in the game with all raises."""
+    """Return a stored strategy of buckets as a strategy of the game with all raises."""
     game = found.game
     if not isinstance(game, BucketDescription):
         raise InvalidValueError(
-            f"{name} is a solution of {game.name} itself: `equilibrist exploit {name}` without "
-            "--real-game is already that of the real game",
+            f"{name} is a solution of {game.name} itself, not of buckets: `equilibrist exploit "
+            f"{name}` without --real-game evaluates it in the real game",
             value=name,
         )
     if game.last_round is not None or game.first_round > 0:
         raise InvalidValueError(
-            f"{name} is a strategy of some rounds only; the real game has them all", value=name
+            f"{name} is a strategy of some rounds only; give one of all rounds", value=name
         )
     known, buckets = open_buckets(found)
     trees = bucket_tree(known, 0, buckets), bucket_tree(known, 1, buckets)
@@ -116,8 +117,8 @@ def _parse_mix(text: str) -> Mix:
         fold = call = raise_ = -1.0
     if min(fold, call, raise_) < 0 or abs(fold + call + raise_ - 1) > 1e-9:
         raise ParseError(
-            f"{text[:40]} is no mix; write the chances of fold, call and raise, which sum to 1, "
-            "such as mix:0.1,0.6,0.3",
+            f"{text[:40]} is not a mix; write the probabilities of fold, call and raise, which sum "
+            "to 1, such as mix:0.1,0.6,0.3",
             value=text,
         )
     return fold, call, raise_

@@ -1,24 +1,24 @@
-"""The bots of the papers: what each is made of, and the folder it is kept in.
+"""The registry of bots: the settings of each bot and the folder that stores it.
 
-A bot is a folder of four artefacts, made one after the other by `solving.training`:
+A bot is a folder of four artefacts, computed in this order by `bots.training`:
 
     buckets    its abstraction
-    counts     how often its buckets meet, and who wins
-    solution   its plans, with the proof of how good they are among these buckets
-    strategy   what of them it takes to play (`compact`)
+    counts     its joint counts: how often pairs of buckets meet and win
+    solution   its plans, with a certificate of their exploitability within these buckets
+    strategy   the probabilities that play needs (`strategies.quantized`)
 
-`buckets` and `strategy` are enough to play. A bot that solves its last rounds at the table plays
-from its solution, and has another artefact before it:
+`buckets` and `strategy` are enough to play. A bot that solves its last rounds during play uses its
+solution, and has another artefact before it:
 
-    ends       what hands are worth where the first phase leaves them
+    ends       the values of hands at the end of the first phase
 
-A bot that is glued from models of different rounds has several solutions, `preflop` and one
-`postflop-…` for each of the others, and no single one.
+A bot that is glued from models of different rounds has several solutions instead of one: `preflop`,
+and a `postflop-…` for each later model.
 
-Bots of the same buckets share a folder, and so the first two; one that is another by its rules at
-the table only shares the solution too.
+Bots with the same buckets share a folder and its first two artefacts; bots that differ only in
+their rules during play share the solution too.
 
-A bot that learns by playing hands against itself is one artefact, its run (`SelfTaught`).
+A bot that learns by playing hands against itself is a single artefact, its run (`SelfTaught`).
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.strategies.quantized import ABSTRACTION
 
-HOME: Final = Path("bots")  # where bots are unless told
+HOME: Final = Path("bots")  # default folder of all bots
 BUCKETS, COUNTS, ENDS = "buckets", "counts", "ends"
 SOLUTION, STRATEGY = "solution", "strategy"
 
 
 @dataclass(frozen=True)
 class Bot:
-    """How a bot is made.
+    """The settings that define a bot of buckets.
 
     Example:
         >>> BOTS["smallbot"].max_raises
@@ -49,40 +49,40 @@ class Bot:
 
     name: str
     description: str
-    recipe: str  # of its buckets
-    buckets: tuple[int, ...]  # by round, as the recipe wants them
-    max_raises: str  # that it knows, by round; it calls what goes beyond
-    target: float  # exploitability in mbb/g at which it is done
-    boards: int | None = None  # in the sample of its counts; None: all deals are counted
+    recipe: str  # recipe of its buckets
+    buckets: tuple[int, ...]  # number per round, in the form that the recipe expects
+    max_raises: str  # raise caps of its model per round; it calls raises beyond them
+    target: float  # exploitability in mbb/g at which training ends
+    boards: int | None = None  # number of sampled boards in its counts; None: all deals
     game: str = "holdem-limit"
     method: str = "cfr+"
     dtype: str = "float32"
-    minutes: float = 1.0  # that making it takes on two cores, about
-    last_round: int | None = None  # of its first phase; it is solved again, with what follows
-    paper: str = ""  # where it is from
-    family: str = ""  # the bot whose folder it shares; "" for its own
-    solution: str = SOLUTION  # where in its folder
+    minutes: float = 1.0  # approximate training time on two cores
+    last_round: int | None = None  # of its first phase; solved again with later rounds during play
+    paper: str = ""  # its source
+    family: str = ""  # name of the bot whose folder it shares; "": its own folder
+    solution: str = SOLUTION  # name of the solution within its folder
     evaluate_every: int | None = None  # iterations between two evaluations
     solve_models: str = "equilibrist.bots.train:solve_whole_game"  # import path
 
     @property
     def folder(self) -> Path:
-        """Where it is unless told."""
+        """Return the default folder of the bot."""
         return HOME / (self.family or self.name)
 
     @property
     def strategy(self) -> str:
-        """Where in its folder what it plays from is."""
+        """Return the name of the strategy within the bot's folder."""
         return self.solution.replace(SOLUTION, STRATEGY)
 
 
 @dataclass(frozen=True)
 class GluedBot(Bot):
-    """A bot of an opening and later models (`strategies.composition`)."""
+    """A bot composed of an opening and later models (`strategies.composition`)."""
 
     solve_models: str = "equilibrist.papers.psopti.composing:solve_models"
-    opening: str = "call"  # always; or of "selby", preflop hold'em; or of a "model" of three rounds
-    pots: tuple[int, ...] = ()  # small bets, of its later models; none: one a way to the flop
+    opening: str = "call"  # always call; "selby": preflop hold'em; "model": a three-round model
+    pots: tuple[int, ...] = ()  # pots of its later models in small bets; (): one per preflop line
 
 
 _RANGE_OF_SKILL: Final = "Zinkevich, Bowling and Burch 2007"
@@ -92,7 +92,7 @@ _GS3: Final = "Gilpin, Sandholm and Sørensen 2007"
 
 _SMALLBOT: Final = Bot(
     "smallbot",
-    "Range of Skill's quintiles of strength: 5-25-125-625 buckets",
+    "Range of Skill's strength quintiles: 5-25-125-625 buckets",
     recipe="percentile",
     buckets=(5, 25, 125, 625),
     max_raises="2 3 3 3",
@@ -103,7 +103,7 @@ _SMALLBOT: Final = Bot(
 _BIGBOT: Final = replace(
     _SMALLBOT,
     name="bigbot",
-    description="SmallBot under the full rules: it calls a raise beyond its caps and forgets it",
+    description="SmallBot under the full rules: calls a raise beyond its caps and ignores it",
     family="smallbot",
 )
 _GS3_BOT: Final = Bot(
@@ -120,7 +120,7 @@ _GS3_BOT: Final = Bot(
 
 _PSOPTI1: Final = GluedBot(
     "psopti1",
-    "PsOpti1: Selby's preflop hold'em, then models of pots of 2, 4, 6 and 8 bets, 7 buckets",
+    "PsOpti1: Selby's preflop hold'em, then models for pots of 2, 4, 6 and 8 bets, 7 buckets",
     recipe="strength-potential",
     buckets=(1, 7, 7, 7),
     max_raises="3 3 3 3",
@@ -139,14 +139,14 @@ BOTS: Final = {
         replace(
             _SMALLBOT,
             name="smallbot-quick",
-            description="The same from a sample of boards, less exact",
+            description="SmallBot from a sample of boards, less exact",
             target=5.0,
             boards=40_000,
             minutes=2.0,
         ),
         Bot(
             "gs2",
-            "GS2's two phases: buckets 15-225-900 by chance to win, turn and river at the table",
+            "GS2: buckets 15-225-900 by win probability; turn and river are solved during play",
             recipe="expectation",
             buckets=(15, 225, 900, 3600),
             max_raises="3 3 3 3",
@@ -160,7 +160,7 @@ BOTS: Final = {
         replace(
             _BIGBOT,
             name="smallbot-stopped",
-            description="SmallBot stopped at the exploitability of the paper's, 10.6 mbb/g",
+            description="SmallBot stopped at the paper's exploitability, 10.6 mbb/g",
             target=10.6,
             solution="solution-stopped",
             evaluate_every=1,
@@ -168,7 +168,7 @@ BOTS: Final = {
         replace(
             _BIGBOT,
             name="smallbot-skill",
-            description="SmallBot by the paper's own algorithm, the range of skill; slow",
+            description="SmallBot by the paper's own algorithm, range of skill; slow",
             target=10.0,
             method="range-of-skill",
             minutes=90.0,
@@ -179,7 +179,7 @@ BOTS: Final = {
         replace(
             _GS3_BOT,
             name="gs3-small",
-            description="The same with 8-64-512-4096 buckets, from a sample of boards",
+            description="GS3 with 8-64-512-4096 buckets, from a sample of boards",
             buckets=(8, 64, 512, 4096),
             boards=200_000,
             minutes=9.0,
@@ -187,7 +187,7 @@ BOTS: Final = {
         replace(
             _PSOPTI1,
             name="psopti0",
-            description="PsOpti0: always calls before the flop, then a model of a pot of 2 bets",
+            description="PsOpti0: always calls before the flop, then one model for a pot of 2 bets",
             family="psopti1",
             solution="solution-call",
             opening="call",
@@ -197,7 +197,7 @@ BOTS: Final = {
         replace(
             _PSOPTI1,
             name="psopti2",
-            description="PsOpti2: a model of three rounds, then one a way to the flop, 6 buckets",
+            description="PsOpti2: a three-round model, then one model per preflop line, 6 buckets",
             buckets=(6, 6, 6, 6),
             minutes=10.0,
             opening="model",
@@ -209,7 +209,7 @@ BOTS: Final = {
 
 @dataclass(frozen=True)
 class SelfTaught:
-    """How a bot is made that plays hands against itself, in cycles, and changes after each.
+    """The settings of a bot that learns in cycles of hands against itself.
 
     Example:
         >>> ectomynx = SELF_TAUGHT["ectomynx"]
@@ -219,23 +219,23 @@ class SelfTaught:
 
     name: str
     description: str
-    hands: int  # of a cycle, unless told
+    hands: int  # default number per cycle
     cycles: int
-    speed: float  # hands a second on one core, about
-    method: str = "levels"  # or "decisions", action by action
-    cleaning: float = 0.0  # chances below are made none
+    speed: float  # approximate hands per second on one core
+    method: str = "levels"  # or "decisions": learns each action
+    cleaning: float = 0.0  # smaller probabilities are set to zero
     trainer: str = "equilibrist.papers.ectomynx.train:train"  # import path
     game: str = "discard-holdem"
     paper: str = "EctomynX, MIT Pokerbots 2017"
 
     @property
     def folder(self) -> Path:
-        """Where it is unless told."""
+        """Return the default folder of the bot."""
         return HOME / self.name
 
     @property
     def minutes(self) -> float:
-        """That making it takes on two cores, about."""
+        """Return the approximate training time on two cores in minutes."""
         return round(self.cycles * self.hands / self.speed / 2 / 60, 1)
 
 
@@ -244,14 +244,14 @@ SELF_TAUGHT: Final = {
     for bot in (
         SelfTaught(
             "ectomynx",
-            "Swaps by a rule and bets by levels; its report's first weights, then cycles of hands",
+            "Swaps by a rule and bets by levels, from the report's weights, then cycles of hands",
             hands=10**8,
             cycles=5,
             speed=8e5,
         ),
         SelfTaught(
             "ectomynx-frc",
-            "The report's wishes: fold, call, raise and swap by regret on the same states",
+            "The report's ideas: fold, call, raise and swap by regret on the same states",
             hands=2 * 10**6,
             cycles=10,
             speed=2.7e4,
@@ -263,7 +263,7 @@ SELF_TAUGHT: Final = {
 
 
 def get_bot(name: str) -> Bot:
-    """A bot by its name."""
+    """Return a bot of buckets by its name; raise `UnknownNameError` if there is none."""
     if name not in BOTS:
         known = [*BOTS, *SELF_TAUGHT]
         nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.3)
@@ -273,12 +273,12 @@ def get_bot(name: str) -> Bot:
 
 
 def solution_of(name: str) -> Path:
-    """The folder of a trained bot's solution; `StorageError` says how to train it."""
+    """Return the folder of a trained bot's solution; raise `StorageError` if it is untrained."""
     bot = get_bot(name)
     folder = bot.folder / bot.solution
     if not (folder / MANIFEST).exists():
         raise StorageError(
-            f"{name} is not trained here: `equilibrist train {name}` makes {bot.folder} in about "
+            f"{name} is not trained here; run `equilibrist train {name}`, which takes about "
             f"{bot.minutes:g} minutes",
             value=name,
         )
@@ -286,11 +286,11 @@ def solution_of(name: str) -> Path:
 
 
 def run_of(name: str) -> Path:
-    """The folder of a self-taught bot's run; `StorageError` says how to train it."""
+    """Return the folder of a self-taught bot's run; raise `StorageError` if it is untrained."""
     bot = SELF_TAUGHT[name]
     if not (bot.folder / MANIFEST).exists():
         raise StorageError(
-            f"{name} is not trained here: `equilibrist train {name}` makes {bot.folder} in about "
+            f"{name} is not trained here; run `equilibrist train {name}`, which takes about "
             f"{bot.minutes:g} minutes",
             value=name,
         )
@@ -298,9 +298,9 @@ def run_of(name: str) -> Path:
 
 
 def strategy_of(name: str) -> Path:
-    """The folder that a trained bot plays from: its strategy, or else its solution.
+    """Return the folder that a trained bot plays from: its strategy, or else its solution.
 
-    A strategy of another solution than the one that is there is left alone.
+    A strategy that was made from another solution than the one in the folder is not used.
     """
     bot = get_bot(name)
     strategy = bot.folder / bot.strategy
@@ -308,15 +308,15 @@ def strategy_of(name: str) -> Path:
         return strategy
     if isinstance(bot, GluedBot) and (strategy / MANIFEST).exists():
         raise StorageError(
-            f"{strategy} is glued from other solutions than are there now: `equilibrist train "
-            f"{name}` glues these",
+            f"{strategy} is glued from other solutions than those beside it; run `equilibrist "
+            f"train {name}` to glue these",
             value=name,
         )
     return solution_of(name)
 
 
 def is_current(strategy: Path) -> bool:
-    """Whether a strategy is there, and of the solutions that are beside it, if they are."""
+    """Return whether a strategy exists and was made from the solutions beside it, if any."""
     if not (strategy / MANIFEST).exists():
         return False
     made_of = read_identity(strategy).parents

@@ -1,8 +1,8 @@
-"""The one way to train a bot: `train` runs its steps and returns what came of them.
+"""Trains a bot: `train` runs all its steps and returns the result.
 
 The command line, the demo, notebooks and pages call this function; each gives it a report that
-shows progress in its own way. Every step goes on from what the folder holds, so a training that
-was stopped or killed goes on with the same call, and a finished one has nothing left to do.
+shows progress in its own way. Every step continues from the contents of the folder, so the same
+call continues a training that was stopped or killed, and a finished one has nothing left to do.
 """
 
 from __future__ import annotations
@@ -44,28 +44,28 @@ from equilibrist.strategies import quantized, solution
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """What a training may be asked for; None stands for the bot's own setting."""
+    """Options of a training; None stands for the bot's own setting."""
 
-    target: float | None = None  # exploitability in mbb/g at which a bot of buckets is done
+    target: float | None = None  # exploitability in mbb/g at which solving ends
     seconds: float | None = None  # maximum time of solving, for each model
     seed: int = 0
     threads: int | None = None
     force: bool = False  # train even if the forecast exceeds memory
-    cycles: int | None = None  # the rest is for bots that play against themselves
-    hands: int | None = None  # of a cycle
+    cycles: int | None = None  # this and all below: for bots that play against themselves
+    hands: int | None = None  # per cycle
     rate: float | None = None
     cleaning: float | None = None
     update: str | None = None
 
 
 class TrainingReport:
-    """Receives what a training has to say; this one is silent, others override its methods."""
+    """Receives the progress of a training; this one is silent, subclasses override its methods."""
 
     def forecast(self, bot: Bot, needs: Needs) -> None:
-        """Receive what each step will need, before any work and before memory is checked."""
+        """Receive the forecast of each step, before any work and before memory is checked."""
 
     def prepare(self, bot: Bot | SelfTaught) -> None:
-        """Be told that computing starts; kernels may have to be compiled."""
+        """Prepare for the computation, which may have to compile kernels."""
 
     def say(self, text: str) -> None:
         """Receive the name of a step that starts, or a remark."""
@@ -82,12 +82,12 @@ class TrainingReport:
         yield None
 
     def cycle(self, run: Any) -> None:
-        """Receive the run of a bot that plays against itself, now and then."""
+        """Receive the run of a bot that plays against itself, from time to time."""
 
 
 @dataclass(frozen=True, eq=False)
 class SolvedModel:
-    """A model of a bot that was solved, to its target or as far as it went."""
+    """A solved model of a bot, or a partly solved one if training was stopped."""
 
     name: str  # its folder within the bot's
     game: SequenceGame
@@ -103,11 +103,11 @@ class SolvedModel:
 
 @dataclass(frozen=True, eq=False)
 class TrainedBot:
-    """What a training came to."""
+    """The result of a training."""
 
     bot: Bot
     folder: Path
-    models: tuple[SolvedModel, ...]  # one, except for bots that are glued from several
+    models: tuple[SolvedModel, ...]  # one, or several for a glued bot
 
     @property
     def is_interrupted(self) -> bool:
@@ -116,12 +116,12 @@ class TrainedBot:
 
     @property
     def is_playable(self) -> bool:
-        """Return whether the bot can play: all models of a glued bot must be there."""
+        """Return whether the bot can play; a glued bot needs all its models."""
         return not isinstance(self.bot, GluedBot) or is_current(self.folder / self.bot.strategy)
 
     @property
     def player(self) -> str:
-        """Return the name by which commands and `make_player` know it."""
+        """Return the name of the bot for commands and `make_player`."""
         if self.folder == self.bot.folder:
             return self.bot.name
         if self.bot.last_round is None:
@@ -141,10 +141,10 @@ def train(
     options: TrainingOptions = _DEFAULTS,
     report: TrainingReport = _SILENT,
 ) -> Any:
-    """Train a bot in a folder, by default its own below `bots/`, or go on with it.
+    """Train a bot, or continue its training, in a folder (default: its own below `bots/`).
 
-    Returns a `TrainedBot`, or for a bot that plays against itself what its own trainer returns.
-    Raises `InvalidValueError` before any work if memory cannot hold what a step needs.
+    Returns a `TrainedBot`, or for a bot that plays against itself the result of its own trainer.
+    Raises `InvalidValueError` before any work if a step needs more memory than there is.
     """
     if name in SELF_TAUGHT:
         taught = SELF_TAUGHT[name]
@@ -158,7 +158,7 @@ def train(
 
 
 def _refuse(name: str, options: TrainingOptions, fields: tuple[str, ...], why: str) -> None:
-    """Raise `InvalidValueError` for options that this kind of bot does not have."""
+    """Raise `InvalidValueError` for a given option that this kind of bot does not have."""
     for field in fields:
         if getattr(options, field) not in (None, False):
             raise InvalidValueError(f"{name} {why} and has no option {field}", value=field)
@@ -183,13 +183,14 @@ def _train_buckets(
     )
     if needs.counts is not None:
         report.say("counting deals")
-    training.count_deals(bot, folder, buckets, seed=seed, tell=report.progress("counting deals"))
+    progress = report.progress("counting deals")
+    training.count_deals(bot, folder, buckets, seed=seed, progress=progress)
     solve_models = load_object(bot.solve_models)
     return TrainedBot(bot, folder, tuple(solve_models(bot, folder, options, report)))
 
 
 def _kinds(bot: Bot) -> dict[str, str]:
-    """Return the kind of artefact of each folder of a bot."""
+    """Return the kind of artefact in each folder of a bot."""
     return {
         BUCKETS: abstraction.KIND,
         COUNTS: joint_counts.KIND,
@@ -202,10 +203,10 @@ def _kinds(bot: Bot) -> dict[str, str]:
 def solve_whole_game(
     bot: Bot, folder: Path, options: TrainingOptions, report: TrainingReport
 ) -> list[SolvedModel]:
-    """Solve the one game of a bot and store what it plays from."""
-    tell = report.progress("playing out what the first phase leaves")
+    """Solve the game of a bot that has a single model, and store its strategy."""
+    progress = report.progress("computing the values at the end of the first phase")
     with owned(folder / bot.solution):
-        prepared = training.prepare(bot, folder, seed=options.seed, tell=tell)
+        prepared = training.prepare(bot, folder, seed=options.seed, progress=progress)
         solved = solve_model(bot.solution, bot, prepared, options, report)
         training.keep_strategy(bot, folder)
     return [solved]
@@ -214,7 +215,7 @@ def solve_whole_game(
 def solve_model(
     name: str, bot: Bot, prepared: Prepared, options: TrainingOptions, report: TrainingReport
 ) -> SolvedModel:
-    """Solve one game of a bot to the bot's target, or until the time is over."""
+    """Solve one game of a bot to the bot's target or to the time limit."""
     game, solver, store, _ = prepared
     target = training.target_chips(bot, game)
     with report.solving(game, solver, target, options.seconds, bot) as watch:
@@ -222,5 +223,5 @@ def solve_model(
             bot, prepared, target=target, seconds=options.seconds, seed=options.seed, watch=watch
         )
     if not run.state["iteration"]:
-        stopping.check()  # nothing is solved that could be played
+        stopping.check()  # without an iteration there is no strategy to play
     return SolvedModel(name, game, solver, run, store.out)

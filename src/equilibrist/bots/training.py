@@ -1,7 +1,7 @@
-"""How a bot of the papers is made: buckets, counts, ends, solution, strategy, in this order.
+"""The steps of a training: buckets, counts, ends, solution and strategy, in this order.
 
-Each step goes on from what its folder holds, so a training that was killed is trained again with
-the same words, and one that is whole has nothing left to do.
+Each step continues from the contents of its folder, so repeating the same calls continues a
+training that was killed, and a finished step has nothing left to do.
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ from equilibrist.strategies.quantized import CompactStrategy
 from equilibrist.strategies.solution import Solution
 
 _IDENTITY = 12  # digits of a hash in a folder's name
-# A game and the method for it, where its runs are kept, and the run that is there, if any.
+# A game, its method, the store of its runs, and the stored run, if any.
 Prepared: TypeAlias = tuple[SequenceGame, Solver, Store, Run | None]
 
 
 class Needs(NamedTuple):
-    """What each step of a training takes; None for buckets and counts that are there already."""
+    """Forecasts of the steps of a training; None for buckets and counts that are finished."""
 
     buckets: BucketsForecast | None
     counts: CountsForecast | None
     solution: Forecast
 
     def check(self, name: str) -> None:
-        """Raise `InvalidValueError`, with the size that would fit, if memory is too short."""
+        """Raise `InvalidValueError`, with the size that would fit, if a step exceeds memory."""
         for step in self:
             if step is not None:
                 step.check(name)
 
 
 def needs(bot: Bot, rules: GameRules, folder: Path, threads: int) -> Needs:
-    """What is left to do for a bot in a folder, before anything is computed.
+    """Return the forecasts of the steps that a bot in a folder still needs.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -83,7 +83,7 @@ def needs(bot: Bot, rules: GameRules, folder: Path, threads: int) -> Needs:
 
 
 def _is_whole(folder: Path) -> bool:
-    """Whether a folder holds buckets or counts that are not to be gone on with."""
+    """Return whether a folder holds finished buckets or counts."""
     if not (folder / MANIFEST).exists():
         return False
     return not {UNFINISHED, "done"} & read_identity(folder).configuration.keys()
@@ -98,7 +98,7 @@ def make_buckets(
     seed: int = 0,
     say: Callable[[str], None] | None = None,
 ) -> Abstraction:
-    """The buckets in a folder, made or opened."""
+    """Return the buckets in a folder, opened or computed."""
     out = folder / BUCKETS
     wanted = resume.request(rules, recipe, list(numbers), seed)
     if _is_whole(out):
@@ -109,16 +109,17 @@ def make_buckets(
             rules,
         ):
             raise StorageError(
-                f"{out} holds other buckets than {recipe} {'-'.join(map(str, numbers))}",
+                f"{out} holds other buckets than {recipe} {'-'.join(map(str, numbers))}; choose "
+                "another folder",
                 value=str(out),
             )
         return found
-    begun = resume.UnfinishedFolder
+    unfinished = resume.UnfinishedFolder
     with owned(out):
-        if _is_whole(out):  # made by another process meanwhile
+        if _is_whole(out):  # computed by another process in the meantime
             return make_buckets(rules, recipe, numbers, folder, seed=seed, say=say)
         is_there = (out / MANIFEST).exists()
-        keep = begun.open(out, wanted) if is_there else begun(out, wanted)
+        keep = unfinished.open(out, wanted) if is_there else unfinished(out, wanted)
         found = build(recipe, rules, list(numbers), seed=seed, keep=keep, progress=say)
         found.save(out)
     return found
@@ -130,21 +131,24 @@ def count_deals(
     buckets: Abstraction,
     *,
     seed: int = 0,
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> joint_counts.Joint:
-    """How the bot's buckets meet, counted or opened; `tell` hears the share that is done."""
-    parents = {"first": read_identity(folder / BUCKETS).hash}
-    return _counted(folder / COUNTS, parents, buckets, boards=bot.boards, seed=seed, tell=tell)
+    """Return the joint counts of a bot's buckets, opened or computed.
+
+    `progress` receives the share that is done.
+    """
+    out, parents = folder / COUNTS, {"first": read_identity(folder / BUCKETS).hash}
+    return _counted(out, parents, buckets, boards=bot.boards, seed=seed, progress=progress)
 
 
 def _check_sample(folder: Path, found: joint_counts.Joint, boards: int | None, seed: int) -> None:
-    """Refuse counts of other deals than are wanted."""
+    """Raise `StorageError` if counts are of other deals than those requested."""
     wanted = None if boards is None else (boards, seed)
     if found.sample != wanted or (found.distance is None) != (wanted is None):
         raise StorageError(
             f"{folder} holds counts of {_deals(found.sample, found.distance is None)}, not of "
-            f"{_deals(wanted, wanted is None)}: remove it and the solutions beside it, or train "
-            "into another folder with --out",
+            f"{_deals(wanted, wanted is None)}; remove it and the solutions beside it, or train "
+            "in another folder",
             value=str(folder),
         )
 
@@ -164,23 +168,24 @@ def finer_counts(
     boards: int | None = None,
     seed: int = 0,
     say: Callable[[str], None] | None = None,
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> tuple[joint_counts.Joint, Abstraction]:
-    """How buckets meet finer ones of the same recipe, on some or all boards; made or opened.
+    """Return joint counts of buckets with finer ones of the same recipe, and the finer buckets.
 
-    `identity` is the hash of the buckets; counts of others are kept beside these.
+    Both are opened or computed, on all boards or a sample of `boards`. `identity` is the hash of
+    the buckets; counts of other buckets are stored beside these.
     """
     finer = make_buckets(buckets.rules, buckets.recipe, numbers, folder, seed=seed, say=say)
     parents = {"first": identity, "second": read_identity(folder / BUCKETS).hash}
     out = folder / f"{COUNTS}-{identity[:_IDENTITY]}{'' if boards is None else f'-{boards}'}"
-    found = _counted(out, parents, buckets, finer, boards=boards, seed=seed, tell=tell)
+    found = _counted(out, parents, buckets, finer, boards=boards, seed=seed, progress=progress)
     return found, finer
 
 
 def make_ends(
-    bot: Bot, folder: Path, menu: BetMenu, tell: Callable[[float], None] = lambda share: None
+    bot: Bot, folder: Path, menu: BetMenu, progress: Callable[[float], None] = lambda share: None
 ) -> Path:
-    """The folder of what hands are worth at the end of the bot's first phase; made or opened."""
+    """Return the folder of the values at the end of a bot's first phase, computed if missing."""
     assert bot.last_round is not None
     out = folder / ENDS
     parents = {
@@ -190,14 +195,20 @@ def make_ends(
     if (out / MANIFEST).exists():
         there = read_identity(out, endings.KIND)
         if there.parents != parents:
-            raise StorageError(f"{out} is of other buckets or counts", value=str(out))
+            raise StorageError(
+                f"{out} was computed from other buckets or counts; choose another folder",
+                value=str(out),
+            )
         wanted = {"max_raises": bot.max_raises, "last_round": bot.last_round}
-        if any(there.configuration.get(name) != what for name, what in wanted.items()):
-            raise StorageError(f"{out} is of other raises or rounds", value=str(out))
+        if any(there.configuration.get(name) != value for name, value in wanted.items()):
+            raise StorageError(
+                f"{out} was computed for other raise caps or rounds; choose another folder",
+                value=str(out),
+            )
         return out
     buckets, counts = Abstraction.open(folder / BUCKETS), joint_counts.Joint.open(folder / COUNTS)
     with owned(out):
-        found = play_out(buckets, counts, menu, bot.last_round, dtype=bot.dtype, tell=tell)
+        found = play_out(buckets, counts, menu, bot.last_round, dtype=bot.dtype, tell=progress)
         found.save(out, parents, max_raises=bot.max_raises, last_round=bot.last_round)
     return out
 
@@ -210,23 +221,27 @@ def _counted(
     *,
     boards: int | None = None,
     seed: int,
-    tell: Callable[[float], None],
+    progress: Callable[[float], None],
 ) -> joint_counts.Joint:
-    """The counts in a folder, made, ended or opened; of a sample if `boards` are given."""
+    """Return the joint counts in a folder, opened, continued or computed from the start."""
     if (out / MANIFEST).exists():
         there = read_identity(out, joint_counts.KIND)
         if there.parents != parents:
-            raise StorageError(f"{out} counts other buckets than these", value=str(out))
+            raise StorageError(
+                f"{out} holds counts of other buckets; choose another folder", value=str(out)
+            )
         if _is_whole(out):
             found = joint_counts.Joint.open(out)
             _check_sample(out, found, boards, seed)
             return found
     with owned(out):
-        if _is_whole(out):  # made by another process meanwhile
-            return _counted(out, parents, first, second, boards=boards, seed=seed, tell=tell)
+        if _is_whole(out):  # computed by another process in the meantime
+            return _counted(
+                out, parents, first, second, boards=boards, seed=seed, progress=progress
+            )
         so_far = joint_counts.Progress.open(out, parents) if (out / MANIFEST).exists() else None
         if boards is None:
-            keeper = joint_counts.Keeper(out, parents, tell)
+            keeper = joint_counts.Keeper(out, parents, progress)
             found = joint_counts.joint(first, second, so_far=so_far, watch=keeper)
         else:
             found = joint_counts.sampled_joint(first, second, num_boards=boards, seed=seed)
@@ -239,14 +254,14 @@ def prepare(
     folder: Path,
     *,
     seed: int = 0,
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Prepared:
-    """The bot's game and method, where its runs are kept, and the run that is there, if any.
+    """Return the bot's game, its method, the store of its runs, and the stored run, if any.
 
-    `tell` hears the share that is done of rounds that its model leaves out.
+    `progress` receives the share that is done of the values at the end of the first phase.
     """
     menu = BetMenu.parse(None, None, bot.max_raises)
-    ends = None if bot.last_round is None else make_ends(bot, folder, menu, tell)
+    ends = None if bot.last_round is None else make_ends(bot, folder, menu, progress)
     description = BucketDescription.of(
         folder / BUCKETS, folder / COUNTS, menu, ends=ends, last_round=bot.last_round
     )
@@ -256,9 +271,9 @@ def prepare(
 def open_or_start(
     bot: Bot, out: Path, description: Description, seed: int, *, afresh: bool = False
 ) -> Prepared:
-    """A game as it is described, to be solved by the bot's method into a folder.
+    """Return a described game, the bot's method, the store of its runs, and the stored run.
 
-    A run that is there is gone on with, unless `afresh` says to forget it.
+    With `afresh` a stored run is ignored, and solving starts again.
     """
     game = description.build()
     solver = _method(bot, game)
@@ -267,12 +282,12 @@ def open_or_start(
         return game, solver, store, None
     run = store.resume()
     if isinstance(solver, DependsOnTarget):
-        run.state["finished"] = np.array(False)  # with the earlier target; the next is asked again
+        run.state["finished"] = np.array(False)  # it was finished for the earlier target only
     return game, solver, store, run
 
 
 def target_chips(bot: Bot, game: SequenceGame) -> float:
-    """The exploitability at which a bot is done, in chips."""
+    """Return the target exploitability of a bot in chips."""
     assert game.rules is not None
     return bot.target * game.rules.big_blind / 1000
 
@@ -286,7 +301,7 @@ def run(
     seed: int = 0,
     watch: Callable[[Run], None] | None = None,
 ) -> Run:
-    """Solve what `prepare` or `open_or_start` gave, to a target in chips or for some seconds."""
+    """Solve the game from `prepare` or `open_or_start`, to a target in chips or a time limit."""
     game, solver, store, earlier = prepared
     return solve(
         game,
@@ -302,7 +317,7 @@ def run(
 
 
 def keep_strategy(bot: Bot, folder: Path) -> None:
-    """Write what of the solution it takes to play, unless it is there, or it plays from that."""
+    """Write the strategy of a bot's solution, unless it is current or the bot does not use one."""
     strategy, solution = folder / bot.strategy, folder / bot.solution
     if bot.last_round is None and not is_current(strategy):
         made_of = {solution.name: read_identity(solution).hash}
@@ -310,7 +325,7 @@ def keep_strategy(bot: Bot, folder: Path) -> None:
 
 
 def _method(bot: Bot, game: SequenceGame) -> Solver:
-    """Return the bot's method, set up for its target where the method depends on it."""
+    """Return the bot's method, set up for its target if the method depends on it."""
     found = get_method(bot.method, bot.dtype)
     if not isinstance(found, DependsOnTarget):
         return found

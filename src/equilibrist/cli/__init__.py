@@ -1,4 +1,4 @@
-"""The command line: argument parsing and printing, nothing worth importing.
+"""The command line: parses arguments, calls the library and prints results.
 
 Importing this package loads neither NumPy nor Numba, so that `--help` answers at once; each command
 imports what it needs.
@@ -33,7 +33,7 @@ from equilibrist.cli.options import CheckedCommand, shorten
 from equilibrist.errors import EquilibristError
 
 _LONGEST_COMPLAINT = 1000  # characters
-# What a library that cannot be loaded says when memory is short.
+# Parts of the messages of a library that cannot be loaded for lack of memory.
 _NO_MEMORY = ("failed to map segment", "annot allocate memory", "out of memory")
 
 app = typer.Typer(
@@ -104,7 +104,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; wrong input is one sentence on stderr and exit code 2."""
+    """Run the command line; wrong input prints one sentence on stderr and exits with code 2."""
     _prepare_streams()
     try:
         code = app(standalone_mode=False) or 0
@@ -117,7 +117,7 @@ def main() -> None:
     except OSError as error:
         code = _complain_of_system(error)
     except RecursionError:
-        _complain("something in the input is nested too deeply")
+        _complain("the input is nested too deeply")
         code = 2
     except (UnicodeEncodeError, UnicodeDecodeError) as error:
         _complain(f"the input holds characters that cannot be written: {error.reason}")
@@ -131,33 +131,33 @@ def main() -> None:
 
 
 def _complain_of_system(error: OSError) -> int:
-    """Say what the system refuses: a file, which is wrong input, or the answer; the exit code."""
+    """Print which file or output the system refuses; return the exit code."""
     reason = error.strerror or str(error)
     if error.errno == errno.ENOMEM:
         return _complain_of_memory(error)
     if error.filename is not None:
-        _complain(f"cannot use {shorten(str(error.filename))}: {reason}")
+        _complain(f"cannot open {shorten(str(error.filename))}: {reason}")
         return 2
     _drop_output()
-    _complain(f"cannot write the answer: {reason}")
+    _complain(f"cannot write the output: {reason}")
     return 1
 
 
 def _complain_of_memory(error: Exception) -> int:
-    """Say that memory is short; other errors of importing are raised again. The exit code."""
-    told = str(error)
-    if isinstance(error, ImportError) and not any(sign in told for sign in _NO_MEMORY):
+    """Print that memory is short and return the exit code; raise other import errors again."""
+    message = str(error)
+    if isinstance(error, ImportError) and not any(sign in message for sign in _NO_MEMORY):
         raise error
-    why = f" ({told})" if isinstance(error, MemoryError) and told else ""
+    why = f" ({message})" if isinstance(error, MemoryError) and message else ""
     _complain(
-        f"there is not enough memory{why}; close other programs, allow this one more, or ask for "
-        "something smaller"
+        f"there is not enough memory{why}; close other programs, raise the memory limit, or choose "
+        "a smaller problem"
     )
     return 1
 
 
 def _prepare_streams() -> None:
-    """Let nothing that stdout and stderr cannot take, or their absence, stop a command."""
+    """Make stdout and stderr accept every character; replace a closed stream by /dev/null."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed by the caller
@@ -167,7 +167,7 @@ def _prepare_streams() -> None:
 
 
 def _complain(text: str) -> None:
-    """One line on stderr, if there is anything to say: no control characters, no endless word."""
+    """Print an error on stderr as one line, shortened and without control characters."""
     text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
     if len(text) > _LONGEST_COMPLAINT:
         half = _LONGEST_COMPLAINT // 2
@@ -178,5 +178,5 @@ def _complain(text: str) -> None:
 
 
 def _drop_output() -> None:
-    """Forget what is still in the buffer of stdout, so that leaving does not fail on it."""
+    """Discard what is still in the buffer of stdout, so that the exit does not fail on it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

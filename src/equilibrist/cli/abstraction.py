@@ -24,7 +24,7 @@ from equilibrist.cli.options import (
 from equilibrist.display.picture import check_plot
 from equilibrist.storage.threads import most_threads
 
-_MOST_BUCKETS = 10**9  # of a round that are asked for
+_MOST_BUCKETS = 10**9  # per round
 _KERNELS = ("rollout.link_boards", "rollout.strengths", "rollout.roll_sums")
 
 Folder: TypeAlias = Annotated[
@@ -32,39 +32,43 @@ Folder: TypeAlias = Annotated[
 ]
 Flops: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="Of all deals those onto these flops, Td9d6h,AsKsQs, or onto so many drawn."),
+    typer.Option(help="Count only these flops (Td9d6h,AsKsQs), or this number of random flops."),
 ]
 
 
 @owning("out")
 def abstract(
     recipe: Annotated[
-        str, typer.Argument(help="percentile, expectation, potential-aware, … (see docs).")
+        str, typer.Argument(help="Recipe: percentile, expectation, potential-aware, … (see docs).")
     ],
     out: Annotated[Path, typer.Option(help="Folder for the abstraction.")],
     buckets: Annotated[
-        str | None, typer.Option(help="Buckets of each round, such as 5,25,125,625.")
+        str | None, typer.Option(help="Number of buckets per round, for example 5,25,125,625.")
     ] = None,
-    game: Annotated[str, typer.Option(help="A game of the catalogue or a .game file.")] = (
+    game: Annotated[str, typer.Option(help="Game of the catalogue, or a .game file.")] = (
         "holdem-limit"
     ),
     flops: Annotated[
         str | None,
-        typer.Option(help="Cut strength-potential over these flops, Td9d6h,AsKsQs, or so many."),
+        typer.Option(
+            help="strength-potential: cut over these flops (Td9d6h,AsKsQs) or over this number."
+        ),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the rounds in --out.")] = (
-        False
-    ),
-    force: Annotated[bool, typer.Option("--force", help="Try what seems too large.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue an unfinished run in --out.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Run even if the forecast exceeds memory.")
+    ] = False,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Put the hands of a game into buckets.
+    """Build an abstraction: sort the hands of a game into buckets.
 
     Example: equilibrist abstract percentile --buckets 5,25,125,625 --out quintiles
     """
-    from equilibrist.abstraction import resume as keeping
+    from equilibrist.abstraction import resume as checkpoints
     from equilibrist.abstraction.buckets import KIND
     from equilibrist.abstraction.flop_subsets import chosen_boards, parse_starts
     from equilibrist.abstraction.forecast import forecast
@@ -78,8 +82,9 @@ def abstract(
     check_request(recipe, rules, numbers, chosen=flops is not None)
     starts = [] if flops is None else parse_starts(Streets.of(rules), flops, seed)
     if starts:
-        chosen_boards(Streets.of(rules), starts)  # complains about what are no flops
-    wanted = keeping.request(rules, recipe, numbers, seed, [cards_name(flop) for flop in starts])
+        chosen_boards(Streets.of(rules), starts)  # raises an error for cards that are not a flop
+    flop_names = [cards_name(flop) for flop in starts]
+    wanted = checkpoints.request(rules, recipe, numbers, seed, flop_names)
     check_output(out, KIND, resume=resume)
     needed = forecast(rules, recipe, threads or most_threads())
     if not force:
@@ -87,9 +92,9 @@ def abstract(
     print(f"{rules.name}: {needed}", file=sys.stderr, flush=True)
     prepare_kernels(threads, *_KERNELS)
     start = time.perf_counter()
-    with _keeping(out):
-        begun = keeping.UnfinishedFolder
-        keep = begun.open(out, wanted) if resume else begun(out, wanted)
+    with _explain_stop(out):
+        unfinished = checkpoints.UnfinishedFolder
+        keep = unfinished.open(out, wanted) if resume else unfinished(out, wanted)
         found = build(
             recipe, rules, numbers, seed=seed, flops=starts, keep=keep,
             progress=lambda text: print(f"{text} …", file=sys.stderr, flush=True),
@@ -116,16 +121,16 @@ def abstract(
 
 def buckets(
     folder: Folder,
-    hand: Annotated[str | None, typer.Argument(help="A hand, such as AhKd.")] = None,
-    board: Annotated[str, typer.Argument(help="Board cards, in their order.")] = "",
+    hand: Annotated[str | None, typer.Argument(help="Hand, for example AhKd.")] = None,
+    board: Annotated[str, typer.Argument(help="Board cards in dealt order.")] = "",
     plot: Annotated[
-        Path | None, typer.Option(help="Draw grid, sizes and spread into this PNG file.")
+        Path | None, typer.Option(help="Draw grid, sizes and equity spread to this PNG file.")
     ] = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Buckets of a hand on every street, or what an abstraction looks like.
+    """Show the bucket of a hand in every round, or a summary of an abstraction.
 
     Example: equilibrist buckets quintiles AhKd 7h8h9c
     """
@@ -159,22 +164,22 @@ def buckets(
 @owning("out")
 def joint(
     folder: Folder,
-    out: Annotated[Path, typer.Option(help="Folder for the counts.")],
+    out: Annotated[Path, typer.Option(help="Folder for the joint counts.")],
     other: Annotated[
-        Path | None, typer.Argument(help="The second player's abstraction, if it differs.")
+        Path | None, typer.Argument(help="Abstraction of the second player; default: the same.")
     ] = None,
     boards: Annotated[
-        int | None, typer.Option(help="Count a sample of so many boards instead of all.")
+        int | None, typer.Option(help="Size of a random sample of boards; default: all boards.")
     ] = None,
     flops: Flops = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the counts in --out.")] = (
-        False
-    ),
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the unfinished counts in --out.")
+    ] = False,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Count how often buckets meet and which wins: the matrices J and W of a bucket game.
+    """Compute joint counts: how often pairs of buckets meet and win (the matrices J and W).
 
     Example: equilibrist joint quintiles --out quintiles-joint
     """
@@ -190,15 +195,17 @@ def joint(
     if other is not None:
         parents["second"] = read_identity(other).hash
     if resume and (boards is not None or flops is not None):
-        raise InvalidValueError("only whole counts can be resumed, not those of a sample")
+        raise InvalidValueError(
+            "--resume works only when all deals are counted: leave out --boards and --flops"
+        )
     if boards is not None and flops is not None:
-        raise InvalidValueError("count a sample of --boards or all deals onto --flops, not both")
+        raise InvalidValueError("give either --boards or --flops, not both")
     starts = [] if flops is None else parse_starts(first.streets, flops, seed)
     check_output(out, library.KIND, resume=resume)
     kernel = "joint.bucket_showdowns" if second is None else "row_groups.add_row_groups"
     prepare_kernels(threads, kernel)
     start = time.perf_counter()
-    with _keeping(out):
+    with _explain_stop(out):
         so_far = library.Progress.open(out, parents) if resume else None
         if boards is not None:
             found = library.sampled_joint(first, second, num_boards=boards, seed=seed)
@@ -222,13 +229,13 @@ def joint(
     }
     how = "exact" if found.distance is None else f"a sample, ½‖ΔJ‖₁ about {found.distance:.2%}"
     if found.flops:
-        how = "all onto one flop" if len(found.flops) == 1 else f"all onto {len(found.flops)} flops"
+        how = "all on one flop" if len(found.flops) == 1 else f"all on {len(found.flops)} flops"
     text = f"{found.total:,.0f} deals of {first.rules.name} counted in {seconds:.1f} s ({how})"
     emit(data, f"{text}, saved in {out}", as_json=json)
 
 
 def reproduce_abstractions(plot: Path | None, *, quick: bool, seed: int, as_json: bool) -> None:
-    """What recipes and sizes cost in Rhode Island hold'em, measured with real cards."""
+    """Print the real-game exploitability of each recipe and size in Rhode Island hold'em."""
     from equilibrist.papers import abstractions
 
     sizes = abstractions.SIZES[:2] if quick else abstractions.SIZES
@@ -260,7 +267,7 @@ def reproduce_abstractions(plot: Path | None, *, quick: bool, seed: int, as_json
 
 
 def _path(found: Any, hand: str, board: str) -> list[tuple[int, str, int, int]]:
-    """Round, board so far, bucket and number of buckets, for every street the board reaches."""
+    """Return round, board, bucket and number of buckets for every round that the board reaches."""
     from equilibrist.cards.card import cards_name, parse_cards
     from equilibrist.cards.hand import hand_index
     from equilibrist.errors import CardError
@@ -272,7 +279,7 @@ def _path(found: Any, hand: str, board: str) -> list[tuple[int, str, int, int]]:
             f"a hand of {rules.name} has {rules.num_hole_cards} cards, not {len(cards)}", value=hand
         )
     number = hand_index(*cards) if len(cards) == 2 else cards[0]
-    found.streets.locate(shown)  # complains about what is no board
+    found.streets.locate(shown)  # raises an error for cards that are not a board
     path, so_far = [], 0
     for r, num_new in enumerate(rules.num_board_cards):
         so_far += num_new
@@ -291,14 +298,14 @@ def _numbers(text: str) -> list[int]:
     numbers = [n for part in parts if (n := parse_whole(part, _MOST_BUCKETS)) is not None]
     if len(numbers) < len(parts):
         raise InvalidValueError(
-            f"--buckets are whole numbers, one a round, such as 5,25,125,625, not {text[:40]!r}",
+            f"--buckets takes a whole number per round, such as 5,25,125,625, not {text[:40]!r}",
             value=text,
         )
     return numbers
 
 
 def check_output(out: Path, kind: str, *, resume: bool) -> None:
-    """Refuse to overwrite, to resume what is not there, and to write where it is forbidden."""
+    """Raise `StorageError` if `out` cannot be written or resumed, or would be overwritten."""
     from equilibrist.errors import StorageError
     from equilibrist.storage.artefact import check_target
     from equilibrist.storage.manifest import MANIFEST
@@ -306,17 +313,17 @@ def check_output(out: Path, kind: str, *, resume: bool) -> None:
     check_target(out, kind)
     is_there = (out / MANIFEST).exists()
     if resume and not is_there:
-        raise StorageError(f"{out} holds no {kind} to go on with", value=str(out))
+        raise StorageError(f"{out} holds no {kind} to resume", value=str(out))
     if is_there and not resume:
         raise StorageError(
-            f"{out} exists; give another folder for the {kind}, or --resume if it is unfinished",
+            f"{out} exists; choose another folder for the {kind}, or --resume if it is unfinished",
             value=str(out),
         )
 
 
 @contextlib.contextmanager
-def _keeping(out: Path) -> Iterator[None]:
-    """Say of work that was stopped, or could not be written, what is kept if anything is."""
+def _explain_stop(out: Path) -> Iterator[None]:
+    """Say what is saved, and how to resume, if the work is stopped or cannot be written."""
     from equilibrist.cli.interrupts import leave
     from equilibrist.errors import StorageError
     from equilibrist.storage.manifest import MANIFEST
@@ -325,10 +332,10 @@ def _keeping(out: Path) -> Iterator[None]:
     try:
         yield
     except Stopped:
-        is_begun = (out / MANIFEST).exists()
-        kept = f"finished parts are in {out}, and the same command with --resume goes on"
-        leave(f"stopped; {kept if is_begun else 'nothing is written yet'}")
+        is_started = (out / MANIFEST).exists()
+        saved = f"finished parts are saved in {out}; run the same command with --resume to continue"
+        leave(f"stopped; {saved if is_started else 'nothing is written yet'}")
     except StorageError as error:
         if not (out / MANIFEST).exists():
             raise
-        raise StorageError(f"{error}; go on with --resume later", value=error.value) from None
+        raise StorageError(f"{error}; continue later with --resume", value=error.value) from None

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from equilibrist.play.match import Match
 
 Postflop: TypeAlias = Annotated[
-    bool, typer.Option("--postflop", help="Both call in the first round by agreement.")
+    bool, typer.Option("--postflop", help="Both players always call in the first round.")
 ]
 
 
 def players(json: Json = False, seed: Seed = 0, threads: Threads = None) -> None:
-    """The players that can sit down, and their options."""
+    """List the built-in players and their options."""
     from equilibrist.players.catalog import player_entries
 
     rows = [
@@ -70,37 +70,43 @@ def players(json: Json = False, seed: Seed = 0, threads: Threads = None) -> None
 
 
 def match(
-    first: Annotated[str, typer.Argument(metavar="A", help="A player, such as always-call.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="Another, such as mix:0.1,0.6,0.3.")],
-    game: Annotated[str, typer.Option(help="A game or a .game file.")] = "holdem-limit",
-    hands: Annotated[int, typer.Option(help="Hands in all, of each match, or at most.")] = 1000,
+    first: Annotated[
+        str, typer.Argument(metavar="A", help="First player, for example always-call.")
+    ],
+    second: Annotated[
+        str, typer.Argument(metavar="B", help="Second player, for example mix:0.1,0.6,0.3.")
+    ],
+    game: Annotated[str, typer.Option(help="Game name, or a .game file.")] = "holdem-limit",
+    hands: Annotated[
+        int, typer.Option(help="Number of hands per match; the maximum with --until-sure.")
+    ] = 1000,
     duplicate: Annotated[
-        bool, typer.Option("--duplicate", help="Play every deal twice, seats swapped.")
+        bool, typer.Option("--duplicate", help="Play every deal twice with the seats swapped.")
     ] = False,
     matches: Annotated[
-        int, typer.Option(min=1, help="Matches, memories reset before each: for learners.")
+        int, typer.Option(min=1, help="Number of matches; players forget all between matches.")
     ] = 1,
     until_sure: Annotated[
-        bool, typer.Option("--until-sure", help="Stop when it is decided, after --hands at most.")
+        bool, typer.Option("--until-sure", help="Stop once the winner is statistically clear.")
     ] = False,
     postflop: Postflop = False,
-    log: Annotated[Path | None, typer.Option(help="Write an ACPC log into this file.")] = None,
+    log: Annotated[Path | None, typer.Option(help="Write an ACPC log to this file.")] = None,
     phh: Annotated[
-        Path | None, typer.Option(help="Write one history per hand into this folder.")
+        Path | None, typer.Option(help="Write one hand history per hand to this folder.")
     ] = None,
     force: Force = False,
-    plot: Annotated[Path | None, typer.Option(help="Draw the winnings into this PNG file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the winnings to this PNG file.")] = None,
     runner: Annotated[
         Literal["auto", "views", "tables"],
         typer.Option(
-            help="Ask players hand by hand, or run tables compiled: what both are and no log needs."
+            help="views: ask players hand by hand; tables: compiled (table players, no log)."
         ),
     ] = "auto",
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Play a match and say who wins how much, with its 95 % interval.
+    """Play a match and print the win rate with its 95 % confidence interval.
 
     Example: equilibrist match always-call always-raise --hands 2000 --duplicate --seed 7
     """
@@ -117,7 +123,7 @@ def match(
     if until_sure:
         _check_until_sure(matches, wants_log, first, second)
     if runner == "auto" and wants_log:
-        runner = "views"  # so that a log is that of the same match over a wire
+        runner = "views"  # so that the log equals that of the same match over a network
     check_match(rules, pair, hands, seed, duplicate, int(postflop), runner)
     prepare_players(threads, first, second, tables=rules.is_limit and runner != "views")
     settings: dict[str, Any] = {
@@ -155,18 +161,20 @@ def match(
         if plot is not None:
             draw(played, (first, second), plot)
     if outcome == "interrupted":
-        leave(f"stopped after {data['hands']:,} hands; a match is not resumed")
+        leave(f"stopped after {data['hands']:,} hands; a match cannot be resumed")
 
 
 def tournament(
-    file: Annotated[Path, typer.Argument(help="A TOML file with game, players and hands.")],
-    csv: Annotated[Path | None, typer.Option(help="Write the cross table into this file.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw it into this PNG file.")] = None,
+    file: Annotated[Path, typer.Argument(help="TOML file with game, players and hands.")],
+    csv: Annotated[Path | None, typer.Option(help="Write the cross table to this file.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the cross table to this PNG file.")
+    ] = None,
     json: Json = False,
     seed: GivenSeed = None,
     threads: Threads = None,
 ) -> None:
-    """Let everybody play everybody: a cross table, bankrolls and an instant runoff.
+    """Play a round-robin tournament: cross table, bankroll and instant-runoff rankings.
 
     The seed is --seed if given, else the file's, else 0.
 
@@ -213,7 +221,7 @@ def tournament(
 
 @contextlib.contextmanager
 def reported(data: dict[str, Any], json: bool) -> Iterator[None]:
-    """Print the report at the end, also if a file could not be written: the hands are played."""
+    """Print the report at the end, even if a file could not be written."""
     try:
         yield
     finally:
@@ -230,7 +238,7 @@ def _check_outputs(
     force: bool,
 ) -> None:
     if matches > 1 and (log is not None or phh is not None):
-        raise InvalidValueError("logs are of one match; leave --matches or --log out")
+        raise InvalidValueError("a log holds one match; leave out --matches, or --log and --phh")
     if log is not None:
         for path in log_paths(log, duplicate):
             check_file(path, force)
@@ -245,18 +253,18 @@ def _check_until_sure(matches: int, wants_log: bool, *names: str) -> None:
 
     if matches > 1 or wants_log:
         raise InvalidValueError(
-            "--until-sure plays one match in parts; leave --matches, --log and --phh out"
+            "--until-sure plays one match without a log; leave out --matches, --log and --phh"
         )
     for name in names:
         if player_learns(name):
             raise InvalidValueError(
-                f"{name} learns, so its hands depend on each other and no deal tells more often "
-                "than planned; leave --until-sure out, or play --matches",
+                f"{name} learns, so its hands depend on each other and the sequential test of "
+                "--until-sure does not hold; leave it out, or play several --matches",
                 value=name,
             )
 
 
 def _check_folder(path: Path | None) -> None:
-    """Say before the match that its result could not be written."""
+    """Raise `StorageError` before the match if its result could not be written."""
     if path is not None and not path.parent.is_dir():
-        raise StorageError(f"{path.parent} is no folder: cannot write {path}", value=str(path))
+        raise StorageError(f"{path.parent} is not a folder: cannot write {path}", value=str(path))

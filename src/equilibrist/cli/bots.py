@@ -25,29 +25,38 @@ if TYPE_CHECKING:
 
 
 def train(
-    bot: Annotated[str, typer.Argument(help="A bot of `equilibrist bots`.")],
-    out: Annotated[Path | None, typer.Option(help="Its folder; bots/BOT unless told.")] = None,
-    to: Annotated[float | None, typer.Option(help="Stop at this exploitability, mbb/g.")] = None,
-    seconds: Annotated[
-        float | None, typer.Option(help="Solve no longer than this, each model where it has some.")
+    bot: Annotated[str, typer.Argument(help="Name of a bot (see `equilibrist bots`).")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the bot; default: bots/ and its name.")
     ] = None,
-    cycles: Annotated[int | None, typer.Option(help="ectomynx: cycles in all.")] = None,
-    hands: Annotated[int | None, typer.Option(help="ectomynx: hands of a cycle.")] = None,
+    to: Annotated[
+        float | None, typer.Option(help="Target exploitability in mbb/g; default: the bot's.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="Maximum solving time in seconds, for each model.")
+    ] = None,
+    cycles: Annotated[int | None, typer.Option(help="ectomynx: total number of cycles.")] = None,
+    hands: Annotated[int | None, typer.Option(help="ectomynx: number of hands per cycle.")] = None,
     rate: Annotated[
-        float | None, typer.Option(help="ectomynx: a chip a visit is worth exp(RATE).")
+        float | None,
+        typer.Option(help="ectomynx: learning rate; one chip per visit multiplies by exp(RATE)."),
     ] = None,
     cleaning: Annotated[
-        float | None, typer.Option(help="ectomynx: weights below become none.")
+        float | None, typer.Option(help="ectomynx: set weights below this to zero.")
     ] = None,
-    update: Annotated[str | None, typer.Option(help="ectomynx-frc: regret or exponential.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Try what seems too large.")] = False,
+    update: Annotated[
+        str | None, typer.Option(help="ectomynx-frc: update rule, regret or exponential.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Train even if the forecast exceeds memory.")
+    ] = False,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Make a bot: its buckets, how they meet, its strategy. What is there already is kept.
+    """Train a bot: buckets, joint counts, solution, strategy; finished steps are reused.
 
-    Bots that play against themselves, as ectomynx does, learn in cycles of hands instead.
+    Bots that learn by playing against themselves, such as ectomynx, train in cycles of hands.
 
     Example: equilibrist train smallbot
     """
@@ -62,16 +71,16 @@ def train(
     )
     if bot in SELF_TAUGHT:
         others = {"--to": to, "--seconds": seconds, "--force": force or None}
-        _refuse(bot, others, "learns in cycles: --cycles, --hands")
+        _refuse(bot, others, "learns in cycles: use --cycles and --hands")
     else:
         names = "cycles", "hands", "rate", "cleaning", "update"
         others = {f"--{name}": getattr(options, name) for name in names}
-        _refuse(bot, others, "is solved to a target: --to, --seconds")
+        _refuse(bot, others, "is solved to a target: use --to and --seconds")
     report = TerminalReport(plain=json, threads=threads)
     try:
         trained = train_bot(bot, out, options=options, report=report)
     except Stopped as stopped:
-        leave(_how_to_go_on(stopped, report, out or Path("bots") / bot))
+        leave(_how_to_resume(stopped, report, out or Path("bots") / bot))
     if bot in SELF_TAUGHT:
         data, text = _taught_result(trained, report)
         emit(data, text, as_json=json)
@@ -79,11 +88,11 @@ def train(
     data, text = _trained_result(trained)
     emit(data, text, as_json=json)
     if trained.is_interrupted:
-        leave(f"stopped, saved in {trained.folder}; the same command goes on")
+        leave(f"stopped, saved in {trained.folder}; run the same command to continue")
 
 
 def _refuse(bot: str, options: dict[str, Any], instead: str) -> None:
-    """Raise `InvalidValueError` for options that are given, but belong to other bots."""
+    """Raise `InvalidValueError` for a given option that belongs to other bots."""
     from equilibrist.errors import InvalidValueError
 
     for name, value in options.items():
@@ -91,18 +100,18 @@ def _refuse(bot: str, options: dict[str, Any], instead: str) -> None:
             raise InvalidValueError(f"{bot} {instead}, not {name}", value=name)
 
 
-def _how_to_go_on(stopped: Stopped, report: TerminalReport, folder: Path) -> str:
-    """Say what is kept of a training that was stopped."""
+def _how_to_resume(stopped: Stopped, report: TerminalReport, folder: Path) -> str:
+    """Return a sentence on what is saved of a stopped training, and how to continue it."""
     from equilibrist.papers.ectomynx.train import num_hands
 
     if stopped.partial is None or report.cycles is None:
-        return "stopped; what is finished is kept, and the same command goes on"
+        return "stopped; finished steps are saved, run the same command to continue"
     hands = num_hands(report.cycles.settings, stopped.partial)
-    return f"stopped after {hands:,} hands, saved in {folder}; the same command goes on"
+    return f"stopped after {hands:,} hands, saved in {folder}; run the same command to continue"
 
 
 def _trained_result(trained: TrainedBot) -> tuple[dict[str, Any], str]:
-    """Return what came of a training, as JSON and in words."""
+    """Return the result of a training as JSON and as text."""
     from equilibrist.bots.registry import GluedBot
     from equilibrist.cli import runs
 
@@ -116,14 +125,14 @@ def _trained_result(trained: TrainedBot) -> tuple[dict[str, Any], str]:
         words = [f"{name}: {text}" for name, text in zip(names, words, strict=True)]
     else:
         data |= results[0]
-    ending = "the same command goes on"
+    ending = "run the same command to continue"
     if trained.is_playable:
         ending = f"play against it: equilibrist play {trained.player}"
     return data, "\n".join([*words, _scope(bot), ending])
 
 
 def _taught_result(trained: TaughtBot, report: TerminalReport) -> tuple[dict[str, Any], str]:
-    """Return what came of cycles of hands, as JSON and in words."""
+    """Return the result of a training by cycles of hands as JSON and as text."""
     from equilibrist.cli.training import cycle_json, cycle_text
     from equilibrist.papers.ectomynx.train import num_hands
 
@@ -149,7 +158,7 @@ def bots(
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """The bots that can be trained, and those that are.
+    """List the bots, with the size and exploitability of those that are trained.
 
     Example: equilibrist bots
     """
@@ -161,7 +170,7 @@ def bots(
         (
             row["name"],
             f"{row['bytes'] / 1e6:,.0f} MB" if row["trained"] else f"≈ {row['minutes']:g} min",
-            _proof(row) if row["trained"] else row["state"],
+            _proof(row) if row["trained"] else row["state"].replace("begun", "started"),
             _scale(row),
             row["description"],
             row["paper"],
@@ -174,7 +183,7 @@ def bots(
 
 
 def _row(bot: Bot, folder: Path) -> dict[str, Any]:
-    """What is known of a bot, and of its training if there is one."""
+    """Return the JSON row of a bot: its settings, and its training if there is one."""
     from equilibrist.bots.registry import BUCKETS, COUNTS, ENDS
     from equilibrist.cli import runs
     from equilibrist.cli.real_game import known_response
@@ -206,7 +215,7 @@ def _row(bot: Bot, folder: Path) -> dict[str, Any]:
             "method": worst.method,
             "iterations": worst.iterations,
             "problem": None,
-            **runs.thousandths(load_game(bot.game), worst.certificate),
+            **runs.mbb_per_game(load_game(bot.game), worst.certificate),
             **known_response(bot, folder),
         }
         try:
@@ -219,7 +228,7 @@ def _row(bot: Bot, folder: Path) -> dict[str, Any]:
 
 
 def _solutions(bot: Bot, folder: Path) -> list[str]:
-    """Folders of a bot's solutions: one, or those of its models; none before it is trained."""
+    """Return the folder names of a bot's solutions, one per model; [] if it is not trained."""
     from equilibrist.bots.registry import GluedBot
     from equilibrist.storage.manifest import MANIFEST
     from equilibrist.strategies.quantized import CompactStrategy
@@ -231,7 +240,7 @@ def _solutions(bot: Bot, folder: Path) -> list[str]:
 
 
 def _run_row(bot: SelfTaught, folder: Path) -> dict[str, Any]:
-    """What is known of a bot that plays against itself, and of its run if there is one."""
+    """Return the JSON row of a self-taught bot: its settings, and its run if there is one."""
     from equilibrist.errors import StorageError
     from equilibrist.papers.ectomynx.train import load_training
     from equilibrist.storage.artefact import read_identity
@@ -261,8 +270,8 @@ def _run_row(bot: SelfTaught, folder: Path) -> dict[str, Any]:
 
 
 def _proof(row: dict[str, Any]) -> str:
-    """The exploitability of a trained bot, where it is known, and that in the real game."""
-    own = f"{row['mbb/g']:.4g} mbb/g" if "mbb/g" in row else "not known"
+    """Return a trained bot's exploitability as text, within its model and in the real game."""
+    own = f"{row['mbb/g']:.4g} mbb/g" if "mbb/g" in row else "unknown"
     if "real_game" not in row:
         return own
     about = "about " if row["real_game_estimate"] else ""
@@ -270,14 +279,14 @@ def _proof(row: dict[str, Any]) -> str:
 
 
 def _scale(row: dict[str, Any]) -> str:
-    """What a bot was or will be made from."""
+    """Return as text what a bot is trained on: boards or cycles of hands."""
     if "cycles" in row:
         return f"{row['cycles']} × {row['hands']:,} hands"
     return "all deals" if row["boards"] is None else f"{row['boards']:,} boards"
 
 
 def _state(bot: Bot, folder: Path, trained: bool) -> str:
-    """How far a bot is; of those that share a folder, one is begun by its being there."""
+    """Return the state of a bot; a shared folder counts only for the bot that it is named after."""
     from equilibrist.bots.registry import is_current
 
     if trained:
@@ -288,14 +297,14 @@ def _state(bot: Bot, folder: Path, trained: bool) -> str:
 
 
 def _size(folder: Path) -> int:
-    """Bytes of a folder's files."""
+    """Return the total size of a folder's files in bytes."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def _scope(bot: Bot) -> str:
-    """What the exploitability of a bot says, and what not."""
+    """Return a sentence on the scope of a bot's exploitability: its model and its deals."""
     from equilibrist.bots.registry import GluedBot
 
     deals = "all deals" if bot.boards is None else f"the deals of {bot.boards:,} sampled boards"
     where = "each model" if isinstance(bot, GluedBot) else "its own buckets"
-    return f"exploitability is that within {where} over {deals}, not that in the real game"
+    return f"exploitability is measured within {where} over {deals}, not in the real game"

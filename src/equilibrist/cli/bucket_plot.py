@@ -1,4 +1,4 @@
-"""An abstraction as a picture: buckets before the flop, their sizes, their spread of equity."""
+"""Draws an abstraction: preflop buckets, bucket sizes and the spread of equity within them."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from equilibrist.papers.abstractions import StudyRow
 
 
 def draw(found: Abstraction, path: Path) -> None:
-    """Write the picture; needs the extra `plot`."""
+    """Draw an abstraction to a file; needs the extra `plot`."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(13, 4.2), layout="constrained")
     grid, sizes, spread = figure.subplots(1, 3)
     _draw_first_street(found, grid)
-    chances, deviations = last_street(found)
-    order = np.argsort(chances)[::-1]
-    sizes.plot(100 * chances[order], color="tab:blue")
-    sizes.set(xlabel="bucket of the last round, largest first", ylabel="chance of the bucket (%)")
+    probabilities, deviations = last_street(found)
+    order = np.argsort(probabilities)[::-1]
+    sizes.plot(100 * probabilities[order], color="tab:blue")
+    sizes.set(
+        xlabel="bucket of the last round, largest first", ylabel="probability of the bucket (%)"
+    )
     sizes.set_title("sizes")
-    spread.hist(100 * deviations, bins=40, weights=chances * 100, color="tab:orange")
+    spread.hist(100 * deviations, bins=40, weights=probabilities * 100, color="tab:orange")
     spread.set(
-        xlabel="standard deviation of equity in a bucket (%)", ylabel="chance of such buckets (%)"
+        xlabel="standard deviation of equity in a bucket (%)", ylabel="total probability (%)"
     )
     spread.set_title("spread within last buckets")
     figure.suptitle(
@@ -39,7 +41,7 @@ def draw(found: Abstraction, path: Path) -> None:
 
 
 def draw_study(rows: Sequence[StudyRow], path: Path) -> None:
-    """Exploitability in the real game against buckets, a line a recipe."""
+    """Draw real-game exploitability against the number of buckets, one line per recipe."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
@@ -48,14 +50,14 @@ def draw_study(rows: Sequence[StudyRow], path: Path) -> None:
         own = [row for row in rows if row.recipe == recipe]
         axes.loglog([row.buckets[-1] for row in own], [row.real for row in own], "o-", label=recipe)
     axes.set(xlabel="buckets of the last round", ylabel="exploitability in the real game (chips)")
-    axes.set_title("Rhode Island hold'em: what abstraction costs")
+    axes.set_title("Rhode Island hold'em: exploitability caused by abstraction")
     axes.grid(True, which="both", alpha=0.3)
     axes.legend()
     save_picture(figure, path)
 
 
 def last_street(found: Abstraction) -> tuple[Any, Any]:
-    """Chance of each last bucket, and the standard deviation of equity in it: [K] each."""
+    """Return each last-round bucket's probability and standard deviation of equity, [K] each."""
     from equilibrist.abstraction.joint_counts import marginals
 
     counts, sums, squares = marginals(found)
@@ -73,7 +75,7 @@ def _draw_first_street(found: Abstraction, axes: Any) -> None:
     if found.rules.num_hole_cards == 1 or len(found.rules.deck) < 52:
         held = np.flatnonzero(buckets >= 0)
         axes.scatter(held, buckets[held], s=12)
-        axes.set(xlabel="hand, in the one order", ylabel="bucket of the first round")
+        axes.set(xlabel="hand index", ylabel="bucket of the first round")
         axes.set_title("first round")
         return
     square = np.zeros((13, 13))

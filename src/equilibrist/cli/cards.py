@@ -18,29 +18,32 @@ from equilibrist.cli.options import (
     table,
 )
 
-# What the commands compile on their first run.
+# Kernels that the commands compile on their first run.
 EQUITY_KERNELS = ("equity.showdown_boards", "equity.canonical_boards")
 INDEX_KERNELS = ("isomorphism.index_deal", "isomorphism.unindex_deal", "isomorphism.relate")
 
 
 def equity(
     hands: Annotated[
-        list[str], typer.Argument(help="One or two hands or ranges: AhKh, QQ+, A5s-A2s:0.5 …")
+        list[str],
+        typer.Argument(help="Two hands or ranges, one with --random: AhKh, QQ+, A5s-A2s:0.5 …"),
     ],
-    board: Annotated[str, typer.Option(help="Board cards already dealt, such as 2c7d9h.")] = "",
+    board: Annotated[str, typer.Option(help="Board cards already dealt, for example 2c7d9h.")] = "",
     dead: Annotated[str, typer.Option(help="Cards known to be out of play.")] = "",
-    random: Annotated[bool, typer.Option("--random", help="Against a random hand.")] = False,
+    random: Annotated[
+        bool, typer.Option("--random", help="Use a random hand as the second range.")
+    ] = False,
     method: Annotated[str, typer.Option(help="exact or monte-carlo.")] = "exact",
-    samples: Annotated[int, typer.Option(help="Boards of a Monte Carlo run.")] = 100_000,
+    samples: Annotated[int, typer.Option(help="Number of boards for monte-carlo.")] = 100_000,
     discards: Annotated[
         bool,
-        typer.Option("--discards", help="In discard-holdem, by EctomynX's swap rule: Monte Carlo."),
+        typer.Option("--discards", help="Use discard-holdem with EctomynX's swap rule (sampled)."),
     ] = False,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Equity of a hand or range against another, exact unless told otherwise.
+    """Compute the equity of a hand or range against another, exactly or by Monte Carlo.
 
     Examples: equilibrist equity AhKh QsQd --board 2c7d9h ·
     equilibrist equity AA --random --discards --samples 1000000
@@ -54,7 +57,7 @@ def equity(
     if len(hands) != (1 if random else 2):
         wanted = "one hand or range with --random" if random else "two hands or ranges"
         raise InvalidValueError(
-            f"{len(hands)} given, but {wanted} wanted, such as AhKh QsQd or AhKh --random",
+            f"equity needs {wanted}, such as AhKh QsQd or AhKh --random, not {len(hands)}",
             value=hands,
         )
     first = parse_range(hands[0])
@@ -112,15 +115,15 @@ def equity(
 
 
 def rank(
-    cards: Annotated[list[str], typer.Argument(help="1 to 7 cards, such as AhKhQhJhTh2c3d.")],
+    cards: Annotated[list[str], typer.Argument(help="1 to 7 cards, for example AhKhQhJhTh2c3d.")],
     ranking: Annotated[
-        str, typer.Option(help="standard, or three-card as in Rhode Island hold'em.")
+        str, typer.Option(help="standard, or three-card (Rhode Island hold'em).")
     ] = "standard",
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """The value and the name of a hand.
+    """Print the value and the name of a poker hand.
 
     Example: equilibrist rank KhKd4c4d9hJsQc
     """
@@ -145,17 +148,17 @@ def rank(
 
 def index(
     cards: Annotated[
-        list[str] | None, typer.Argument(help="Cards, one round after the other: AhKh 2c7d9h.")
+        list[str] | None, typer.Argument(help="Cards in dealt order, for example AhKh 2c7d9h.")
     ] = None,
-    pattern: Annotated[str, typer.Option(help="Cards dealt in each round.")] = "2,3,1,1",
-    at: Annotated[int | None, typer.Option(help="Show the deal that has this index.")] = None,
-    ranks: Annotated[int, typer.Option(help="Ranks in the deck.")] = 13,
-    suits: Annotated[int, typer.Option(help="Suits in the deck.")] = 4,
+    pattern: Annotated[str, typer.Option(help="Number of cards dealt per round.")] = "2,3,1,1",
+    at: Annotated[int | None, typer.Option(help="Show the deal with this index.")] = None,
+    ranks: Annotated[int, typer.Option(help="Number of ranks in the deck.")] = 13,
+    suits: Annotated[int, typer.Option(help="Number of suits in the deck.")] = 4,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Canonical index of a deal up to suits, or the deal of an index, or the size of a pattern.
+    """Print the suit-isomorphic index of a deal, the deal of an index, or the number of deals.
 
     Examples: equilibrist index AhKh2c7d9h · equilibrist index --pattern 2,3,1,1 ·
     equilibrist index --pattern 2,3 --at 1238851
@@ -192,7 +195,7 @@ def index(
     }
     text = (
         f"{cards_name(deal)} is {indices[-1]:,} of 0 … {indexer.sizes[last] - 1:,}, "
-        f"the same as {cards_name(canonical)} and {data['multiplicity']} deals in all"
+        f"equivalent to {cards_name(canonical)}, {data['multiplicity']} deals in total"
     )
     emit(data, text, as_json=json)
 
@@ -206,7 +209,7 @@ def _parse_pattern(text: str) -> tuple[int, ...]:
         number = parse_whole(word, 52)
         if number is None:
             raise ParseError(
-                f"{word!r} in the pattern {text!r} is not a number of cards; 2,3,1,1 is a pattern",
+                f"{word!r} in the pattern {text!r} is not a number of cards; write 2,3,1,1",
                 value=word,
                 position=text.index(word),
             )

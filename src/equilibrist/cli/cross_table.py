@@ -1,4 +1,4 @@
-"""The cross table of a tournament: as rows, text, CSV and a picture."""
+"""The cross table of a tournament as rows, text, CSV and a picture."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def cross_rows(found: CrossTable, chips: float) -> dict[str, Any]:
-    """Rates, standard errors and means of a table in units of so many chips."""
+    """Return win rates, standard errors and bankrolls, divided by `chips`, the chips per unit."""
     return {
         "rates": (found.rates / chips).tolist(),
         "errors": (found.errors / chips).tolist(),
@@ -23,7 +23,7 @@ def cross_rows(found: CrossTable, chips: float) -> dict[str, Any]:
 
 
 def cross_text(data: dict[str, Any]) -> str:
-    """The table and both rankings, for people."""
+    """Return the cross table and both rankings as text."""
     names = data["players"]
     rows = []
     for i, name in enumerate(names):
@@ -34,7 +34,7 @@ def cross_text(data: dict[str, Any]) -> str:
         rows.append((name, *cells, f"{data['bankrolls'][i]:.1f}"))
     return "\n".join(
         [
-            f"{data['game']}, {data['hands']:,} hands a pair; the row wins from the column, "
+            f"{data['game']}, {data['hands']:,} hands per pair; the row wins from the column, "
             f"{data['unit']} ± standard error",
             table(rows, header=("", *names, "average")),
             f"bankroll: {', '.join(data['bankroll_ranking'])}",
@@ -44,7 +44,7 @@ def cross_text(data: dict[str, Any]) -> str:
 
 
 def write_csv(path: Path, names: tuple[str, ...], rows: dict[str, Any]) -> None:
-    """The table as a file for spreadsheets: rates and their average, then standard errors."""
+    """Write the table as CSV: win rates, their average, then standard errors."""
     import csv
     import io
 
@@ -64,14 +64,14 @@ def _cell(number: float) -> float | str:
 
 
 def draw_table(data: dict[str, Any], path: Path) -> None:
-    """The table as a picture: what the row wins from the column, the deeper the more."""
+    """Draw the table: what the row wins from the column, darker colours for larger amounts."""
     import numpy as np
     from matplotlib.figure import Figure
 
     names, rates = data["players"], np.array(data["table"], np.float64)
     figure = Figure(figsize=(2 + 1.1 * len(names), 1.5 + 0.8 * len(names)), layout="constrained")
     axes = figure.subplots()
-    most = 1.5 * max(float(np.nanmax(np.abs(rates))), 1e-9)  # so that all numbers can be read
+    most = 1.5 * max(float(np.nanmax(np.abs(rates))), 1e-9)  # keeps all numbers readable
     image = axes.imshow(rates, cmap="RdBu", vmin=-most, vmax=most, aspect="auto")
     for i, j in np.argwhere(~np.isnan(rates)):
         error = data["standard_errors"][i][j]
@@ -79,6 +79,6 @@ def draw_table(data: dict[str, Any], path: Path) -> None:
         axes.text(j, i, text, ha="center", va="center", fontsize=8)
     axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
     axes.set_yticks(range(len(names)), names)
-    axes.set_title(f"{data['game']}, {data['hands']:,} hands a pair")
+    axes.set_title(f"{data['game']}, {data['hands']:,} hands per pair")
     figure.colorbar(image, label=f"won by the row, {data['unit']} (± standard error)")
     save_picture(figure, path)

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from equilibrist.papers.ectomynx.equity_table import EquityRow
 
 _KERNELS = ("discards.play_swaps",)
-_ROW = 13  # classes of hands in a row of their table
-_FAR = 0.01  # equities further apart than this are listed
+_ROW = 13  # hand classes per row of the table
+_FAR = 0.01  # larger differences of equity are listed
 
 
 def check_before_flop(board: str, dead: str) -> None:
-    """Complain of cards that equities with discards know nothing of."""
+    """Raise `InvalidValueError` for board or dead cards: discard equities are preflop only."""
     if board or dead:
         raise InvalidValueError(
-            "equities with discards are those before the flop: no --board and no --dead",
+            "equities with discards are computed before the flop: leave out --board and --dead",
             value=board or dead,
         )
 
@@ -30,7 +30,7 @@ def check_before_flop(board: str, dead: str) -> None:
 def print_discard_equity(
     first: Range, second: Range, samples: int, threads: int | None, *, seed: int, as_json: bool
 ) -> None:
-    """Equity of a range against another where both swap by the rule."""
+    """Print the equity of a range against another if both sides swap by EctomynX's rule."""
     from equilibrist.papers.ectomynx.discard_equity import discard_equity
 
     prepare_kernels(threads, *_KERNELS)
@@ -59,7 +59,7 @@ def print_discard_equity(
 
 
 def reproduce_ectomynx(threads: int | None, *, quick: bool, seed: int, as_json: bool) -> None:
-    """Equities with discards and outcomes of swaps, the report's beside ours."""
+    """Print equities with discards and outcomes of swaps: the report's figures beside ours."""
     from equilibrist.papers.ectomynx import equity_table
 
     prepare_kernels(threads, *_KERNELS)
@@ -76,7 +76,7 @@ def reproduce_ectomynx(threads: int | None, *, quick: bool, seed: int, as_json: 
         "outcomes": [
             {"name": name, "swap": swaps, "paper": paper, "ours": ours, "unit": "%"}
             for name, swaps, paper, ours in (
-                (name, swaps, paper, [100 * chance for chance in ours])
+                (name, swaps, paper, [100 * probability for probability in ours])
                 for name, swaps, paper, ours in outcomes
             )
         ],
@@ -87,7 +87,7 @@ def reproduce_ectomynx(threads: int | None, *, quick: bool, seed: int, as_json: 
         for name, swaps, paper, ours in outcomes
     ]
     text = [
-        "Equity against a random hand, both sides swapping by the rule; the report's below ours:",
+        "Equity against a random hand, both sides swap by the rule; the report's below ours:",
         _grid(equities),
         _difference(equities),
         "",
@@ -117,7 +117,7 @@ def _cells(row: EquityRow) -> tuple[str, str, str, str]:
 
 
 def _grid(rows: list[EquityRow]) -> str:
-    """Thirteen rows of thirteen, from aces down, suited above the diagonal."""
+    """Return a 13 × 13 grid from aces down, suited hands above the diagonal."""
     lines = []
     for start in range(0, len(rows), _ROW):
         part = rows[start : start + _ROW]
@@ -136,11 +136,11 @@ def _difference(rows: list[EquityRow]) -> str:
     size = sum(abs(gap) for _, gap in placed) / len(placed)
     far = [f"{name} {gap:+.3f}" for name, gap in placed if abs(gap) > _FAR]
     return (
-        f"report − ours over {len(placed)} hands: mean {mean:+.4f}, mean size {size:.4f}; "
-        f"more than {_FAR} apart: {', '.join(far) or 'none'}"
+        f"report − ours over {len(placed)} hands: mean {mean:+.4f}, mean absolute {size:.4f}; "
+        f"more than {_FAR} apart: {', '.join(far) or 'no hand'}"
     )
 
 
 def _beside(paper: float | None, ours: float) -> str:
-    """Ours, with the report's in brackets where it has one."""
+    """Return our figure, followed by the report's in brackets if there is one."""
     return f"{100 * ours:.1f}" + ("" if paper is None else f" ({paper:g})")

@@ -15,22 +15,24 @@ if TYPE_CHECKING:
     from equilibrist.games.rules import GameRules
     from equilibrist.games.sizes import GameSizes
 
-NOLIMIT_BETS = "100%,a"  # what a no-limit tree allows unless told
+NOLIMIT_BETS = "100%,a"  # default bet sizes of a no-limit tree
 
-Game: TypeAlias = Annotated[str, typer.Argument(help="A game of the catalogue or a .game file.")]
+Game: TypeAlias = Annotated[str, typer.Argument(help="Game of the catalogue, or a .game file.")]
 
-app = typer.Typer(help="The catalogue of games.", invoke_without_command=True)
+app = typer.Typer(help="List the games of the catalogue.", invoke_without_command=True)
 
 
 @app.callback()
 def games(
     context: typer.Context, json: Json = False, seed: Seed = 0, threads: Threads = None
 ) -> None:
-    """The catalogue of games."""
+    """List the games of the catalogue."""
     if context.invoked_subcommand is not None:
         if json or seed or threads is not None:
             name = context.invoked_subcommand
-            raise InvalidValueError(f"options of {name} stand behind it: games {name} GAME --json")
+            raise InvalidValueError(
+                f"write the options after {name}, for example: games {name} GAME --json"
+            )
         return
     from equilibrist.games.catalog import describe_game, game_names, get_game
 
@@ -52,7 +54,7 @@ def games(
 
 @app.command()
 def show(game: Game, json: Json = False, seed: Seed = 0, threads: Threads = None) -> None:
-    """Definition, sizes and tree counts of a game.
+    """Print the definition of a game and the size of its tree.
 
     Example: equilibrist games show leduc
     """
@@ -69,28 +71,28 @@ def show(game: Game, json: Json = False, seed: Seed = 0, threads: Threads = None
 def tree(
     game: Game,
     max_raises: Annotated[
-        str | None, typer.Option(help='Raise caps per round, such as "2 3 3 3".')
+        str | None, typer.Option(help='Raise caps per round, for example "2 3 3 3".')
     ] = None,
     bets: Annotated[
         str | None,
-        typer.Option(help=f'No-limit bet sizes, such as "50%,100%,a"; {NOLIMIT_BETS} unless told.'),
+        typer.Option(help=f'No-limit bet sizes ("50%,100%,a"); default: {NOLIMIT_BETS}.'),
     ] = None,
     raises: Annotated[
         str | None,
-        typer.Option(help='No-limit raise sizes, such as "2.5x,a"; as bets unless told.'),
+        typer.Option(help='No-limit raise sizes ("2.5x,a"); default: the bet sizes.'),
     ] = None,
     rounds: Annotated[
-        str | None, typer.Option(help="Only these rounds, counted from 1: 2-4, or 4.")
+        str | None, typer.Option(help="Rounds to build, for example 2-4 or 4; default: all.")
     ] = None,
     pot: Annotated[int | None, typer.Option(help="Chips in the pot at the start.")] = None,
     node: Annotated[
-        str | None, typer.Option(help="Show one node: its betting from the start, such as cr/.")
+        str | None, typer.Option(help="Show one node, named by its betting, for example cr/.")
     ] = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """The betting tree of a game: how many decisions, folds and showdowns, or one node.
+    """Print the size of a game's betting tree, or one of its nodes.
 
     Example: equilibrist tree holdem-limit --max-raises "2 3 3 3"
     """
@@ -114,7 +116,9 @@ def _menu(
     from equilibrist.games.bet_menu import BetMenu
 
     if rules.is_limit and (bets is not None or raises is not None):
-        raise BetMenuError(f"{rules.name} is a limit game: its bets have one size", value=bets)
+        raise BetMenuError(
+            f"{rules.name} is a limit game with fixed bets: give no bet or raise sizes", value=bets
+        )
     if not rules.is_limit and bets is None:
         bets = NOLIMIT_BETS
     return BetMenu.parse(bets, raises, max_raises)
@@ -128,14 +132,14 @@ def _build(
     first, last = (1, rules.num_rounds) if rounds is None else parse_rounds(rounds)
     if not 1 <= first <= last <= rules.num_rounds:
         raise InvalidValueError(
-            f"{rules.name} has rounds 1 to {rules.num_rounds}, so no tree of {rounds!r}",
+            f"rounds of {rules.name} are 1 to {rules.num_rounds}, not {rounds!r}",
             value=rounds,
         )
     return BettingTree.build(rules, menu, first_round=first - 1, last_round=last - 1, pot=pot)
 
 
 def parse_rounds(text: str) -> tuple[int, int]:
-    """The first and the last round of a text such as `2-4` or `4`, counted from 1."""
+    """Return the first and last round of a text such as `2-4` or `4`, counted from 1."""
     from equilibrist.cards.numbers import parse_whole
     from equilibrist.errors import ParseError
 
@@ -143,13 +147,14 @@ def parse_rounds(text: str) -> tuple[int, int]:
     first, last = parse_whole(words[0], 99), parse_whole(words[-1], 99)
     if len(words) > 2 or first is None or last is None:
         raise ParseError(
-            f"{text!r} names no rounds; write one, such as 4, or a span, such as 2-4", value=text
+            f"{text!r} does not name rounds; write one, such as 4, or a span, such as 2-4",
+            value=text,
         )
     return first, last
 
 
 def _describe(tree: BettingTree) -> tuple[dict[str, object], str]:
-    """The counts of a tree as data and as text."""
+    """Return the counts of a tree as JSON and as text."""
     from dataclasses import asdict
 
     from equilibrist.games.sizes import game_sizes
@@ -175,7 +180,7 @@ def _sizes_text(tree: BettingTree, sizes: GameSizes, has_discards: bool) -> str:
             )
         )
     ]
-    header = ("round", "decisions", "folds", "showdowns", "go on", "deals seen", "up to suits")
+    header = ("round", "decisions", "folds", "showdowns", "continue", "deals seen", "up to suits")
     lines = [
         f"{tree.rules.name}, {tree.menu}: {sizes.nodes:,} nodes",
         table(rows, header=header),
@@ -183,7 +188,7 @@ def _sizes_text(tree: BettingTree, sizes: GameSizes, has_discards: bool) -> str:
         f"with {sizes.canonical_infoset_actions:,} actions",
     ]
     if has_discards:
-        lines.append("(cards given away are not counted as seen)")
+        lines.append("(discarded cards are not counted as seen)")
     return "\n".join(lines)
 
 
@@ -207,7 +212,7 @@ def _describe_node(tree: BettingTree, name: str) -> tuple[dict[str, object], str
         "unit": "chips",
         "children": actions,
     }
-    who = "" if player < 0 else f" of player {player}"
+    owner = "" if player < 0 else f" of player {player}"
     follow = f"; then {', '.join(actions)}" if actions else ""
-    text = f"{name or 'start'!r}: {kind}{who} in round {data['round']}, pot {sum(spent)} chips"
+    text = f"{name or 'start'!r}: {kind}{owner} in round {data['round']}, pot {sum(spent)} chips"
     return data, f"{text} ({' + '.join(map(str, spent))}){follow}"

@@ -1,4 +1,4 @@
-"""`equilibrist log`: what a log says."""
+"""`equilibrist log`: reads and summarizes a match log."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ if TYPE_CHECKING:
 
 
 def log(
-    file: Annotated[Path, typer.Argument(help="An ACPC log, a .phh or .phhs file, or a folder.")],
+    file: Annotated[
+        Path, typer.Argument(help="ACPC log, .phh or .phhs file, or folder of hand histories.")
+    ],
     game: Annotated[
-        str | None, typer.Option(help="A game or a .game file, where the log does not say.")
+        str | None, typer.Option(help="Game name or .game file, if the log does not name it.")
     ] = None,
     replay: Annotated[
-        bool, typer.Option("--replay", help="Check that all deals are those of the log's seed.")
+        bool, typer.Option("--replay", help="Check that the log's seed gives all its deals.")
     ] = False,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Say what a log holds: hands, players, who wins how much.
+    """Summarize a log: hands, players and win rate.
 
-    A log that breaks off gives all its whole hands, and says what came after them.
+    A log that is cut off is read up to its last complete hand; the rest is printed.
 
     Example: equilibrist log match.log
     """
@@ -51,7 +53,8 @@ def log(
         showdowns += record.state.betting.is_showdown
     if len(seats) > 2:
         raise RecordError(
-            f"{file} is of {len(seats)} players; win rates are told of two", value=str(file)
+            f"{file} has {len(seats)} players; win rates are computed for two players only",
+            value=str(file),
         )
     names = (seats[0], seats[1]) if seats else ("nobody", "nobody")
     if replay:
@@ -71,12 +74,12 @@ def log(
 
 
 def _check_deals(read: LogFile, records: list[HandRecord]) -> None:
-    """Raise `RecordError` unless a log says its seed, and the seed deals its cards."""
+    """Raise `RecordError` unless the log states its seed and the seed deals its cards."""
     from equilibrist.games.match_log import MatchLog
     from equilibrist.games.match_log import replay as replay_log
 
     if read.seed is None:
-        raise RecordError(f"{read.path} does not say the seed of its deals", value=str(read.path))
+        raise RecordError(f"{read.path} does not state the seed of its deals", value=str(read.path))
     replay_log(MatchLog(read.rules, read.seats, tuple(records)), read.seed)
 
 
@@ -89,6 +92,6 @@ def _text(file: Path, data: dict[str, Any]) -> str:
         pairs = zip(data["players"], data["score"], strict=True)
         lines.append(", ".join(f"{name} {chips:+,.10g}" for name, chips in pairs) + " chips")
     if data["replayed"]:
-        lines.append(f"all deals are those of seed {data['seed']}")
+        lines.append(f"all deals match seed {data['seed']}")
     lines.append(data["verdict"])
     return "\n".join([*lines, data["rest"]] if data["rest"] else lines)

@@ -1,4 +1,4 @@
-"""How long commands answer signals: they end where nothing is half done, and say how to go on."""
+"""Signals in long commands: they stop at a consistent point and print how to continue."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from equilibrist.storage.stopping import Stopped
 
 
 def stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command that SIGINT, SIGTERM and SIGHUP stop where nothing is half done.
+    """Return the command so that SIGINT, SIGTERM and SIGHUP stop it at a consistent point.
 
-    Work that is stopped before it has a result ends with exit code 130, 143 or 129.
+    A stopped command ends with exit code 130, 143 or 129.
     """
 
     @functools.wraps(command)
@@ -32,19 +32,19 @@ def stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def leave(text: str) -> NoReturn:
-    """End a command whose result so far is printed, and say how to go on."""
+    """End a command with a message that says how to continue, by raising `Stopped`."""
     raise Stopped(text)
 
 
-def how_to_go_on(out: object, iteration: int, *, again: str = "--resume") -> str:
-    """What a run that was stopped says: where it is kept, and what goes on with it."""
+def how_to_resume(out: object, iteration: int, *, again: str = "--resume") -> str:
+    """Return a sentence on where a stopped run is saved and how to continue it."""
     if not iteration:
         return "stopped before the first iteration; nothing is written"
     if out is None:
-        return f"stopped after iteration {iteration:,}; nothing is kept without --out"
+        return f"stopped after iteration {iteration:,}; nothing is saved without --out"
     return (
         f"stopped after iteration {iteration:,}, saved in {out}; "
-        f"the same command with {again} goes on"
+        f"run the same command with {again} to continue"
     )
 
 

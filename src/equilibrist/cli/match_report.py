@@ -24,9 +24,9 @@ _HISTORY = re.compile(r"[01]-[0-9]{7,10}\.phh")  # run and number of a hand
 def describe(
     played: tuple[Match, ...], names: tuple[str, str], test: SequentialTest | None = None
 ) -> dict[str, Any]:
-    """The result of one match, whose samples are deals, or of many, whose samples are matches.
+    """Return the result of one match (samples are deals) or several (samples are matches).
 
-    Of a match that was stopped by a test, interval and p-value are the test's.
+    If a sequential test stopped the match, interval and p-value are those of the test.
     """
     import numpy as np
 
@@ -62,7 +62,7 @@ def describe(
 
 
 def _estimate(samples: NDArray[np.float64]) -> Estimate | None:
-    """A mean with its interval; None where one sample says nothing of its error."""
+    """Return the mean with its interval; None for a single sample, which has no error."""
     from equilibrist.evaluation.statistics import Estimate
 
     return Estimate.of_sample(samples) if len(samples) > 1 else None
@@ -84,7 +84,7 @@ def _other_units(rules: GameRules, rate: float) -> dict[str, float]:
 def _verdict(mean: float, found: Estimate | None, unit: str, names: tuple[str, str]) -> str:
     winner, loser = names if mean >= 0 else names[::-1]
     if found is None:
-        return f"{winner} won {abs(mean):.6g} {unit} from {loser}; one sample proves nothing"
+        return f"{winner} won {abs(mean):.6g} {unit} from {loser}; one sample is no evidence"
     if not found.is_clear:
         return f"no verdict: {names[0]} won {found.text(unit)} from {names[1]}"
     return f"{winner} beats {loser} by {found.text(unit, 1 if mean >= 0 else -1)}"
@@ -93,7 +93,7 @@ def _verdict(mean: float, found: Estimate | None, unit: str, names: tuple[str, s
 def _sequential(
     test: SequentialTest, match: Match, data: dict[str, Any], chips: float
 ) -> dict[str, Any]:
-    """What holds however often one looks: interval, p-value and verdict of a stopped match."""
+    """Return always-valid interval, p-value and verdict of a match stopped by a test."""
     low, high = (end / chips for end in test.interval)
     is_known = math.isfinite(high - low)
     runs, mean, unit = len(match.chips), data["win_rate"], data["unit"]
@@ -122,13 +122,13 @@ def _p_text(p_value: float) -> str:
 
 
 def report_text(data: dict[str, Any]) -> str:
-    """What `describe` found, for people."""
+    """Return the result of `describe` as text."""
     how = "duplicate " if data["duplicate"] else ""
     how += "postflop " if data["postflop"] else ""
     lines = [
         data["verdict"],
         f"{data['game']}, {data['hands']:,} {how}hands, seed {data['seed']}, "
-        f"{data['hands'] / max(data['seconds'], 1e-3):,.0f} hands a second",
+        f"{data['hands'] / max(data['seconds'], 1e-3):,.0f} hands per second",
     ]
     unit = data["unit"]
     if data["ci95"] is not None:
@@ -150,7 +150,7 @@ def report_text(data: dict[str, Any]) -> str:
 
 
 def log_paths(path: Path, duplicate: bool) -> list[Path]:
-    """Where the log of each run is; that of the swapped run of a duplicate match says so.
+    """Return the log path of each run: a duplicate match has a second one with seats swapped.
 
     Example:
         >>> [path.name for path in log_paths(Path("match.log"), duplicate=True)]
@@ -161,7 +161,7 @@ def log_paths(path: Path, duplicate: bool) -> list[Path]:
 
 
 def write_logs(match: Match, path: Path, *, replace: bool) -> list[str]:
-    """Write the log of each run; returns their paths."""
+    """Write the log of each run; return their paths."""
     from equilibrist.games.match_log import write_log
 
     paths = log_paths(path, match.is_duplicate)
@@ -171,9 +171,9 @@ def write_logs(match: Match, path: Path, *, replace: bool) -> list[str]:
 
 
 def check_histories(folder: Path, force: bool) -> None:
-    """Raise `StorageError` unless histories can be written into a folder of their own.
+    """Raise `StorageError` unless hand histories can be written to a folder of their own.
 
-    Those of another match in the same folder would be read as hands of this one, so `force`
+    Histories of another match in the same folder would be read as hands of this one, so `force`
     replaces all of them; histories that no match has written are never touched.
     """
     import os
@@ -182,17 +182,17 @@ def check_histories(folder: Path, force: bool) -> None:
 
     try:
         if folder.exists() and not folder.is_dir():
-            raise StorageError(f"{folder} is a file; --phh names a folder", value=str(folder))
+            raise StorageError(f"{folder} is a file; --phh needs a folder", value=str(folder))
         part = _part_of(folder)
         if part.exists():
             raise StorageError(
-                f"{part} was left by a match that was killed: look at it, then remove it",
+                f"{part} was left by a match that was killed; check it, then remove it",
                 value=str(part),
             )
         names = [path.name for path in folder.glob("*.phh")]
         if not all(map(_HISTORY.fullmatch, names)):
             raise StorageError(
-                f"{folder} holds histories of something else; choose another folder",
+                f"{folder} holds histories that no match wrote; choose another folder",
                 value=str(folder),
             )
         if names and not force:
@@ -209,13 +209,13 @@ def check_histories(folder: Path, force: bool) -> None:
 
 
 def write_histories(match: Match, folder: Path) -> str:
-    """Write one history per hand, all of them or none, in place of others; returns the folder."""
+    """Replace the histories in a folder by those of a match, all or none; return the folder."""
     import shutil
 
     from equilibrist.games.phh import phh_text
 
     part = _part_of(folder)
-    rest = "nothing that was there is lost"
+    rest = "existing files are unchanged"
     try:
         part.mkdir()
         try:
@@ -226,7 +226,7 @@ def write_histories(match: Match, folder: Path) -> str:
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
-        # All are written: only now do those of an earlier match go.
+        # All histories are written; only now remove those of an earlier match.
         rest = f"the histories of this match are in {part} and {folder}"
         folder.mkdir(exist_ok=True)
         for old in folder.glob("*.phh"):
@@ -252,9 +252,9 @@ def _cannot_write(folder: Path, error: OSError, rest: str) -> Exception:
 
 
 def draw(played: tuple[Match, ...], names: tuple[str, str], path: Path) -> None:
-    """Winnings of the first player as the match went on, a line a match.
+    """Draw the first player's cumulative winnings, one line per match.
 
-    Shaded is where luck alone leaves nineteen matches of twenty between equals.
+    The shaded area holds 95 % of matches between equal players.
     """
     import numpy as np
     from matplotlib.figure import Figure

@@ -29,43 +29,46 @@ if TYPE_CHECKING:
     from equilibrist.play.wire import Wire
     from equilibrist.storage.output_file import OutputFile
 
-Port = Annotated[str, typer.Option(help="One port for both seats, or one each: 4711,4712.")]
-Spoken = Annotated[str, typer.Option("--protocol", help="acpc, or pokerbots (MIT 2017).")]
-Game = Annotated[str, typer.Option(help="A game or a .game file.")]
+Port = Annotated[
+    str, typer.Option(help="Port for both seats, or one per seat (4711,4712); 0: any free port.")
+]
+Protocol = Annotated[str, typer.Option("--protocol", help="acpc, or pokerbots (MIT 2017).")]
+Game = Annotated[str, typer.Option(help="Game name, or a .game file.")]
 _MOST_PORT = 2**16 - 1
 
 
 def dealer(
-    game: Annotated[str, typer.Argument(help="A game or a .game file.")],
-    hands: Annotated[int, typer.Option(help="Hands of the match.")] = 1000,
+    game: Annotated[str, typer.Argument(help="Game name, or a .game file.")],
+    hands: Annotated[int, typer.Option(help="Number of hands.")] = 1000,
     port: Port = "0",
-    host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     names: Annotated[str, typer.Option(help="Names of the seats in the log.")] = "seat1,seat2",
     bot: Annotated[
-        list[str] | None, typer.Option(help="Start this command for the next seat; see the docs.")
+        list[str] | None, typer.Option(help="Command to start for the next seat (see docs).")
     ] = None,
-    log: Annotated[Path | None, typer.Option(help="Write the ACPC log into this file.")] = None,
+    log: Annotated[Path | None, typer.Option(help="Write the ACPC log to this file.")] = None,
     force: Force = False,
-    protocol: Spoken = "acpc",
+    protocol: Protocol = "acpc",
     time_bank: Annotated[
-        float, typer.Option(help="pokerbots: seconds of a player for the whole match.")
+        float, typer.Option(help="pokerbots: seconds per player for the whole match.")
     ] = 20.0,
-    t_response: Annotated[int, typer.Option(help="Milliseconds for an answer.")] = 600_000,
-    t_hand: Annotated[int, typer.Option(help="Milliseconds for a hand.")] = 600_000,
-    t_per_hand: Annotated[int, typer.Option(help="Milliseconds per hand, on average.")] = 7_000,
+    t_response: Annotated[int, typer.Option(help="Maximum milliseconds per response.")] = 600_000,
+    t_hand: Annotated[int, typer.Option(help="Maximum milliseconds per hand.")] = 600_000,
+    t_per_hand: Annotated[int, typer.Option(help="Maximum average milliseconds per hand.")] = 7_000,
     t_greeting: Annotated[
-        int, typer.Option(min=1, help="acpc: milliseconds from connecting to VERSION.")
+        int, typer.Option(min=1, help="acpc: maximum milliseconds from connecting to VERSION.")
     ] = 60_000,
     start_timeout: Annotated[
-        float | None, typer.Option(min=0, help="Seconds to wait for players; default: for ever.")
+        float | None, typer.Option(min=0, help="Seconds to wait for players; default: no limit.")
     ] = None,
     json: Json = False,
     seed: SecretSeed = None,
     threads: Threads = None,
 ) -> None:
-    """Deal a match to two players who connect by the ACPC protocol, or that of Pokerbots.
+    """Deal a match to two players that connect by the ACPC or the Pokerbots protocol.
 
-    The cards come from a secret seed, printed at the end; --seed deals those of the ACPC.
+    The cards come from a secret seed, printed at the end; --seed deals the same cards as the ACPC
+    dealer.
 
     Example: equilibrist dealer holdem-limit --hands 3000 --port 4711 --log match.log
     """
@@ -83,7 +86,7 @@ def dealer(
     )
     commands = bot or []
     if len(commands) > 2:
-        raise InvalidValueError(f"two seats take two bots, not {len(commands)}", value=commands)
+        raise InvalidValueError(f"give at most two bots, not {len(commands)}", value=commands)
     check_file(log, force)
     bots: list[Bot] = []
     played, seconds = None, 0.0
@@ -94,8 +97,9 @@ def dealer(
             _say(f"{seats[0]} at port {doors[0].port}, {seats[1]} at port {doors[-1].port}")
             stack.enter_context(stopped_at_exit(bots, signals.has_come))
             pair = doors[0], doors[-1]
-            told: dict[str, Any] = {"names": seats, "warn": _say, "should_stop": signals.has_come}
-            lobby = stack.enter_context(Lobby(pair, greeting, **told))
+            lobby = stack.enter_context(
+                Lobby(pair, greeting, names=seats, warn=_say, should_stop=signals.has_come)
+            )
             wires = _seat_players(lobby, bots, commands, host, start_timeout)
             start = time.perf_counter()
             played = serve(
@@ -112,7 +116,7 @@ def dealer(
             if file is not None:
                 file.finish(f"{played.header}\n")
         if played is None:
-            _say("the dealer was stopped before the match began")
+            _say("the dealer was stopped before the match started")
     if played is not None:
         data = _describe(played) | {"seconds": round(seconds, 3), "log": str(log) if log else None}
         emit(data, _dealer_text(data), as_json=json)
@@ -129,7 +133,7 @@ def _protocol(
     greeting: float,
     time_bank: float,
 ) -> tuple[Callable[..., ServedMatch], Greeting]:
-    """How a match is served by a protocol, and how its clients greet."""
+    """Return the function that serves a match by a protocol, and its test for a greeting."""
     from equilibrist.play import acpc, pokerbots_engine
     from equilibrist.play.server import serve_match
 
@@ -144,7 +148,7 @@ def _protocol(
 def _seat_players(
     lobby: Lobby, bots: list[Bot], commands: list[str], host: str, seconds: float | None
 ) -> tuple[Wire, Wire]:
-    """Wait for both players; bots are started when their seat is the next to be taken."""
+    """Wait for both players, starting each bot when its seat is next; return the connections."""
     from equilibrist.play.processes import Bot
 
     def check() -> None:
@@ -168,19 +172,21 @@ def _ending() -> None:
 
 
 def connect(
-    host: Annotated[str, typer.Argument(help="Where the dealer is.")],
-    port: Annotated[int, typer.Argument(min=1, max=_MOST_PORT, help="Its port for this seat.")],
-    player: Annotated[str, typer.Argument(help="A player, such as always-call.")],
+    host: Annotated[str, typer.Argument(help="Address of the dealer.")],
+    port: Annotated[
+        int, typer.Argument(min=1, max=_MOST_PORT, help="Port of the dealer for this seat.")
+    ],
+    player: Annotated[str, typer.Argument(help="Player, for example always-call.")],
     game: Game = "holdem-limit",
-    protocol: Spoken = "acpc",
+    protocol: Protocol = "acpc",
     timeout: Annotated[
-        float, typer.Option(min=0.001, help="Seconds to wait for each line of the dealer.")
+        float, typer.Option(min=0.001, help="Seconds to wait for each line from the dealer.")
     ] = 3600.0,
     json: Json = False,
     seed: SecretSeed = None,
     threads: Threads = None,
 ) -> None:
-    """Let a player play at an ACPC dealer, or a Pokerbots engine, until that hangs up.
+    """Connect a player to an ACPC dealer or a Pokerbots engine, until that disconnects.
 
     Example: equilibrist connect 127.0.0.1 4711 poki
     """
@@ -202,17 +208,17 @@ def connect(
         )
     if is_cut_off:
         raise NetworkError(
-            f"the dealer hung up in the middle of hand {len(chips)}; "
-            f"{seated.name} had won {sum(chips)} chips in {len(chips)} whole hands"
+            f"the dealer disconnected in the middle of hand {len(chips)}; "
+            f"{seated.name} had won {sum(chips)} chips in {len(chips)} complete hands"
         )
     data = {"game": rules.name, "player": seated.name, "chips": sum(chips), "seed": seed}
-    data |= winnings(chips, rules, (seated.name, "the other"))
+    data |= winnings(chips, rules, (seated.name, "the opponent"))
     text = f"{seated.name} won {sum(chips)} chips in {len(chips):,} hands, seed {seed}"
     emit(data, f"{text}\n{data['verdict']}", as_json=json)
     if not chips:
-        said = f", having said {comment[:200]!r}" if comment else ""
+        sent = f" after sending {comment[:200]!r}" if comment else ""
         _say(
-            f"equilibrist: the dealer hung up before the first hand{said}; "
+            f"equilibrist: the dealer disconnected before the first hand{sent}; "
             f"does it play {rules.name} by the protocol {protocol}?"
         )
         raise typer.Exit(1)
@@ -220,15 +226,19 @@ def connect(
 
 def _is_acpc(protocol: str) -> bool:
     if protocol not in ("acpc", "pokerbots"):
-        raise UnknownNameError(f"--protocol is acpc or pokerbots, not {protocol!r}", value=protocol)
+        raise UnknownNameError(
+            f"--protocol must be acpc or pokerbots, not {protocol!r}", value=protocol
+        )
     return protocol == "acpc"
 
 
 def _names(text: str) -> tuple[str, str]:
-    text = os.fsencode(text).decode(errors="replace")  # what an ASCII locale could not read
+    text = os.fsencode(text).decode(errors="replace")  # for bytes that an ASCII locale cannot read
     names = text.split(",")
     if len(names) != 2:
-        raise ParseError(f"--names is two names apart by a comma, not {text!r}", value=text)
+        raise ParseError(
+            f"--names must be two names separated by a comma, not {text!r}", value=text
+        )
     return names[0], names[1]
 
 
@@ -239,14 +249,15 @@ def _ports(text: str) -> list[int]:
     ports = [number for word in words if (number := parse_whole(word, _MOST_PORT)) is not None]
     if len(words) > 2 or len(ports) < len(words):
         raise ParseError(
-            f"--port is one port or two apart by a comma, 0 to {_MOST_PORT}, not {text[:40]!r}",
+            f"--port must be one port from 0 to {_MOST_PORT}, or two separated by a comma, "
+            f"not {text[:40]!r}",
             value=text,
         )
     return ports
 
 
 def _log_file(path: Path, force: bool) -> OutputFile:
-    """A log that is written hand by hand, so that a match that breaks off leaves its hands."""
+    """Open a log that is written hand by hand, so that an interrupted match keeps its hands."""
     from equilibrist.storage.output_file import OutputFile
 
     return OutputFile(path, replace=force)

@@ -1,4 +1,4 @@
-"""Options that every command takes, and how every command prints."""
+"""Options that all commands share, and the functions that print their results."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from equilibrist.storage.threads import most_threads
 # Address space that NumPy, Numba and the compiler take: 700 MB measured on two cores.
 _LEAST_MEMORY, _MEMORY_PER_CORE = 2**30, 2**26  # bytes
 P = ParamSpec("P")
-_PATIENCE = 2.0  # seconds that work may take before the command line says how long it will be
+_PATIENCE = 2.0  # seconds of remaining work above which progress is printed
 
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on stdout instead of text.")
 ]
 Seed: TypeAlias = Annotated[
-    int, typer.Option(min=0, max=2**32 - 1, help="Seed of whatever is random; most is not.")
+    int,
+    typer.Option(min=0, max=2**32 - 1, help="Random seed (used by sampling methods only)."),
 ]
 
 GivenSeed: TypeAlias = Annotated[
@@ -41,24 +42,25 @@ def _check_threads(threads: int | None) -> int | None:
     most = most_threads()
     if threads is not None and not 1 <= threads <= most:
         raise InvalidValueError(
-            f"--threads is 1 to the {most} cores of this machine, not {threads}", value=threads
+            f"--threads must be 1 to {most}, the cores of this machine, not {threads}",
+            value=threads,
         )
     return threads
 
 
 Threads: TypeAlias = Annotated[
     int | None,
-    typer.Option(callback=_check_threads, help="Threads to compute with; all cores unless told."),
+    typer.Option(callback=_check_threads, help="Number of threads; default: all cores."),
 ]
 
 
 def _check_secret_seed(seed: int | None) -> int | None:
     if seed is not None and not 0 <= seed < 2**128:
-        raise InvalidValueError(f"--seed is 0 to 2**128 - 1, not {seed}", value=seed)
+        raise InvalidValueError(f"--seed must be 0 to 2**128 - 1, not {seed}", value=seed)
     return seed
 
 
-# Of whoever plays against others, who must not be able to guess it.
+# Seed for play against others, who must not be able to guess it.
 SecretSeed: TypeAlias = Annotated[
     int | None,
     typer.Option(
@@ -69,7 +71,7 @@ SecretSeed: TypeAlias = Annotated[
 
 
 def owning(*names: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """A command that owns the folders of these arguments to its end; None owns nothing."""
+    """Return a decorator: the command owns the folders in these arguments while it runs."""
 
     def decorate(command: Callable[P, None]) -> Callable[P, None]:
         @functools.wraps(command)
@@ -88,9 +90,9 @@ def owning(*names: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
 
 
 def emit(data: Mapping[str, object], text: str, *, as_json: bool) -> None:
-    """Print the one result of a command; `SolverError` if a number in it is not finite.
+    """Print the result of a command; raise `SolverError` if a number in it is not finite.
 
-    What is not known is None in the data, null in JSON, and a dash or nothing in the text.
+    An unknown value is None in the data, null in JSON, and a dash or nothing in the text.
     """
     from equilibrist.storage.finite import check_finite_data
 
@@ -99,7 +101,7 @@ def emit(data: Mapping[str, object], text: str, *, as_json: bool) -> None:
 
 
 def table(rows: Sequence[Sequence[object]], *, header: Sequence[str] = ()) -> str:
-    """Columns as wide as they must be; numbers stand right, words left.
+    """Return rows as aligned columns of text, numbers right-aligned and words left-aligned.
 
     Example:
         >>> print(table([("flop", 1755), ("river", 2554656)], header=("board", "number")))
@@ -121,7 +123,7 @@ def table(rows: Sequence[Sequence[object]], *, header: Sequence[str] = ()) -> st
 
 
 def prepare_kernels(threads: int | None, *kernels: str) -> None:
-    """Set the number of threads, and say so when some of the command's kernels must be compiled."""
+    """Set the number of threads; print a line if some of the kernels must be compiled."""
     import numba
 
     from equilibrist.kernels import cache
@@ -134,7 +136,7 @@ def prepare_kernels(threads: int | None, *kernels: str) -> None:
 
 
 def prepare_players(threads: int | None, *players: str, tables: bool = False) -> None:
-    """The same for the kernels of some players; most need none, and no Numba."""
+    """Prepare the kernels that these players need; most players need neither kernels nor Numba."""
     from equilibrist.players.catalog import player_kernels
 
     kernels = player_kernels(*players, tables=tables)
@@ -143,10 +145,10 @@ def prepare_players(threads: int | None, *players: str, tables: bool = False) ->
 
 
 class CheckedCommand(TyperCommand):
-    """A command that has memory to load, and files and folders whose names the system can take."""
+    """A command that checks the memory limit and the names of its files before it runs."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Check both, then run the command."""
+        """Check the memory limit and all paths, then run the command."""
         check_memory_limit()
         for value in ctx.params.values():
             if isinstance(value, Path):
@@ -155,37 +157,37 @@ class CheckedCommand(TyperCommand):
 
 
 def check_memory_limit() -> None:
-    """Raise `MemoryError` under a limit on memory that NumPy and Numba cannot be loaded in.
+    """Raise `MemoryError` if the memory limit is too low to load NumPy and Numba.
 
-    They would print lines of their own, abort, or wait for ever.
+    Below it they would print messages of their own, abort, or hang.
     """
     try:
         import resource
-    except ImportError:  # no such limits here
+    except ImportError:  # this system has no such limits
         return
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     needed = _LEAST_MEMORY + _MEMORY_PER_CORE * max(0, (os.cpu_count() or 1) - 2)
     if limit != resource.RLIM_INFINITY and limit < needed:
         raise MemoryError(
-            f"the limit on memory (ulimit -v) is {limit >> 20:,} MiB, and the compiled libraries "
-            f"need {needed >> 20:,} MiB on this machine"
+            f"the memory limit (ulimit -v) is {limit >> 20:,} MiB, but the compiled libraries need "
+            f"{needed >> 20:,} MiB on this machine"
         )
 
 
 def check_name(path: Path) -> None:
-    """Raise `StorageError` for a path that no file or folder can have, such as one too long."""
+    """Raise `StorageError` for a path that the system cannot use, such as one that is too long."""
     try:
         os.lstat(path)
     except (OSError, ValueError) as error:
         if isinstance(error, ValueError) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
             reason = getattr(error, "strerror", None) or str(error)
             raise StorageError(
-                f"no file or folder can be called {shorten(str(path))}: {reason}", value=str(path)
+                f"{shorten(str(path))} cannot be used as a path: {reason}", value=str(path)
             ) from None
 
 
 def shorten(text: str) -> str:
-    """A text of at most some 60 characters, cut in its middle.
+    """Return a text of at most 63 characters; a longer one loses its middle.
 
     Example:
         >>> shorten("a" * 100)
@@ -195,40 +197,40 @@ def shorten(text: str) -> str:
 
 
 class Remaining:
-    """Says on stderr how long a long computation still takes: once, or over and over on a terminal.
+    """Prints on stderr how long a computation still takes: once, or repeatedly on a terminal.
 
-    To be called with the share that is done, from 0 to 1.
+    Call it with the share that is done, from 0 to 1.
     """
 
     def __init__(self, what: str) -> None:
         self.what = what
         self.start = time.perf_counter()
-        self.has_spoken = False
+        self.has_printed = False
 
     def __call__(self, share: float) -> None:
-        """Take note of the share that is done."""
+        """Receive the share that is done, and print the remaining time if it is long."""
         seconds = time.perf_counter() - self.start
         rest = seconds / share - seconds
         if sys.stderr.isatty():
-            if self.has_spoken or rest > _PATIENCE:
+            if self.has_printed or rest > _PATIENCE:
                 end = "\n" if share == 1 else ""
                 text = f"\r{self.what}: {share:4.0%} done, about {rest:.0f} s left "
                 print(text, end=end, file=sys.stderr, flush=True)
-                self.has_spoken = True
-        elif rest > _PATIENCE and not self.has_spoken:
+                self.has_printed = True
+        elif rest > _PATIENCE and not self.has_printed:
             print(f"{self.what}: about {rest:.0f} s left", file=sys.stderr, flush=True)
-            self.has_spoken = True
+            self.has_printed = True
 
 
 def watching(what: str) -> Callable[[float], None]:
-    """Tells `Remaining` by the rate since the first look: what comes before is warming up."""
+    """Return a `Remaining` that measures speed from its first call on, without the warm-up."""
     first: list[tuple[float, Remaining]] = []
 
-    def look(share: float) -> None:
+    def update(share: float) -> None:
         if not first:
             first.append((share, Remaining(what)))
         elif share > first[0][0]:
             start, remaining = first[0]
             remaining((share - start) / (1 - start))
 
-    return look
+    return update

@@ -1,4 +1,4 @@
-"""Files that commands write: checked before the work, and replaced only with --force."""
+"""Output files of commands: checked before the work, and replaced only with --force."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Force: TypeAlias = Annotated[
 
 
 def check_file(path: Path | None, force: bool) -> None:
-    """Raise `StorageError` if a file could not be written, or would replace one without --force."""
+    """Raise `StorageError` if a file cannot be written, or exists and `force` is false."""
     from equilibrist.storage.output_file import check_output, is_taken
 
     if path is None:

@@ -1,4 +1,4 @@
-"""How a paper's numbers and ours are printed: a table below its title."""
+"""Prints a paper's numbers beside ours, one table per title."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def rows_text(rows: list[PaperRow], titles: dict[str, str]) -> str:
-    """The rows of each table below its title."""
+    """Return all tables as text, each below its title."""
     header = ("", "paper", "ours", "95 % interval")
     parts = []
     for kind, title in titles.items():
@@ -31,7 +31,7 @@ def _line(row: PaperRow) -> tuple[str, ...]:
 
 
 def _amount(number: float, unit: str) -> str:
-    """A number of a row; small bets a hand are what the tables' titles speak of.
+    """Return a number with its unit; sb/h, which the titles name, is left out.
 
     Example:
         >>> _amount(0.0808, "sb/h"), _amount(10.4, "%"), _amount(298, "rounds")
@@ -42,18 +42,18 @@ def _amount(number: float, unit: str) -> str:
     return f"{number:.1f} %" if unit == "%" else f"{number:.0f} {unit}"
 
 
-def check_hands(wish: int | None, usual: int) -> int:
-    """The hands of a duplicate match: the usual number, or the one wished for if it can be."""
-    hands = usual if wish is None else wish
+def check_hands(given: int | None, default: int) -> int:
+    """Return the number of hands of a duplicate match; raise `InvalidValueError` if it is odd."""
+    hands = default if given is None else given
     if hands < 4 or hands % 2:
         raise InvalidValueError(
-            f"matches are of an even number of hands, every deal twice, not {hands}", value=hands
+            f"a duplicate match needs an even number of at least 4 hands, not {hands}", value=hands
         )
     return hands
 
 
 def untrained(*names: str) -> tuple[str, ...]:
-    """Those bots of some that nobody has trained here."""
+    """Return the names of those bots that are not trained here."""
     from equilibrist.bots.registry import strategy_of
     from equilibrist.errors import StorageError
 
@@ -67,18 +67,18 @@ def untrained(*names: str) -> tuple[str, ...]:
 
 
 def say(text: str) -> None:
-    """A line of progress."""
+    """Print a line of progress on stderr."""
     print(f"{text} …", file=sys.stderr, flush=True)
 
 
-class Told:
-    """Progress of several pieces of work, one line when one begins and one each tenth of it."""
+class ProgressLines:
+    """Prints the progress of several tasks: a line at the start and at each tenth of a task."""
 
     def __init__(self) -> None:
         self._last = ("", -1)
 
     def __call__(self, what: str, share: float) -> None:
-        """`share` of `what` is done."""
+        """Receive the share of the task `what` that is done, from 0 to 1."""
         now = (what, int(10 * share))
         if now != self._last:
             say(what if share == 0 else f"{what}: {share:.0%}")

@@ -1,6 +1,6 @@
-"""How a run stands, for whoever waits: a panel on a terminal, a line now and then elsewhere.
+"""Shows the progress of a run: a panel on a terminal, occasional lines elsewhere.
 
-What is said is computed by plain functions of a `Run`; rich is loaded only to draw it.
+Plain functions of a `Run` compute the texts; rich is loaded only to draw them.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from equilibrist.strategies.evaluation import Evaluation
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-_WIDTH = 64  # characters of the panel, on terminals that have them
-_PATIENCE = 2.0  # seconds between two plain lines
-_SILENCE = 60.0  # seconds after which one is said though nothing is proved yet
-_FRAMES = 4.0  # drawings of the panel a second
-_MOMENT = 0.1  # seconds that are not worth a word
-_FARTHEST = 100.0  # times the iterations so far: no trend is believed beyond
-_SLOWEST_FALL = 0.1  # of log exploitability by log iteration: below, it does not fall at all
+_WIDTH = 64  # maximum width of the panel in characters
+_PATIENCE = 2.0  # minimum seconds between two plain lines
+_SILENCE = 60.0  # seconds after which a line is printed even without a new evaluation
+_FRAMES = 4.0  # drawings of the panel per second
+_MOMENT = 0.1  # shorter remaining times, in seconds, are not shown
+_FARTHEST = 100.0  # a trend is extrapolated to at most this multiple of the iterations so far
+_SLOWEST_FALL = 0.1  # smallest slope of log exploitability by log iteration that counts as a fall
 
 
 class Budget(NamedTuple):
-    """When a run stops; as the arguments of `solve`."""
+    """The limits of a run, named as the arguments of `solve`."""
 
     iterations: int | None = None
     target: float | None = None
@@ -42,17 +42,17 @@ class Budget(NamedTuple):
 
 @dataclass(frozen=True)
 class Standing:
-    """How a run stands."""
+    """The progress of a run at one moment."""
 
     iteration: int
     seconds: float  # spent in the solver's iterations
-    rate: float | None  # iterations a second, of late; None before there is one
+    rate: float | None  # recent iterations per second; None before the first iteration
     row: Row | None  # the latest evaluation
-    left: str  # how long it still takes, in words; empty where nobody knows
+    left: str  # the remaining time in words; empty if unknown
 
 
 def standing(run: Run, budget: Budget) -> Standing:
-    """What can be said of a run so far."""
+    """Return the progress of a run so far."""
     return Standing(
         iteration=int(run.state["iteration"]),
         seconds=run.seconds,
@@ -63,7 +63,7 @@ def standing(run: Run, budget: Budget) -> Standing:
 
 
 def _rate(run: Run) -> float | None:
-    """Iterations a second since about a third of the way: some methods slow down."""
+    """Return iterations per second since about a third of the run; some methods slow down."""
     now = int(run.state["iteration"])
     start = next((row for row in run.trace if now <= 3 * row.iteration < 3 * now), None)
     steps = now - start.iteration if start else now
@@ -72,13 +72,13 @@ def _rate(run: Run) -> float | None:
 
 
 def _left(run: Run, budget: Budget) -> str:
-    """Until the target by the trend, or until iterations or seconds are spent, or sooner."""
+    """Return the remaining time in words: to the target by the trend, or to a limit."""
     rate = _rate(run)
     if rate is None:
         return ""
     now = int(run.state["iteration"])
     if any(run.state.get(name, False) for name in ("finished", "breakdown")):
-        return ""  # the method has ended by itself: the rest of the budget is not spent
+        return ""  # the method has ended by itself and does not use the rest of the budget
     ends = [] if budget.seconds is None else [budget.seconds - run.seconds]
     ends += [] if budget.iterations is None else [(budget.iterations - now) / rate]
     end, ends_sooner = min(ends, default=np.inf), "finished" in run.state
@@ -93,10 +93,11 @@ def _left(run: Run, budget: Budget) -> str:
 
 
 def iterations_to(target: float, trace: list[Row], every: int | None = None) -> int | None:
-    """The evaluation at which `target` is met, if exploitability goes on to fall as a power.
+    """Return the iteration of the evaluation that meets `target`, extrapolated by a power law.
 
-    The power is fitted to the evaluations since a tenth of the iterations. None where it cannot be
-    told: fewer than three of them, no fall, or a target that is met or too far away.
+    The power is fitted to the evaluations since a tenth of the iterations. Returns None if it
+    cannot be estimated: fewer than three evaluations, no fall, or a target that is met or too far
+    away.
 
     Example:
         >>> from equilibrist.strategies.evaluation import Evaluation
@@ -127,12 +128,12 @@ def iterations_to(target: float, trace: list[Row], every: int | None = None) -> 
 
 
 def share_of_pot(found: Evaluation, pot: int | None) -> str:
-    """Exploitability in per cent of a pot, where there is one, to be added to that in chips."""
+    """Return exploitability in per cent of the pot, in brackets; empty without a pot."""
     return "" if pot is None else f" ({100 * found.exploitability / pot:.3g} % of the pot)"
 
 
 def line(name: str, now: Standing, pot: int | None = None) -> str:
-    """A run in one line.
+    """Return the progress of a run as one line.
 
     Example:
         >>> line("cfr+", Standing(100, 2.0, 50.0, None, "about 3.0 s left"))
@@ -152,7 +153,7 @@ def line(name: str, now: Standing, pot: int | None = None) -> str:
 def details(
     now: Standing, budget: Budget, elapsed: float, memory: int | None, pot: int | None = None
 ) -> list[tuple[str, str]]:
-    """A run in rows of a label and a text; `elapsed` seconds by the clock, `memory` in bytes."""
+    """Return progress as rows of label and text; `elapsed` in seconds, `memory` in bytes."""
     iteration = f"{now.iteration:,}"
     if budget.iterations is not None:
         iteration += f" of {budget.iterations:,}"
@@ -178,7 +179,7 @@ def details(
 
 
 def duration(seconds: float) -> str:
-    """Seconds for people; never less than none.
+    """Return seconds as a short text; negative times become zero.
 
     Example:
         >>> [duration(seconds) for seconds in (-1, 3.21, 75, 7300, 200_000)]
@@ -195,21 +196,21 @@ def duration(seconds: float) -> str:
 
 
 def speed(rate: float | None) -> str:
-    """Iterations a second for people, or seconds an iteration; empty where it is not known.
+    """Return iterations per second as text, or seconds per iteration; empty if unknown.
 
     Example:
         >>> speed(35_123.4), speed(7.25), speed(0.02), speed(None)
-        ('35,123 iterations/s', '7.2 iterations/s', '50.0 s an iteration', '')
+        ('35,123 iterations/s', '7.2 iterations/s', '50.0 s per iteration', '')
     """
     if rate is None:
         return ""
     if rate < 1:
-        return f"{duration(1 / rate)} an iteration"
+        return f"{duration(1 / rate)} per iteration"
     return f"{rate:,.0f} iterations/s" if rate >= 100 else f"{rate:.1f} iterations/s"
 
 
 def memory_in_use() -> int | None:
-    """Bytes of memory that this process holds; None where the system does not say."""
+    """Return the bytes of memory that this process uses; None if the system does not say."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -221,33 +222,33 @@ def memory_in_use() -> int | None:
 
 
 class Lines:
-    """A line on stderr after an evaluation, unless one was there a moment ago, and every minute."""
+    """Prints a line on stderr after an evaluation, at most every 2 s, and at least every minute."""
 
     def __init__(self, pot: int | None = None) -> None:
         self.pot = pot
         self.begin("", Budget())
 
     def begin(self, name: str, budget: Budget, above: str = "") -> None:
-        """A run of a method begins."""
+        """Start to show the run of a method."""
         self.name = name
         self.budget = budget
         self.evaluations = 0
-        self.spoken = time.monotonic() - _PATIENCE
+        self.printed = time.monotonic() - _PATIENCE
 
     def __call__(self, run: Run) -> None:
-        """Take note of a run."""
+        """Receive the state of the run, and print a line if one is due."""
         now = time.monotonic()
-        silence = now - self.spoken
+        silence = now - self.printed
         is_new = len(run.trace) > self.evaluations
         if (is_new and silence >= _PATIENCE) or silence >= _SILENCE:
             text = line(self.name, standing(run, self.budget), self.pot)
             print(text, file=sys.stderr, flush=True)
-            self.spoken = now
+            self.printed = now
         self.evaluations = len(run.trace)
 
 
 class Screen:
-    """A panel about the present run, below what earlier ones came to."""
+    """A panel about the current run, below the results of earlier runs."""
 
     def __init__(self, game: str, hint: str, pot: int | None = None) -> None:
         self.pot = pot
@@ -256,7 +257,7 @@ class Screen:
         self.begin("", Budget())
 
     def begin(self, name: str, budget: Budget, above: str = "") -> None:
-        """A run of a method begins; `above` is text to show over its panel."""
+        """Start to show the run of a method; `above` is text to show over its panel."""
         self.name = name
         self.budget = budget
         self.above = above
@@ -264,11 +265,11 @@ class Screen:
         self.start = time.monotonic()
 
     def __call__(self, run: Run) -> None:
-        """Take note of a run."""
+        """Receive the state of the run, to be drawn next time."""
         self.run = run
 
     def render(self) -> RenderableType:
-        """What to draw now; called a few times a second, from another thread."""
+        """Return what to draw now; called several times per second, from another thread."""
         from rich.console import Group
         from rich.panel import Panel
         from rich.table import Table
@@ -289,7 +290,7 @@ class Screen:
 
 @contextlib.contextmanager
 def shown(game: str, hint: str, *, plain: bool, pot: int | None = None) -> Iterator[Lines | Screen]:
-    """Shows the runs that it is told of: on a terminal as a panel, otherwise by lines."""
+    """Yield a view that shows the runs passed to it: a panel on a terminal, otherwise lines."""
     if plain or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield Lines(pot)
         return

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from equilibrist.cli.options import Remaining, emit
-from equilibrist.cli.paper_rows import Told, check_hands, rows_text, say
+from equilibrist.cli.paper_rows import ProgressLines, check_hands, rows_text, say
 from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from equilibrist.papers.range_of_skill.tables import Column
     from equilibrist.strategies.solution import Solution
 
-_HANDS, _QUICK_HANDS = 50_000, 2_000  # of each match
+_HANDS, _QUICK_HANDS = 50_000, 2_000  # per match
 _QUICK_BOARDS = 40_000  # in the sample of deals between different buckets
 _TITLES = {
-    "1": "Table 1: what a best response wins from the strategies, sb/h",
-    "2": "Table 2: what the first wins from the second, duplicate matches, sb/h",
+    "1": "Table 1: win rate of a best response against the strategies, sb/h",
+    "2": "Table 2: win rate of the first against the second, duplicate matches, sb/h",
     "baselines": "Against our other players, duplicate matches, sb/h",
     "rounds": "The range of skill's own rounds",
 }
@@ -29,7 +29,7 @@ _TITLES = {
 def reproduce_range_of_skill(
     plot: Path | None, hands: int | None, *, quick: bool, seed: int, as_json: bool
 ) -> None:
-    """Both tables of the paper for the trained smallbot, and the rounds of its own algorithm."""
+    """Print both tables of the paper for the trained smallbot, and its algorithm's rounds."""
     from equilibrist.bots.registry import get_bot, solution_of
     from equilibrist.display.curves import draw_traces
     from equilibrist.games.catalog import load_game
@@ -40,7 +40,7 @@ def reproduce_range_of_skill(
     by_rounds = None if quick else _by_rounds()
     if plot is not None and by_rounds is None:
         raise InvalidValueError(
-            "--plot draws the rounds of smallbot-skill: leave out --quick, and begin them by "
+            "--plot draws the rounds of smallbot-skill: leave out --quick, and first run "
             "`equilibrist train smallbot-skill`",
             value=str(plot),
         )
@@ -58,12 +58,12 @@ def reproduce_range_of_skill(
     ]
     rules = load_game(get_bot(name).game)
     player = name if quick else "bigbot"
-    rows += tables.match_rows(rules, player, hands, seed, Told())
+    rows += tables.match_rows(rules, player, hands, seed, ProgressLines())
     if by_rounds is not None:
         rows += tables.round_rows(by_rounds.trace, rules.raise_sizes[0])
     notes = tables.differences(columns)
     if by_rounds is None and not quick:
-        notes.append("`equilibrist train smallbot-skill` begins the rounds of the range of skill")
+        notes.append("run `equilibrist train smallbot-skill` to compute the rounds")
     text = "\n\n".join([rows_text(rows, _TITLES), "\n".join(notes)])
     emit({"rows": [vars(row) for row in rows], "notes": notes}, text, as_json=as_json)
     if plot is not None and by_rounds is not None:
@@ -71,7 +71,7 @@ def reproduce_range_of_skill(
 
 
 def _trained(bot: Bot) -> Solution:
-    """A bot whose buckets and counts are there, solved if it is not yet."""
+    """Return the solution of a bot whose joint counts exist, solving it first if necessary."""
     from equilibrist.bots import training
     from equilibrist.storage import stopping
     from equilibrist.storage.ownership import owned
@@ -87,7 +87,7 @@ def _trained(bot: Bot) -> Solution:
 
 
 def _columns(found: dict[str, Solution], quick: bool) -> tuple[dict[str, list[Column]], bool]:
-    """Table 1 of strategies with the same buckets, and whether finer ones met in a sample only."""
+    """Return Table 1 by strategy, and whether the finer buckets were counted on a sample."""
     from equilibrist.abstraction.joint_counts import Joint
     from equilibrist.bots.registry import HOME
     from equilibrist.bots.training import finer_counts
@@ -101,7 +101,7 @@ def _columns(found: dict[str, Solution], quick: bool) -> tuple[dict[str, list[Co
     counts, finer = finer_counts(
         buckets, description.hashes[0], tables.FINER, HOME / "range-of-skill",
         boards=_QUICK_BOARDS if quick else None, say=say,
-        tell=Remaining("counting deals"),
+        progress=Remaining("counting deals"),
     )  # fmt: skip
     cases: list[tuple[Joint, Abstraction | None]]
     cases = [(Joint.open(description.joint), None), (counts, finer)]
@@ -119,7 +119,7 @@ def _columns(found: dict[str, Solution], quick: bool) -> tuple[dict[str, list[Co
 
 
 def _by_rounds() -> Solution | None:
-    """The run of the paper's own algorithm, as far as it is."""
+    """Return the run of the paper's own algorithm so far; None if it was not started."""
     from equilibrist.bots.registry import get_bot
     from equilibrist.storage.manifest import MANIFEST
     from equilibrist.strategies.solution import Solution

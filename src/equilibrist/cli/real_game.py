@@ -1,4 +1,4 @@
-"""`equilibrist exploit --real-game`, and what `verify` and `bots` say of its certificates."""
+"""`equilibrist exploit --real-game`, and its certificates as `verify` and `bots` show them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def exploit_real(
     seed: int,
     threads: int | None,
 ) -> None:
-    """What best responses win from a strategy in limit hold'em itself, in both seats."""
+    """Print a strategy's exploitability in the full game, by best responses in both seats."""
     from equilibrist.bots.open import open_strategy
     from equilibrist.bots.registry import BOTS
     from equilibrist.errors import InvalidValueError
@@ -40,11 +40,13 @@ def exploit_real(
     from equilibrist.storage.ownership import owned
 
     named = open_strategy(text, None if game is None else load_game(game))
-    many = threads or most_threads()
+    num_threads = threads or most_threads()
     rules = named.strategy.tree.rules
     if not is_holdem(rules):
         if flops is not None or out is not None:
-            raise InvalidValueError(f"{rules.name} has no flops to keep: leave out --flops, --out")
+            raise InvalidValueError(
+                f"{rules.name} is not hold'em and has no flops: leave out --flops and --out"
+            )
         found = runs.plainly_exploited(named)
         emit(_fields(text, rules.name, found), _figures(text, rules.name, found), as_json=json)
         return
@@ -55,7 +57,7 @@ def exploit_real(
     with owned(folder):
         prepare_kernels(1, *_KERNELS)
         responses = runs.responses_to(named)
-        run, found = _respond(text, named, responses, folder, flops, many, seed)
+        run, found = _respond(text, named, responses, folder, flops, num_threads, seed)
     emit(_result(run, found, folder), _words(run, found), as_json=json)
 
 
@@ -65,10 +67,10 @@ def _respond(
     responses: tuple[Response, Response],
     folder: Path | None,
     flops: int | None,
-    many: int,
+    num_threads: int,
     seed: int,
 ) -> tuple[Run, Exploited]:
-    """Compute the chosen flops with `many` threads; those in the folder are kept."""
+    """Compute the chosen flops that the folder does not hold yet; return the run and result."""
     from equilibrist.cli.interrupts import leave
     from equilibrist.evaluation.real_game import run as runs
     from equilibrist.storage import stopping
@@ -78,26 +80,26 @@ def _respond(
     chosen = runs.stratified(run.flops, flops, seed)
     left = int((~run.is_done[chosen]).sum())
     if left:
-        seconds = runs.forecast(responses, run, chosen, many)
-        kept = "nothing is kept without --out" if folder is None else f"kept in {folder}"
+        seconds = runs.forecast(responses, run, chosen, num_threads)
+        saved = "nothing is saved without --out" if folder is None else f"saved in {folder}"
         print(
-            f"{text}: {left:,} of {len(run.flops.boards):,} flops, about {_time(seconds)}; {kept}",
+            f"{text}: {left:,} of {len(run.flops.boards):,} flops, about {_time(seconds)}; {saved}",
             file=sys.stderr,
             flush=True,
         )
         stopping.check()
-        stopping.expect("flop", seconds * min(many, left) / left)
+        stopping.expect("flop", seconds * min(num_threads, left) / left)
     remaining = Remaining(f"best responses to {text}")
 
-    def tell(run: Run) -> None:
+    def update(run: Run) -> None:
         remaining(1 - int((~run.is_done[chosen]).sum()) / left)
 
     try:
-        runs.go_on(run, responses, chosen, threads=many, folder=folder, tell=tell)
+        runs.go_on(run, responses, chosen, threads=num_threads, folder=folder, tell=update)
     except Stopped:
         done = f"stopped after {int(run.is_done.sum()):,} of {len(run.flops.boards):,} flops"
-        kept = f"kept in {folder}, and the same command goes on"
-        leave(f"{done}; {'nothing is kept without --out' if folder is None else kept}")
+        saved = f"saved in {folder}; run the same command to continue"
+        leave(f"{done}; {'nothing is saved without --out' if folder is None else saved}")
     found = runs.exploited(run, responses)
     if folder is not None:
         runs.save(run, folder, found)
@@ -140,14 +142,14 @@ def _words(run: Run, found: Exploited) -> str:
     scope = (
         f"exact, all {number:,} flops"
         if run.is_whole
-        else f"a local estimate from {done:,} of {number:,} flops, no bound"
+        else f"a local estimate from {done:,} of {number:,} flops, not a bound"
     )
     figures = _figures(run.name, run.rules.name, found)
     return f"{figures}; {scope}, {_time(run.seconds)}"
 
 
 def verify_real(stored: Artefact, flops: int, seed: int) -> tuple[dict[str, Any], str]:
-    """Compute sampled flops of a certificate again; `StorageError` where one is not the same."""
+    """Recompute sampled flops of a certificate; raise `StorageError` if one differs."""
     from equilibrist.errors import StorageError
     from equilibrist.evaluation.real_game import run as runs
 
@@ -156,8 +158,8 @@ def verify_real(stored: Artefact, flops: int, seed: int) -> tuple[dict[str, Any]
     wrong = runs.check(run, responses, flops, seed)
     if wrong:
         raise StorageError(
-            f"{stored.folder}: flop {wrong[0]} is worth something else than the certificate says; "
-            "compute it again into another folder",
+            f"{stored.folder}: flop {wrong[0]} has another value than the certificate states; "
+            "compute it again in another folder",
             value=wrong[0],
         )
     found = runs.exploited(run, responses)
@@ -167,9 +169,9 @@ def verify_real(stored: Artefact, flops: int, seed: int) -> tuple[dict[str, Any]
             f"{stored.info['unit']}, but its flops give {found.exploitability:.6g} {found.unit}",
             value=str(stored.folder),
         )
-    many = min(flops, int(run.is_done.sum()))
-    data = {"checked_flops": many, **_result(run, found, stored.folder)}
-    return data, f"{many} flops computed again, all the same; {_words(run, found)}"
+    checked = min(flops, int(run.is_done.sum()))
+    data = {"checked_flops": checked, **_result(run, found, stored.folder)}
+    return data, f"{checked} flops recomputed, all equal; {_words(run, found)}"
 
 
 def _opened(stored: Artefact) -> tuple[Run, tuple[Response, Response]]:
@@ -187,20 +189,20 @@ def _opened(stored: Artefact) -> tuple[Run, tuple[Response, Response]]:
 
 
 def certificate_folder(bot: Bot, folder: Path) -> Path:
-    """Where the real-game response to a bot is kept, if its own folder is `folder`."""
+    """Return the folder of the real-game response to a bot whose own folder is `folder`."""
     return folder / bot.solution.replace("solution", "real-game")
 
 
 def known_response(bot: Bot, folder: Path) -> dict[str, Any]:
-    """What is known of a bot's exploitability in the real game, as fields of its row."""
+    """Return a bot's stored exploitability in the real game as fields of its row, {} if none."""
     from equilibrist.storage.artefact import read_identity
     from equilibrist.storage.manifest import MANIFEST
     from equilibrist.storage.schema import Fields
 
-    kept = certificate_folder(bot, folder)
-    if not (kept / MANIFEST).exists():
+    certificate = certificate_folder(bot, folder)
+    if not (certificate / MANIFEST).exists():
         return {}
-    stored = read_identity(kept)
+    stored = read_identity(certificate)
     info, identity = Fields.info(stored), Fields.configuration(stored).lines("identity")
     plays = [folder / part for part in (bot.strategy, bot.solution)]
     hashes = [read_identity(part).hash for part in plays if (part / MANIFEST).exists()]
@@ -215,19 +217,19 @@ def known_response(bot: Bot, folder: Path) -> dict[str, Any]:
 
 
 def known_responses() -> list[dict[str, Any]]:
-    """The bots that are trained here and were met in the real game, as fields of their rows."""
+    """Return the rows of all bots with a stored exploitability in the real game."""
     from equilibrist.bots.registry import BOTS
 
     found: dict[Path, dict[str, Any]] = {}
     for bot in BOTS.values():
         fields = known_response(bot, bot.folder)
-        if fields:  # bots that share a solution share what is known of it
+        if fields:  # bots that share a solution share its certificate
             found.setdefault(certificate_folder(bot, bot.folder), {"name": bot.name, **fields})
     return list(found.values())
 
 
 def _time(seconds: float) -> str:
-    """A time that people can read.
+    """Return a time in seconds, minutes or hours as text.
 
     Example:
         >>> _time(5), _time(600), _time(9000)

@@ -1,4 +1,4 @@
-"""What the solving commands share: building, forecasting, saving, results, pictures."""
+"""Shared parts of the solving commands: models, forecasts, results and pictures."""
 
 from __future__ import annotations
 
@@ -38,44 +38,43 @@ from equilibrist.strategies.description import (
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.solution import KIND
 
-_FLOAT32_SHOWS = 1e-6  # of the payoffs: what sums in float32 can resolve, about
+_FLOAT32_SHOWS = 1e-6  # approximate resolution of float32 sums, relative to the payoffs
 _LARGE = 2**30  # bytes from which a forecast is printed
 
 
 class Rounds(NamedTuple):
-    """The rounds of a model, and what is in the pot before and after them."""
+    """The rounds of a model, its initial pot, and the bets of rounds after its last one."""
 
     first: int = 1  # counted from 1
-    last: int | None = None  # None: that of the game
-    pot: int | None = None  # chips; None: what the blinds or antes are
-    bet: float = 0.0  # chips of each player, where rounds are left out at the end
+    last: int | None = None  # None: the last round of the game
+    pot: int | None = None  # chips; None: the blinds or antes
+    bet: float = 0.0  # chips per player that omitted rounds at the end add
 
     @staticmethod
     def parse(text: str | None, pot: int | None, bet: float) -> Rounds:
-        """Of `2-4` or `1`; all rounds where nothing is said."""
+        """Return the rounds of a text such as `2-4` or `1`; all rounds for None."""
         if text is None:
             return Rounds(pot=pot, bet=bet)
         return Rounds(*parse_rounds(text), pot, bet)
 
     def of(self, rules: GameRules) -> dict[str, Any]:
-        """What a description of a game of buckets says of them."""
+        """Return the rounds as arguments of `BucketDescription.of`."""
         last = self.last or rules.num_rounds
         if not 1 <= self.first <= last <= rules.num_rounds:
             raise InvalidValueError(
-                f"{rules.name} has rounds 1 to {rules.num_rounds}, so no model of rounds "
-                f"{self.first} to {last}",
+                f"rounds of {rules.name} are 1 to {rules.num_rounds}, not {self.first} to {last}",
                 value=last,
             )
         if self.pot is not None and self.first == 1:
             raise InvalidValueError(
-                "round 1 opens with the blinds or antes in the pot: leave --pot out",
+                "round 1 starts with the blinds or antes in the pot: leave out --pot",
                 value=self.pot,
             )
         is_cut = last < rules.num_rounds
         if not 0 <= self.bet < float("inf") or (self.bet and not is_cut):
             raise InvalidValueError(
-                "--last-bet is of rounds left out at the end, 0 chips or more, not "
-                f"{self.bet:g} after round {last} of {rules.num_rounds}",
+                "--last-bet must be at least 0 chips, and 0 unless rounds are left out at the end, "
+                f"not {self.bet:g} after round {last} of {rules.num_rounds}",
                 value=self.bet,
             )
         return {
@@ -101,17 +100,18 @@ def build(
     force: bool,
     rounds: Rounds = ALL_ROUNDS,
 ) -> tuple[SequenceGame, Description]:
-    """The model of a game, once its forecast for methods fits this machine, and its description.
+    """Build the model of a game if its forecast fits memory; return it and its description.
 
-    `name` is that of a game, of a file of rules, or, with `joint`, of an abstraction's folder.
+    `name` is a game, a file of rules, or, with `joint`, the folder of an abstraction.
     """
     if joint is not None:
         if symmetry is not None:
-            raise InvalidValueError("buckets have no symmetry to choose", value=symmetry)
+            raise InvalidValueError(
+                "a game of buckets has no symmetry: leave out --symmetry", value=symmetry
+            )
         buckets = Abstraction.open(name)
         menu = _menu(buckets.rules, bets, raises, max_raises)
-        kept = rounds.of(buckets.rules)
-        found = BucketDescription.of(Path(name), joint, menu, **kept)
+        found = BucketDescription.of(Path(name), joint, menu, **rounds.of(buckets.rules))
         betting = found.betting(buckets.rules)
         numbers = buckets.num_buckets[betting.first_round : betting.last_round + 1]
         itemsize = np.dtype(dtype).itemsize
@@ -120,16 +120,16 @@ def build(
         return found.build(), found
     if rounds != ALL_ROUNDS:
         raise InvalidValueError(
-            "some rounds alone are solved of buckets: give --joint with --rounds, --pot and "
-            "--last-bet"
+            "--rounds, --pot and --last-bet need a game of buckets: add --joint, or leave them out"
         )
     if (Path(name) / MANIFEST).exists():
         raise InvalidValueError(
-            f"{name} holds buckets; add --joint, the folder of their counts", value=name
+            f"{name} holds buckets; add --joint with the folder of their joint counts", value=name
         )
     if symmetry is not None and symmetry not in SYMMETRIES:
         raise InvalidValueError(
-            f"the symmetry is {', '.join(SYMMETRIES)}, not {symmetry!r}", value=symmetry
+            f"the symmetry must be one of {', '.join(SYMMETRIES)}, not {symmetry!r}",
+            value=symmetry,
         )
     rules = load_game(name)
     check_exact(rules)
@@ -142,7 +142,7 @@ def build(
 
 
 def _say_needed(needed: Forecast, name: str, force: bool) -> None:
-    """Refuse what does not fit unless forced; say what is large."""
+    """Raise `InvalidValueError` if the forecast exceeds memory; print it if it is large."""
     if not force:
         needed.check(name)
     if needed.bytes > _LARGE:
@@ -150,38 +150,38 @@ def _say_needed(needed: Forecast, name: str, force: bool) -> None:
 
 
 def warn_precision(target: float | None, dtype: str) -> None:
-    """Say so where float32 cannot show what is asked for."""
+    """Print a warning if float32 is too coarse for the target."""
     if dtype == "float32" and target is not None and target < _FLOAT32_SHOWS:
-        print(f"equilibrist: float32 may not reach {target:g}; float64 would", file=sys.stderr)
+        print(f"equilibrist: float32 may not reach {target:g}; use float64", file=sys.stderr)
 
 
-def usual_looks(solver: Solver) -> int | None:
-    """How often to evaluate unless told: each time, where iterations cost more than best responses.
+def default_evaluate_every(solver: Solver) -> int | None:
+    """Return the default number of iterations between evaluations; None: the default of `solve`.
 
-    None: as seldom as `solve` does.
+    It is 1 for methods whose iterations cost more than best responses.
     """
     return 1 if isinstance(solver, DoubleOracle | RangeOfSkill) else None
 
 
 def check_output(out: Path | None, resume: bool, kind: str = KIND) -> None:
-    """Refuse to overwrite, and to resume what is not there."""
+    """Raise an error if `out` would be overwritten, or has no run to resume."""
     if resume and out is None:
-        raise InvalidValueError("--resume needs --out, the folder of the run to go on with")
+        raise InvalidValueError("--resume needs --out, the folder of the run to continue")
     if out is None:
         return
     is_there = (out / MANIFEST).exists()
     if resume and not is_there:
         raise StorageError(f"{out} holds no run to resume", value=str(out))
-    check_target(out, kind)  # leftovers of a run killed before its first checkpoint will do
+    check_target(out, kind)  # accepts leftovers of a run killed before its first checkpoint
     if is_there and not resume:
         raise StorageError(
-            f"{out} holds a {kind}; give another folder, or --resume to go on with it",
+            f"{out} holds a {kind}; choose another folder, or --resume to continue it",
             value=str(out),
         )
 
 
 def result(game: SequenceGame, solver: Solver, run: Run, out: Path | None) -> dict[str, Any]:
-    """The JSON of a run."""
+    """Return the result of a run as JSON."""
     found = run.evaluation
     return {
         "game": game.name,
@@ -191,7 +191,7 @@ def result(game: SequenceGame, solver: Solver, run: Run, out: Path | None) -> di
         "nash_conv": found.nash_conv,
         "best_response": list(found.best_response),
         "unit": found.unit,
-        **thousandths(game.rules, found),
+        **mbb_per_game(game.rules, found),
         "iterations": int(run.state["iteration"]),
         "seconds": round(run.seconds, 6),
         "infosets": game.num_infosets,
@@ -201,7 +201,7 @@ def result(game: SequenceGame, solver: Solver, run: Run, out: Path | None) -> di
 
 
 def result_text(game: SequenceGame, solver: Solver, run: Run) -> str:
-    """A run in two sentences."""
+    """Return the result of a run in two sentences."""
     found = run.evaluation
     return (
         f"{game.name} by {solver.name}: value {found.value:.9g} {found.unit}, exploitability "
@@ -210,20 +210,20 @@ def result_text(game: SequenceGame, solver: Solver, run: Run) -> str:
     )
 
 
-def thousandths(rules: GameRules | None, found: Evaluation) -> dict[str, float]:
-    """Exploitability in mbb/g, where the game has a big blind."""
+def mbb_per_game(rules: GameRules | None, found: Evaluation) -> dict[str, float]:
+    """Return exploitability in mbb/g by that name; {} if the game has no big blind."""
     units = {} if rules is None else unit_chips(rules)
     return {"mbb/g": found.exploitability / units["mbb/g"]} if "mbb/g" in units else {}
 
 
 def amount(game: SequenceGame, found: Evaluation) -> str:
-    """Exploitability in the game's unit, and in mbb/g where there is a big blind."""
-    parts = [f"{share:.6g} {unit}" for unit, share in thousandths(game.rules, found).items()]
+    """Return exploitability as text in the game's unit, and in mbb/g if it has a big blind."""
+    parts = [f"{share:.6g} {unit}" for unit, share in mbb_per_game(game.rules, found).items()]
     return f"{found.exploitability:.6g} {found.unit}" + "".join(f" ({part})" for part in parts)
 
 
 def compare_row(solver: Solver, run: Run) -> tuple[object, ...]:
-    """A line of the comparison."""
+    """Return a run's row of the comparison table."""
     found = run.evaluation
     return (
         solver.name,
@@ -235,7 +235,7 @@ def compare_row(solver: Solver, run: Run) -> tuple[object, ...]:
 
 
 def draw_curves(curves: list[Curve], path: Path) -> None:
-    """Exploitability against iterations, one panel a game."""
+    """Draw exploitability against iterations, one panel per game."""
     panels: dict[str, dict[str, tuple[Any, Any]]] = {}
     for curve in curves:
         panels.setdefault(curve.game, {})[curve.method] = (curve.iterations, curve.exploitability)

@@ -1,4 +1,4 @@
-"""`equilibrist play`: a person at the table."""
+"""`equilibrist play`: a person plays against a player in the terminal."""
 
 from __future__ import annotations
 
@@ -27,22 +27,23 @@ if TYPE_CHECKING:
     from equilibrist.players.player import View
 
 _CLEAR = "\x1b[2J\x1b[H"
-_ESCAPES = re.compile(rb"\x1b(\[[0-9;]*[A-Za-z~]|O.)?")  # what arrows and their like send
+_ESCAPES = re.compile(rb"\x1b(\[[0-9;]*[A-Za-z~]|O.)?")  # sent by arrow and function keys
 
 
 def play(
-    player: Annotated[str, typer.Argument(help="Whom to play, such as poki.")],
-    game: Annotated[str, typer.Option(help="A game or a .game file.")] = "holdem-limit",
-    hands: Annotated[int | None, typer.Option(min=1, help="Hands; until you leave.")] = None,
+    player: Annotated[str, typer.Argument(help="Opponent, for example poki.")],
+    game: Annotated[str, typer.Option(help="Game name, or a .game file.")] = "holdem-limit",
+    hands: Annotated[
+        int | None, typer.Option(min=1, help="Number of hands; default: until you leave.")
+    ] = None,
     reveal: Annotated[
-        bool, typer.Option("--reveal", help="Show the player's strategy after each hand.")
+        bool, typer.Option("--reveal", help="Show the opponent's strategy after each hand.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Save the hands: a .phhs file is PHH, others ACPC logs.")
+        Path | None,
+        typer.Option(help="Save the hands to this file: .phhs as PHH, others as ACPC log."),
     ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the hands of --out.")
-    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the hands in --out.")] = False,
     force: Force = False,
     json: Json = False,
     seed: SecretSeed = None,
@@ -50,9 +51,9 @@ def play(
 ) -> None:
     """Play against a player in this terminal.
 
-    A fold, S check or call, D bet or raise, F next hand, Q leave; in no-limit Z X C V B N choose a
-    size. Input may be piped: its characters are the keys. The cards come from a secret seed, which
-    is printed at the end.
+    Keys: A fold, S check or call, D bet or raise, F next hand, Q leave; in no-limit, Z X C V B N
+    choose a size. Piped input is read as keys. The cards come from a secret seed, printed at the
+    end.
 
     Example: equilibrist play poki --out evening.log
     """
@@ -62,29 +63,29 @@ def play(
     from equilibrist.players.catalog import make_player
 
     rules = load_game(game)
-    is_begun = _check(out, resume, force)
+    is_resumed = _check(out, resume, force)
     if out is not None:
         check_form(rules, out)
     prepare_players(threads, player)
     seated = make_player(player, rules)
-    if is_begun and out is not None:
+    if is_resumed and out is not None:
         sitting = resumed(rules, seated, out, seed)
     else:
         sitting = Sitting(rules, seated, secret_seed() if seed is None else seed)
     with _keyboard() as keys, noted_signals(keys.interrupt, keys.restore) as signals:
         table = _Terminal(sitting, keys, sys.stderr if json else sys.stdout, reveal)
         try:
-            _sit(table, hands, out, replace=is_begun or force)
+            _sit(table, hands, out, replace=is_resumed or force)
             _report(sitting, out, json)
-        except OSError:  # such as a terminal that is gone
+        except OSError:  # for example, the terminal was closed
             if not signals.has_come():
                 raise
-    if signals.first != signal.SIGINT:  # which leaves the table, as Q does
+    if signals.first != signal.SIGINT:  # Ctrl-C leaves the table, as Q does
         signals.exit_if_come()
 
 
 def _sit(table: _Terminal, hands: int | None, out: Path | None, *, replace: bool) -> None:
-    """Play hand after hand and save each."""
+    """Play hands one after another and save each."""
     from equilibrist.play.session import Person
 
     sitting, person = table.sitting, Person(table.ask)
@@ -101,29 +102,29 @@ def _sit(table: _Terminal, hands: int | None, out: Path | None, *, replace: bool
 
 
 def _report(sitting: Sitting, out: Path | None, json: bool) -> None:
-    told = winnings(sitting.chips, sitting.rules, ("you", sitting.player.name))
+    result = winnings(sitting.chips, sitting.rules, ("you", sitting.player.name))
     data: dict[str, Any] = {"game": sitting.rules.name, "player": sitting.player.name}
     data |= {"chips": sum(sitting.chips), "seed": sitting.seed, "out": str(out) if out else None}
-    kept = f"the hands are in {out}" if out else "nothing was saved: --out FILE keeps the hands"
-    text = f"{_money(sitting)}\n{told['verdict']}\n{kept}\nseed {sitting.seed}"
-    emit(data | told, text, as_json=json)
+    saved = f"hands saved in {out}" if out else "nothing was saved; use --out FILE to save hands"
+    text = f"{_money(sitting)}\n{result['verdict']}\n{saved}\nseed {sitting.seed}"
+    emit(data | result, text, as_json=json)
 
 
 def _check(out: Path | None, resume: bool, force: bool) -> bool:
-    """Raise where nobody can play, or nothing be saved; whether there are hands to go on with."""
+    """Raise an error if keys or output file are unusable; return whether hands are resumed."""
     from equilibrist.storage.output_file import check_output, is_taken
 
     if sys.stdin is None:
-        raise InvalidValueError("there are no keys: stdin is closed; use a terminal or a pipe")
+        raise InvalidValueError("cannot read keys: stdin is closed; use a terminal or a pipe")
     if resume and force:
-        raise InvalidValueError("--resume goes on with a file and --force replaces it; give one")
+        raise InvalidValueError("--resume continues a file and --force replaces it; give only one")
     if out is None:
         if resume:
-            raise InvalidValueError("--resume goes on with the hands of --out FILE; name the file")
+            raise InvalidValueError("--resume needs --out, the file of the hands to continue")
         return False
     if is_taken(out) and not resume and not force:
         raise StorageError(
-            f"{out} exists; --resume goes on with it, --force replaces it, or choose another name",
+            f"{out} exists; --resume continues it, --force replaces it, or choose another name",
             value=str(out),
         )
     check_output(out, replace=resume or force)
@@ -131,22 +132,22 @@ def _check(out: Path | None, resume: bool, force: bool) -> bool:
 
 
 class _Keys:
-    """Keys one by one: of a terminal as they are pressed, else the characters of stdin.
+    """Reads keys one by one: from a terminal as they are pressed, else from stdin.
 
-    A signal is the end of them, and acts when the next key is waited for.
+    A signal ends the keys; it takes effect when the next key is awaited.
     """
 
     def __init__(
         self, terminal: int | None = None, restore: Callable[[], None] = lambda: None
     ) -> None:
         self.terminal = terminal
-        self.restore = restore  # makes of the terminal what it was
+        self.restore = restore  # restores the settings of the terminal
         self._waiting: list[str] = []
         self._is_reading = False
         self._has_ended = False
 
     def interrupt(self) -> None:
-        """End the keys, as the handler of a signal."""
+        """End the keys; called by the handler of a signal."""
         self._has_ended = True
         if self._is_reading:
             raise KeyboardInterrupt
@@ -154,7 +155,7 @@ class _Keys:
             os.write(2, b"leaving after this move; a second signal ends at once\n")
 
     def read(self) -> str:
-        """The next key, empty at the end; arrows and their like are no keys of ours."""
+        """Return the next key, empty at the end; arrow and function keys are ignored."""
         self._is_reading = True
         try:
             return "" if self._has_ended else self._next()
@@ -173,7 +174,7 @@ class _Keys:
                 continue
             try:
                 burst = os.read(self.terminal, 64)
-            except OSError:  # the terminal is gone
+            except OSError:  # the terminal was closed
                 return ""
             if not burst or burst == b"\x04":
                 return ""
@@ -182,7 +183,7 @@ class _Keys:
 
 
 def _character() -> str:
-    """The next character of stdin, empty at the end or where it cannot be read."""
+    """Return the next character of stdin, empty at the end or if it cannot be read."""
     try:
         return sys.stdin.read(1)
     except OSError:
@@ -193,7 +194,7 @@ def _character() -> str:
 def _keyboard() -> Iterator[_Keys]:
     if not sys.stdin.isatty():
         if isinstance(sys.stdin, io.TextIOWrapper):
-            sys.stdin.reconfigure(errors="replace")  # what is no text is no key either
+            sys.stdin.reconfigure(errors="replace")  # bytes that are not text are not keys
         yield _Keys()
         return
     import termios
@@ -203,7 +204,7 @@ def _keyboard() -> Iterator[_Keys]:
     before = termios.tcgetattr(number)
 
     def restore() -> None:
-        with contextlib.suppress(termios.error):  # the terminal is gone
+        with contextlib.suppress(termios.error):  # the terminal was closed
             termios.tcsetattr(number, termios.TCSADRAIN, before)
 
     try:
@@ -214,7 +215,7 @@ def _keyboard() -> Iterator[_Keys]:
 
 
 class _Terminal:
-    """Asks and shows."""
+    """The table in a terminal: shows hands and asks the person for actions."""
 
     def __init__(self, sitting: Sitting, keys: _Keys, screen: TextIO, reveal: bool) -> None:
         self.sitting, self.keys, self.screen, self.reveal = sitting, keys, screen, reveal
@@ -223,7 +224,7 @@ class _Terminal:
         self.colour = is_terminal and not os.environ.get("NO_COLOR")
 
     def ask(self, view: View) -> Action:
-        """What the person does; `Leave` if it leaves."""
+        """Return the action that the person chooses; raise `Leave` if they leave."""
         from equilibrist.play.keys import buttons, press
         from equilibrist.play.screen import table_lines
 
@@ -238,7 +239,7 @@ class _Terminal:
             size, remark = pressed.size, pressed.remark
 
     def show_end(self, record: HandRecord) -> None:
-        """The end of a hand."""
+        """Show the end of a hand."""
         from equilibrist.play.screen import result_line, revealed, table_lines
         from equilibrist.play.session import YOU
         from equilibrist.players.player import Result, View
@@ -252,7 +253,7 @@ class _Terminal:
         self._draw([*lines, _money(self.sitting)])
 
     def wants_more(self) -> bool:
-        """Whether the person presses F for the next hand, or leaves."""
+        """Return whether the person wants another hand (F) or leaves (Q)."""
         from equilibrist.play.session import Leave
 
         self._draw(["[F] next hand  [Q] leave"], clear=False)
@@ -277,7 +278,7 @@ class _Terminal:
 
 
 def _money(sitting: Sitting) -> str:
-    """The running result with its interval."""
+    """Return the total so far with its interval as text."""
     from equilibrist.evaluation.statistics import match_statistics
 
     chips = sitting.chips

@@ -1,4 +1,4 @@
-"""Signals that end a match: noted when they come, acted on where nothing is half done."""
+"""Signals that end a match: recorded on arrival, acted on at a consistent point."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from equilibrist.storage.stopping import SAME, SIGNALS
 
 
 class Signals:
-    """Which signal has come first, if any."""
+    """The first signal that arrived, if any."""
 
     def __init__(self) -> None:
         self.first: signal.Signals | None = None
-        self.since = 0.0  # when that was, by the monotonic clock
+        self.since = 0.0  # time of its arrival by the monotonic clock
 
     def has_come(self) -> bool:
-        """Whether the program is to end."""
+        """Return whether a signal has arrived and the program should end."""
         return self.first is not None
 
     def exit_if_come(self) -> None:
-        """Leave the command with the code that shells give to a signal: 130, 143 or 129."""
+        """Exit the command with a signal's usual code (130, 143 or 129) if one has arrived."""
         if self.first is not None:
             raise typer.Exit(128 + self.first)
 
@@ -34,9 +34,9 @@ class Signals:
 def noted_signals(
     on_first: Callable[[], None] = lambda: None, on_second: Callable[[], None] = lambda: None
 ) -> Iterator[Signals]:
-    """Note signals inside; the second ends the process at once, after `on_second`.
+    """Record signals inside the context; a second one ends the process after `on_second`.
 
-    Signals that were ignored before, as `nohup` ignores SIGHUP, stay so.
+    Signals that were ignored before, as `nohup` ignores SIGHUP, stay ignored.
     """
     signals = Signals()
 

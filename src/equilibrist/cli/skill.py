@@ -1,4 +1,4 @@
-"""What the range of skill says of a game, in words and in JSON."""
+"""The report of the range-of-skill method as text and as JSON."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any
 from equilibrist.cli.options import table
 from equilibrist.papers.range_of_skill.solver import SkillReport
 
-_MOST_LISTED = 20  # strategies in the list
-_MOST_PAIRED = 7  # and in the table of pairs, which has to fit a line
-_WIDTH = 9  # characters of an amount
-_ROUNDING = 1e-12  # amounts below are none
+_MOST_LISTED = 20  # maximum number of strategies in the list
+_MOST_PAIRED = 7  # maximum in the table of pairs, which must fit the width of a line
+_WIDTH = 9  # characters per amount
+_ROUNDING = 1e-12  # smaller amounts are printed as zero
 
 
 def report_data(report: SkillReport, epsilon: float) -> dict[str, Any]:
-    """The whole report; amounts are in the game's unit, strategies count from 1."""
+    """Return the report as JSON; amounts are in the game's unit, strategies count from 1."""
     return {
         "epsilon": epsilon,
         "lower_bound": report.lower_bound(epsilon),
         "ranked": [i + 1 for i in report.ranked(epsilon)],
-        "gains": [None, *report.gains[1:].tolist()],  # nobody was before the first
+        "gains": [None, *report.gains[1:].tolist()],  # the first strategy has no predecessor
         "weights": report.weights.tolist(),
         "table": report.table.tolist(),
     }
 
 
 def report_text(report: SkillReport, epsilon: float) -> str:
-    """The list, who beats whom, and the measure of the game; long lists lose their middle."""
+    """Return the list, the table of pairs and the lower bound as text; long lists are cut."""
     length, unit, bound = len(report.gains), report.unit, report.lower_bound(epsilon)
     ranks = [
         ("…", "", "")
@@ -46,20 +46,20 @@ def report_text(report: SkillReport, epsilon: float) -> str:
     columns = ("…" if j is None else f"{j + 1:{_WIDTH}}" for j in pairs)
     return "\n".join(
         [
-            f"The list: a strategy wins at least its ε, in {unit}, from each before it.",
-            table(ranks, header=("strategy", f"{'ε':>{_WIDTH}}", "weight in the answer")),
+            f"Strategies: each wins at least its ε, in {unit}, from each one before it.",
+            table(ranks, header=("strategy", f"{'ε':>{_WIDTH}}", "weight in the solution")),
             "",
-            f"What the strategy of a row wins from that of a column, in {unit}:",
+            f"Win rate of the row's strategy against the column's, in {unit}:",
             table(wins, header=("", *columns)),
             "",
-            f"The range of skill: {bound:,} strategies that each win more than ε = {epsilon:g} "
-            f"{unit} from all before, so ROS_ε ≥ {bound:,}; a strategy plays both seats.",
+            f"Range of skill: {bound:,} strategies, each of which wins more than ε = {epsilon:g} "
+            f"{unit} from all before it, so ROS_ε ≥ {bound:,}; a strategy plays both seats.",
         ]
     )
 
 
 def _ends(length: int, most: int) -> list[int | None]:
-    """Places in a list; None stands for the middle of one that is too long.
+    """Return the indices of a list; None stands for the omitted middle of a long one.
 
     Example:
         >>> _ends(3, most=5), _ends(100, most=5)
@@ -78,7 +78,7 @@ def _pair(report: SkillReport, i: int | None, j: int | None) -> str:
 
 
 def _amount(number: float) -> str:
-    """Three digits; a dash where nobody was there to be beaten."""
+    """Return an amount with three digits, or a dash if it is not finite."""
     if not math.isfinite(number):
         return "–".rjust(_WIDTH)
     return f"{0.0 if abs(number) < _ROUNDING else number:{_WIDTH}.3g}"

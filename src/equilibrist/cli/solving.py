@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _KERNELS = ("sequence_form.gradient", "sequence_form.fold_up", "sequence_form.realize")
 _WITHOUT_PLOT = "gs3", "ectomynx"  # papers that draw nothing
 _NO_MATCHES = "cfr-plus", "ectomynx", "abstractions"
-# What opens a kind of artefact and checks it by its schema; real-game responses have `verify_real`.
+# The function that opens and checks each kind of artefact; real-game responses: `verify_real`.
 _OPENERS = {
     "abstraction": "abstraction.buckets:Abstraction.open",
     "joint": "abstraction.joint:Joint.open",
@@ -30,22 +30,29 @@ _OPENERS = {
 }
 
 Game: TypeAlias = Annotated[
-    str, typer.Argument(help="A game of the catalogue, a .game file, or buckets (with --joint).")
+    str,
+    typer.Argument(help="Game of the catalogue, .game file, or (with --joint) folder of buckets."),
 ]
 Joint: TypeAlias = Annotated[
-    Path | None, typer.Option(help="Play the buckets of folder GAME; their counts are here.")
+    Path | None, typer.Option(help="Folder of joint counts; GAME is then a folder of buckets.")
 ]
-Folder: TypeAlias = Annotated[Path, typer.Argument(help="A solution that `solve --out` wrote.")]
+Folder: TypeAlias = Annotated[
+    Path, typer.Argument(help="Folder of a solution (from `solve --out`).")
+]
 MaxRaises: TypeAlias = Annotated[
-    str | None, typer.Option(help='Raise caps per round, such as "2 3 3 3".')
+    str | None, typer.Option(help='Raise caps per round, for example "2 3 3 3".')
 ]
-Bets: TypeAlias = Annotated[str | None, typer.Option(help='No-limit bet sizes, such as "50%,a".')]
-Raises: TypeAlias = Annotated[str | None, typer.Option(help='No-limit raises, such as "2.5x,a".')]
+Bets: TypeAlias = Annotated[
+    str | None, typer.Option(help='No-limit bet sizes, for example "50%,a".')
+]
+Raises: TypeAlias = Annotated[
+    str | None, typer.Option(help='No-limit raise sizes, for example "2.5x,a".')
+]
 Symmetry: TypeAlias = Annotated[
-    str | None, typer.Option(help="cards, suits or ranks; the strongest lossless one unless told.")
+    str | None, typer.Option(help="cards, suits or ranks; default: the strongest lossless one.")
 ]
 Plot: TypeAlias = Annotated[
-    Path | None, typer.Option(help="Draw exploitability against seconds into this PNG file.")
+    Path | None, typer.Option(help="Draw exploitability against time to this PNG file.")
 ]
 
 
@@ -53,37 +60,44 @@ Plot: TypeAlias = Annotated[
 def solve(
     game: Game,
     out: Annotated[Path | None, typer.Option(help="Folder for the solution.")] = None,
-    method: Annotated[str, typer.Option(help="cfr+, dcfr, pcfr+, egt, lp, … (see docs).")] = "cfr+",
-    iterations: Annotated[int | None, typer.Option(help="Stop after so many iterations.")] = None,
-    to: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
-    every: Annotated[int | None, typer.Option(help="Best responses every so often.")] = None,
+    method: Annotated[
+        str, typer.Option(help="Method: cfr+, dcfr, pcfr+, egt, lp, … (see docs).")
+    ] = "cfr+",
+    iterations: Annotated[int | None, typer.Option(help="Maximum number of iterations.")] = None,
+    to: Annotated[float | None, typer.Option(help="Target exploitability.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Maximum time in seconds.")] = None,
+    every: Annotated[int | None, typer.Option(help="Evaluate every N iterations.")] = None,
     joint: Joint = None,
     rounds: Annotated[
-        str | None, typer.Option(help="Of buckets, these rounds alone: 2-4, or 1-3.")
+        str | None,
+        typer.Option(help="Rounds to solve (buckets only), for example 2-4; default: all."),
     ] = None,
-    pot: Annotated[int | None, typer.Option(help="Chips in the pot when the first opens.")] = None,
+    pot: Annotated[
+        int | None, typer.Option(help="Chips in the pot at the start of the first round solved.")
+    ] = None,
     last_bet: Annotated[
-        float, typer.Option(help="Chips of each player that rounds left out at the end add.")
+        float, typer.Option(help="Chips per player that omitted rounds at the end add.")
     ] = 0.0,
     max_raises: MaxRaises = None,
     bets: Bets = None,
     raises: Raises = None,
     symmetry: Symmetry = None,
     dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Try what seems too large.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Run even if the forecast exceeds memory.")
+    ] = False,
     plot: Plot = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Solve a game, prove how well by best responses, and save the solution.
+    """Solve a game, certify the exploitability by best responses, and save the solution.
 
     Example: equilibrist solve leduc --method cfr+ --iterations 1000 --out leduc-solution
     """
     from equilibrist.cli import runs, skill
-    from equilibrist.cli.interrupts import how_to_go_on, leave
+    from equilibrist.cli.interrupts import how_to_resume, leave
     from equilibrist.cli.progress import Budget, shown
     from equilibrist.display.curves import draw_traces
     from equilibrist.papers.range_of_skill.solver import RangeOfSkill
@@ -96,7 +110,7 @@ def solve(
     solver = get_method(method, dtype)
     if iterations is None and to is None and seconds is None:
         iterations = 1000
-    budget = Budget(iterations, to, seconds, every or runs.usual_looks(solver))
+    budget = Budget(iterations, to, seconds, every or runs.default_evaluate_every(solver))
     check_budget(iterations, to, seconds, every)
     runs.check_output(out, resume)
     runs.check_plot(plot)
@@ -126,7 +140,7 @@ def solve(
         )
     is_stopped, done = run.outcome is Outcome.INTERRUPTED, int(run.state["iteration"])
     if is_stopped and not done:
-        leave(how_to_go_on(out, done))
+        leave(how_to_resume(out, done))
     data, text = runs.result(model, solver, run, out), runs.result_text(model, solver, run)
     if isinstance(solver, RangeOfSkill):
         report = solver.report(model, run.state)
@@ -137,33 +151,35 @@ def solve(
     if plot is not None:
         draw_traces({method: run.trace_array()}, model, plot)
     if is_stopped:
-        leave(how_to_go_on(out, done))
+        leave(how_to_resume(out, done))
 
 
 def exploit(
     strategy: Annotated[
-        str, typer.Argument(help="A solution or spot; with --real-game, a bot, a mix or a folder.")
+        str,
+        typer.Argument(help="Folder of a solution or spot; with --real-game also a bot or mix."),
     ],
     real_game: Annotated[
-        bool, typer.Option("--real-game", help="In limit hold'em itself, not in its buckets.")
+        bool, typer.Option("--real-game", help="Evaluate in the full game, not in its buckets.")
     ] = False,
     game: Annotated[
-        str | None, typer.Option(help="The real game of a mix; holdem-limit unless told.")
+        str | None, typer.Option(help="Real game of a mix; default: holdem-limit.")
     ] = None,
     flops: Annotated[
-        int | None, typer.Option(help="Estimate from so many flops of the real game.")
+        int | None,
+        typer.Option(help="Stratified sample of N flops of the real game; default: all."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the flops of the real game as they are done.")
+        Path | None, typer.Option(help="Folder for finished flops of the real game.")
     ] = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Recompute the best responses of a solution or spot from its arrays, or find them in hold'em.
+    """Recompute the best responses to a solution or spot, in its own game or in the real game.
 
-    With --real-game, a bot, a folder or a mix such as always-call is met in limit hold'em with all
-    its cards and raises; a run that was stopped goes on where it was.
+    With --real-game, a bot, a folder or a mix such as always-call is evaluated in limit hold'em
+    with all cards and raises; a stopped run continues where it was.
 
     Example: equilibrist exploit leduc-solution
     """
@@ -176,12 +192,12 @@ def exploit(
         return
     for option, given in (("--game", game), ("--flops", flops), ("--out", out)):
         if given is not None:
-            raise InvalidValueError(f"{option} is for --real-game: add that, or leave it out")
+            raise InvalidValueError(f"{option} needs --real-game: add --real-game or leave it out")
     _exploit_model(Path(strategy), json, threads)
 
 
 def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
-    """The best responses of a solution or a solved spot in its own game."""
+    """Print the best responses to a solution or a solved spot in its own game."""
     from equilibrist.cli import runs
     from equilibrist.solving.certificate import check
 
@@ -197,7 +213,7 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
         "nash_conv": found.nash_conv,
         "best_response": list(found.best_response),
         "unit": found.unit,
-        **runs.thousandths(game.rules, found),
+        **runs.mbb_per_game(game.rules, found),
         "certificate": proof.stated.exploitability,
         "plan_error": proof.plan_error,
         "matches": proof.matches,
@@ -210,7 +226,7 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
         f"{game.name} by {proof.method}: exploitability {runs.amount(game, found)}, "
         f"best responses {found.best_response[0]:.6g} and "
         f"{found.best_response[1]:.6g}, value {found.value:.9g}; this {verdict} the certificate "
-        "(every checksum is right)"
+        "(all checksums match)"
     )
     emit(data, "\n".join([text, *(f"- {fault}" for fault in proof.faults)]), as_json=json)
     if not proof.matches:
@@ -219,13 +235,13 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
 
 def show(
     folder: Folder,
-    node: Annotated[str, typer.Option(help="Betting so far, such as cr or cc/r.")] = "",
-    board: Annotated[str, typer.Option(help="Board cards, where some are dealt.")] = "",
+    node: Annotated[str, typer.Option(help="Betting so far, for example cr or cc/r.")] = "",
+    board: Annotated[str, typer.Option(help="Board cards at the node, if any.")] = "",
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """The strategy at a node: hands × actions.
+    """Print the strategy at a node: the probability of each action for each hand.
 
     Example: equilibrist show leduc-solution --node cc/r --board Ks
     """
@@ -247,19 +263,21 @@ def show(
         "checked": ["checksums", "schema"],
     }
     rows = [
-        (hand, *(f"{chance:.4f}" for chance in chances), f"{reach:.4f}")
-        for hand, chances, reach in zip(found.hands, found.probabilities, found.reach, strict=True)
+        (hand, *(f"{probability:.4f}" for probability in row), f"{reach:.4f}")
+        for hand, row, reach in zip(found.hands, found.probabilities, found.reach, strict=True)
     ]
     where = f"{found.node or 'start'!r}" + (f" on {found.board}" if found.board else "")
-    text = f"{solution.game.name}, player {found.player} at {where} (every checksum is right)\n"
+    text = f"{solution.game.name}, player {found.player} at {where} (all checksums match)\n"
     emit(data, text + table(rows, header=("hand", *found.actions, "reach")), as_json=json)
 
 
 def compare(
     game: Game,
-    methods: Annotated[str, typer.Option(help="Methods apart by commas.")] = "cfr+,dcfr,egt,lp",
-    seconds: Annotated[float, typer.Option(help="Seconds for each method.")] = 10.0,
-    to: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None,
+    methods: Annotated[
+        str, typer.Option(help="Methods, separated by commas.")
+    ] = "cfr+,dcfr,egt,lp",
+    seconds: Annotated[float, typer.Option(help="Maximum time in seconds per method.")] = 10.0,
+    to: Annotated[float | None, typer.Option(help="Target exploitability.")] = None,
     joint: Joint = None,
     max_raises: MaxRaises = None,
     bets: Bets = None,
@@ -271,7 +289,7 @@ def compare(
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """The same game by several methods, each as long: exploitability and time side by side.
+    """Solve a game by several methods for equal time, and compare their exploitability.
 
     Example: equilibrist compare leduc --methods cfr+,egt,lp --seconds 5 --plot leduc.png
     """
@@ -298,7 +316,7 @@ def compare(
     rows: list[tuple[object, ...]] = []
     with shown(model.name, "Ctrl-C stops", plain=json) as view:
         for solver in solvers:
-            budget = Budget(None, to, seconds, runs.usual_looks(solver))
+            budget = Budget(None, to, seconds, runs.default_evaluate_every(solver))
             view.begin(solver.name, budget, table(rows, header=header) if rows else "")
             run = run_solver(model, solver, **budget._asdict(), seed=seed, watch=view)
             traces[solver.name] = run.trace_array()
@@ -317,15 +335,17 @@ def compare(
 
 def verify(
     folder: Folder,
-    flops: Annotated[int, typer.Option(min=1, help="Of a real-game response, computed again.")] = 2,
+    flops: Annotated[
+        int, typer.Option(min=1, help="Number of flops to recompute (real-game responses only).")
+    ] = 2,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Compare the checksum of every array of an artefact, and check flops of a real-game response.
+    """Verify the checksums of an artefact, and recompute flops of a real-game response.
 
-    Checksums find damage, not forgery: whoever made the folder may have made it up. What a solution
-    states of itself is computed again by `exploit`.
+    Checksums detect damage, not forgery: the author of a folder can write any manifest. Use
+    `exploit` to recompute the exploitability that a solution states.
 
     Example: equilibrist verify leduc-solution
     """
@@ -341,9 +361,9 @@ def verify(
         "checked": ["checksums", *(["schema"] if fits else [])],
     }
     names = ", ".join(sorted(artefact.arrays))
-    text = f"{folder}: a whole {artefact.kind}, every checksum right ({names})"
-    text += ", every array of the right form and range" if fits else ""
-    text += "; checksums find damage, not forgery"
+    text = f"{folder}: a complete {artefact.kind}, all checksums match ({names})"
+    text += ", all arrays have the right shape and range" if fits else ""
+    text += "; checksums detect damage, not forgery"
     if artefact.kind == "real-game response":
         more, words = verify_real(artefact, flops, seed)
         data, text = data | more, f"{text}\n{words}"
@@ -351,7 +371,7 @@ def verify(
 
 
 def _fits_its_kind(artefact: Artefact) -> bool:
-    """Open an artefact as its kind is opened, which checks it; False where no command opens it."""
+    """Check an artefact by opening it as its kind; return False if no command opens this kind."""
     opener = _OPENERS.get(artefact.kind)
     if opener is None or {"unfinished", "done"} & artefact.configuration.keys():
         return False
@@ -369,15 +389,15 @@ def reproduce(
         typer.Argument(help="psopti, gs3, range-of-skill, cfr-plus, ectomynx or abstractions."),
     ],
     plot: Plot = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Small games or sizes only.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Use small games or sizes only.")] = False,
     hands: Annotated[
-        int | None, typer.Option(help="Of each match, where the paper has matches.")
+        int | None, typer.Option(help="Number of hands per match, if the paper has matches.")
     ] = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """A paper's claims and numbers, published beside ours.
+    """Reproduce a paper: print its published numbers beside ours.
 
     Example: equilibrist reproduce cfr-plus --plot cfr-plus.png
     """
@@ -393,11 +413,11 @@ def reproduce(
     papers = ("psopti", "gs3", "range-of-skill", "cfr-plus", "ectomynx", "abstractions")
     if paper not in papers:
         raise UnknownNameError(
-            f"no paper is called {paper!r}; there are {', '.join(papers)}", value=paper
+            f"no paper is called {paper!r}; choose one of {', '.join(papers)}", value=paper
         )
     for option, given, those in (("--plot", plot, _WITHOUT_PLOT), ("--hands", hands, _NO_MATCHES)):
         if given is not None and paper in those:
-            raise InvalidValueError(f"reproduce {paper} has no use for {option}: leave it out")
+            raise InvalidValueError(f"reproduce {paper} does not use {option}: leave it out")
     runs.check_plot(plot)
     if paper == "ectomynx":
         from equilibrist.cli.discards import reproduce_ectomynx
@@ -417,7 +437,7 @@ def reproduce(
     if paper == "abstractions":
         reproduce_abstractions(plot, quick=quick, seed=seed, as_json=json)
         return
-    known = known_responses()  # first: one that cannot be read is told before the games are solved
+    known = known_responses()  # first, so that an unreadable one is reported before solving
     games = {k: v for k, v in claims.GAMES.items() if not quick or k != "rhode-island"}
     rows, curves = claims.reproduce(games, lambda text: print(text, "…", file=sys.stderr))
     figure = claims.figure_s1(known)
@@ -440,7 +460,7 @@ def reproduce(
 
 
 def _figure_text(rows: list[dict[str, Any]]) -> str:
-    """Figure S1 of Cepheus' supplement, our bots among its programs."""
+    """Return Figure S1 of the Cepheus supplement as a table, with our bots among its programs."""
     lines = [
         (
             row["name"],
@@ -449,7 +469,7 @@ def _figure_text(rows: list[dict[str, Any]]) -> str:
         )
         for row in rows
     ]
-    text = table(lines, header=("best responses in limit hold'em win (Figure S1)", "mbb/g", ""))
+    text = table(lines, header=("exploitability in limit hold'em (Figure S1)", "mbb/g", ""))
     if any(row["ours"] for row in rows):
         return text
-    return f"{text}\nnone of ours is here yet: equilibrist exploit smallbot --real-game"
+    return f"{text}\nto add our bots, run: equilibrist exploit smallbot --real-game"

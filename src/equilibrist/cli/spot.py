@@ -1,4 +1,4 @@
-"""`equilibrist spot`: the exact solution of a hold'em hand from a flop, turn or river on."""
+"""`equilibrist spot`: solves a hold'em hand exactly from a flop, turn or river on."""
 
 from __future__ import annotations
 
@@ -18,68 +18,79 @@ if TYPE_CHECKING:
 
 _KERNELS = ("table_sweeps.sweeps", "table_sweeps.root_value", "isomorphism.index_hands")
 _USUAL_TARGET = "0.3%"
-_EVERY = 20  # iterations between two proofs, each of which takes about as long as two of them
+_EVERY = 20  # iterations between two evaluations, each as slow as about two iterations
 
 
 def spot(
     folder: Annotated[
-        Path | None, typer.Argument(help="A spot that `spot --out` wrote: open it, or go on.")
+        Path | None, typer.Argument(help="Folder of a solved spot, to show or to continue.")
     ] = None,
-    board: Annotated[str, typer.Option(help="Three, four or five cards: Td9d6hQc.")] = "",
-    oop: Annotated[str, typer.Option(help="Range out of position: QQ+,AKs,T9s:0.5 …")] = "",
+    board: Annotated[
+        str, typer.Option(help="Three, four or five cards, for example Td9d6hQc.")
+    ] = "",
+    oop: Annotated[
+        str, typer.Option(help="Range out of position, for example QQ+,AKs,T9s:0.5.")
+    ] = "",
     ip: Annotated[str, typer.Option(help="Range in position.")] = "",
     pot: Annotated[int, typer.Option(help="Chips in the pot.")] = 0,
-    stack: Annotated[int | None, typer.Option(help="Chips behind, each.")] = None,
+    stack: Annotated[
+        int | None, typer.Option(help="Chips that each player has left to bet.")
+    ] = None,
     bets: Annotated[
-        str | None, typer.Option(help='Bets by street, and seat: "60%,a / 75% | 100%,a".')
+        str | None, typer.Option(help='Bet sizes by street and seat: "60%,a / 75% | 100%,a".')
     ] = None,
     raises: Annotated[
-        str | None, typer.Option(help='Raises: "2.5x,a"; as the bets unless told.')
+        str | None, typer.Option(help='Raise sizes ("2.5x,a"); default: the bet sizes.')
     ] = None,
     max_raises: Annotated[
-        str | None, typer.Option(help='Raise caps by street, bets counted: "3 2".')
+        str | None, typer.Option(help='Raise caps per street, bets included: "3 2".')
     ] = None,
-    blind: Annotated[int, typer.Option(help="The smallest bet, chips.")] = 1,
+    blind: Annotated[int, typer.Option(help="Smallest bet in chips.")] = 1,
     limit: Annotated[
-        bool, typer.Option("--limit", help="Limit hold'em: bets of 10 and 20.")
+        bool, typer.Option("--limit", help="Use limit hold'em with bets of 10 and 20 chips.")
     ] = False,
     game: Annotated[
-        str | None, typer.Option(help="Another hold'em of the catalogue, or a .game file.")
+        str | None, typer.Option(help="Another hold'em game of the catalogue, or a .game file.")
     ] = None,
     lock: Annotated[
         list[str] | None,
-        typer.Option(help='Fix a decision, such as "c: r120=QQ+,AK:0.5" or "r120: f=0.4; c=0.6".'),
+        typer.Option(help='Fix a decision: "c: r120=QQ+,AK:0.5" or "r120: f=0.4; c=0.6".'),
     ] = None,
-    method: Annotated[str, typer.Option(help="cfr+, dcfr or cfr.")] = "cfr+",
+    method: Annotated[str, typer.Option(help="Method: cfr+, dcfr or cfr.")] = "cfr+",
     to: Annotated[
-        str | None, typer.Option(help="Stop at this exploitability: 0.3% of the pot, or chips.")
+        str | None,
+        typer.Option(help="Target exploitability: 0.3% of the pot (default), or chips."),
     ] = None,
-    iterations: Annotated[int | None, typer.Option(help="Stop after so many iterations.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
-    bits: Annotated[int, typer.Option(help="Of a number: 32; 16 halves memory.")] = 32,
+    iterations: Annotated[int | None, typer.Option(help="Maximum number of iterations.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Maximum time in seconds.")] = None,
+    bits: Annotated[
+        int, typer.Option(help="Bits per stored number: 32 or 16 (half the memory).")
+    ] = 32,
     out: Annotated[Path | None, typer.Option(help="Folder for the solution.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Try what seems too large.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Run even if the forecast exceeds memory.")
+    ] = False,
     node: Annotated[
-        str, typer.Option(help="Show this node: betting so far, such as cr120c/.")
+        str, typer.Option(help="Node to show: the betting so far, for example cr120c/.")
     ] = "",
-    runout: Annotated[str, typer.Option(help="Cards dealt since the board, for --node.")] = "",
-    hands: Annotated[str, typer.Option(help="List these hands at the node: AKs, random, …")] = "",
+    runout: Annotated[str, typer.Option(help="Cards dealt between the board and --node.")] = "",
+    hands: Annotated[str, typer.Option(help="Hands to list at the node: AKs, random, …")] = "",
     runouts: Annotated[
-        bool, typer.Option("--runouts", help="Report each next card after --node.")
+        bool, typer.Option("--runouts", help="Report each possible next card after --node.")
     ] = False,
     to_csv: Annotated[
-        Path | None, typer.Option("--csv", help="Write the hands of the node into this file.")
+        Path | None, typer.Option("--csv", help="Write the hands of the node to this file.")
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw the node's 13 × 13 grid into this PNG file.")
+        Path | None, typer.Option(help="Draw the node's 13 × 13 grid to this PNG file.")
     ] = None,
-    palette: Annotated[str, typer.Option(help="usual or colour-blind.")] = "usual",
+    palette: Annotated[str, typer.Option(help="Colours: usual or colour-blind.")] = "usual",
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Solve a spot exactly, save it, and ask what to do with each hand.
+    """Solve a spot exactly, save it, and show the strategy of each hand.
 
     Examples: equilibrist spot --board Td9d6hQc --oop "QQ+,AK,T9s" --ip "88-22,AQ,JTs" --pot 200
     --stack 900 --bets "60%,a" --raises 2.5x --to 0.3% --out turn ·
@@ -88,7 +99,7 @@ def spot(
     equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked
     """
     from equilibrist.cli import runs, spot_text
-    from equilibrist.cli.interrupts import how_to_go_on, leave
+    from equilibrist.cli.interrupts import how_to_resume, leave
     from equilibrist.display.grid import PALETTES, draw_grid
     from equilibrist.games.catalog import get_game, load_game
     from equilibrist.models.spot import Spot
@@ -97,11 +108,12 @@ def spot(
     from equilibrist.storage.ownership import owned
 
     if palette not in PALETTES:
-        raise InvalidValueError(f"palettes are {', '.join(PALETTES)}, not {palette!r}")
+        raise InvalidValueError(f"--palette must be {' or '.join(PALETTES)}, not {palette!r}")
     runs.check_plot(plot)
     if runouts and (plot is not None or to_csv is not None):
         raise InvalidValueError(
-            "--runouts reports many boards, --plot and --csv write one node: leave one of them out"
+            "--runouts reports several boards, but --plot and --csv write one node: leave out "
+            "--runouts, or --plot and --csv"
         )
     has_budget = not (to is None and iterations is None and seconds is None)
     by = solver(method, bits)
@@ -111,7 +123,7 @@ def spot(
         if folder is not None:
             if board or oop or ip:
                 raise InvalidValueError(
-                    f"{folder} says which spot it is: leave out board and ranges"
+                    f"{folder} already defines the spot: leave out --board, --oop and --ip"
                 )
             done = SolvedSpot.open(folder, to_go_on=has_budget and not lock)
             given, by = done.spot, done.solver
@@ -140,7 +152,7 @@ def spot(
     is_stopped = done.run.outcome is Outcome.INTERRUPTED
     iteration = int(done.run.state["iteration"])
     if is_stopped and not iteration:
-        leave(how_to_go_on(out, iteration))
+        leave(how_to_resume(out, iteration))
     answers = done.answers(built)
     data, text = spot_text.result(done, out or folder), spot_text.result_text(done)
     if runouts:
@@ -160,23 +172,23 @@ def spot(
         text += f"\n\n{words}"
     emit(data, text, as_json=json)
     if is_stopped:
-        leave(how_to_go_on(out, iteration))
+        leave(how_to_resume(out, iteration))
 
 
-# --- what is asked --------------------------------------------------------------------------------
+# --- arguments ------------------------------------------------------------------------------------
 
 
 def _check_given(board: str, oop: str, ip: str, pot: int) -> None:
     for name, value in (("--board", board), ("--oop", oop), ("--ip", ip), ("--pot", pot)):
         if not value:
             raise InvalidValueError(
-                f"{name} is missing; a spot is --board, --oop, --ip, --pot, --stack and --bets, "
-                "or the folder of a solved one"
+                f"{name} is missing; give --board, --oop, --ip, --pot, --stack and --bets, or the "
+                "folder of a solved spot"
             )
 
 
 def _target(text: str | None, pot: int) -> float | None:
-    """Chips of exploitability from `0.3%` of the pot, or from chips."""
+    """Return the target exploitability in chips, from a text such as `0.3%` (of the pot) or `2`."""
     if text is None:
         return None
     try:
@@ -184,7 +196,9 @@ def _target(text: str | None, pot: int) -> float | None:
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise InvalidValueError(f"--to is such as 0.3% of the pot, or chips, not {text!r}")
+        raise InvalidValueError(
+            f"--to must be a percentage of the pot, such as 0.3%, or chips, not {text!r}"
+        )
     return number * pot / 100 if text.strip().endswith("%") else number
 
 

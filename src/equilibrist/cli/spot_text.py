@@ -21,7 +21,7 @@ SEATS = ("out of position", "in position")
 
 
 def result(done: SolvedSpot, out: Path | None) -> dict[str, Any]:
-    """The JSON of a solved spot; chips of the pot that a seat expects."""
+    """Return a solved spot as JSON; values are the chips of the pot that a seat expects."""
     spot, run = done.spot, done.run
     found = run.evaluation
     return {
@@ -47,17 +47,17 @@ def result(done: SolvedSpot, out: Path | None) -> dict[str, Any]:
 
 
 def checks(done: SolvedSpot, folder: Path) -> tuple[list[str], str]:
-    """Which checks a spot that was opened has passed, for JSON and as a line of text."""
+    """Return the checks that an opened spot has passed, as JSON and as a line of text."""
     if done.is_checked_whole:
-        return ["checksums", "schema"], f"{folder}: every checksum is right"
+        return ["checksums", "schema"], f"{folder}: all checksums match"
     return (
         ["checksums of the blocks that were read", "schema"],
-        f"{folder}: the checksums of what was read are right; `equilibrist verify` compares all",
+        f"{folder}: all checksums of the data read match; `equilibrist verify` checks all data",
     )
 
 
 def result_text(done: SolvedSpot) -> str:
-    """A solved spot in a sentence, and its locks."""
+    """Return a solved spot in one sentence, followed by its locks."""
     spot, run = done.spot, done.run
     found = run.evaluation
     behind = "" if spot.stack is None else f", {spot.stack} behind"
@@ -72,7 +72,7 @@ def result_text(done: SolvedSpot) -> str:
 
 
 def _chosen(report: NodeReport, hands: str) -> list[int]:
-    """Places of the hands of a range among those of a report."""
+    """Return the positions of a range's hands within a report."""
     if not hands.strip():
         return []
     weights = parse_range(hands).weights
@@ -80,7 +80,7 @@ def _chosen(report: NodeReport, hands: str) -> list[int]:
 
 
 def report_data(report: NodeReport, hands: str = "") -> dict[str, Any]:
-    """The JSON of a node, with all hands or those of a range."""
+    """Return a node as JSON, with all hands or those of a range."""
     places = _chosen(report, hands or "random")
     return {
         "node": report.node,
@@ -106,16 +106,16 @@ def report_data(report: NodeReport, hands: str = "") -> dict[str, Any]:
 
 
 def report_text(report: NodeReport, hands: str, palette: str) -> str:
-    """A node: its actions, its grid, and some of its hands."""
+    """Return a node as text: its actions, its grid, and the hands of a range."""
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     words = action_words(report)
     means = [
-        _mean(report.share * chance, value)
-        for chance, value in zip(report.chances.T, report.values.T, strict=True)
+        _mean(report.share * probability, value)
+        for probability, value in zip(report.chances.T, report.values.T, strict=True)
     ]
     rows = [
-        (word, name, f"{100 * often:.1f} %", mean)
-        for word, name, often, mean in zip(
+        (word, name, f"{100 * frequency:.1f} %", mean)
+        for word, name, frequency, mean in zip(
             words, report.actions, report.frequencies, means, strict=True
         )
     ]
@@ -123,7 +123,7 @@ def report_text(report: NodeReport, hands: str, palette: str) -> str:
         f"{SEATS[report.player]} acts at {report.node or 'the beginning'!r} on {report.board}, "
         f"pot {report.pot}: equity {100 * report.mean_equity:.2f} %, "
         f"expects {report.mean_value:.4g} chips",
-        table(rows, header=("action", "node", "how often", "chips")),
+        table(rows, header=("action", "node", "frequency", "chips")),
         "",
         grid_text(report, colour=colour, palette=palette),
     ]
@@ -135,7 +135,7 @@ def report_text(report: NodeReport, hands: str, palette: str) -> str:
                 f"{report.weight[place]:.3f}",
                 f"{100 * report.equity[place]:.1f} %",
                 f"{report.value[place]:.4g}",
-                *(f"{100 * chance:.1f} %" for chance in report.chances[place]),
+                *(f"{100 * probability:.1f} %" for probability in report.chances[place]),
             )
             for place in places
         ]
@@ -148,14 +148,14 @@ def _mean(weight: Any, value: Any) -> str:
 
 
 def runouts_text(reports: list[NodeReport]) -> str:
-    """A line for each next card."""
+    """Return a table with one line per next card."""
     header = ("card", "equity", "chips", *action_words(reports[0]))
     rows = [
         (
             report.board[-2:],
             f"{100 * report.mean_equity:.1f} %",
             f"{report.mean_value:.4g}",
-            *(f"{100 * often:.1f} %" for often in report.frequencies),
+            *(f"{100 * frequency:.1f} %" for frequency in report.frequencies),
         )
         for report in reports
     ]
@@ -163,7 +163,7 @@ def runouts_text(reports: list[NodeReport]) -> str:
 
 
 def write_csv(report: NodeReport, path: Path) -> None:
-    """Write the hands of a node, one a line."""
+    """Write the hands of a node as CSV, one per line."""
     names = report.actions
     header = ["hand", "weight", "equity", "value"]
     header += [f"chance {name}" for name in names] + [f"value {name}" for name in names]

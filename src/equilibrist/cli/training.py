@@ -1,4 +1,4 @@
-"""How the command line shows a training."""
+"""Shows the progress of a training on the command line."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from equilibrist.papers.ectomynx.level_training import Cycle
 
 _BUCKET_KERNELS = ("rollout.strengths", "joint.bucket_showdowns", "sequence_form.fold_up")
-_PATIENCE = 10.0  # seconds between two lines within a cycle
+_PATIENCE = 10.0  # minimum seconds between two lines within a cycle
 _NORMAL_95 = 1.959964  # standard errors on either side of a 95 % interval
 
 
 class TerminalReport(TrainingReport):
-    """Prints on stderr how a training stands, with a panel on terminals while it solves."""
+    """Prints the progress of a training on stderr, with a panel on terminals while it solves."""
 
     def __init__(self, *, plain: bool, threads: int | None) -> None:
         self._plain, self._threads = plain, threads
@@ -39,10 +39,10 @@ class TerminalReport(TrainingReport):
         """Print what each step will need."""
         print(f"{bot.name}: about {bot.minutes:g} minutes on two cores", file=sys.stderr)
         for step, needed in needs._asdict().items():
-            print(f"  {step}: {'there already' if needed is None else needed}", file=sys.stderr)
+            print(f"  {step}: {'already done' if needed is None else needed}", file=sys.stderr)
 
     def prepare(self, bot: Bot | SelfTaught) -> None:
-        """Set the number of threads, and say if kernels must be compiled."""
+        """Set the number of threads; print a line if kernels must be compiled."""
         kernels = KERNELS[bot.method] if isinstance(bot, SelfTaught) else _BUCKET_KERNELS
         prepare_kernels(self._threads, *kernels)
 
@@ -58,7 +58,7 @@ class TerminalReport(TrainingReport):
     def solving(
         self, game: SequenceGame, solver: Solver, target: float, seconds: float | None, bot: Bot
     ) -> Iterator[Callable[[Run], None] | None]:
-        """Show the run on a panel, or by lines."""
+        """Show the run in a panel, or as lines."""
         with shown(game.name, "Ctrl-C stops and saves", plain=self._plain) as view:
             view.begin(solver.name, Budget(None, target, seconds, bot.evaluate_every))
             yield view
@@ -72,7 +72,7 @@ class TerminalReport(TrainingReport):
 
 
 class CycleLines:
-    """Prints on stderr how cycles of hands proceed: after every cycle, and within long ones."""
+    """Prints the progress of cycles of hands on stderr: after every cycle, and within long ones."""
 
     def __init__(self, plan: TrainingPlan) -> None:
         self.settings, self.num_cycles = plan.settings, plan.cycles
@@ -80,7 +80,7 @@ class CycleLines:
         self._first = num_hands(plan.settings, plan.earlier) if plan.earlier else 0
         self._printed = len(plan.earlier.cycles) if plan.earlier else 0
         self._played = self._first
-        self._start = self._spoken = time.perf_counter()
+        self._start = self._last_print = time.perf_counter()
         self.seconds = 0.0
         print(
             f"{plan.bot.name}: {plan.cycles} cycles of {plan.settings.hands:,} hands, "
@@ -92,7 +92,7 @@ class CycleLines:
 
     @property
     def speed(self) -> float | None:
-        """Return the hands per second, evaluation included; None before there were any."""
+        """Return the hands per second, evaluation included; None before the first hand."""
         played = self._played - self._first
         return played / self.seconds if played and self.seconds else None
 
@@ -102,9 +102,10 @@ class CycleLines:
         self.seconds, self._played = now - self._start, num_hands(self.settings, run)
         if len(run.cycles) > self._printed:
             self._printed = len(run.cycles)
-            speed = f"; {self.speed:,.0f} hands/s" if self.speed else ""  # none but before a kill
+            # A resumed run whose cycle was complete before the kill has no speed yet.
+            speed = f"; {self.speed:,.0f} hands/s" if self.speed else ""
             self._print(cycle_text(run.cycles[-1], self.big_blind) + speed)
-        elif now - self._spoken > _PATIENCE and self.speed:
+        elif now - self._last_print > _PATIENCE and self.speed:
             left = self.num_cycles * self.settings.hands - self._played
             self._print(
                 f"cycle {len(run.cycles) + 1}: {run.hands_done:,} hands, {self.speed:,.0f} "
@@ -112,12 +113,12 @@ class CycleLines:
             )
 
     def _print(self, text: str) -> None:
-        self._spoken = time.perf_counter()
+        self._last_print = time.perf_counter()
         print(text, file=sys.stderr, flush=True)
 
 
 def cycle_json(cycle: Cycle, big_blind: int) -> dict[str, Any]:
-    """Return a cycle with what it won from the strategy before, in mbb/g."""
+    """Return a cycle as JSON, with its win rate against the previous strategy in mbb/g."""
     won, error = (1000 * x / big_blind for x in (cycle.win_rate, cycle.standard_error))
     return {
         "cycle": cycle.number,
@@ -135,5 +136,5 @@ def cycle_text(cycle: Cycle, big_blind: int) -> str:
     return (
         f"cycle {cycle.number}: probabilities changed by {cycle.mean_change:.2g} on average, wins "
         f"{row['win_rate']:.1f} ± {_NORMAL_95 * row['standard_error']:.1f} mbb/g (95 %) from the "
-        "strategy before"
+        "previous strategy"
     )

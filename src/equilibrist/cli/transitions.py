@@ -11,25 +11,25 @@ import typer
 from equilibrist.cli.abstraction import Flops, Folder, check_output
 from equilibrist.cli.options import Json, Seed, Threads, emit, owning, prepare_kernels, table
 
-_RECIPES = ("strength-potential", "percentile")  # whose siblings mean the same in every family
+_RECIPES = ("strength-potential", "percentile")  # the k-th child means the same in every bucket
 
 
 @owning("out", "product")
 def transitions(
     folder: Folder,
-    counts: Annotated[Path | None, typer.Argument(help="Its counts, as `joint` wrote them.")] = (
-        None
-    ),
+    counts: Annotated[
+        Path | None, typer.Argument(help="Folder of its joint counts (from `joint`).")
+    ] = None,
     flops: Flops = None,
     out: Annotated[Path | None, typer.Option(help="Folder for P, T and w.")] = None,
     product: Annotated[
-        Path | None, typer.Option(help="Folder for P·T₁·T₂ as counts, which `solve --joint` takes.")
+        Path | None, typer.Option(help="Folder for P·T₁·T₂ as joint counts, for `solve --joint`.")
     ] = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """PsOpti's transitions between pairs of buckets that forget, and what forgetting costs.
+    """Compute PsOpti's transition probabilities between bucket pairs, and their error.
 
     Example: equilibrist transitions psopti-buckets --flops Td9d6h,AsKsQs
     """
@@ -45,12 +45,12 @@ def transitions(
     found, parents = Abstraction.open(folder), {"buckets": read_identity(folder).hash}
     if found.recipe not in _RECIPES:
         raise InvalidValueError(
-            f"buckets of {found.recipe} mean nothing without their parents; transitions are of "
-            f"{' and '.join(_RECIPES)}",
+            f"transitions need buckets of the recipe {' or '.join(_RECIPES)}, not {found.recipe}, "
+            "whose buckets depend on their parents",
             value=found.recipe,
         )
     if (counts is None) == (flops is None):
-        raise InvalidValueError("give either counts that `equilibrist joint` wrote, or --flops")
+        raise InvalidValueError("give either a folder from `equilibrist joint`, or --flops")
     for target, kind in ((out, library.KIND), (product, COUNTS)):
         if target is not None:
             check_output(target, kind, resume=False)
@@ -59,7 +59,9 @@ def transitions(
     if counts is not None:
         artefact = read_identity(counts)
         if artefact.parents != {"first": parents["buckets"]}:
-            raise StorageError(f"{counts} counts other buckets than {folder}", value=str(counts))
+            raise StorageError(
+                f"{counts} holds counts of other buckets than those in {folder}", value=str(counts)
+            )
         met, parents["counts"] = Joint.open(counts), artefact.hash
     else:
         met = flop_counts(found, parse_starts(found.streets, flops or "", seed))

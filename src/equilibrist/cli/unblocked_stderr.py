@@ -1,8 +1,8 @@
-"""A stderr that never makes the program wait.
+"""A stderr that never blocks the program.
 
-A pipe takes no more than some kilobytes that nobody reads, and then stops whoever writes. A dealer
-must not stop: the clocks of its match run on. Its messages go through a queue to a thread, and are
-dropped where they become too many.
+A pipe holds only some kilobytes of unread text, then it blocks the writer. A dealer must not be
+blocked, because the clocks of its match keep running. Its messages go through a queue to a thread
+and are dropped if the queue is full.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import threading
 from collections.abc import Iterator
 from typing import TextIO
 
-_MOST_WAITING = 1000  # texts
-_PATIENCE = 1.0  # seconds for the last texts at the end
+_MOST_WAITING = 1000  # maximum number of texts in the queue
+_PATIENCE = 1.0  # seconds to wait for the last texts at the end
 
 
 @contextlib.contextmanager
 def unblocked_stderr() -> Iterator[None]:
-    """Let `sys.stderr` take everything at once inside; at the end wait a moment for the rest."""
+    """Make `sys.stderr` non-blocking inside the context; wait briefly for the rest at the end."""
     stream = _Queued(sys.stderr)
     before, sys.stderr = sys.stderr, stream
     try:
@@ -33,11 +33,11 @@ def unblocked_stderr() -> Iterator[None]:
 
 
 class _Queued(io.TextIOBase):
-    """A stream that hands texts to a thread, which writes them."""
+    """A stream that passes texts to a thread, which writes them."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        # Unlike others, this queue may be used by a signal's handler at any time.
+        # Unlike queue.Queue, a SimpleQueue may be used by a signal handler at any time.
         self._texts: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         try:
             self._number: int | None = stream.fileno()
@@ -55,7 +55,7 @@ class _Queued(io.TextIOBase):
         return self._stream.isatty()
 
     def finish(self, seconds: float) -> None:
-        """Wait for the last texts; what cannot be written then is lost, like all that follows."""
+        """Wait for the last texts; drop what is not written by then, and all later texts."""
         self._texts.put(None)
         self._thread.join(seconds)
         if self._thread.is_alive() and self._number is not None:
@@ -72,7 +72,7 @@ class _Queued(io.TextIOBase):
             self._stream.write(text)
             self._stream.flush()
             return
-        # Not by the stream: it would be locked for as long as the system makes us wait.
+        # Do not write through the stream: it would stay locked while the system blocks us.
         data = text.encode(self._stream.encoding or "utf-8", "backslashreplace")
         while data:
             data = data[os.write(self._number, data) :]

@@ -1,4 +1,4 @@
-"""How commands tell what a player won, whatever it played over."""
+"""The fields of a match report, shared by local, network and interactive play."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def winnings(
     chips: Sequence[float], rules: GameRules, names: tuple[str, str], hands_each: int = 1
 ) -> dict[str, Any]:
-    """The fields of a match report from the results of the first player; `chips` may be few."""
+    """Return the fields of a match report from the first player's results; `chips` may be []."""
     from equilibrist.evaluation.statistics import chips_of_unit, match_statistics
 
     if len(chips) > 1:
@@ -27,5 +27,5 @@ def winnings(
         "p_value": None,
         "hands": len(chips) * hands_each,
         "hands_each": hands_each,
-        "verdict": "one hand proves nothing" if chips else "no hand was played to its end",
+        "verdict": "one hand is no evidence" if chips else "no hand was completed",
     }

@@ -1,4 +1,4 @@
-"""Pictures that commands draw: whether one can be drawn, asked before the work, and its file."""
+"""Pictures that commands draw: checked before the work, written after it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from equilibrist.errors import InvalidValueError, StorageError
 
 
 def check_plot(path: Path | None) -> None:
-    """Refuse a picture that could not be drawn, before anything is computed for it."""
+    """Raise an error, before any work, if a picture cannot be drawn to this file."""
     if path is None:
         return
     if importlib.util.find_spec("matplotlib") is None:
@@ -18,18 +18,18 @@ def check_plot(path: Path | None) -> None:
             "plots need matplotlib: pip install 'equilibrist[plot]'", value=str(path)
         )
     if not path.absolute().parent.is_dir():
-        raise StorageError(f"cannot draw {path}: there is no such folder", value=str(path))
+        raise StorageError(f"cannot draw {path}: its folder does not exist", value=str(path))
     from matplotlib.backend_bases import FigureCanvasBase
 
     kinds = FigureCanvasBase.get_supported_filetypes()
     if path.suffix and path.suffix[1:].lower() not in kinds:
         raise InvalidValueError(
-            f"cannot draw {path}: pictures are {', '.join(sorted(kinds))}", value=str(path)
+            f"cannot draw {path}: file types are {', '.join(sorted(kinds))}", value=str(path)
         )
 
 
 def save_picture(figure: Any, path: Path) -> None:
-    """Write a matplotlib figure; `StorageError` where the file cannot be written."""
+    """Write a matplotlib figure; raise `StorageError` if the file cannot be written."""
     try:
         figure.savefig(path, dpi=120)
     except (OSError, ValueError) as error:

@@ -1,1 +1,1 @@
-"""Arrays and what is known of them, kept on disk: atomic, checksummed, memory-mapped."""
+"""Arrays and their metadata on disk: written atomically, checksummed, memory-mapped."""

@@ -1,9 +1,9 @@
-"""One array in one `.npy` file: written with its checksums, and opened only if they are right.
+"""One array in one `.npy` file: written with its checksums, and opened only if they match.
 
-The header of a file is never parsed: it must be the one that NumPy writes for the type and shape of
-the manifest. A file is checked whole when it is opened, or, where that would take seconds, block by
-block as it is read. Checksums find damage, not forgery: whoever can write the folder can write a
-manifest that fits.
+The header of a file is never parsed: it must equal the one that NumPy writes for the type and shape
+in the manifest. A file is checked completely when it is opened, or, if that would take seconds,
+block by block as it is read. Checksums detect damage, not forgery: anyone who can write to the
+folder can write a matching manifest.
 """
 
 from __future__ import annotations
@@ -32,44 +32,44 @@ _ORDERS: tuple[Order, ...] = ("C", "F")
 
 ARRAY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}-[0-9]{6,12}\.npy")
-BLOCK_BYTES = 1 << 24  # a block of a large file has a checksum of its own
+BLOCK_BYTES = 1 << 24  # each block of a large file has its own checksum
 LARGE_BYTES = 1 << 28  # a file with more bytes is large
 _DTYPE = re.compile(r"[<>|][biufcSU][0-9]{1,4}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _KINDS = "biufcSU"  # booleans, numbers and texts of fixed length; never objects
 _MOST_AXES = 8
-_TOGETHER = 1 << 20  # numbers looked at together
-_MOST_BYTES = 1 << 46  # of an array
+_TOGETHER = 1 << 20  # numbers checked together
+_MOST_BYTES = 1 << 46  # maximum size of an array
 _START = b"\x93NUMPY\x01\x00"
 _MOST_HEADER = 1 << 12  # bytes
 
 
 @dataclass(frozen=True)
 class ArrayFile:
-    """What a manifest says of one array."""
+    """A manifest's entry for one array."""
 
     file: str  # name within the folder
-    dtype: str  # NumPy's, such as <f8
+    dtype: str  # NumPy's notation, such as <f8
     shape: tuple[int, ...]
-    sha256: str  # of the whole file, 64 hexadecimal digits
+    sha256: str  # of the entire file, 64 hexadecimal digits
     blocks: tuple[str, ...] = ()  # SHA-256 of every BLOCK_BYTES of a large file
 
     @classmethod
     def from_json(cls, entry: object) -> ArrayFile:
-        """The inverse of `to_json`; `ValueError` for anything else, such as a path out of here."""
+        """Return the entry of a JSON object from `to_json`; raise `ValueError` if it is invalid."""
         needed = {"file", "dtype", "shape", "sha256"}
         if not isinstance(entry, Mapping) or set(entry) - {"blocks"} != needed:
-            raise ValueError("an array is a file, dtype, shape and sha256")
+            raise ValueError("an array needs exactly file, dtype, shape and sha256")
         blocks = entry.get("blocks", [])
         if not isinstance(blocks, list):
-            raise ValueError("the blocks of an array are a list of checksums")
+            raise ValueError("the blocks of an array must be a list of checksums")
         texts = ((entry["file"], FILE_NAME), (entry["dtype"], _DTYPE), (entry["sha256"], _SHA256))
         for text, pattern in (*texts, *((block, _SHA256) for block in blocks)):
             if not isinstance(text, str) or not pattern.fullmatch(text):
-                raise ValueError(f"{_short(text)} is no file name, dtype or checksum")
+                raise ValueError(f"{_short(text)} is not a file name, dtype or checksum")
         shape = entry["shape"]
         if not isinstance(shape, list) or any(type(n) is not int or n < 0 for n in shape):
-            raise ValueError(f"{_short(shape)} is no shape")
+            raise ValueError(f"{_short(shape)} is not a shape")
         found = cls(entry["file"], entry["dtype"], tuple(shape), entry["sha256"], tuple(blocks))
         found._check_size()
         return found
@@ -80,14 +80,14 @@ class ArrayFile:
         except TypeError:
             dtype = np.dtype(object)
         if dtype.str != self.dtype or dtype.itemsize == 0:
-            raise ValueError(f"{self.dtype!r} is no dtype")
-        # An axis of length 0 must not hide others that no array can have.
+            raise ValueError(f"{self.dtype!r} is not a dtype")
+        # An axis of length 0 must not hide other axes that are too long.
         most = math.prod(max(n, 1) for n in self.shape) * dtype.itemsize
         if len(self.shape) > _MOST_AXES or most > _MOST_BYTES:
-            raise ValueError(f"{_short(list(self.shape))} is no shape of an array that fits a disk")
+            raise ValueError(f"{_short(list(self.shape))} is a shape too large for an array")
 
     def to_json(self) -> dict[str, object]:
-        """A dictionary that JSON can hold."""
+        """Return the entry as a dictionary for JSON."""
         entry: dict[str, object] = {
             "file": self.file, "dtype": self.dtype, "shape": list(self.shape), "sha256": self.sha256
         }  # fmt: skip
@@ -95,20 +95,20 @@ class ArrayFile:
 
     @property
     def num_bytes(self) -> int:
-        """Bytes of the numbers, without the header."""
+        """Return the size of the numbers in bytes, without the header."""
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
 
 class BlockwiseArray:
-    """A large array on the disk whose blocks are checked when they are first read.
+    """A large array on disk whose blocks are checked when they are first read.
 
-    It has the shape and type of an array and gives parts of its first axis, as read-only maps;
-    `np.array` reads the whole.
+    It has the shape and type of an array and returns parts of its first axis as read-only maps;
+    `np.array` reads all of it.
     """
 
     def __init__(self, path: Path, entry: ArrayFile, array: AnyArray, whole: NDArray[np.uint8]):
         self.shape, self.dtype = array.shape, array.dtype
-        self.check: Callable[[AnyArray], None] | None = None  # of the values of a part
+        self.check: Callable[[AnyArray], None] | None = None  # checks the values of a part
         self._path, self._entry = path, entry
         self._array, self._whole = array, whole
         self._is_checked = np.zeros(len(entry.blocks), np.bool_)
@@ -117,7 +117,7 @@ class BlockwiseArray:
         return len(self._array)
 
     def __getitem__(self, place: int | slice) -> AnyArray:
-        """A part of the first axis; `StorageError` if one of its blocks was altered."""
+        """Return a part of the first axis; raise `StorageError` if one of its blocks is altered."""
         part: AnyArray = self._array[place]
         if part.size:
             first, behind = np.lib.array_utils.byte_bounds(part)
@@ -141,15 +141,15 @@ class BlockwiseArray:
 
 
 def check_array(name: str, array: object) -> AnyArray:
-    """The array itself, C or Fortran contiguous; `InvalidValueError` where no file can hold it."""
+    """Return the array, contiguous; raise `InvalidValueError` if a file cannot store it."""
     if not ARRAY_NAME.fullmatch(name):
         raise InvalidValueError(
-            f"{name[:60]!r} cannot name an array; use letters, digits, '_', '-' and '.'", value=name
+            f"{name[:60]!r} is not an array name; use letters, digits, '_', '-' and '.'", value=name
         )
     if not isinstance(array, np.ndarray) or array.dtype.kind not in _KINDS:
         what = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
         raise InvalidValueError(
-            f"array {name} is of {what}; arrays of numbers, booleans or short texts can be stored",
+            f"array {name} has type {what}; only numbers, booleans and short texts can be stored",
             value=name,
         )
     plain = array.view(np.ndarray)
@@ -157,7 +157,7 @@ def check_array(name: str, array: object) -> AnyArray:
 
 
 def write_array(folder: Path, file: str, array: AnyArray) -> ArrayFile:
-    """Write an array to a new file and wait until it is on the disk."""
+    """Write an array to a new file and wait until it is on disk; return its entry."""
     path = folder / file
     with open(path, "xb") as stream:
         out = _Hashed(stream)
@@ -170,7 +170,7 @@ def write_array(folder: Path, file: str, array: AnyArray) -> ArrayFile:
 
 
 def load_array(folder: Path, entry: ArrayFile) -> AnyArray:
-    """A copy of the array of a file in memory; `StorageError` unless its checksum is right."""
+    """Read the array of a file into memory; raise `StorageError` unless its checksum matches."""
     path = folder / entry.file
     with _opened(path) as stream:
         header, order = _check_header(path, stream, entry)
@@ -178,7 +178,7 @@ def load_array(folder: Path, entry: ArrayFile) -> AnyArray:
         try:
             array: AnyArray = np.empty(entry.shape, entry.dtype, order)
         except MemoryError:
-            raise damaged(path, f"has {entry.num_bytes:,} bytes, more than memory holds") from None
+            raise damaged(path, f"has {entry.num_bytes:,} bytes, more than fit in memory") from None
         content = array.reshape(-1, order=order).view(np.uint8).data
         for start in range(0, len(content), BLOCK_BYTES):
             block = content[start : start + BLOCK_BYTES]
@@ -193,9 +193,9 @@ def load_array(folder: Path, entry: ArrayFile) -> AnyArray:
 def map_array(
     folder: Path, entry: ArrayFile, *, is_blockwise: bool = False
 ) -> AnyArray | BlockwiseArray:
-    """The array of a file as a read-only map; `StorageError` unless its checksum is right.
+    """Map the array of a file read-only; raise `StorageError` unless its checksum matches.
 
-    A large one `is_blockwise` on request: its checksums are compared as it is read.
+    With `is_blockwise`, a large array is returned unread: its checksums are compared as it is read.
     """
     path = folder / entry.file
     with _opened(path) as stream:
@@ -203,7 +203,7 @@ def map_array(
         try:
             whole = np.memmap(stream, np.uint8, mode="r").view(np.ndarray)
         except (ValueError, OverflowError):
-            raise damaged(path, "is too large to be mapped to memory") from None
+            raise damaged(path, "is too large to be mapped into memory") from None
         array = whole[len(header) :].view(entry.dtype).reshape(entry.shape, order=order)
         if is_blockwise and order == "C" and len(entry.blocks) == -(-len(whole) // BLOCK_BYTES):
             return BlockwiseArray(path, entry, array, whole)
@@ -214,7 +214,7 @@ def map_array(
 
 
 def verify_file(folder: Path, entry: ArrayFile) -> None:
-    """Read a file and compare its checksum; `StorageError` if it is another."""
+    """Read a file and compare its checksum; raise `StorageError` if it differs."""
     path = folder / entry.file
     with _opened(path) as stream:
         if hashlib.file_digest(stream, "sha256").hexdigest() != entry.sha256:
@@ -222,7 +222,7 @@ def verify_file(folder: Path, entry: ArrayFile) -> None:
 
 
 def check_finite(what: str, array: AnyArray, *, may_be_infinite: bool = False) -> None:
-    """Raise `SolverError` for an array that must not be written: one that holds NaN."""
+    """Raise `SolverError` if an array to be written holds NaN, or infinity unless allowed."""
     if array.dtype.kind not in "fc":
         return
     for block in blocks_of(array):
@@ -235,7 +235,7 @@ def check_finite(what: str, array: AnyArray, *, may_be_infinite: bool = False) -
 
 
 def blocks_of(array: AnyArray) -> Iterator[AnyArray]:
-    """The numbers of an array in some thousands at a time, without a copy of the whole."""
+    """Yield the numbers of an array in blocks of about a million, without copying the array."""
     if array.dtype.kind not in "biufc" or array.size == 0:
         return
     flat = array.reshape(-1, order="F" if array.flags.f_contiguous else "C")
@@ -244,23 +244,23 @@ def blocks_of(array: AnyArray) -> Iterator[AnyArray]:
 
 
 def damaged(path: Path, fault: str) -> StorageError:
-    """The error for a file that is not what it was when it was written."""
+    """Return the error for a damaged file or folder; `fault` completes the sentence."""
     return StorageError(f"{path} {fault}", value=str(path))
 
 
 def altered(path: Path) -> StorageError:
-    """The error for a file whose checksum is wrong."""
-    return damaged(path, "was altered: its checksum is not the manifest's")
+    """Return the error for a file whose checksum is wrong."""
+    return damaged(path, "was altered: its checksum differs from the manifest's")
 
 
 class _Hashed:
-    """A file opened for writing that takes the checksums of what passes."""
+    """A file opened for writing that computes the checksums of what is written."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.stream = stream
         self.digest = hashlib.sha256()
         self._blocks = [hashlib.sha256()]
-        self._room = BLOCK_BYTES  # bytes that the last block still takes
+        self._room = BLOCK_BYTES  # bytes that still fit in the last block
 
     def write(self, content: bytes) -> int:
         self.digest.update(content)
@@ -280,7 +280,7 @@ class _Hashed:
 
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[io.BufferedReader]:
-    """A plain file opened for reading; `StorageError` names one that cannot be read."""
+    """Open a regular file for reading; raise `StorageError` if it cannot be read."""
     try:
         with os.fdopen(open_regular(path), "rb") as stream:
             yield stream
@@ -291,28 +291,28 @@ def _opened(path: Path) -> Iterator[io.BufferedReader]:
 
 
 def _check_header(path: Path, stream: io.BufferedReader, entry: ArrayFile) -> tuple[bytes, Order]:
-    """The header of a file and the order of its axes; complains about what differs."""
+    """Return a file's header and axis order; raise `StorageError` if they differ from `entry`."""
     start = stream.read(len(_START) + 2)
     length = int.from_bytes(start[len(_START) :], "little")
     if start[: len(_START)] != _START or len(start) != len(_START) + 2 or length > _MOST_HEADER:
-        raise damaged(path, "does not begin like an array file: it is altered or cut")
+        raise damaged(path, "does not start like an array file: it is altered or cut off")
     text = stream.read(length)
     order = next((o for o in _ORDERS if _is_header(text, _header_text(entry, o))), None)
     if order is None or (len(start) + length) % npy.ARRAY_ALIGN or len(text) != length:
         raise damaged(
             path,
-            f"does not begin like an array of {entry.dtype} {list(entry.shape)}, as its manifest "
-            "says: it is altered or cut",
+            f"does not start like an array of {entry.dtype} {list(entry.shape)}, as its manifest "
+            "states: it is altered or cut off",
         )
     right = len(start) + length + entry.num_bytes
     size = os.fstat(stream.fileno()).st_size
     if size != right:
-        raise damaged(path, f"has {size:,} bytes instead of {right:,}: it is altered or cut")
+        raise damaged(path, f"has {size:,} bytes instead of {right:,}: it is altered or cut off")
     return start + text, order
 
 
 def _header_text(entry: ArrayFile, order: Order) -> bytes:
-    """What NumPy writes of the type and shape of an array, without the spaces behind it."""
+    """Return NumPy's header text for a type and shape, without trailing spaces."""
     out = io.BytesIO()
     header = {"descr": entry.dtype, "fortran_order": order == "F", "shape": entry.shape}
     npy.write_array_header_1_0(out, header)
@@ -320,7 +320,7 @@ def _header_text(entry: ArrayFile, order: Order) -> bytes:
 
 
 def _is_header(text: bytes, wanted: bytes) -> bool:
-    """Whether a header is the wanted one; how many spaces follow depends on NumPy's version."""
+    """Return whether a header equals `wanted`; trailing spaces depend on NumPy's version."""
     rest = text[len(wanted) :]
     return text.startswith(wanted) and rest.endswith(b"\n") and not rest[:-1].strip(b" ")
 

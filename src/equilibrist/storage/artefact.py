@@ -1,14 +1,14 @@
-"""An artefact is a folder: `manifest.json`, and arrays as `.npy` files opened by memory map.
+"""An artefact is a folder of `manifest.json` and arrays, memory-mapped `.npy` files.
 
-The manifest says what the artefact is (kind, configuration, parents, seed), how it came to be
-(package version, timings), and of each array the file, dtype, shape and SHA-256. It is the commit
-point: a write puts arrays under new names (`regret-000017.npy`, 17 the generation), waits until
-they are on the disk, replaces `manifest.json` by rename, and only then removes the old arrays. A
-process killed at any instruction leaves the old artefact or the new one; array files it leaves
-besides are named in `lock`, and the next write removes them. All other files are left alone.
+The manifest states what the artefact is (kind, configuration, parents, seed), how it was made
+(package version, timings), and the file, dtype, shape and SHA-256 of each array. It is the commit
+point: a write puts arrays under new names (`regret-000017.npy`, 17 is the generation), waits until
+they are on disk, replaces `manifest.json` by rename, and only then removes the old arrays. A
+process killed at any instruction leaves the old artefact or the new one; array files that it leaves
+behind are named in `lock`, and the next write removes them. All other files are left alone.
 Readers need no lock: the maps of removed files stay valid.
 
-`lock` keeps two writers apart (`ownership`). It stays in the folder.
+`lock` prevents two simultaneous writers (see `ownership`). It stays in the folder.
 """
 
 from __future__ import annotations
@@ -56,39 +56,39 @@ from equilibrist.storage.ownership import LOCK, Writing, locked_for_writing, rea
 from equilibrist.version import __version__
 
 _NEW_MANIFEST = "manifest.json.new"
-_EFFECTIVE = os.access in os.supports_effective_ids  # ask for whom the process acts, if it can
+_EFFECTIVE = os.access in os.supports_effective_ids  # check the effective user, if possible
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Identity:
-    """What a manifest says of an artefact; its arrays are neither opened nor checked."""
+    """The contents of an artefact's manifest; its arrays are neither opened nor checked."""
 
     folder: Path
     kind: str
     configuration: dict[str, Any]
-    info: dict[str, Any]  # whatever the writer added
+    info: dict[str, Any]  # further data from the writer
     seed: int | None
     parents: dict[str, str]  # hash of each artefact this one was made from, by role
-    package_version: str  # that wrote it
+    package_version: str  # version that wrote it
     written: str  # date and time, UTC
     timings: dict[str, float]  # seconds
-    generation: int  # counts the writes into the folder, from 1
-    files: Mapping[str, ArrayFile]  # of each array
-    hash: str  # of content and configuration, not of names and times: what children refer to
+    generation: int  # number of writes to the folder, from 1
+    files: Mapping[str, ArrayFile]  # entry of each array
+    hash: str  # of content and configuration, without names and times; children refer to it
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Artefact(Identity):
-    """An opened artefact; `arrays` are read-only maps, or copies if asked for."""
+    """An opened artefact; `arrays` are read-only maps, or copies in memory on request."""
 
-    arrays: Mapping[str, AnyArray]  # whole, their checksums compared
-    large: Mapping[str, BlockwiseArray]  # checked as they are read; empty unless asked for
+    arrays: Mapping[str, AnyArray]  # complete, with matching checksums
+    large: Mapping[str, BlockwiseArray]  # checked as they are read; empty unless requested
 
     def verify(self) -> None:
-        """Read every array again and compare checksums; `StorageError` names the first wrong file.
+        """Read every array again and compare checksums; raise `StorageError` for a wrong file.
 
-        Of an artefact that was replaced after it was opened, nothing is left to check.
+        Arrays that were replaced after the artefact was opened are not checked.
         """
         for name, entry in self.files.items():
             try:
@@ -99,9 +99,9 @@ class Artefact(Identity):
 
 
 def read_identity(folder: str | Path, kind: str | None = None) -> Identity:
-    """What the manifest of an artefact says; cheap, since no array is opened.
+    """Return the contents of an artefact's manifest, without opening its arrays.
 
-    Raises `StorageError`, naming the file, for anything that is not the manifest of a `kind`.
+    Raises `StorageError`, naming the file, unless it is the manifest of an artefact of `kind`.
     """
     folder = Path(folder)
     return Identity(**_fields(folder, _read_kind(folder, kind)))
@@ -116,9 +116,9 @@ def open_artefact(
 ) -> Artefact:
     """Open an artefact and compare the checksums of its arrays, which reads them all.
 
-    `blockwise` leaves large arrays unread: they are found in `Artefact.large`, and their blocks are
-    checked as they are read. Raises `StorageError`, naming the file, for anything that is not a
-    whole artefact of `kind`.
+    `blockwise` leaves large arrays unread: they are in `Artefact.large`, and their blocks are
+    checked as they are read. Raises `StorageError`, naming the file, unless the folder holds a
+    complete artefact of `kind`.
     """
     folder = Path(folder)
     while True:
@@ -126,7 +126,7 @@ def open_artefact(
         try:
             return _open_arrays(folder, manifest, in_memory, blockwise)
         except StorageError:
-            # A writer may have replaced the artefact since: then the new one is the answer.
+            # A writer may have replaced the artefact in the meantime; if so, open the new one.
             if read_manifest(folder)["sha256"] == manifest["sha256"]:
                 raise
 
@@ -144,13 +144,12 @@ def write_artefact(
     keep: Collection[str] = (),
     may_be_infinite: Collection[str] = (),
 ) -> str:
-    """Write an artefact, replacing one of the same kind at once and whole; returns its hash.
+    """Write an artefact, atomically replacing one of the same kind; return its hash.
 
-    Arrays that are there and are to `keep` stay and are not written again. Raises
-    `InvalidValueError` for what no artefact can hold (arrays of objects), `SolverError` where a
-    number is NaN, or infinite unless its array `may_be_infinite`, and `StorageError` where the
-    folder is something else, in use or cannot be written; in any case an artefact that was there is
-    still there.
+    Stored arrays named in `keep` stay and are not written again. Raises `InvalidValueError` for
+    values that an artefact cannot hold (arrays of objects), `SolverError` if a number is NaN, or
+    infinite unless its array is in `may_be_infinite`, and `StorageError` if the folder holds
+    something else, is in use or cannot be written. After an error the old artefact is unchanged.
     """
     folder = Path(folder)
     checked = {name: check_array(name, array) for name, array in arrays.items()}
@@ -169,14 +168,14 @@ def write_artefact(
     try:
         check_target(folder, kind)
         with locked_for_writing(folder) as writing:
-            check_target(folder, kind)  # again, now that nobody else writes
+            check_target(folder, kind)  # again, now that no other process can write
             return _replace(folder, manifest, checked, keep, writing)
     except OSError as error:
         _cannot_write(folder, error)
 
 
 def _stamped(**fields: Any) -> dict[str, Any]:
-    """The fields of a manifest with what wrote it and when, as JSON."""
+    """Return the fields of a manifest as JSON, with package version and time added."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     stamp = {"format": FORMAT, "version": VERSION, "package_version": __version__, "written": now}
     return plain_json(stamp | fields)
@@ -189,7 +188,7 @@ def _replace(
     keep: Collection[str],
     writing: Writing,
 ) -> str:
-    """Write arrays under new names, then the manifest, then remove what it does not name."""
+    """Write arrays under new names, then the manifest, then remove files that it does not name."""
     old = read_manifest(folder) if os.path.lexists(folder / MANIFEST) else None
     there = {} if old is None else files_of(folder, old)
     old_files = {entry.file for entry in there.values()}
@@ -215,12 +214,12 @@ def _replace(
         if old is None:
             _sync_folder(folder.resolve().parent)
     except BaseException:
-        # Whichever manifest is there now, its arrays stay, and so do the old ones.
+        # Keep the arrays of the current manifest, old or new, and the old arrays.
         with contextlib.suppress(OSError, StorageError):
             now = {entry.file for entry in stored_files(folder).values()}
             _sweep(folder, ours - old_files - now)
         raise
-    with contextlib.suppress(OSError):  # the new artefact is there; the next write sweeps again
+    with contextlib.suppress(OSError):  # the new artefact is complete; the next write cleans up
         stays = {entry.file for entry in files.values()}
         _sweep(folder, ours - stays)
         writing.conclude(stays)
@@ -232,20 +231,20 @@ def _file_name(name: str, generation: int) -> str:
 
 
 def _free_generation(folder: Path, arrays: Mapping[str, AnyArray], generation: int) -> int:
-    """The next generation whose file names are free: files that we did not write stay."""
+    """Return the next generation with free file names, so that foreign files stay."""
     while any(os.path.lexists(folder / _file_name(name, generation)) for name in arrays):
         generation += 1
     return generation
 
 
 def _sweep(folder: Path, names: Collection[str]) -> None:
-    """Remove files of ours, and a manifest whose write did not end."""
+    """Remove these array files, and a manifest whose write did not finish."""
     for name in (_NEW_MANIFEST, *filter(FILE_NAME.fullmatch, names)):
         (folder / name).unlink(missing_ok=True)
 
 
 def check_target(folder: Path, kind: str) -> None:
-    """Refuse a folder that is closed to us, or holds anything but such an artefact or leftovers."""
+    """Raise `StorageError` unless the folder is writable and empty or holds such an artefact."""
     nearest = next(path for path in (folder, *folder.absolute().parents) if os.path.exists(path))
     if nearest.is_dir() and not os.access(nearest, os.W_OK | os.X_OK, effective_ids=_EFFECTIVE):
         denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
@@ -254,8 +253,8 @@ def check_target(folder: Path, kind: str) -> None:
         found = read_manifest(folder)["kind"]
         if found != kind:
             raise StorageError(
-                f"{folder} holds {_a(plain_text(found))}; {_a(kind)} will not "
-                "overwrite it, choose another folder",
+                f"{folder} holds {_a(plain_text(found))}, which {_a(kind)} does not overwrite; "
+                "choose another folder",
                 value=str(folder),
             )
         return
@@ -268,14 +267,14 @@ def check_target(folder: Path, kind: str) -> None:
     foreign = names - {LOCK, _NEW_MANIFEST} - _leftovers(folder, names)
     if foreign or (names and read_lock(folder) is None):
         raise StorageError(
-            f"{folder} exists and is no artefact (it holds {plain_text(min(foreign or names))}); "
-            "choose another folder",
+            f"{folder} exists and is not an artefact (it holds "
+            f"{plain_text(min(foreign or names))}); choose another folder",
             value=str(folder),
         )
 
 
 def _leftovers(folder: Path, names: Collection[str]) -> set[str]:
-    """Names of files that a first write which never ended has left in a folder."""
+    """Return the names of files left in a folder by a first write that did not finish."""
     lock = read_lock(folder)
     if lock is None:
         return set()
@@ -285,7 +284,7 @@ def _leftovers(folder: Path, names: Collection[str]) -> set[str]:
 
 
 def _read_kind(folder: Path, kind: str | None) -> dict[str, Any]:
-    """The manifest of an artefact of a kind, or of any."""
+    """Return the manifest of an artefact; raise `StorageError` if it is not of `kind`."""
     manifest = read_manifest(folder)
     if kind is not None and manifest["kind"] != kind:
         raise damaged(
@@ -323,16 +322,17 @@ def _open_arrays(
 
 
 def _check_memory(folder: Path, needed: int) -> None:
-    """Refuse arrays larger than memory: the system would end the process while it fills them."""
+    """Raise `StorageError` for arrays larger than memory, which would get the process killed."""
     free = available_bytes()
     if needed > free:
         raise damaged(
-            folder, f"holds arrays of {gigabytes(needed)}, but {gigabytes(free)} of memory are free"
+            folder,
+            f"holds arrays of {gigabytes(needed)}, but only {gigabytes(free)} of memory are free",
         )
 
 
 def _sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk."""
+    """Wait until the file names in a folder are on disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -343,11 +343,11 @@ def _sync_folder(folder: Path) -> None:
 def _cannot_write(folder: Path, error: OSError) -> NoReturn:
     reason = error.strerror or str(error)
     raise StorageError(
-        f"cannot write {error.filename or folder}: {reason}; nothing that was there is lost",
+        f"cannot write {error.filename or folder}: {reason}; existing files are unchanged",
         value=str(folder),
     ) from None
 
 
 def _a(kind: str) -> str:
-    """A kind of artefact with its article."""
+    """Return a kind of artefact with its article."""
     return f"{'an' if kind.startswith(tuple('aeiou')) else 'a'} {kind}"

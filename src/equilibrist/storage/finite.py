@@ -1,4 +1,4 @@
-"""Numbers that are not finite, NaN and infinity, which are neither saved nor printed."""
+"""Checks for NaN and infinity, which are neither saved nor printed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from equilibrist.errors import SolverError
 
 
 def check_finite_data(data: object, consequence: str, what: str = "") -> None:
-    """Raise `SolverError` if a number in nested data is not finite; the message names its place.
+    """Raise `SolverError`, naming its place, if a number in nested data is not finite.
 
     Example:
         >>> check_finite_data({"rows": [{"value": float("nan")}]}, "nothing is printed")
@@ -25,7 +25,7 @@ def check_finite_data(data: object, consequence: str, what: str = "") -> None:
 
 
 def not_finite(data: object, place: str = "") -> tuple[str, float] | None:
-    """The place of the first number that is NaN or infinite, and the number; None without one.
+    """Return the place and value of the first NaN or infinite number; None if there is none.
 
     Example:
         >>> not_finite({"rows": [{"value": 1.0}, {"value": float("nan")}]})

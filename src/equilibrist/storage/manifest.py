@@ -1,4 +1,4 @@
-"""The manifest of an artefact: what it must hold, its checksum, and the artefact's hash."""
+"""The manifest of an artefact: its fields, its checksum, and the artefact's hash."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from equilibrist.storage.regular_file import read_regular
 
 FORMAT = "equilibrist-artefact"
 VERSION = 1
-_MOST_ARRAYS = 80_000  # of an artefact; their entries take 16 MB
-_MOST_LEVELS = 40  # of lists and objects in each other; those that we write have fewer than ten
-MOST_TEXT = 200  # characters of a text in a manifest that may be printed
-# What makes an artefact what it is; the rest says how it came to be.
+_MOST_ARRAYS = 80_000  # per artefact; their entries take 16 MB
+_MOST_LEVELS = 40  # of nested lists and objects; our manifests have fewer than ten
+MOST_TEXT = 200  # maximum characters of a printable text in a manifest
+# The fields that define an artefact; the others record how it was made.
 _IDENTITY = ("kind", "version", "configuration", "seed", "parents")
 FIELDS: dict[str, Callable[[Any], bool]] = {
     "kind": lambda value: is_text(value) and value != "",
@@ -45,7 +45,7 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of an artefact, whole and unaltered."""
+    """Return the manifest of an artefact; raise `StorageError` if it is missing or damaged."""
     path = folder / MANIFEST
     try:
         content = read_regular(path, MOST_MANIFEST_BYTES)
@@ -53,11 +53,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         if read_lock(folder) is not None:
             raise damaged(folder, "is half-written: it has no manifest.json yet") from None
-        raise damaged(folder, "is no artefact: it has no manifest.json") from None
+        raise damaged(folder, "is not an artefact: it has no manifest.json") from None
     except OSError as error:
         raise damaged(path, f"cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):
-        raise damaged(path, "is not JSON: it is altered or cut") from None
+        raise damaged(path, "is not JSON: it is altered or cut off") from None
     if not _is_shallow(manifest):
         raise damaged(path, f"is nested more than {_MOST_LEVELS} levels deep")
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
@@ -66,49 +66,49 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         found = plain_text(repr(manifest.get("version")), 20)
         raise damaged(path, f"has version {found}; this program reads version {VERSION}")
     if manifest.get("sha256") != digest(manifest):
-        raise damaged(path, "was edited or damaged: its checksum is not the one it states")
+        raise damaged(path, "was edited or damaged: its checksum does not match its contents")
     for field, is_right in FIELDS.items():
         if not is_right(manifest.get(field)):
-            raise damaged(path, f"has no {field}, or not one of the right type")
+            raise damaged(path, f"has no {field}, or one of the wrong type")
     files_of(folder, manifest)
     return manifest
 
 
 def manifest_text(folder: Path, manifest: dict[str, Any]) -> str:
-    """A manifest as it is written; `StorageError` for one that could not be read back."""
+    """Return the text of a manifest; raise `StorageError` if it could not be read back."""
     text = json.dumps(manifest, indent=1) + "\n"
     wrong = [field for field, is_right in FIELDS.items() if not is_right(manifest[field])]
     if wrong or len(text) > MOST_MANIFEST_BYTES:
         what = f"its {wrong[0]}" if wrong else f"a manifest of {len(text):,} bytes"
         raise StorageError(
-            f"{folder} cannot hold {what}: no manifest could be read back with that",
+            f"{folder} cannot hold {what}: the manifest could not be read back",
             value=str(folder),
         )
     return text
 
 
 def files_of(folder: Path, manifest: dict[str, Any]) -> dict[str, ArrayFile]:
-    """What a manifest says of its arrays, by name."""
+    """Return the array entries of a manifest by name."""
     try:
         for name in manifest["arrays"]:
             if not ARRAY_NAME.fullmatch(name):
-                raise ValueError(f"{plain_text(name, 60)!r} cannot name an array")
+                raise ValueError(f"{plain_text(name, 60)!r} is not an array name")
         return {name: ArrayFile.from_json(entry) for name, entry in manifest["arrays"].items()}
     except ValueError as error:
         raise damaged(folder / MANIFEST, f"does not describe its arrays: {error}") from None
 
 
 def stored_files(folder: Path) -> dict[str, ArrayFile]:
-    """The arrays of the artefact that is in the folder now, none where there is no manifest."""
+    """Return the array entries of the artefact in a folder; {} if there is no manifest."""
     if not os.path.lexists(folder / MANIFEST):
         return {}
     return files_of(folder, read_manifest(folder))
 
 
 def plain_json(content: dict[str, Any]) -> dict[str, Any]:
-    """The content as JSON reads it back; `InvalidValueError` where JSON cannot hold it.
+    """Return the content as JSON reads it back; raise `InvalidValueError` if JSON cannot hold it.
 
-    `SolverError` names the place of a number that is not finite.
+    Raises `SolverError`, naming its place, for a number that is not finite.
     """
     try:
         check_finite_data(content, "nothing was written", f"the {content.get('kind', 'manifest')}")
@@ -126,7 +126,7 @@ def _plain_value(value: object) -> object:
 
 
 def plain_text(text: str, most: int = 80) -> str:
-    r"""A text of unknown origin without what could harm a terminal, and shortened.
+    r"""Return an untrusted text shortened and without characters that could harm a terminal.
 
     Example:
         >>> plain_text("a\x1b[2Jb", 10), plain_text("abcdefgh", 5)
@@ -137,7 +137,7 @@ def plain_text(text: str, most: int = 80) -> str:
 
 
 def is_text(value: object, most: int = MOST_TEXT) -> bool:
-    """Whether a value is a text of at most `most` characters that can be printed as it is."""
+    """Return whether a value is a printable text of at most `most` characters."""
     return isinstance(value, str) and len(value) <= most and value.isprintable()
 
 
@@ -146,7 +146,7 @@ def _items(values: dict[str, Any]) -> list[Any]:
 
 
 def _is_shallow(value: object) -> bool:
-    """Whether a value is nested in few levels, so that no later step runs out of stack."""
+    """Return whether a value has few nested levels, so that no later step overflows the stack."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(_MOST_LEVELS):
         parts = (each.values() if isinstance(each, dict) else each for each in level)
@@ -168,13 +168,13 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def digest(manifest: Mapping[str, Any]) -> str:
-    """SHA-256 of a manifest without its own checksum."""
+    """Return the SHA-256 of a manifest without its own checksum."""
     rest = {field: value for field, value in manifest.items() if field != "sha256"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def identity(manifest: Mapping[str, Any]) -> str:
-    """SHA-256 of what an artefact is: its configuration, origin and arrays."""
+    """Return the SHA-256 that identifies an artefact: its configuration, origin and arrays."""
     arrays = {
         name: [entry["dtype"], entry["shape"], entry["sha256"]]
         for name, entry in manifest["arrays"].items()

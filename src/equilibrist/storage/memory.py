@@ -1,4 +1,4 @@
-"""What memory this machine has, and sizes for people."""
+"""The memory of this machine, and sizes as text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from equilibrist.errors import InvalidValueError
 
 
 def gigabytes(number: float) -> str:
-    """Bytes for people.
+    """Return a number of bytes as text in GiB or MiB.
 
     Example:
         >>> gigabytes(3 * 2**30), gigabytes(5 * 2**20)
@@ -18,7 +18,7 @@ def gigabytes(number: float) -> str:
 
 
 def check_fits(what: str, needed: int, available: int, advice: str) -> None:
-    """Raise `InvalidValueError` for what needs more bytes than are free; it says what would do.
+    """Raise `InvalidValueError`, with advice, if more bytes are needed than available.
 
     Example:
         >>> check_fits("the table needs", 2**31, 2**30, "take fewer cards")
@@ -33,7 +33,7 @@ def check_fits(what: str, needed: int, available: int, advice: str) -> None:
 
 
 def available_bytes() -> int:
-    """Memory that is free now, or all there is where the system does not say."""
+    """Return the bytes of available memory, or of all memory if the system does not say."""
     try:
         with open("/proc/meminfo") as file:
             for line in file:

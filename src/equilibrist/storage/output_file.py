@@ -1,13 +1,13 @@
-"""Text files that people name, written whole or not at all.
+"""Text files with user-given names, written completely or not at all.
 
-A file is written under another name beside its place, `match.log.part` for `match.log`, put on the
-disk, and renamed when it is finished. A kill or a full disk before that leaves whatever was there
-before as it was. A file that exists is replaced only where `replace` says so, also if it appears
-while the new one is written. What a killed process leaves is the part file, which is not
-overwritten either; a lock tells it from one that is being written.
+A file is written under another name in the same folder, `match.log.part` for `match.log`, synced to
+disk, and renamed when it is finished. A kill or a full disk before that leaves an existing file
+unchanged. An existing file is replaced only with `replace`, even if it appears while the new one is
+written. A killed process leaves the part file, which is not overwritten either; a lock
+distinguishes it from one that is being written.
 
-Pipes and devices, such as `/dev/stdout`, are neither replaced nor renamed: they get the text as it
-comes. A link is followed: the file it points at is the one that is written.
+Pipes and devices, such as `/dev/stdout`, are neither replaced nor renamed: they receive the text
+directly. A link is followed: the file that it points to is written.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from typing import Self
 
 from equilibrist.errors import StorageError
 
-PART = ".part"  # follows the name of a file that is not finished
+PART = ".part"  # suffix of an unfinished file
 
-_LONGEST_NAME = 255  # bytes, as almost every file system has it
+_LONGEST_NAME = 255  # bytes, the limit of almost every file system
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _OLD = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def write_output(path: str | Path, text: str, *, replace: bool = True) -> None:
-    """Write a text file at once and whole; `StorageError` leaves what was there as it was."""
+    """Write a text file atomically; raise `StorageError` and keep the old file if that fails."""
     file = OutputFile(path, replace=replace, keeps_part=False)
     try:
         file.write(text)
@@ -41,16 +41,16 @@ def write_output(path: str | Path, text: str, *, replace: bool = True) -> None:
 
 
 def check_output(path: str | Path, *, replace: bool = False) -> None:
-    """Raise `StorageError` unless a file can be written: before the work that it is for."""
+    """Raise `StorageError` if a file could not be written; to be called before the work."""
     with _errors(path):
         place = Path(os.path.realpath(path))
         is_direct = os.path.lexists(place) and not place.is_dir() and not _is_regular(place)
-    if not is_direct:  # a pipe would be opened, and its reader see it end
+    if not is_direct:  # opening and closing a pipe would end its reader
         OutputFile(path, replace=replace).discard()
 
 
 def is_taken(path: str | Path) -> bool:
-    """Whether there is a file that would have to be replaced; false for pipes and devices."""
+    """Return whether a regular file exists at this path; false for pipes and devices."""
     with _errors(path):
         return _is_regular(Path(os.path.realpath(path)))
 
@@ -58,8 +58,8 @@ def is_taken(path: str | Path) -> bool:
 class OutputFile:
     """A text file that is written piece by piece and gets its name when it is finished.
 
-    To be used in a `with`. Left without `finish`, it keeps the name of a part if anything was
-    written, so that nothing is lost, unless `keeps_part` is false.
+    Use it in a `with` statement. Without `finish`, the part file stays if anything was written, so
+    that nothing is lost, unless `keeps_part` is false.
     """
 
     def __init__(self, path: str | Path, *, replace: bool = False, keeps_part: bool = True) -> None:
@@ -78,7 +78,7 @@ class OutputFile:
         self._size = 0  # bytes written
 
     def write(self, text: str) -> None:
-        """Hand a text over to the system; afterwards only a crash of the machine can lose it."""
+        """Pass a text to the system; afterwards only a crash of the machine can lose it."""
         assert self._file is not None
         data = text.encode(errors="replace")
         self._first = self._first or data
@@ -89,10 +89,10 @@ class OutputFile:
                 data = data[written:]
 
     def finish(self, first: str | None = None) -> None:
-        """Put the file on the disk and give it its name.
+        """Sync the file to disk and give it its name.
 
-        `first` takes the place of what was written first, of the same length; a pipe or a device
-        gets it at the end.
+        `first` replaces the first text that was written, which must have the same length; a pipe
+        or a device receives it at the end.
         """
         assert self._file is not None
         if first is not None and self._is_direct:
@@ -109,7 +109,7 @@ class OutputFile:
         self._close()
 
     def discard(self) -> None:
-        """Forget what was written; a file that is finished stays."""
+        """Remove what was written; a finished file stays."""
         if self._file is not None and not self._is_direct:
             with contextlib.suppress(OSError):
                 os.unlink(self.part)
@@ -124,11 +124,12 @@ class OutputFile:
         self._close()
 
     def _check_place(self) -> None:
-        """Refuse folders and files that are not to be replaced; recognise pipes and devices."""
+        """Raise `StorageError` for folders and existing files; recognise pipes and devices."""
         place = self._place
         if not place.parent.is_dir():
             raise StorageError(
-                f"{self.path.parent} is no folder: cannot write {self.path}", value=str(self.path)
+                f"{self.path.parent} is not a folder: cannot write {self.path}",
+                value=str(self.path),
             )
         if place.is_dir():
             raise StorageError(f"{self.path} is a folder, not a file", value=str(self.path))
@@ -148,7 +149,7 @@ class OutputFile:
                 is_new = False
                 try:
                     file = os.open(self.part, _OLD)
-                except FileNotFoundError:  # renamed or removed this instant
+                except FileNotFoundError:  # just renamed or removed by another process
                     continue
             try:
                 if self._owns(file, is_new):
@@ -159,7 +160,7 @@ class OutputFile:
             os.close(file)
 
     def _owns(self, file: int, is_new: bool) -> bool:
-        """Lock an open part file; false if it is no longer the one of that name."""
+        """Lock an open part file; return false if the path no longer refers to it."""
         try:
             _lock(file)
             if not os.path.samestat(os.fstat(file), os.stat(self.part)):
@@ -174,8 +175,8 @@ class OutputFile:
         if not is_new:
             if not self.replace or not _is_regular(self.part):
                 raise StorageError(
-                    f"{self.part} was left by a process that was killed: "
-                    "look at it, then rename or remove it",
+                    f"{self.part} was left by a process that was killed; "
+                    "check it, then rename or remove it",
                     value=str(self.part),
                 )
             os.ftruncate(file, 0)
@@ -192,23 +193,23 @@ class OutputFile:
             os.unlink(self.part)
         except FileExistsError:
             raise StorageError(
-                f"{self.path} was written by somebody else meanwhile; ours is {self.part}",
+                f"{self.path} was written by another process; this output is in {self.part}",
                 value=str(self.path),
             ) from None
         except OSError as error:
             if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
                 raise
-            if os.path.lexists(self._place):  # a disk without links
+            if os.path.lexists(self._place):  # the file system has no links
                 raise _exists(self.path) from None
             os.rename(self.part, self._place)
 
     def _rest(self) -> str:
-        """What is left after something went wrong."""
+        """Return the end of an error message: where the text written so far is."""
         if not self.keeps_part:
-            return "; nothing that was there is lost"
+            return "; existing files are unchanged"
         if self._is_direct or not self._size:
             return ""
-        return f"; what was written before is in {self.part}"
+        return f"; the text written so far is in {self.part}"
 
     def _close(self) -> None:
         if self._file is not None:
@@ -229,16 +230,16 @@ def _is_regular(place: Path) -> bool:
 
 
 def _lock(file: int) -> None:
-    """Lock an open file; `BlockingIOError` if another process has done so."""
+    """Lock an open file; raise `BlockingIOError` if another process holds the lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        if error.errno not in (errno.ENOLCK, errno.ENOTSUP):  # a disk without locks
+        if error.errno not in (errno.ENOLCK, errno.ENOTSUP):  # the file system has no locks
             raise
 
 
 def _sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk, where the system can do that."""
+    """Wait until the file names in a folder are on disk, if the system supports that."""
     with contextlib.suppress(OSError):
         file = os.open(folder, os.O_RDONLY)
         try:
@@ -253,9 +254,9 @@ def _exists(path: Path) -> StorageError:
 
 @contextlib.contextmanager
 def _errors(path: str | Path, rest: Callable[[], str] = str) -> Iterator[None]:
-    """Turn what the system says about a path into one sentence."""
+    """Turn system errors about a path into a `StorageError` of one sentence."""
     try:
         yield
-    except (OSError, ValueError) as problem:  # ValueError: a path that no file can have
+    except (OSError, ValueError) as problem:  # ValueError: an impossible path
         reason = getattr(problem, "strerror", None) or str(problem)
         raise StorageError(f"cannot write {path}: {reason}{rest()}", value=str(path)) from None

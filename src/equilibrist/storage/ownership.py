@@ -1,13 +1,13 @@
 """One owner per folder: the `lock` file of an artefact, held for a write or for a whole run.
 
-A run takes its folder with `owned` before it reads anything and keeps it to its end. A second run
-is refused at once with the process number and age of the first; a lock held for a single write is
-waited for. The lock goes with its process: a stopped process (SIGSTOP) keeps it, a killed one does
-not. On a disk without locks, an owner still refuses to write over what another process has written
-since.
+A run takes its folder with `owned` before it reads anything and holds it until it ends. A second
+run is refused at once with the process number and age of the first; for a lock held for a single
+write it waits. The system releases the lock when its process ends: a stopped process (SIGSTOP)
+keeps it, a killed one does not. On a file system without locks, an owner still refuses to overwrite
+what another process has written in the meantime.
 
-The lock file stays in the folder. Its text says who wrote last and names the files written here. Of
-these, the next write removes what a killed writer has left behind, and no other file.
+The lock file stays in the folder. Its text states the last writer and names the files written here.
+Of these, the next write removes what a killed writer has left behind, and no other file.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ LOCK = "lock"
 # Earlier versions wrote this line alone.
 _FIRST_LINE = "equilibrist artefact, last written by process "
 _WAIT_SECONDS = 10.0  # for another process to finish a single write
-_STALE_SECONDS = 1.0  # for a new holder to put its name into the lock
+_STALE_SECONDS = 1.0  # for a new holder to write its name to the lock
 _POLL_SECONDS = 0.02
-MOST_MANIFEST_BYTES = 1 << 24  # of a manifest, and of a lock
+MOST_MANIFEST_BYTES = 1 << 24  # maximum size of a manifest, and of a lock
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 
 
 @dataclass(frozen=True)
 class LockText:
-    """What the lock file says of its last holder."""
+    """The contents of a lock file: its last holder and the files written."""
 
     process: int = 0  # 0 if unknown
     since: float = 0.0  # seconds since 1970; 0 if unknown
@@ -49,7 +49,7 @@ class LockText:
     is_exact: bool = True  # False for the text of an earlier version, which named no files
 
     def encode(self) -> bytes:
-        """The text; a half-written one is recognised by its last line."""
+        """Return the text of the lock file; its last line reveals a half-written one."""
         lines = [
             f"{_FIRST_LINE}{self.process:>10}",
             f"since {self.since:.3f} for {'a run' if self.is_run else 'one write'}",
@@ -60,13 +60,13 @@ class LockText:
 
     @classmethod
     def decode(cls, content: bytes) -> LockText | None:
-        """The inverse of `encode`; None for a text that is not ours."""
+        """Return the contents of a text from `encode`; None for a text of other origin."""
         text = content.decode(errors="replace")
-        if not text.strip("\0") or _FIRST_LINE.startswith(text):  # lost before it was on the disk
+        if not text.strip("\0") or _FIRST_LINE.startswith(text):  # lost before it was on disk
             return cls()
         if not text.startswith(_FIRST_LINE):
             return None
-        # A kill between writing and cutting leaves the end of a longer text behind ours.
+        # A kill between write and truncate leaves the end of a longer text after ours.
         body, line_end, rest = text.partition("\nend ")
         body, end = body + line_end[:1], rest.partition("\n")[0]
         lines = body.splitlines()
@@ -109,7 +109,7 @@ _held_guard = threading.RLock()
 
 @contextlib.contextmanager
 def owned(folder: str | Path | None) -> Iterator[None]:
-    """Own a folder for a whole run: other processes can read it, but not write to it.
+    """Own a folder during a run: other processes can read it, but not write to it.
 
     The folder is created if missing and removed again if nothing was written to it. Within a
     process the same folder can be owned again; None owns nothing. Raises `StorageError` at once if
@@ -132,7 +132,7 @@ def owned(folder: str | Path | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def locked_for_writing(folder: Path) -> Iterator[Writing]:
-    """Keep other writers out of the folder for one write: by the run that owns it, or shortly."""
+    """Lock a folder for one write, unless the current run owns it already."""
     with _held_guard:
         holding = _held_here(folder)
     if holding is not None:
@@ -153,22 +153,22 @@ def locked_for_writing(folder: Path) -> Iterator[Writing]:
 
 @dataclass(frozen=True, eq=False)
 class Writing:
-    """One write to a folder, during which nobody else writes to it."""
+    """One write to a folder, during which no other process writes to it."""
 
     _holding: _Holding
 
     @property
     def files(self) -> frozenset[str]:
-        """Files that writes of this program made: those of the artefact, and leftovers."""
+        """Return the names of files that this program wrote: the artefact's, and leftovers."""
         return self._holding.text.names
 
     def announce(self, names: Collection[str]) -> None:
-        """Note files that are about to be written, before they are."""
+        """Record the names of files before they are written."""
         self._note(self.files.union(names))
         os.fsync(self._holding.descriptor)
 
     def conclude(self, names: Collection[str]) -> None:
-        """Note that no files are there but these."""
+        """Record that only these files remain."""
         self._note(frozenset(names))
 
     def _note(self, names: frozenset[str]) -> None:
@@ -177,7 +177,7 @@ class Writing:
 
 
 def read_lock(folder: Path) -> LockText | None:
-    """What a folder's lock says; None if there is none, or none of ours."""
+    """Return the contents of a folder's lock; None if it is missing or of other origin."""
     try:
         return LockText.decode(read_regular(folder / LOCK, MOST_MANIFEST_BYTES))
     except (OSError, StorageError):
@@ -211,7 +211,7 @@ def _disown(holding: _Holding) -> None:
 
 def _held_here(folder: Path) -> _Holding | None:
     holding = _held.get(_key(folder))
-    # A forked process has a copy of the notes, but the folder is its parent's.
+    # A forked process has a copy of this record, but its parent owns the folder.
     return holding if holding is not None and holding.process == os.getpid() else None
 
 
@@ -249,7 +249,7 @@ def _take(folder: Path, *, is_run: bool) -> _Holding:
 def _written_lock(
     folder: Path, descriptor: int, created: tuple[Path, ...], is_new: bool, is_run: bool
 ) -> _Holding:
-    """Put our name into a lock that we have."""
+    """Write our process number to a lock that we hold."""
     old = LockText.decode(_read_all(descriptor)) or LockText()
     text = LockText(os.getpid(), time.time(), is_run, old.names)
     holding = _Holding(folder, descriptor, text, None, created, is_new)
@@ -263,20 +263,20 @@ def _written_lock(
 
 
 def _release(holding: _Holding) -> None:
-    """Give the lock back, and remove what nothing was written to."""
+    """Release the lock; remove a new lock file and new folders if nothing was written."""
     try:
         if not _remove_new_lock(holding) and holding.text.is_run:
             text = holding.text
             holding.put(LockText(text.process, text.since, False, text.names))
     except OSError:
-        pass  # whoever holds the lock next writes its own text
+        pass  # the next holder of the lock writes its own text
     finally:
         os.close(holding.descriptor)
         _remove_folders(holding.created)
 
 
 def _remove_new_lock(holding: _Holding) -> bool:
-    """Remove a lock file that we created if nothing of ours is in the folder."""
+    """Remove a lock file that we created if we wrote no other file; return whether so."""
     ours = (MANIFEST, *holding.text.names)
     is_unused = holding.is_new_lock and not any(
         os.path.lexists(holding.folder / name) for name in ours
@@ -288,7 +288,7 @@ def _remove_new_lock(holding: _Holding) -> bool:
 
 
 def _open_lock(folder: Path) -> tuple[int, bool]:
-    """The lock file, and whether it did not exist before; refuses a file that is not ours."""
+    """Open the lock file; return it and whether it is new. Raises `StorageError` if foreign."""
     path = folder / LOCK
     with contextlib.suppress(FileExistsError):
         return open_regular(path, os.O_RDWR | os.O_CREAT | os.O_EXCL), True
@@ -305,7 +305,7 @@ def _open_lock(folder: Path) -> tuple[int, bool]:
 
 
 def _try_lock(folder: Path, descriptor: int, begin: float) -> bool:
-    """Whether the lock is ours now; raises `StorageError` if it is no use to wait longer."""
+    """Return whether we now hold the lock; raise `StorageError` if waiting is pointless."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -314,44 +314,44 @@ def _try_lock(folder: Path, descriptor: int, begin: float) -> bool:
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise
-    try:  # the holder before may have removed the file
+    try:  # the previous holder may have removed the file
         return os.path.samestat(os.fstat(descriptor), os.lstat(folder / LOCK))
     except FileNotFoundError:
         return False
 
 
 def _check_patience(folder: Path, holder: LockText, begin: float) -> None:
-    """Refuse a folder whose holder is a run, or has held it too long for a single write."""
+    """Raise `StorageError` if a run holds the folder, or a single write takes too long."""
     if holder.is_run:
-        # The text of a process that is gone is that of the holder before, about to be replaced.
+        # The text of a dead process is that of the previous holder, about to be replaced.
         patience = 0.0 if _is_alive(holder.process) else _STALE_SECONDS
     else:
         patience = _WAIT_SECONDS
     if time.monotonic() - begin < patience:
         return
-    who = f"process {holder.process or 'unknown'}"
+    owner = f"process {holder.process or 'unknown'}"
     what = (
         f"has been working on {folder} for {_age(time.time() - holder.since)}"
         if holder.is_run
         else f"is writing {folder}"
     )
     raise StorageError(
-        f"{who} {what}; wait until it ends or choose another folder", value=str(folder / LOCK)
+        f"{owner} {what}; wait until it ends or choose another folder", value=str(folder / LOCK)
     )
 
 
 def _check_unchanged(holding: _Holding) -> None:
-    """Refuse to write over what another process has written since: disks may have no locks."""
+    """Raise `StorageError` if another process has written: file systems may have no locks."""
     if _generation(holding.folder) != holding.generation:
         raise StorageError(
-            f"another process has written to {holding.folder} during this run, and what it wrote "
-            "stays; choose another folder",
+            f"another process has written to {holding.folder} during this run, and its files are "
+            "not overwritten; choose another folder",
             value=str(holding.folder),
         )
 
 
 def _generation(folder: Path) -> str | None:
-    """SHA-256 of the manifest file that is there now."""
+    """Return the SHA-256 of the current manifest file; None if there is none."""
     try:
         return hashlib.sha256(read_regular(folder / MANIFEST, MOST_MANIFEST_BYTES)).hexdigest()
     except FileNotFoundError:
@@ -359,7 +359,7 @@ def _generation(folder: Path) -> str | None:
 
 
 def _make_folders(folder: Path) -> tuple[Path, ...]:
-    """Create a folder and its parents; returns those that did not exist, deepest first."""
+    """Create a folder and its parents; return those that did not exist, deepest first."""
     if os.path.lexists(folder) and not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
     missing = []
@@ -372,7 +372,7 @@ def _make_folders(folder: Path) -> tuple[Path, ...]:
 
 
 def _remove_folders(created: tuple[Path, ...]) -> None:
-    with contextlib.suppress(OSError):  # those that hold something stay
+    with contextlib.suppress(OSError):  # folders that are not empty stay
         for path in created:
             path.rmdir()
 
@@ -386,7 +386,7 @@ def _is_alive(process: int) -> bool:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except PermissionError:  # another user's
+    except PermissionError:  # a process of another user
         pass
     return process > 0
 
@@ -396,7 +396,7 @@ def _checksum(text: str) -> str:
 
 
 def _age(seconds: float) -> str:
-    """A duration for people.
+    """Return a duration as a short text.
 
     Example:
         >>> _age(12.3), _age(60), _age(200), _age(7300), _age(200_000)

@@ -1,4 +1,4 @@
-"""Plain files of a folder, opened so that links, pipes and devices in their place do no harm."""
+"""Opens regular files safely: links, pipes and devices in their place are refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from equilibrist.errors import StorageError
 
-# A link in the place of a file is not followed, and opening a pipe does not wait for its writer.
+# Do not follow a link in the place of a file, and do not wait for the writer of a pipe.
 _SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | os.O_CLOEXEC
 _OTHERS = (
     (stat.S_ISLNK, "a link"),
@@ -19,12 +19,12 @@ _OTHERS = (
 
 
 def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
-    """Descriptor of a plain file; the caller closes it.
+    """Open a regular file and return its descriptor, which the caller closes.
 
     Raises `StorageError` for a link, folder, pipe, socket or device, and whatever `os.open` raises.
     """
     try:
-        _check_regular(path, os.lstat(path))  # before opening: that alone can alter a device
+        _check_regular(path, os.lstat(path))  # first, because merely opening can alter a device
     except FileNotFoundError:
         if not flags & os.O_CREAT:
             raise
@@ -38,7 +38,7 @@ def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o666) -> int
 
 
 def read_regular(path: Path, limit: int) -> bytes:
-    """Content of a plain file; `StorageError` for anything else, or for more bytes than `limit`."""
+    """Return the content of a regular file; raise `StorageError` if it exceeds `limit` bytes."""
     with os.fdopen(open_regular(path), "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         content = stream.read(min(size, limit) + 1)
@@ -51,4 +51,4 @@ def _check_regular(path: Path, found: os.stat_result) -> None:
     if stat.S_ISREG(found.st_mode):
         return
     what = next((name for test, name in _OTHERS if test(found.st_mode)), "a device")
-    raise StorageError(f"{path} is {what}; a plain file belongs there", value=str(path))
+    raise StorageError(f"{path} is {what}; it must be a regular file", value=str(path))

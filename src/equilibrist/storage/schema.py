@@ -1,8 +1,8 @@
-"""What an artefact of some kind must hold, declared once per kind and checked when it is opened.
+"""Schemas of artefacts: declared once per kind and checked when an artefact is opened.
 
 Compiled kernels trust their arrays: an index out of range would crash the process. So every opener
-declares the arrays of its kind (`ArrayRule`) and reads the configuration through `Fields`, and
-whatever does not fit is a `StorageError` that names the file, before any kernel sees it.
+declares the arrays of its kind (`ArrayRule`) and reads the configuration through `Fields`; anything
+that does not fit raises a `StorageError` that names the file, before any kernel reads it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ArrayRule:
-    """What an array of an artefact must be.
+    """The required type, shape and values of an array of an artefact.
 
     A length is a number, None for any, or a name that stands for the same number in all rules.
     """
@@ -37,11 +37,11 @@ class ArrayRule:
     low: float | None = None  # least value
     high: float | None = None  # greatest value
     may_be_infinite: bool = False  # NaN is always refused
-    is_ascending: bool = False  # no number is below the one before it
+    is_ascending: bool = False  # no number is less than the previous one
     is_optional: bool = False
 
     def check_values(self, path: Path, array: AnyArray) -> None:
-        """Raise `StorageError` for values that the array must not have; reads it once."""
+        """Raise `StorageError` if the array holds invalid values; reads it once."""
         last = None
         for block in blocks_of(array):
             low, high = block.min(), block.max()
@@ -57,7 +57,7 @@ class ArrayRule:
                     raise damaged(path, f"holds {number}, which is not {self._range()}")
             if self.is_ascending:
                 if (last is not None and block[0] < last) or (block[1:] < block[:-1]).any():
-                    raise damaged(path, "holds a number that is below the one before it")
+                    raise damaged(path, "holds a number that is less than the previous one")
                 last = block[-1]
 
     def _range(self) -> str:
@@ -68,16 +68,16 @@ class ArrayRule:
 def check_arrays(
     artefact: Identity, rules: Mapping[str, ArrayRule], *, only: str = "", but: str | None = None
 ) -> None:
-    """Raise `StorageError` unless an artefact has the arrays of these rules and no other.
+    """Raise `StorageError` unless an artefact has exactly the arrays of these rules.
 
-    `only` arrays whose names begin so are looked at, and none of those that begin with `but`. Of an
-    `Artefact` the values are checked too; those of large arrays when they are read.
+    Only arrays whose names start with `only` are checked; unknown names that start with `but` are
+    allowed. The values of an `Artefact` are checked too; those of large arrays when they are read.
     """
     path = artefact.folder / MANIFEST
     names = [name for name in artefact.files if name.startswith(only)]
     for name in names:
         if name not in rules and (but is None or not name.startswith(but)):
-            raise damaged(path, f"has an array {name}, which no {artefact.kind} of its game has")
+            raise damaged(path, f"has an unknown array {name} for a {artefact.kind} of its game")
     lengths: dict[str, int] = {}
     for name, rule in rules.items():
         entry = artefact.files.get(name)
@@ -96,10 +96,10 @@ def check_arrays(
 
 
 class Fields:
-    """Reads values of given types out of a JSON object of a manifest.
+    """Reads typed values from a JSON object of a manifest.
 
-    Each method returns one field and raises `StorageError`, naming it, where it is not what it must
-    be; `optional` reads one that may be missing.
+    Each method returns one field and raises `StorageError`, naming the field, if it is invalid;
+    `optional` reads a field that may be missing.
 
     Example:
         >>> fields = Fields(Path("manifest.json"), "info", {"hands": 7})
@@ -110,50 +110,50 @@ class Fields:
     def __init__(self, path: Path, name: str, values: object) -> None:
         self._path, self._name = path, name
         if not isinstance(values, Mapping):
-            raise damaged(path, f"has {name} that is no JSON object")
+            raise damaged(path, f"has {name} that is not a JSON object")
         self._values = values
 
     @classmethod
     def configuration(cls, artefact: Identity) -> Fields:
-        """The configuration of an `Artefact` or `Identity`."""
+        """Return the configuration of an `Artefact` or `Identity`."""
         return cls(artefact.folder / MANIFEST, "configuration", artefact.configuration)
 
     @classmethod
     def info(cls, artefact: Identity) -> Fields:
-        """What the writer of an `Artefact` or `Identity` added."""
+        """Return the further data that the writer of an `Artefact` or `Identity` added."""
         return cls(artefact.folder / MANIFEST, "info", artefact.info)
 
     @classmethod
     def timings(cls, artefact: Identity) -> Fields:
-        """The timings of an `Artefact` or `Identity`."""
+        """Return the timings of an `Artefact` or `Identity`."""
         return cls(artefact.folder / MANIFEST, "timings", artefact.timings)
 
     def __contains__(self, name: str) -> bool:
         return name in self._values
 
     def whole(self, name: str, low: int = 0, high: int = _MOST_WHOLE) -> int:
-        """A whole number from `low` to `high`."""
+        """Return a whole number from `low` to `high`."""
         value = self._values.get(name)
         if type(value) is not int or not low <= value <= high:
             raise self.error(name, f"a whole number from {low} to {high}")
         return value
 
     def number(self, name: str, low: float = -math.inf, high: float = math.inf) -> float:
-        """A finite number from `low` to `high`."""
+        """Return a finite number from `low` to `high`."""
         value = self._values.get(name)
         if not _is_number(value, low, high):
             raise self.error(name, f"a number from {low} to {high}")
         return float(value)  # type: ignore[arg-type]
 
     def flag(self, name: str) -> bool:
-        """True or false."""
+        """Return true or false."""
         value = self._values.get(name)
         if type(value) is not bool:
             raise self.error(name, "true or false")
         return value
 
     def text(self, name: str, most: int = MOST_TEXT) -> str:
-        """A text of at most `most` characters without control characters."""
+        """Return a text of at most `most` characters without control characters."""
         value = self._values.get(name)
         if not is_text(value, most):
             raise self.error(name, f"a text of at most {most:,} characters")
@@ -161,18 +161,18 @@ class Fields:
         return value
 
     def lines(self, name: str, most: int = 100_000) -> str:
-        """A text of several lines, such as the rules of a game."""
+        """Return a text of several lines, such as the rules of a game."""
         value = self._values.get(name)
         if not isinstance(value, str) or len(value) > most:
             raise self.error(name, "a text")
         return value
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list of short texts."""
+        """Return a list of short texts."""
         return tuple(value for value in self._list(name, is_text, "short texts"))
 
     def list_of_lines(self, name: str, most: int = 100_000) -> tuple[str, ...]:
-        """A list of texts of several lines."""
+        """Return a list of texts of several lines."""
 
         def is_right(value: object) -> bool:
             return isinstance(value, str) and len(value) <= most
@@ -180,7 +180,7 @@ class Fields:
         return tuple(self._list(name, is_right, "texts"))
 
     def wholes(self, name: str, low: int = 0, high: int = _MOST_WHOLE) -> tuple[int, ...]:
-        """A list of whole numbers from `low` to `high`."""
+        """Return a list of whole numbers from `low` to `high`."""
 
         def is_whole(value: object) -> bool:
             return type(value) is int and low <= value <= high
@@ -190,13 +190,13 @@ class Fields:
     def numbers(
         self, name: str, low: float = -math.inf, high: float = math.inf
     ) -> tuple[float, ...]:
-        """A list of finite numbers from `low` to `high`."""
+        """Return a list of finite numbers from `low` to `high`."""
         wanted = f"numbers from {low} to {high}"
         found = self._list(name, lambda value: _is_number(value, low, high), wanted)
         return tuple(map(float, found))
 
     def rows(self, name: str, low: float, high: float) -> tuple[tuple[float, ...], ...]:
-        """A list of lists of finite numbers from `low` to `high`."""
+        """Return a list of lists of finite numbers from `low` to `high`."""
 
         def is_row(value: object) -> bool:
             return isinstance(value, list) and all(_is_number(n, low, high) for n in value)
@@ -205,30 +205,30 @@ class Fields:
         return tuple(tuple(map(float, row)) for row in found)
 
     def choice(self, name: str, choices: tuple[T, ...]) -> T:
-        """One of some texts."""
+        """Return a text that is one of `choices`."""
         found = next((choice for choice in choices if choice == self._values.get(name)), None)
         if found is None:
             raise self.error(name, f"one of {', '.join(map(str, choices))}")
         return found
 
     def path(self, name: str) -> str:
-        """A path of a file or folder."""
+        """Return the path of a file or folder."""
         return self.text(name, _MOST_PATH)
 
     def part(self, name: str) -> Fields:
-        """A JSON object within this one."""
+        """Return the fields of a JSON object within this one."""
         return Fields(self._path, f"{self._name}.{name}", self._values.get(name))
 
     def optional(self, name: str, read: Callable[[str], T]) -> T | None:
-        """What `read` makes of a field; None where it is missing or null."""
+        """Return a field as `read` returns it; None if the field is missing or null."""
         return None if self._values.get(name) is None else read(name)
 
     def names(self) -> tuple[str, ...]:
-        """Names of all fields."""
+        """Return the names of all fields."""
         return tuple(self._values)
 
     def error(self, name: str, wanted: str) -> StorageError:
-        """The error for a field that is not what is wanted."""
+        """Return the error for a field that is not `wanted`."""
         where = plain_text(f"{self._name}.{name}")
         return damaged(self._path, f"has {where} that is not {wanted}")
 
@@ -240,7 +240,7 @@ class Fields:
 
 
 def damaged_by(artefact: Identity, what: str, error: Exception) -> StorageError:
-    """The error for an artefact from which `what` cannot be made."""
+    """Return the error for an artefact that does not describe a valid `what`."""
     reason = str(error) if isinstance(error, EquilibristError) else type(error).__name__
     return damaged(
         artefact.folder / MANIFEST, f"does not describe {what}: {plain_text(reason, 300)}"
@@ -256,7 +256,7 @@ def check_form(
 ) -> None:
     """Raise `StorageError`, naming the file, unless an array has the type and shape of its rule.
 
-    `lengths` are the numbers that names of lengths stand for; those met first are added.
+    `lengths` maps names of lengths to numbers; new names are added with the length found.
     """
     names = (rule.dtype,) if isinstance(rule.dtype, str) else rule.dtype
     if dtype not in [np.dtype(name).str for name in names]:

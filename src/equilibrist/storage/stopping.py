@@ -1,14 +1,14 @@
-"""Stopping long work where nothing is half done: signals set a flag, and loops look at it.
+"""Stops long work at a consistent point: signals set a flag, and loops check it.
 
-Inside `on_signals` SIGINT (Ctrl-C), SIGTERM and SIGHUP no longer interrupt the program. A thread is
-woken as the first of them arrives, also while compiled code runs, prints when the work will end and
-sets the flag. Loops look at the flag between iterations, when arrays and counters agree: those that
-can return what they have ask `is_requested`, the others call `check`, which raises `Stopped`. The
-second signal ends the process at once; whatever is on the disk is whole, because artefacts are
-replaced whole.
+Inside `on_signals` SIGINT (Ctrl-C), SIGTERM and SIGHUP no longer interrupt the program. The first
+of them wakes a thread, even while compiled code runs, which prints when the work will end and sets
+the flag. Loops check the flag between iterations, when arrays and counters are consistent: those
+that can return a partial result use `is_requested`, the others call `check`, which raises
+`Stopped`. A second signal ends the process at once; the files on disk stay valid, because artefacts
+are replaced atomically.
 
 Without `on_signals` nothing changes: no flag is ever set, and Ctrl-C raises `KeyboardInterrupt`
-somewhere, perhaps between two arrays that belong together.
+anywhere, perhaps between two arrays that belong together.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_SHOW_CURSOR = b"\x1b[?25h\n"  # a panel that is drawn on a terminal hides it
-_MOMENT = 0.5  # seconds that are not worth a number
-SAME = 0.25  # seconds within which signals count as one: a closing terminal sends several
-_PATIENCE = 0.2  # seconds that a terminal has to take the cursor back
+_SHOW_CURSOR = b"\x1b[?25h\n"  # a panel on a terminal hides the cursor
+_MOMENT = 0.5  # shorter times, in seconds, are not announced
+SAME = 0.25  # seconds within which signals count as one; a closing terminal sends several
+_PATIENCE = 0.2  # seconds to wait until the terminal shows the cursor again
 
 
 class Stopped(KeyboardInterrupt):
-    """Long work ended before it was done, because it was asked to; nothing is half done.
+    """Long work was stopped on request, at a consistent point.
 
-    `partial` is what the work came to, where that is of use. Never raised by a signal itself, only
-    by `check` and by loops that were asked to stop.
+    `partial` is the partial result, if there is one. Never raised by a signal itself, only by
+    `check` and by loops that were requested to stop.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Stopped(KeyboardInterrupt):
 
 
 class Stop:
-    """A request to stop, and until when the present piece of work takes.
+    """A request to stop, and the expected end of the current piece of work.
 
     Example:
         >>> stop = Stop()
@@ -56,31 +56,31 @@ class Stop:
     """
 
     def __init__(self) -> None:
-        self.signal: signal.Signals | None = None  # that asked; None before one does
+        self.signal: signal.Signals | None = None  # the request; None if there is none
         self._piece = ""
-        self._end: float | None = None  # of that piece, by the monotonic clock
+        self._end: float | None = None  # of the current piece, by the monotonic clock
 
     @property
     def is_requested(self) -> bool:
-        """Whether the work is to stop."""
+        """Return whether the work should stop."""
         return self.signal is not None
 
     @property
     def exit_code(self) -> int:
-        """What the process ends with, as shells have it: 130, 143 or 129."""
+        """Return the exit code of the process by shell convention: 130, 143 or 129."""
         return 128 + (self.signal or signal.SIGINT)
 
     def request(self, number: int = signal.SIGINT) -> None:
-        """Ask the work to stop, as a signal does."""
+        """Request that the work stops, as a signal does."""
         self.signal = signal.Signals(number)
 
     def expect(self, piece: str, seconds: float | None = None) -> None:
-        """Take note of what cannot be broken off, and how long it takes if that is known."""
+        """Record the piece of work that cannot be interrupted, and its duration if known."""
         self._end = None if seconds is None else time.monotonic() + seconds
         self._piece = piece
 
     def announcement(self) -> str:
-        """When the work will end, in words."""
+        """Return a sentence that says when the work will end."""
         text = f"stopping after this {self._piece}" if self._piece else "stopping as soon as I can"
         left = 0.0 if self._end is None else self._end - time.monotonic()
         if left >= _MOMENT:
@@ -94,28 +94,29 @@ _current: Stop | None = None
 
 
 def is_requested() -> bool:
-    """Whether the work of this process is to stop; false outside `on_signals`."""
+    """Return whether the work of this process should stop; false outside `on_signals`."""
     return _current is not None and _current.is_requested
 
 
 def check() -> None:
-    """Raise `Stopped` if the work is to stop; to be called where nothing is half done."""
+    """Raise `Stopped` if the work should stop; call it only at a consistent point."""
     if is_requested():
         raise Stopped
 
 
 def expect(piece: str, seconds: float | None = None) -> None:
-    """Say what cannot be broken off from now on, "iteration", and how long it takes if known."""
+    """Announce a piece of work that cannot be interrupted ("iteration"), and its duration."""
     if _current is not None:
         _current.expect(piece, seconds)
 
 
 @contextlib.contextmanager
 def on_signals(say: Callable[[str], None] | None = None) -> Iterator[Stop]:
-    """Let signals ask the work inside to stop; `say` prints, on stderr by default.
+    """Let signals request the work inside to stop; `say` prints, on stderr by default.
 
-    Signals that were ignored before, as `nohup` ignores SIGHUP, stay so. Inside another
-    `on_signals` that one holds. Only the main thread can receive signals: elsewhere this fails.
+    Signals that were ignored before, as `nohup` ignores SIGHUP, stay ignored. Inside another
+    `on_signals` the outer one applies. Only the main thread can receive signals: elsewhere this
+    raises `ValueError`.
     """
     global _current
     if _current is not None:
@@ -151,7 +152,7 @@ def on_signals(say: Callable[[str], None] | None = None) -> Iterator[Stop]:
 
 
 def _wake(number: int, frame: FrameType | None) -> None:
-    """Set the flag; Python has written the signal to the watcher's pipe already."""
+    """Set the flag; Python has already written the signal to the watcher's pipe."""
     if _current is not None and not _current.is_requested:
         _current.request(number)
 
@@ -165,7 +166,7 @@ def _watch(reader: int, stop: Stop, say: Callable[[str], None]) -> None:
                 continue
             if first is None:
                 first = time.monotonic()
-                if not stop.is_requested:  # the main thread is busy: it has not come to `_wake`
+                if not stop.is_requested:  # the main thread is busy and has not run `_wake` yet
                     stop.request(number)
                 _run_aside(say, stop.announcement())
             elif time.monotonic() - first > SAME:
@@ -173,14 +174,14 @@ def _watch(reader: int, stop: Stop, say: Callable[[str], None]) -> None:
 
 
 def _run_aside(work: Callable[..., object], *arguments: object) -> threading.Thread:
-    """Print by a thread of its own: a pipe or terminal that takes nothing must not hold us up."""
+    """Run a function in its own thread, so that a blocked pipe or terminal cannot delay us."""
     thread = threading.Thread(target=work, args=arguments, daemon=True)
     thread.start()
     return thread
 
 
 def _leave(number: int) -> None:
-    """End the process now; the cursor is there again."""
+    """Show the cursor again and end the process now."""
     if os.isatty(2):
         _run_aside(os.write, 2, _SHOW_CURSOR).join(_PATIENCE)
     os._exit(128 + number)

@@ -1,4 +1,4 @@
-"""How many threads this machine offers."""
+"""The number of threads of this machine."""
 
 from __future__ import annotations
 

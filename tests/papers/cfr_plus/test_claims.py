@@ -102,7 +102,7 @@ def test_the_command_prints_the_paper_beside_ours_and_draws(printed, tmp_path):
     assert [line.split()[0] for line in lines[13:-1]] == [
         "Rockhopper", "Polaris", "GGValuta", "Polaris", "Hyperborean", "Cepheus",
     ]  # fmt: skip
-    assert lines[-1] == "none of ours is here yet: equilibrist exploit smallbot --real-game"
+    assert lines[-1] == "to add our bots, run: equilibrist exploit smallbot --real-game"
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 

@@ -172,10 +172,10 @@ def test_wrong_input_is_one_sentence(tmp_path):
     build("percentile", get_game("rhode-island"), [3, 9, 27]).save(tmp_path / "c")
     run("joint", tmp_path / "c", "--out", tmp_path / "joint")
     for arguments, sentence in (
-        (("a",), "give either counts"),
-        (("a", "joint", "--flops", "As"), "give either counts"),
-        (("a", "joint"), "counts other buckets"),
-        (("b", "joint"), "mean nothing without their parents"),
+        (("a",), "give either a folder"),
+        (("a", "joint", "--flops", "As"), "give either a folder"),
+        (("a", "joint"), "counts of other buckets"),
+        (("b", "joint"), "depend on their parents"),
         (("a", "--flops", "AsKs"), "boards of one street before the last"),
     ):
         paths = [str(tmp_path / part) if len(part) < 6 and part[0] in "abcj" else part
