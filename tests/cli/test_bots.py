@@ -26,7 +26,7 @@ TINY = Bot(
 # The same buckets and counts, by the range of skill, to what one round cannot reach.
 SKILLED = replace(
     TINY, name="skilled", family="tiny", solution="solution-skill", method="range-of-skill",
-    target=40.0, looks=1,
+    target=40.0, evaluate_every=1,
 )  # fmt: skip
 
 
