@@ -120,7 +120,7 @@ def test_it_does_nothing_illegal_and_the_same_again(other) -> None:
 
 def test_it_plays_what_was_trained(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(StorageError, match="`equilibrist train ectomynx-frc` makes bots"):
+    with pytest.raises(StorageError, match="run `equilibrist train ectomynx-frc`"):
         make_player("ectomynx-frc", GAME)
     settings = Decisions(seed=8)
     run = DecisionTraining.begin(settings)
