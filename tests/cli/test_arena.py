@@ -232,7 +232,7 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_the_match(
         (("match", "uniform", "uniform", "--hands", "7", "--duplicate"), "even number, not 7"),
         (("match", "uniform", "uniform", "--game", "ludec"), "did you mean leduc"),
         (("match", "uniform", "uniform", "--log", "no/such/folder.log"), "is not a folder"),
-        (("match", "uniform", "uniform", "--matches", "2", "--log", "x.log"), "of one match"),
+        (("match", "uniform", "uniform", "--matches", "2", "--log", "x.log"), "holds one match"),
         (("match", "mix:1,2,3", "uniform"), "sum to 1"),
         (("match", "poki", "uniform", "--runner", "tables"), "not both tables"),
         (("match", "uniform", "uniform", "--game", "kuhn", "--postflop"), "agreed rounds"),

@@ -26,7 +26,7 @@ TINY = Bot(
 # The same buckets and counts, by the range of skill, to what one round cannot reach.
 SKILLED = replace(
     TINY, name="skilled", family="tiny", solution="solution-skill", method="range-of-skill",
-    target=40.0, looks=1,
+    target=40.0, evaluate_every=1,
 )  # fmt: skip
 
 
@@ -130,7 +130,7 @@ def test_bigbot_is_smallbot_under_the_full_rules(bots, run):
     small, big = get_bot("smallbot"), get_bot("bigbot")
     assert (big.folder, big.solution) == (small.folder, small.solution)
     failed = run("match", "bigbot", "uniform")
-    assert "`equilibrist train bigbot` makes bots/smallbot" in failed.stderr
+    assert "run `equilibrist train bigbot`" in failed.stderr
 
 
 def test_the_range_of_skill_goes_on_from_its_rounds(bots, answer):
@@ -294,12 +294,12 @@ def test_a_folder_that_cannot_be_is_named(bots, run, tmp_path):
         (("train", "smallbot", "--hands", "3"), "smallbot is solved to a target: use --to"),
         (("train", "smallbot", "--to", "0"), "target must be above zero"),
         (("train", "smallbot", "--seconds", "-1"), "seconds must be above zero"),
-        (("reproduce", "range-of-skill"), "`equilibrist train smallbot` makes bots/smallbot"),
+        (("reproduce", "range-of-skill"), "run `equilibrist train smallbot`"),
         (("reproduce", "rang-of-skill"), "choose one of psopti, gs3, range-of-skill"),
-        (("reproduce", "psopti"), "`equilibrist train psopti1` makes bots/psopti1"),
+        (("reproduce", "psopti"), "run `equilibrist train psopti1`"),
         (("reproduce", "gs3", "--plot", "a.png"), "gs3 does not use --plot"),
         (("reproduce", "cfr-plus", "--hands", 4), "cfr-plus does not use --hands"),
-        (("match", "smallbot", "uniform"), "`equilibrist train smallbot` makes bots/smallbot"),
+        (("match", "smallbot", "uniform"), "run `equilibrist train smallbot`"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(bots, run, arguments, words):

@@ -256,7 +256,7 @@ def test_help_loads_nothing_heavy():
         (RecursionError(), "nested too deeply", 2),
         (UnicodeEncodeError("ascii", "é", 0, 1, "ordinal not in range"), "not in range", 2),
         (OSError(errno.ENOSPC, "No space left on device"), "write the output: No space", 1),
-        (OSError(errno.ENAMETOOLONG, "File name too long", "x" * 300), "cannot use xxx", 2),
+        (OSError(errno.ENAMETOOLONG, "File name too long", "x" * 300), "cannot open xxx", 2),
     ],
 )
 def test_what_no_command_foresees_is_one_sentence(run, monkeypatch, error, words, code):

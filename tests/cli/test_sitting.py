@@ -141,7 +141,7 @@ def _full(number):
     ("arguments", "words"),
     [
         (("always-call", "--out", "x" * 300), "File name too long"),
-        (("always-call", "--out", "x.log", "--resume", "--force"), "give one"),
+        (("always-call", "--out", "x.log", "--resume", "--force"), "give only one"),
         (("pokie",), "did you mean poki"),
         (("always-call", "--resume"), "--resume needs --out"),
         (("always-call", "--out", "no/such/x.log"), "is not a folder"),

@@ -54,7 +54,7 @@ def test_a_full_disk_leaves_the_old_file(old, monkeypatch, step):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(output_file.os, step, full)
-    with pytest.raises(StorageError, match=r"cannot write .*: No space left on device; nothing"):
+    with pytest.raises(StorageError, match=r"cannot write .*: No space left on device; existing"):
         write_output(old, "new\n")
     monkeypatch.undo()
     assert old.read_text() == "precious\n"

@@ -38,7 +38,7 @@ def test_arrays_that_fit_are_accepted(tmp_path):
     ("changes", "complaint"),
     [
         ({"index": None}, r"manifest\.json lacks the array index"),
-        ({"other": np.zeros(1)}, r"manifest\.json has an array other, which no thing"),
+        ({"other": np.zeros(1)}, r"manifest\.json has an unknown array other for a thing"),
         ({"index": np.zeros(4, np.int64)}, r"index-000001\.npy holds int64, but int32 is wanted"),
         ({"index": np.zeros(4, ">i4")}, r"index-000001\.npy holds >i4, but int32 is wanted"),
         ({"value": np.zeros((4, 2), "i4")}, r"holds int32, but float32 or float64 is wanted"),

@@ -156,7 +156,7 @@ def test_a_bot_plays_its_strategy_unless_that_is_of_another_solution(folder, tmp
     shutil.rmtree(home / "solution")
     assert strategy_of("tiny").name == "strategy"
     shutil.rmtree(home / "strategy")
-    with pytest.raises(StorageError, match="`equilibrist train tiny` makes bots/tiny"):
+    with pytest.raises(StorageError, match="run `equilibrist train tiny`"):
         strategy_of("tiny")
 
 

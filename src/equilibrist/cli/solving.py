@@ -20,13 +20,13 @@ _NO_MATCHES = "cfr-plus", "ectomynx", "abstractions"
 # The function that opens and checks each kind of artefact; real-game responses: `verify_real`.
 _OPENERS = {
     "abstraction": "abstraction.buckets:Abstraction.open",
-    "joint": "abstraction.joint:Joint.open",
-    "ends": "models.truncated:PlayedOut.open",
-    "solution": "strategies.strategy:Solution.load",
-    "strategy": "strategies.compact:CompactStrategy.open",
-    "spot": "solving.spot_store:SolvedSpot.open",
-    "level training": "solving.fixed_strategy:load_training",
-    "decision training": "solving.decision_training:load_training",
+    "joint": "abstraction.joint_counts:Joint.open",
+    "ends": "models.endings:PlayedOut.open",
+    "solution": "strategies.solution:Solution.load",
+    "strategy": "strategies.quantized:CompactStrategy.open",
+    "spot": "solving.spot_run:SolvedSpot.open",
+    "level training": "papers.ectomynx.level_training:load_training",
+    "decision training": "papers.ectomynx.decision_training:load_training",
 }
 
 Game: TypeAlias = Annotated[

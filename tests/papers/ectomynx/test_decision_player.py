@@ -120,7 +120,7 @@ def test_its_actions_are_legal_and_repeatable(other) -> None:
 
 def test_it_plays_the_trained_strategy(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(StorageError, match="`equilibrist train ectomynx-frc` makes bots"):
+    with pytest.raises(StorageError, match="run `equilibrist train ectomynx-frc`"):
         make_player("ectomynx-frc", GAME)
     settings = Decisions(seed=8)
     run = DecisionTraining.begin(settings)
