@@ -87,9 +87,9 @@ def abstract(
     print(f"{rules.name}: {needed}", file=sys.stderr, flush=True)
     prepare_kernels(threads, *_KERNELS)
     start = time.perf_counter()
+    begun = keeping.UnfinishedFolder
+    keep = begun.open(out, wanted) if resume else begun(out, wanted)
     with _keeping(out):
-        begun = keeping.UnfinishedFolder
-        keep = begun.open(out, wanted) if resume else begun(out, wanted)
         found = build(
             recipe, rules, numbers, seed=seed, flops=starts, keep=keep,
             progress=lambda text: print(f"{text} …", file=sys.stderr, flush=True),
@@ -198,8 +198,8 @@ def joint(
     kernel = "joint.bucket_showdowns" if second is None else "row_groups.add_row_groups"
     prepare_kernels(threads, kernel)
     start = time.perf_counter()
+    so_far = library.Progress.open(out, parents) if resume else None
     with _keeping(out):
-        so_far = library.Progress.open(out, parents) if resume else None
         if boards is not None:
             found = library.sampled_joint(first, second, num_boards=boards, seed=seed)
         elif starts:
