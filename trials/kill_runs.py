@@ -166,8 +166,10 @@ class Kill:
     code: int
     seconds_run: float  # from the start to the end
     seconds: float  # from the signal to the end
-    is_between: bool  # there was a checkpoint, and the last one was still to come
+    is_working: bool  # the command had begun: it handled signals, if it ever does
+    is_between: bool  # it worked, there was a checkpoint, and the last one was still to come
     is_fresh: bool  # a process of its own instead of a fork
+    answered: float | None  # seconds from the signal to the next line or the end, if they were seen
     faults: list[str]
     tail: str
 
@@ -552,8 +554,12 @@ class Killer:
                 child.finish()
             had, sent = writings(home), time.perf_counter()
         child.finish()
-        is_between = bool(had) and bool(differences(clean.result, contents(home), extra_rows=True))
+        is_working = child.handling.exists() or not clean.handles
+        is_between = is_working and bool(had)
+        is_between &= bool(differences(clean.result, contents(home), extra_rows=True))
         code = child.code or 0
+        if "nothing is left to do" in child.error:
+            return None, child
         was_killed = code == -number or (name in EXITS and code == EXITS[name])
         if not sent or (injection is not None and not was_killed and code == 0 and name == "KILL"):
             return None, child  # it had ended, or never came so far
@@ -563,7 +569,8 @@ class Killer:
             return None, child
         kill = Kill(seed, job.name, way + (" twice" if twice else ""), name, code,
                     round(time.perf_counter() - child.begun, 2),
-                    round(time.perf_counter() - sent, 2), is_between, is_fresh, [],
+                    round(time.perf_counter() - sent, 2), is_working, is_between, is_fresh,
+                    None, [],
                     child.error[-500:])  # fmt: skip
         self._judge(kill, child, job, home, old_log, acknowledged, twice)
         return kill, child
@@ -573,9 +580,13 @@ class Killer:
     ) -> None:
         """Let time pass until the signal is due."""
         clean = self.clean[job.name]
+        if clean.handles and rng.random() < 0.95:
+            while not child.poll() and not child.handling.exists():
+                time.sleep(_POLL)
+        start = time.perf_counter()
         if way == "write":
             seen, skipped = writings(home), rng.randrange(3)
-            until = child.begun + 3 * clean.seconds
+            until = start + 3 * clean.seconds
             while not child.poll() and time.perf_counter() < until:
                 now = writings(home)
                 if now != seen:
@@ -592,23 +603,27 @@ class Killer:
             moment = rng.uniform(first, max(first, last))
         else:
             moment = rng.uniform(0, 0.5 * clean.seconds)
-        until = child.begun + moment
+        until = start + moment
         while not child.poll() and time.perf_counter() < until:
             time.sleep(0.002)
 
     def _after(self, child: Child, number: int, twice: bool, sent: float, said: int
-               ) -> float | None:  # fmt: skip
-        """Watch what follows a signal: the seconds until something is said, or until the end."""
+               ) -> tuple[float, float] | None:  # fmt: skip
+        """Watch what follows a signal: the seconds until something is said, or until the end.
+
+        All of them, and those in which the process did not wait for a core.
+        """
         if not sent or number == signal.SIGKILL:
             return None
         waited, acknowledged = child.waited(), None
         while not child.poll() and time.perf_counter() < sent + _MOST_LATE:
             if len(child.error) > said:
-                acknowledged = time.perf_counter() - sent - max(0.0, child.waited() - waited)
+                seconds = time.perf_counter() - sent
+                acknowledged = seconds, seconds - max(0.0, child.waited() - waited)
                 break
             time.sleep(0.005)
-        if child.poll():
-            acknowledged = 0.0  # the end says enough
+        if acknowledged is None and child.poll():
+            acknowledged = time.perf_counter() - sent, 0.0  # the end says enough
         if twice:
             child.wait(0.4)  # two signals at once may be one
             again, waited = time.perf_counter(), child.waited()
@@ -618,31 +633,31 @@ class Killer:
                 if seconds - (child.waited() - waited) > _DEAF or seconds > _MOST_LATE:
                     child.is_late = True
                     break
-        return _MOST_LATE if acknowledged is None else acknowledged
+        return acknowledged or (_MOST_LATE, _MOST_LATE)
 
     def _judge(
         self, kill: Kill, child: Child, job: Job, home: Path, old_log: bytes,
-        acknowledged: float | None, twice: bool,
+        acknowledged: tuple[float, float] | None, twice: bool,
     ) -> None:  # fmt: skip
         """Find faults with how a run ended."""
         error = child.error
         # Before the command looks at signals, and after its result is printed, they just end it.
         clean = self.clean[job.name]
-        is_outside = (
-            not child.handling.exists()
-            if clean.handles
-            else kill.code == -SIGNALS[kill.signal] and kill.seconds_run < _BEGINNING
-        ) or (kill.code == -SIGNALS[kill.signal] and _is_over(child))
+        has_died = kill.code == -SIGNALS[kill.signal]
+        is_outside = not kill.is_working or (has_died and _is_over(child))
+        is_outside |= has_died and not clean.handles and kill.seconds_run < _BEGINNING
         if "Traceback" in error and not (is_outside and "KeyboardInterrupt" in error):
             kill.faults.append("traceback")
         if child.is_late:
             kill.faults.append("deaf" if twice else "hang")
-        if acknowledged is not None and acknowledged > _LATE:
-            kill.faults.append("late")
-        if kill.signal != "KILL" and not twice and not is_outside:
+        if acknowledged is not None:
+            kill.answered = round(acknowledged[0], 3)
+            if acknowledged[1] > _LATE:
+                kill.faults.append("late")
+        if kill.signal != "KILL" and not is_outside:
             if kill.code != EXITS[kill.signal]:
                 kill.faults.append("exit")
-            elif not _KEPT.search(error) and not job.log:
+            elif not twice and not _KEPT.search(error) and not job.log:
                 kill.faults.append("wordless")
         if job.log:
             now = (home / job.log).read_bytes() if (home / job.log).exists() else b""
@@ -679,12 +694,12 @@ class Killer:
         if not self.options.keep:
             shutil.rmtree(home)
         return Kill(seed, job.name, "two owners", "STOP", second.code or 0, 0.0, 0.0, True, False,
-                    faults, (second.error or second.text)[-400:])  # fmt: skip
+                    False, None, faults, (second.error or second.text)[-400:])  # fmt: skip
 
 
 def _is_over(child: Child) -> bool:
-    """Whether a command printed its result: the signal came too late to matter."""
-    return bool(child.text.strip())
+    """Whether a command printed its result or its last words: the signal came too late."""
+    return bool(child.text.strip()) or "equilibrist: stopped" in child.error
 
 
 def _takes_force() -> bool:
@@ -757,9 +772,15 @@ def main() -> int:
             shutil.rmtree(place, ignore_errors=True)
     print(f"{table(found, 'job')}\n\n{table(found, 'signal')}\n\n{table(found, 'way')}")
     faulty = [kill for kill in found if kill.faults]
-    between = sum(kill.is_between for kill in found)
-    print(f"\n{len(found)} kills, {between} of them between the first and the last checkpoint, "
-          f"{len(faulty)} with faults, "
+    kills = [kill for kill in found if kill.signal != "STOP"]
+    early = sum(not kill.is_working for kill in kills)
+    answered = [kill.answered for kill in kills if kill.answered is not None and kill.is_working]
+    between = sum(kill.is_between for kill in kills)
+    print(f"\n{len(kills)} kills, {between} of them between the first and the last checkpoint, "
+          f"{early} before the command began;\n"
+          f"{sum(seconds <= 1 for seconds in answered)} of {len(answered)} signals answered within "
+          f"a second, waiting for a core included;\n{len(found) - len(kills)} stopped runs met a "
+          f"second owner;\n{len(faulty)} of all with faults, "
           f"{sum('numbers' in kill.faults for kill in found)} with other numbers")  # fmt: skip
     return int(bool(faulty))
 

@@ -197,6 +197,9 @@ def test_an_abstraction_and_its_counts_go_on_to_the_same_hash(run, answer, tmp_p
     assert open_artefact(tmp_path / "again").configuration["done"] == 7
     again = answer(*line, "--out", tmp_path / "again", "--resume")
     assert again["hash"] == counted["hash"]
+    found = run(*line, "--out", tmp_path / "again", "--resume")
+    assert found.returncode == 2
+    assert found.stderr.endswith("is complete: nothing is left to do\n")
 
 
 def test_a_training_by_hands_goes_on_to_the_same_weights(run, answer, tmp_path, monkeypatch):

@@ -101,7 +101,7 @@ class Laboratory:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=self._limit_memory,
+                preexec_fn=self._prepare,
             )
             try:
                 code: int | None = child.wait(limit)
@@ -113,8 +113,11 @@ class Laboratory:
         shutil.rmtree(place, ignore_errors=True)
         return code
 
-    def _limit_memory(self) -> None:
+    def _prepare(self) -> None:
+        """Limit the memory, and receive signals that a background job would ignore."""
         resource.setrlimit(resource.RLIMIT_AS, (self._memory, self._memory))
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
 
 
 class TestMap:

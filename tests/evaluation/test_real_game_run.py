@@ -1,0 +1,46 @@
+"""When a best response in the real game is written to its folder."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from equilibrist.evaluation import real_game_run as runs
+from equilibrist.evaluation.real_game_names import open_named
+from equilibrist.games.catalog import get_game
+from equilibrist.storage.artefact import open_artefact
+
+pytestmark = pytest.mark.kernels
+
+
+@pytest.fixture
+def saves(monkeypatch):
+    """How many flops were done at each write."""
+    found, save = [], runs.save
+
+    def counted(run, folder, *rest):
+        found.append(int(run.is_done.sum()))
+        return save(run, folder, *rest)
+
+    monkeypatch.setattr(runs, "save", counted)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("soon", "has_folder", "wanted"),
+    [(1e9, True, [3]), (-1.0, True, [1, 2, 3, 3]), (1e9, False, []), (-1.0, False, [])],
+)
+def test_flops_are_written_from_time_to_time_and_at_the_end(
+    monkeypatch, tmp_path, saves, soon, has_folder, wanted
+):
+    monkeypatch.setattr(runs, "_SOON", soon)
+    monkeypatch.setattr(runs, "_SHARE", 1e9)  # writing may take all the time
+    rules = replace(get_game("holdem-limit"), num_ranks=3, num_suits=3, max_raises=(1, 1, 1, 1))
+    named = open_named("mix:0.1,0.6,0.3", rules)
+    responses = runs.responses_to(named)
+    folder = tmp_path / "response" if has_folder else None
+    run = runs.begun(named, responses, folder)
+    runs.go_on(run, responses, np.arange(3), folder=folder)
+    assert saves == wanted
+    if has_folder:
+        assert open_artefact(folder).arrays["done"].sum() == 3
