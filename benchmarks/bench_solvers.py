@@ -3,13 +3,14 @@
 Correctness first. OpenSpiel's solver and ours do the same arithmetic (alternating updates, averages
 weighted by t), so after the same iterations the best responses to both averages must be equal; they
 are, to 12 digits. OpenSpiel uses one thread and distinguishes all cards, as we do in the first row
-of a game; in the second cards that are alike are merged. In hold'em iterations cannot be compared so:
-where two actions are worth the same, rounding decides which one regret matching takes. There games
-of few cards must have the linear program's value, and Rhode Island one between proven bounds.
+of a game; in the second row equivalent cards are merged. In hold'em iterations cannot be compared
+like this: where two actions are worth the same, rounding decides which one regret matching takes.
+There games of few cards must have the linear program's value, and Rhode Island one between proven
+bounds.
 
-The second game beside OpenSpiel is Leduc with 24 cards and six raises a round: 100,800 information
-sets, as both programs count. (OpenSpiel walks histories: twelve cards with two in each hand and
-three on the board do not finish an iteration in four minutes.)
+The second game beside OpenSpiel is Leduc with 24 cards and six raises per round: 100,800
+information sets, as both programs count. (OpenSpiel walks histories: twelve cards with two in each
+hand and three on the board do not finish an iteration in four minutes.)
 
 Run: python benchmarks/bench_solvers.py [--quick]
 """

@@ -625,7 +625,7 @@ class Killer:
     ) -> None:  # fmt: skip
         """Find faults with how a run ended."""
         error = child.error
-        # Before the command handles signals, and after its result is printed, a signal just ends it.
+        # Before the command handles signals, and after it printed its result, a signal ends it.
         clean = self.clean[job.name]
         is_outside = (
             not child.handling.exists()
