@@ -6,7 +6,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help demo numbers test check bounds bench proofs trials mutants format clean
-help:           ## this list
+help:           ## print this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 $(BIN)/python:
@@ -21,10 +21,10 @@ $(VENV)/installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@ $(VENV)/installed
 
-demo: $(VENV)/installed          ## the main job in minutes: a hold'em bot trained, proved and played
+demo: $(VENV)/installed          ## train a hold'em bot in minutes, prove its exploitability, play it
 	$(BIN)/python examples/demo.py
 
-numbers: $(VENV)/installed       ## known counts of poker recomputed, Leduc solved by four methods
+numbers: $(VENV)/installed       ## recompute known counts of poker, solve Leduc by four methods
 	$(BIN)/python examples/known_numbers.py
 
 test: check                      ## checks, doctests, the fast suite
@@ -36,10 +36,10 @@ check: $(VENV)/installed-dev     ## ruff, mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bounds: $(VENV)/installed-dev    ## tests of kernels once more, every index checked
+bounds: $(VENV)/installed-dev    ## kernel tests again, with every index checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "kernels and not slow" tests
 
-proofs: bounds                   ## that, and the slow proofs: whole-deck enumerations
+proofs: bounds                   ## bounds, then the slow proofs: whole-deck enumerations
 	$(BIN)/python -m pytest -q -m slow tests
 
 trials: $(VENV)/installed-dev    ## forged and damaged folders, killed runs, fuzzed texts, neighbours: two hours
@@ -51,7 +51,7 @@ trials: $(VENV)/installed-dev    ## forged and damaged folders, killed runs, fuz
 mutants: $(VENV)/installed-dev   ## 300 small changes to the sources, each of which a test should notice
 	$(BIN)/python trials/mutants $(OPTIONS)
 
-bench: $(VENV)/installed-dev     ## benchmarks: correctness first, then times beside a rival's
+bench: $(VENV)/installed-dev     ## benchmarks: check results, then print times beside a rival's
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
 format: $(VENV)/installed-dev    ## rewrite the sources in the house style

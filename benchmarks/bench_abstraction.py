@@ -29,17 +29,17 @@ from equilibrist.cards.card import card_name
 from equilibrist.games.catalog import get_game
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # eval7 calls pyparsing by names that are going away
+    warnings.simplefilter("ignore")  # eval7 uses deprecated names of pyparsing
     import eval7
 
 CARDS = [eval7.Card(card_name(card)) for card in range(52)]
 ALL_DEALS = 55_627_620_048_000
 GS3_BUCKETS = (20, 800, 4_800, 28_800)
-GS3_PARTS = ((18, 51), (1, 10), (1, 14))  # least and most of a bucket, rounds 2 to 4
+GS3_PARTS = ((18, 51), (1, 10), (1, 14))  # fewest and most parts of a bucket, rounds 2 to 4
 
 
 def eval7_strength(hand: np.ndarray, board: np.ndarray) -> int:
-    """2 · wins + ties over the 990 hands that are left."""
+    """Return 2 · wins + ties over the 990 hands that are left."""
     free = [card for card in range(52) if card not in {*hand.tolist(), *board.tolist()}]
     shown = [CARDS[card] for card in board]
     own = eval7.evaluate([CARDS[card] for card in hand] + shown)
@@ -52,7 +52,7 @@ def eval7_strength(hand: np.ndarray, board: np.ndarray) -> int:
 
 
 def check(strengths: Strengths) -> None:
-    """Strengths are eval7's on rivers, and half of all hands win."""
+    """Check that strengths equal eval7's on rivers and that half of all hands win."""
     random = np.random.default_rng(0)
     for _ in range(100):
         cards = random.choice(52, 7, replace=False)
@@ -69,8 +69,8 @@ def check(strengths: Strengths) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--exact", action="store_true", help="the exact joint counts too: minutes")
-    parser.add_argument("--gs3", action="store_true", help="GS3's abstraction too: half an hour")
+    parser.add_argument("--exact", action="store_true", help="also exact joint counts: minutes")
+    parser.add_argument("--gs3", action="store_true", help="also GS3's abstraction: half an hour")
     wanted = parser.parse_args()
     streets = Streets.of(get_game("holdem-limit"))
     strengths = Strengths.of(streets)
@@ -123,7 +123,7 @@ def main() -> None:
 
 
 def bench_gs3(report: Report, strengths: Strengths) -> None:
-    """The abstraction of the GS3 paper, its joint counts, and the most memory either takes."""
+    """Time the abstraction of the GS3 paper and its joint counts, with their peak memory."""
     name = "-".join(map(str, GS3_BUCKETS))
     start = time.perf_counter()
     found = potential_aware(strengths, GS3_BUCKETS)

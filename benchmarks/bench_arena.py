@@ -1,9 +1,9 @@
-"""How many hands a second are played in process and over TCP, beside OpenSpiel and PokerKit?
+"""How many hands per second are played in process and over TCP, beside OpenSpiel and PokerKit?
 
 Hands of limit hold'em between a mix and a uniform player: by tables on all threads, by views one by
 one, over TCP at our ACPC dealer with each player in a process of its own, and as a bare replay of
 what was played, which is all that the rivals are asked to do: they deal the same cards and take the
-same actions, and nobody decides anything.
+same actions, and no player decides anything.
 
 Correctness first: players without lots must do the same by tables, by views and over TCP, tables
 must win what the exact expectation of Leduc says, and both rivals must pay every replayed hand as
@@ -56,7 +56,7 @@ def played(hands: int, runner: Runner, rules: GameRules = LIMIT) -> Match:
 
 
 def over_tcp(names: tuple[str, str], hands: int, seed: int = 0) -> tuple[float, list[int]]:
-    """Seconds from the first hand to the last at our dealer, and chips of the first player."""
+    """Return seconds from first to last hand at our dealer, and chips of the first player."""
     with Listener() as door:
         clients, wires = [], []
         for name in names:
@@ -74,7 +74,7 @@ def over_tcp(names: tuple[str, str], hands: int, seed: int = 0) -> tuple[float, 
 
 
 def sit_down(port: int, name: str) -> None:
-    """A client: its player against whoever else sits at the dealer."""
+    """Run a client whose player plays the other client of the dealer."""
     player = make_player(name, LIMIT)
     player.reset(1)
     with connect("127.0.0.1", port) as wire:
@@ -82,7 +82,7 @@ def sit_down(port: int, name: str) -> None:
 
 
 def check() -> None:
-    """What must be true of a match before it is worth timing."""
+    """Check what must be true of a match before it is timed."""
     for names in itertools.permutations(("always-fold", "always-call", "always-raise"), 2):
         tables, views = (
             play_match(LIMIT, pair(*names), 200, seed=1, runner=runner)
@@ -99,7 +99,7 @@ def check() -> None:
 
 
 def replay(record: HandRecord) -> tuple[int, ...]:
-    """A hand again by our own rules."""
+    """Replay a hand by our own rules."""
     state = HandState.start(LIMIT, record.state.deal)
     for action in itertools.chain(*record.state.betting.history):
         state = state.apply(action)
@@ -107,7 +107,7 @@ def replay(record: HandRecord) -> tuple[int, ...]:
 
 
 def openspiel_replay(game: Any, record: HandRecord) -> tuple[int, ...]:
-    """A hand again by `universal_poker`, the ACPC dealer's code."""
+    """Replay a hand by `universal_poker`, the ACPC dealer's code."""
     deal, state = record.state.deal, game.new_initial_state()
     cards = iter([*itertools.chain(*deal.holes), *deal.board])
     for action in itertools.chain(*record.state.betting.history):
@@ -120,7 +120,7 @@ def openspiel_replay(game: Any, record: HandRecord) -> tuple[int, ...]:
 
 
 def pokerkit_replay(record: HandRecord) -> tuple[int, ...]:
-    """A hand again by PokerKit, whose player 0 is the big blind too."""
+    """Replay a hand by PokerKit, whose player 0 is also the big blind."""
     small, _, big, _ = LIMIT.raise_sizes
     state = FixedLimitTexasHoldem.create_state(
         AUTOMATIONS, True, 0, LIMIT.blinds[::-1], small, big, LIMIT.stack_chips, 2

@@ -1,4 +1,4 @@
-"""How large is a trained bot, how fast is it opened, and how many hands a second does it play?
+"""How large is a trained bot, how fast does it open, and how many hands per second does it play?
 
 The bot is opened from its solution, as every solution can be, and from its strategy of 16 bits,
 which is what it plays from. Correctness first: what is rounded must be as exploitable as what was
@@ -38,7 +38,7 @@ DECIDED = 2_000  # hands whose decisions are timed one by one
 
 
 def change(bot: Bot) -> float:
-    """How much rounding changes the exploitability, mbb/g."""
+    """Return by how much rounding changes the exploitability, mbb/g."""
     solution = Solution.load(bot.folder / bot.solution)
     found = CompactStrategy.open(bot.folder / bot.strategy)
     game = game_of(solution)
@@ -48,7 +48,7 @@ def change(bot: Bot) -> float:
 
 
 def sit_down(folder: Path) -> TableMatch:
-    """A bot opened at a table with always-call, up to its first hands."""
+    """Open a bot at a table with always-call and play its first hands."""
     pair = make_player(f"solution:{folder}", RULES), make_player("always-call", RULES)
     match = TableMatch.of(RULES, pair)
     assert match is not None
@@ -57,7 +57,7 @@ def sit_down(folder: Path) -> TableMatch:
 
 
 class Watched(Player):
-    """A player whose views are kept."""
+    """A player whose views are recorded."""
 
     def __init__(self, player: Player) -> None:
         self.player, self.name, self.views = player, player.name, []
@@ -68,12 +68,12 @@ class Watched(Player):
         return self.player.act(view)
 
     def reset(self, seed: int) -> None:
-        """Begin again."""
+        """Reset the player."""
         self.player.reset(seed)
 
 
 def decision_seconds(folder: Path) -> float:
-    """Of one decision, in the mean over all that a bot has in some hands with always-call."""
+    """Return the mean seconds per decision of a bot in some hands with always-call."""
     player = Watched(make_player(f"solution:{folder}", RULES))
     pair = player, make_player("always-call", RULES)
     play_match(RULES, pair, DECIDED, seed=1, runner="views")
@@ -86,7 +86,7 @@ def decision_seconds(folder: Path) -> float:
 
 
 def in_its_own_process(folder: Path, hands: int) -> None:
-    """A match as a command: Python begins, opens the bot, plays and ends."""
+    """Time a match as a command: Python starts, opens the bot, plays and ends."""
     words = ["match", f"solution:{folder}", "always-call", "--hands", str(hands)]
     code = "from equilibrist.cli import main; main()"
     subprocess.run([sys.executable, "-c", code, *words], check=True, capture_output=True)

@@ -26,10 +26,10 @@ from equilibrist.kernels.cpu import isomorphism, ranking
 from equilibrist.kernels.reference.isomorphism import canonical_deals
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # eval7 calls pyparsing by names that are going away
+    warnings.simplefilter("ignore")  # eval7 uses deprecated names of pyparsing
     import eval7
 
-# The best C library for the index takes so long per river hand on this class of machine.
+# Nanoseconds per river hand of the best C library for the index on this class of machine.
 BEST_C_INDEX_NS = 134.0
 SEVEN_CARD_COUNTS = (
     23_294_460, 58_627_800, 31_433_400, 6_461_620, 6_180_020, 4_047_644, 3_473_184, 224_848, 41_584,

@@ -7,7 +7,7 @@ Lloyd's iteration with all distances by BLAS, SciPy's k-means for each k by itse
 dynamic program in NumPy, and the dynamic program for the allocation. The slow ones are timed on a
 few problems and scaled.
 
-Run: python benchmarks/bench_clustering.py [share of the problems and points, 1 unless told]
+Run: python benchmarks/bench_clustering.py [share of the problems and points, default: 1]
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def small_problems(report: Report, num_problems: int, num_points: int, num_bins:
 
 
 def scipy_tables(points: np.ndarray) -> tuple[np.ndarray, float]:
-    """Mean squared distances for every k, and the seconds it took."""
+    """Return mean squared distances for every k, and the seconds."""
     random, start = np.random.default_rng(0), time.perf_counter()
     objectives = []
     for k in range(1, MOST + 1):
@@ -135,7 +135,7 @@ def numbers(report: Report, num_problems: int, num_values: int = 1981) -> None:
 
 
 def quadratic_costs(x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Least squared costs of 1 … MOST intervals by all cuts."""
+    """Return the least squared costs of 1 … MOST intervals by trying all cuts."""
     x, w = x[w > 0], w[w > 0]
     mass, first, second = (np.append(0, np.cumsum(w * x**power)) for power in range(3))
     ends, begins = np.arange(1, len(x) + 1)[None, :], np.arange(len(x))[:, None]

@@ -1,4 +1,4 @@
-"""How many hands with discards a second are dealt for equities and for training of both kinds?
+"""How many hands with discards per second are dealt for equities and for both trainings?
 
 Correctness first: pairs never swap, so aces against kings must win what they win without discards;
 and sums of training must not depend on the number of lanes.

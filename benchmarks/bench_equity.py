@@ -27,7 +27,7 @@ from equilibrist.cards.hand import hand_cards
 from equilibrist.cards.range import parse_range
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # eval7 calls pyparsing by names that are going away
+    warnings.simplefilter("ignore")  # eval7 uses deprecated names of pyparsing
     import eval7
 
 PREFLOP_SHA256 = "1a0c5131e5b36121dd587a107fa0a2453ee64a9877961769e488af5e30821624"
@@ -72,7 +72,7 @@ def eval7_cards(cards: tuple[int, ...]) -> list[eval7.Card]:
 
 
 def eval7_seconds(question: Question, num_calls: int = 300) -> float:
-    """Time of all calls the question needs, from some on random boards with random hands."""
+    """Return the time of all calls that the question needs, scaled from some random calls."""
     random = np.random.default_rng(1)
     fixed = parse_cards(question.board)
     villain = eval7.HandRange(question.second)
@@ -110,7 +110,7 @@ def main() -> None:
         Question("22 % against 19 % preflop", lambda: equity(WIDE, TIGHT), WIDE, TIGHT),
     ]
     report = Report("exact equities, all cores")
-    # One hand against all others costs eval7 about the same whatever the hand.
+    # The time of eval7 for one hand against all others hardly depends on the hand.
     random_hand = Question("", preflop_equities, "AsAh", RANDOM)
     rival, unit = "eval7, scaled", "s"
     seconds = 169 * eval7_seconds(random_hand)

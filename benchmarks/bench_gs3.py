@@ -27,7 +27,7 @@ from equilibrist.strategies.description import BucketDescription
 
 
 def last_product(game: SequenceGame, plan: np.ndarray) -> tuple[float, float]:
-    """Seconds of the last round's showdown product of player 1's plan, skipping zeros and dense."""
+    """Return seconds of the last round's showdown product, with zeros skipped and dense."""
     last = len(game.trees[1].num_sequences) - 1
     chips, matrix = game.stakes[last][1].astype(plan.dtype), game.matrices(last)[1]
     matrix = matrix.astype(plan.dtype, copy=False)

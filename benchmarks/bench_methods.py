@@ -42,7 +42,7 @@ HOLDEM = replace(
 
 
 def traced(game: SequenceGame, solver: Solver, seconds: float) -> Run:
-    """A run to the smallest target or for some seconds, looked at often."""
+    """Run to the smallest target or for some seconds, with frequent evaluations."""
     iterations = 1
     run = solve(game, solver, iterations=iterations)
     while run.outcome is Outcome.BUDGET_SPENT and run.seconds < seconds:
@@ -60,7 +60,7 @@ def seconds_to(run: Run, target: float) -> float | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Time to an exploitability, method by method.")
-    parser.add_argument("--seconds", type=float, default=20.0, help="for each method and game")
+    parser.add_argument("--seconds", type=float, default=20.0, help="seconds per method and game")
     seconds = parser.parse_args().seconds
     header = "".join(f"{f'to {target:g}':>12}" for target in TARGETS)
     report = Report("methods, seconds to an exploitability in chips", header)

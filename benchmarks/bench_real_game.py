@@ -1,4 +1,4 @@
-"""How long does the exact best response in limit hold'em take, a flop and altogether?
+"""How long does the exact best response in limit hold'em take, per flop and in total?
 
 Correctness first: with twenty cards instead of 52, a flop's values must be those of the plain
 recursion. Then flops of every kind, both seats, for a mix that sees no cards and for bots that are
@@ -25,7 +25,7 @@ from equilibrist.games.catalog import get_game
 
 
 def check() -> None:
-    """A turn of royal hold'em by both programs."""
+    """Check one turn of royal hold'em by both programs."""
     named = open_strategy("mix:0.1,0.6,0.3", get_game("royal-holdem"))
     turn = (51, 46, 41, 36)
     for seat in (0, 1):
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def _flop_of_rivers(rivers: DealIndexer) -> np.ndarray:
-    """The flop of each class of rivers, children being contiguous."""
+    """Return the flop of each class of rivers; children are contiguous."""
     starts = [rivers.children(flop, 0).start for flop in range(rivers.sizes[0])]
     turns = np.repeat(np.arange(len(starts)), np.diff([*starts, rivers.sizes[1]]))
     firsts = [rivers.children(turn, 1).start for turn in range(rivers.sizes[1])]

@@ -2,14 +2,15 @@
 
 Correctness first. OpenSpiel's solver and ours do the same arithmetic (alternating updates, averages
 weighted by t), so after the same iterations the best responses to both averages must be equal; they
-are, to 12 digits. OpenSpiel uses one thread and tells all cards apart: so do we in the first row of
-a game; in the second cards that are alike are merged. In hold'em iterations cannot be compared so:
-where two actions are worth the same, rounding decides which one regret matching takes. There games
-of few cards must have the linear program's value, and Rhode Island one between proven bounds.
+are, to 12 digits. OpenSpiel uses one thread and distinguishes all cards, as we do in the first row
+of a game; in the second row equivalent cards are merged. In hold'em iterations cannot be compared
+like this: where two actions are worth the same, rounding decides which one regret matching takes.
+There games of few cards must have the linear program's value, and Rhode Island one between proven
+bounds.
 
-The second game beside OpenSpiel is Leduc with 24 cards and six raises a round: 100,800 information
-sets, as both programs count. (OpenSpiel walks histories: twelve cards with two in each hand and
-three on the board do not finish an iteration in four minutes.)
+The second game beside OpenSpiel is Leduc with 24 cards and six raises per round: 100,800
+information sets, as both programs count. (OpenSpiel walks histories: twelve cards with two in each
+hand and three on the board do not finish an iteration in four minutes.)
 
 Run: python benchmarks/bench_solvers.py [--quick]
 """
@@ -45,14 +46,14 @@ DTYPES = ("float32", "float64")
 
 
 def leduc(suits: int, ranks: int, raises: int) -> GameRules:
-    """Leduc with another deck and other raise caps."""
+    """Return Leduc with another deck and other raise caps."""
     name = f"Leduc {suits}×{ranks}, {raises} raises"
     rules = get_game("leduc")
     return replace(rules, name=name, num_suits=suits, num_ranks=ranks, max_raises=(raises, raises))
 
 
 def holdem(suits: int, ranks: int, raises: int = 1) -> GameRules:
-    """Two hole cards, a round, a flop, another round."""
+    """Return a game with two hole cards, a round, a flop and another round."""
     name = f"holdem {suits}×{ranks}, {raises} raises"
     return replace(
         get_game("holdem-limit"), name=name, num_suits=suits, num_ranks=ranks,
@@ -72,7 +73,7 @@ def one_thread() -> Iterator[None]:
 
 
 def after(game: SequenceGame, solver: CFR, iterations: int) -> Evaluation:
-    """Best responses to the average after some iterations."""
+    """Return the best responses to the average after some iterations."""
     state = solver.init(game)
     solver.step(game, state, iterations)
     return evaluate(game, solver.plans(game, state))
@@ -99,7 +100,7 @@ def check_leduc() -> None:
 
 
 def beside_openspiel(report: Report, rules: GameRules, theirs: int, ours: int) -> None:
-    """So many iterations of both; two rows once the strategies are known to be the same."""
+    """Time iterations of both solvers, after a check that their strategies are the same."""
     solver = pyspiel.CFRPlusSolver(openspiel_game(rules))
     solver.evaluate_and_update_policy()
     start = time.perf_counter()
@@ -122,7 +123,7 @@ def beside_openspiel(report: Report, rules: GameRules, theirs: int, ours: int) -
 
 
 def check_holdem() -> None:
-    """On few cards the value is the linear program's, as far as best responses allow."""
+    """Check on few cards that the value agrees with the linear program's."""
     game = exact_game(holdem(2, 4))
     exact = LinearProgram("clarabel").solve(game)
     for dtype in DTYPES:
@@ -132,7 +133,7 @@ def check_holdem() -> None:
 
 
 def check_rounding(game: SequenceGame, bounds: tuple[float, float]) -> None:
-    """What best responses prove of player 0's value in either precision, and bounds, agree."""
+    """Check that the proven bounds of player 0's value agree in both precisions."""
     found = [after(game, CFR(dtype=dtype), 10).best_response for dtype in DTYPES]
     most = min(bounds[1], *(first for first, _ in found))
     least = max(bounds[0], *(-second for _, second in found))
@@ -140,7 +141,7 @@ def check_rounding(game: SequenceGame, bounds: tuple[float, float]) -> None:
 
 
 def throughput(report: Report, game: SequenceGame, iterations: int) -> None:
-    """Nanoseconds of a core for one action of one information set, iteration by iteration."""
+    """Return nanoseconds of one core per action of an information set and iteration."""
     for dtype in DTYPES:
         seconds = seconds_per_iteration(game, CFR(dtype=dtype), iterations)
         name = f"{game.name}, {dtype}"
@@ -150,7 +151,7 @@ def throughput(report: Report, game: SequenceGame, iterations: int) -> None:
 
 
 def solve_rhode_island(report: Report, game: SequenceGame) -> None:
-    """Seconds in iterations until best responses, in float64, win no more than the target."""
+    """Return seconds of iterations until best responses, in float64, win at most the target."""
     run = solve(
         game, CFR(dtype="float32"), target=RHODE_ISLAND_TARGET, iterations=10_000, every=100
     )

@@ -41,7 +41,7 @@ SPOTS = {
 
 
 def check() -> None:
-    """Tables against plans, on a turn of few hands."""
+    """Check tables against plans on a turn of few hands."""
     spot = Spot.of("Td9d6hQc", "QQ+,AK,T9s", "88-22,AQ,JTs", pot=200, stack=900, bets="60%,a")
     game, solver = spot.build().game, TableCFR()
     state = solver.init(game)
@@ -53,7 +53,7 @@ def check() -> None:
 
 
 def nanoseconds(game: SequenceGame, solver: TableCFR | CFR, threads: int) -> float:
-    """Of a core, per action of an information set and iteration."""
+    """Return nanoseconds of one core per action of an information set and iteration."""
     numba.set_num_threads(threads)
     state = solver.init(game)
     steps = max(1, round(WORK / game.num_infoset_actions))
@@ -77,7 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Spots.")
     parser.add_argument("--quick", action="store_true", help="the turn only")
     parser.add_argument("--bits", type=int, default=32)
-    parser.add_argument("--solve", choices=SPOTS, help="only solve this one, in this process")
+    parser.add_argument("--solve", choices=SPOTS, help="solve only this spot, in this process")
     options = parser.parse_args()
     if options.solve:
         solved(options.solve, options.bits)
@@ -85,7 +85,7 @@ def main() -> None:
     check()
     report = Report("spots with full ranges")
     names = ("turn",) if options.quick else tuple(SPOTS)
-    for name in names:  # first: a child's peak of memory begins at its parent's
+    for name in names:  # first, because a child's peak of memory starts at its parent's
         command = [sys.executable, __file__, "--solve", name, "--bits", str(options.bits)]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         seconds, iterations, peak = map(float, text.split())

@@ -1,4 +1,4 @@
-"""How fast is what is left of a hand solved at the table?
+"""How fast is the rest of a hand solved at the table?
 
 Correctness first: with hands apart and with hands that differ by suits as one, uniform play must be
 worth the same. Then building a subgame and CFR+ on it, for full ranges on turns with and without
@@ -40,7 +40,7 @@ def uniform_value(found: Subgame) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Subgames at the table.")
-    parser.add_argument("--iterations", type=int, default=50, help="of CFR+ that are timed")
+    parser.add_argument("--iterations", type=int, default=50, help="timed iterations of CFR+")
     iterations = parser.parse_args().iterations
     merged, apart = (uniform_value(spot("AsKs7h2h", s)) for s in ("suits", "cards"))
     assert abs(merged - apart) < 1e-9

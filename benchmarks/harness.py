@@ -1,4 +1,4 @@
-"""What every benchmark shares: best-of timing, one table, one JSON line a row.
+"""What every benchmark shares: best-of timing, one table, one JSON line per row.
 
 A row compares ours with a named rival measured in the same run; a figure stands alone, or in a line
 of figures under a header of their own. All are appended to `benchmarks/results.jsonl` with the
@@ -21,7 +21,7 @@ RIVALS = f"{'ours':>16}  {'rival':<24}{'theirs':>16}{'ratio':>11}"
 
 
 def best_seconds(function: Callable[[], object], repeats: int = 3) -> float:
-    """Shortest of some runs, after one that compiles and warms up."""
+    """Return the shortest time of some runs, after a run that compiles and warms up."""
     function()
     times = []
     for _ in range(repeats):
@@ -47,19 +47,19 @@ class Report:
             print(f"{'':<42}{header}")
 
     def row(self, name: str, ours: float, rival: str, theirs: float, unit: str) -> None:
-        """A line of the table; in units of time less is better, in rates (…/s) more."""
+        """Print a row beside a rival; less is better for times, more for rates (…/s)."""
         ratio = ours / theirs if unit.endswith("/s") else theirs / ours
         left, right = f"{ours:>10,.4g} {unit:<5}", f"{theirs:>10,.4g} {unit:<5}"
         print(f"{name:<42}{left}  {rival:<24}{right}{ratio:>10,.1f}×", flush=True)
         self._record(name, ours, unit, {"rival": rival, "theirs": theirs, "ratio": ratio})
 
     def figure(self, name: str, ours: float, unit: str) -> None:
-        """A line without a rival."""
+        """Print a row without a rival."""
         print(f"{name:<42}{ours:>10,.4g} {unit}", flush=True)
         self._record(name, ours, unit, {})
 
     def line(self, name: str, figures: Mapping[str, float | None], unit: str) -> None:
-        """A line of figures by the names of their columns; None where there is none."""
+        """Print a row of figures by the names of their columns; None leaves a cell empty."""
         cells = [f"{'—' if ours is None else f'{ours:,.3g}':>12}" for ours in figures.values()]
         print(f"{name:<42}{''.join(cells)}", flush=True)
         for column, ours in figures.items():

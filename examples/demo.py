@@ -1,10 +1,10 @@
-"""A limit hold'em bot from nothing, in minutes: its buckets, its strategy, its proof, its matches.
+"""Train a limit hold'em bot in minutes, prove its exploitability and play matches.
 
 The bot is SmallBot2298 of "A New Algorithm for Generating Equilibria in Massive Zero-Sum Games"
 (Zinkevich, Bowling and Burch 2007), except that the deals of its buckets are counted on a sample of
-boards. Every step is a command of `equilibrist`, called here as the function that it is.
+boards. Every step is a command of `equilibrist`, called here as a function.
 
-Run: make demo, or python examples/demo.py; a second run goes on from what the first has left.
+Run: make demo, or python examples/demo.py; a second run continues from the results of the first.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ HANDS = {"always-call": 1_000_000, "always-raise": 1_000_000, "poki": 6_000}
 
 
 def main() -> None:
-    """Train the bot, show how fast it became good, and let it play."""
+    """Train the bot, print exploitability against time, and play matches."""
     start = time.perf_counter()
-    begin(f"Training {BOT}: buckets, how they meet, strategy")
+    begin(f"Training {BOT}: buckets, joint counts, strategy")
     train(BOT)
 
     begin("Exploitability against seconds of solving, within the buckets and boards of the sample")
@@ -48,12 +48,12 @@ def main() -> None:
     command = os.path.relpath(Path(sys.executable).with_name("equilibrist"))
     begin(f"All in {time.perf_counter() - start:.0f} s. What next:")
     print(f"play against it        {command} play {BOT}")
-    print(f"compute its proof      {command} exploit {solution_of(BOT)}")
-    print(f"one that is more exact {command} train smallbot")
+    print(f"recompute its proof    {command} exploit {solution_of(BOT)}")
+    print(f"train on all deals     {command} train smallbot")
 
 
 def begin(title: str) -> None:
-    """Open a part."""
+    """Print the title of a part."""
     print(f"\n{title}", flush=True)
 
 

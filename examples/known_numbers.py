@@ -1,4 +1,4 @@
-"""Known counts of poker recomputed, and Leduc solved by four methods, in a minute.
+"""Recompute known counts of poker and solve Leduc by four methods, in a minute.
 
 Run: make numbers, or python examples/known_numbers.py
 """
@@ -24,7 +24,7 @@ RANKS = "AKQJT98765432"
 
 
 def compare(rows: list[tuple[str, int, int]]) -> bool:
-    """Print published numbers beside ours; whether all agree."""
+    """Print published numbers beside ours; return whether all agree."""
     for name, published, ours in rows:
         verdict = "agrees" if ours == published else "DIFFERS"
         print(f"  {name:<46}{published:>26,}{ours:>26,}  {verdict}", flush=True)
@@ -32,7 +32,7 @@ def compare(rows: list[tuple[str, int, int]]) -> bool:
 
 
 def count_hands() -> bool:
-    """Rank every 7-card hand."""
+    """Rank every 7-card hand; return whether the counts of categories agree."""
     from equilibrist.kernels.cpu.ranking import count_seven_card_values
 
     by_value = np.zeros((64, 7462), np.int64)
@@ -59,7 +59,7 @@ def count_hands() -> bool:
 
 
 def count_deals() -> bool:
-    """Sizes of suit-isomorphic indices, and of limit hold'em."""
+    """Count deals up to suits and the size of limit hold'em; return whether all agree."""
     limit = get_game("holdem-limit")
     sizes = game_sizes(BettingTree.build(limit))
     small = BettingTree.build(limit, BetMenu.parse(max_raises="2 3 3 3"))
@@ -82,7 +82,7 @@ def count_deals() -> bool:
 
 
 def grid_of_equities() -> bool:
-    """Exact equity of all 169 hands against a random one, as players draw it."""
+    """Print the exact equity of all 169 classes against a random hand as a grid."""
     wins, ties, total = preflop_equities()
     percent = 100 * (wins + ties / 2) / total
     print("     " + "".join(f"{rank:>5}" for rank in RANKS))
@@ -105,7 +105,7 @@ def grid_of_equities() -> bool:
 
 
 def solve_leduc() -> bool:
-    """Leduc hold'em by four methods, each proved by best responses; a picture in out/leduc.png."""
+    """Solve Leduc hold'em by four methods, with proofs; draw a plot in out/leduc.png."""
     import pathlib
 
     from equilibrist.cli.runs import draw
@@ -138,7 +138,7 @@ def solve_leduc() -> bool:
 
 
 def main() -> int:
-    """Run every part, timed; exit code 1 if a number differs."""
+    """Run and time every part; return exit code 1 if a number differs."""
     kernels = ("ranking.count_seven_card_values", "equity.showdown_boards")
     if cache.is_cold(*kernels, "sequence_form.sweeps"):
         print("compiling kernels, first run only …", flush=True)

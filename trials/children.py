@@ -1,8 +1,8 @@
-"""Run command lines in forked children: what one exits with, prints and writes.
+"""Run command lines in forked children and record exit code, output and files.
 
-Importing the package and loading its compiled kernels takes seconds, a trial a tenth of one. So a
-process loads everything once (`prepare`) and forks a child for every command. Numba's `workqueue`
-layer with one thread is the only one that survives a fork.
+Importing the package and loading its compiled kernels takes seconds, a trial a tenth of a second.
+So a process loads everything once (`prepare`) and forks a child for every command. Numba's
+`workqueue` layer with one thread is the only one that survives a fork.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent.parent / "src"
 
-_POLL = 0.002  # seconds between two looks at a child
+_POLL = 0.002  # seconds between two checks of a child
 _TICKS = os.sysconf("SC_CLK_TCK")  # per second, in which the system counts processor time
 Action = Callable[[], None]
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How a child ended."""
+    """How a child process ended."""
 
     code: int  # exit code; minus the signal's number if one ended it
     out: str
@@ -45,7 +45,7 @@ def prepare() -> None:
 
 
 def command(*arguments: str) -> Action:
-    """An action that runs the command line `equilibrist` with arguments."""
+    """Return an action that runs the command line `equilibrist` with arguments."""
 
     def run() -> None:
         from equilibrist.cli import main
@@ -57,7 +57,7 @@ def command(*arguments: str) -> Action:
 
 
 def start(action: Action, out: Path, folder: Path, memory: int | None = None) -> int:
-    """Fork a child that acts within a folder and writes to `out` and `out`.err; its process id."""
+    """Fork a child that acts in a folder, with output to `out` and `out`.err; return its id."""
     sys.stdout.flush()
     sys.stderr.flush()
     child = os.fork()
@@ -94,7 +94,7 @@ def start(action: Action, out: Path, folder: Path, memory: int | None = None) ->
 
 
 def finish(child: int, out: Path, begun: float, limit: float) -> Ending:
-    """Wait for a child that `start` began, and kill it once it has used up its seconds."""
+    """Wait for a child of `start`, and kill it when its seconds are used up."""
     code, is_late = wait(child, limit)
     texts = [path.read_bytes().decode("utf-8", "replace") for path in (out, error_file(out))]
     return Ending(code, texts[0], texts[1], time.perf_counter() - begun, is_late)
@@ -103,16 +103,16 @@ def finish(child: int, out: Path, begun: float, limit: float) -> Ending:
 def run(
     action: Action, out: Path, folder: Path, *, limit: float = 60, memory: int | None = None
 ) -> Ending:
-    """Fork, act, wait."""
+    """Fork a child, let it act and wait for its end."""
     begun = time.perf_counter()
     return finish(start(action, out, folder, memory), out, begun, limit)
 
 
 def wait(child: int, limit: float) -> tuple[int, bool]:
-    """Exit code of a child, and whether it had to be killed because its time was up.
+    """Return the exit code of a child, and whether it was killed because its time was up.
 
-    Its time is what it computes and what it sleeps, for example before a pipe that nobody writes
-    to. While it waits for a processor that others keep busy, its clock stands still.
+    Its time is the time that it computes or sleeps, for example before a pipe that nobody writes
+    to. Time that it waits for a busy processor does not count.
     """
     is_late, pause = False, _POLL
     slept, before = 0.0, time.perf_counter()
@@ -131,7 +131,7 @@ def wait(child: int, limit: float) -> tuple[int, bool]:
 
 
 def _activity(child: int) -> tuple[bool, float]:
-    """Whether a process sleeps now, and the seconds that it has computed so far."""
+    """Return whether a process sleeps now, and the seconds that it has computed so far."""
     try:
         fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
     except OSError:  # a system without /proc: all of its time counts
@@ -140,12 +140,12 @@ def _activity(child: int) -> tuple[bool, float]:
 
 
 def error_file(out: Path) -> Path:
-    """Where the standard error of a child goes whose output goes to `out`."""
+    """Return the file for the standard error of a child whose output goes to `out`."""
     return out.with_name(out.name + ".err")
 
 
 def expect(ending: Ending, arguments: Sequence[str]) -> Ending:
-    """The ending of a command that had to succeed; raises `RuntimeError` if it did not."""
+    """Return the ending of a command; raise `RuntimeError` if it did not succeed."""
     if ending.code:
         raise RuntimeError(f"{' '.join(arguments)}: exit {ending.code}\n{ending.error[-2000:]}")
     return ending

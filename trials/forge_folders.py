@@ -1,13 +1,13 @@
-"""Hand forged and damaged folders to everything that opens one, and see what becomes of it.
+"""Give forged and damaged folders to everything that opens a folder, and judge the results.
 
     python trials/forge_folders.py --trials 2000 --seed 1
 
-Every second trial is a forgery (right checksums), the others are damage (checksums as they were).
-A trial copies a genuine folder with its surroundings, alters it, and lets some of its readers open
-it, each in a child process with limits of time and memory. What a reader may do:
+Every second trial is a forgery (matching checksums), the others are damage (old checksums).
+A trial copies a genuine folder with the folders around it, alters it, and lets some of its readers
+open it, each in a child process with limits of time and memory. What a reader may do:
 
     refused    exit code 2 (library: `EquilibristError`) and one sentence
-    same       it takes the folder, and its results are those of the genuine one
+    same       it accepts the folder, and its results are those of the genuine one
     reported   `exploit` says that the numbers do not match their certificate
     other      another result, from a forgery that may be another valid artefact
 
@@ -15,11 +15,11 @@ and what it may not:
 
     traceback, signal, hang, memory
     silent     another result though bytes are damaged, or though its own statements contradict it
-    accepted   it takes what no writer writes, with another result, or what must be refused
+    accepted   it accepts what no writer writes, with another result, or what must be refused
     controls   control characters reach the terminal
     not finite NaN or infinity in a result
     outside    a file outside the folder was created or altered
-    exit       an exit code that says something else, or a refusal that is no sentence
+    exit       a wrong exit code, or a refusal that is not a sentence
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _NEW = "new"  # folder that some readers write
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """What one reader did with one folder."""
+    """The verdict on what one reader did with one folder."""
 
     seed: int
     specimen: str
@@ -68,7 +68,7 @@ class Verdict:
     reader: str
     verdict: str
     code: int
-    tail: str  # of what it said
+    tail: str  # of its output
     seconds: float
 
 
@@ -87,7 +87,7 @@ def read(reader: Reader, home: Path, folder: str, place: Path, limit: float, as_
 
 
 def _open(opener: str, folder: Path) -> None:
-    """Open a folder with a function of the library, and print a digest of the arrays it gives."""
+    """Open a folder with a function of the library, and print a digest of its arrays."""
     from equilibrist.errors import EquilibristError
 
     module, _, name = opener.partition(":")
@@ -107,7 +107,7 @@ def _open(opener: str, folder: Path) -> None:
 
 
 def _add_arrays(value: Any, digest: Any, depth: int) -> None:
-    """Digest all arrays of an object, in its order."""
+    """Add all arrays of an object to a digest, in their order."""
     if isinstance(value, np.ndarray):
         digest.update(f"{value.dtype} {value.shape}".encode())
         digest.update(np.ascontiguousarray(value).tobytes())
@@ -122,12 +122,12 @@ def _add_arrays(value: Any, digest: Any, depth: int) -> None:
     elif dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
             if (type(value).__name__, field.name) == ("Solution", "state"):
-                continue  # checked when a run goes on from it, which has readers of its own
+                continue  # checked when a run continues from it, which has its own readers
             _add_arrays(getattr(value, field.name), digest, depth + 1)
 
 
 def leaves(value: Any, path: str = "") -> dict[str, Any]:
-    """Everything below a JSON value, by its path."""
+    """Return every leaf below a JSON value, by its path."""
     if isinstance(value, dict):
         parts = value.items()
     elif isinstance(value, list):
@@ -141,7 +141,7 @@ def leaves(value: Any, path: str = "") -> dict[str, Any]:
 
 
 class Genuine:
-    """What readers say of genuine folders, and which parts of that are the same every time."""
+    """The results of readers on genuine folders, and the parts that are the same every time."""
 
     def __init__(self, home: Path, place: Path, limit: float) -> None:
         self.home, self.place, self.limit = home, place, limit
@@ -169,7 +169,7 @@ class Genuine:
                             children.command(*arguments)()
 
     def answers(self, specimen: Specimen, reader: Reader) -> dict[str, Any]:
-        """Paths and values of a reader's JSON that two genuine copies have in common."""
+        """Return paths and values of a reader's JSON that two genuine copies have in common."""
         key = specimen.name, f"{reader.name} {' '.join(reader.arguments)}"
         if key not in self._known:
             found = []
@@ -189,7 +189,7 @@ class Genuine:
 
 
 def _result(ending: children.Ending) -> dict[str, Any]:
-    """The leaves of what a command printed, with its exit code."""
+    """Return the leaves of what a command printed, with its exit code."""
     try:
         return leaves(json.loads(ending.out or "null")) | {"exit code": ending.code}
     except ValueError:
@@ -205,7 +205,7 @@ def judge(
     is_damage: bool,
     stated: float | None,
 ) -> str:
-    """The verdict on what a reader did; `stated` is the certificate that the folder claims."""
+    """Return the verdict on a reader's result; `stated` is the certificate of the folder."""
     if ending.is_late:
         return "hang"
     if ending.code < 0:
@@ -237,7 +237,7 @@ def judge(
         return "accepted" if forged.allowed == FORBIDDEN else "same"
     if is_damage:
         return "silent"
-    # `verify` vouches for checksums only, and those are right.
+    # `verify` checks only checksums, and those match.
     return "other" if forged.allowed == ANY or reader.name == "verify" else "accepted"
 
 
@@ -254,7 +254,7 @@ def _matches(found: Any, stated: float | None) -> bool:
 
 
 def certificate(folder: Path) -> float | None:
-    """The exploitability that a folder's manifest states, if it states one that can be read."""
+    """Return the exploitability that a folder's manifest states; None if it cannot be read."""
     manifest = forgery.read_plain(folder)
     try:
         first, second = (manifest or {})["info"]["certificate"]["best_response"]
@@ -267,7 +267,7 @@ def certificate(folder: Path) -> float | None:
 
 
 def copy(specimen: Specimen, genuine: Path, place: Path) -> tuple[Path, Path]:
-    """A copy of the surroundings of a specimen, and a folder beside it that nobody may touch."""
+    """Copy the folders around a specimen, and create a folder beside them that must not change."""
     home, outside = place / "home", place / "outside"
     shutil.rmtree(place, ignore_errors=True)
     outside.mkdir(parents=True)
@@ -285,12 +285,12 @@ def copy(specimen: Specimen, genuine: Path, place: Path) -> tuple[Path, Path]:
 
 
 def snapshot(outside: Path) -> dict[str, bytes]:
-    """Names and contents of what is outside."""
+    """Return names and contents of the files outside."""
     return {path.name: path.read_bytes() for path in sorted(outside.iterdir())}
 
 
 class Trials:
-    """The genuine set and the readers to try."""
+    """Trials on the genuine set with its readers."""
 
     def __init__(self, names: list[str], options: argparse.Namespace, place: Path) -> None:
         self.names, self.options, self.place = names, options, place
@@ -298,7 +298,7 @@ class Trials:
         self.genuine = Genuine(self.home, place, options.limit)
 
     def prepare(self) -> None:
-        """Warm up, and ask every reader about the genuine folder."""
+        """Load everything, and run every reader on the genuine folder."""
         for name in self.names:
             specimen = SPECIMENS[name]
             self.genuine.warm(specimen)
@@ -306,7 +306,7 @@ class Trials:
                 self.genuine.answers(specimen, reader)
 
     def alter(self, seed: int, place: Path) -> tuple[Specimen, Path, Path, Forged, bool]:
-        """The folder of a trial: specimen, home, what is outside, and what was done."""
+        """Return the folder of a trial: specimen, home, the files outside, and the alteration."""
         rng = random.Random(seed)
         specimen = self._specimen(seed, rng)
         home, outside = copy(specimen, self.home, place)
@@ -334,7 +334,7 @@ class Trials:
         return SPECIMENS[name]
 
     def readers(self, specimen: Specimen, forged: Forged, rng: random.Random) -> list[Reader]:
-        """The readers of a trial, in random order, as many as wanted."""
+        """Return the wanted number of readers of a trial, in random order."""
         found = rng.sample(specimen.readers, len(specimen.readers))
         if forged.as_text:
             found = [reader for reader in found if not reader.opener]
@@ -343,7 +343,7 @@ class Trials:
         return found[: self.options.readers]
 
     def run(self, seed: int) -> list[Verdict]:
-        """One trial: alter a folder, let readers open it, judge."""
+        """Run one trial: alter a folder, let readers open it, judge the results."""
         place = self.place / f"trial-{seed}"
         verdicts = []
         rng = random.Random(seed + 10**9)
@@ -366,7 +366,7 @@ class Trials:
             )  # fmt: skip
             verdicts.append(row)
             if verdict == "hang":
-                break  # the others would, too
+                break  # the other readers would fail, too
         if not self.options.keep:
             shutil.rmtree(place, ignore_errors=True)
         return verdicts
@@ -376,7 +376,7 @@ class Trials:
 
 
 def run_all(trials: Trials, seeds: list[int], jobs: int) -> list[Verdict]:
-    """All trials, so many at a time, each in a fork of its own."""
+    """Run all trials, several at a time, each in its own fork."""
     found: list[Verdict] = []
     running: dict[int, Path] = {}
     waiting, done, start = list(reversed(seeds)), 0, time.perf_counter()
@@ -423,7 +423,7 @@ def _forked(trials: Trials, seed: int, file: Path) -> int:
 
 
 def table(found: list[Verdict], by: str) -> str:
-    """Trials and failures by kind of folder, or by recipe."""
+    """Return a table of trials and failures by kind of folder, or by recipe."""
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     folders: dict[str, set[int]] = collections.defaultdict(set)
     for row in found:
@@ -452,7 +452,7 @@ def _say(text: str) -> None:
 
 
 def main() -> int:
-    """Run the trials; exit code 1 if one failed."""
+    """Run the trials; return exit code 1 if one failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=2000, help="folders; half of them forged")
     parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")

@@ -1,9 +1,9 @@
-"""Forged and damaged folders: what a stranger or a bad disk could hand us.
+"""Forge and damage folders, as a stranger or a bad disk could.
 
-A forgery has right checksums: those of array files and manifest and, half of the time, the hashes
-by which other folders refer to it are computed again. Damage leaves all checksums as they were.
+A forgery has matching checksums: those of array files and manifest are recomputed and, half of the
+time, the hashes by which other folders refer to it. Damage leaves all checksums unchanged.
 
-The format is written down here a second time on purpose: a stranger does not use our writer.
+The format is implemented here a second time on purpose: a stranger does not use our writer.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ANY = "any"  # it may be another valid artefact, which has other results
 IMPOSSIBLE = "impossible"  # no writer writes this: refuse it, or do not be affected
 FORBIDDEN = "forbidden"  # refuse it
 _INDEX = ("first", "parents", "buckets")  # arrays of an abstraction that point into others
-_FREE_ROWS = ("trace", "cycles")  # arrays with as many rows as there were evaluations
+_FREE_ROWS = ("trace", "cycles")  # arrays with one row per evaluation
 _NEVER_NEGATIVE = ("plan", "behaviour", "average", "wins", "ties", "losses", "start", "step")
 _MOST = 2**26  # bytes of a manifest
 block_bytes = 0  # of a block that has a checksum of its own; 0: arrays have no blocks
@@ -40,7 +40,7 @@ _ESCAPES = "\x1b[31m\x1b]0;owned\x07\r\n\x00\x9b2J"
 
 @dataclass
 class Forged:
-    """What was done to a folder."""
+    """The alteration of a folder."""
 
     recipe: str
     words: str
@@ -54,7 +54,7 @@ class Draft:
     """A copy of a genuine folder that is being altered."""
 
     folder: Path
-    outside: Path  # folder that nobody may touch
+    outside: Path  # folder that must not change
     others: list[Path]  # other genuine folders, of the same kind if there are some
     rng: random.Random
     manifest: dict[str, Any] = field(default_factory=dict)
@@ -64,24 +64,24 @@ class Draft:
 
     @property
     def names(self) -> list[str]:
-        """Names of arrays."""
+        """Return the names of the arrays."""
         return sorted(self.manifest["arrays"])
 
     def path(self, name: str) -> Path:
-        """The file of an array."""
+        """Return the file of an array."""
         return self.folder / self.manifest["arrays"][name]["file"]
 
     def array(self, name: str) -> np.ndarray:
-        """A copy of an array."""
+        """Return a copy of an array."""
         return np.load(self.path(name), allow_pickle=False)
 
     def pick(self, *parts: str) -> str | None:
-        """The name of some array, of those that hold one of some texts, if there are any."""
+        """Return the name of a random array that contains one of `parts`; None if there is none."""
         names = [name for name in self.names if not parts or any(part in name for part in parts)]
         return self.rng.choice(names) if names else None
 
     def put(self, name: str, array: np.ndarray) -> None:
-        """Replace an array, or add one; header as NumPy writes it, checksums right."""
+        """Replace or add an array, with NumPy's header and matching checksums."""
         stream = io.BytesIO()
         npy.write_array(stream, np.asarray(array), version=(1, 0), allow_pickle=False)
         self.put_bytes(name, stream.getvalue(), array.dtype.str, list(array.shape))
@@ -89,7 +89,7 @@ class Draft:
     def put_bytes(
         self, name: str, content: bytes, dtype: str | None = None, shape: list[int] | None = None
     ) -> None:
-        """Replace the file of an array, and what the manifest says of it."""
+        """Replace the file of an array, and its entry in the manifest."""
         arrays = self.manifest["arrays"]
         file = f"{name}-{self.manifest['generation']:06d}.npy"
         entry = dict(arrays.get(name) or {"file": file, "dtype": dtype, "shape": shape})
@@ -107,13 +107,13 @@ class Draft:
 
 
 def digest(manifest: dict[str, Any]) -> str:
-    """Checksum of a manifest."""
+    """Return the checksum of a manifest."""
     rest = {name: value for name, value in manifest.items() if name != "sha256"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def identity(manifest: dict[str, Any]) -> str:
-    """Hash by which children refer to an artefact."""
+    """Return the hash by which other artefacts refer to this one."""
     arrays = {
         name: [entry["dtype"], entry["shape"], entry["sha256"]]
         for name, entry in manifest["arrays"].items()
@@ -129,7 +129,7 @@ def sign(folder: Path, manifest: dict[str, Any]) -> None:
 
 
 def _signed(entry: dict[str, Any], content: bytes) -> dict[str, Any]:
-    """The entry of an array with right checksums; those of blocks too if it has them."""
+    """Return the entry of an array with matching checksums, including those of its blocks."""
     known = {name: entry[name] for name in ("file", "dtype", "shape")}
     known["sha256"] = hashlib.sha256(content).hexdigest()
     if "blocks" in entry and block_bytes:
@@ -140,7 +140,7 @@ def _signed(entry: dict[str, Any], content: bytes) -> dict[str, Any]:
 
 
 def tell_others(home: Path, folder: Path, old: str) -> None:
-    """Let every other artefact that refers to `old` refer to what the folder holds now."""
+    """Update every artefact that refers to `old` to the new hash of the folder."""
     changed = [(old, _identity_of(folder))]
     for before, after in changed:
         for path in sorted(home.rglob(MANIFEST)):
@@ -156,7 +156,7 @@ def tell_others(home: Path, folder: Path, old: str) -> None:
 
 
 def read_plain(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a folder if it is a plain file with an object in it."""
+    """Return the manifest of a folder; None unless it is a plain file with a JSON object."""
     path = folder / MANIFEST
     try:
         size = path.lstat().st_size if path.is_file() and not path.is_symlink() else _MOST
@@ -292,7 +292,7 @@ def _odd_numbers(draft: Draft) -> Forged | None:
 
 
 def _somewhere(array: np.ndarray, rng: random.Random) -> Any:
-    """An index of one number, or of all."""
+    """Return the index of one number, or of all."""
     if rng.random() < 0.3:
         return ...
     return np.unravel_index(rng.randrange(array.size), array.shape)
@@ -304,7 +304,7 @@ def _many(where: Any) -> str:
 
 @_recipe
 def _out_of_range(draft: Draft) -> Forged | None:
-    """An index beyond the arrays that it points into."""
+    """Replace an index by one beyond the array that it points into."""
     name = draft.pick(*_INDEX, "basis", "opening", "done", "iteration")
     if name is None:
         return None
@@ -349,7 +349,7 @@ def _swapped_arrays(draft: Draft) -> Forged | None:
 
 @_recipe
 def _array_of_another(draft: Draft) -> Forged | None:
-    """An array of the same name from another folder."""
+    """Replace an array by one of the same name from another folder."""
     for folder in draft.rng.sample(draft.others, len(draft.others)):
         manifest = json.loads((folder / MANIFEST).read_bytes())
         names = sorted(set(manifest["arrays"]) & set(draft.names))
@@ -401,7 +401,7 @@ class _Touch:
 
 
 def _header(text: str, version: int = 1, padding: int = 64) -> bytes:
-    """A header of an array file with whatever text."""
+    """Return a header of an array file with any text."""
     length = len(text) + 1
     width = 2 if version == 1 else 4
     total = 8 + width + length
@@ -413,7 +413,7 @@ def _header(text: str, version: int = 1, padding: int = 64) -> bytes:
 
 @_recipe
 def _odd_header(draft: Draft) -> Forged | None:
-    """A header that is not the one that NumPy writes."""
+    """Write a header that differs from NumPy's."""
     name = draft.pick()
     if name is None:
         return None
@@ -479,7 +479,7 @@ def _wrong_size(draft: Draft) -> Forged | None:
 
 
 def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Paths to everything below a value that JSON holds."""
+    """Return paths to everything below a JSON value."""
     if path:
         yield path
     if isinstance(value, dict):
@@ -502,7 +502,7 @@ def _set(manifest: dict[str, Any], path: tuple[Any, ...], value: Any) -> None:
 
 
 def _settings(draft: Draft) -> list[tuple[Any, ...]]:
-    """Paths to what describes the artefact, arrays apart."""
+    """Return paths to the settings of the artefact, without its arrays."""
     names = ("configuration", "info", "timings", "seed", "parents")
     rest = {name: draft.manifest[name] for name in names}
     return list(_leaves(rest))
@@ -516,7 +516,7 @@ def _nested(depth: int) -> Any:
 
 
 def _strange(rng: random.Random, value: Any) -> tuple[Any, str]:
-    """Something of another type or size than a value, and whether a writer could have written it.
+    """Return a value of another type or size, and whether a writer could have written it.
 
     Numbers and texts of the right type may be another valid setting.
     """
@@ -548,13 +548,13 @@ def _strange_setting(draft: Draft) -> Forged | None:
     return Forged("", f"{_name(path)} is {words.strip()}", allowed)
 
 
-_recipe_again = _strange_setting  # the same recipe twice as often: it has the most cases
+_recipe_again = _strange_setting  # listed twice, because this recipe has the most cases
 FORGERIES["strange setting again"] = _recipe_again
 
 
 @_recipe
 def _number_altered(draft: Draft) -> Forged | None:
-    """A number of the configuration, of the certificate or of anything else."""
+    """Change a number of the configuration, of the certificate or of another section."""
     paths = [
         path
         for path in _settings(draft)
@@ -617,7 +617,7 @@ def _other_method(draft: Draft) -> Forged | None:
 
 @_recipe
 def _other_game(draft: Draft) -> Forged | None:
-    """The configuration of another artefact, or rules with other numbers."""
+    """Use the configuration of another artefact, or rules with other numbers."""
     texts = [
         path
         for path in _settings(draft)
@@ -647,7 +647,7 @@ def _other_game(draft: Draft) -> Forged | None:
 
 @_recipe
 def _huge_game(draft: Draft) -> Forged | None:
-    """Rules of a game that no machine can build, or bets that make one of a small game."""
+    """Use rules or bets of a game that is too large for any machine."""
     paths = [path for path in _settings(draft) if isinstance(_at(draft.manifest, path), str)]
     rules = [path for path in paths if "GAMEDEF" in _at(draft.manifest, path)]
     if not rules:
@@ -672,7 +672,7 @@ def _huge_game(draft: Draft) -> Forged | None:
 
 @_recipe
 def _escape_sequences(draft: Draft) -> Forged | None:
-    """Control characters in a text that may be printed."""
+    """Put control characters into a text that may be printed."""
     paths = [path for path in _settings(draft) if isinstance(_at(draft.manifest, path), str)]
     names = [("kind",), ("package_version",), ("written",), ("version",), ("format",)]
     path = draft.rng.choice(paths + names if paths else names)
@@ -682,7 +682,7 @@ def _escape_sequences(draft: Draft) -> Forged | None:
 
 @_recipe
 def _escapes_in_names(draft: Draft) -> Forged | None:
-    """Control characters in the name of an array, of a setting or of a unit."""
+    """Put control characters into the name of an array, of a setting or of a unit."""
     which = draft.rng.randrange(3)
     if which == 0:
         name = draft.pick()
@@ -711,7 +711,7 @@ def _other_kind(draft: Draft) -> Forged | None:
 
 @_recipe
 def _odd_entry(draft: Draft) -> Forged | None:
-    """What the manifest says of an array: names of files, shapes, types."""
+    """Change what the manifest states about an array: file name, shape or type."""
     name = draft.pick()
     if name is None:
         return None
@@ -733,7 +733,7 @@ def _odd_entry(draft: Draft) -> Forged | None:
 
 @_recipe
 def _odd_blocks(draft: Draft) -> Forged | None:
-    """Checksums of blocks, in an artefact that has some or should have none."""
+    """Change checksums of blocks, or add some to an artefact without blocks."""
     name = draft.pick()
     if name is None:
         return None
@@ -774,7 +774,7 @@ def _odd_version(draft: Draft) -> Forged | None:
 
 @_recipe
 def _field_replaced(draft: Draft) -> Forged | None:
-    """A whole section of the manifest."""
+    """Replace a whole section of the manifest."""
     field = draft.rng.choice(sorted(draft.manifest))
     value, words = _strange(draft.rng, None)
     if draft.rng.random() < 0.3:
@@ -799,7 +799,7 @@ def _link(path: Path, target: Path | str) -> None:
 
 
 def _special(draft: Draft, path: Path, what: str) -> str:
-    """Put something that is no plain file in the place of one; what it is now."""
+    """Replace a plain file by something else; return what it is now."""
     content = path.read_bytes() if path.is_file() else b""
     if path.exists():
         path.unlink()
@@ -879,7 +879,7 @@ def _odd_lock(draft: Draft) -> Forged | None:
 
 @_recipe
 def _lock_that_names_files(draft: Draft) -> Forged | None:
-    """A lock that lists files for the next write to remove."""
+    """Write a lock that lists files for the next write to remove."""
     canary = draft.outside / "canary"
     own = [draft.manifest["arrays"][name]["file"] for name in draft.names]
     names = [str(canary), os.path.relpath(canary, draft.folder), "outside-000001.npy", "x/../lock",
@@ -895,7 +895,7 @@ def _lock_that_names_files(draft: Draft) -> Forged | None:
 
 @_recipe
 def _planted_leftover(draft: Draft) -> Forged | None:
-    """A file that looks like the leftovers of a write that did not end."""
+    """Add a file that looks like the leftover of an unfinished write."""
     number = draft.manifest["generation"] + draft.rng.choice([0, 1, 1, 1])
     array = draft.pick() or "x"
     name = draft.rng.choice(
@@ -910,7 +910,7 @@ def _planted_leftover(draft: Draft) -> Forged | None:
 
 @_recipe
 def _odd_manifest_file(draft: Draft) -> Forged | None:
-    """The bytes of the manifest, with the right checksum of what JSON reads from them."""
+    """Change the bytes of the manifest, with a matching checksum of its JSON."""
     draft.sign()
     path = draft.folder / MANIFEST
     text = path.read_text()
@@ -958,7 +958,7 @@ def forge(draft: Draft, number: int) -> Forged:
 
 
 def damage(draft: Draft) -> Forged:
-    """What a bad disk, a bad copy or a careless hand does to one file."""
+    """Damage one file as a bad disk, a bad copy or a careless user would."""
     rng, folder = draft.rng, draft.folder
     files = sorted(path for path in folder.iterdir() if path.is_file())
     path = rng.choice(files)

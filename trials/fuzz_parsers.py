@@ -1,10 +1,10 @@
 """Does any text make a parser of Equilibrist fail otherwise than by an `EquilibristError`?
 
-Every parser is given texts of its own grammar and what chance makes of them: characters cut,
+Every parser receives texts of its own grammar and random changes of them: characters cut,
 doubled, swapped and replaced, pieces of other texts, numbers of thousands of digits, control
-characters, digits and letters of other alphabets, texts a hundred thousand characters long. What
-may come out is a value or an `EquilibristError`. A value with a text form must survive being
-written and read again. An input that takes more than `--slow` seconds of processor time is
+characters, digits and letters of other alphabets, texts a hundred thousand characters long. A
+parser must return a value or raise an `EquilibristError`. A value with a text form must survive
+being written and read again. An input that takes more than `--slow` seconds of processor time is
 reported, one that takes more than `--limit` is stopped, and so is one that waits.
 
 Run: python trials/fuzz_parsers.py [--trials 1000000] [--seed 0] [--seconds 900] [--only range,phh]
@@ -44,18 +44,18 @@ _PATIENCE = 30  # a parser that waits is stopped after this many times the limit
 
 @dataclass(frozen=True)
 class Parser:
-    """One parser: how to make a text for it, how to read it, and what must hold of what is read."""
+    """One parser: how to generate a text, how to parse it, and what must hold for the value."""
 
     name: str
     make: Callable[[Random], Any]  # an input, most often a text of the grammar
     read: Callable[[Any], Any]
-    same: Callable[[Any, Any], bool] | None = None  # whether what was read comes back
-    weight: float = 1.0  # how often it is tried, beside the others
+    same: Callable[[Any, Any], bool] | None = None  # whether the value survives the round trip
+    weight: float = 1.0  # weight among the parsers
 
 
 @dataclass
 class Tally:
-    """What happened to a parser."""
+    """The results of one parser."""
 
     trials: int = 0
     accepted: int = 0
@@ -64,14 +64,14 @@ class Tally:
     slow: list[tuple[float, str]] = field(default_factory=list)
 
     def stray(self, kind: str, given: Any) -> None:
-        """Note an exception that is not ours, or a value that did not come back."""
+        """Record an exception that is not ours, or a value that did not survive the round trip."""
         count, example = self.strays.get(kind, (0, ""))
         text = repr(given)
         self.strays[kind] = count + 1, text if not example or len(text) < len(example) else example
 
 
 class TooSlowError(BaseException):
-    """Raised by the clock; no parser catches it."""
+    """The error that the clock raises; no parser catches it."""
 
 
 # --- random texts ---------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ _ALPHABETS = (
 
 
 def number(rng: Random) -> str:
-    """A number as people write it, or as nobody does."""
+    """Return a number in a usual or an unusual form."""
     kind = rng.random()
     if kind < 0.6:
         return str(rng.randrange(0, 12))
@@ -110,7 +110,7 @@ def number(rng: Random) -> str:
 
 
 def mutate(rng: Random, text: str) -> str:
-    """A text that differs from the given one in one to eight places."""
+    """Return a text that differs from the given one in one to eight places."""
     for _ in range(1 + min(7, int(rng.expovariate(0.7)))):
         size = len(text)
         at = rng.randrange(size + 1)
@@ -143,7 +143,7 @@ def mutate(rng: Random, text: str) -> str:
 
 
 def noise(rng: Random) -> str:
-    """A text of no grammar."""
+    """Return a text without a grammar."""
     if rng.random() < 0.02:
         return rng.choice(_SPECIAL) * rng.choice((1, 100, 5000))
     alphabet = rng.choice(_ALPHABETS)
@@ -151,7 +151,7 @@ def noise(rng: Random) -> str:
 
 
 def texts(grammar: Callable[[Random], str]) -> Callable[[Random], str]:
-    """Texts of a grammar, most of them changed."""
+    """Return a function that makes texts of a grammar, most of them changed."""
 
     def make(rng: Random) -> str:
         kind = rng.random()
@@ -164,7 +164,7 @@ def texts(grammar: Callable[[Random], str]) -> Callable[[Random], str]:
 
 
 def some(rng: Random, item: Callable[[Random], str], between: str, most: int = 5) -> str:
-    """One to `most` items with something between them."""
+    """Return one to `most` items with separators between them."""
     return between.join(item(rng) for _ in range(rng.randint(1, most)))
 
 
@@ -172,18 +172,18 @@ def some(rng: Random, item: Callable[[Random], str], between: str, most: int = 5
 
 
 def card(rng: Random) -> str:
-    """Such as Td."""
+    """Return a card, such as Td."""
     return rng.choice("23456789TJQKA") + rng.choice("cdhs")
 
 
 def cards(rng: Random) -> str:
-    """Different cards, run together or apart."""
+    """Return different cards, with or without spaces."""
     deck = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]
     return rng.choice(("", "", " ")).join(rng.sample(deck, rng.randint(1, 8)))
 
 
 def classes(rng: Random) -> str:
-    """A pair, or suited or offsuit hands."""
+    """Return a pair, or suited or offsuit hands."""
     ranks = "23456789TJQKA"
     high, low = sorted((rng.randrange(13), rng.randrange(13)), reverse=True)
     suffix = rng.choice(("s", "o", "")) if high > low else ""
@@ -191,12 +191,12 @@ def classes(rng: Random) -> str:
 
 
 def header(rng: Random) -> str:
-    """The first line of a log."""
+    """Return the first line of a log."""
     return f"# name/game/hands/seed match {game_name(rng)}.game {number(rng)} {number(rng)}"
 
 
 def range_text(rng: Random) -> str:
-    """Such as QQ+, A5s-A2s, AhKh:0.5."""
+    """Return a range, such as QQ+, A5s-A2s, AhKh:0.5."""
 
     def token(rng: Random) -> str:
         kind = rng.randrange(6)
@@ -215,7 +215,7 @@ def range_text(rng: Random) -> str:
 
 
 def game_name(rng: Random) -> str:
-    """A game of the catalogue."""
+    """Return the name of a game of the catalogue."""
     return rng.choice(_names())
 
 
@@ -228,14 +228,14 @@ def _names() -> tuple[str, ...]:
 
 @functools.cache
 def rules(name: str) -> Any:
-    """The rules of a game."""
+    """Return the rules of a game."""
     from equilibrist.games.catalog import get_game
 
     return get_game(name)
 
 
 def definition(rng: Random) -> str:
-    """A game definition of the catalogue with some numbers changed."""
+    """Return a game definition of the catalogue with some numbers changed."""
     from equilibrist.games.rules import rules_text
 
     lines = rules_text(rules(game_name(rng))).split("\n")
@@ -252,13 +252,13 @@ def definition(rng: Random) -> str:
 
 
 def size(rng: Random) -> str:
-    """One bet size."""
+    """Return one bet size."""
     kind = rng.randrange(5)
     return ("a", "e", f"{number(rng)}e", f"{number(rng)}c", number(rng) + rng.choice("%x"))[kind]
 
 
 def sizes(rng: Random) -> str:
-    """Bet sizes of rounds and seats."""
+    """Return bet sizes of rounds and seats."""
 
     def seat(rng: Random) -> str:
         return some(rng, size, rng.choice((",", ", ")), 3)
@@ -270,17 +270,17 @@ def sizes(rng: Random) -> str:
 
 
 def caps(rng: Random) -> str:
-    """Raise caps."""
+    """Return raise caps."""
     return some(rng, number, rng.choice((" ", ",", ", ")), 5)
 
 
 def rising(rng: Random) -> str:
-    """Numbers of buckets, one per round."""
+    """Return numbers of buckets, one per round."""
     return rng.choice((",", "-")).join(str(2 + 3 * n) for n in range(rng.randint(1, 4)))
 
 
 def betting(rng: Random, game: str | None = None) -> str:
-    """Betting that follows the rules of a game for a while."""
+    """Return betting that follows the rules of a game for a while."""
     from equilibrist.games.betting import Betting
 
     state = Betting.start(rules(game or game_name(rng)))
@@ -303,7 +303,7 @@ def _legal(rng: Random, state: Any) -> Any:
 
 
 def hand(rng: Random, game: str, *, whole: bool = False) -> Any:
-    """A hand of a game, played by chance to its end or not."""
+    """Return a hand of a game, played at random, perhaps to its end."""
     from equilibrist.games.action import Action
     from equilibrist.games.dealing import Dealer
     from equilibrist.games.state import HandState
@@ -322,7 +322,7 @@ def hand(rng: Random, game: str, *, whole: bool = False) -> Any:
 
 
 def state_text(rng: Random) -> tuple[str, str]:
-    """A game, and a line of one of its hands."""
+    """Return a game and a state line of one of its hands."""
     from equilibrist.games.notation import state_line
 
     game = game_name(rng)
@@ -337,7 +337,7 @@ def _record(rng: Random, game: str) -> Any:
 
 
 def log_text(rng: Random) -> tuple[str, str]:
-    """A game, and a line of a log."""
+    """Return a game and a line of a log."""
     from equilibrist.games.records import log_line
 
     game = game_name(rng)
@@ -346,7 +346,7 @@ def log_text(rng: Random) -> tuple[str, str]:
 
 
 def log_lines(rng: Random) -> tuple[str, str]:
-    """A game, and a whole log."""
+    """Return a game and a whole log."""
     from equilibrist.games.match_log import score_line
     from equilibrist.games.records import HandRecord, log_line
 
@@ -369,7 +369,7 @@ def log_lines(rng: Random) -> tuple[str, str]:
 
 
 def history(rng: Random) -> str:
-    """A hand history in PHH."""
+    """Return a hand history in PHH."""
     from equilibrist.games.phh import phh_text
 
     text = phh_text(_record(rng, rng.choice(("holdem-limit", "holdem-nolimit"))))
@@ -385,7 +385,7 @@ def history(rng: Random) -> str:
 
 
 def toml(rng: Random) -> str:
-    """A tournament."""
+    """Return a tournament file."""
     players = ", ".join(f'"{player(rng)}"' for _ in range(rng.randint(1, 4)))
     lines = [
         f'game = "{game_name(rng)}"',
@@ -403,7 +403,7 @@ def toml(rng: Random) -> str:
 
 
 def mix(rng: Random) -> str:
-    """Chances of fold, call and raise."""
+    """Return probabilities of fold, call and raise."""
     fold, call = sorted((rng.randrange(11) / 10, rng.randrange(11) / 10))
     given = [str(fold), repr(call - fold), repr(1 - call)]
     if rng.random() < 0.4:
@@ -412,7 +412,7 @@ def mix(rng: Random) -> str:
 
 
 def player(rng: Random) -> str:
-    """A player with its options."""
+    """Return a player with its options."""
     name = rng.choice(_player_names())
     options = (
         "", "", "0.1,0.6,0.3", "miximix", "first",
@@ -433,12 +433,12 @@ def _player_names() -> tuple[str, ...]:
 
 
 def node(rng: Random) -> str:
-    """A node of the spots below."""
+    """Return a node of the spots below."""
     return rng.choice(_spot().names) if rng.random() < 0.7 else some(rng, size, "", 6)
 
 
 def lock(rng: Random) -> str:
-    """A locked decision."""
+    """Return a locked decision."""
     name = node(rng)
     actions = ("c", size(rng))
     if name in _spot().names:
@@ -456,7 +456,7 @@ def _spot() -> Any:
 
 
 def spot(rng: Random) -> dict[str, Any]:
-    """What a spot is made of."""
+    """Return the arguments of a spot."""
 
     def change(text: str) -> str:
         return mutate(rng, text) if rng.random() < 0.15 else text
@@ -496,11 +496,11 @@ NEWHAND 2 true Ah 9s 0 0 19.992855
 GETACTION 3 0 2 POST:1:Ann POST:2:Bob 3 FOLD CALL RAISE:4:200 19.992855
 HANDOVER 192 -192 0 3 FOLD:Ann REFUND:1:Bob WIN:2:Bob 19.992847
 REQUESTKEYVALUES
-""".splitlines()  # what an engine of Pokerbots says to Ann over two hands
+""".splitlines()  # lines that a Pokerbots engine sends to Ann over two hands
 
 
 def pokerbots_lines(rng: Random) -> list[str]:
-    """What an engine of Pokerbots says over two hands, some lines changed."""
+    """Return the lines of a Pokerbots engine over two hands, some of them changed."""
     lines = list(_ENGINE)
     for _ in range(rng.randrange(3)):
         at = rng.randrange(len(lines))
@@ -511,34 +511,34 @@ def pokerbots_lines(rng: Random) -> list[str]:
 
 
 class Link:
-    """An end of a socket pair, which unlike TCP has no options to set."""
+    """One end of a socket pair, which unlike TCP has no options to set."""
 
     def __init__(self, end: socket.socket) -> None:
         self._end = end
 
     def setsockopt(self, *_: object) -> None:
-        """Set nothing."""
+        """Ignore the option."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._end, name)
 
 
 class Script:
-    """A wire that says what is written down."""
+    """A connection that sends a fixed list of lines."""
 
     def __init__(self, lines: list[str]) -> None:
         self._lines = iter(lines)
 
     def receive(self, seconds: float | None = None) -> str | None:
-        """The next line."""
+        """Return the next line."""
         return next(self._lines, None)
 
     def send(self, line: str, seconds: float | None = None) -> None:
-        """Take an answer."""
+        """Receive an answer."""
 
 
 def acpc_lines(rng: Random) -> tuple[str, list[str]]:
-    """What an ACPC dealer says, a game and lines."""
+    """Return a game and the lines of an ACPC dealer."""
     from equilibrist.games.notation import state_line
 
     game = game_name(rng)
@@ -549,7 +549,7 @@ def acpc_lines(rng: Random) -> tuple[str, list[str]]:
 
 
 def answer(rng: Random) -> tuple[str, int, str]:
-    """A game, a seed of a state, and what an ACPC client answers."""
+    """Return a game, a seed of a state, and the answer of an ACPC client."""
     return game_name(rng), rng.randrange(40), texts(_acpc_answer)(rng)
 
 
@@ -559,7 +559,7 @@ def _acpc_answer(rng: Random) -> str:
 
 @functools.cache
 def _state(game: str, seed: int) -> Any:
-    """A state in which somebody acts."""
+    """Return a state in which a player acts."""
     rng = Random(seed)
     while True:
         state = hand(rng, game)
@@ -568,7 +568,7 @@ def _state(game: str, seed: int) -> Any:
 
 
 def command(rng: Random) -> list[str]:
-    """A command line that takes no time."""
+    """Return a command line that runs quickly."""
     options = {
         "--seed": number, "--threads": number, "--json": None, "--pattern": caps, "--at": number,
         "--ranks": number, "--suits": number, "--ranking": noise, "--max-raises": caps,
@@ -619,7 +619,7 @@ def run_command(words: list[str]) -> int:
 
 @functools.cache
 def _manifest() -> dict[str, Any]:
-    """The manifest of a small artefact."""
+    """Return the manifest of a small artefact."""
     import numpy as np
 
     from equilibrist.storage.artefact import write_artefact
@@ -634,7 +634,7 @@ def _manifest() -> dict[str, Any]:
 
 
 def manifest_text(rng: Random) -> str:
-    """A manifest with other values in it, half of the time with the right checksum."""
+    """Return a manifest with other values, half of the time with a matching checksum."""
     from equilibrist.storage.manifest import digest
 
     manifest = json.loads(json.dumps(_manifest()))
@@ -662,7 +662,7 @@ def manifest_text(rng: Random) -> str:
 
 
 def read_manifest_text(text: str) -> Any:
-    """What a folder's manifest says."""
+    """Read the manifest of a folder with a given text."""
     from equilibrist.storage.manifest import read_manifest
 
     folder = Path("folder")
@@ -672,7 +672,7 @@ def read_manifest_text(text: str) -> Any:
 
 
 def lock_text(rng: Random) -> str:
-    """The lock of a folder."""
+    """Return the text of a folder's lock."""
     from equilibrist.storage.ownership import LockText
 
     others = (noise(rng).encode(errors="replace").decode() for _ in range(rng.randrange(3)))
@@ -685,7 +685,7 @@ def lock_text(rng: Random) -> str:
 
 
 def parsers() -> list[Parser]:
-    """All of them."""
+    """Return all parsers."""
     from equilibrist.bots.open import open_strategy
     from equilibrist.bots.registry import get_bot
     from equilibrist.cards.card import card_name, cards_name, parse_card, parse_cards
@@ -943,7 +943,7 @@ _PLAYED = ("kuhn", "leduc", "holdem-limit", "holdem-nolimit", "discard-holdem")
 
 
 def rng_pattern(rng: Random) -> str:
-    """Cards dealt in each round, not too many."""
+    """Return the number of cards dealt in each round, not too large."""
     return ",".join(str(rng.randrange(0, 4)) for _ in range(rng.randint(1, 4)))
 
 
@@ -965,7 +965,7 @@ def _tree_name(rng: Random, tree: Any) -> str:
 
 
 def _phh_same(_: str, record: Any) -> bool:
-    """Whether a hand comes back from the history that we write of it, if PHH can tell it."""
+    """Return whether a hand survives being written and read as PHH, if PHH can express it."""
     from equilibrist.games.phh import parse_phh, phh_text
 
     try:
@@ -993,7 +993,7 @@ def fuzz(
 
 
 def try_once(parser: Parser, rng: Random, tally: Tally, slow: float, limit: float) -> None:
-    """One input for one parser."""
+    """Give one input to one parser."""
     given = parser.make(rng)
     tally.trials += 1
     start = time.process_time()
@@ -1021,7 +1021,7 @@ def try_once(parser: Parser, rng: Random, tally: Tally, slow: float, limit: floa
 
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
-    """A clock that raises, an empty folder to be in, and a limit on memory."""
+    """Provide a clock that raises, an empty working folder, and a limit on memory."""
 
     def ring(*_: object) -> None:
         raise TooSlowError
@@ -1042,13 +1042,13 @@ def guarded() -> Iterator[None]:
 
 
 def _mapped() -> int:
-    """Bytes of address space in use."""
+    """Return the bytes of address space in use."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     return pages * resource.getpagesize()
 
 
 def report(tallies: dict[str, Tally]) -> str:
-    """A row per parser, then what was wrong, each with its shortest example."""
+    """Print a row per parser, then each failure with its shortest example."""
     lines = [
         f"{'parser':20} {'trials':>9} {'accepted':>9} {'strays':>7} {'slow':>5} {'µs each':>8}"
     ]
@@ -1072,12 +1072,12 @@ def report(tallies: dict[str, Tally]) -> str:
 
 
 def is_clean(tallies: dict[str, Tally]) -> bool:
-    """Whether nothing but values and our own errors came out, in time."""
+    """Return whether every input gave a value or one of our errors, in time."""
     return not any(tally.strays or tally.slow for tally in tallies.values())
 
 
 def main() -> None:
-    """Run by the arguments of the command line."""
+    """Run with the arguments of the command line."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--trials", type=int, default=1_000_000)
     arguments.add_argument("--seed", type=int, default=0)
@@ -1088,7 +1088,7 @@ def main() -> None:
     given = arguments.parse_args()
     chosen = [p for p in parsers() if not given.only or p.name in given.only.split(",")]
     with guarded():
-        for parser in chosen:  # what is built or compiled once is not the time of an input
+        for parser in chosen:  # building and compiling must not count as the time of an input
             for seed in range(20):
                 with contextlib.suppress(Exception):
                     parser.read(parser.make(Random(seed)))

@@ -1,9 +1,9 @@
-"""Kill long commands at any moment, resume them, and compare the end with a run never killed.
+"""Kill long commands at any moment, resume them, and compare the end with a clean run.
 
     python trials/kill_runs.py --trials 500 --seed 1
 
-A trial is one kill. Kills come in chains: a run is killed, resumed, killed again, and at last left
-to its end; then every array must be the one of a clean run, bit for bit. Three ways to choose the
+A trial is one kill. Kills come in chains: a run is killed, resumed, killed again, and finally runs
+to its end; then every array must equal that of a clean run, bit for bit. Three ways to choose the
 moment take turns: at a random time, mostly between the first and the last checkpoint; just after
 something was written; and at the n-th file that is opened, flushed, renamed or removed (the process
 then sends the signal to itself, so that a kill falls between any two steps of a write). Signals are
@@ -15,11 +15,11 @@ What may go wrong:
     refused    the run could not be resumed
     traceback, hang
     exit       INT, TERM or HUP did not end the run with 130, 143 or 129
-    wordless   they did, but nothing was said about what is kept
-    late       nothing was said within a second after the signal
+    wordless   they did, but nothing was printed about what is saved
+    late       nothing was printed within a second after the signal
     deaf       a second signal did not end the process within three seconds
     lost       a log that was there is neither the old one nor a whole new one
-    two owners another process went on with the folder of a run that had not ended
+    two owners another process continued the folder of a run that had not ended
 
 Seconds that a process was ready to run, but waited for a core, do not count: the machine may be
 busy with other work.
@@ -157,7 +157,7 @@ with contextlib.suppress(ConnectionError), socket.create_connection(address) as 
 
 @dataclasses.dataclass
 class Kill:
-    """What one signal did."""
+    """The effect of one signal."""
 
     seed: int
     job: str
@@ -183,12 +183,12 @@ class Injection:
 
     number: int  # of the step of writing at which, from 1
     signal: int
-    again: bool = False  # once more at the next step
+    again: bool = False  # sent again at the next step
 
 
 def acting(arguments: tuple[str, ...], injection: Injection | None, handling: Path,
            counter: Path | None = None) -> Callable[[], None]:  # fmt: skip
-    """An action that runs a command whose writes do not wait for the disk, and may end itself.
+    """Return an action that runs a command without waiting for the disk; it may signal itself.
 
     A killed process loses nothing that it has written, flushed or not. Not waiting makes
     checkpoints cheap and therefore frequent. `handling` is a file that is created when the command
@@ -234,7 +234,7 @@ def acting(arguments: tuple[str, ...], injection: Injection | None, handling: Pa
         os.unlink = os.remove = around(os.unlink)
         os.fsync = around(lambda descriptor: None)
         builtins.open = io.open = opened  # type: ignore[assignment]
-        _signal(signal.SIGINT, signal.default_int_handler)  # if it was ignored when we began
+        _signal(signal.SIGINT, signal.default_int_handler)  # if it was ignored at our start
         try:
             children.command(*arguments, "--json")()
         finally:
@@ -249,7 +249,7 @@ _open, _signal = builtins.open, signal.signal
 
 
 class Child:
-    """A running command, forked from here or a process of its own."""
+    """A running command, forked from this process or a separate one."""
 
     def __init__(
         self, arguments: tuple[str, ...], home: Path, injection: Injection | None, fresh: bool,
@@ -281,7 +281,7 @@ class Child:
             self.pid = children.start(action, self.out, home)
 
     def poll(self) -> bool:
-        """Whether it has ended."""
+        """Return whether it has ended."""
         if self.code is None:
             if self.process is not None:
                 self.code = self.process.poll()
@@ -291,14 +291,14 @@ class Child:
         return self.code is not None
 
     def send(self, number: int) -> bool:
-        """Send a signal; whether it still ran."""
+        """Send a signal; return whether the command was still running."""
         if self.poll():
             return False
         os.kill(self.pid, number)
         return True
 
     def wait(self, seconds: float) -> bool:
-        """Wait for its end; whether it came."""
+        """Wait for its end; return whether it came."""
         until = time.perf_counter() + seconds
         while not self.poll():
             if time.perf_counter() > until:
@@ -307,7 +307,7 @@ class Child:
         return True
 
     def waited(self) -> float:
-        """Seconds that its threads were ready to run, but had no core; 0 if that is not known."""
+        """Return the seconds that its threads waited for a core; 0 if that is not known."""
         waited = 0.0
         for path in Path(f"/proc/{self.pid}/task").glob("*/schedstat"):
             with contextlib.suppress(OSError, ValueError, IndexError):
@@ -315,7 +315,7 @@ class Child:
         return waited
 
     def finish(self) -> int:
-        """Wait for its end, and end it where that does not come; its exit code."""
+        """Wait for its end, or kill it; return its exit code."""
         if not self.wait(_LIMIT):
             self.is_late = True
             self.send(signal.SIGKILL)
@@ -325,12 +325,12 @@ class Child:
 
     @property
     def text(self) -> str:
-        """Standard output."""
+        """Return its standard output."""
         return self.out.read_text(errors="replace")
 
     @property
     def error(self) -> str:
-        """Standard error."""
+        """Return its standard error."""
         return children.error_file(self.out).read_text(errors="replace")
 
 
@@ -339,7 +339,7 @@ class Child:
 
 @dataclasses.dataclass
 class Clean:
-    """A run that nobody killed: its end, how long it took, and when it wrote."""
+    """A run that was not killed: its end, its duration, and when it wrote."""
 
     home: Path
     seconds: float
@@ -350,7 +350,7 @@ class Clean:
 
 
 def writings(home: Path) -> set[tuple[str, int]]:
-    """Manifests of a run, with the times of their writing."""
+    """Return the manifests of a run, with the times at which they were written."""
     found = set()
     for path in (home / OUT).rglob(MANIFEST):
         try:
@@ -361,7 +361,7 @@ def writings(home: Path) -> set[tuple[str, int]]:
 
 
 def clean_run(job: Job, home: Path) -> Clean:
-    """Run a command to its end and note when it writes."""
+    """Run a command to its end and record when it writes."""
     counter = home.parent / f"{home.name}.steps"
     child = Child(job.arguments, home, None, False, counter)
     seen, times = writings(home), []
@@ -398,7 +398,7 @@ def warm(job: Job, home: Path) -> None:
 
 
 def contents(home: Path) -> dict[str, Any]:
-    """What a run wrote, without times: checksums of arrays, settings, traces as rows, the log."""
+    """Return what a run wrote, without times: checksums of arrays, settings, traces, the log."""
     found: dict[str, Any] = {}
     for log in (home / LOG, home / CSV):
         if log.exists():
@@ -417,7 +417,7 @@ def contents(home: Path) -> dict[str, Any]:
 
 
 def differences(clean: dict[str, Any], found: dict[str, Any], *, extra_rows: bool) -> list[str]:
-    """Names of what differs; an interrupted run may have evaluated more often."""
+    """Return the names of differences; an interrupted run may have evaluated more often."""
     wrong = []
     for name in sorted(clean.keys() | found.keys()):
         ours, theirs = found.get(name), clean.get(name)
@@ -441,7 +441,7 @@ class Killer:
         self.has_force = _takes_force()
 
     def home(self, job: Job, name: str) -> Path:
-        """A new folder to run in."""
+        """Create a new folder to run in."""
         home = self.place / name
         shutil.rmtree(home, ignore_errors=True)
         if job.group == "buckets":
@@ -458,7 +458,7 @@ class Killer:
         return home
 
     def _expectation(self) -> Path:
-        """Buckets of Rhode Island hold'em whose counting takes a few seconds."""
+        """Build buckets of Rhode Island hold'em whose joint counts take a few seconds."""
         found = self.place / "expectation"
         if not found.exists():
             arguments = ("abstract", "expectation", "--buckets", "13,130,1300", "--game",
@@ -469,7 +469,7 @@ class Killer:
         return found
 
     def measure(self, job: Job) -> None:
-        """A clean run, after one that compiles whatever is not compiled, and loads it if it may."""
+        """Return a clean run, after a run that compiles and loads the kernels."""
         cold = self.home(job, "cold")
         if job.is_warmed and not job.log:
             warm(job, cold)
@@ -481,7 +481,7 @@ class Killer:
              f"{clean.steps} steps of writing")  # fmt: skip
 
     def chain(self, seed: int, job: Job, kills: int, is_fresh: bool) -> list[Kill]:
-        """Kill a run up to so many times, let it end, and compare."""
+        """Kill a run up to a number of times, let it end, and compare."""
         rng, home = random.Random(seed), self.home(job, f"chain-{seed}")
         clean, found = self.clean[job.name], []
         if job.log:
@@ -528,7 +528,7 @@ class Killer:
     def _leg(
         self, rng: random.Random, seed: int, job: Job, home: Path, is_fresh: bool
     ) -> tuple[Kill | None, Child]:
-        """One run that is killed, unless it ends before."""
+        """Start one run and kill it, unless it ends before."""
         clean = self.clean[job.name]
         name = rng.choice(["KILL", "KILL", "TERM", "INT", "INT", "HUP"])
         number = SIGNALS[name]
@@ -562,7 +562,7 @@ class Killer:
             return None, child
         was_killed = code == -number or (name in EXITS and code == EXITS[name])
         if not sent or (injection is not None and not was_killed and code == 0 and name == "KILL"):
-            return None, child  # it had ended, or never came so far
+            return None, child  # it had ended, or never got to that step
         if injection is not None and code == 0 and "interrupted" not in child.text:
             return None, child
         if injection is None and code == 0 and "interrupted" not in child.text and _is_over(child):
@@ -578,7 +578,7 @@ class Killer:
     def _wait(
         self, rng: random.Random, job: Job, home: Path, child: Child, way: str, is_first: bool
     ) -> None:
-        """Let time pass until the signal is due."""
+        """Wait until the signal is due."""
         clean = self.clean[job.name]
         if clean.handles and rng.random() < 0.95:
             while not child.poll() and not child.handling.exists():
@@ -641,7 +641,7 @@ class Killer:
     ) -> None:  # fmt: skip
         """Find faults with how a run ended."""
         error = child.error
-        # Before the command looks at signals, and after its result is printed, they just end it.
+        # Before the command handles signals, and after it printed its result, a signal ends it.
         clean = self.clean[job.name]
         has_died = kill.code == -SIGNALS[kill.signal]
         is_outside = not kill.is_working or (has_died and _is_over(child))
@@ -668,7 +668,7 @@ class Killer:
                 kill.faults.append("lost")
 
     def two_owners(self, seed: int, job: Job) -> Kill | None:
-        """Begin a run, stop it for a while, and let another go on with its folder meanwhile."""
+        """Start a run, stop it for a while, and let another run try to continue its folder."""
         rng, home = random.Random(seed), self.home(job, f"owners-{seed}")
         clean = self.clean[job.name]
         first = Child(self._arguments(job, home), home, None, False)
@@ -703,7 +703,7 @@ def _is_over(child: Child) -> bool:
 
 
 def _takes_force() -> bool:
-    """Whether `match` can be told to overwrite a log."""
+    """Return whether `match` has an option to overwrite a log."""
     place = Path(tempfile.mkdtemp())
     try:
         return (
@@ -717,7 +717,7 @@ def _takes_force() -> bool:
 
 
 def table(found: list[Kill], by: str) -> str:
-    """Kills and faults by command, or by signal."""
+    """Return a table of kills and faults by command, or by signal."""
     groups: dict[str, list[Kill]] = collections.defaultdict(list)
     for kill in found:
         groups[getattr(kill, by)].append(kill)
@@ -748,7 +748,7 @@ def _child(spec: str) -> None:
 
 
 def main() -> int:
-    """Run the trials; exit code 1 if one failed."""
+    """Run the trials; return exit code 1 if one failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=500, help="kills (default: 500)")
     parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")

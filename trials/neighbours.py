@@ -1,14 +1,14 @@
 """Run the documented commands with other pots, boards, seeds, precisions and thread counts.
 
-A figure in the documents is one case; this script tries the cases beside it and holds each to
-something that no solver can choose:
+A figure in the documents is one case; this script tries the cases beside it and checks what must
+hold for any solver:
 
 - every number in the JSON is finite;
 - both best responses bracket the value of the game, so the brackets of two runs of one game, by any
   method, precision or number of threads, overlap, and contain the known value where there is one;
 - a spot keeps its value when suits are renamed and doubles it when all chips are doubled;
 - `exploit` proves what `solve` and `spot` wrote;
-- players who change seats, or are dealt other cards, win the same within the error of the match.
+- players with other seats or other cards win the same within the error of the match.
 
 Example: python trials/neighbours.py --part spots --seed 1
 """
@@ -40,7 +40,7 @@ SLACK = 2e-5  # of the scale of a value: sums of spots are in float32
 
 
 def answer(*arguments: object) -> dict[str, Any]:
-    """The JSON object that a command prints; raises what a user would call a failure."""
+    """Return the JSON object that a command prints; raise an error if the command fails."""
     output, errors, before = io.StringIO(), io.StringIO(), sys.argv
     sys.argv = ["equilibrist", *map(str, arguments), "--json"]
     try:
@@ -73,13 +73,13 @@ def _check_finite(found: Any, path: str) -> None:
 
 @dataclass
 class Tally:
-    """Cases tried and what went wrong, by part."""
+    """Cases tried and failures, by part."""
 
     trials: dict[str, int] = field(default_factory=dict)
     failures: list[dict[str, str]] = field(default_factory=list)
 
     def attempt(self, part: str, case: str, work: Callable[[], Any]) -> Any:
-        """The result of one case, None where it failed."""
+        """Return the result of one case; None if it failed."""
         self.trials[part] = self.trials.get(part, 0) + 1
         try:
             return work()
@@ -89,7 +89,7 @@ class Tally:
             return None
 
     def agree(self, part: str, case: str, brackets: list[tuple[float, float]]) -> None:
-        """Brackets of one game's value must have a point in common."""
+        """Check that the brackets of one game's value overlap."""
         low, high = max(low for low, _ in brackets), min(high for _, high in brackets)
         scale = max(1.0, *(abs(end) for bracket in brackets for end in bracket))
         self.attempt(part, case, lambda: _overlap(low, high, scale, brackets))
@@ -117,13 +117,13 @@ METHODS = (
 
 
 def game_bracket(found: dict[str, Any], is_player_1_first: bool = False) -> tuple[float, float]:
-    """The first player's value lies between what it gets at least and at most."""
+    """Return the bounds of the first player's value that both best responses prove."""
     one, two = found["best_response"]
     return (-one, two) if is_player_1_first else (-two, one)
 
 
 def try_solve(tally: Tally, draw: random.Random, folder: Path) -> None:
-    """Every method on toy games, against their published values."""
+    """Try every method on toy games, against their published values."""
     cases = itertools.product(
         (("kuhn", KUHN), ("leduc", LEDUC)), METHODS, ("float64", "float32"), (1, 2)
     )
@@ -159,13 +159,13 @@ MENUS = ("--bets 60%,a --raises 2.5x", "--bets a", "--bets 33%,100%", "--limit")
 
 
 def spot_bracket(found: dict[str, Any]) -> tuple[float, float]:
-    """Out of position's share of the pot lies between these, chips."""
+    """Return the bounds of the share of the pot of the seat out of position, in chips."""
     ours, theirs = found["best_response"]
     return found["pot"] - theirs, ours
 
 
 def try_spots(tally: Tally, draw: random.Random, folder: Path) -> None:
-    """Spots of every street with other pots, stacks, menus, bits, methods and threads."""
+    """Try spots of every street with other pots, stacks, menus, bits, methods and threads."""
     for number, (board, oop, ip) in enumerate(SPOTS):
         narrow = "random" not in (oop, ip)
         for menu in draw.sample(MENUS, 3):
@@ -199,11 +199,11 @@ def try_spots(tally: Tally, draw: random.Random, folder: Path) -> None:
 
 
 def _try_symmetry(tally: Tally, spot: list[str], chips: str, rest: list[Any]) -> None:
-    """Suits renamed: the same value. Chips doubled in no-limit: twice the value."""
+    """Check that renaming suits keeps the value and doubling no-limit chips doubles it."""
     renamed = str.maketrans("cdhs", "dhsc")
 
     def suits(text: str) -> str:
-        """Cards like Td become Th; s and o of AKs, AKo stay."""
+        """Rename suits: Td becomes Th; the s and o of AKs and AKo stay."""
         if text == "random":
             return text
         tokens = []
@@ -288,7 +288,7 @@ def try_buckets(tally: Tally, draw: random.Random, folder: Path) -> None:
 
 
 def try_matches(tally: Tally, draw: random.Random, folder: Path) -> None:
-    """Players who change seats or cards win the same within five standard errors."""
+    """Check that players with other seats or cards win the same within five standard errors."""
     pairs = (
         ("holdem-limit", "poki", "always-call"),
         ("holdem-limit", "uniform", "always-raise"),
@@ -315,7 +315,7 @@ def try_matches(tally: Tally, draw: random.Random, folder: Path) -> None:
 
 
 def try_cards(tally: Tally, draw: random.Random, folder: Path) -> None:
-    """Equities of both sides add up to one on every street, and do not depend on suits' names."""
+    """Check that equities of both sides sum to one and do not depend on the names of suits."""
     ranges = ("AA", "QQ+,AKs", "72o", "AhKh", "random", "22+,A2s+:0.5", "T9s-76s")
     boards = ("", "Qh7h2c", "Td9d6hQc", "2c2d7h7s5c", "AhKhQh")
     for one, two, board in itertools.product(ranges, ranges, boards):
@@ -346,12 +346,12 @@ def check(holds: bool, what: str) -> None:
 
 
 def renamed(text: str) -> str:
-    """Cards in other suits: Td becomes Th."""
+    """Return cards in other suits: Td becomes Th."""
     return text.translate(str.maketrans("cdhs", "dhsc"))
 
 
 def try_trees(tally: Tally, draw: random.Random, folder: Path) -> None:
-    """Kinds of nodes add up to all nodes, and lower caps leave fewer."""
+    """Check that kinds of nodes add up to all nodes, and that lower caps leave fewer."""
 
     def size(*words: object) -> int:
         found = answer("tree", *words)
@@ -379,7 +379,7 @@ def try_trees(tally: Tally, draw: random.Random, folder: Path) -> None:
 
 
 def try_indices(tally: Tally, draw: random.Random, folder: Path) -> None:
-    """A deal's index comes back, in other suits too; so does the value of a hand."""
+    """Check that indices of deals and values of hands are the same in other suits."""
 
     def comes_back(pattern: str) -> None:
         size = answer("index", "--pattern", pattern)["size"]
@@ -407,7 +407,7 @@ def try_indices(tally: Tally, draw: random.Random, folder: Path) -> None:
 
 
 def try_samples(tally: Tally, draw: random.Random, folder: Path) -> None:
-    """Equities by chance lie within five standard errors of the exact ones, or of each other."""
+    """Check that sampled equities are within five standard errors of exact or other ones."""
 
     def near(exact: list[str], sampled: list[str]) -> None:
         seeds = [draw.randrange(2**32) for _ in range(2)]
@@ -435,7 +435,7 @@ def try_samples(tally: Tally, draw: random.Random, folder: Path) -> None:
 
 
 def try_solutions(tally: Tally, draw: random.Random, folder: Path) -> None:
-    """What is stored can be shown, verified and compared: rows are distributions."""
+    """Check that stored solutions can be shown, verified and compared."""
 
     def shown(out: Path, node: str, board: str) -> None:
         found = answer("show", out, "--node", node, *(["--board", board] if board else []))
@@ -462,7 +462,7 @@ def try_solutions(tally: Tally, draw: random.Random, folder: Path) -> None:
 
 
 def try_spot_nodes(tally: Tally, draw: random.Random, folder: Path) -> None:
-    """Nodes, runouts, locks and more iterations of stored spots."""
+    """Try nodes, runouts, locks and more iterations of stored spots."""
     spots = (
         ("Td9d6hQc", "QQ+,AK,T9s", "88-22,AQ,JTs", 200, 900, "60%,a", "cr120"),
         ("Qh7d2c5s", "AA,72s,AK", "KK-JJ,A5s", 60, 130, "50%,a", "cr30"),
@@ -489,7 +489,7 @@ def try_spot_nodes(tally: Tally, draw: random.Random, folder: Path) -> None:
 
 
 def _node(found: dict[str, Any]) -> None:
-    """Frequencies and probabilities of each node of a report are distributions."""
+    """Check that frequencies and probabilities of each node of a report are distributions."""
     for node in found.get("runouts") or [found["node"]]:
         if node["frequencies"]:
             check(abs(sum(node["frequencies"]) - 1) < 1e-3, f"frequencies {node['frequencies']}")
@@ -500,7 +500,7 @@ def _node(found: dict[str, Any]) -> None:
 
 
 def _locked(out: Path, node: str) -> None:
-    """A locked decision is taken as often as it was said."""
+    """Check that a locked decision has its given probabilities."""
     actions = answer("spot", out, "--node", node)["node"]["actions"]
     rest = "".join(f"; {action}=0" for action in actions[2:])
     lock = f"{node}: {actions[0]}=0.25{rest}"
@@ -512,7 +512,7 @@ def _locked(out: Path, node: str) -> None:
 
 
 def try_counts(tally: Tally, draw: random.Random, folder: Path) -> None:
-    """Buckets and counts do not depend on threads or on the names of suits."""
+    """Check that buckets and counts do not depend on threads or on the names of suits."""
 
     def same_hash(*words: object) -> None:
         found = [
@@ -562,7 +562,7 @@ def try_counts(tally: Tally, draw: random.Random, folder: Path) -> None:
 
 
 def try_records(tally: Tally, draw: random.Random, folder: Path) -> None:
-    """A match, its log, and the same match over TCP or at a terminal tell the same."""
+    """Check that a match, its log, and the same match over TCP or at a terminal agree."""
 
     def logged(game: str, one: str, two: str, seed: int, suffix: str) -> None:
         log = folder / f"{game}-{one}-{seed}{suffix}"
@@ -607,7 +607,7 @@ def try_records(tally: Tally, draw: random.Random, folder: Path) -> None:
 
 
 def try_tables(tally: Tally, draw: random.Random, folder: Path) -> None:
-    """Over TCP two players win what they win in process; so does a person who always checks."""
+    """Check that results over TCP and at a terminal equal those in process."""
     here = f"{shlex.quote(sys.executable)} -c 'from equilibrist.cli import main; main()'"
 
     def served(game: str, one: str, two: str, seed: int, rest: list[str]) -> None:
@@ -654,7 +654,7 @@ def try_tables(tally: Tally, draw: random.Random, folder: Path) -> None:
 
 
 def try_real_game(tally: Tally, draw: random.Random, folder: Path) -> None:
-    """Some flops of the real game: the same with one thread and two, and computed again."""
+    """Check that flops of the real game are the same with two threads and when recomputed."""
 
     def same(strategy: str, flops: int) -> None:
         found = []
@@ -673,7 +673,7 @@ def try_real_game(tally: Tally, draw: random.Random, folder: Path) -> None:
 
 
 def try_papers(tally: Tally, draw: random.Random, folder: Path) -> None:
-    """The tables of papers with other seeds: matches within their intervals of each other."""
+    """Check that matches of the papers' tables with other seeds are within their intervals."""
     for seed in (0, draw.randrange(2**32)):
         words = ["reproduce", "cfr-plus", "--quick", "--seed", seed]
         tally.attempt("reproduce", " ".join(map(str, words)), lambda w=words: answer(*w))
@@ -714,7 +714,7 @@ PARTS = {
 
 
 def chosen(name: str | None) -> Iterator[tuple[str, Callable[[Tally, random.Random, Path], None]]]:
-    """The parts to run."""
+    """Return the parts to run."""
     yield from ((part, work) for part, work in PARTS.items() if name in (None, part))
 
 

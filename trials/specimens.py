@@ -1,7 +1,7 @@
-"""Genuine folders of every kind of artefact, small, and the commands that open each.
+"""Create small genuine folders of every kind of artefact, and list the readers of each.
 
-They are made by the code that is tried and kept in a cache that is named by a hash of its sources,
-so a second trial of the same code begins at once.
+They are created by the code under trial and stored in a cache that is named by a hash of its
+sources, so a second trial of the same code starts at once.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ END GAMEDEF
 GAMES = {"nine.game": NINE_CARDS, "royal.game": ROYAL_NO_LIMIT, "eight.game": EIGHT_CARDS}
 MIX = "mix:0.1,0.6,0.3"
 
-# Solutions: game, iterations when it was saved, and those to go on to.
+# Solutions: game, iterations when it was saved, and iterations at its end.
 METHODS = {
     "cfr+": ("leduc", 20, 40),
     "dcfr": ("kuhn", 20, 40),
@@ -101,7 +101,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Specimen:
-    """A genuine folder, its surroundings, and who opens it."""
+    """A genuine folder, the folders around it, and its readers."""
 
     name: str
     kind: str
@@ -344,7 +344,7 @@ SPECIMENS = {
 
 
 def prepare() -> None:
-    """Load the package, name the small bots, and shorten what is long for its accuracy only."""
+    """Load the package, register the small bots, and shorten work that only adds accuracy."""
     children.prepare()
     import equilibrist.cli  # noqa: F401, so that no child has to
     from equilibrist.bots.registry import BOTS, Bot, GluedBot
@@ -369,7 +369,7 @@ def prepare() -> None:
 
 
 def check_blocks(large: int, block: int) -> bool:
-    """Let arrays with more bytes than `large` be read by blocks; whether the package has blocks."""
+    """Read arrays with more bytes than `large` by blocks; return whether the package can."""
     from equilibrist.storage import array_file
 
     if not hasattr(array_file, "BLOCK_BYTES"):
@@ -379,7 +379,7 @@ def check_blocks(large: int, block: int) -> bool:
 
 
 def write_often(module: object) -> None:
-    """Let a module that writes flops every ten seconds write them at once, if it can be told."""
+    """Let the module that writes flops every ten seconds write them at once, if possible."""
     for name, value in (("_SOON", -1.0), ("_SHARE", 1e9)):
         if hasattr(module, name):
             setattr(module, name, value)
@@ -389,7 +389,7 @@ def write_often(module: object) -> None:
 
 
 def genuine(names: list[str], say: Callable[[str], None], variant: str = "") -> Path:
-    """The folder of the genuine set, with at least the groups of these specimens."""
+    """Return the folder of the genuine set, with at least the groups of these specimens."""
     home = Path(tempfile.gettempdir()) / f"equilibrist-trials-{os.getuid()}"
     home /= _fingerprint() + variant
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -412,7 +412,7 @@ def genuine(names: list[str], say: Callable[[str], None], variant: str = "") -> 
 
 
 def _fingerprint() -> str:
-    """Twelve hexadecimal digits that change with any source of the package, or with this file."""
+    """Return twelve hexadecimal digits that change with the package's sources and this file."""
     digest = hashlib.sha256(Path(__file__).read_bytes())
     for path in sorted(children.SOURCES.rglob("*.py")):
         digest.update(path.relative_to(children.SOURCES).as_posix().encode())
@@ -426,7 +426,7 @@ def _make(folder: Path, *arguments: str) -> None:
 
 
 def _make_killed(folder: Path, number: int, *arguments: str) -> None:
-    """Run a command that is killed just after it has replaced a manifest so many times."""
+    """Run a command and kill it just after it has replaced a manifest a number of times."""
 
     def act() -> None:
         replace, done = os.replace, []

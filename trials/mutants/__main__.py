@@ -37,7 +37,7 @@ from laboratory import Laboratory, TestMap, read_lines
 from summary import report
 
 ATTEMPTS = 3  # at a mutant on a machine that is busy
-_LATE = re.compile(r"timeout|timed out|deadline", re.IGNORECASE)  # of what a test complains
+_LATE = re.compile(r"timeout|timed out|deadline", re.IGNORECASE)  # in the message of a late test
 
 
 def try_mutant(mutant: Mutant, tests: list[str], lab: Laboratory, chart: TestMap) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _verdict(
         if control == "survived" and taken < _limit(mutant, alone[0], chart, patience) / 3:
             return verdict, test, why
         patience *= 3
-    return "survived", "", "the machine was too busy to tell"
+    return "survived", "", "undecided: the machine was too busy"
 
 
 def _limit(mutant: Mutant, test: str, chart: TestMap, patience: float) -> float:
@@ -174,7 +174,7 @@ def parse_options() -> argparse.Namespace:
     add("--again", action="store_true", help="try the survivors of earlier runs again")
     add("--list", action="store_true", help="print the drawn mutants and stop")
     add("--wanted", type=float, default=0.85, help="least share noticed, at its lower bound")
-    add("--folder", type=Path, default=ROOT / ".mutants", help="where measured times are kept")
+    add("--folder", type=Path, default=ROOT / ".mutants", help="folder for measured times")
     add("--out", type=Path, help="results as JSON lines (FOLDER/results.jsonl)")
     return parser.parse_args()
 

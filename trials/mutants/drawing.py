@@ -1,4 +1,4 @@
-"""Which modules are changed, and the mutants drawn from them."""
+"""Choose the modules to change, and draw mutants from them."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ FILE_SECONDS = 1200.0  # after which the tracing of a test file ends with what i
 
 
 class Laboratory:
-    """Where child processes run: a scratch folder, their environment and the kernel cache."""
+    """The place where child processes run: a scratch folder, environment and kernel cache."""
 
     def __init__(self, folder: Path, memory_gib: float) -> None:
         self.folder = folder
@@ -57,7 +57,7 @@ class Laboratory:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def _kernel_cache(self) -> Path:
-        """Return the folder in which the compiled kernels of the present sources are kept."""
+        """Return the folder in which the compiled kernels of the current sources are stored."""
         program = "import equilibrist.kernels, numba; print(numba.config.CACHE_DIR)"
         path = os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])
         answer = subprocess.run(
@@ -121,7 +121,7 @@ class Laboratory:
 
 
 class TestMap:
-    """What every test takes and calls, kept in the work folder for as long as it is true."""
+    """The seconds and the calls of every test, stored in the work folder while they are valid."""
 
     def __init__(
         self, laboratory: Laboratory, names: Sequence[str], patterns: Sequence[str]

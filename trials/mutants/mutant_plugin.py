@@ -1,4 +1,4 @@
-"""What pytest does in the processes of the runner: run chosen tests in order, or trace them.
+"""The pytest plugin of the runner's processes: run chosen tests in order, or trace them.
 
 Tests are measured in seconds of processor time, which other work on the machine does not lengthen.
 """
@@ -21,7 +21,7 @@ from changed_import import JOB, enter
 def pytest_configure(config: Any) -> None:
     """Register the observer of this process; pytest loads this file as a plugin."""
     if JOB in os.environ:
-        enter()  # again: the import hook of pytest stands before ours since
+        enter()  # again: the import hook of pytest is now before ours
         job = json.loads(Path(os.environ[JOB]).read_text())
         config.pluginmanager.register(_Tracer(job) if job.get("trace") else _Chooser(job))
 

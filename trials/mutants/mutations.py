@@ -176,10 +176,10 @@ class _Finder(ast.NodeVisitor):
     # --- what is left alone ---------------------------------------------------------------------
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """Texts for people."""
+        """Skip formatted texts."""
 
     def visit_Assert(self, node: ast.Assert) -> None:
-        """Hints for the type checker."""
+        """Skip assertions, which are hints for the type checker."""
 
     def visit_keyword(self, node: ast.keyword) -> None:
         if node.arg != "strict":  # of `zip`: an assertion

@@ -1,4 +1,4 @@
-"""What the results of all mutants say: a table by module, the survivors, the share noticed."""
+"""Summarise the results of all mutants: a table by module, survivors, the share noticed."""
 
 from __future__ import annotations
 
