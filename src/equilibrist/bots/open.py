@@ -17,8 +17,7 @@ from equilibrist.models.bucketed import bucket_tree
 from equilibrist.models.game import Floats
 from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.manifest import MANIFEST
-from equilibrist.strategies import quantized
-from equilibrist.strategies import solution as solution
+from equilibrist.strategies import quantized, solution
 from equilibrist.strategies.description import BucketDescription
 from equilibrist.strategies.played import (
     BucketColumns,

@@ -92,9 +92,9 @@ def abstract(
     print(f"{rules.name}: {needed}", file=sys.stderr, flush=True)
     prepare_kernels(threads, *_KERNELS)
     start = time.perf_counter()
+    unfinished = checkpoints.UnfinishedFolder
+    keep = unfinished.open(out, wanted) if resume else unfinished(out, wanted)
     with _explain_stop(out):
-        unfinished = checkpoints.UnfinishedFolder
-        keep = unfinished.open(out, wanted) if resume else unfinished(out, wanted)
         found = build(
             recipe, rules, numbers, seed=seed, flops=starts, keep=keep,
             progress=lambda text: print(f"{text} …", file=sys.stderr, flush=True),

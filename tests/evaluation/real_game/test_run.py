@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equilibrist.evaluation import real_game_run as runs
-from equilibrist.evaluation.real_game_names import open_named
+from equilibrist.bots.open import open_strategy
+from equilibrist.evaluation.real_game import run as runs
 from equilibrist.games.catalog import get_game
 from equilibrist.storage.artefact import open_artefact
 
@@ -36,7 +36,7 @@ def test_flops_are_written_from_time_to_time_and_at_the_end(
     monkeypatch.setattr(runs, "_SOON", soon)
     monkeypatch.setattr(runs, "_SHARE", 1e9)  # writing may take all the time
     rules = replace(get_game("holdem-limit"), num_ranks=3, num_suits=3, max_raises=(1, 1, 1, 1))
-    named = open_named("mix:0.1,0.6,0.3", rules)
+    named = open_strategy("mix:0.1,0.6,0.3", rules)
     responses = runs.responses_to(named)
     folder = tmp_path / "response" if has_folder else None
     run = runs.begun(named, responses, folder)
