@@ -30,6 +30,7 @@ from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.spot import Spot
 from equilibrist.play.match import Match, play_match
 from equilibrist.players.catalog import make_player
+from equilibrist.players.own_player import as_player
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.solution_run import Store
@@ -392,33 +393,4 @@ def _player(given: str | Player | TrainedBot, rules: GameRules) -> Player:
         given = given.player
     if isinstance(given, str):
         return make_player(given, rules)
-    is_complete = all(hasattr(given, name) for name in ("name", "act", "told", "reset"))
-    return given if is_complete else _Adapted(given)
-
-
-class _Adapted:
-    """A player from an object that has only `act(view)`."""
-
-    def __init__(self, given: Any) -> None:
-        if not callable(getattr(given, "act", None)):
-            raise InvalidValueError(
-                f"a player is a name, a trained bot or an object with a method act(view), "
-                f"not {type(given).__name__}",
-                value=type(given).__name__,
-            )
-        self._given = given
-        self.name = getattr(given, "name", type(given).__name__)
-
-    def act(self, view: Any) -> Any:
-        """Return the action of the object."""
-        return self._given.act(view)
-
-    def told(self, result: Any) -> None:
-        """Pass on the end of a hand, if the object wants it."""
-        if hasattr(self._given, "told"):
-            self._given.told(result)
-
-    def reset(self, seed: int) -> None:
-        """Pass on a new seed, if the object wants it."""
-        if hasattr(self._given, "reset"):
-            self._given.reset(seed)
+    return as_player(given)

@@ -1,7 +1,8 @@
 """The catalogue of players that can be made by name.
 
-A player's text is its name, or its name, a colon and options: `mix:0.1,0.6,0.3`. A player is made
-for one game; making it raises an error if it cannot play that game.
+A player's text is its name, or its name, a colon and options: `mix:0.1,0.6,0.3`. A class in a file
+is a player too: `mine.py:Careful`. A player is made for one game; making it raises an error if it
+cannot play that game.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from equilibrist.bots.registry import BOTS, Bot, strategy_of
 from equilibrist.catalogue import Catalogue, load_object
 from equilibrist.errors import InvalidValueError, ParseError
 from equilibrist.games.rules import GameRules
+from equilibrist.players.own_player import is_file_text, load_player
 from equilibrist.players.player import Player
 from equilibrist.players.static import Mix, Shove, Uniform
 
@@ -61,6 +63,8 @@ def make_player(text: str, rules: GameRules) -> Player:
         equilibrist.errors.UnknownNameError: no player is called 'always-cal'; did you mean
         always-call or always-fold or always-raise
     """
+    if is_file_text(text):
+        return load_player(text, rules)
     name, colon, options = text.partition(":")
     entry = PLAYERS[name]
     if colon and not entry.options:
