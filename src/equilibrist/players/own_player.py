@@ -89,8 +89,9 @@ def load_player(text: str, rules: GameRules) -> Player:
     found: Any = getattr(module, name, None)
     if not inspect.isclass(found):
         raise InvalidValueError(f"{file} has no class {name}", value=name)
-    takes_rules = bool(inspect.signature(found).parameters)
+    make: Any = found
+    takes_rules = bool(inspect.signature(make).parameters)
     try:
-        return as_player(found(rules) if takes_rules else found())
+        return as_player(make(rules) if takes_rules else make())
     except (TypeError, ValueError) as error:
         raise InvalidValueError(f"{text} cannot be made: {error}", value=text) from error

@@ -161,7 +161,9 @@ def _opening(
 ) -> tuple[Part, GluedBuckets]:
     """Return the strategy of the first round and the columns of the whole strategy."""
     if bot.opening == "call":
-        columns = GluedBuckets(np.zeros(len(buckets.streets.hands), np.int16), buckets)
+        opening = np.full(buckets.streets.num_hands, -1, np.int16)
+        opening[buckets.streets.in_deck] = 0
+        columns = GluedBuckets(opening, buckets)
         return _calls(betting, columns), columns
     solution = Solution.load(folder / OPENING)
     game = game_of(solution)
