@@ -158,7 +158,8 @@ def test_the_paper_is_reproduced_beside_ours(bots, answer, run, monkeypatch, tmp
     for name, settings in {
         "smallbot": {},
         "bigbot": family,
-        "smallbot-stopped": family | {"solution": "solution-stopped", "target": 20.0, "looks": 1},
+        "smallbot-stopped": family
+        | {"solution": "solution-stopped", "target": 20.0, "evaluate_every": 1},
         "smallbot-skill": {**vars(SKILLED), **family},
     }.items():
         monkeypatch.setitem(BOTS, name, Bot(**vars(TINY) | settings | {"name": name}))

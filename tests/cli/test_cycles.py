@@ -121,10 +121,10 @@ def test_the_improved_bot_is_trained_listed_and_played(home, answer):
     [
         (("--to", 3), "ectomynx learns in cycles: use --cycles and --hands, not --to"),
         (("--cycles", 0), "the number of cycles is at least 1, not 0"),
-        (("--hands", 0), "a cycle has at least one hand"),
-        (("--cleaning", 1), "cleaning is from 0 to 1"),
+        (("--hands", 0), "a cycle needs at least one hand"),
+        (("--cleaning", 1), "cleaning must be from 0 to 1"),
         (("--update", "regret"), "only ectomynx-frc has a choice"),
-        (("--rate", "nan"), "a rate is above zero and finite, not nan"),
+        (("--rate", "nan"), "a rate must be above zero and finite, not nan"),
         (("--force",), "learns in cycles: use --cycles and --hands, not --force"),
     ],
 )

@@ -181,15 +181,19 @@ def test_buckets_whose_clusters_are_known_are_not_searched_again(recipe, tmp_pat
     assert found.save(tmp_path / "a") == whole.save(tmp_path / "b")
 
 
+def small_request(seed):
+    return request(get_game("leduc"), "percentile", [3, 6], seed)
+
+
 def test_parts_on_the_way_are_written_together_and_then_forgotten(tmp_path):
-    keep = UnfinishedFolder(tmp_path / "a", {"seed": 1})
+    keep = UnfinishedFolder(tmp_path / "a", small_request(1))
     keep.add("group0", (np.arange(2),))
     keep._cost = 1e9  # as if the disk were slow
     keep.add("group1", (np.arange(3),))
-    assert UnfinishedFolder.open(tmp_path / "a", {"seed": 1}).load("group1") is None
+    assert UnfinishedFolder.open(tmp_path / "a", small_request(1)).load("group1") is None
     keep._cost = 0.0
     keep.add("group2", (np.arange(4),))
-    again = UnfinishedFolder.open(tmp_path / "a", {"seed": 1})
+    again = UnfinishedFolder.open(tmp_path / "a", small_request(1))
     assert [len(again.load(f"group{n}")[0]) for n in range(3)] == [2, 3, 4]
     again.store("round1", (np.arange(5),))
     assert again.load("group0") is None
@@ -233,16 +237,16 @@ def test_altered_parts_are_not_believed(tmp_path):
 
 def test_parts_are_written_once(tmp_path):
     """Each round adds files and leaves those before alone; a later whole removes them all."""
-    keep = UnfinishedFolder(tmp_path / "a", {"seed": 1})
+    keep = UnfinishedFolder(tmp_path / "a", small_request(1))
     keep.store("round1", (np.arange(3), np.arange(2)))
     first = {path.name for path in (tmp_path / "a").glob("*.npy")}
     keep.store("round2", (np.arange(4),))
     second = {path.name for path in (tmp_path / "a").glob("*.npy")}
     assert first < second
-    again = UnfinishedFolder.open(tmp_path / "a", {"seed": 1})
+    again = UnfinishedFolder.open(tmp_path / "a", small_request(1))
     assert [array.tolist() for array in again.load("round1") or ()] == [[0, 1, 2], [0, 1]]
     with pytest.raises(InvalidValueError, match="another seed"):
-        UnfinishedFolder.open(tmp_path / "a", {"seed": 2})
+        UnfinishedFolder.open(tmp_path / "a", small_request(2))
 
 
 # --- no room --------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ MIX = "mix:0.1,0.6,0.3"
 # Writes after every flop, and is killed just after the third.
 KILLED = """
 import os, signal
-from equilibrist.evaluation import real_game_run as runs
+from equilibrist.evaluation.real_game import run as runs
 runs._SOON, runs._SHARE = -1.0, 1e9
 save, done = runs.save, []
 def save_and_die(*arguments):

@@ -185,7 +185,7 @@ def test_arrays_of_another_form_are_refused(copied, name):
                 OPENERS[name](folder)
             (folder / "manifest.json").write_bytes(manifest)
         forge(folder, "more", numbers)
-        with pytest.raises(StorageError, match="has an array more"):
+        with pytest.raises(StorageError, match="has an unknown array more"):
             OPENERS[name](folder)
         (folder / "manifest.json").write_bytes(manifest)
 

@@ -14,7 +14,6 @@ from equilibrist.evaluation.expectation import (
     expectation,
     fixed_mix,
     head_to_head,
-    mixed_chances,
     pair_value,
 )
 from equilibrist.games.action import action_name
@@ -26,6 +25,7 @@ from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.strategies.description import GameDescription
+from equilibrist.strategies.played import mixed_probabilities
 from equilibrist.strategies.solution import Solution
 
 FOLD, CALL, RAISE = (1, 0, 0), (0, 1, 0), (0, 0, 1)
@@ -101,7 +101,7 @@ def test_several_sizes_share_the_probability_of_raising():
     tree = BettingTree.build(rules, BetMenu.parse("50%,100%,a"), last_round=0)
     kinds = [action_name(tree.action(child))[0] for child in tree.children(0)]
     assert kinds == ["f", "c", "r", "r", "r"]
-    chances = mixed_chances(tree, 0, (0.2, 0.5, 0.3))
+    chances = mixed_probabilities(tree, 0, (0.2, 0.5, 0.3))
     assert chances == pytest.approx([0.2, 0.5, 0.1, 0.1, 0.1])
 
 

@@ -204,7 +204,7 @@ def test_numbers_out_of_range_are_refused_with_the_range(
     change: dict[str, object], limits: str
 ) -> None:
     with pytest.raises(
-        InvalidValueError, match=f"{next(iter(change))} holds whole numbers {limits}"
+        InvalidValueError, match=f"{next(iter(change))} must contain whole numbers {limits}"
     ):
         replace(get_game("leduc"), **change)  # type: ignore[arg-type]
 

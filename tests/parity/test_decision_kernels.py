@@ -108,7 +108,7 @@ def test_a_row_that_only_raises_calls_all_chips() -> None:
             assert abs(won) in (0, 200)
     betting = parse_betting(GAME, "r200")
     holes = np.array([parse_cards("7c2d")], np.uint8)
-    found = dict(DecisionPlayer(GAME, raiser).bet_chances(betting, (), holes))
+    found = dict(DecisionPlayer(GAME, raiser).bet_probabilities(betting, (), holes))
     assert {action: share[0] for action, share in found.items()} == {FOLD: 0, CALL: 1}
 
 
@@ -117,7 +117,7 @@ def test_probabilities_of_illegal_actions_go_to_the_others_equally() -> None:
     folds = sum(hands.played(mixed, shover, mix(number)) == -2 for number in range(4000))
     holes = np.array([parse_cards("7c2d")], np.uint8)
     probabilities = dict(
-        DecisionPlayer(GAME, mixed).bet_chances(parse_betting(GAME, "r200"), (), holes)
+        DecisionPlayer(GAME, mixed).bet_probabilities(parse_betting(GAME, "r200"), (), holes)
     )
     assert probabilities[FOLD][0] == pytest.approx(0.165 / 0.813)
     assert folds / 4000 == pytest.approx(0.165 / 0.813, abs=4 * 0.4 / 4000**0.5)

@@ -174,7 +174,7 @@ def test_both_ends_name_the_mistake_of_two_protocols(street, spoken):
         (play_over, "NEWGAME me you 200 2 10 20.0", "it speaks the protocol pokerbots, not acpc"),
         (play_pokerbots, "MATCHSTATE:0:0::5d5c|", "the dealer does not speak pokerbots"),
         (play_over, "MATCHSTATE", "is that the game"),
-        (play_pokerbots, "", "is truncated"),
+        (play_pokerbots, "NEWGAME", "is truncated"),
         (play_over, "\x00\xff" * 3000, "is that the game"),
         (play_pokerbots, "NEWHAND " * 600, "instead of a number"),
     ],

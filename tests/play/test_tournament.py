@@ -48,7 +48,7 @@ def test_instant_runoff_takes_out_the_smallest_bankroll_again_and_again():
         (GOOD.replace("40", '"40"'), "hands must be a whole number"),
         (GOOD + "duplicate = 1\n", "duplicate must be true or false"),
         ("game = \n", "is not TOML"),
-        (GOOD.replace('"always-fold"', "7"), "players is a list of texts"),
+        (GOOD.replace('"always-fold"', "7"), "players must be a list of texts"),
         (GOOD + "seed = " + "9" * 5000 + "\n", "has a number of more digits than can be read"),
         (GOOD + "duplicate = [0x" + "f" * 9999 + "]\n", "true or false, not a huge value"),
         (GOOD + "x = " + "[" * 50_000 + "\n", "nested too deeply"),

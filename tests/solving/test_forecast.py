@@ -59,7 +59,7 @@ def test_times_are_those_that_were_measured_on_one_core():
     """7 ns per number of a plan, 250 Gflop/s of products, 4 ns per action of a spot, 5 packed."""
     rules = get_game("rhode-island")
     found = forecast(rules, BettingTree.build(rules))
-    assert str(found) == "10,827,102 sequences, 578.2 MiB, about 0.0758 s an iteration"
+    assert str(found) == "10,827,102 sequences, 578.2 MiB, about 0.0758 s per iteration"
     seconds = {
         threads: bucket_forecast(
             betting("3 3 3 3"), (20, 800, 4800, 28800), threads=threads

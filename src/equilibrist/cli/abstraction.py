@@ -86,14 +86,14 @@ def abstract(
     flop_names = [cards_name(flop) for flop in starts]
     wanted = checkpoints.request(rules, recipe, numbers, seed, flop_names)
     check_output(out, KIND, resume=resume)
+    unfinished = checkpoints.UnfinishedFolder
+    keep = unfinished.open(out, wanted) if resume else unfinished(out, wanted)
     needed = forecast(rules, recipe, threads or most_threads())
     if not force:
         needed.check(rules.name)
     print(f"{rules.name}: {needed}", file=sys.stderr, flush=True)
     prepare_kernels(threads, *_KERNELS)
     start = time.perf_counter()
-    unfinished = checkpoints.UnfinishedFolder
-    keep = unfinished.open(out, wanted) if resume else unfinished(out, wanted)
     with _explain_stop(out):
         found = build(
             recipe, rules, numbers, seed=seed, flops=starts, keep=keep,
@@ -205,8 +205,8 @@ def joint(
     kernel = "joint.bucket_showdowns" if second is None else "row_groups.add_row_groups"
     prepare_kernels(threads, kernel)
     start = time.perf_counter()
+    so_far = library.Progress.open(out, parents) if resume else None
     with _explain_stop(out):
-        so_far = library.Progress.open(out, parents) if resume else None
         if boards is not None:
             found = library.sampled_joint(first, second, num_boards=boards, seed=seed)
         elif starts:

@@ -157,7 +157,7 @@ def play_over(
     chips: list[int] = []
     comments: list[str] = []
     is_cut_off = False
-    while (line := heard_from(wire, patience, comments)) is not None:
+    while (line := receive_line(wire, patience, comments)) is not None:
         if line.startswith("NEWGAME "):
             raise NetworkError(
                 f"the dealer sends {line[:40]!r}: it speaks the protocol pokerbots, not acpc",
@@ -180,11 +180,11 @@ def play_over(
     return ClientMatch(chips, is_cut_off, *comments)
 
 
-def heard_from(wire: Wire, patience: float, comments: list[str]) -> str | None:
-    """The next line of a dealer, None after the last; `NetworkError` if it is late.
+def receive_line(wire: Wire, patience: float, comments: list[str]) -> str | None:
+    """Return the next line of a dealer, None after the last; raise `NetworkError` if it is late.
 
-    Comments are no such lines, and waiting for one does not become longer by them: the last is kept
-    in `comments`.
+    Comments and empty lines are skipped and do not extend the wait; the last comment is stored in
+    `comments`.
     """
     deadline = time.monotonic() + patience
     try:
@@ -196,7 +196,7 @@ def heard_from(wire: Wire, patience: float, comments: list[str]) -> str | None:
     except NetworkError:
         said = f"nothing but comments such as {comments[0][:200]!r}" if comments else "nothing"
         raise NetworkError(
-            f"the dealer says {said} for {patience:.3g} s; perhaps the other player is missing, "
+            f"the dealer sends {said} for {patience:.3g} s; perhaps the other player is missing, "
             "or the dealer speaks another protocol"
         ) from None
 

@@ -14,7 +14,7 @@ from equilibrist.games.amounts import hand_total
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import Deal, HandState, Swap, board_sizes
-from equilibrist.play.acpc import PATIENCE, ClientMatch, heard_from
+from equilibrist.play.acpc import PATIENCE, ClientMatch, receive_line
 from equilibrist.play.pokerbots import answer_text, check_rules
 from equilibrist.play.wire import Wire
 from equilibrist.players.player import Player, Result, View
@@ -32,7 +32,7 @@ def play_pokerbots(
     chips: list[int] = []
     hand: _Hand | None = None
     comments: list[str] = []  # not Pokerbots, but what our dealers say to a client without a seat
-    while (line := heard_from(wire, patience, comments)) is not None:
+    while (line := receive_line(wire, patience, comments)) is not None:
         words = _Words(line)
         kind = words.text()
         if kind.startswith("MATCHSTATE:"):

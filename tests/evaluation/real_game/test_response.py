@@ -200,7 +200,7 @@ def test_always_call_loses_a_bet_per_round_to_every_favourite(seat):
 
 def test_a_strategy_of_exact_hands_has_no_seat_here(nine_cards):
     strategy = Table.of_game(nine_cards, fixed_mix(nine_cards, (0.1, 0.6, 0.3)))
-    with pytest.raises(InvalidValueError, match="best responses are those of its exact model"):
+    with pytest.raises(InvalidValueError, match="compute best responses in its exact model"):
         strategy.seat(0)
 
 

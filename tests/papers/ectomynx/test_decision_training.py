@@ -132,7 +132,7 @@ def test_arrays_of_other_shapes_are_refused(tmp_path) -> None:
     run = DecisionTraining.begin(TINY)
     run.average = run.average[:10]
     save_training(tmp_path, TINY, run)
-    with pytest.raises(StorageError, match=r"holds average of shape \(10, "):
+    with pytest.raises(StorageError, match=r"has shape \[10, "):
         load_training(tmp_path)
 
 

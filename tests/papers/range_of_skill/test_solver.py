@@ -99,7 +99,7 @@ def test_against_every_pure_strategy_the_response_is_an_equilibrium():
 
 def test_unsolvable_requests_are_refused(monkeypatch):
     restricted = RestrictedGame(matrix_game(ROCK_PAPER_SCISSORS), 0, pure_plans(3)[:2])
-    with pytest.raises(UnknownNameError, match="there are lp, half-oracle, cfr"):
+    with pytest.raises(UnknownNameError, match="methods: lp, half-oracle, cfr"):
         generalized_best_response(restricted, "simplex")
     with pytest.raises(InvalidValueError, match="above zero"):
         generalized_best_response(restricted, accuracy=0)

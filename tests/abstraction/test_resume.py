@@ -18,7 +18,9 @@ def slow_clock(monkeypatch):
 
 def test_the_time_left_is_that_of_the_last_bucket(slow_clock):
     with stopping.on_signals() as stop:
-        parts = resume.kept_series(None, "group", lambda first: ((np.zeros(1),) for _ in range(3)))
+        parts = resume.load_or_compute_series(
+            None, "group", lambda first: ((np.zeros(1),) for _ in range(3))
+        )
         next(parts)
         assert "stopping after this bucket, about 10 s;" in stop.announcement()
 
@@ -31,7 +33,7 @@ def test_the_time_left_is_the_one_that_is_given():
         return (np.zeros(1),)
 
     with stopping.on_signals() as stop:
-        resume.kept(None, "round1", work)
-        resume.kept(None, "pass1-0", work, whole=False, seconds=30.0)
+        resume.load_or_compute(None, "round1", work)
+        resume.load_or_compute(None, "pass1-0", work, whole=False, seconds=30.0)
     assert "stopping after this round;" in said[0]
     assert "stopping after this bucket, about 30 s;" in said[1]
