@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import itertools
 import json
 import os
 import random
@@ -235,18 +236,24 @@ def test_altered_parts_are_not_believed(tmp_path):
         UnfinishedFolder.open(tmp_path / "a", wanted)
 
 
-def test_parts_are_written_once(tmp_path):
-    """Each round adds files and leaves those before alone; a later whole removes them all."""
-    keep = UnfinishedFolder(tmp_path / "a", small_request(1))
-    keep.store("round1", (np.arange(3), np.arange(2)))
-    first = {path.name for path in (tmp_path / "a").glob("*.npy")}
-    keep.store("round2", (np.arange(4),))
-    second = {path.name for path in (tmp_path / "a").glob("*.npy")}
-    assert first < second
-    again = UnfinishedFolder.open(tmp_path / "a", small_request(1))
-    assert [array.tolist() for array in again.load("round1") or ()] == [[0, 1, 2], [0, 1]]
+def test_parts_are_written_once(tmp_path, monkeypatch):
+    """Each round adds files and leaves those before alone."""
+    game, numbers = get_game("rhode-island"), [4, 12, 36]
+    keep = UnfinishedFolder(tmp_path / "a", request(game, "percentile", numbers, 1))
+    files = []
+
+    def store(name, part, write=UnfinishedFolder.store):
+        write(keep, name, part)
+        files.append({path.name for path in (tmp_path / "a").glob("*.npy")})
+
+    monkeypatch.setattr(keep, "store", store)
+    build("percentile", game, numbers, seed=1, keep=keep)
+    assert len(files) >= 2
+    assert all(before < after for before, after in itertools.pairwise(files))
+    again = UnfinishedFolder.open(tmp_path / "a", request(game, "percentile", numbers, 1))
+    assert again.load("round1") is not None
     with pytest.raises(InvalidValueError, match="another seed"):
-        UnfinishedFolder.open(tmp_path / "a", small_request(2))
+        UnfinishedFolder.open(tmp_path / "a", request(game, "percentile", numbers, 2))
 
 
 # --- no room --------------------------------------------------------------------------------------

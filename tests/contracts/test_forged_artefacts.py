@@ -147,7 +147,7 @@ def forgeries(array):
     if array.ndim:
         yield array[:-1]
         yield np.concatenate([array, array[-1:]])
-    if array.dtype.kind == "f":
+    if array.dtype.kind == "f" and array.size:
         for number in (np.nan, np.inf):
             bad = array.copy()
             bad.reshape(-1)[-1] = number

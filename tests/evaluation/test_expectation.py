@@ -149,7 +149,7 @@ def test_a_plan_may_miss_by_a_ten_thousandth():
     first[-1] = 1e-4
     assert pair_value(game, (first, second)) == pair_value(game, fixed_mix(game, RAISE))
     first[-1] = 1.01e-4
-    with pytest.raises(InvalidValueError, match="player 0's array is no realization plan"):
+    with pytest.raises(InvalidValueError, match="player 0's array is not a realization plan"):
         pair_value(game, (first, second))
 
 
