@@ -6,7 +6,8 @@ hold for any solver:
 - every number in the JSON is finite;
 - both best responses bracket the value of the game, so the brackets of two runs of one game, by any
   method, precision or number of threads, overlap, and contain the known value where there is one;
-- a spot keeps its value when suits are renamed and doubles it when all chips are doubled;
+- a spot keeps its numbers when suits are renamed, exactly in the first iteration and within its
+  bracket later, and doubles its value when all chips are doubled;
 - `exploit` proves what `solve` and `spot` wrote;
 - players with other seats or other cards win the same within the error of the match.
 
@@ -220,10 +221,16 @@ def _try_symmetry(tally: Tally, spot: list[str], chips: str, rest: list[Any]) ->
     case = " ".join([*turned, chips])
 
     def compare() -> None:
-        plain, other = (answer(*s, *chips.split(), *rest) for s in (spot, turned))
+        # Equal regrets tie, and rounding breaks ties in another order of suits otherwise: from the
+        # third iteration on plans differ, also in float64. Before, all numbers are the same.
+        plain, other = (answer(*s, *chips.split(), "--iterations", 1) for s in (spot, turned))
         for name in ("value", "exploitability"):
-            if abs(plain[name] - other[name]) > 1e-3 * max(1.0, plain["pot"]):
+            if abs(plain[name] - other[name]) > SLACK * max(1.0, abs(plain[name])):
                 raise AssertionError(f"{name} {plain[name]} became {other[name]}")
+        later = [answer(*s, *chips.split(), *rest) for s in (spot, turned)]
+        brackets = [spot_bracket(found) for found in later]
+        low, high = max(low for low, _ in brackets), min(high for _, high in brackets)
+        _overlap(low, high, max(1.0, *(abs(end) for both in brackets for end in both)), brackets)
 
     tally.attempt("suits renamed", case, compare)
     if "--limit" in spot or "33%,100%" in spot:
