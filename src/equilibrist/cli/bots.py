@@ -56,8 +56,9 @@ def train(
     Example: equilibrist train smallbot
     """
     from equilibrist.cli import self_taught
+    from equilibrist.storage.ownership import owned
     from equilibrist.storage.stopping import Stopped
-    from equilibrist.strategies.bots import SELF_TAUGHT
+    from equilibrist.strategies.bots import SELF_TAUGHT, get_bot
 
     wishes = self_taught.Wishes(cycles, hands, rate, cleaning, update)
     if bot in SELF_TAUGHT:
@@ -67,8 +68,10 @@ def train(
         return
     options = {f"--{name}": wish for name, wish in wishes._asdict().items()}
     _refuse(bot, options, "is solved to a target: --to, --seconds")
+    given: dict[str, Any] = {"to": to, "seconds": seconds, "seed": seed, "threads": threads}
     try:
-        _train(bot, out, to=to, seconds=seconds, force=force, json=json, seed=seed, threads=threads)
+        with owned(out or get_bot(bot).folder):  # also between its parts, which it owns one by one
+            _train(bot, out, force=force, json=json, **given)
     except Stopped as stopped:
         if stopped.args != Stopped().args:  # it says already how to go on
             raise

@@ -128,15 +128,15 @@ def _sized(size: tuple[int, ...], seconds: float) -> Bot:
 
 def _trained(bot: Bot, folder: Path, seconds: float, tell: Tell) -> float:
     """Make a bot, solve it so long, and say how exploitable it is among its buckets, in chips."""
-    tell(f"buckets of {bot.name}", 0.0)
-    buckets = training.make_buckets(load_game(bot.game), bot.recipe, bot.buckets, folder)
-    tell(f"counting deals of {bot.name}", 0.0)
-    training.count_deals(bot, folder, buckets)
 
     def watch(run: Run) -> None:
         tell(f"solving {bot.name}", min(1.0, run.seconds / seconds))
 
-    with owned(folder / bot.solution):
+    with owned(folder), owned(folder / bot.solution):
+        tell(f"buckets of {bot.name}", 0.0)
+        buckets = training.make_buckets(load_game(bot.game), bot.recipe, bot.buckets, folder)
+        tell(f"counting deals of {bot.name}", 0.0)
+        training.count_deals(bot, folder, buckets)
         prepared = training.prepare(bot, folder)
         run = prepared[-1]
         if run is None or run.seconds < seconds:
