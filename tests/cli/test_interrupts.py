@@ -110,6 +110,17 @@ def test_a_folder_is_owned_before_the_responses_are_prepared(answer, tmp_path, m
     assert seen == [True]
 
 
+def test_a_bot_is_owned_between_the_parts_of_its_training(answer, tmp_path, monkeypatch):
+    few = replace(BOTS["gs3-small"], game="royal-holdem", boards=800, buckets=(1, 2, 4, 8))
+    monkeypatch.setitem(BOTS, few.name, few)
+    folder = tmp_path / "bot"
+    seen = owners(monkeypatch, "equilibrist.bots.training.count_deals", folder)
+    later = owners(monkeypatch, "equilibrist.bots.training.prepare", folder)
+    answer("train", few.name, "--to", 500, "--out", folder)
+    assert seen == later == [True]
+    assert not (folder / "lock").exists()
+
+
 def test_bots_that_papers_train_are_owned_while_they_are_solved(tmp_path, monkeypatch):
     few = replace(BOTS["gs3-small"], game="royal-holdem", boards=800)
     monkeypatch.setitem(BOTS, few.name, few)

@@ -177,16 +177,17 @@ def _train_buckets(
     if not options.force:
         needs.check(bot.name)
     report.prepare(bot)
-    seed = options.seed
-    buckets = training.make_buckets(
-        rules, bot.recipe, bot.buckets, folder, seed=seed, say=report.say
-    )
-    if needs.counts is not None:
-        report.say("counting deals")
-    progress = report.progress("counting deals")
-    training.count_deals(bot, folder, buckets, seed=seed, progress=progress)
-    solve_models = load_object(bot.solve_models)
-    return TrainedBot(bot, folder, tuple(solve_models(bot, folder, options, report)))
+    with owned(folder):  # also between its parts, which it owns one by one
+        seed = options.seed
+        buckets = training.make_buckets(
+            rules, bot.recipe, bot.buckets, folder, seed=seed, say=report.say
+        )
+        if needs.counts is not None:
+            report.say("counting deals")
+        progress = report.progress("counting deals")
+        training.count_deals(bot, folder, buckets, seed=seed, progress=progress)
+        solve_models = load_object(bot.solve_models)
+        return TrainedBot(bot, folder, tuple(solve_models(bot, folder, options, report)))
 
 
 def _kinds(bot: Bot) -> dict[str, str]:

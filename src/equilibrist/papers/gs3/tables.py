@@ -134,15 +134,15 @@ def _sized(size: tuple[int, ...], seconds: float) -> Bot:
 
 def _trained(bot: Bot, folder: Path, seconds: float, report: ReportProgress) -> float:
     """Train a bot for some seconds and return its exploitability among its buckets, in chips."""
-    report(f"buckets of {bot.name}", 0.0)
-    buckets = training.make_buckets(load_game(bot.game), bot.recipe, bot.buckets, folder)
-    report(f"counting deals of {bot.name}", 0.0)
-    training.count_deals(bot, folder, buckets)
 
     def watch(run: Run) -> None:
         report(f"solving {bot.name}", min(1.0, run.seconds / seconds))
 
-    with owned(folder / bot.solution):
+    with owned(folder), owned(folder / bot.solution):
+        report(f"buckets of {bot.name}", 0.0)
+        buckets = training.make_buckets(load_game(bot.game), bot.recipe, bot.buckets, folder)
+        report(f"counting deals of {bot.name}", 0.0)
+        training.count_deals(bot, folder, buckets)
         prepared = training.prepare(bot, folder)
         run = prepared[-1]
         if run is None or run.seconds < seconds:
