@@ -48,6 +48,23 @@ def test_a_resumed_run_has_the_same_numbers(kuhn):
     assert [row.iteration for row in both.trace] == [row.iteration for row in whole.trace]
 
 
+def test_a_resumed_run_reaches_its_target_where_a_clean_one_does(kuhn):
+    target = 0.0041  # reached after 33 iterations, but not after 20
+    clean = solve(kuhn, CFR(), target=target)
+    assert [row.iteration for row in clean.trace][-2:] == [20, 50]
+    run = solve(kuhn, CFR(), iterations=33)  # where a signal might have stopped it
+    assert run.evaluation.exploitability < target
+    solve(kuhn, CFR(), target=target, run=run)
+    assert run.outcome is clean.outcome is Outcome.TARGET_REACHED
+    assert int(run.state["iteration"]) == 50
+    for name, array in clean.state.items():
+        np.testing.assert_array_equal(run.state[name], array)
+    # At the end of a budget the target counts, wherever that is.
+    run = solve(kuhn, CFR(), iterations=33, target=target)
+    assert run.outcome is Outcome.TARGET_REACHED
+    assert len(solve(kuhn, CFR(), iterations=33, target=target, run=run).trace) == 6
+
+
 def test_an_interrupted_run_is_saved(kuhn):
     def interrupt(run) -> None:
         if run.trace[-1].iteration >= 10:

@@ -107,6 +107,8 @@ def solve(
     Best responses are computed after 1, 2, 5, 10, 20, 50, … iterations, or after every `every`
     iterations, and at the end. Give `run` to continue an earlier run; `iterations` then counts from
     its start.
+    A run that was stopped between two of these evaluations is evaluated there too, but does not end
+    there if it meets the target: resumed, it ends where a run that was never stopped ends.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -129,7 +131,7 @@ def solve(
     first = evaluator(run)
     limit = np.inf if iterations is None else iterations
     try:
-        while not _is_done(run, limit, target, seconds):
+        while not _is_done(run, limit, target, seconds, every):
             if stopping.is_requested():
                 run.outcome = Outcome.INTERRUPTED
                 break
@@ -295,17 +297,22 @@ def check_finite(state: State) -> None:
             raise InvalidValueError(f"{name} of its state holds {what}", value=name)
 
 
-def _is_done(run: Run, limit: float, target: float | None, seconds: float | None) -> bool:
-    if run.trace and target is not None and run.evaluation.exploitability <= target:
+def _is_done(
+    run: Run, limit: float, target: float | None, seconds: float | None, every: int | None
+) -> bool:
+    iteration = int(run.state["iteration"])
+    is_spent = iteration >= limit or (seconds is not None and run.seconds >= seconds)
+    is_last = is_spent or _has_ended(run.state)
+    is_look = iteration > 0 and next_look(iteration - 1, every) == iteration
+    meets = target is not None and bool(run.trace) and run.evaluation.exploitability <= target
+    if meets and (is_look or is_last):
         run.outcome = Outcome.TARGET_REACHED
         return True
     if _has_ended(run.state):
         broken = bool(run.state.get("breakdown", False))
         run.outcome = Outcome.BROKEN_DOWN if broken else Outcome.FINISHED
         return True
-    if seconds is not None and run.seconds >= seconds:
-        return True
-    return int(run.state["iteration"]) >= limit
+    return is_spent
 
 
 def _has_ended(state: State) -> bool:
