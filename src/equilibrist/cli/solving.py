@@ -200,7 +200,9 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
     """Print the best responses to a solution or a solved spot in its own game."""
     from equilibrist.cli import runs
     from equilibrist.solving.certificate import check
+    from equilibrist.storage.artefact import read_identity
 
+    read_identity(folder)  # a folder that cannot be opened is refused before anything is compiled
     prepare_kernels(threads, *_KERNELS)
     proof = check(folder)
     game, found = proof.game, proof.found
