@@ -1,6 +1,6 @@
 """Catalogues: entries that are chosen by name, built in or added by other packages.
 
-Games, methods, recipes, players and bots are each one catalogue. An entry has a name and a one-line
+Games, methods, recipes and players are each one catalogue. An entry has a name and a one-line
 summary; its code is given by an import path as text, such as
 "equilibrist.solving.excessive_gap:ExcessiveGap", and is imported when it is first used. So a layer
 can list what the layers above it provide, and listing imports nothing.

@@ -46,7 +46,7 @@ def run(capsys, monkeypatch):
 
 
 def killed(command: tuple[str, ...], out: Path, kills: int, seed: int) -> set[str]:
-    """Run a command to its end, killed so often at random; hashes of what runs that ended wrote.
+    """Run a command to its end, killed at random `kills` times; return the hashes that it wrote.
 
     Every other time the kill falls just after something was written, within a fiftieth of a second;
     else at any moment of the time that a run takes. A run that ends before it is killed is

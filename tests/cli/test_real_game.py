@@ -103,7 +103,7 @@ def test_the_first_flop_says_how_long_it_takes(run, game, tmp_path, monkeypatch)
 
 
 def stop_after(monkeypatch, flops):
-    """Ask the run to stop when so many flops are done."""
+    """Ask the run to stop after this number of flops."""
     flop_values, done = runs.flop_values, []
 
     def slow(*arguments):

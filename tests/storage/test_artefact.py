@@ -199,7 +199,7 @@ def write_on(k):
         k += 1
         write(k, 50_000)
 
-if step:  # die at every so many lines of a first write, and of a write over another
+if step:  # die after every `step` lines of a first write, and of a write over another
     for first in (True, False):
         line = 0
         while True:
