@@ -8,7 +8,8 @@ open it, each in a child process with limits of time and memory. What a reader m
 
     refused    exit code 2 (library: `EquilibristError`) and one sentence
     same       it accepts the folder, and its results are those of the genuine one
-    reported   `exploit` says that the numbers do not match their certificate
+    reported   `exploit` says that the numbers do not match their certificate, or `bots` names the
+               problem of the folder
     other      another result, from a forgery that may be another valid artefact
 
 and what it may not:
@@ -183,9 +184,14 @@ class Genuine:
             self._known[key] = {
                 path: value
                 for path, value in first.items()
-                if second.get(path, ...) == value and "seconds" not in path
+                if second.get(path, ...) == value and not _is_incidental(path)
             }
         return self._known[key]
+
+
+def _is_incidental(path: str) -> bool:
+    """Return whether a leaf is no result: a duration, or the size of a folder on the disk."""
+    return "seconds" in path or path.endswith(".bytes")
 
 
 def _result(ending: children.Ending) -> dict[str, Any]:
@@ -224,6 +230,8 @@ def judge(
         return "not finite"
     if reader.name.startswith("exploit") and ending.code == 1 and found.get(".matches") is False:
         return "reported"
+    if reader.name == "bots" and _names_a_problem(found, genuine):
+        return "reported"
     if found.get(".matches") is True and not _matches(found.get(".exploitability"), stated):
         return "silent"
     is_same = all(
@@ -233,12 +241,23 @@ def judge(
     )
     if ending.code not in (0, genuine["exit code"]):
         return "exit"
-    if is_same:
-        return "accepted" if forged.allowed == FORBIDDEN else "same"
+    if is_same:  # `bots` lists what manifests state, and opens no large array
+        is_wrong = forged.allowed == FORBIDDEN and reader.name != "bots"
+        return "accepted" if is_wrong else "same"
     if is_damage:
         return "silent"
     # `verify` checks only checksums, and those match.
     return "other" if forged.allowed == ANY or reader.name == "verify" else "accepted"
+
+
+def _names_a_problem(found: dict[str, Any], genuine: dict[str, Any]) -> bool:
+    """Return whether the list of bots names a problem, or says that a bot is not trained."""
+    return any(
+        genuine.get(path) is None if path.endswith(".problem") else genuine.get(path) == "trained"
+        for path, value in found.items()
+        if (path.endswith(".problem") and value is not None)
+        or (path.endswith(".state") and value != "trained")
+    )
 
 
 def _is_control(c: str) -> bool:
@@ -342,6 +361,20 @@ class Trials:
             found.sort(key=lambda reader: not reader.writes)
         return found[: self.options.readers]
 
+    def _is_repaired(self, specimen: Specimen, home: Path) -> bool:
+        """Return whether a folder's files have the genuine bytes again."""
+        genuine, here = self.home / specimen.group / specimen.folder, home / specimen.folder
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            first, second = (
+                {
+                    name: (folder / entry["file"]).read_bytes()
+                    for name, entry in (forgery.read_plain(folder) or {})["arrays"].items()
+                }
+                for folder in (genuine, here)
+            )
+            return first == second
+        return False
+
     def run(self, seed: int) -> list[Verdict]:
         """Run one trial: alter a folder, let readers open it, judge the results."""
         place = self.place / f"trial-{seed}"
@@ -357,6 +390,8 @@ class Trials:
             ending = read(reader, home, specimen.folder, place, self.options.limit, forged.as_text)
             genuine = self.genuine.answers(specimen, reader)
             verdict = judge(ending, genuine, reader, forged, is_damage=is_damage, stated=stated)
+            if verdict == "accepted" and reader.writes and self._is_repaired(specimen, home):
+                verdict = "same"  # it wrote the folder anew from what is beside it
             if snapshot(outside) != before:
                 verdict = "outside"
             tail = "\n".join((ending.error or ending.out).splitlines()[-6:])[-900:]

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import children
 
@@ -118,13 +119,22 @@ def _library(opener: str) -> Reader:
     return Reader(opener.rpartition(":")[2], opener=opener)
 
 
+def open_compact_strategy(folder: Path) -> Any:
+    """Open a stored strategy with its betting and buckets, as everything does that plays it."""
+    from equilibrist.strategies.quantized import CompactStrategy, open_buckets
+
+    strategy = CompactStrategy.open(folder)
+    open_buckets(strategy)
+    return strategy
+
+
 VERIFY = _command("verify", "verify", HERE)
 OPEN_SOLUTION = _library("equilibrist.strategies.solution:Solution.load")
 OPEN_SPOT = _library("equilibrist.solving.spot_run:SolvedSpot.open")
 OPEN_BUCKETS = _library("equilibrist.abstraction.buckets:Abstraction.open")
 OPEN_COUNTS = _library("equilibrist.abstraction.joint_counts:Joint.open")
 OPEN_ENDS = _library("equilibrist.models.endings:PlayedOut.open")
-OPEN_STRATEGY = _library("equilibrist.strategies.quantized:CompactStrategy.open")
+OPEN_STRATEGY = _library("specimens:open_compact_strategy")
 
 
 def _solution(method: str) -> Specimen:

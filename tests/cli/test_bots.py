@@ -260,6 +260,16 @@ def test_buckets_that_changed_under_a_strategy_are_named_everywhere(bots, run, a
     assert "tiny: " in run("bots").stdout.splitlines()[-1]
 
 
+def test_a_folder_that_cannot_be_read_does_not_hide_the_other_bots(bots, run, answer):
+    answer("train", "tiny")
+    (bots / "tiny/solution/manifest.json").write_text("{")
+    row = listed(answer)
+    assert (row["state"], row["trained"]) == ("unreadable", False)
+    assert "manifest.json" in row["problem"]
+    assert listed(answer, "smallbot")["state"] == "not trained"
+    assert "tiny: " in run("bots").stdout.splitlines()[-1]
+
+
 def test_counts_that_changed_under_a_strategy_are_named(bots, run, answer):
     answer("train", "tiny")
     counts = open_artefact(bots / "tiny/counts")

@@ -183,7 +183,30 @@ def bots(
 
 
 def _row(bot: Bot, folder: Path) -> dict[str, Any]:
-    """Return the JSON row of a bot: its settings, and its training if there is one."""
+    """Return the JSON row of a bot: its settings, and its training if there is one.
+
+    A folder that cannot be read is a row with its problem; it does not hide the other bots.
+    """
+    from equilibrist.errors import StorageError
+
+    row: dict[str, Any] = {
+        "name": bot.name,
+        "description": bot.description,
+        "paper": bot.paper,
+        "buckets": list(bot.buckets),
+        "boards": bot.boards,
+        "max_raises": bot.max_raises,
+        "minutes": bot.minutes,
+    }
+    try:
+        return row | _trained_part(bot, folder)
+    except StorageError as error:
+        problem = {"folder": str(folder), "problem": str(error)}
+        return row | {"trained": False, "state": "unreadable", **problem}
+
+
+def _trained_part(bot: Bot, folder: Path) -> dict[str, Any]:
+    """Return the part of a bot's row that its folder decides."""
     from equilibrist.bots.registry import BUCKETS, COUNTS, ENDS
     from equilibrist.cli import runs
     from equilibrist.cli.real_game import known_response
@@ -194,36 +217,27 @@ def _row(bot: Bot, folder: Path) -> dict[str, Any]:
 
     solutions = _solutions(bot, folder)
     trained = bool(solutions)
+    row: dict[str, Any] = {"trained": trained, "state": _state(bot, folder, trained)}
+    if not trained:
+        return row
+    found = [read_summary(folder / name) for name in solutions]
+    worst = max(found, key=lambda solution: solution.certificate.exploitability)
     parts = BUCKETS, COUNTS, ENDS, *solutions, bot.strategy
-    row: dict[str, Any] = {
-        "name": bot.name,
-        "description": bot.description,
-        "paper": bot.paper,
-        "buckets": list(bot.buckets),
-        "boards": bot.boards,
-        "max_raises": bot.max_raises,
-        "minutes": bot.minutes,
-        "trained": trained,
-        "state": _state(bot, folder, trained),
+    row |= {
+        "folder": str(folder),
+        "bytes": sum(_size(folder / part) for part in parts),
+        "method": worst.method,
+        "iterations": worst.iterations,
+        "problem": None,
+        **runs.mbb_per_game(load_game(bot.game), worst.certificate),
+        **known_response(bot, folder),
     }
-    if trained:
-        found = [read_summary(folder / name) for name in solutions]
-        worst = max(found, key=lambda solution: solution.certificate.exploitability)
-        row |= {
-            "folder": str(folder),
-            "bytes": sum(_size(folder / part) for part in parts),
-            "method": worst.method,
-            "iterations": worst.iterations,
-            "problem": None,
-            **runs.mbb_per_game(load_game(bot.game), worst.certificate),
-            **known_response(bot, folder),
-        }
-        try:
-            for solution in found:
-                if isinstance(solution.game, BucketDescription):
-                    solution.game.check()
-        except StorageError as changed:
-            row["problem"] = str(changed)
+    try:
+        for solution in found:
+            if isinstance(solution.game, BucketDescription):
+                solution.game.check()
+    except StorageError as changed:
+        row["problem"] = str(changed)
     return row
 
 
