@@ -42,7 +42,7 @@ def change(bot: Bot) -> float:
     solution = Solution.load(bot.folder / bot.solution)
     found = CompactStrategy.open(bot.folder / bot.strategy)
     game = game_of(solution)
-    first, second = (game.realize(p, found.chances[p] / np.float64(SURE)) for p in (0, 1))
+    first, second = (game.realize(p, found.probabilities[p] / np.float64(SURE)) for p in (0, 1))
     chips = evaluate(game, (first, second)).exploitability - solution.certificate.exploitability
     return abs(chips) / unit_chips(RULES)["mbb/g"]
 

@@ -20,7 +20,7 @@ from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.errors import StorageError
 from equilibrist.evaluation.real_game.reference import PublicTree
 from equilibrist.evaluation.real_game.response import Response
-from equilibrist.evaluation.real_game.run import begun, go_on, responses_to, stratified
+from equilibrist.evaluation.real_game.run import open_or_start, responses_to, run_flops, stratified
 from equilibrist.games.catalog import get_game
 
 
@@ -52,12 +52,12 @@ def main() -> None:
             print(missing)
             continue
         responses = responses_to(named)
-        run = begun(named, responses, None)
+        run = open_or_start(named, responses, None)
         chosen = stratified(run.flops, options.flops)
         for response in responses:
             response.turn_values((0, 5, 10, 15))  # compiles
         start = time.perf_counter()
-        go_on(run, responses, chosen, threads=options.threads)
+        run_flops(run, responses, chosen, threads=options.threads)
         seconds = time.perf_counter() - start
         rivers = DealIndexer((3, 1, 1))
         sizes = np.bincount(_flop_of_rivers(rivers), minlength=len(run.flops.boards))

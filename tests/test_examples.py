@@ -33,7 +33,7 @@ def test_the_demo_trains_plays_and_goes_on_from_what_is_there(tmp_path, monkeypa
 
     # What it plays is as exploitable as what was proved.
     game, found = game_of(solution), CompactStrategy.open("bots/smallbot-quick/strategy")
-    first, second = (game.realize(p, found.chances[p] / np.float64(SURE)) for p in (0, 1))
+    first, second = (game.realize(p, found.probabilities[p] / np.float64(SURE)) for p in (0, 1))
     change = evaluate(game, (first, second)).exploitability - solution.certificate.exploitability
     assert abs(change) < 0.0005  # 0.05 mbb/g
 

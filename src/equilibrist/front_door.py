@@ -189,7 +189,7 @@ class SpotNode:
 
         found = self.report
         names = [cards_name(cards) for cards in hand_table()[found.hands].tolist()]
-        columns = [found.weight, found.equity, found.value, *found.chances.T]
+        columns = [found.weight, found.equity, found.value, *found.probabilities.T]
         labels = ("weight", "equity", "value", *found.actions)
         return [
             {"hand": name, **dict(zip(labels, map(float, numbers), strict=True))}
@@ -347,11 +347,11 @@ def exploitability(
     named = open_strategy(strategy)
     rules = named.strategy.tree.rules
     if not is_holdem(rules):
-        return responding.plainly_exploited(named).exploitability
+        return responding.reference_exploited(named).exploitability
     responses = responding.responses_to(named)
-    run = responding.begun(named, responses, None)
+    run = responding.open_or_start(named, responses, None)
     chosen = responding.stratified(run.flops, flops, seed)
-    responding.go_on(run, responses, chosen, threads=threads or most_threads())
+    responding.run_flops(run, responses, chosen, threads=threads or most_threads())
     return responding.exploited(run, responses).exploitability
 
 

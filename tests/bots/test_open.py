@@ -43,8 +43,8 @@ def test_a_named_mix_always_does_what_its_name_says(kind):
     strategy = open_strategy(f"always-{kind}", get_game("leduc")).strategy
     node = strategy.tree.parse("r")
     actions = [chr(strategy.tree.action_kind[child]) for child in strategy.tree.children(node)]
-    chances = strategy.probabilities(node, ())
-    for action, row in zip(actions, chances, strict=True):
+    probabilities = strategy.probabilities(node, ())
+    for action, row in zip(actions, probabilities, strict=True):
         assert (row == (action == kind[0])).all()
 
 
@@ -60,7 +60,7 @@ def test_a_mix_is_of_limit_hold_em_by_default_and_of_no_other_betting():
 def test_a_named_mix_loses_what_it_loses_in_the_exact_model(mix):
     named, game = open_strategy(mix, get_game("kuhn")), exact_game(get_game("kuhn"))
     proof = evaluate(game, fixed_mix(game, named.strategy.mix))
-    found = runs.plainly_exploited(named)
+    found = runs.reference_exploited(named)
     assert found.best_response == pytest.approx(proof.best_response)
     assert found.exploitability == pytest.approx(proof.exploitability)
 
@@ -69,7 +69,7 @@ def test_a_named_mix_loses_what_it_loses_in_the_exact_model(mix):
 def test_a_stored_strategy_loses_what_its_certificate_says(folder, name):
     # The buckets are lossless, so responses in the buckets are those of the real game.
     stated = Solution.load(folder / "solution").certificate
-    found = runs.plainly_exploited(open_strategy(str(folder / name)))
+    found = runs.reference_exploited(open_strategy(str(folder / name)))
     rounding = 1e-12 if name == "solution" else 1e-3  # 16 bits
     assert found.best_response == pytest.approx(stated.best_response, rel=rounding)
 
@@ -98,7 +98,7 @@ def test_what_is_no_strategy_of_buckets_is_refused(folder, tmp_path):
 def test_only_games_of_few_boards_are_walked_plainly(monkeypatch):
     named = open_strategy("always-fold", get_game("kuhn"))
     monkeypatch.setattr(runs, "_MOST_BOARDS", 1)  # the empty one
-    assert runs.plainly_exploited(named).best_response == (1.0, 1.0)
+    assert runs.reference_exploited(named).best_response == (1.0, 1.0)
     monkeypatch.setattr(runs, "_MOST_BOARDS", 0)
     with pytest.raises(InvalidValueError, match="kuhn has up to 1 boards"):
-        runs.plainly_exploited(named)
+        runs.reference_exploited(named)

@@ -374,7 +374,7 @@ def test_a_glued_bot_is_trained_model_by_model_listed_and_played(bots, answer):
     replace(model, plans=(first, model.plans[1])).save(bots / "glued/postflop-rc")
     with pytest.raises(StorageError, match="`equilibrist train glued` to glue these"):
         strategy_of("glued")
-    composing.keep_glued(get_bot("glued"), bots / "glued")
+    composing.save_glued(get_bot("glued"), bots / "glued")
     assert strategy_of("glued").name == "strategy"
 
 

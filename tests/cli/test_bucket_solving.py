@@ -32,7 +32,7 @@ def test_lossless_buckets_have_the_value_of_the_game(answer, buckets, tmp_path):
     assert checked["matches"]
     table = answer("show", tmp_path / "s", "--node", "cc/r")
     assert table["hands"][0] == "bucket 0"
-    assert [sum(chances) for chances in table["probabilities"]] == pytest.approx(
+    assert [sum(probabilities) for probabilities in table["probabilities"]] == pytest.approx(
         [1] * len(table["hands"])
     )
 

@@ -131,7 +131,7 @@ def test_bots_that_papers_train_are_owned_while_they_are_solved(tmp_path, monkey
     assert seen == [True]
     bot = replace(few, buckets=(1, 2, 4, 8), family="1-2-4-8", target=500.0, solution="solution")
     monkeypatch.setattr("equilibrist.bots.registry.HOME", tmp_path)
-    seen = owners(monkeypatch, "equilibrist.bots.training.keep_strategy", bot.folder / "solution")
+    seen = owners(monkeypatch, "equilibrist.bots.training.save_strategy", bot.folder / "solution")
     assert range_of_skill._trained(bot).iterations > 0
     assert seen == [True]
 

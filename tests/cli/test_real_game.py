@@ -166,7 +166,7 @@ def test_verify_computes_flops_of_a_certificate_again(answer, run, game, tmp_pat
     # A certificate whose checksums are right but whose values are not.
     named = open_strategy(MIX, load_game(game))
     responses = runs.responses_to(named)
-    forged = runs.begun(named, responses, out)
+    forged = runs.open_or_start(named, responses, out)
     forged.values[0][:, 0, 168] += 0.1
     runs.save(forged, out)
     result = run("verify", out)

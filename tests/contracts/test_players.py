@@ -27,8 +27,8 @@ class Remote(Player):
     def act(self, view):
         return self.player.act(self.received(view))
 
-    def told(self, result):
-        self.player.told(Result(self.received(result.view), result.chips))
+    def observe(self, result):
+        self.player.observe(Result(self.received(result.view), result.chips))
 
     def reset(self, seed):
         self.player.reset(seed)

@@ -116,9 +116,9 @@ def test_joint_counts(case):
     assert counts.total == total
     np.testing.assert_array_equal(counts.met, counts.met.T)
     np.testing.assert_array_equal(counts.wins, counts.losses.T)
-    chances = marginals(found)[0]
+    probabilities = marginals(found)[0]
     np.testing.assert_allclose(
-        counts.met.sum(axis=1) / counts.total, chances / chances.sum(), atol=1e-15
+        counts.met.sum(axis=1) / counts.total, probabilities / probabilities.sum(), atol=1e-15
     )
 
 

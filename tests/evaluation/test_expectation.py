@@ -101,8 +101,8 @@ def test_several_sizes_share_the_probability_of_raising():
     tree = BettingTree.build(rules, BetMenu.parse("50%,100%,a"), last_round=0)
     kinds = [action_name(tree.action(child))[0] for child in tree.children(0)]
     assert kinds == ["f", "c", "r", "r", "r"]
-    chances = mixed_probabilities(tree, 0, (0.2, 0.5, 0.3))
-    assert chances == pytest.approx([0.2, 0.5, 0.1, 0.1, 0.1])
+    probabilities = mixed_probabilities(tree, 0, (0.2, 0.5, 0.3))
+    assert probabilities == pytest.approx([0.2, 0.5, 0.1, 0.1, 0.1])
 
 
 def test_bucket_strategies_meet_in_buckets_as_they_do_in_the_real_game():

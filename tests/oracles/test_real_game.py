@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from equilibrist.bots.open import open_strategy
-from equilibrist.evaluation.real_game.run import begun, exploited, go_on, responses_to
+from equilibrist.evaluation.real_game.run import exploited, open_or_start, responses_to, run_flops
 
 
 def best_responses(text):
     named = open_strategy(text)
     responses = responses_to(named)
-    run = begun(named, responses, None)
-    go_on(run, responses, np.arange(len(run.flops.boards)), threads=2)
+    run = open_or_start(named, responses, None)
+    run_flops(run, responses, np.arange(len(run.flops.boards)), threads=2)
     return exploited(run, responses).best_response
 
 

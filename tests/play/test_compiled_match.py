@@ -57,7 +57,7 @@ def random_plans(game, seed):
     random = np.random.default_rng(seed)
     plans = []
     for player in (0, 1):
-        noise = random.random(game.lengths[player]) ** 4  # chances of all sizes
+        noise = random.random(game.lengths[player]) ** 4  # probabilities of all sizes
         plans.append(game.realize(player, game.behaviour(player, noise)))
     return tuple(plans)
 
@@ -109,8 +109,8 @@ def chances_of(player, view):
     node = find_node(tree, view.betting)
     if node is None:
         return found | {CALL: 1.0}
-    chances = thresholded(player.strategy.probabilities(node, view), player.threshold)
-    for child, chance in zip(tree.children(node), chances.tolist(), strict=True):
+    probabilities = thresholded(player.strategy.probabilities(node, view), player.threshold)
+    for child, chance in zip(tree.children(node), probabilities.tolist(), strict=True):
         found[tree.action(child)] = chance
     return found
 
@@ -127,10 +127,10 @@ def plain_match(rules, players, deals, seed, run=0, agreed_rounds=0):
             if state.betting.round < agreed_rounds:
                 state = state.apply(CALL)
                 continue
-            chances = chances_of(order[actor], View.of(state, actor))
+            probabilities = chances_of(order[actor], View.of(state, actor))
             word = (word + 0x9E3779B97F4A7C15) & WORD
-            left = (mixed(word) >> 11) / 2**53 * sum(chances.values())
-            for action, chance in chances.items():
+            left = (mixed(word) >> 11) / 2**53 * sum(probabilities.values())
+            for action, chance in probabilities.items():
                 if chance > 0:
                     chosen = action
                     left -= chance

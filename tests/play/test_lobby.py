@@ -15,7 +15,7 @@ from equilibrist.play import acpc, pokerbots_engine
 from equilibrist.play.acpc import VERSION, play_over
 from equilibrist.play.lobby import MOST_WAITING, Lobby
 from equilibrist.play.pokerbots_client import play_pokerbots
-from equilibrist.play.wire import Listener, Stopped, Wire, connect
+from equilibrist.play.wire import Listener, WaitingStopped, Wire, connect
 from equilibrist.players.static import Uniform
 
 GREET = {
@@ -142,7 +142,7 @@ def test_a_crowd_is_not_let_in(street):
 def test_waiting_can_be_stopped(street):
     here = street("acpc")
     here.lobby.should_stop = lambda: True
-    with pytest.raises(Stopped):
+    with pytest.raises(WaitingStopped):
         here.lobby.fill(2)
 
 
@@ -200,7 +200,7 @@ def test_a_wire_stops_waiting_on_request():
     ours, theirs = socket.socketpair()
     start = time.monotonic()
     with theirs, Wire(ours, should_stop=lambda: time.monotonic() > start + 0.15) as wire:
-        with pytest.raises(Stopped):
+        with pytest.raises(WaitingStopped):
             wire.receive()
-        with pytest.raises(Stopped):
+        with pytest.raises(WaitingStopped):
             wire.send("x" * 10_000_000)

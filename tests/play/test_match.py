@@ -33,7 +33,7 @@ class Recorder(Uniform):
         self.name, self.runs = name, []
         super().__init__()
 
-    def told(self, result):
+    def observe(self, result):
         self.runs[-1].append(result)
 
     def reset(self, seed):

@@ -36,7 +36,7 @@ class Remembered(Uniform):
         self.name = name
         super().__init__()
 
-    def told(self, result):
+    def observe(self, result):
         self.results.append(result)
 
     def reset(self, seed):
@@ -92,8 +92,8 @@ def test_a_match_over_tcp_is_logged_as_in_process(serve, game):
 
 
 def test_ectomynx_plays_over_the_protocol_what_it_plays_in_process(serve, monkeypatch):
-    chances = np.random.default_rng(1).random((num_rows(), 4)).astype(np.float32)
-    players = LevelPlayer(SWAPS, name="Ann"), DecisionPlayer(SWAPS, chances, name="Bob")
+    probabilities = np.random.default_rng(1).random((num_rows(), 4)).astype(np.float32)
+    players = LevelPlayer(SWAPS, name="Ann"), DecisionPlayer(SWAPS, probabilities, name="Bob")
     seeds = {}
     for player in players:
         reset = player.reset

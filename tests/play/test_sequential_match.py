@@ -6,7 +6,7 @@ import pytest
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.sequential import MixtureSPRT, SequentialTest
 from equilibrist.games.catalog import get_game
-from equilibrist.play.sequential_match import play_until_sure
+from equilibrist.play.sequential_match import play_sequential_match
 from equilibrist.players.catalog import make_player
 
 LIMIT, LEDUC = get_game("holdem-limit"), get_game("leduc")
@@ -18,7 +18,7 @@ def pair(first, second, game):
 
 def test_a_clear_winner_ends_the_match_early():
     players = pair("always-raise", "mix:0.6,0.4,0", LIMIT)
-    match, test = play_until_sure(LIMIT, players, 100_000, seed=2, runner="auto")
+    match, test = play_sequential_match(LIMIT, players, 100_000, seed=2, runner="auto")
     assert test.is_decided
     assert test.interval[0] > 0
     assert test.decided_at <= match.num_hands < 1.4 * test.decided_at
@@ -29,13 +29,13 @@ def test_a_clear_winner_ends_the_match_early():
 
 
 def test_parts_have_deals_of_their_own_and_both_runs():
-    match, test = play_until_sure(
+    match, test = play_sequential_match(
         LIMIT, pair("uniform", "always-call", LIMIT), 1200, duplicate=True
     )
     assert match.chips.shape == (2, test.num_results)
     parts = match.chips[:, :100], match.chips[:, 100:200]
     assert (parts[0] != parts[1]).any()
-    tables = play_until_sure(
+    tables = play_sequential_match(
         LIMIT, pair("always-call", "always-raise", LIMIT), 600, duplicate=True, runner="tables"
     )[0]
     assert tables.runner == "tables"
@@ -43,7 +43,7 @@ def test_parts_have_deals_of_their_own_and_both_runs():
 
 
 def test_the_last_part_ends_where_hands_do():
-    match, test = play_until_sure(LEDUC, pair("always-call", "always-raise", LEDUC), 777)
+    match, test = play_sequential_match(LEDUC, pair("always-call", "always-raise", LEDUC), 777)
     assert match.num_hands == 777
     assert not test.is_decided
 
@@ -51,22 +51,23 @@ def test_the_last_part_ends_where_hands_do():
 def test_a_match_says_how_far_it_is():
     shares = []
     players = pair("always-call", "always-raise", LIMIT)
-    play_until_sure(LIMIT, players, 400, duplicate=True, watch=shares.append)
+    play_sequential_match(LIMIT, players, 400, duplicate=True, watch=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1
 
 
 def test_wrong_numbers_are_refused_before_the_first_hand():
     with pytest.raises(InvalidValueError, match="even number"):
-        play_until_sure(LIMIT, pair("uniform", "always-call", LIMIT), 7, duplicate=True)
+        play_sequential_match(LIMIT, pair("uniform", "always-call", LIMIT), 7, duplicate=True)
 
 
 def test_equal_players_are_rarely_distinguished():
     # The same mix against itself: decided in no more than 5 % of matches, here 100 of 2,000 hands.
     players = pair("mix:0.1,0.5,0.4", "mix:0.1,0.5,0.4", LEDUC)
     rule = MixtureSPRT(horizon=1000)
-    wrong = [
-        play_until_sure(LEDUC, players, 2000, rule=rule, seed=seed, runner="tables")[1].is_decided
+    tests = [
+        play_sequential_match(LEDUC, players, 2000, rule=rule, seed=seed, runner="tables")[1]
         for seed in range(100)
     ]
+    wrong = [test.is_decided for test in tests]
     assert np.mean(wrong) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100)

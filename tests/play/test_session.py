@@ -16,7 +16,7 @@ from equilibrist.games.state import HandState
 from equilibrist.play.acpc import view_of
 from equilibrist.play.keys import buttons, press, size_keys
 from equilibrist.play.screen import result_line, revealed, story, table_lines
-from equilibrist.play.session import Leave, Person, Sitting, check_form, resumed
+from equilibrist.play.session import Leave, Person, Session, check_form, resumed
 from equilibrist.players.player import Mixing, Result, View
 from equilibrist.players.static import Mix, Uniform
 
@@ -30,7 +30,7 @@ class Learner(Mix):
     def __init__(self):
         super().__init__(0, 1, 0, "learner")
 
-    def told(self, result):
+    def observe(self, result):
         self.results.append(result)
 
     def reset(self, seed):
@@ -43,7 +43,7 @@ def calls(view):
 
 
 def sat(game, player, hands, ask=calls, seed=3):
-    sitting = Sitting(game, player, seed)
+    sitting = Session(game, player, seed)
     for _ in range(hands):
         sitting.play(Person(ask))
     return sitting
@@ -213,11 +213,11 @@ def test_leaving_folds_the_hand():
         raise Leave
 
     person = Person(leaves)
-    sitting = Sitting(LIMIT, Mix(0, 0, 1), 0)
+    sitting = Session(LIMIT, Mix(0, 0, 1), 0)
     record = sitting.play(person)
     assert person.has_left
     assert record.state.betting.text == "rf"
-    swaps = Sitting(SWAPS, Mix(0, 1, 0), 0)
+    swaps = Session(SWAPS, Mix(0, 1, 0), 0)
     assert swaps.play(Person(leaves)).state.betting.text == "cc/kkcc/kkcc/cc"
 
 
@@ -268,9 +268,9 @@ def test_a_player_draws_from_a_seed_as_hard_to_guess_as_that_of_the_deals():
             super().reset(seed)
 
     for number in range(20):
-        Sitting(LIMIT, Noted(0, 1, 0), 2**127 + number)
+        Session(LIMIT, Noted(0, 1, 0), 2**127 + number)
     assert max(seeds).bit_length() > 96
-    Sitting(LIMIT, Noted(0, 1, 0), 3)
+    Session(LIMIT, Noted(0, 1, 0), 3)
     assert seeds[-1] == int(np.random.SeedSequence([3, 0]).generate_state(1)[0])
 
 

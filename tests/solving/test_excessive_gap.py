@@ -21,7 +21,7 @@ from equilibrist.solving.dilated_entropy import (
 )
 from equilibrist.solving.excessive_gap import (
     ExcessiveGap,
-    Outcome,
+    GapOutcome,
     excessive_gap,
     smoothing_bound,
 )
@@ -159,7 +159,7 @@ def test_the_excessive_gap_and_its_bound_hold_at_every_step(name, scheme, centri
         for player in (0, 1):
             assert_feasible(game, player, plans[player], 1e-13)
         egt.step(game, state, 1)
-    assert Outcome.of(state) is Outcome.RUNNING
+    assert GapOutcome.of(state) is GapOutcome.RUNNING
     assert int(state["iteration"]) == 60
 
 
@@ -211,7 +211,7 @@ def test_float32_runs_until_its_precision_and_reports_it():
     state = egt.init(game)
     egt.step(game, state, 2000)
     assert evaluate(game, egt.plans(game, state)).nash_conv < 1e-3
-    assert Outcome.of(state) is not Outcome.RUNNING
+    assert GapOutcome.of(state) is not GapOutcome.RUNNING
     stopped = int(state["iteration"])
     egt.step(game, state, 10)
     assert int(state["iteration"]) == stopped
@@ -221,7 +221,7 @@ def test_a_game_solved_at_the_start_ends_at_precision():
     game, egt = matrix_game([[1, -1], [-1, 1]]), ExcessiveGap()
     state = egt.init(game)
     egt.step(game, state, 10)
-    assert Outcome.of(state) is Outcome.AT_PRECISION
+    assert GapOutcome.of(state) is GapOutcome.AT_PRECISION
     assert evaluate(game, egt.plans(game, state)).nash_conv == 0
 
 
@@ -232,9 +232,9 @@ def test_a_corrupted_state_is_a_breakdown_not_an_answer():
     state["gradient0"][:] = np.nan
     plans = [plan.copy() for plan in egt.plans(game, state)]
     egt.step(game, state, 5)
-    assert Outcome.of(state) is Outcome.BREAKDOWN
+    assert GapOutcome.of(state) is GapOutcome.BREAKDOWN
     assert state["breakdown"]
-    assert "float64" in Outcome.of(state).remedy
+    assert "float64" in GapOutcome.of(state).remedy
     for player in (0, 1):
         np.testing.assert_array_equal(egt.plans(game, state)[player], plans[player])
 

@@ -65,7 +65,7 @@ def test_probabilities_of_a_decision_are_those_of_the_plan_and_sum_to_one(folder
     game = game_of(solution)
     for player in (0, 1):
         behaviour = game.behaviour(player, np.array(solution.plans[player]))
-        probabilities = found.chances[player].astype(np.int64)
+        probabilities = found.probabilities[player].astype(np.int64)
         assert np.abs(probabilities / SURE - behaviour).max() <= WORST + 1e-12
         for cells in decisions(game.trees[player]):
             assert (probabilities[cells].sum(axis=0) == SURE).all()
@@ -76,7 +76,7 @@ def test_actions_are_equally_likely_where_a_plan_is_zero(folder):
     solution = Solution.load(folder / "solution")
     game = game_of(solution)
     nowhere = replace(solution, plans=(np.zeros(game.lengths[0]), solution.plans[1]))
-    found = CompactStrategy.of(nowhere, {}).chances[0].astype(np.int64)
+    found = CompactStrategy.of(nowhere, {}).probabilities[0].astype(np.int64)
     for cells in decisions(game.trees[0]):
         assert np.ptp(found[cells], axis=0).max() <= 1
 
@@ -84,7 +84,7 @@ def test_actions_are_equally_likely_where_a_plan_is_zero(folder):
 def test_a_rounded_strategy_is_as_exploitable(folder):
     solution, found = Solution.load(folder / "solution"), CompactStrategy.open(folder / "strategy")
     game = game_of(solution)
-    first, second = (game.realize(p, found.chances[p] / np.float64(SURE)) for p in (0, 1))
+    first, second = (game.realize(p, found.probabilities[p] / np.float64(SURE)) for p in (0, 1))
     change = evaluate(game, (first, second)).exploitability - solution.certificate.exploitability
     assert abs(change) / unit_chips(RULES)["mbb/g"] < 0.05
 

@@ -45,7 +45,7 @@ def walk(answers, reports, node, hands, sign):
     if betting.kind[v] == 2:
         return sign * betting.spent[v].min()
     report = reports.setdefault(node, answers.at(node))
-    probabilities = report.chances[np.flatnonzero(report.hands == hands[report.player])[0]]
+    probabilities = report.probabilities[np.flatnonzero(report.hands == hands[report.player])[0]]
     return sum(
         probability * walk(answers, reports, node + action, hands, sign)
         for action, probability in zip(report.actions, probabilities, strict=True)
@@ -93,7 +93,7 @@ def test_expectations_add_up_to_the_pot_and_a_fold_is_worth_zero(river):
     assert answered.pot == 60
     # Seat 1 after a check: with seat 0's expectation of checking, the whole pot.
     checked = river.at("c")
-    weight = first.share * first.chances[:, 0]
+    weight = first.share * first.probabilities[:, 0]
     expected = (weight @ first.values[:, 0]) / weight.sum()
     assert checked.mean_value + expected == pytest.approx(spot.pot, abs=1e-6)
 
@@ -134,7 +134,7 @@ def test_runouts_that_differ_by_suits_have_the_same_answers_in_other_suits():
     places = {int(hand): place for place, hand in enumerate(other.hands)}
     moved = [places[renamed(int(hand), swap)] for hand in one.hands]
     assert sorted(moved) == list(range(len(other.hands)))
-    np.testing.assert_array_equal(one.chances, other.chances[moved])
+    np.testing.assert_array_equal(one.probabilities, other.probabilities[moved])
     np.testing.assert_allclose(one.values, other.values[moved], atol=1e-9)
     np.testing.assert_allclose(one.equity, other.equity[moved], atol=1e-9)
     assert any(one.hands != other.hands)
@@ -182,7 +182,7 @@ def test_suits_are_swapped_back_on_every_runout(node):
         assert (one.board, one.actions) == (other.board, other.actions)
         np.testing.assert_array_equal(one.hands, other.hands)
         np.testing.assert_allclose(one.weight, other.weight, atol=1e-12)
-        np.testing.assert_allclose(one.chances, other.chances, atol=1e-9)
+        np.testing.assert_allclose(one.probabilities, other.probabilities, atol=1e-9)
         np.testing.assert_allclose(one.values, other.values, atol=1e-6)
         np.testing.assert_allclose(one.equity, other.equity, atol=1e-9)
 
@@ -192,7 +192,7 @@ def test_runouts_together_have_the_value_of_the_street_before():
     reports = answers.runouts("cc")
     # The value of checking behind for seat 1 is the pot less what seat 0 expects on the river.
     checked = answers.at("c")
-    weight = checked.share * checked.chances[:, 0]
+    weight = checked.share * checked.probabilities[:, 0]
     behind = (weight @ checked.values[:, 0]) / weight.sum()
     met = np.array([runout_weight(answers, report) for report in reports])
     river = np.average([report.mean_value for report in reports], weights=met)
@@ -205,7 +205,7 @@ def runout_weight(answers, report):
     own[report.hands] = report.weight
     other = np.zeros(1326)
     behind = answers.at("c")
-    weights = behind.weight * behind.chances[:, 0]
+    weights = behind.weight * behind.probabilities[:, 0]
     free = ~np.isin(hand_table()[behind.hands], parse_cards(report.board)).any(axis=1)
     other[behind.hands[free]] = weights[free]
     apart = ~(hand_table()[:, None, :, None] == hand_table()[None, :, None, :]).any(axis=(2, 3))

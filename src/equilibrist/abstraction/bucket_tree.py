@@ -20,7 +20,7 @@ from equilibrist.abstraction.streets import Streets
 from equilibrist.games.rules import GameRules
 
 
-class Nested(Protocol):
+class BucketTree(Protocol):
     """Protocol of nested buckets, such as an `Abstraction`."""
 
     @property
@@ -77,7 +77,7 @@ def nest(
 
 
 def sums_over_children(
-    matrix: NDArray[np.float64], first: Nested, second: Nested, last: int = -1
+    matrix: NDArray[np.float64], first: BucketTree, second: BucketTree, last: int = -1
 ) -> list[NDArray[np.float64]]:
     """Return a matrix [K, K'] over both players' buckets and its sums for all earlier rounds.
 
@@ -90,7 +90,7 @@ def sums_over_children(
 
 
 def sum_over_children(
-    matrix: NDArray[np.float64], first: Nested, second: Nested, r: int
+    matrix: NDArray[np.float64], first: BucketTree, second: BucketTree, r: int
 ) -> NDArray[np.float64]:
     """Sum a matrix over both players' buckets of round `r` to those of the previous round."""
     above = column_sums(matrix, second.parents[r], second.num_buckets[r - 1])

@@ -48,7 +48,7 @@ class CountsForecast:
 
 
 @dataclass(frozen=True)
-class Forecast:
+class AbstractionForecast:
     """Table sizes of an abstraction, and the memory and time of building it."""
 
     recipe: str
@@ -69,7 +69,9 @@ class Forecast:
         return f"{hands} hands on boards, {gigabytes(self.bytes)}, about {self.seconds:.0f} s"
 
 
-def forecast(rules: GameRules, recipe: str, threads: int = _MEASURED_THREADS) -> Forecast:
+def forecast(
+    rules: GameRules, recipe: str, threads: int = _MEASURED_THREADS
+) -> AbstractionForecast:
     """Forecast the memory and time of building a recipe of `RECIPES` for a game.
 
     Example:
@@ -83,7 +85,7 @@ def forecast(rules: GameRules, recipe: str, threads: int = _MEASURED_THREADS) ->
     columns = math.comb(_CARDS, rules.num_hole_cards)
     cells = columns * num_boards[-1], columns * (num_boards[-2] if len(num_boards) > 1 else 1)
     nanoseconds = _LAST_NANOSECONDS * cells[0] + RECIPES[recipe].nanoseconds_per_hand * cells[1]
-    return Forecast(
+    return AbstractionForecast(
         recipe=recipe,
         hands=tuple(in_deck * number for number in num_boards),
         bytes=_bytes(recipe, cells),

@@ -23,7 +23,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.abstraction.bucket_tree import Nested
+from equilibrist.abstraction.bucket_tree import BucketTree
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.forecast import NUM_GROUPS, TILED, cell_bytes
 from equilibrist.abstraction.joint_counts_by_board import (
@@ -84,12 +84,12 @@ class Joint:
         parts = (self.wins, self.ties, self.losses)
         return float(sum(part.sum(dtype=np.float64) for part in parts))
 
-    def turned(self) -> Joint:
+    def transposed(self) -> Joint:
         """Return the counts with the players exchanged (transposed)."""
         parts = self.losses.T, self.ties.T, self.wins.T
         return Joint(*parts, self.distance, self.sample, self.flops)
 
-    def check(self, first: Nested, other: Nested) -> None:
+    def check(self, first: BucketTree, other: BucketTree) -> None:
         """Raise `InvalidValueError` if the shape is not that of the two sides' last buckets."""
         if self.wins.shape != (first.num_buckets[-1], other.num_buckets[-1]):
             raise InvalidValueError(
@@ -184,7 +184,7 @@ class Progress:
         arrays, done = artefact.arrays, Fields.configuration(artefact).whole("done", 0, NUM_BLOCKS)
         return Progress(arrays["wins"], arrays["ties"], done, arrays.get("losses"))
 
-    def check(self, first: Nested, other: Nested, *, is_tiled: bool) -> None:
+    def check(self, first: BucketTree, other: BucketTree, *, is_tiled: bool) -> None:
         """Raise `InvalidValueError` if `joint` cannot continue from these counts."""
         shape, has_losses = (first.num_buckets[-1], other.num_buckets[-1]), other is not first
         kinds = "u" if is_tiled else "f"

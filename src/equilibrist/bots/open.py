@@ -24,7 +24,7 @@ from equilibrist.strategies.played import (
     FixedMix,
     IdentifiedStrategy,
     Mix,
-    Table,
+    TableStrategy,
 )
 from equilibrist.strategies.quantized import SURE, CompactStrategy, open_buckets
 from equilibrist.strategies.solution import Solution
@@ -82,7 +82,7 @@ def open_strategy(text: str, rules: GameRules | None = None) -> IdentifiedStrate
     return IdentifiedStrategy(text, table, stored.hash)
 
 
-def table_of(found: Solution | CompactStrategy, name: str) -> Table:
+def table_of(found: Solution | CompactStrategy, name: str) -> TableStrategy:
     """Return a stored strategy of buckets as a strategy of the game with all raises."""
     game = found.game
     if not isinstance(game, BucketDescription):
@@ -100,12 +100,12 @@ def table_of(found: Solution | CompactStrategy, name: str) -> Table:
     behaviour: list[Floats] = []
     for player, tree in enumerate(trees):
         if isinstance(found, CompactStrategy):
-            behaviour.append(found.chances[player] / np.float64(SURE))
+            behaviour.append(found.probabilities[player] / np.float64(SURE))
             continue
         behaviour.append(np.empty(len(found.plans[player])))
         normalize(tree, np.asarray(found.plans[player], np.float64), behaviour[-1])
     real = BettingTree.build(buckets.rules)
-    return Table(real, known, trees, (behaviour[0], behaviour[1]), BucketColumns(buckets))
+    return TableStrategy(real, known, trees, (behaviour[0], behaviour[1]), BucketColumns(buckets))
 
 
 def _parse_mix(text: str) -> Mix:

@@ -209,7 +209,7 @@ def solve_whole_game(
     with owned(folder / bot.solution):
         prepared = training.prepare(bot, folder, seed=options.seed, progress=progress)
         solved = solve_model(bot.solution, bot, prepared, options, report)
-        training.keep_strategy(bot, folder)
+        training.save_strategy(bot, folder)
     return [solved]
 
 

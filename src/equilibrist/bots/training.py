@@ -14,8 +14,12 @@ import numpy as np
 
 from equilibrist.abstraction import joint_counts, resume
 from equilibrist.abstraction.buckets import UNFINISHED, Abstraction
-from equilibrist.abstraction.forecast import CountsForecast, counts_forecast, forecast
-from equilibrist.abstraction.forecast import Forecast as BucketsForecast
+from equilibrist.abstraction.forecast import (
+    AbstractionForecast,
+    CountsForecast,
+    counts_forecast,
+    forecast,
+)
 from equilibrist.abstraction.recipes import build, num_buckets
 from equilibrist.bots.registry import BUCKETS, COUNTS, ENDS, Bot, GluedBot, is_current
 from equilibrist.errors import StorageError
@@ -24,7 +28,7 @@ from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.models import endings
 from equilibrist.models.game import SequenceGame
-from equilibrist.solving.forecast import Forecast, bucket_forecast
+from equilibrist.solving.forecast import SolvingForecast, bucket_forecast
 from equilibrist.solving.leaf_values import play_out
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.solution_run import Store
@@ -45,9 +49,9 @@ Prepared: TypeAlias = tuple[SequenceGame, Solver, Store, Run | None]
 class Needs(NamedTuple):
     """Forecasts of the steps of a training; None for buckets and counts that are finished."""
 
-    buckets: BucketsForecast | None
+    buckets: AbstractionForecast | None
     counts: CountsForecast | None
-    solution: Forecast
+    solution: SolvingForecast
 
     def check(self, name: str) -> None:
         """Raise `InvalidValueError`, with the size that would fit, if a step exceeds memory."""
@@ -208,7 +212,7 @@ def make_ends(
         return out
     buckets, counts = Abstraction.open(folder / BUCKETS), joint_counts.Joint.open(folder / COUNTS)
     with owned(out):
-        found = play_out(buckets, counts, menu, bot.last_round, dtype=bot.dtype, tell=progress)
+        found = play_out(buckets, counts, menu, bot.last_round, dtype=bot.dtype, report=progress)
         found.save(out, parents, max_raises=bot.max_raises, last_round=bot.last_round)
     return out
 
@@ -316,7 +320,7 @@ def run(
     )
 
 
-def keep_strategy(bot: Bot, folder: Path) -> None:
+def save_strategy(bot: Bot, folder: Path) -> None:
     """Write the strategy of a bot's solution, unless it is current or the bot does not use one."""
     strategy, solution = folder / bot.strategy, folder / bot.solution
     if bot.last_round is None and not is_current(strategy):

@@ -112,7 +112,7 @@ def match(
     """
     from equilibrist.games.catalog import load_game
     from equilibrist.play.match import check_match, play_match, play_matches
-    from equilibrist.play.sequential_match import play_until_sure
+    from equilibrist.play.sequential_match import play_sequential_match
     from equilibrist.players.catalog import make_player
     from equilibrist.storage.stopping import Stopped
 
@@ -138,7 +138,7 @@ def match(
     outcome = "finished"
     try:
         if until_sure:
-            found = play_until_sure(rules, pair, hands, **settings)
+            found = play_sequential_match(rules, pair, hands, **settings)
         elif matches > 1:
             found = play_matches(rules, pair, matches, hands, **settings)
         else:

@@ -24,7 +24,7 @@ from equilibrist.errors import InvalidValueError, NetworkError, ParseError, Unkn
 if TYPE_CHECKING:
     from equilibrist.games.rules import GameRules
     from equilibrist.play.lobby import Greeting, Lobby
-    from equilibrist.play.processes import Bot
+    from equilibrist.play.processes import BotProcess
     from equilibrist.play.server import ServedMatch, TimeLimits
     from equilibrist.play.wire import Wire
     from equilibrist.storage.output_file import OutputFile
@@ -76,7 +76,7 @@ def dealer(
     from equilibrist.play.lobby import Lobby
     from equilibrist.play.processes import stopped_at_exit
     from equilibrist.play.server import TimeLimits, check_match
-    from equilibrist.play.wire import Listener, Stopped
+    from equilibrist.play.wire import Listener, WaitingStopped
 
     rules, seats, ports = load_game(game), _names(names), _ports(port)
     check_match(rules, seats, hands)
@@ -88,10 +88,10 @@ def dealer(
     if len(commands) > 2:
         raise InvalidValueError(f"give at most two bots, not {len(commands)}", value=commands)
     check_file(log, force)
-    bots: list[Bot] = []
+    bots: list[BotProcess] = []
     played, seconds = None, 0.0
     with unblocked_stderr(), noted_signals(_ending, lambda: _kill(bots)) as signals:
-        with contextlib.ExitStack() as stack, contextlib.suppress(Stopped):
+        with contextlib.ExitStack() as stack, contextlib.suppress(WaitingStopped):
             doors = [stack.enter_context(Listener(host, number)) for number in ports]
             file = None if log is None else stack.enter_context(_log_file(log, force))
             _say(f"{seats[0]} at port {doors[0].port}, {seats[1]} at port {doors[-1].port}")
@@ -146,23 +146,23 @@ def _protocol(
 
 
 def _seat_players(
-    lobby: Lobby, bots: list[Bot], commands: list[str], host: str, seconds: float | None
+    lobby: Lobby, bots: list[BotProcess], commands: list[str], host: str, seconds: float | None
 ) -> tuple[Wire, Wire]:
     """Wait for both players, starting each bot when its seat is next; return the connections."""
-    from equilibrist.play.processes import Bot
+    from equilibrist.play.processes import BotProcess
 
     def check() -> None:
         for seat in lobby.free_seats(len(bots)):
             bots[seat].check()
 
     for seat, command in enumerate(commands):
-        bots.append(Bot(command, host, lobby.doors[seat].port))
+        bots.append(BotProcess(command, host, lobby.doors[seat].port))
         lobby.fill(seat + 1, seconds, check)
     first, second = lobby.fill(2, seconds, check)
     return first, second
 
 
-def _kill(bots: list[Bot]) -> None:
+def _kill(bots: list[BotProcess]) -> None:
     for bot in bots:
         bot.send(signal.SIGKILL)
 

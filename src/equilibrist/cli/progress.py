@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from equilibrist.solving.solve import Row, Run, next_look
+from equilibrist.solving.solve import Row, Run, next_evaluation
 from equilibrist.storage.memory import gigabytes
 from equilibrist.strategies.evaluation import Evaluation
 
@@ -31,7 +31,7 @@ _FARTHEST = 100.0  # a trend is extrapolated to at most this multiple of the ite
 _SLOWEST_FALL = 0.1  # smallest slope of log exploitability by log iteration that counts as a fall
 
 
-class Budget(NamedTuple):
+class RunLimits(NamedTuple):
     """The limits of a run, named as the arguments of `solve`."""
 
     iterations: int | None = None
@@ -51,7 +51,7 @@ class Standing:
     left: str  # the remaining time in words; empty if unknown
 
 
-def standing(run: Run, budget: Budget) -> Standing:
+def standing(run: Run, budget: RunLimits) -> Standing:
     """Return the progress of a run so far."""
     return Standing(
         iteration=int(run.state["iteration"]),
@@ -71,7 +71,7 @@ def _rate(run: Run) -> float | None:
     return steps / seconds if steps > 0 and seconds > 0 else None
 
 
-def _left(run: Run, budget: Budget) -> str:
+def _left(run: Run, budget: RunLimits) -> str:
     """Return the remaining time in words: to the target by the trend, or to a limit."""
     rate = _rate(run)
     if rate is None:
@@ -121,7 +121,7 @@ def iterations_to(target: float, trace: list[Row], every: int | None = None) -> 
     times = np.log(found / target) / -slope
     if not times <= np.log(_FARTHEST):
         return None
-    return next_look(round(now * np.exp(times)) - 1, every)
+    return next_evaluation(round(now * np.exp(times)) - 1, every)
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def line(name: str, now: Standing, pot: int | None = None) -> str:
 
 
 def details(
-    now: Standing, budget: Budget, elapsed: float, memory: int | None, pot: int | None = None
+    now: Standing, budget: RunLimits, elapsed: float, memory: int | None, pot: int | None = None
 ) -> list[tuple[str, str]]:
     """Return progress as rows of label and text; `elapsed` in seconds, `memory` in bytes."""
     iteration = f"{now.iteration:,}"
@@ -226,9 +226,9 @@ class Lines:
 
     def __init__(self, pot: int | None = None) -> None:
         self.pot = pot
-        self.begin("", Budget())
+        self.begin("", RunLimits())
 
-    def begin(self, name: str, budget: Budget, above: str = "") -> None:
+    def begin(self, name: str, budget: RunLimits, above: str = "") -> None:
         """Start to show the run of a method."""
         self.name = name
         self.budget = budget
@@ -254,9 +254,9 @@ class Screen:
         self.pot = pot
         self.game = game
         self.hint = hint
-        self.begin("", Budget())
+        self.begin("", RunLimits())
 
-    def begin(self, name: str, budget: Budget, above: str = "") -> None:
+    def begin(self, name: str, budget: RunLimits, above: str = "") -> None:
         """Start to show the run of a method; `above` is text to show over its panel."""
         self.name = name
         self.budget = budget

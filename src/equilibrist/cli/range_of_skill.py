@@ -82,7 +82,7 @@ def _trained(bot: Bot) -> Solution:
         say(f"solving {bot.name}")
         training.run(bot, prepared, target=training.target_chips(bot, prepared[0]))
         stopping.check()
-        training.keep_strategy(bot, bot.folder)
+        training.save_strategy(bot, bot.folder)
     return Solution.load(bot.folder / bot.solution, in_memory=True)
 
 

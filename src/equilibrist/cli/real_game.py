@@ -12,7 +12,7 @@ from equilibrist.storage.threads import most_threads
 if TYPE_CHECKING:
     from equilibrist.bots.registry import Bot
     from equilibrist.evaluation.real_game.response import Response
-    from equilibrist.evaluation.real_game.run import Exploited, Run
+    from equilibrist.evaluation.real_game.run import Exploited, RealGameRun
     from equilibrist.storage.artefact import Artefact
     from equilibrist.strategies.played import IdentifiedStrategy
 
@@ -47,7 +47,7 @@ def exploit_real(
             raise InvalidValueError(
                 f"{rules.name} is not hold'em and has no flops: leave out --flops and --out"
             )
-        found = runs.plainly_exploited(named)
+        found = runs.reference_exploited(named)
         emit(_fields(text, rules.name, found), _figures(text, rules.name, found), as_json=json)
         return
     folder = certificate_folder(BOTS[text], BOTS[text].folder) if text in BOTS else None
@@ -69,14 +69,14 @@ def _respond(
     flops: int | None,
     num_threads: int,
     seed: int,
-) -> tuple[Run, Exploited]:
+) -> tuple[RealGameRun, Exploited]:
     """Compute the chosen flops that the folder does not hold yet; return the run and result."""
     from equilibrist.cli.interrupts import leave
     from equilibrist.evaluation.real_game import run as runs
     from equilibrist.storage import stopping
     from equilibrist.storage.stopping import Stopped
 
-    run = runs.begun(named, responses, folder)
+    run = runs.open_or_start(named, responses, folder)
     chosen = runs.stratified(run.flops, flops, seed)
     left = int((~run.is_done[chosen]).sum())
     if left:
@@ -91,11 +91,11 @@ def _respond(
         stopping.expect("flop", seconds * min(num_threads, left) / left)
     remaining = Remaining(f"best responses to {text}")
 
-    def update(run: Run) -> None:
+    def update(run: RealGameRun) -> None:
         remaining(1 - int((~run.is_done[chosen]).sum()) / left)
 
     try:
-        runs.go_on(run, responses, chosen, threads=num_threads, folder=folder, tell=update)
+        runs.run_flops(run, responses, chosen, threads=num_threads, folder=folder, report=update)
     except Stopped:
         done = f"stopped after {int(run.is_done.sum()):,} of {len(run.flops.boards):,} flops"
         saved = f"saved in {folder}; run the same command to continue"
@@ -106,7 +106,7 @@ def _respond(
     return run, found
 
 
-def _result(run: Run, found: Exploited, folder: Path | None) -> dict[str, Any]:
+def _result(run: RealGameRun, found: Exploited, folder: Path | None) -> dict[str, Any]:
     return {
         **_fields(run.name, run.rules.name, found),
         "flops": int(run.is_done.sum()),
@@ -137,7 +137,7 @@ def _figures(strategy: str, game: str, found: Exploited) -> str:
     )
 
 
-def _words(run: Run, found: Exploited) -> str:
+def _words(run: RealGameRun, found: Exploited) -> str:
     done, number = int(run.is_done.sum()), len(run.flops.boards)
     scope = (
         f"exact, all {number:,} flops"
@@ -174,7 +174,7 @@ def verify_real(stored: Artefact, flops: int, seed: int) -> tuple[dict[str, Any]
     return data, f"{checked} flops recomputed, all equal; {_words(run, found)}"
 
 
-def _opened(stored: Artefact) -> tuple[Run, tuple[Response, Response]]:
+def _opened(stored: Artefact) -> tuple[RealGameRun, tuple[Response, Response]]:
     from equilibrist.bots.open import open_strategy
     from equilibrist.evaluation.real_game import run as runs
     from equilibrist.games.rules import parse_rules
@@ -185,7 +185,7 @@ def _opened(stored: Artefact) -> tuple[Run, tuple[Response, Response]]:
         fields.path("strategy"), parse_rules(fields.lines("game"), fields.text("name"))
     )
     responses = runs.responses_to(named)
-    return runs.begun(named, responses, stored.folder), responses
+    return runs.open_or_start(named, responses, stored.folder), responses
 
 
 def certificate_folder(bot: Bot, folder: Path) -> Path:

@@ -24,7 +24,7 @@ from equilibrist.models.game import SequenceGame
 from equilibrist.papers.cfr_plus.claims import Curve
 from equilibrist.papers.range_of_skill.solver import RangeOfSkill
 from equilibrist.solving.double_oracle import DoubleOracle
-from equilibrist.solving.forecast import Forecast, bucket_forecast, forecast
+from equilibrist.solving.forecast import SolvingForecast, bucket_forecast, forecast
 from equilibrist.solving.solve import Run
 from equilibrist.solving.solver import Solver
 from equilibrist.storage.artefact import check_target
@@ -141,7 +141,7 @@ def build(
     return game, GameDescription.of(game)
 
 
-def _say_needed(needed: Forecast, name: str, force: bool) -> None:
+def _say_needed(needed: SolvingForecast, name: str, force: bool) -> None:
     """Raise `InvalidValueError` if the forecast exceeds memory; print it if it is large."""
     if not force:
         needed.check(name)

@@ -23,7 +23,7 @@ from equilibrist.errors import InvalidValueError, StorageError
 if TYPE_CHECKING:
     from equilibrist.games.action import Action
     from equilibrist.games.records import HandRecord
-    from equilibrist.play.session import Sitting
+    from equilibrist.play.session import Session
     from equilibrist.players.player import View
 
 _CLEAR = "\x1b[2J\x1b[H"
@@ -59,7 +59,7 @@ def play(
     """
     from equilibrist.games.catalog import load_game
     from equilibrist.games.dealing import secret_seed
-    from equilibrist.play.session import Sitting, check_form, resumed
+    from equilibrist.play.session import Session, check_form, resumed
     from equilibrist.players.catalog import make_player
 
     rules = load_game(game)
@@ -71,7 +71,7 @@ def play(
     if is_resumed and out is not None:
         sitting = resumed(rules, seated, out, seed)
     else:
-        sitting = Sitting(rules, seated, secret_seed() if seed is None else seed)
+        sitting = Session(rules, seated, secret_seed() if seed is None else seed)
     with _keyboard() as keys, noted_signals(keys.interrupt, keys.restore) as signals:
         table = _Terminal(sitting, keys, sys.stderr if json else sys.stdout, reveal)
         try:
@@ -101,7 +101,7 @@ def _sit(table: _Terminal, hands: int | None, out: Path | None, *, replace: bool
             person.has_left = not table.wants_more()
 
 
-def _report(sitting: Sitting, out: Path | None, json: bool) -> None:
+def _report(sitting: Session, out: Path | None, json: bool) -> None:
     result = winnings(sitting.chips, sitting.rules, ("you", sitting.player.name))
     data: dict[str, Any] = {"game": sitting.rules.name, "player": sitting.player.name}
     data |= {"chips": sum(sitting.chips), "seed": sitting.seed, "out": str(out) if out else None}
@@ -217,7 +217,7 @@ def _keyboard() -> Iterator[_Keys]:
 class _Terminal:
     """The table in a terminal: shows hands and asks the person for actions."""
 
-    def __init__(self, sitting: Sitting, keys: _Keys, screen: TextIO, reveal: bool) -> None:
+    def __init__(self, sitting: Session, keys: _Keys, screen: TextIO, reveal: bool) -> None:
         self.sitting, self.keys, self.screen, self.reveal = sitting, keys, screen, reveal
         is_terminal = screen.isatty() and os.environ.get("TERM") != "dumb"
         self.redraws = is_terminal and keys.terminal is not None
@@ -277,7 +277,7 @@ class _Terminal:
         print(start + "\n".join(lines), file=self.screen, flush=True)
 
 
-def _money(sitting: Sitting) -> str:
+def _money(sitting: Session) -> str:
     """Return the total so far with its interval as text."""
     from equilibrist.evaluation.statistics import match_statistics
 

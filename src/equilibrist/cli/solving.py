@@ -98,7 +98,7 @@ def solve(
     """
     from equilibrist.cli import runs, skill
     from equilibrist.cli.interrupts import how_to_resume, leave
-    from equilibrist.cli.progress import Budget, shown
+    from equilibrist.cli.progress import RunLimits, shown
     from equilibrist.display.curves import draw_traces
     from equilibrist.papers.range_of_skill.solver import RangeOfSkill
     from equilibrist.solving.methods import get_method
@@ -110,7 +110,7 @@ def solve(
     solver = get_method(method, dtype)
     if iterations is None and to is None and seconds is None:
         iterations = 1000
-    budget = Budget(iterations, to, seconds, every or runs.default_evaluate_every(solver))
+    budget = RunLimits(iterations, to, seconds, every or runs.default_evaluate_every(solver))
     check_budget(iterations, to, seconds, every)
     runs.check_output(out, resume)
     runs.check_plot(plot)
@@ -297,7 +297,7 @@ def compare(
     """
     from equilibrist.cli import runs
     from equilibrist.cli.interrupts import leave
-    from equilibrist.cli.progress import Budget, shown
+    from equilibrist.cli.progress import RunLimits, shown
     from equilibrist.display.curves import draw_traces
     from equilibrist.solving.methods import get_method
     from equilibrist.solving.solve import Outcome, check_budget
@@ -318,7 +318,7 @@ def compare(
     rows: list[tuple[object, ...]] = []
     with shown(model.name, "Ctrl-C stops", plain=json) as view:
         for solver in solvers:
-            budget = Budget(None, to, seconds, runs.default_evaluate_every(solver))
+            budget = RunLimits(None, to, seconds, runs.default_evaluate_every(solver))
             view.begin(solver.name, budget, table(rows, header=header) if rows else "")
             run = run_solver(model, solver, **budget._asdict(), seed=seed, watch=view)
             traces[solver.name] = run.trace_array()

@@ -125,7 +125,7 @@ def spot(
                 raise InvalidValueError(
                     f"{folder} already defines the spot: leave out --board, --oop and --ip"
                 )
-            done = SolvedSpot.open(folder, to_go_on=has_budget and not lock)
+            done = SolvedSpot.open(folder, for_resume=has_budget and not lock)
             given, by = done.spot, done.solver
             if lock:
                 given, done = _with_locks(given, lock), None
@@ -141,7 +141,7 @@ def spot(
             if resume:
                 runs.check_output(out, True, KIND)
                 assert out is not None
-                done = SolvedSpot.open(out, to_go_on=True)
+                done = SolvedSpot.open(out, for_resume=True)
                 done.check_same(given, by, out)
         prepare_kernels(threads, *_KERNELS)
         if done is None or has_budget or resume:
@@ -215,7 +215,7 @@ def _solve(
     force: bool, plain: bool,
 ) -> tuple[SolvedSpot, Subgame]:  # fmt: skip
     from equilibrist.cli import spot_text
-    from equilibrist.cli.progress import Budget, shown
+    from equilibrist.cli.progress import RunLimits, shown
     from equilibrist.solving.forecast import spot_forecast
     from equilibrist.solving.solve import Run, check_budget, solve
     from equilibrist.solving.spot_run import SolvedSpot
@@ -238,7 +238,7 @@ def _solve(
         if out is not None:
             SolvedSpot(given, by, run).save(out)
 
-    limits = Budget(iterations, target, seconds, _EVERY)
+    limits = RunLimits(iterations, target, seconds, _EVERY)
     hint = "Ctrl-C stops" if out is None else "Ctrl-C pauses and saves"
     with shown(f"spot on {given.board}", hint, plain=plain, pot=given.pot) as view:
         view.begin(by.name, limits)

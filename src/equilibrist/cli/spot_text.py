@@ -97,7 +97,7 @@ def report_data(report: NodeReport, hands: str = "") -> dict[str, Any]:
                 "weight": float(report.weight[place]),
                 "equity": float(report.equity[place]),
                 "value": float(report.value[place]),
-                "probabilities": report.chances[place].tolist(),
+                "probabilities": report.probabilities[place].tolist(),
                 "values": report.values[place].tolist(),
             }
             for place in places
@@ -111,7 +111,7 @@ def report_text(report: NodeReport, hands: str, palette: str) -> str:
     words = action_words(report)
     means = [
         _mean(report.share * probability, value)
-        for probability, value in zip(report.chances.T, report.values.T, strict=True)
+        for probability, value in zip(report.probabilities.T, report.values.T, strict=True)
     ]
     rows = [
         (word, name, f"{100 * frequency:.1f} %", mean)
@@ -135,7 +135,7 @@ def report_text(report: NodeReport, hands: str, palette: str) -> str:
                 f"{report.weight[place]:.3f}",
                 f"{100 * report.equity[place]:.1f} %",
                 f"{report.value[place]:.4g}",
-                *(f"{100 * probability:.1f} %" for probability in report.chances[place]),
+                *(f"{100 * probability:.1f} %" for probability in report.probabilities[place]),
             )
             for place in places
         ]
@@ -173,7 +173,7 @@ def write_csv(report: NodeReport, path: Path) -> None:
     for place, hand in enumerate(report.hands):
         numbers = (
             report.weight[place], report.equity[place], report.value[place],
-            *report.chances[place], *report.values[place],
+            *report.probabilities[place], *report.values[place],
         )  # fmt: skip
         writer.writerow([hand_name(int(hand)), *(f"{number:.9g}" for number in numbers)])
     write_output(path, text.getvalue())

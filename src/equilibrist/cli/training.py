@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from equilibrist.bots.registry import Bot, SelfTaught
 from equilibrist.bots.train import TrainingReport
 from equilibrist.cli.options import Remaining, prepare_kernels
-from equilibrist.cli.progress import Budget, duration, shown
+from equilibrist.cli.progress import RunLimits, duration, shown
 from equilibrist.games.catalog import load_game
 from equilibrist.models.game import SequenceGame
 from equilibrist.papers.ectomynx.train import KERNELS, CycleRun, TrainingPlan, num_hands
@@ -60,7 +60,7 @@ class TerminalReport(TrainingReport):
     ) -> Iterator[Callable[[Run], None] | None]:
         """Show the run in a panel, or as lines."""
         with shown(game.name, "Ctrl-C stops and saves", plain=self._plain) as view:
-            view.begin(solver.name, Budget(None, target, seconds, bot.evaluate_every))
+            view.begin(solver.name, RunLimits(None, target, seconds, bot.evaluate_every))
             yield view
 
     def cycle(self, run: TrainingPlan | CycleRun) -> None:

@@ -90,7 +90,7 @@ _DISCARD_HOLDEM = replace(
 
 
 @dataclass(frozen=True)
-class Game:
+class GameEntry:
     """A game of the catalogue: name, one-line summary and rules."""
 
     name: str
@@ -98,8 +98,8 @@ class Game:
     rules: GameRules
 
 
-def _game(rules: GameRules, summary: str) -> Game:
-    return Game(rules.name, summary, rules)
+def _game(rules: GameRules, summary: str) -> GameEntry:
+    return GameEntry(rules.name, summary, rules)
 
 
 GAMES: Final = Catalogue(

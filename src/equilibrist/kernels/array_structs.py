@@ -235,11 +235,12 @@ class WalkTables(NamedTuple):
 class SeatTable(NamedTuple):
     """Stored strategy of one seat of a betting tree of V nodes.
 
-    The probability of moving to a node c in state s is `chances[cell[j] + row[c] * width[j]]`,
-    where j is the index of s among the states of all rounds, and 0 where the row is −1.
+    The probability of moving to a node c in state s is
+    `probabilities[cell[j] + row[c] * width[j]]`, where j is the index of s among the states
+    of all rounds, and 0 where the row is −1.
     """
 
-    chances: NDArray[float64]  # [L] behaviour in the layout of the seat's treeplex
+    probabilities: NDArray[float64]  # [L] behaviour in the layout of the seat's treeplex
     row: NDArray[int64]  # [V] row whose action leads to each node below the seat's decisions
     state_start: NDArray[int64]  # [R] where the states of each round start
     cell: NDArray[int64]  # [states of all rounds] index of each state in row 0 of its block

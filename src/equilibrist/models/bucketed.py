@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.abstraction.bucket_tree import Nested, column_sums, sums_over_children
+from equilibrist.abstraction.bucket_tree import BucketTree, column_sums, sums_over_children
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.errors import InvalidValueError
@@ -41,7 +41,7 @@ class BucketStates:
     state_parent: list[NDArray[np.int32]]
 
     @staticmethod
-    def of(buckets: Nested, first_round: int, last_round: int) -> BucketStates:
+    def of(buckets: BucketTree, first_round: int, last_round: int) -> BucketStates:
         """Return the states of rounds `first_round` to `last_round`."""
         rounds = range(first_round, last_round + 1)
         numbers, parents = buckets.num_buckets, buckets.parents
@@ -53,11 +53,11 @@ class BucketStates:
 
 
 def bucket_game(
-    first: Nested,
+    first: BucketTree,
     counts: Joint,
     menu: BetMenu = _GAME_MENU,
     *,
-    second: Nested | None = None,
+    second: BucketTree | None = None,
     first_round: int = 0,
     last_round: int | None = None,
     pot: int | None = None,
@@ -106,7 +106,7 @@ def bucket_game(
     )
 
 
-def _pairs(counts: Joint, first: Nested, other: Nested, rounds: range) -> PairTables:
+def _pairs(counts: Joint, first: BucketTree, other: BucketTree, rounds: range) -> PairTables:
     """Return J and W of some rounds, summed in float64 and stored in float32 if large."""
     shapes = list(zip(first.num_buckets, other.num_buckets, strict=True))
     sizes = [shapes[r][0] * shapes[r][1] for r in rounds]
@@ -136,7 +136,7 @@ def _blocks(number: int) -> Iterator[slice]:
     return (slice(i, min(i + _ROWS, number)) for i in range(0, number, _ROWS))
 
 
-def bucket_tree(betting: BettingTree, player: int, buckets: Nested) -> Treeplex:
+def bucket_tree(betting: BettingTree, player: int, buckets: BucketTree) -> Treeplex:
     """Build one player's side of a game of buckets."""
     own, most = betting.rules, buckets.rules.max_raises
     if len(own.max_raises) != len(most) or replace(own, max_raises=most) != buckets.rules:
@@ -148,7 +148,7 @@ def bucket_tree(betting: BettingTree, player: int, buckets: Nested) -> Treeplex:
     return treeplex(player_rows(betting, player), states)
 
 
-def bucket_name(buckets: Nested, first_round: int = 0, last_round: int | None = None) -> str:
+def bucket_name(buckets: BucketTree, first_round: int = 0, last_round: int | None = None) -> str:
     """Return the name of a game of buckets."""
     last = buckets.rules.num_rounds - 1 if last_round is None else last_round
     numbers = buckets.num_buckets[first_round : last + 1]

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.abstraction.bucket_tree import Nested, sum_over_children, sums_over_children
+from equilibrist.abstraction.bucket_tree import BucketTree, sum_over_children, sums_over_children
 from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree, NodeKind
@@ -77,10 +77,10 @@ class Showdown:
     @staticmethod
     def of(
         counts: Joint,
-        first: Nested,
+        first: BucketTree,
         last_round: int,
         *,
-        second: Nested | None = None,
+        second: BucketTree | None = None,
         bet: float = 0.0,
     ) -> Showdown:
         """Build the showdown of the buckets of a round, over all cards that may still be dealt."""
@@ -132,8 +132,8 @@ class PlayedOut:
 def value_of_play(
     game: SequenceGame,
     plans: tuple[Floats, Floats],
-    first: Nested,
-    second: Nested | None = None,
+    first: BucketTree,
+    second: BucketTree | None = None,
 ) -> NDArray[np.float64]:
     """Return what player 0 wins in later rounds, by both players' buckets of the round before.
 

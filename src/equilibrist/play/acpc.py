@@ -174,7 +174,7 @@ def play_over(
         is_cut_off = not view.state.is_over
         if view.state.is_over:
             chips.append(view.state.payoffs()[view.player])
-            player.told(Result(view, chips[-1]))
+            player.observe(Result(view, chips[-1]))
         elif view.state.actor == view.player:
             wire.send(f"{line}:{action_name(player.act(view))}", patience)
     return ClientMatch(chips, is_cut_off, *comments)

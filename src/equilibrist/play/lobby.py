@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Self, TypeAlias
 
 from equilibrist.errors import NetworkError
-from equilibrist.play.wire import GLANCE, Listener, ShouldStop, Stopped, Wire, never_stop
+from equilibrist.play.wire import GLANCE, Listener, ShouldStop, WaitingStopped, Wire, never_stop
 
 # (first line, None before it is complete; seconds since the connection) -> whether the client may
 # take a seat. A `NetworkError` gives the reason why it never can.
@@ -77,7 +77,7 @@ class Lobby:
         deadline = None if seconds is None else time.monotonic() + seconds
         while free := self.free_seats(seats):
             if self.should_stop():
-                raise Stopped
+                raise WaitingStopped
             if deadline is not None and time.monotonic() >= deadline:
                 raise self.doors[free[0]].timeout_error(seconds)
             self._update(seats)
@@ -129,6 +129,6 @@ class Lobby:
         except NetworkError as error:
             self._guests.remove(guest)
             self.warn(f"{guest.wire.address} at port {guest.door.port} {error}: it gets no seat")
-            with contextlib.suppress(NetworkError, Stopped):
+            with contextlib.suppress(NetworkError, WaitingStopped):
                 guest.wire.send(f"# no seat, because this client {error}", _PATIENCE)
             guest.wire.close()

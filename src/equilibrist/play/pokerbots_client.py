@@ -55,7 +55,7 @@ def play_pokerbots(
                 raise words.error("ends a hand that is not over")
             chips.append(bank - hand.bank)
             hand = None
-            player.told(Result(view, chips[-1]))
+            player.observe(Result(view, chips[-1]))
         elif kind == "REQUESTKEYVALUES":
             wire.send("FINISH", patience)
         elif kind != "KEYVALUE":

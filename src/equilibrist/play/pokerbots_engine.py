@@ -31,18 +31,18 @@ from equilibrist.play.pokerbots import (
 from equilibrist.play.server import (
     MOST_IGNORED,
     SENDING,
+    ClientSeat,
+    DealerTable,
     Order,
     Say,
-    Seat,
     ServedMatch,
-    Table,
     blame,
     check_match,
     match_header,
     require_line,
     run_match,
 )
-from equilibrist.play.wire import Stopped, Wire
+from equilibrist.play.wire import WaitingStopped, Wire
 
 TIME_BANK = 20.0  # seconds that a client has for all its answers
 FAREWELL = 10.0  # seconds that both clients have together after the last hand
@@ -65,7 +65,7 @@ def serve_pokerbots(
     """Play a Pokerbots match of `hands` hands with two connected clients; see `serve_match`."""
     check_match(rules, names, hands)
     check_engine(rules, names, time_bank)
-    seats = Seat(names[0], wires[0]), Seat(names[1], wires[1])
+    seats = ClientSeat(names[0], wires[0]), ClientSeat(names[1], wires[1])
     log(str(match_header(rules, names, hands, seed)))
     table = _Engine(rules, seats, hands, time_bank, warn)
     match = run_match(rules, table, hands, secret_seed() if seed is None else seed, log, watch)
@@ -105,11 +105,16 @@ def check_engine(rules: GameRules, names: tuple[str, str], time_bank: float) -> 
         )
 
 
-class _Engine(Table):
+class _Engine(DealerTable):
     """The engine's side of the protocol with both clients."""
 
     def __init__(
-        self, rules: GameRules, seats: tuple[Seat, Seat], hands: int, bank: float, warn: Say
+        self,
+        rules: GameRules,
+        seats: tuple[ClientSeat, ClientSeat],
+        hands: int,
+        bank: float,
+        warn: Say,
     ) -> None:
         self.rules, self.seats, self.hands, self.bank, self.warn = rules, seats, hands, bank, warn
         self.chips = [0, 0]  # won by each seat
@@ -154,14 +159,14 @@ class _Engine(Table):
         """Let both clients send values, and discard them."""
         deadline = time.monotonic() + seconds
         for seat in self.seats:
-            with contextlib.suppress(NetworkError, Stopped):
+            with contextlib.suppress(NetworkError, WaitingStopped):
                 seat.wire.send("REQUESTKEYVALUES", deadline - time.monotonic())
         for seat in self.seats:
-            with contextlib.suppress(Stopped):
+            with contextlib.suppress(WaitingStopped):
                 if not self._has_finished(seat, deadline):
                     self.warn(f"{seat.name} does not send FINISH after the last hand")
 
-    def _has_finished(self, seat: Seat, deadline: float) -> bool:
+    def _has_finished(self, seat: ClientSeat, deadline: float) -> bool:
         """Read the values of a client until it has finished or time is up."""
         for _ in range(MOST_IGNORED):
             try:
@@ -172,7 +177,7 @@ class _Engine(Table):
                 return True
         return False
 
-    def _ask(self, state: HandState, seat: Seat) -> Action:
+    def _ask(self, state: HandState, seat: ClientSeat) -> Action:
         place = self.seats.index(seat)
         legal = _counted(legal_words(state))
         line = (
@@ -191,7 +196,7 @@ class _Engine(Table):
         assert action is not None  # illegal answers are checks or folds
         return action
 
-    def _answer(self, seat: Seat) -> str:
+    def _answer(self, seat: ClientSeat) -> str:
         try:
             with seat.clock():
                 return require_line(seat.wire.receive(self._seconds(seat)))
@@ -205,13 +210,13 @@ class _Engine(Table):
         self.last[place].clear()
         return news
 
-    def _seconds(self, seat: Seat) -> float:
+    def _seconds(self, seat: ClientSeat) -> float:
         return max(0.0, self.bank - seat.match_seconds)
 
-    def _left(self, seat: Seat) -> str:
+    def _left(self, seat: ClientSeat) -> str:
         return f"{self._seconds(seat):.6f}"
 
-    def _send(self, seat: Seat, line: str, state: HandState | None) -> None:
+    def _send(self, seat: ClientSeat, line: str, state: HandState | None) -> None:
         try:
             with seat.clock(SENDING):
                 seat.wire.send(line, self._seconds(seat))

@@ -25,7 +25,7 @@ _GRACE = 1.0  # seconds that they have after each signal
 _GLANCE = 0.02  # seconds between two checks whether they have exited
 
 
-class Bot:
+class BotProcess:
     """A bot process and the processes that it has started."""
 
     def __init__(self, command: str, host: str, port: int) -> None:
@@ -85,7 +85,7 @@ def bot_words(command: str, host: str, port: int) -> list[str]:
 
 @contextlib.contextmanager
 def stopped_at_exit(
-    bots: list[Bot], is_hurried: Callable[[], bool] = lambda: False
+    bots: list[BotProcess], is_hurried: Callable[[], bool] = lambda: False
 ) -> Iterator[None]:
     """Terminate all bots on exit; unless `is_hurried`, they first have time to exit themselves."""
     try:
@@ -99,7 +99,7 @@ def stopped_at_exit(
             _wait_for(bots, _GRACE)
 
 
-def _wait_for(bots: list[Bot], seconds: float) -> None:
+def _wait_for(bots: list[BotProcess], seconds: float) -> None:
     """Wait until all bots have ended, or time is up."""
     deadline = time.monotonic() + seconds
     while any([bot.is_alive for bot in bots]) and time.monotonic() < deadline:  # noqa: C419

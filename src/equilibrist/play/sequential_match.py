@@ -20,7 +20,7 @@ _REPORTED = 20  # no progress is reported before 1 / 20 of the hands: the parts 
 _RULE = MixtureSPRT()
 
 
-def play_until_sure(
+def play_sequential_match(
     rules: GameRules,
     players: Pair,
     most_hands: int,
@@ -41,7 +41,7 @@ def play_until_sure(
         >>> from equilibrist.players.catalog import make_player
         >>> leduc = get_game("leduc")
         >>> players = make_player("always-raise", leduc), make_player("always-fold", leduc)
-        >>> match, test = play_until_sure(leduc, players, 10_000, runner="auto")
+        >>> match, test = play_sequential_match(leduc, players, 10_000, runner="auto")
         >>> test.is_decided, match.num_hands  # chips never vary, so their spread is unknown
         (False, 10000)
     """

@@ -37,7 +37,7 @@ from equilibrist.games.records import HandRecord, check_names, log_line
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import MAX_HAND_NUMBER, HandState
 from equilibrist.play.acpc import GREETING, check_version, read_answer
-from equilibrist.play.wire import Stopped, Wire
+from equilibrist.play.wire import WaitingStopped, Wire
 
 Say: TypeAlias = Callable[[str], None]  # called with a line of the log or a warning
 
@@ -74,7 +74,7 @@ class TimeLimits:
 
 
 @dataclass(eq=False)
-class Seat:
+class ClientSeat:
     """A client and the seconds it has used."""
 
     name: str
@@ -94,7 +94,7 @@ class Seat:
             self.match_seconds += seconds
 
 
-Order: TypeAlias = tuple[Seat, Seat]  # players 0 and 1 of a hand
+Order: TypeAlias = tuple[ClientSeat, ClientSeat]  # players 0 and 1 of a hand
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,10 +119,10 @@ class ServedMatch:
         return len(self.chips) == self.hands and not self.ending
 
 
-class Table(Protocol):
+class DealerTable(Protocol):
     """A dealer's side of a network protocol with two clients; problems raise `NetworkError`."""
 
-    seats: tuple[Seat, Seat]
+    seats: tuple[ClientSeat, ClientSeat]
 
     def greet(self) -> None:
         """Exchange the lines before the first hand."""
@@ -160,7 +160,7 @@ def serve_match(
     """
     check_match(rules, names, hands)
     limits = limits or TimeLimits()
-    seats = Seat(names[0], wires[0]), Seat(names[1], wires[1])
+    seats = ClientSeat(names[0], wires[0]), ClientSeat(names[1], wires[1])
     table = _Table(seats, limits, hands, warn, greeting)
     for line in (match_header(rules, names, hands, seed), *limits.comments):
         log(str(line))
@@ -169,7 +169,7 @@ def serve_match(
 
 def run_match(
     rules: GameRules,
-    table: Table,
+    table: DealerTable,
     hands: int,
     seed: int,
     log: Say,
@@ -188,7 +188,7 @@ def run_match(
             chips.append(int(record.payoffs[number % 2]))
             table.send_state(state, order)
             watch((number + 1) / hands)
-    except (NetworkError, Stopped) as error:
+    except (NetworkError, WaitingStopped) as error:
         if len(chips) < hands:
             ending = str(error) or f"the dealer was stopped in hand {len(chips)}"
             return ServedMatch(rules, names, seed, hands, chips, ending)
@@ -214,12 +214,12 @@ def match_header(
     return MatchHeader(f"{names[0]}.{names[1]}", game, hands, seed)
 
 
-class _Table(Table):
+class _Table(DealerTable):
     """The dealer's side of an ACPC match: clients, clocks and limits."""
 
     def __init__(
         self,
-        seats: tuple[Seat, Seat],
+        seats: tuple[ClientSeat, ClientSeat],
         limits: TimeLimits,
         hands: int,
         warn: Say,
@@ -260,7 +260,7 @@ class _Table(Table):
             except NetworkError as error:
                 raise blame(seat, error, state) from None
 
-    def _answer(self, state: HandState, seat: Seat) -> Action:
+    def _answer(self, state: HandState, seat: ClientSeat) -> Action:
         """Return the action of a client in its turn, made legal."""
         start, left = time.monotonic(), self._left(seat)
         for _ in range(MOST_IGNORED):
@@ -276,7 +276,7 @@ class _Table(Table):
                 return action
         raise NetworkError(f"sent {MOST_IGNORED:,} lines that are not answers")
 
-    def _left(self, seat: Seat) -> float:
+    def _left(self, seat: ClientSeat) -> float:
         """Return the seconds that a client may still take for its answer."""
         left = min(
             self.limits.response / 1000,
@@ -293,7 +293,7 @@ def require_line(line: str | None) -> str:
     return line
 
 
-def blame(seat: Seat, error: NetworkError, state: HandState | None = None) -> NetworkError:
+def blame(seat: ClientSeat, error: NetworkError, state: HandState | None = None) -> NetworkError:
     """Build the error that names the client that ended the match, and the hand."""
     when = "before the first hand" if state is None else f"in hand {state.hand_number}"
     return NetworkError(f"{seat.name} {error}, {when}: the match is over", value=seat.name)

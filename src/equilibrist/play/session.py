@@ -84,15 +84,15 @@ class _Watched(Player):
         self.decisions.append(Decision(view, action, mixture))
         return action
 
-    def told(self, result: Result) -> None:
-        self.player.told(result)
+    def observe(self, result: Result) -> None:
+        self.player.observe(result)
 
     def reset(self, seed: int) -> None:
         self.player.reset(seed)
 
 
 @dataclass(eq=False)
-class Sitting:
+class Session:
     """A session: the hands of a person against a player so far."""
 
     rules: GameRules
@@ -109,7 +109,7 @@ class Sitting:
         for record in self.hands:
             number = 1 - record.names.index(YOU)
             view = View.of(record.state, number)
-            self.player.told(Result(view, int(record.payoffs[number])))
+            self.player.observe(Result(view, int(record.payoffs[number])))
 
     @property
     def chips(self) -> list[int]:
@@ -144,7 +144,7 @@ def _player_seed(seed: int, hands: int) -> int:
     return int.from_bytes(sequence.generate_state(4).tobytes(), "little")
 
 
-def resumed(rules: GameRules, player: Player, path: Path, seed: int | None = None) -> Sitting:
+def resumed(rules: GameRules, player: Player, path: Path, seed: int | None = None) -> Session:
     """Resume the session of a file; `seed` is needed if the file has none (PHH of other programs).
 
     Raises `RecordError` if the file is of another player or its deals are of another seed.
@@ -166,7 +166,7 @@ def resumed(rules: GameRules, player: Player, path: Path, seed: int | None = Non
     if [record.hand_number for record in hands] != list(range(len(hands))):
         raise RecordError(f"{path} is not a complete session: hands are missing", value=str(path))
     whole = replay(MatchLog(rules, names, tuple(hands)), seed)
-    return Sitting(rules, player, seed, list(whole.hands))
+    return Session(rules, player, seed, list(whole.hands))
 
 
 def check_form(rules: GameRules, path: Path) -> None:

@@ -40,5 +40,5 @@ def play_hand(state: HandState, players: Sequence[Player], agreed_rounds: int = 
             ) from None
     payoffs = state.payoffs()
     for number, player in enumerate(players):
-        player.told(Result(View.of(state, number), payoffs[number]))
+        player.observe(Result(View.of(state, number), payoffs[number]))
     return HandRecord(state, tuple([player.name for player in players]), payoffs)

@@ -3,7 +3,7 @@
 Sockets are wrapped so that every problem is one `NetworkError`, and so that the other end can
 neither fill the memory nor stop the clock: at most one line is buffered, and sending has a time
 limit too. Time limits are totals: single bytes do not extend them. A waiting call also checks every
-tenth of a second for a stop request, and then raises `Stopped`.
+tenth of a second for a stop request, and then raises `WaitingStopped`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def never_stop() -> bool:
     return False
 
 
-class Stopped(Exception):  # noqa: N818
+class WaitingStopped(Exception):  # noqa: N818
     """Raised when waiting ends because of a stop request, not because of an error."""
 
 
@@ -145,7 +145,7 @@ class Wire:
     def _wait(self, deadline: float | None) -> None:
         """Set the timeout of the next call to a short time, or to the deadline if sooner."""
         if self.should_stop():
-            raise Stopped
+            raise WaitingStopped
         left = GLANCE if deadline is None else min(GLANCE, deadline - time.monotonic())
         self._link.settimeout(max(left, _SHORTEST_WAIT))
 

@@ -75,7 +75,7 @@ class Aadapti(Player):
             values["r"] = self._value_of_raise(view, weights)
         return nearest_action(betting, max(values, key=values.__getitem__))
 
-    def told(self, result: Result) -> None:
+    def observe(self, result: Result) -> None:
         """Update the doubt from the opponent's hand, if shown, and count its actions."""
         view = result.view
         if shown := view.state.holes[1 - view.player]:

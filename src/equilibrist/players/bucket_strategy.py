@@ -17,7 +17,7 @@ from equilibrist.models.treeplex import player_rows
 from equilibrist.players.player import View
 from equilibrist.players.strategy_player import TreeStrategy
 from equilibrist.strategies.quantized import SURE, CompactStrategy, open_buckets
-from equilibrist.strategies.seat_tables import HandBuckets, Seat, hand_numbers
+from equilibrist.strategies.seat_tables import HandBuckets, SeatTable, hand_numbers
 from equilibrist.strategies.solution import Solution
 
 
@@ -66,7 +66,7 @@ class BucketStrategy(TreeStrategy):
         tree, buckets = open_buckets(found)
         if isinstance(found, Solution):
             return BucketStrategy(tree, found.plans, buckets)
-        return BucketStrategy(tree, found.chances, buckets, sure=SURE)
+        return BucketStrategy(tree, found.probabilities, buckets, sure=SURE)
 
     def probabilities(self, node: int, view: View) -> Floats:
         """Return the probability of each child of a decision node: [A]."""
@@ -98,7 +98,7 @@ class BucketStrategy(TreeStrategy):
                 found *= own[buckets[r]] / np.float64(self._sure)
         return found
 
-    def seat(self, player: int) -> Seat:
+    def seat(self, player: int) -> SeatTable:
         """Return the strategy of one seat as a table."""
         own, behaviour = self._trees[player], self._behaviour[player]
-        return Seat(own, behaviour, self._buckets[player], self._sure)
+        return SeatTable(own, behaviour, self._buckets[player], self._sure)

@@ -12,7 +12,7 @@ from equilibrist.errors import InvalidValueError, ParseError
 from equilibrist.games.rules import GameRules
 from equilibrist.players.player import Player
 
-_METHODS = ("name", "act", "told", "reset")
+_METHODS = ("name", "act", "observe", "reset")
 
 
 class ActingPlayer:
@@ -40,10 +40,10 @@ class ActingPlayer:
         """Return the action of the object."""
         return self._given.act(view)
 
-    def told(self, result: Any) -> None:
+    def observe(self, result: Any) -> None:
         """Pass on the end of a hand, if the object has a method for it."""
-        if hasattr(self._given, "told"):
-            self._given.told(result)
+        if hasattr(self._given, "observe"):
+            self._given.observe(result)
 
     def reset(self, seed: int) -> None:
         """Pass on a new seed, if the object has a method for it."""

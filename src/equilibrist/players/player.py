@@ -104,7 +104,7 @@ class Player(Protocol):
         """Return a legal action; called only when it is this player's turn."""
         ...
 
-    def told(self, result: Result) -> None:
+    def observe(self, result: Result) -> None:
         """Receive the result of a hand; the default implementation learns nothing."""
         return
 

@@ -44,7 +44,7 @@ def player_table(player: Player, tree: BettingTree) -> PlayerTable | None:
         >>> from equilibrist.games.catalog import get_game
         >>> tree = BettingTree.build(get_game("kuhn"))
         >>> table = player_table(Mix(0.2, 0.5, 0.3), tree)
-        >>> table.seats[1].chances.tolist()  # check and bet; fold and call
+        >>> table.seats[1].probabilities.tolist()  # check and bet; fold and call
         [1.0, 0.7, 0.3, 0.2, 0.8]
     """
     if type(player) is Mix:
@@ -87,7 +87,7 @@ def _strategy_table(tree: BettingTree, player: StrategyPlayer) -> PlayerTable | 
         return None
     row = _translated_rows(tree, player.strategy.tree)
     seats = [
-        _seat_table(seat.tree, seat.chances, row, player.threshold * seat.sure)
+        _seat_table(seat.tree, seat.probabilities, row, player.threshold * seat.sure)
         for seat in (zero, one)
     ]
     return PlayerTable((seats[0], seats[1]), (zero.columns, one.columns))
@@ -99,7 +99,7 @@ def _seat_table(
     board = np.repeat(np.arange(len(own.num_states)), own.num_states)
     place = np.arange(len(board)) - own.state_start[board]
     return SeatTable(
-        chances=np.ascontiguousarray(probabilities),
+        probabilities=np.ascontiguousarray(probabilities),
         row=row,
         state_start=own.state_start[own.board_start[:-1]],
         cell=own.block_start[board] + place,

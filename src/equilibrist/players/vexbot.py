@@ -76,7 +76,7 @@ class Vexbot(Player):
         fold_up_mixed(contexts.child, tree.player, own, nodes, probabilities, self.warmth, values)
         return values
 
-    def told(self, result: Result) -> None:
+    def observe(self, result: Result) -> None:
         """Count the opponent's actions and, at a showdown, the strength of its hand."""
         tree, view = self.contexts.tree, result.view
         node, other = 0, 1 - view.player

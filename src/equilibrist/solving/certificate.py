@@ -129,7 +129,7 @@ def _check_plans(folder: str | Path) -> Proof:
 
 
 def _check_spot(folder: str | Path) -> Proof:
-    spot = SolvedSpot.open(folder, to_go_on=True)
+    spot = SolvedSpot.open(folder, for_resume=True)
     assert spot.subgame is not None
     game, run = spot.subgame.game, spot.run
     check_finite(run.state)

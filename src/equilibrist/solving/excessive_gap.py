@@ -41,7 +41,7 @@ Until the pair is better the result is the centre. The bound holds but is weak, 
 measured here: from 10² steps on Kuhn and 10⁴ on Leduc it is far ahead.
 
 Sums that decide (F, E, NashConv) are float64 over vectors of float64 or float32. Condition and
-bound are checked at every step: when rounding breaks them the run ends and reports it (`Outcome`).
+bound are checked at every step: when rounding breaks them the run ends and says so (`GapOutcome`).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _STRIDE = 4  # number of doublings of the first smoothing between two trials
 _MOST_DOUBLINGS = 80  # maximum number of doublings
 
 
-class Outcome(Enum):
+class GapOutcome(Enum):
     """Outcome of a run; `remedy` says what to do next."""
 
     RUNNING = (0, "continue")
@@ -90,7 +90,7 @@ class Outcome(Enum):
         self.remedy = remedy
 
     @classmethod
-    def of(cls, state: State) -> Outcome:
+    def of(cls, state: State) -> GapOutcome:
         """Return the outcome that a state holds."""
         return next(outcome for outcome in cls if outcome.code == int(state["outcome"]))
 
@@ -155,7 +155,7 @@ class ExcessiveGap:
         """Return the first pair with an excessive gap; nothing is random."""
         state: State = {
             "iteration": np.array(0),
-            "outcome": np.array(Outcome.RUNNING.code),
+            "outcome": np.array(GapOutcome.RUNNING.code),
             "attempts": np.array(0),  # number of steps tried, accepted or not
             "tau": np.array(self.largest_step),
             "mu": np.ones(2),
@@ -186,7 +186,7 @@ class ExcessiveGap:
         """Run `steps` more iterations in place; does nothing unless the outcome is running."""
         sides = _sides(game, state)
         for _ in range(steps):
-            if int(state["outcome"]) != Outcome.RUNNING.code:
+            if int(state["outcome"]) != GapOutcome.RUNNING.code:
                 return
             self._iterate(game, state, sides)
 
@@ -238,7 +238,7 @@ class ExcessiveGap:
             tau /= 2
             if not tau >= _SMALLEST_STEP:
                 at_precision = smoothing_bound(state) <= _NEARLY * state["tolerance"]
-                _end(state, Outcome.AT_PRECISION if at_precision else Outcome.BREAKDOWN)
+                _end(state, GapOutcome.AT_PRECISION if at_precision else GapOutcome.BREAKDOWN)
                 return
         _accept(state, sides, i, tau, attempt)
         state["tau"][()] = min(tau * self.step_growth, self.largest_step)
@@ -365,16 +365,16 @@ def _judge(state: State) -> None:
     tolerance, nash_conv = float(state["tolerance"]), float(state["nash_conv"])
     bound = smoothing_bound(state)
     if not (excessive_gap(state) >= -tolerance and nash_conv <= bound + tolerance):
-        _end(state, Outcome.BREAKDOWN)
+        _end(state, GapOutcome.BREAKDOWN)
     elif min(bound, nash_conv) <= tolerance:
-        _end(state, Outcome.AT_PRECISION)
+        _end(state, GapOutcome.AT_PRECISION)
 
 
-def _end(state: State, outcome: Outcome) -> None:
+def _end(state: State, outcome: GapOutcome) -> None:
     """Write an outcome into the state."""
     state["outcome"][()] = outcome.code
-    state["breakdown"][()] = outcome is Outcome.BREAKDOWN
-    state["finished"][()] = outcome is Outcome.AT_PRECISION
+    state["breakdown"][()] = outcome is GapOutcome.BREAKDOWN
+    state["finished"][()] = outcome is GapOutcome.AT_PRECISION
 
 
 def _scale(game: SequenceGame) -> float:

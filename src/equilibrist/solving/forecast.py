@@ -33,7 +33,7 @@ _SHARES = 1000  # number of steps in the search for fewer buckets
 
 
 @dataclass(frozen=True)
-class Forecast:
+class SolvingForecast:
     """Size of a model, and the memory and time that CFR on it needs."""
 
     sequences: int  # numbers of both players' plans
@@ -90,7 +90,7 @@ def forecast(
     symmetry: Symmetry | None = None,
     itemsize: int = 8,
     methods: Sequence[str] = (),
-) -> Forecast:
+) -> SolvingForecast:
     """Forecast an exact game from counts alone: plan lengths times the vectors of the methods.
 
     Example:
@@ -102,7 +102,7 @@ def forecast(
     raw, canonical = deals_seen(rules)
     states = raw if (symmetry or default_symmetry(rules)) == "cards" else canonical
     sequences = _sequences(_rows(betting), states[betting.first_round :])
-    return Forecast(
+    return SolvingForecast(
         sequences=sequences,
         bytes=_bytes(sequences, itemsize, methods),
         seconds_per_iteration=sequences * _NANOSECONDS * 1e-9,
@@ -115,7 +115,7 @@ def bucket_forecast(
     itemsize: int = 4,
     threads: int = 2,
     methods: Sequence[str] = (),
-) -> Forecast:
+) -> SolvingForecast:
     """Forecast a game of buckets, with their numbers by round.
 
     Example:
@@ -139,7 +139,7 @@ def bucket_forecast(
         fitting = next((few for few, size in sizes if size <= available), ())
     seconds = sequences * _NANOSECONDS * 1e-9
     seconds += _flops(betting, numbers) * itemsize / 4 / (_FLOPS * threads)
-    return Forecast(sequences, needed, seconds, numbers, fitting)
+    return SolvingForecast(sequences, needed, seconds, numbers, fitting)
 
 
 def spot_forecast(spot: Spot, bits: int = 32) -> SpotForecast:

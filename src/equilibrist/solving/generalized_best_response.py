@@ -56,7 +56,7 @@ _NO_REGRET = 1e-20  # smaller regrets are set to zero, before float32 cannot div
 
 
 @dataclass(frozen=True, eq=False)
-class Response:
+class GeneralizedResponse:
     """ε′-generalized best response with its proof; amounts are in the game's unit."""
 
     plan: Floats  # [L] of the responder
@@ -76,7 +76,7 @@ def generalized_best_response(
     method: str = "lp",
     accuracy: float = 1e-7,
     carried: State | None = None,
-) -> Response:
+) -> GeneralizedResponse:
     """Return the responder's best plan against the worst mixture of the list.
 
     `method` is lp, half-oracle or cfr+; `accuracy` is ε′, the largest gap allowed, in the game's
@@ -119,7 +119,7 @@ def best_against(game: RestrictedGame, weights: Floats) -> tuple[float, Floats]:
     return best, game.realize(game.responder, behaviour)
 
 
-def by_half_oracle(game: RestrictedGame, accuracy: float) -> Response:
+def by_half_oracle(game: RestrictedGame, accuracy: float) -> GeneralizedResponse:
     """Compute generalized best response I (Algorithm 2)."""
     num_plans = len(game.plans)
     weights = np.full(num_plans, 1 / num_plans)
@@ -132,12 +132,12 @@ def by_half_oracle(game: RestrictedGame, accuracy: float) -> Response:
         weights, basis = solution.column, solution.basis
         bound, answer = best_against(game, weights)
         if bound - solution.value <= accuracy or is_listed(answer, responses):
-            return Response(solution.row @ responses, weights, solution.value, bound)
+            return GeneralizedResponse(solution.row @ responses, weights, solution.value, bound)
         responses = np.vstack([responses, answer])
         payoffs = np.vstack([payoffs, game.utilities @ answer])
 
 
-def by_linear_program(game: RestrictedGame, accuracy: float) -> Response:
+def by_linear_program(game: RestrictedGame, accuracy: float) -> GeneralizedResponse:
     """Compute generalized best response II (equations 13–18), to the accuracy that HiGHS has."""
     program = LinearProgram(method="highs-simplex", tolerance=1e-8)
     matrix = restricted_matrix(game)
@@ -150,7 +150,7 @@ def by_linear_program(game: RestrictedGame, accuracy: float) -> Response:
 
 def by_regret_matching(
     game: RestrictedGame, accuracy: float, carried: State | None = None
-) -> Response:
+) -> GeneralizedResponse:
     """Run CFR+ on the restricted game until the gap is at most `accuracy`."""
     solver = CFR(dtype=game.utilities.dtype.name)
     state = solver.init(game)
@@ -175,7 +175,7 @@ def _carry(game: RestrictedGame, state: State, carried: State) -> None:
         game.realize(player, behaviour, state[f"plan{player}"])
 
 
-METHODS: dict[str, Callable[[RestrictedGame, float], Response]] = {
+METHODS: dict[str, Callable[[RestrictedGame, float], GeneralizedResponse]] = {
     "lp": by_linear_program,
     "half-oracle": by_half_oracle,
     "cfr+": by_regret_matching,
@@ -195,8 +195,8 @@ def restricted_matrix(game: RestrictedGame) -> SequenceMatrix:
     return SequenceMatrix(sparse.csr_array(payoff), (sides[0], sides[1]))
 
 
-def _proved(game: RestrictedGame, plan: Floats, weights: Floats) -> Response:
+def _proved(game: RestrictedGame, plan: Floats, weights: Floats) -> GeneralizedResponse:
     """Return a plan and a mixture with the least they win and the most they lose."""
     plan = plan.astype(game.utilities.dtype)
     value = float((game.utilities @ plan).min())
-    return Response(plan, weights, value, best_against(game, weights)[0])
+    return GeneralizedResponse(plan, weights, value, best_against(game, weights)[0])

@@ -34,7 +34,7 @@ def play_out(
     *,
     iterations: int = 200,
     dtype: str = "float32",
-    tell: Callable[[float], None] = lambda share: None,
+    report: Callable[[float], None] = lambda share: None,
 ) -> PlayedOut:
     """Compute the ending of rounds 0 … `last_round`; `tell` is called with the share done.
 
@@ -57,5 +57,5 @@ def play_out(
         state = solver.init(rest)
         solver.step(rest, state, iterations)
         values.append(value_of_play(rest, solver.plans(rest, state), buckets))
-        tell(number / len(stakes))
+        report(number / len(stakes))
     return PlayedOut(stakes, np.stack(values))

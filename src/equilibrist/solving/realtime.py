@@ -28,7 +28,7 @@ _CHEAP = 200_000  # length of both plans up to which best responses take millise
 
 
 @dataclass(frozen=True)
-class Budget:
+class DecisionBudget:
     """Limit of a decision: seconds, or a number of iterations however long they take."""
 
     seconds: float | None = 1.0
@@ -42,7 +42,7 @@ def warm_up() -> None:
     for board in ("AsKsQhTd", "AsKsQhTdTc"):
         spot = subgame(rules, parse_cards(board), (everything, everything), pot=40)
         solution = TableSolution(spot)
-        solution.improve(Budget(None, 1), 0.0)
+        solution.improve(DecisionBudget(None, 1), 0.0)
         solution.exploitability()
 
 
@@ -59,7 +59,7 @@ class TableSolution:
         """Number of iterations so far."""
         return int(self._state["iteration"])
 
-    def improve(self, budget: Budget, start: float) -> bool:
+    def improve(self, budget: DecisionBudget, start: float) -> bool:
         """Iterate until the budget is spent; return whether time ended before the iterations did.
 
         Seconds count from `start`, a reading of `time.perf_counter`.
@@ -82,7 +82,7 @@ class TableSolution:
         """Return the sum of all plans so far [L], in proportion to the average plan."""
         return self._state[f"average{player}"]
 
-    def chances(self, player: int, node: int, board: int, hand: int) -> Floats:
+    def probabilities(self, player: int, node: int, board: int, hand: int) -> Floats:
         """Return the probability of each child of a decision node, [A]; uniform if never played.
 
         `board` counts from 0 in its round, `hand` is a hand number in the usual order.

@@ -6,7 +6,7 @@ Their winnings are a strategy's exploitability in a larger model, as in Range of
 
 from __future__ import annotations
 
-from equilibrist.abstraction.bucket_tree import Nested
+from equilibrist.abstraction.bucket_tree import BucketTree
 from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.models.bucketed import bucket_game
@@ -15,12 +15,12 @@ from equilibrist.solving.best_response import best_response
 from equilibrist.strategies.raise_cap_rule import with_more_raises
 
 
-def wide_responses(
+def refined_responses(
     game: SequenceGame,
     plans: tuple[Floats, Floats],
-    buckets: Nested,
+    buckets: BucketTree,
     counts: Joint,
-    finer: Nested | None,
+    finer: BucketTree | None,
     menu: BetMenu,
 ) -> tuple[float, float]:
     """Return the chips that best responses in either seat win from plans of a bucket `game`.
@@ -35,8 +35,8 @@ def wide_responses(
         >>> own, more = (build("percentile", get_game("leduc"), n) for n in ([3, 3], [3, 6]))
         >>> game = bucket_game(own, joint(own))
         >>> plans = tuple(game.realize(player, game.uniform(player)) for player in (0, 1))
-        >>> same = wide_responses(game, plans, own, joint(own), None, BetMenu())
-        >>> wide = wide_responses(game, plans, own, joint(own, more), more, BetMenu())
+        >>> same = refined_responses(game, plans, own, joint(own), None, BetMenu())
+        >>> wide = refined_responses(game, plans, own, joint(own, more), more, BetMenu())
         >>> [more > less for more, less in zip(wide, same)]
         [True, True]
     """
@@ -50,7 +50,7 @@ def wide_responses(
             wide = bucket_game(buckets, counts, menu, second=responder, first_round=start, pot=pot)
         else:
             wide = bucket_game(
-                responder, counts.turned(), menu, second=buckets, first_round=start, pot=pot
+                responder, counts.transposed(), menu, second=buckets, first_round=start, pot=pot
             )
         behaviour = with_more_raises(game, wide, 1 - seat, plans[1 - seat])
         won.append(best_response(wide, seat, wide.realize(1 - seat, behaviour))[0])

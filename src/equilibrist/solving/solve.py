@@ -135,7 +135,7 @@ def solve(
             if stopping.is_requested():
                 run.outcome = Outcome.INTERRUPTED
                 break
-            goal = min(next_look(int(run.state["iteration"]), every), limit)
+            goal = min(next_evaluation(int(run.state["iteration"]), every), limit)
             ending = evaluator.seconds + checkpoints.cost
             _advance(game, solver, run, int(goal), seconds, watch, ending)
             run.trace.append(evaluator(run))
@@ -230,11 +230,11 @@ def check_budget(
             )
 
 
-def next_look(iteration: int, every: int | None = None) -> int:
+def next_evaluation(iteration: int, every: int | None = None) -> int:
     """Return the next iteration after which plans are evaluated, unless a budget ends before.
 
     Example:
-        >>> [next_look(iteration) for iteration in (0, 1, 7, 230)], next_look(230, every=100)
+        >>> [next_evaluation(n) for n in (0, 1, 7, 230)], next_evaluation(230, every=100)
         ([1, 2, 10, 500], 300)
     """
     if every is not None:
@@ -303,7 +303,7 @@ def _is_done(
     iteration = int(run.state["iteration"])
     is_spent = iteration >= limit or (seconds is not None and run.seconds >= seconds)
     is_last = is_spent or _has_ended(run.state)
-    is_look = iteration > 0 and next_look(iteration - 1, every) == iteration
+    is_look = iteration > 0 and next_evaluation(iteration - 1, every) == iteration
     meets = target is not None and bool(run.trace) and run.evaluation.exploitability <= target
     if meets and (is_look or is_last):
         run.outcome = Outcome.TARGET_REACHED

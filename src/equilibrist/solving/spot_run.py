@@ -64,10 +64,10 @@ class SolvedSpot:
         )
 
     @classmethod
-    def open(cls, folder: str | Path, *, to_go_on: bool = False) -> SolvedSpot:
+    def open(cls, folder: str | Path, *, for_resume: bool = False) -> SolvedSpot:
         """Open the spot in a folder, build its game and check its tables.
 
-        With `to_go_on`, its arrays are copied to memory so that the run can be resumed; otherwise
+        With `for_resume`, its arrays are copied to memory so that the run can be resumed; otherwise
         large ones are checked as they are read.
         """
         stored = read_identity(folder, KIND)
@@ -75,7 +75,7 @@ class SolvedSpot:
         built = spot.build()
         first = by.init(built.game)
         check_state(stored, by.name, first)  # before gigabytes are read
-        artefact = open_artefact(folder, KIND, in_memory=to_go_on, blockwise=not to_go_on)
+        artefact = open_artefact(folder, KIND, in_memory=for_resume, blockwise=not for_resume)
         if (_read_spot(artefact), _read_solver(artefact)) != (spot, by):
             raise damaged(artefact.folder / MANIFEST, "was replaced while it was opened")
         check_arrays(artefact, {"trace": _TRACE}, but=STATE)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from equilibrist.abstraction import joint_counts as joint
-from equilibrist.abstraction.bucket_tree import Nested
+from equilibrist.abstraction.bucket_tree import BucketTree
 from equilibrist.abstraction.buckets import KIND, Abstraction
 from equilibrist.abstraction.conditioning import LaterClasses, Priors, conditioned
 from equilibrist.abstraction.joint_counts import Joint
@@ -206,7 +206,7 @@ class BucketDescription:
             backend=backend,
         )
 
-    def nested(self, buckets: Abstraction) -> Nested:
+    def nested(self, buckets: Abstraction) -> BucketTree:
         """Return the buckets of the game: those of its abstraction, or their later classes."""
         return _nested(buckets, self.priors)
 
@@ -349,7 +349,7 @@ def _least_states(rules: GameRules, symmetry: Symmetry, r: int) -> int:
     return deals // alike[symmetry]
 
 
-def _nested(buckets: Abstraction, priors: Priors | None) -> Nested:
+def _nested(buckets: Abstraction, priors: Priors | None) -> BucketTree:
     return buckets if priors is None else LaterClasses.of(buckets)
 
 

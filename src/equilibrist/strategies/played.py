@@ -5,10 +5,10 @@ is played there by its own rules: a hand plays like its bucket, and a raise beyo
 called and forgotten (`strategies.raise_cap_rule`). Whatever it was computed from, it has
 `probabilities(node, board)`, and a best response needs nothing else.
 
-A best response is fast if the strategy does not distinguish much of the betting. `Seat` describes
-this for strategies whose columns do not depend on boards: for each node, where the strategy
-*believes* it is, and its probability of arriving there as a row by column, times a scale that does
-not depend on the cards.
+A best response is fast if the strategy does not distinguish much of the betting. `RealSeat`
+describes this for strategies whose columns do not depend on boards: for each node, where the
+strategy *believes* it is, and its probability of arriving there as a row by column, times a scale
+that does not depend on the cards.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class RealStrategy(Protocol):
         """
 
 
-class Columns(Protocol):
+class HandColumns(Protocol):
     """Places of hands in the blocks of a treeplex."""
 
     def locate(self, r: int, board: Cards) -> tuple[int, NDArray[np.int64]]:
@@ -71,7 +71,7 @@ class Columns(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Seat:
+class RealSeat:
     """One seat's strategy as the responder sees it; V nodes of the real betting."""
 
     tree: BettingTree
@@ -81,7 +81,7 @@ class Seat:
     first_row: NDArray[np.int64]  # [V] row of the first round that multiplies it; −1 if none
     scale: Floats  # [V] probability since the round opened that is the same for all columns
     rows: Sequence[Floats]  # [Q, K] of each round
-    columns: Columns
+    columns: HandColumns
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class FixedMix:
             mixed_probabilities(self.tree, node, self.mix)[:, None], self._num_hands, axis=1
         )
 
-    def seat(self, player: int) -> Seat:
+    def seat(self, player: int) -> RealSeat:
         """Return a seat with one column that does not distinguish betting within a round."""
         tree = self.tree
         scale = np.ones(len(tree))
@@ -117,7 +117,9 @@ class FixedMix:
         nodes = np.zeros(len(tree), np.int64)
         row = np.where(_never_alive(tree, scale), -1, 0)
         rows = [np.ones((1, 1))] * tree.rules.num_rounds
-        return Seat(tree, player, nodes, row, nodes - 1, scale, rows, OneColumn(self._num_hands))
+        return RealSeat(
+            tree, player, nodes, row, nodes - 1, scale, rows, AllHandsAlike(self._num_hands)
+        )
 
     @property
     def _num_hands(self) -> int:
@@ -133,17 +135,17 @@ def _never_alive(tree: BettingTree, scale: Floats) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TableStrategy:
     """Probabilities by column, from a game of buckets or exact hands, with its own raise caps."""
 
     tree: BettingTree
     known: BettingTree  # the betting that the strategy was computed for
     trees: tuple[Treeplex, Treeplex]  # treeplexes of that betting
     behaviour: tuple[Floats, Floats]  # [L] each
-    columns: Columns
+    columns: HandColumns
 
     @staticmethod
-    def of_game(game: SequenceGame, plans: tuple[Floats, Floats]) -> Table:
+    def of_game(game: SequenceGame, plans: tuple[Floats, Floats]) -> TableStrategy:
         """Build the table of the plans of an exact game.
 
         Example:
@@ -151,12 +153,12 @@ class Table:
             >>> from equilibrist.models.exact import exact_game
             >>> game = exact_game(get_game("kuhn"))
             >>> plans = tuple(game.realize(player, game.uniform(player)) for player in (0, 1))
-            >>> Table.of_game(game, plans).probabilities(0, ())[:, -1].tolist()
+            >>> TableStrategy.of_game(game, plans).probabilities(0, ())[:, -1].tolist()
             [0.5, 0.5]
         """
         assert game.betting is not None
         behaviour = game.behaviour(0, plans[0]), game.behaviour(1, plans[1])
-        return Table(game.betting, game.betting, game.trees, behaviour, StateColumns(game))
+        return TableStrategy(game.betting, game.betting, game.trees, behaviour, StateColumns(game))
 
     def probabilities(self, node: int, board: Cards) -> Floats:
         """Return the strategy's behaviour at the node where it believes it is: [A, H]."""
@@ -174,7 +176,7 @@ class Table:
                 probabilities[:] = own[self._rows[player][same]][column]
         return out
 
-    def seat(self, player: int) -> Seat:
+    def seat(self, player: int) -> RealSeat:
         """Return one seat of a strategy of buckets: rows are those of its plan."""
         if not isinstance(self.columns, BucketColumns):
             raise InvalidValueError(
@@ -207,7 +209,7 @@ class Table:
                 opens = self.tree.round[above] == 0
                 first_row[node] = row[above] if opens else first_row[above]
         ones = np.ones(len(self.tree))
-        return Seat(self.tree, player, place, row, first_row, ones, rows, self.columns)
+        return RealSeat(self.tree, player, place, row, first_row, ones, rows, self.columns)
 
     @functools.cached_property
     def _places(self) -> list[list[int]]:
@@ -220,7 +222,7 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class OneColumn:
+class AllHandsAlike:
     """Columns that treat all hands alike."""
 
     num_hands: int
@@ -262,5 +264,5 @@ class IdentifiedStrategy(NamedTuple):
     """Strategy with its name and an identity that no other strategy has."""
 
     name: str
-    strategy: FixedMix | Table
+    strategy: FixedMix | TableStrategy
     identity: str  # a hash of what is stored, or the mix and the rules

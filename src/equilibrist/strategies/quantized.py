@@ -59,7 +59,7 @@ class CompactStrategy:
     """Rounded behaviour of both seats of a bucket game."""
 
     game: BucketDescription
-    chances: tuple[RoundedProbabilities, RoundedProbabilities]  # [L of each player]
+    probabilities: tuple[RoundedProbabilities, RoundedProbabilities]  # [L of each player]
     solutions: Mapping[str, str]  # hashes of what was rounded, by folder: one, unless it is glued
     opening: NDArray[np.int16] | None = None  # [H] column of every hand in the first round
 
@@ -79,7 +79,10 @@ class CompactStrategy:
 
     def save(self, folder: str | Path) -> str:
         """Write the strategy, replacing an existing one; return the artefact's hash."""
-        arrays: dict[str, NDArray[Any]] = {"chances0": self.chances[0], "chances1": self.chances[1]}
+        arrays: dict[str, NDArray[Any]] = {
+            "chances0": self.probabilities[0],
+            "chances1": self.probabilities[1],
+        }
         if self.opening is not None:
             arrays["opening"] = self.opening
         return write_artefact(
@@ -122,7 +125,7 @@ def open_buckets(
         if not np.array_equal(np.minimum(found.opening, 0), columns):
             raise _unfit(game, "its opening has no column for some hand")
         buckets = GluedBuckets(found.opening, abstraction)
-    stored = found.chances if isinstance(found, CompactStrategy) else found.plans
+    stored = found.probabilities if isinstance(found, CompactStrategy) else found.plans
     for player, numbers in enumerate(stored):
         tree = bucket_tree(betting, player, buckets)
         if len(numbers) != int(tree.block_start[-1]):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.abstraction.bucket_tree import Nested
+from equilibrist.abstraction.bucket_tree import BucketTree
 from equilibrist.abstraction.streets import Boards, Streets
 from equilibrist.cards.card import Cards, cards_name
 from equilibrist.games.rules import GameRules
@@ -33,7 +33,7 @@ class Columns(Protocol):
         ...
 
 
-class HandBuckets(Columns, Nested, Protocol):
+class HandBuckets(Columns, BucketTree, Protocol):
     """Buckets in which hands of cards can be looked up; `Abstraction` is one."""
 
     def bucket(self, hand: int, board: Cards = ()) -> int:
@@ -45,11 +45,11 @@ class HandBuckets(Columns, Nested, Protocol):
         ...
 
 
-class Seat(NamedTuple):
+class SeatTable(NamedTuple):
     """One seat of a strategy as a table."""
 
     tree: Treeplex
-    chances: Floats  # [L] behaviour in any unit; entries are `sure`
+    probabilities: Floats  # [L] behaviour in any unit; entries are `sure`
     columns: Columns
     sure: float = 1.0  # the number that stands for a probability of 1
 

@@ -41,19 +41,19 @@ class NodeReport:
     hands: NDArray[np.int64]  # [N] numbers of the hands
     weight: NDArray[np.float64]  # [N] probability that the player has the hand and plays it to here
     share: NDArray[np.float64]  # [N] weight times that of the opponent's possible hands; sums to 1
-    chances: NDArray[np.float64]  # [N, A] probability of each action
+    probabilities: NDArray[np.float64]  # [N, A] probability of each action
     values: NDArray[np.float64]  # [N, A] value of each action
     equity: NDArray[np.float64]  # [N] probability of winning, ties half
 
     @property
     def value(self) -> NDArray[np.float64]:
         """Value of each hand: [N]."""
-        return np.asarray((self.chances * self.values).sum(axis=1))
+        return np.asarray((self.probabilities * self.values).sum(axis=1))
 
     @property
     def frequencies(self) -> NDArray[np.float64]:
         """Frequency of each action over all hands: [A]."""
-        return self.share @ self.chances
+        return self.share @ self.probabilities
 
     @property
     def mean_value(self) -> float:
@@ -70,12 +70,12 @@ class NodeReport:
         classes = class_table()[self.hands]
         num_hands = np.bincount(class_table(), minlength=169)
         weight = np.bincount(classes, self.weight, 169)
-        taken = [np.bincount(classes, self.weight * c, 169) for c in self.chances.T]
+        taken = [np.bincount(classes, self.weight * c, 169) for c in self.probabilities.T]
         often = np.stack(taken, axis=1) / np.where(weight > 0, weight, 1)[:, None]
         return weight / num_hands, often
 
 
-class Boards(Protocol):
+class BoardStrategies(Protocol):
     """Strategies of both players, board by board of their game; Q rows × S states."""
 
     def plan(self, player: int, board: int) -> Floats:
@@ -121,7 +121,7 @@ class Answers:
 
     spot: Spot
     subgame: Subgame
-    boards: Boards
+    boards: BoardStrategies
 
     def at(self, node: str = "", runout: str = "") -> NodeReport:
         """Report on the player to act at a node; `runout` are the cards dealt since the spot."""
@@ -158,7 +158,7 @@ class Answers:
             hands=hands,
             weight=own[hands],
             share=share / share.sum() if share.any() else share,
-            chances=np.asarray(regret_matching(taken.T).T, np.float64),
+            probabilities=np.asarray(regret_matching(taken.T).T, np.float64),
             values=np.stack(values, axis=1) + betting.spent[v, player],
             equity=equities(spot, cards, weights, player)[hands],
         )

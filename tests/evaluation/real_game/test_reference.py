@@ -10,7 +10,7 @@ from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.models.exact import exact_game
 from equilibrist.solving.best_response import evaluate
-from equilibrist.strategies.played import FixedMix, Table
+from equilibrist.strategies.played import FixedMix, TableStrategy
 
 SMALL = {
     "leduc": get_game("leduc"),
@@ -43,7 +43,7 @@ def test_it_equals_the_best_response_in_the_exact_model(name):
     game = exact_game(SMALL[name])
     plans = random_plans(game, 3)
     proof = evaluate(game, plans)
-    strategy = Table.of_game(game, plans)
+    strategy = TableStrategy.of_game(game, plans)
     found = [reference_response(strategy, seat) for seat in (0, 1)]
     assert found == pytest.approx(proof.best_response, rel=1e-12)
 
@@ -52,7 +52,7 @@ def test_kuhn_against_uniform_play():
     # NashConv 11/12: best responses 1/2 and 5/12.
     game = exact_game(get_game("kuhn"))
     plans = tuple(game.realize(player, game.uniform(player)) for player in (0, 1))
-    strategy = Table.of_game(game, plans)
+    strategy = TableStrategy.of_game(game, plans)
     found = [reference_response(strategy, seat) for seat in (0, 1)]
     assert found == pytest.approx([1 / 2, 5 / 12])
 

@@ -25,7 +25,7 @@ from equilibrist.models.bucketed import bucket_game, bucket_tree, lift
 from equilibrist.models.exact import exact_game
 from equilibrist.solving.best_response import best_response, evaluate
 from equilibrist.strategies.composition import GluedBuckets
-from equilibrist.strategies.played import BucketColumns, FixedMix, Table
+from equilibrist.strategies.played import BucketColumns, FixedMix, TableStrategy
 from equilibrist.strategies.raise_cap_rule import with_more_raises
 
 pytestmark = pytest.mark.kernels
@@ -87,7 +87,7 @@ def random_table(buckets, caps, seed):
         behaviour.append(np.empty_like(numbers))
         normalize(tree, numbers, behaviour[-1])
     real = BettingTree.build(buckets.rules)
-    return Table(real, known, trees, tuple(behaviour), BucketColumns(buckets))
+    return TableStrategy(real, known, trees, tuple(behaviour), BucketColumns(buckets))
 
 
 def test_buckets_lose_what_they_lose_in_the_exact_model(nine_cards, buckets):
@@ -199,14 +199,14 @@ def test_always_call_loses_a_bet_per_round_to_every_favourite(seat):
 
 
 def test_a_strategy_of_exact_hands_has_no_seat_here(nine_cards):
-    strategy = Table.of_game(nine_cards, fixed_mix(nine_cards, (0.1, 0.6, 0.3)))
+    strategy = TableStrategy.of_game(nine_cards, fixed_mix(nine_cards, (0.1, 0.6, 0.3)))
     with pytest.raises(InvalidValueError, match="compute best responses in its exact model"):
         strategy.seat(0)
 
 
-def test_chances_of_the_river_use_whole_units_and_sure_ones_powers_of_two():
-    # Sums of units over the 1,081 hands of a river stay below 2**30; a power of two keeps chances
-    # of 0 and 1 exact in float32.
+def test_probabilities_of_the_river_use_whole_units_and_sure_ones_powers_of_two():
+    # Sums of units over the 1,081 hands of a river stay below 2**30; a power of two keeps
+    # probabilities of 0 and 1 exact in float32.
     seat = random_table(Suitless(), "1 1 1 1", 5).seat(0)
     pure = replace(seat, rows=[*seat.rows[:-1], np.round(seat.rows[-1])])
     assert 0 < pure.rows[-1].mean() < 1

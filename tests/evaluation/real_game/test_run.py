@@ -39,8 +39,8 @@ def test_flops_are_written_from_time_to_time_and_at_the_end(
     named = open_strategy("mix:0.1,0.6,0.3", rules)
     responses = runs.responses_to(named)
     folder = tmp_path / "response" if has_folder else None
-    run = runs.begun(named, responses, folder)
-    runs.go_on(run, responses, np.arange(3), folder=folder)
+    run = runs.open_or_start(named, responses, folder)
+    runs.run_flops(run, responses, np.arange(3), folder=folder)
     assert saves == wanted
     if has_folder:
         assert open_artefact(folder).arrays["done"].sum() == 3

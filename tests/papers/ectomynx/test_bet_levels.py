@@ -8,7 +8,7 @@ from equilibrist.papers.ectomynx.bet_levels import (
     IDEAL_SIZES,
     PREFLOP_THRESHOLDS,
     RAISE,
-    Spot,
+    BettingView,
     bet_level,
     decide,
 )
@@ -38,10 +38,10 @@ def test_bets_under_two_thirds_of_the_pot_are_bets() -> None:
 
 def test_a_small_bet_into_a_large_pot_is_called() -> None:
     # V: "Folding to a bet of 8 when the pot is 384".
-    spot = Spot(pot=384, bet=8, own=0, behind=8, num_bets=1, can_raise=False)
+    spot = BettingView(pot=384, bet=8, own=0, behind=8, num_bets=1, can_raise=False)
     assert [decide(level, spot) for level in range(6)] == [CALL] * 6
     # I.c: a bet of 2 into 10 "will be called if we intend to play to level 0".
-    assert decide(0, Spot(pot=10, bet=2, own=0, behind=100, num_bets=1)) == CALL
+    assert decide(0, BettingView(pot=10, bet=2, own=0, behind=100, num_bets=1)) == CALL
 
 
 @pytest.mark.parametrize(
@@ -57,10 +57,10 @@ def test_a_small_bet_into_a_large_pot_is_called() -> None:
 )
 def test_actions_of_levels_before_the_flop(level: int, actions: tuple[int, ...]) -> None:
     spots = (
-        Spot(pot=0, bet=2, own=1, behind=199, num_bets=1),
-        Spot(pot=0, bet=18, own=6, behind=194, num_bets=3),
-        Spot(pot=0, bet=6, own=2, behind=198, num_bets=2),
-        Spot(pot=0, bet=2, own=2, behind=198, num_bets=1),
+        BettingView(pot=0, bet=2, own=1, behind=199, num_bets=1),
+        BettingView(pot=0, bet=18, own=6, behind=194, num_bets=3),
+        BettingView(pot=0, bet=6, own=2, behind=198, num_bets=2),
+        BettingView(pot=0, bet=2, own=2, behind=198, num_bets=1),
     )
     assert tuple(decide(level, spot) for spot in spots) == actions
     assert [spot.raise_to for spot in spots] == [6, 46, 18, 6]
@@ -68,23 +68,23 @@ def test_actions_of_levels_before_the_flop(level: int, actions: tuple[int, ...])
 
 def test_abnormally_large_raises_are_raised_three_times() -> None:
     # A raise to 15 is read as a 3-bet, one to 8 is an ordinary raise.
-    assert Spot(pot=0, bet=15, own=2, behind=198, num_bets=2).raise_to == 45
-    assert Spot(pot=0, bet=8, own=2, behind=198, num_bets=2).raise_to == 18
+    assert BettingView(pot=0, bet=15, own=2, behind=198, num_bets=2).raise_to == 45
+    assert BettingView(pot=0, bet=8, own=2, behind=198, num_bets=2).raise_to == 18
 
 
 def test_bets_are_two_thirds_and_raises_three_times() -> None:
-    assert Spot(pot=12, bet=0, own=0, behind=194, num_bets=0).raise_to == 8
-    assert Spot(pot=12, bet=8, own=0, behind=194, num_bets=1).raise_to == 24
-    assert Spot(pot=12, bet=24, own=8, behind=186, num_bets=2).raise_to == 72
+    assert BettingView(pot=12, bet=0, own=0, behind=194, num_bets=0).raise_to == 8
+    assert BettingView(pot=12, bet=8, own=0, behind=194, num_bets=1).raise_to == 24
+    assert BettingView(pot=12, bet=24, own=8, behind=186, num_bets=2).raise_to == 72
 
 
 @pytest.mark.parametrize(("behind", "amount"), [(20, 12), (19, 19), (12, 12), (5, 5)])
 def test_bets_over_sixty_per_cent_of_the_stack_become_all_in(behind: int, amount: int) -> None:
     # A bet of 12 into 18: exactly 60 % of 20 is not more than 60 %.
-    assert Spot(pot=18, bet=0, own=0, behind=behind, num_bets=0).raise_to == amount
+    assert BettingView(pot=18, bet=0, own=0, behind=behind, num_bets=0).raise_to == amount
 
 
 def test_a_player_that_cannot_raise_calls() -> None:
-    spot = Spot(pot=12, bet=194, own=0, behind=194, num_bets=1, can_raise=False)
+    spot = BettingView(pot=12, bet=194, own=0, behind=194, num_bets=1, can_raise=False)
     assert decide(5, spot) == CALL
     assert decide(1, spot) == FOLD

@@ -27,7 +27,7 @@ from equilibrist.players.translation import find_node
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.leaf_values import play_out
-from equilibrist.solving.realtime import Budget, TableSolution
+from equilibrist.solving.realtime import DecisionBudget, TableSolution
 
 RULES = get_game("royal-holdem")
 MENU = BetMenu(max_raises=(1, 1, 1, 1))
@@ -93,7 +93,7 @@ def test_beliefs_are_the_product_of_the_probabilities_of_each_hand(strategy):
 def test_the_player_uses_the_average_strategy_of_the_subgame(strategy):
     """Compare the mixture at the turn with one computed from beliefs, subgame and CFR+."""
     reported = []
-    player = TwoPhasePlayer(strategy, RULES, "gs2", Budget(None, 20), reported.append)
+    player = TwoPhasePlayer(strategy, RULES, "gs2", DecisionBudget(None, 20), reported.append)
     turn = played("rccc", next(iter(Dealer(RULES, 6))))
     view = View.of(turn, turn.actor)
     mixture = dict(player.mixture(view))
@@ -125,7 +125,7 @@ def test_matches_are_legal_and_repeatable_with_iterations(strategy, opponent):
     results, logs = [], []
     for _ in range(2):
         reported = []
-        player = TwoPhasePlayer(strategy, RULES, "gs2", Budget(None, 3), reported.append)
+        player = TwoPhasePlayer(strategy, RULES, "gs2", DecisionBudget(None, 3), reported.append)
         match = play_match(RULES, (player, make_player(opponent, RULES)), hands=12, seed=3)
         results.append(match.rate())
         logs.append([replace(decision, seconds=0.0) for decision in reported])
@@ -137,7 +137,7 @@ def test_matches_are_legal_and_repeatable_with_iterations(strategy, opponent):
 
 def test_at_the_end_of_its_time_it_plays_the_current_solution_and_logs_it(strategy):
     reported = []
-    player = TwoPhasePlayer(strategy, RULES, "gs2", Budget(1e-9), reported.append)
+    player = TwoPhasePlayer(strategy, RULES, "gs2", DecisionBudget(1e-9), reported.append)
     turn = played("rccc", next(iter(Dealer(RULES, 7))))
     action = player.act(View.of(turn, turn.actor))
     assert turn.betting.can(action)
@@ -145,7 +145,9 @@ def test_at_the_end_of_its_time_it_plays_the_current_solution_and_logs_it(strate
     assert reported[0].iterations == 3  # the least
     assert str(reported[0]).endswith("out of time")
     # The other seat decides later in the round, and again: it continues from there.
-    again = TwoPhasePlayer(strategy, RULES, "gs2", Budget(30.0, iterations=4), reported.append)
+    again = TwoPhasePlayer(
+        strategy, RULES, "gs2", DecisionBudget(30.0, iterations=4), reported.append
+    )
     again.act(View.of(turn, turn.actor))
     assert not reported[1].is_late
     assert reported[1].iterations == 4
@@ -162,7 +164,11 @@ def test_empty_ranges_are_replaced_by_all_hands(model):
     never = (game.realize(0, folds[0]), plans[1])
     reported = []
     player = TwoPhasePlayer(
-        BucketStrategy(game.betting, never, buckets), RULES, "gs2", Budget(None, 2), reported.append
+        BucketStrategy(game.betting, never, buckets),
+        RULES,
+        "gs2",
+        DecisionBudget(None, 2),
+        reported.append,
     )
     turn = played("rccc", next(iter(Dealer(RULES, 8))))
     assert turn.betting.can(player.act(View.of(turn, turn.actor)))
@@ -183,7 +189,7 @@ def test_rivers_solved_by_themselves_are_less_exploitable_than_those_of_a_short_
     ranges = [np.maximum(strategy.reach(node, p, view.board), 1e-4) for p in (0, 1)]
     found = subgame(RULES, view.board, tuple(ranges), MENU, pot=40, symmetry="cards")
     solved = TableSolution(found)
-    solved.improve(Budget(None, 10), 0.0)
+    solved.improve(DecisionBudget(None, 10), 0.0)
     game, tree = found.game, found.betting
     kept = [average_behaviour(solved, player) for player in (0, 1)]
     again = [behaviour.copy() for behaviour in kept]
@@ -194,7 +200,7 @@ def test_rivers_solved_by_themselves_are_less_exploitable_than_those_of_a_short_
             pot = int(tree.spent[end].sum())
             river = subgame(RULES, tuple(board.tolist()), weights, MENU, pot=pot, symmetry="cards")
             one = TableSolution(river)
-            one.improve(Budget(None, 200), 0.0)
+            one.improve(DecisionBudget(None, 200), 0.0)
             for player in (0, 1):
                 _copy_river(found, number, int(end), again[player], river, one, player)
     values = [

@@ -20,7 +20,7 @@ from equilibrist.papers.psopti.composed import composed_rows
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.linear_program import LinearProgram
-from equilibrist.solving.refined_response import wide_responses
+from equilibrist.solving.refined_response import refined_responses
 from equilibrist.solving.solve import solve
 from equilibrist.storage.memory import available_bytes
 
@@ -69,19 +69,19 @@ def test_models_of_the_first_rounds_agree_with_the_linear_program(num_rounds):
 
 
 def test_a_response_with_the_same_raises_and_buckets_is_the_models_own(three, model):
-    own = wide_responses(model.game, model.plans, *three, None, model.game.betting.menu)
+    own = refined_responses(model.game, model.plans, *three, None, model.game.betting.menu)
     assert own == pytest.approx(evaluate(model.game, model.plans).best_response)
 
 
 def test_more_bets_and_finer_buckets_only_help_the_responder(three, strengths, model):
     own = sum(evaluate(model.game, model.plans).best_response)
     more = BetMenu.parse(None, None, "3 4 4 4")
-    assert sum(wide_responses(model.game, model.plans, *three, None, more)) >= own - 1e-9
+    assert sum(refined_responses(model.game, model.plans, *three, None, more)) >= own - 1e-9
     finer = strength_potential(strengths, (1, 4, 4, 4))
     met = joint(three[0], finer)
     same = BetMenu.parse(None, None, "3 3 3 3")
     # Four classes do not refine three, but a response with them is far better than equality.
-    assert sum(wide_responses(model.game, model.plans, three[0], met, finer, same)) > own
+    assert sum(refined_responses(model.game, model.plans, three[0], met, finer, same)) > own
 
 
 def test_the_claims_rows_name_what_they_measure(three):
@@ -105,7 +105,7 @@ def test_a_strategy_wins_nothing_from_itself_and_the_negative_from_another(three
     assert won == pytest.approx(-lost, abs=1e-9)
     # Neither wins more than the best response to the other does.
     finer = BetMenu.parse(None, None, "3 3 3 3")
-    most = wide_responses(other.game, other.plans, four, joint(four, three[0]), three[0], finer)
+    most = refined_responses(other.game, other.plans, four, joint(four, three[0]), three[0], finer)
     assert won <= sum(most) / 2 / SMALL_BET + 1e-9
 
 

@@ -43,7 +43,7 @@ def solved(bot: GluedBot, folder: Path) -> list[str]:
     for model in composing.models(bot, folder, reported.append):
         prepared = training.open_or_start(model.bot, folder / model.name, model.description, seed=0)
         training.run(model.bot, prepared, target=training.target_chips(bot, prepared[0]))
-    composing.keep_glued(bot, folder, reported.append)
+    composing.save_glued(bot, folder, reported.append)
     return reported
 
 
@@ -96,7 +96,9 @@ def test_every_decision_is_that_of_the_model_it_belongs_to(folder):
             assert seat.columns.bucket(hand, seen) == column
             rows = player_rows(tree, player).row[list(tree.children(int(node)))]
             width, start = int(seat.tree.num_states[r]), int(seat.tree.block_start[r])
-            found = [seat.chances[start + row * width + column] / SURE for row in rows.tolist()]
+            found = [
+                seat.probabilities[start + row * width + column] / SURE for row in rows.tolist()
+            ]
             np.testing.assert_allclose(
                 found, probabilities(part, way if r == 0 else rest, player, column), atol=2e-5
             )
@@ -145,7 +147,7 @@ def test_an_opening_that_calls_always_calls(folder):
         first = glued.tree.nodes(NodeKind.DECISION, 0)
         for node in first[glued.tree.player[first] == player].tolist():
             steps = [glued.tree.step(child) for child in glued.tree.children(node)]
-            played = [seat.chances[rows[child]] / SURE for child in glued.tree.children(node)]
+            played = [seat.probabilities[rows[child]] / SURE for child in glued.tree.children(node)]
             assert dict(zip(steps, played, strict=True))["c"] == 1
 
 

@@ -14,7 +14,10 @@ from equilibrist.papers.range_of_skill.solver import (
 )
 from equilibrist.solving import generalized_best_response as module
 from equilibrist.solving.best_response import evaluate
-from equilibrist.solving.generalized_best_response import Response, generalized_best_response
+from equilibrist.solving.generalized_best_response import (
+    GeneralizedResponse,
+    generalized_best_response,
+)
 
 ROCK_PAPER_SCISSORS = [[0, -1, 1], [1, 0, -1], [-1, 1, 0]]
 
@@ -103,7 +106,7 @@ def test_unsolvable_requests_are_refused(monkeypatch):
         generalized_best_response(restricted, "simplex")
     with pytest.raises(InvalidValueError, match="above zero"):
         generalized_best_response(restricted, accuracy=0)
-    poor = Response(np.array([1.0, 1, 0, 0]), np.array([1.0, 0]), -1.0, 1.0)
+    poor = GeneralizedResponse(np.array([1.0, 1, 0, 0]), np.array([1.0, 0]), -1.0, 1.0)
     monkeypatch.setitem(module.METHODS, "lp", lambda game, accuracy: poor)
     with pytest.raises(SolverError, match="a gap of 2"):
         generalized_best_response(restricted)

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.games.betting_tree import BettingTree
-from equilibrist.kernels.cpu.real_game import Sequences, aligned
+from equilibrist.kernels.cpu.real_game import OpponentSequences, aligned
 from equilibrist.kernels.cpu.real_game_lanes import SIXTEEN
 from equilibrist.kernels.reference.sequence_form import SMALLEST
 from equilibrist.models.game import Floats
-from equilibrist.strategies.played import Seat
+from equilibrist.strategies.played import RealSeat
 
 _FOLD = 3  # cost of a fold of sixteen lanes, in sweeps of one end
 
@@ -36,7 +36,7 @@ class Positions:
     following: NDArray[np.int64]  # [P, E] position in the next round
 
 
-def find_positions(seat: Seat) -> list[Positions]:
+def find_positions(seat: RealSeat) -> list[Positions]:
     """Return the positions of every round but the first, from the second on."""
     tree, found = seat.tree, []
     position = np.full(len(tree) + 1, -1, np.int64)  # of each opening; −1 at the end: absent
@@ -76,7 +76,7 @@ def round_ends(tree: BettingTree, node: int) -> list[int]:
     return found
 
 
-def _numbers(seat: Seat, r: int) -> dict[int, int]:
+def _numbers(seat: RealSeat, r: int) -> dict[int, int]:
     """Return the position of each opening of a round that the opponent may reach."""
     known: dict[tuple[int, int], int] = {}
     found = {}
@@ -91,12 +91,12 @@ def _numbers(seat: Seat, r: int) -> dict[int, int]:
 class LastRound:
     """Positions of the last round as lanes of sixteen."""
 
-    sequences: Sequences
+    sequences: OpponentSequences
     case: NDArray[np.int64]  # [P] case in which each position is computed
     lane: NDArray[np.int64]  # [P]
 
     @staticmethod
-    def of(seat: Seat, last: Positions, num_hands: int) -> LastRound:
+    def of(seat: RealSeat, last: Positions, num_hands: int) -> LastRound:
         """Build the lanes for boards with `num_hands` hands.
 
         A lane is a sequence of the opponent's, and pots are its cases; or a lane is a position, if
@@ -142,7 +142,7 @@ def _different_ends(last: Positions) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def _lanes(
-    seat: Seat,
+    seat: RealSeat,
     last: Positions,
     blocks: list[Block],
     end: NDArray[np.int64],
@@ -176,5 +176,5 @@ def _lanes(
         for c, positions in enumerate(block):
             chips[starts[b] + c, :many] = last.spent[positions]
             case[positions], lane[positions] = starts[b] + c, np.arange(many)
-    sequences = Sequences(table, factor, unit, end, chips, starts.astype(np.int64))
+    sequences = OpponentSequences(table, factor, unit, end, chips, starts.astype(np.int64))
     return LastRound(sequences, case, lane)

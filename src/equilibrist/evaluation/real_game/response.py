@@ -29,10 +29,10 @@ from equilibrist.evaluation.real_game.positions import LastRound, find_positions
 from equilibrist.games.betting_tree import NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.cpu import real_game as kernel
-from equilibrist.kernels.cpu.real_game import HANDS, Sequences, SortedHands, Space, aligned
+from equilibrist.kernels.cpu.real_game import HANDS, OpponentSequences, SortedHands, Space, aligned
 from equilibrist.kernels.cpu.real_game_lanes import SIXTEEN
 from equilibrist.models.game import Floats
-from equilibrist.strategies.played import FixedMix, Table
+from equilibrist.strategies.played import FixedMix, TableStrategy
 from equilibrist.strategies.seat_tables import hand_numbers
 
 Renaming = tuple[int, ...]  # the suit that each of four suits becomes
@@ -97,7 +97,7 @@ class Response:
         [4, 8, 16]
     """
 
-    def __init__(self, strategy: FixedMix | Table, seat: int) -> None:
+    def __init__(self, strategy: FixedMix | TableStrategy, seat: int) -> None:
         self.seat, self.opponent = seat, strategy.seat(1 - seat)
         self.tree, self.rules = strategy.tree, strategy.tree.rules
         check_game(self.rules)
@@ -182,7 +182,7 @@ class Response:
         )  # fmt: skip
         return np.ascontiguousarray(out[self._last.case, :, self._last.lane])
 
-    def _space(self, sequences: Sequences) -> Space:
+    def _space(self, sequences: OpponentSequences) -> Space:
         """Allocate the work space of one call; threads have their own."""
         n = self._num_last
         num_rows, num_ends = sequences.table.shape[1], len(sequences.end)

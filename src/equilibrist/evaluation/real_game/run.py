@@ -39,11 +39,11 @@ KIND = "real-game response"
 _SHARE = 0.05  # largest share of the time spent on writing
 _SOON = 10.0  # minimum number of seconds between two writes
 _MOST_BOARDS = 3_000  # maximum number of boards of a game that is not hold'em
-Tell = Callable[["Run"], None]
+Report = Callable[["RealGameRun"], None]
 
 
 @dataclass(eq=False)
-class Run:
+class RealGameRun:
     """Flops of a best response in both seats, filled in as they are finished; F flops."""
 
     name: str
@@ -91,7 +91,7 @@ class Exploited:
         return sum(self.best_response) / 2
 
 
-def exploited(run: Run, responses: tuple[Response, Response]) -> Exploited:
+def exploited(run: RealGameRun, responses: tuple[Response, Response]) -> Exploited:
     """Return the winnings that follow from the flops of a run.
 
     With some flops only, the estimate assumes that the responder knows that no others come: it is
@@ -105,13 +105,13 @@ def exploited(run: Run, responses: tuple[Response, Response]) -> Exploited:
     return Exploited((won[0], won[1]), unit)
 
 
-def plainly_exploited(named: IdentifiedStrategy) -> Exploited:
+def reference_exploited(named: IdentifiedStrategy) -> Exploited:
     """Return the winnings in other limit games with few boards, by the reference recursion.
 
     Example:
         >>> from equilibrist.bots.open import open_strategy
         >>> from equilibrist.games.catalog import get_game
-        >>> plainly_exploited(open_strategy("always-fold", get_game("leduc")))
+        >>> reference_exploited(open_strategy("always-fold", get_game("leduc")))
         Exploited(best_response=(1.0, 1.0), unit='chips')
     """
     rules = named.strategy.tree.rules
@@ -133,9 +133,9 @@ def responses_to(named: IdentifiedStrategy) -> tuple[Response, Response]:
     return Response(named.strategy, 0), Response(named.strategy, 1)
 
 
-def begun(
+def open_or_start(
     named: IdentifiedStrategy, responses: tuple[Response, Response], folder: Path | None
-) -> Run:
+) -> RealGameRun:
     """Return the run that a folder holds, or a new one.
 
     Raises `StorageError` if that is a run of another strategy.
@@ -149,12 +149,12 @@ def begun(
         for response in responses
     )
     is_done = np.zeros(len(flops.boards), np.bool_)
-    return Run(named.name, named.identity, rules, flops, is_done, (first, second))
+    return RealGameRun(named.name, named.identity, rules, flops, is_done, (first, second))
 
 
 def _load(
     named: IdentifiedStrategy, flops: Flops, responses: tuple[Response, Response], folder: Path
-) -> Run:
+) -> RealGameRun:
     """Open the run in a folder and compare its checksums, because the next write signs it again."""
     stored = open_artefact(folder, KIND, in_memory=True)
     fields, number = Fields.configuration(stored), len(flops.boards)
@@ -174,7 +174,7 @@ def _load(
         },
     )
     arrays = stored.arrays
-    return Run(
+    return RealGameRun(
         named.name,
         named.identity,
         named.strategy.tree.rules,
@@ -199,7 +199,7 @@ def _result(stored: Artefact) -> dict[str, Any]:
     }
 
 
-def save(run: Run, folder: Path, found: Exploited | None = None) -> str:
+def save(run: RealGameRun, folder: Path, found: Exploited | None = None) -> str:
     """Write a run, replacing an earlier state of it, with its result if that is known.
 
     While more flops are being computed, the result of the earlier ones remains.
@@ -226,14 +226,14 @@ def save(run: Run, folder: Path, found: Exploited | None = None) -> str:
     )
 
 
-def go_on(
-    run: Run,
+def run_flops(
+    run: RealGameRun,
     responses: tuple[Response, Response],
     chosen: NDArray[np.int64],
     *,
     threads: int = 1,
     folder: Path | None = None,
-    tell: Tell | None = None,
+    report: Report | None = None,
 ) -> None:
     """Compute the chosen flops that are missing, `threads` at a time; write them as they come.
 
@@ -256,8 +256,8 @@ def go_on(
                     save(run, folder)
                     written = time.perf_counter()
                     cost = written - now
-                if tell is not None:
-                    tell(run)
+                if report is not None:
+                    report(run)
     finally:
         if folder is not None and left:
             save(run, folder)
@@ -267,7 +267,7 @@ def go_on(
 
 def _computed(
     pool: ThreadPoolExecutor,
-    run: Run,
+    run: RealGameRun,
     responses: tuple[Response, Response],
     left: list[int],
     threads: int,
@@ -296,7 +296,9 @@ def flop_values(responses: tuple[Response, Response], board: tuple[int, ...]) ->
     return [response.flop_values(board) for response in responses]
 
 
-def check(run: Run, responses: tuple[Response, Response], number: int, seed: int = 0) -> list[int]:
+def check(
+    run: RealGameRun, responses: tuple[Response, Response], number: int, seed: int = 0
+) -> list[int]:
     """Compute a sample of the finished flops again; return those whose stored values differ."""
     done = np.flatnonzero(run.is_done)
     if not len(done):
@@ -316,7 +318,7 @@ def check(run: Run, responses: tuple[Response, Response], number: int, seed: int
     return wrong
 
 
-def states(info: Mapping[str, Any], run: Run, found: Exploited) -> bool:
+def states(info: Mapping[str, Any], run: RealGameRun, found: Exploited) -> bool:
     """Return whether the result that a folder states follows from its flops.
 
     True if it states none yet, or one of fewer flops than there are by now.
@@ -371,7 +373,7 @@ def _kinds(flops: Flops) -> NDArray[np.int64]:
 
 
 def forecast(
-    responses: tuple[Response, Response], run: Run, chosen: NDArray[np.int64], threads: int
+    responses: tuple[Response, Response], run: RealGameRun, chosen: NDArray[np.int64], threads: int
 ) -> float:
     """Estimate the seconds that the chosen flops will take, from those of some rivers."""
     left = [int(f) for f in chosen if not run.is_done[f]]

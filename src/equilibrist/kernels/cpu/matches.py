@@ -33,7 +33,7 @@ def deal_cards(deck, words, out):
 def _chance(seat, place, node):
     """Return the probability that a seat moves to a node in the state at a place."""
     row = seat.row[node]
-    return seat.chances[seat.cell[place] + row * seat.width[place]] if row >= 0 else 0.0
+    return seat.probabilities[seat.cell[place] + row * seat.width[place]] if row >= 0 else 0.0
 
 
 @njit(cache=True, inline="always")

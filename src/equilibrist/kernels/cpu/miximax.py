@@ -7,14 +7,13 @@ from numba import njit
 
 
 @njit(cache=True)
-def fold_up_mixed(child, player, own, nodes, chances, warmth, values):
+def fold_up_mixed(child, player, own, nodes, probabilities, warmth, values):
     """Write into `values` [V] the value of each of `nodes` [N] to player `own`.
 
     Nodes come after their parents; the values of their children outside `nodes` are given. `child`
     [V, A] is V where there is no action; where nobody decides (`player` [V] is −1) the only child
-    counts. At decisions of the opponent, values are weighted by the probabilities `chances` [N, A];
-    at own ones the best is taken or, with positive `warmth`, they are weighted by e^(value /
-    warmth).
+    counts. At decisions of the opponent, values are weighted by `probabilities` [N, A]; at
+    own ones the best is taken or, with positive `warmth`, they are weighted by e^(value / warmth).
     """
     num_nodes, num_actions = child.shape
     for n in range(len(nodes) - 1, -1, -1):
@@ -28,7 +27,7 @@ def fold_up_mixed(child, player, own, nodes, chances, warmth, values):
             for a in range(num_actions):
                 if child[v, a] < num_nodes:
                     value = values[child[v, a]]
-                    share = chances[n, a]
+                    share = probabilities[n, a]
                     if player[v] == own:
                         share = np.exp((value - best) / warmth)
                     mixed += share * value

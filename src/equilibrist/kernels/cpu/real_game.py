@@ -48,7 +48,7 @@ class SortedHands(NamedTuple):
     num_groups: NDArray[np.int64]  # [N]
 
 
-class Sequences(NamedTuple):
+class OpponentSequences(NamedTuple):
     """Opponent's sequences before the last round: B blocks of sixteen, D different ends."""
 
     table: NDArray[np.float32]  # [B, D, K, 16] probabilities by column, in units

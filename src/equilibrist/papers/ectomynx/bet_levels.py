@@ -34,7 +34,7 @@ NUM_LEVELS = MOST_LEVEL + 1
 FOLD, CALL, RAISE = range(3)  # a check is a call of zero chips, a bet is a raise
 
 
-class Spot(NamedTuple):
+class BettingView(NamedTuple):
     """The betting as a player sees it at its turn; amounts are chips put in on the street."""
 
     pot: int  # at the start of the street; 0 before the flop
@@ -85,13 +85,13 @@ def round_two_thirds(pot: int) -> int:
     return (2 * pot + 1) // 3
 
 
-def decide(level: int, spot: Spot) -> int:
+def decide(level: int, spot: BettingView) -> int:
     """Return `FOLD`, `CALL` or `RAISE` (to `spot.raise_to`) for a player with a level.
 
     Example:
-        >>> decide(1, Spot(pot=12, bet=0, own=0, behind=194, num_bets=0)) == RAISE
+        >>> decide(1, BettingView(pot=12, bet=0, own=0, behind=194, num_bets=0)) == RAISE
         True
-        >>> decide(0, Spot(pot=384, bet=8, own=0, behind=8, num_bets=1)) == CALL
+        >>> decide(0, BettingView(pot=384, bet=8, own=0, behind=8, num_bets=1)) == CALL
         True
     """
     can_raise = spot.can_raise and spot.raise_to > spot.bet

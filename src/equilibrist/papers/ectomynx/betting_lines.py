@@ -27,7 +27,7 @@ from equilibrist.papers.ectomynx.bet_levels import (
     MOST_LEVEL,
     NUM_LEVELS,
     RAISE,
-    Spot,
+    BettingView,
     bet_level,
     decide,
 )
@@ -78,7 +78,7 @@ def play_street(pot: int, behind: int, bb_slot: int, bu_levels: tuple[int, int])
     actor, is_led, has_acted, num_bets = (BU if pot == 0 else BB), False, 0, int(pot == 0)
     while True:
         other = 1 - actor
-        spot = Spot(
+        spot = BettingView(
             pot, max(own), own[actor], behind - own[actor], num_bets, can_raise=own[other] < behind
         )
         action = decide(levels[actor], spot)

@@ -25,7 +25,7 @@ from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
 from equilibrist.papers.ectomynx.bet_levels import CALL as CALLS
 from equilibrist.papers.ectomynx.bet_levels import FOLD as FOLDS
-from equilibrist.papers.ectomynx.bet_levels import MOST_LEVEL, Spot, bet_level, decide
+from equilibrist.papers.ectomynx.bet_levels import MOST_LEVEL, BettingView, bet_level, decide
 from equilibrist.papers.ectomynx.betting_lines import (
     BB,
     BIG_BLIND,
@@ -201,17 +201,17 @@ def check_rules(rules: GameRules, name: str = "ectomynx") -> None:
         )
 
 
-def spot_of(betting: Betting, player: int) -> Spot:
+def spot_of(betting: Betting, player: int) -> BettingView:
     """Return the betting as a player with levels sees it.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
         >>> from equilibrist.games.notation import parse_betting
         >>> spot_of(parse_betting(get_game("discard-holdem"), "r6c/kkr14"), BU)
-        Spot(pot=12, bet=8, own=0, behind=194, num_bets=1, can_raise=True)
+        BettingView(pot=12, bet=8, own=0, behind=194, num_bets=1, can_raise=True)
     """
     before = betting.opening
-    return Spot(
+    return BettingView(
         pot=2 * before,
         bet=max(betting.spent) - before,
         own=betting.spent[player] - before,

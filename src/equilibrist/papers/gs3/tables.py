@@ -148,5 +148,5 @@ def _trained(bot: Bot, folder: Path, seconds: float, report: ReportProgress) -> 
         if run is None or run.seconds < seconds:
             run = training.run(bot, prepared, seconds=seconds, watch=watch)
             stopping.check()
-            training.keep_strategy(bot, folder)
+            training.save_strategy(bot, folder)
     return run.evaluation.exploitability

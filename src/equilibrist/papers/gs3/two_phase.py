@@ -40,7 +40,7 @@ from equilibrist.players.bucket_strategy import BucketStrategy
 from equilibrist.players.player import Mixture, Player, View
 from equilibrist.players.strategy_player import StrategyPlayer
 from equilibrist.players.translation import find_node, real_action
-from equilibrist.solving.realtime import ENOUGH, Budget, TableSolution, warm_up
+from equilibrist.solving.realtime import ENOUGH, DecisionBudget, TableSolution, warm_up
 from equilibrist.strategies.description import BucketDescription
 from equilibrist.strategies.seat_tables import hand_numbers
 from equilibrist.strategies.solution import Solution
@@ -84,7 +84,7 @@ class TwoPhasePlayer(Player):
         strategy: BucketStrategy,
         rules: GameRules,
         name: str,
-        budget: Budget | None = None,
+        budget: DecisionBudget | None = None,
         report: Callable[[SolvedDecision], None] = lambda decision: None,
     ) -> None:
         """Set up the player; `report` is called with every decision of the second phase."""
@@ -92,7 +92,7 @@ class TwoPhasePlayer(Player):
             raise InvalidValueError(f"{name} plays limit games, not {rules.name}", value=rules.name)
         self._first = StrategyPlayer(strategy, rules, name)
         self.name, self.report = name, report
-        self._strategy, self._budget = strategy, budget or Budget()
+        self._strategy, self._budget = strategy, budget or DecisionBudget()
         self._begin = strategy.tree.last_round  # first round of the second phase
         self.reset(0)
 
@@ -132,7 +132,7 @@ class TwoPhasePlayer(Player):
             return ((CALL, 1.0),)
         is_late = solved.improve(self._budget_of(r), start)
         hand = int(hand_numbers(np.array([view.hole], np.uint8))[0])
-        probabilities = solved.chances(view.player, node, 0, hand)
+        probabilities = solved.probabilities(view.player, node, 0, hand)
         tree = solved.subgame.betting
         self.report(
             SolvedDecision(
@@ -152,7 +152,7 @@ class TwoPhasePlayer(Player):
             if probability
         )
 
-    def _budget_of(self, r: int) -> Budget:
+    def _budget_of(self, r: int) -> DecisionBudget:
         """Return the budget of round `r`; later rounds get more iterations for equal work."""
         given = self._budget.iterations
         if r > self._begin:
@@ -196,7 +196,7 @@ class TwoPhasePlayer(Player):
 
 def make_two_phase_player(rules: GameRules, bot: str, options: str) -> TwoPhasePlayer:
     """Make the player of `SECONDS`, `iterations=N`, `log=FILE`, `from=DIR`, comma-separated."""
-    budget, folder, log = Budget(), "", ""
+    budget, folder, log = DecisionBudget(), "", ""
     for word in filter(None, options.split(",")):
         key, _, text = word.partition("=")
         if key == "log" and text:
@@ -204,9 +204,9 @@ def make_two_phase_player(rules: GameRules, bot: str, options: str) -> TwoPhaseP
         elif key == "from" and text:
             folder = text
         elif key == "iterations" and (number := parse_whole(text, _MOST_ITERATIONS)):
-            budget = Budget(None, number)
+            budget = DecisionBudget(None, number)
         else:
-            budget = Budget(_seconds(text if key == "seconds" else word, bot))
+            budget = DecisionBudget(_seconds(text if key == "seconds" else word, bot))
     solution = Solution.load(folder or solution_of(bot), in_memory=True)
     game = solution.game
     if not isinstance(game, BucketDescription) or game.last_round is None:

@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.abstraction.bucket_tree import Nested, sums_over_children
+from equilibrist.abstraction.bucket_tree import BucketTree, sums_over_children
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.conditioning import LaterClasses
 from equilibrist.abstraction.features import Strengths
@@ -40,7 +40,7 @@ from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows
 from equilibrist.papers.rows import PaperRow, ReportProgress, match_row
 from equilibrist.solving.cfr import CFR
-from equilibrist.solving.refined_response import wide_responses
+from equilibrist.solving.refined_response import refined_responses
 from equilibrist.solving.solve import solve
 from equilibrist.storage import stopping
 from equilibrist.strategies.evaluation import Evaluation
@@ -97,10 +97,10 @@ class Solved:
     game: SequenceGame
     plans: tuple[Floats, Floats]
     proof: Evaluation
-    buckets: Nested
+    buckets: BucketTree
 
     @staticmethod
-    def of(game: SequenceGame, buckets: Nested) -> Solved:
+    def of(game: SequenceGame, buckets: BucketTree) -> Solved:
         """Solve a model by CFR+ to an exploitability of 0.0005 sb/h."""
         solver, small_bet = CFR(), buckets.rules.raise_sizes[0]
         run = solve(game, solver, target=_TARGET * small_bet, iterations=_ITERATIONS)
@@ -133,20 +133,20 @@ class Solved:
         return np.array(found)
 
 
-def postflop(buckets: Nested, counts: Joint, bets: int = 3, pot: int | None = None) -> Solved:
+def postflop(buckets: BucketTree, counts: Joint, bets: int = 3, pot: int | None = None) -> Solved:
     """Solve the model of the rounds from the flop on; `pot` is in chips, default: two bets."""
     menu, chips = _menu(bets), pot or POT * buckets.rules.raise_sizes[0]
     return Solved.of(bucket_game(buckets, counts, menu, first_round=1, pot=chips), buckets)
 
 
-def preflop(buckets: Nested, counts: Joint, num_rounds: int, bet: float = 0.0) -> Solved:
+def preflop(buckets: BucketTree, counts: Joint, num_rounds: int, bet: float = 0.0) -> Solved:
     """Solve the model of the first rounds; then each adds `bet` chips and cards decide."""
     last, menu = num_rounds - 1, _menu(3)
     ending = Showdown.of(counts, buckets, last, bet=bet)
     return Solved.of(bucket_game(buckets, counts, menu, last_round=last, ending=ending), buckets)
 
 
-def merged(buckets: Nested, counts: Joint) -> tuple[Nested, Joint]:
+def merged(buckets: BucketTree, counts: Joint) -> tuple[BucketTree, Joint]:
     """Return the buckets and counts of the game whose last two rounds are merged into one.
 
     The class of the last round remains; that of the round before is forgotten.
@@ -177,7 +177,7 @@ def merged(buckets: Nested, counts: Joint) -> tuple[Nested, Joint]:
 # --- claims ---------------------------------------------------------------------------------------
 
 
-def bets_rows(buckets: Nested, counts: Joint) -> Iterator[PaperRow]:
+def bets_rows(buckets: BucketTree, counts: Joint) -> Iterator[PaperRow]:
     """Yield the results with two, three and four bets per round."""
     found = {bets: postflop(buckets, counts, bets) for bets in (2, 3, _MOST)}
     probabilities = first_probabilities(buckets, counts)
@@ -224,7 +224,7 @@ def buckets_rows(
     yield _row("buckets", f"{WITH_DRAWS} – {ALL_STRENGTH}", won)
 
 
-def merged_rows(buckets: Nested, counts: Joint) -> Iterator[PaperRow]:
+def merged_rows(buckets: BucketTree, counts: Joint) -> Iterator[PaperRow]:
     """Yield the results with turn and river as one round."""
     apart, one = postflop(buckets, counts), postflop(*merged(buckets, counts))
     yield _row("merged", "turn and river apart: dealer wins", apart.dealer)
@@ -233,7 +233,7 @@ def merged_rows(buckets: Nested, counts: Joint) -> Iterator[PaperRow]:
     yield _share("merged", "merged: first bets on the flop differ", change)
 
 
-def preflop_models(buckets: Nested, counts: Joint) -> dict[str, Solved]:
+def preflop_models(buckets: BucketTree, counts: Joint) -> dict[str, Solved]:
     """Solve preflop models of one, two and three rounds, and return them by name.
 
     A fourth model has three rounds and assumes one bet in the missing round.
@@ -248,7 +248,7 @@ def preflop_models(buckets: Nested, counts: Joint) -> dict[str, Solved]:
 
 
 def preflop_rows(
-    buckets: Nested, counts: Joint, models: Mapping[str, Solved]
+    buckets: BucketTree, counts: Joint, models: Mapping[str, Solved]
 ) -> Iterator[PaperRow]:
     """Yield the values of `preflop_models` and the differences of their first raises."""
     probabilities = sums_over_children(counts.met / counts.total, buckets, buckets)[0].sum(axis=1)
@@ -266,7 +266,10 @@ def between(one: Solved, other: Solved, counts: Joint) -> float:
     assert one.game.betting is not None
     menu, pot = one.game.betting.menu, int(one.game.betting.spent[0].sum())
     won = 0.0
-    for first, second, met, sign in ((one, other, counts, 1), (other, one, counts.turned(), -1)):
+    for first, second, met, sign in (
+        (one, other, counts, 1),
+        (other, one, counts.transposed(), -1),
+    ):
         game = bucket_game(first.buckets, met, menu, second=second.buckets, first_round=1, pot=pot)
         plans = first.plans[0], second.plans[1]
         won += sign * float(plans[0] @ game.gradient(0, np.asarray(plans[1]))) / 2
@@ -279,7 +282,7 @@ def bluff_share(model: Solved, probabilities: NDArray[np.float64], num_weak: int
     return float(bets[-1] / (bets[-1] + bets[:num_weak].sum()))
 
 
-def first_probabilities(buckets: Nested, counts: Joint) -> NDArray[np.float64]:
+def first_probabilities(buckets: BucketTree, counts: Joint) -> NDArray[np.float64]:
     """Return the probability of every bucket of the second round: [K]."""
     met = sums_over_children(counts.met / counts.total, buckets, buckets)
     found: NDArray[np.float64] = met[1].sum(axis=1)
@@ -291,8 +294,8 @@ def bets_change(one: Solved, other: Solved, probabilities: NDArray[np.float64]) 
     return float((np.abs(one.first_bets - other.first_bets).mean(axis=0) * probabilities).sum())
 
 
-def _exploited(model: Solved, counts: Joint, finer: Nested | None, menu: BetMenu) -> float:
-    won = wide_responses(model.game, model.plans, model.buckets, counts, finer, menu)
+def _exploited(model: Solved, counts: Joint, finer: BucketTree | None, menu: BetMenu) -> float:
+    won = refined_responses(model.game, model.plans, model.buckets, counts, finer, menu)
     return sum(won) / 2 / model.small_bet
 
 

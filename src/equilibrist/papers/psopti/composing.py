@@ -102,7 +102,7 @@ def solve_models(
             found.append(solve_model(model.name, model.bot, prepared, options, report))
         if found[-1].is_interrupted:
             return found
-    keep_glued(bot, folder, report.say)
+    save_glued(bot, folder, report.say)
     return found
 
 
@@ -119,7 +119,7 @@ def has_other_beliefs(out: Path, description: Description) -> bool:
     return same_game(replace(there, priors=description.priors), description)
 
 
-def keep_glued(bot: GluedBot, folder: Path, report: ReportNote = print) -> None:
+def save_glued(bot: GluedBot, folder: Path, report: ReportNote = print) -> None:
     """Glue the solved models and write the strategy; `report` receives pots played as others."""
     betting, buckets = _betting(bot, folder), Abstraction.open(folder / BUCKETS)
     opening, columns = _opening(bot, folder, buckets, betting)

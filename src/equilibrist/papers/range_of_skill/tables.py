@@ -23,7 +23,7 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.papers.rows import PaperRow, ReportProgress, match_row
-from equilibrist.solving.refined_response import wide_responses
+from equilibrist.solving.refined_response import refined_responses
 
 FINER = (10, 100, 1_000, 10_000)  # numbers of the finer buckets of Table 1
 # Winnings of the best response as dealer, as big blind and on average, sb/h, by (finer buckets?,
@@ -89,7 +89,7 @@ def table_column(
     """
     assert game.betting is not None
     menu = BetMenu() if has_all_raises else game.betting.menu
-    won = wide_responses(game, plans, buckets, counts, finer, menu)
+    won = refined_responses(game, plans, buckets, counts, finer, menu)
     small_bet = buckets.rules.raise_sizes[0]
     return Column(finer is not None, has_all_raises, won[1] / small_bet, won[0] / small_bet)
 
