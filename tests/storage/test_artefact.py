@@ -431,18 +431,24 @@ def test_a_header_that_numpy_would_not_write_is_refused(tmp_path):
             open_artefact(tmp_path)
 
 
-def test_headers_of_other_versions_of_numpy_differ_in_spaces_only(tmp_path):
+def test_headers_of_other_versions_of_numpy_differ_in_a_few_spaces_only(tmp_path):
     write(tmp_path)
     path = array_path(tmp_path)
     content = path.read_bytes()
     text = content[10:128].rstrip()
-    path.write_bytes(
-        content[:8] + (182).to_bytes(2, "little") + text.ljust(181) + b"\n" + content[128:]
-    )
-    arrays = json.loads((tmp_path / "manifest.json").read_text())["arrays"]
-    arrays["x"]["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
-    edit(tmp_path, arrays=arrays)
+
+    def pad(length):
+        size = (length - 10).to_bytes(2, "little")
+        path.write_bytes(content[:8] + size + text.ljust(length - 11) + b"\n" + content[128:])
+        arrays = json.loads((tmp_path / "manifest.json").read_text())["arrays"]
+        arrays["x"]["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+        edit(tmp_path, arrays=arrays)
+
+    pad(192)
     assert generation_of(tmp_path) == 1
+    pad(256)
+    with pytest.raises(StorageError, match=r"x-000001\.npy does not start like an array"):
+        open_artefact(tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "device"])

@@ -42,6 +42,7 @@ _TOGETHER = 1 << 20  # numbers checked together
 _MOST_BYTES = 1 << 46  # maximum size of an array
 _START = b"\x93NUMPY\x01\x00"
 _MOST_HEADER = 1 << 12  # bytes
+_MOST_PADDING = 2 * npy.ARRAY_ALIGN  # bytes; NumPy aligns, and may leave room for 21 digits
 
 
 @dataclass(frozen=True)
@@ -322,7 +323,8 @@ def _header_text(entry: ArrayFile, order: Order) -> bytes:
 def _is_header(text: bytes, wanted: bytes) -> bool:
     """Return whether a header equals `wanted`; trailing spaces depend on NumPy's version."""
     rest = text[len(wanted) :]
-    return text.startswith(wanted) and rest.endswith(b"\n") and not rest[:-1].strip(b" ")
+    is_padding = rest.endswith(b"\n") and not rest[:-1].strip(b" ")
+    return text.startswith(wanted) and is_padding and len(rest) <= _MOST_PADDING
 
 
 def _short(value: object) -> str:
