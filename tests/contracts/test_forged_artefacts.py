@@ -330,6 +330,18 @@ def test_no_solver_goes_on_from_arrays_that_are_not_its_own(copied, method):
     assert run.is_checked
 
 
+def test_a_spot_of_more_actions_than_its_tables_hold_is_refused_before_it_is_built(
+    copied, monkeypatch
+):
+    folder = copied("spot32")
+    configuration = json.loads((folder / "manifest.json").read_text())["configuration"]
+    configuration["spot"] |= {"bets": ",".join(f"{n}%" for n in range(1, 41)), "max_raises": "3"}
+    forge(folder, "more", None, configuration=configuration)
+    monkeypatch.setattr(Spot, "build", lambda self, backend="cpu": pytest.fail("it was built"))
+    with pytest.raises(StorageError, match=r"describes a spot of [\d,]+ actions, but its tables"):
+        SolvedSpot.open(folder)
+
+
 def test_every_kind_is_opened_by_verify():
     from equilibrist.cli.solving import _OPENERS
 

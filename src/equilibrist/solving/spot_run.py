@@ -7,9 +7,12 @@ numbers.
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from equilibrist.errors import EquilibristError, InvalidValueError, StorageError
 from equilibrist.games.rules import UNLIMITED_STACK
@@ -72,6 +75,7 @@ class SolvedSpot:
         """
         stored = read_identity(folder, KIND)
         spot, by = _read_spot(stored), _read_solver(stored)
+        _check_actions(stored, spot)  # before a large game is built
         built = spot.build()
         first = by.init(built.game)
         check_state(stored, by.name, first)  # before gigabytes are read
@@ -135,6 +139,22 @@ def _read_spot(stored: Identity) -> Spot:
         if isinstance(error, StorageError):
             raise
         raise damaged_by(stored, "a spot", error) from None
+
+
+def _check_actions(stored: Identity, spot: Spot) -> None:
+    """Raise `StorageError` if the spot has more actions than its tables have numbers.
+
+    Every action has a number for each hand that may take it; locked actions may have none.
+    """
+    actions = np.count_nonzero(spot.betting.action_kind)
+    numbers = sum(
+        math.prod(entry.shape) for name, entry in stored.files.items() if name.startswith(STATE)
+    )
+    if not spot.locks and actions > numbers:
+        raise damaged(
+            stored.folder / MANIFEST,
+            f"describes a spot of {actions:,} actions, but its tables have {numbers:,} numbers",
+        )
 
 
 def _read_solver(stored: Identity) -> TableCFR:
