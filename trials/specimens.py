@@ -119,6 +119,15 @@ def _library(opener: str) -> Reader:
     return Reader(opener.rpartition(":")[2], opener=opener)
 
 
+def open_solution(folder: Path) -> Any:
+    """Load a stored solution and build its game, as everything does that uses its plans."""
+    from equilibrist.strategies.solution import Solution, game_of
+
+    solution = Solution.load(folder)
+    game_of(solution)
+    return solution
+
+
 def open_compact_strategy(folder: Path) -> Any:
     """Open a stored strategy with its betting and buckets, as everything does that plays it."""
     from equilibrist.strategies.quantized import CompactStrategy, open_buckets
@@ -129,7 +138,7 @@ def open_compact_strategy(folder: Path) -> Any:
 
 
 VERIFY = _command("verify", "verify", HERE)
-OPEN_SOLUTION = _library("equilibrist.strategies.solution:Solution.load")
+OPEN_SOLUTION = _library("specimens:open_solution")
 OPEN_SPOT = _library("equilibrist.solving.spot_run:SolvedSpot.open")
 OPEN_BUCKETS = _library("equilibrist.abstraction.buckets:Abstraction.open")
 OPEN_COUNTS = _library("equilibrist.abstraction.joint_counts:Joint.open")

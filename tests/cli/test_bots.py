@@ -267,6 +267,9 @@ def test_a_folder_that_cannot_be_read_does_not_hide_the_other_bots(bots, run, an
     assert (row["state"], row["trained"]) == ("unreadable", False)
     assert "manifest.json" in row["problem"]
     assert listed(answer, "smallbot")["state"] == "not trained"
+    run("solve", "kuhn", "--iterations", 5, "--out", "other")
+    shutil.copy("other/manifest.json", bots / "tiny/solution/manifest.json")
+    assert "is a solution of kuhn, not of the bot's buckets" in listed(answer)["problem"]
     assert "tiny: " in run("bots").stdout.splitlines()[-1]
 
 

@@ -330,6 +330,13 @@ def test_no_solver_goes_on_from_arrays_that_are_not_its_own(copied, method):
     assert run.is_checked
 
 
+def test_a_round_without_its_parents_is_refused(copied):
+    folder = copied("unfinished")
+    forge(folder, "round1.1", None)
+    with pytest.raises(EquilibristError, match="the stored part round1 does not fit"):
+        OPENERS["unfinished"](folder)
+
+
 def test_a_spot_of_more_actions_than_its_tables_hold_is_refused_before_it_is_built(
     copied, monkeypatch
 ):

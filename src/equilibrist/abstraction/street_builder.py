@@ -67,7 +67,9 @@ def grow(
         return cut.first, cut.lower
 
     for r in range(len(numbers) - 1):
-        table, above = load_or_compute(keep, f"round{r + 1}", partial(divided, r))
+        table, above = load_or_compute(
+            keep, f"round{r + 1}", partial(divided, r), fits=lambda part: len(part) == 2
+        )
         num_parents = len(above)
         parents.append(above if r > 0 else np.full(num_parents, -1, np.int32))
         tables.append(table)

@@ -233,9 +233,11 @@ def _trained_part(bot: Bot, folder: Path) -> dict[str, Any]:
         **known_response(bot, folder),
     }
     try:
-        for solution in found:
-            if isinstance(solution.game, BucketDescription):
-                solution.game.check()
+        for name, solution in zip(solutions, found, strict=True):
+            if not isinstance(solution.game, BucketDescription):
+                own = f"{folder / name} is a solution of {solution.game.name}, not of the bot's"
+                raise StorageError(f"{own} buckets; train the bot again", value=name)
+            solution.game.check()
     except StorageError as changed:
         row["problem"] = str(changed)
     return row
