@@ -308,6 +308,17 @@ def snapshot(outside: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(outside.iterdir())}
 
 
+def _contents(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of a folder's arrays by name; raise `ValueError` for a link or a device."""
+    found = {}
+    for name, entry in (forgery.read_plain(folder) or {})["arrays"].items():
+        path = folder / entry["file"]
+        if path.is_symlink() or not path.is_file():
+            raise ValueError(f"{path} is no plain file")
+        found[name] = path.read_bytes()
+    return found
+
+
 class Trials:
     """Trials on the genuine set with its readers."""
 
@@ -364,16 +375,10 @@ class Trials:
     def _is_repaired(self, specimen: Specimen, home: Path) -> bool:
         """Return whether a folder's files have the genuine bytes again."""
         genuine, here = self.home / specimen.group / specimen.folder, home / specimen.folder
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            first, second = (
-                {
-                    name: (folder / entry["file"]).read_bytes()
-                    for name, entry in (forgery.read_plain(folder) or {})["arrays"].items()
-                }
-                for folder in (genuine, here)
-            )
-            return first == second
-        return False
+        try:
+            return _contents(genuine) == _contents(here)
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
 
     def run(self, seed: int) -> list[Verdict]:
         """Run one trial: alter a folder, let readers open it, judge the results."""

@@ -20,7 +20,7 @@ from equilibrist.storage import array_file
 from equilibrist.storage import artefact as artefact_module
 from equilibrist.storage.array_file import BLOCK_BYTES
 from equilibrist.storage.artefact import open_artefact, read_identity, write_artefact
-from equilibrist.storage.manifest import digest
+from equilibrist.storage.manifest import FIELDS, digest
 from equilibrist.storage.ownership import LockText
 from equilibrist.version import __version__
 
@@ -429,6 +429,17 @@ def test_a_header_that_numpy_would_not_write_is_refused(tmp_path):
         path.write_bytes(whole.replace(old, new, 1))
         with pytest.raises(StorageError, match=r"x-000001\.npy does not start like an array"):
             open_artefact(tmp_path)
+
+
+def test_a_manifest_without_one_of_its_fields_is_refused(tmp_path):
+    write(tmp_path)
+    path = tmp_path / "manifest.json"
+    whole = json.loads(path.read_text())
+    for field in FIELDS:
+        rest = {name: value for name, value in whole.items() if name != field}
+        path.write_text(json.dumps(rest | {"sha256": digest(rest)}))
+        with pytest.raises(StorageError, match=f"has no {field}, or one of the wrong type"):
+            read_identity(tmp_path)
 
 
 def test_headers_of_other_versions_of_numpy_differ_in_a_few_spaces_only(tmp_path):

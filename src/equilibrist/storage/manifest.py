@@ -68,7 +68,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if manifest.get("sha256") != digest(manifest):
         raise damaged(path, "was edited or damaged: its checksum does not match its contents")
     for field, is_right in FIELDS.items():
-        if not is_right(manifest.get(field)):
+        if field not in manifest or not is_right(manifest[field]):
             raise damaged(path, f"has no {field}, or one of the wrong type")
     files_of(folder, manifest)
     return manifest
