@@ -273,6 +273,18 @@ def test_a_folder_that_cannot_be_read_does_not_hide_the_other_bots(bots, run, an
     assert "tiny: " in run("bots").stdout.splitlines()[-1]
 
 
+def test_a_damaged_strategy_is_written_again_from_the_solution(bots, run, answer):
+    answer("train", "tiny")
+    path = next((bots / "tiny/strategy").glob("chances0-*.npy"))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    assert run("verify", "bots/tiny/strategy").returncode == 2
+    answer("train", "tiny")
+    assert run("verify", "bots/tiny/strategy").returncode == 0
+    path = next((bots / "tiny/strategy").glob("chances0-*.npy"))
+    assert path.read_bytes() == whole
+
+
 def test_counts_that_changed_under_a_strategy_are_named(bots, run, answer):
     answer("train", "tiny")
     counts = open_artefact(bots / "tiny/counts")

@@ -38,7 +38,7 @@ from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.ownership import owned
 from equilibrist.strategies.description import BucketDescription, Description
-from equilibrist.strategies.quantized import CompactStrategy
+from equilibrist.strategies.quantized import CompactStrategy, open_buckets
 from equilibrist.strategies.solution import Solution
 
 _IDENTITY = 12  # digits of a hash in a folder's name
@@ -321,11 +321,23 @@ def run(
 
 
 def save_strategy(bot: Bot, folder: Path) -> None:
-    """Write the strategy of a bot's solution, unless it is current or the bot does not use one."""
+    """Write the strategy of a bot's solution, unless it is there or the bot does not use one.
+
+    A strategy that is damaged or was made from another solution is written again.
+    """
     strategy, solution = folder / bot.strategy, folder / bot.solution
-    if bot.last_round is None and not is_current(strategy):
+    if bot.last_round is None and not (is_current(strategy) and _is_playable(strategy)):
         made_of = {solution.name: read_identity(solution).hash}
         CompactStrategy.of(Solution.load(solution), made_of).save(strategy)
+
+
+def _is_playable(strategy: Path) -> bool:
+    """Return whether a stored strategy can be opened and fits its buckets."""
+    try:
+        open_buckets(CompactStrategy.open(strategy))
+    except StorageError:
+        return False
+    return True
 
 
 def _method(bot: Bot, game: SequenceGame) -> Solver:
