@@ -499,7 +499,7 @@ class Killer:
             return []
         last = Child(self._arguments(job, home), home, None, False)
         last.finish()
-        is_done = "nothing is left to do" in last.error
+        is_done = _is_done(last)
         if last.is_late:
             ended.faults.append("hang")
         elif "Traceback" in last.error:
@@ -558,7 +558,7 @@ class Killer:
         is_between = is_working and bool(had)
         is_between &= bool(differences(clean.result, contents(home), extra_rows=True))
         code = child.code or 0
-        if "nothing is left to do" in child.error:
+        if _is_done(child):
             return None, child
         was_killed = code == -number or (name in EXITS and code == EXITS[name])
         if not sent or (injection is not None and not was_killed and code == 0 and name == "KILL"):
@@ -695,6 +695,12 @@ class Killer:
             shutil.rmtree(home)
         return Kill(seed, job.name, "two owners", "STOP", second.code or 0, 0.0, 0.0, True, False,
                     False, None, faults, (second.error or second.text)[-400:])  # fmt: skip
+
+
+def _is_done(child: Child) -> bool:
+    """Return whether a command found its folder complete; `transitions` cannot be resumed."""
+    complete = ("nothing is left to do", "exists; choose another folder for the transitions\n")
+    return any(text in child.error for text in complete)
 
 
 def _is_over(child: Child) -> bool:

@@ -304,8 +304,11 @@ def _numbers(text: str) -> list[int]:
     return numbers
 
 
-def check_output(out: Path, kind: str, *, resume: bool) -> None:
-    """Raise `StorageError` if `out` cannot be written or resumed, or would be overwritten."""
+def check_output(out: Path, kind: str, *, resume: bool | None) -> None:
+    """Raise `StorageError` if `out` cannot be written or resumed, or would be overwritten.
+
+    `resume` is None for commands that write only at their end and cannot be resumed.
+    """
     from equilibrist.errors import StorageError
     from equilibrist.storage.artefact import check_target
     from equilibrist.storage.manifest import MANIFEST
@@ -315,9 +318,9 @@ def check_output(out: Path, kind: str, *, resume: bool) -> None:
     if resume and not is_there:
         raise StorageError(f"{out} holds no {kind} to resume", value=str(out))
     if is_there and not resume:
+        advice = "" if resume is None else ", or --resume if it is unfinished"
         raise StorageError(
-            f"{out} exists; choose another folder for the {kind}, or --resume if it is unfinished",
-            value=str(out),
+            f"{out} exists; choose another folder for the {kind}{advice}", value=str(out)
         )
 
 

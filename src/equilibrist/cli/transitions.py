@@ -53,7 +53,7 @@ def transitions(
         raise InvalidValueError("give either a folder from `equilibrist joint`, or --flops")
     for target, kind in ((out, library.KIND), (product, COUNTS)):
         if target is not None:
-            check_output(target, kind, resume=False)
+            check_output(target, kind, resume=None)
     prepare_kernels(threads, "joint.bucket_showdowns")
     stopping.check()
     if counts is not None:
