@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from equilibrist.errors import SolverError
 from equilibrist.games.catalog import get_game
-from equilibrist.kernels.reference.sequence_form import block, boards, num_rounds
+from equilibrist.kernels.treeplex import block, boards, num_rounds
 from equilibrist.models.exact import exact_game
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import evaluate

@@ -33,7 +33,7 @@ from equilibrist.abstraction.recipes.strength_potential import strength_potentia
 from equilibrist.abstraction.streets import Streets
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.rules import GameRules
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.bucketed import bucket_game
 from equilibrist.models.endings import Showdown
 from equilibrist.models.game import Floats, SequenceGame
