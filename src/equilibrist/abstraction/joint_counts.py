@@ -23,6 +23,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.abstraction.bucket_tree import BucketTree
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.forecast import NUM_GROUPS, TILED, cell_bytes
@@ -38,7 +39,6 @@ from equilibrist.abstraction.joint_counts_by_board import (
 from equilibrist.abstraction.joint_counts_by_tile import can_be_tiled, count_tiles
 from equilibrist.abstraction.streets import Streets
 from equilibrist.errors import InvalidValueError, StorageError
-from equilibrist.storage import stopping
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import CheckpointClock, check_same_run

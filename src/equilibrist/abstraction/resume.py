@@ -20,6 +20,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.abstraction.buckets import (
     KIND,
     UNFINISHED,
@@ -30,7 +31,6 @@ from equilibrist.abstraction.buckets import (
 )
 from equilibrist.errors import StorageError
 from equilibrist.games.rules import GameRules, rules_text
-from equilibrist.storage import stopping
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import CheckpointClock, check_same_run

@@ -20,14 +20,14 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.errors import InvalidValueError, SolverError
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.solver import Evaluates, Solver, State
 from equilibrist.solving.state_schema import check_given_state
-from equilibrist.storage import stopping
+from equilibrist.stopping import Stopped
 from equilibrist.storage.checkpoint import CheckpointClock
-from equilibrist.storage.stopping import Stopped
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.solution import MAY_BE_INFINITE, STATE
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from equilibrist import stopping
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.papers.ectomynx import decision_training
 from equilibrist.papers.ectomynx.decision_game import by_rule, num_rows
@@ -24,7 +25,6 @@ from equilibrist.papers.ectomynx.decision_training import (
     train,
 )
 from equilibrist.papers.ectomynx.kernels import decisions
-from equilibrist.storage import stopping
 from equilibrist.storage.artefact import open_artefact
 
 TINY = Decisions(hands=1000, block=300, seed=4)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.real_game.reference import reference_response
@@ -28,12 +29,11 @@ from equilibrist.evaluation.statistics import chips_of_unit
 from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.models.game import Floats
 from equilibrist.solving.certificate import is_same
-from equilibrist.storage import stopping
+from equilibrist.stopping import Stopped
 from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import CheckpointClock, another_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
-from equilibrist.storage.stopping import Stopped
 from equilibrist.strategies.played import IdentifiedStrategy
 
 KIND = "real-game response"

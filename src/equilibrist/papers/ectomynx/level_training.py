@@ -33,6 +33,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.errors import InvalidValueError
 from equilibrist.papers.ectomynx.betting_lines import BB, BU
 from equilibrist.papers.ectomynx.level_game import level_game
@@ -43,12 +44,11 @@ from equilibrist.papers.ectomynx.level_weights import (
     random_start,
     report_start,
 )
-from equilibrist.storage import stopping
+from equilibrist.stopping import Stopped
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.storage.checkpoint import CheckpointClock, check_same_run
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
-from equilibrist.storage.stopping import Stopped
 
 KIND = "level training"
 VERSION = 2

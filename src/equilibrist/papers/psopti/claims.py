@@ -23,6 +23,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.abstraction.bucket_tree import BucketTree, sums_over_children
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.conditioning import LaterClasses
@@ -42,7 +43,6 @@ from equilibrist.papers.rows import PaperRow, ReportProgress, match_row
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.refined_response import refined_responses
 from equilibrist.solving.solve import solve
-from equilibrist.storage import stopping
 from equilibrist.strategies.evaluation import Evaluation
 
 PLAYERS = "psopti2", "psopti1", "psopti0"
