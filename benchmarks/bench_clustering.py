@@ -24,7 +24,7 @@ from equilibrist.abstraction.clustering import cluster_tables
 from equilibrist.abstraction.intervals import best_intervals
 from equilibrist.kernels.cpu import clustering as kernel
 from equilibrist.kernels.cpu.cluster_points import new_search
-from equilibrist.kernels.reference.clustering import L2
+from equilibrist.kernels.metrics import L2
 
 MOST = 18  # children of a bucket
 

@@ -19,7 +19,7 @@ from harness import Report
 
 from equilibrist.bots.registry import BUCKETS, COUNTS, get_bot
 from equilibrist.games.bet_menu import BetMenu
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.game import SequenceGame
 from equilibrist.models.products import product
 from equilibrist.solving.methods import get_method

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+from equilibrist import stopping
 from equilibrist.abstraction import resume
-from equilibrist.storage import stopping
 
 
 @pytest.fixture

@@ -194,7 +194,7 @@ def test_other_buckets_are_refused(bots, run, answer, monkeypatch):
     monkeypatch.setitem(BOTS, "tiny", Bot(**vars(TINY) | {"buckets": (1, 2, 4, 4)}))
     failed = run("train", "tiny")
     assert failed.returncode == 2
-    assert "holds other buckets than percentile 1-2-4-4" in failed.stderr
+    assert "bots/tiny/buckets was started with buckets 1-2-4-8, not 1-2-4-4" in failed.stderr
 
 
 def test_counts_of_other_deals_are_refused(bots, run, answer, monkeypatch):

@@ -139,14 +139,14 @@ def test_a_run_of_other_settings_or_version_is_refused(home, run, answer, monkey
     answer("train", "ectomynx", *SMALL, 1)
     failed = run("train", "ectomynx", "--hands", 10_000)
     assert failed.returncode == 2
-    assert "bots/ectomynx was trained with hands 20000, not 10000" in failed.stderr
+    assert "bots/ectomynx was started with hands 20000, not 10000" in failed.stderr
     monkeypatch.setattr(level_training, "VERSION", 3)
-    with pytest.raises(StorageError, match="trained with version 2, not 3"):
+    with pytest.raises(StorageError, match="started with version 2, not 3"):
         load_training(home / "ectomynx")
     assert "version 2, not 3" in listed(answer)["problem"]
     refused = run("match", "ectomynx", "always-call", "--game", "discard-holdem")
     assert refused.returncode == 2
-    assert "trained with version 2, not 3" in refused.stderr
+    assert "started with version 2, not 3" in refused.stderr
 
 
 def test_stacks_that_it_was_not_trained_for_are_refused(home, answer, run, tmp_path):

@@ -23,7 +23,7 @@ from equilibrist.abstraction.clustering import cluster_tables
 from equilibrist.abstraction.recipes import build
 from equilibrist.abstraction.resume import UnfinishedFolder, request
 from equilibrist.cli import main
-from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.errors import StorageError
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import rules_text
 from equilibrist.storage.artefact import open_artefact
@@ -162,7 +162,7 @@ def test_every_recipe_goes_on_after_its_first_round(recipe, tmp_path):
 @pytest.mark.parametrize("recipe", ["moments", "potential-aware"])
 def test_buckets_whose_clusters_are_known_are_not_searched_again(recipe, tmp_path, monkeypatch):
     """Killed in round 2, at the third of four buckets."""
-    monkeypatch.setattr("equilibrist.abstraction.resume._SHARE", 1e9)  # write at once
+    monkeypatch.setattr("equilibrist.storage.checkpoint.SHARE", 1e9)  # write at once
     wanted = begin(recipe, tmp_path / "a", last="group2")
     names = {name.partition(".")[0] for name in open_artefact(tmp_path / "a").arrays}
     assert {"round1", "group0", "group1"} == {name for name in names if "pass" not in name}
@@ -189,10 +189,10 @@ def small_request(seed):
 def test_parts_on_the_way_are_written_together_and_then_forgotten(tmp_path):
     keep = UnfinishedFolder(tmp_path / "a", small_request(1))
     keep.add("group0", (np.arange(2),))
-    keep._cost = 1e9  # as if the disk were slow
+    keep._clock.cost = 1e9  # as if the disk were slow
     keep.add("group1", (np.arange(3),))
     assert UnfinishedFolder.open(tmp_path / "a", small_request(1)).load("group1") is None
-    keep._cost = 0.0
+    keep._clock.cost = 0.0
     keep.add("group2", (np.arange(4),))
     again = UnfinishedFolder.open(tmp_path / "a", small_request(1))
     assert [len(again.load(f"group{n}")[0]) for n in range(3)] == [2, 3, 4]
@@ -206,9 +206,9 @@ def test_only_the_same_work_is_resumed(run, tmp_path):
     begin("potential-aware", out)
     same = ("abstract", "potential-aware", "--buckets", "4,12,36", "--game", "rhode-island")
     others = {
-        "another seed": (*same, "--seed", "1"),
-        "another recipe": ("abstract", "moments", *same[2:]),
-        "another number of buckets": (*same[:3], "4,12,37", *same[4:]),
+        "seed 0, not 1": (*same, "--seed", "1"),
+        "recipe potential-aware, not moments": ("abstract", "moments", *same[2:]),
+        "number of buckets 4-12-36, not 4-12-37": (*same[:3], "4,12,37", *same[4:]),
         "another game": (*same[:5], str(tmp_path / "other.game")),
     }
     rules = replace(get_game("rhode-island"), max_raises=(1, 1, 1))
@@ -252,7 +252,7 @@ def test_parts_are_written_once(tmp_path, monkeypatch):
     assert all(before < after for before, after in itertools.pairwise(files))
     again = UnfinishedFolder.open(tmp_path / "a", request(game, "percentile", numbers, 1))
     assert again.load("round1") is not None
-    with pytest.raises(InvalidValueError, match="another seed"):
+    with pytest.raises(StorageError, match="seed 1, not 2"):
         UnfinishedFolder.open(tmp_path / "a", request(game, "percentile", numbers, 2))
 
 

@@ -29,7 +29,8 @@ MIX = "mix:0.1,0.6,0.3"
 KILLED = """
 import os, signal
 from equilibrist.evaluation.real_game import run as runs
-runs._SOON, runs._SHARE = -1.0, 1e9
+from equilibrist.storage import checkpoint
+runs._PAUSE, checkpoint.SHARE = -1.0, 1e9
 save, done = runs.save, []
 def save_and_die(*arguments):
     save(*arguments)
@@ -198,7 +199,11 @@ def test_wrong_input_is_told_in_one_sentence(run, game, tmp_path):
         ("always-call", "--game", "holdem-nolimit"): "holdem-nolimit is not a limit game",
         ("always-call", "--flops", "100000"): "--flops is",
         (MIX[:-1] + "4", "--out", tmp_path): "is not a mix",
-        ("always-fold", "--out", tmp_path / "response"): "holds a response to mix:0.1,0.6,0.3",
+        (
+            "always-fold",
+            "--out",
+            tmp_path / "response",
+        ): "with strategy mix:0.1,0.6,0.3, not",
     }
     for arguments, message in cases.items():
         options = [] if "--game" in arguments else ["--game", game]

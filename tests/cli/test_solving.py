@@ -169,11 +169,17 @@ def test_a_file_is_no_output_folder(run, tmp_path):
 def test_another_game_or_method_cannot_resume(answer, run, tmp_path):
     folder = str(tmp_path / "kuhn")
     answer("solve", "kuhn", "--iterations", "5", "--out", folder)
-    assert "another game" in run("solve", "leduc", "--out", folder, "--resume")[2]
-    assert (
-        "another method" in run("solve", "kuhn", "--method", "cfr", "--out", folder, "--resume")[2]
-    )
-    assert "another seed" in run("solve", "kuhn", "--out", folder, "--resume", "--seed", "1")[2]
+    others = {
+        "game kuhn, not leduc": ("leduc",),
+        "method cfr+, not cfr": ("kuhn", "--method", "cfr"),
+        "seed 0, not 1": ("kuhn", "--seed", "1"),
+        "dtype float64, not float32": ("kuhn", "--dtype", "float32"),
+        "another game": ("kuhn", "--symmetry", "cards"),
+    }
+    for words, options in others.items():
+        code, _, error = run("solve", *options, "--out", folder, "--resume")
+        assert code == 2
+        assert f"was started with {words}; resume with the same" in error
 
 
 def killed_and_resumed(folder: Path, iterations: int, kills: int, seed: int) -> int:

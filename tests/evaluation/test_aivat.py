@@ -18,7 +18,7 @@ from equilibrist.games.notation import parse_state
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import Deal, HandState
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.models.treeplex import player_rows
 from equilibrist.solving.cfr import CFR

@@ -11,7 +11,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.bucketed import bucket_game
 from equilibrist.models.endings import PlayedOut, Showdown, end_nodes, value_of_play
 from equilibrist.models.restricted import symmetrise

@@ -10,7 +10,7 @@ from equilibrist.cards.hand import hand_table
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.exact import exact_game
 from equilibrist.models.subgame import subgame
 from equilibrist.models.treeplex import player_rows

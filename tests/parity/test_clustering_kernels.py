@@ -6,11 +6,12 @@ import pytest
 from equilibrist.kernels.cpu import clustering as compiled
 from equilibrist.kernels.cpu import intervals
 from equilibrist.kernels.cpu.cluster_points import new_search, weighted_median
+from equilibrist.kernels.metrics import EMD, L2
 from equilibrist.kernels.reference import clustering as reference
 
 pytestmark = pytest.mark.kernels
 
-METRICS = {"l2": reference.L2, "emd": reference.EMD}
+METRICS = {"l2": L2, "emd": EMD}
 
 
 def problem(seed: int, num_points: int = 150, num_coordinates: int = 5, blobs: int = 6):

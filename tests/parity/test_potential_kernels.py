@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from equilibrist.cards.hand import hand_table
 from equilibrist.cards.ranking import rank_tables
 from equilibrist.kernels.cpu import potential as compiled
+from equilibrist.kernels.hand_strengths import STANDARD, THREE_CARD
 from equilibrist.kernels.reference import potential as reference
-from equilibrist.kernels.reference.ranking import STANDARD, THREE_CARD
 from equilibrist.papers.ectomynx.kernels import texture as compiled_texture
 from equilibrist.papers.ectomynx.reference import texture as reference_texture
 from equilibrist.papers.ectomynx.textures import straight_tables

@@ -3,6 +3,7 @@ import pytest
 
 from equilibrist.cards.ranking import rank_cards, rank_hands, rank_tables
 from equilibrist.kernels.cpu import ranking as cpu
+from equilibrist.kernels.hand_strengths import THREE_CARD
 from equilibrist.kernels.reference import ranking as reference
 
 pytestmark = pytest.mark.kernels
@@ -30,7 +31,7 @@ def test_fast_and_reference_ranking_agree_on_flushes():
 def test_three_card_ranking_agrees_on_every_hand():
     hands = np.array([(a, b, c) for a in range(52) for b in range(a) for c in range(b)])
     fast = rank_hands(hands, "three-card")
-    assert (fast == reference.rank_hands(hands, reference.THREE_CARD)).all()
+    assert (fast == reference.rank_hands(hands, THREE_CARD)).all()
 
 
 def test_the_scalar_the_bulk_and_the_single_hand_agree():

@@ -17,14 +17,14 @@ from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.kernels.array_structs import Treeplex
 from equilibrist.kernels.cpu import external_sampling, sequence_form, table_sweeps, tables
-from equilibrist.kernels.reference import sequence_form as reference
-from equilibrist.kernels.reference.sequence_form import (
+from equilibrist.kernels.decision_rules import (
     EXPECTATION,
     LARGEST,
     REGRET,
     SMALLEST,
     regret_matching,
 )
+from equilibrist.kernels.reference import sequence_form as reference
 from equilibrist.models.spot import Spot
 from equilibrist.papers.ectomynx.kernels import decisions
 from equilibrist.solving.best_response import evaluate

@@ -8,6 +8,7 @@ import threading
 import numpy as np
 import pytest
 
+from equilibrist import stopping
 from equilibrist.errors import SolverError
 from equilibrist.games.catalog import get_game
 from equilibrist.models.exact import exact_game, matrix_game
@@ -19,7 +20,6 @@ from equilibrist.solving.cfr import CFR
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.solve import Outcome, Run, solve
 from equilibrist.solving.spot_run import SolvedSpot, solver
-from equilibrist.storage import stopping
 
 ITERATIONS = 40
 # Where compiled code, or else the work of an iteration, is called: by method.

@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 
 from equilibrist.games.catalog import get_game
-from equilibrist.kernels.reference.sequence_form import (
-    block,
-    boards,
-    decisions,
-    num_rounds,
-    regret_matching,
-)
+from equilibrist.kernels.decision_rules import regret_matching
+from equilibrist.kernels.treeplex import block, boards, decisions, num_rounds
 from equilibrist.models.exact import exact_game
 from equilibrist.models.game import REGRET
 from equilibrist.models.spot import Spot

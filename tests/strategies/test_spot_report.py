@@ -12,7 +12,7 @@ from equilibrist.cards.range import Range
 from equilibrist.cards.ranking import rank_hands
 from equilibrist.errors import EquilibristError
 from equilibrist.games.catalog import get_game
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import subgame
 from equilibrist.solving.best_response import evaluate

@@ -32,7 +32,7 @@ from equilibrist.cards.numbers import whole_number
 from equilibrist.errors import InvalidValueError, UnknownNameError
 from equilibrist.kernels.cpu import clustering as kernel
 from equilibrist.kernels.cpu.cluster_points import Search, new_search
-from equilibrist.kernels.reference.clustering import EMD, L2
+from equilibrist.kernels.metrics import EMD, L2
 
 Metric: TypeAlias = Literal["l2", "emd"]
 METRICS: dict[str, int] = {"l2": L2, "emd": EMD}

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.abstraction.streets import Streets
 from equilibrist.cards.ranking import rank_tables
 from equilibrist.games.rules import GameRules
-from equilibrist.storage import stopping
 
 Ints = NDArray[np.integer]
 Progress = Callable[[str], None]

@@ -23,6 +23,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.abstraction.bucket_tree import BucketTree
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.forecast import NUM_GROUPS, TILED, cell_bytes
@@ -38,9 +39,9 @@ from equilibrist.abstraction.joint_counts_by_board import (
 from equilibrist.abstraction.joint_counts_by_tile import can_be_tiled, count_tiles
 from equilibrist.abstraction.streets import Streets
 from equilibrist.errors import InvalidValueError, StorageError
-from equilibrist.storage import stopping
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
+from equilibrist.storage.checkpoint import CheckpointClock, check_same_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.memory import available_bytes, check_fits
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
@@ -48,7 +49,6 @@ from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 KIND = "joint"
 _PARTS = "wins", "ties", "losses"
 _LEAST = -1e-9  # smallest count: products of zero probabilities may be rounded below zero
-_CHECKPOINT_SHARE = 0.05  # maximum share of the running time spent on writing checkpoints
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +176,7 @@ class Progress:
     def open(folder: str | Path, parents: Mapping[str, str]) -> Progress:
         """Open a checkpoint of the same abstractions; raise `StorageError` if it is complete."""
         artefact = open_artefact(folder, KIND, in_memory=True)
-        if artefact.parents != dict(parents):
-            raise StorageError(f"{folder} counts other buckets", value=str(folder))
+        check_same_buckets(folder, artefact.parents, parents)
         if "done" not in artefact.configuration:
             raise StorageError(f"{folder} is complete: nothing is left to do", value=str(folder))
         _check_counts(artefact)
@@ -198,6 +197,13 @@ class Progress:
             )
 
 
+def check_same_buckets(
+    folder: str | Path, stored: Mapping[str, str], wanted: Mapping[str, str]
+) -> None:
+    """Raise `StorageError` unless a folder's counts are of the wanted buckets, given by hashes."""
+    check_same_run(folder, {"set of buckets": dict(stored)}, {"set of buckets": dict(wanted)})
+
+
 @dataclass
 class Keeper:
     """A `watch` for `joint` that writes checkpoints and reports the fraction done."""
@@ -205,8 +211,7 @@ class Keeper:
     folder: Path
     parents: Mapping[str, str]
     report: Callable[[float], None]
-    _written: float = field(default_factory=time.perf_counter)  # time of the last checkpoint
-    _cost: float = 0.0  # seconds that it took
+    _clock: CheckpointClock = field(default_factory=CheckpointClock)
     _block: float = field(default_factory=time.perf_counter)  # start time of the current block
 
     def __call__(self, progress: Progress, share: float) -> None:
@@ -214,14 +219,12 @@ class Keeper:
         self.report(share)
         if share == 1:
             return
-        start = time.perf_counter()
-        is_due = (start - self._written) * _CHECKPOINT_SHARE > self._cost
-        if is_due or stopping.is_requested():
-            progress.save(self.folder, self.parents)
-            self._written = time.perf_counter()
-            self._cost = self._written - start
+        taken = time.perf_counter() - self._block
+        if self._clock.is_due() or stopping.is_requested():
+            with self._clock.writing():
+                progress.save(self.folder, self.parents)
         stopping.check()
-        stopping.expect("block of boards", start - self._block + self._cost)
+        stopping.expect("block of boards", taken + self._clock.cost)
         self._block = time.perf_counter()
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.abstraction.buckets import (
     KIND,
     UNFINISHED,
@@ -28,19 +29,18 @@ from equilibrist.abstraction.buckets import (
     read_streets,
     table_rule,
 )
-from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.errors import StorageError
 from equilibrist.games.rules import GameRules, rules_text
-from equilibrist.storage import stopping
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
-from equilibrist.storage.manifest import MANIFEST, plain_text
+from equilibrist.storage.checkpoint import CheckpointClock, check_same_run
+from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
 Part: TypeAlias = tuple[NDArray[Any], ...]
 
 _STORED = "stored"  # key in the artefact's info: names of the arrays of complete parts
 _ON_THE_WAY = re.compile(r"group[0-9]+|pass[0-9]+-[0-9]+")  # names of clusters of one bucket
-_SHARE = 0.05  # maximum share of the running time spent on writing intermediate parts
 _WORDS = {"buckets": "number of buckets", "flops": "choice of flops"}
 
 
@@ -144,8 +144,7 @@ class UnfinishedFolder:
     _stored: set[str] = field(default_factory=set)  # names of arrays of complete parts
     _added: set[str] = field(default_factory=set)  # names of arrays of intermediate parts
     _waiting: dict[str, NDArray[Any]] = field(default_factory=dict)  # arrays to be written soon
-    _written: float = field(default_factory=time.perf_counter)  # time of the last write of these
-    _cost: float = 0.0  # seconds that it took
+    _clock: CheckpointClock = field(default_factory=CheckpointClock)  # for writing these
 
     @staticmethod
     def open(folder: Path, wanted: dict[str, object]) -> UnfinishedFolder:
@@ -155,14 +154,7 @@ class UnfinishedFolder:
         if requested is None:
             raise StorageError(f"{folder} is complete: nothing is left to do", value=str(folder))
         fields = Fields.configuration(artefact).part(UNFINISHED)
-        for what in sorted({*requested, *wanted}):
-            if requested.get(what) != (value := wanted.get(what)):
-                raise InvalidValueError(
-                    f"{folder} was started with another {_WORDS.get(what, plain_text(what))}; "
-                    "resume with the "
-                    "same, or choose another folder",
-                    value=value,
-                )
+        check_same_run(folder, _named(requested), _named(dict.fromkeys(requested) | wanted))
         _check_parts(artefact, fields)
         parts: dict[str, Part] = {}
         for name in sorted(artefact.arrays):
@@ -188,12 +180,11 @@ class UnfinishedFolder:
     def add(self, name: str, part: Part) -> None:
         """Queue a part; write the queue when this costs little time, or on a stop request."""
         self._waiting |= _arrays(name, part)
-        start = time.perf_counter()
-        if (start - self._written) * _SHARE > self._cost or stopping.is_requested():
+        if self._clock.is_due() or stopping.is_requested():
             self._added |= set(self._waiting)
-            self._write(self._waiting)
-            self._waiting, self._written = {}, time.perf_counter()
-            self._cost = self._written - start
+            with self._clock.writing():
+                self._write(self._waiting)
+            self._waiting = {}
 
     def _write(self, arrays: dict[str, NDArray[Any]]) -> None:
         write_artefact(
@@ -245,6 +236,11 @@ def _check_parts(artefact: Artefact, fields: Fields) -> None:
         first, lower = artefact.arrays["last.0"], artefact.arrays["last.1"]
         if first[0] != 0 or first[-1] != len(lower) or (np.diff(first) < 1).any():
             raise damaged(artefact.folder / MANIFEST, "describes buckets that are not nested")
+
+
+def _named(request: Mapping[str, object]) -> dict[str, object]:
+    """Return a request with the names that messages use."""
+    return {_WORDS.get(name, name): value for name, value in request.items()}
 
 
 def _arrays(name: str, part: Part) -> dict[str, NDArray[Any]]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from equilibrist import stopping
 from equilibrist.abstraction import buckets as abstraction
 from equilibrist.abstraction import joint_counts
 from equilibrist.bots import training
@@ -35,7 +36,6 @@ from equilibrist.models import endings
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.solve import Outcome, Run, check_budget
 from equilibrist.solving.solver import Solver
-from equilibrist.storage import stopping
 from equilibrist.storage.artefact import check_target
 from equilibrist.storage.ownership import owned
 from equilibrist.storage.threads import most_threads

@@ -35,6 +35,7 @@ from equilibrist.solving.solution_run import Store
 from equilibrist.solving.solve import Run, solve
 from equilibrist.solving.solver import DependsOnTarget, Solver
 from equilibrist.storage.artefact import read_identity
+from equilibrist.storage.checkpoint import check_same_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.ownership import owned
 from equilibrist.strategies.description import BucketDescription, Description
@@ -107,16 +108,11 @@ def make_buckets(
     wanted = resume.request(rules, recipe, list(numbers), seed)
     if _is_whole(out):
         found = Abstraction.open(out)
-        if (found.recipe, found.num_buckets, found.rules) != (
-            recipe,
-            num_buckets(recipe, numbers),
-            rules,
-        ):
-            raise StorageError(
-                f"{out} holds other buckets than {recipe} {'-'.join(map(str, numbers))}; choose "
-                "another folder",
-                value=str(out),
-            )
+        check_same_run(
+            out,
+            {"recipe": found.recipe, "buckets": found.num_buckets, "game": found.rules},
+            {"recipe": recipe, "buckets": num_buckets(recipe, numbers), "game": rules},
+        )
         return found
     unfinished = resume.UnfinishedFolder
     with owned(out):
@@ -198,17 +194,10 @@ def make_ends(
     }
     if (out / MANIFEST).exists():
         there = read_identity(out, endings.KIND)
-        if there.parents != parents:
-            raise StorageError(
-                f"{out} was computed from other buckets or counts; choose another folder",
-                value=str(out),
-            )
         wanted = {"max_raises": bot.max_raises, "last_round": bot.last_round}
-        if any(there.configuration.get(name) != value for name, value in wanted.items()):
-            raise StorageError(
-                f"{out} was computed for other raise caps or rounds; choose another folder",
-                value=str(out),
-            )
+        made_from = "set of buckets or counts"
+        check_same_run(out, {made_from: there.parents}, {made_from: parents})
+        check_same_run(out, there.configuration, wanted)
         return out
     buckets, counts = Abstraction.open(folder / BUCKETS), joint_counts.Joint.open(folder / COUNTS)
     with owned(out):
@@ -230,10 +219,7 @@ def _counted(
     """Return the joint counts in a folder, opened, continued or computed from the start."""
     if (out / MANIFEST).exists():
         there = read_identity(out, joint_counts.KIND)
-        if there.parents != parents:
-            raise StorageError(
-                f"{out} holds counts of other buckets; choose another folder", value=str(out)
-            )
+        joint_counts.check_same_buckets(out, there.parents, parents)
         if _is_whole(out):
             found = joint_counts.Joint.open(out)
             _check_sample(out, found, boards, seed)

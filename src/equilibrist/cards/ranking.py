@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from equilibrist.cards.card import check_distinct
 from equilibrist.errors import CardError, InvalidValueError, UnknownNameError
 from equilibrist.kernels.array_structs import RankTables
-from equilibrist.kernels.reference import ranking as reference
+from equilibrist.kernels.hand_strengths import RANKINGS, THREE_CARD, HandRanking, all_strengths
 
 MOST_CARDS = 7
 
@@ -125,22 +125,22 @@ def category_bounds(num_cards: int, ranking: str = "standard") -> dict[str, tupl
         (7452, 7462)
     """
     order = _ranking(ranking, num_cards)
-    places = reference.all_strengths(num_cards, order) >> 20
+    places = all_strengths(num_cards, order) >> 20
     return {
         name: (int(np.searchsorted(places, place)), int(np.searchsorted(places, place + 1)))
         for place, name in enumerate(order.categories)
     }
 
 
-def _ranking(name: str, num_cards: int) -> reference.HandRanking:
+def _ranking(name: str, num_cards: int) -> HandRanking:
     """Return the ranking with a name; raise if it does not rank hands of `num_cards` cards."""
-    if name not in reference.RANKINGS:
-        known = " and ".join(reference.RANKINGS)
+    if name not in RANKINGS:
+        known = " and ".join(RANKINGS)
         raise UnknownNameError(f"no ranking is called {name!r}; there are {known}", value=name)
-    ranking = reference.RANKINGS[name]
+    ranking = RANKINGS[name]
     if not 1 <= num_cards <= MOST_CARDS:
         raise CardError(f"{num_cards} cards cannot be ranked; 1 to 7 can", value=num_cards)
-    if ranking is reference.THREE_CARD and num_cards != ranking.run:
+    if ranking is THREE_CARD and num_cards != ranking.run:
         raise CardError(
             f"{num_cards} cards have no three-card ranking; it ranks exactly 3", value=num_cards
         )
@@ -149,7 +149,7 @@ def _ranking(name: str, num_cards: int) -> reference.HandRanking:
 
 def _strength(cards: Sequence[int], ranking: str) -> int:
     value = rank_cards(cards, ranking)
-    return int(reference.all_strengths(len(cards), _ranking(ranking, len(cards)))[value])
+    return int(all_strengths(len(cards), _ranking(ranking, len(cards)))[value])
 
 
 def _plural(word: str) -> str:

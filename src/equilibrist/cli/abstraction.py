@@ -329,8 +329,8 @@ def _explain_stop(out: Path) -> Iterator[None]:
     """Say what is saved, and how to resume, if the work is stopped or cannot be written."""
     from equilibrist.cli.interrupts import leave
     from equilibrist.errors import StorageError
+    from equilibrist.stopping import Stopped
     from equilibrist.storage.manifest import MANIFEST
-    from equilibrist.storage.stopping import Stopped
 
     try:
         yield

@@ -114,7 +114,7 @@ def match(
     from equilibrist.play.match import check_match, play_match, play_matches
     from equilibrist.play.sequential_match import play_sequential_match
     from equilibrist.players.catalog import make_player
-    from equilibrist.storage.stopping import Stopped
+    from equilibrist.stopping import Stopped
 
     rules = load_game(game)
     pair = make_player(first, rules), make_player(second, rules)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from equilibrist.bots.train import TrainedBot
     from equilibrist.cli.training import TerminalReport
     from equilibrist.papers.ectomynx.train import TaughtBot
-    from equilibrist.storage.stopping import Stopped
+    from equilibrist.stopping import Stopped
 
 
 def train(
@@ -64,7 +64,7 @@ def train(
     from equilibrist.bots.train import TrainingOptions
     from equilibrist.bots.train import train as train_bot
     from equilibrist.cli.training import TerminalReport
-    from equilibrist.storage.stopping import Stopped
+    from equilibrist.stopping import Stopped
 
     options = TrainingOptions(
         to, seconds, seed, threads, force, cycles, hands, rate, cleaning, update

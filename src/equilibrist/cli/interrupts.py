@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 import typer
 
-from equilibrist.storage import stopping
-from equilibrist.storage.stopping import Stopped
+from equilibrist import stopping
+from equilibrist.stopping import Stop, Stopped
 
 
 def stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -29,6 +29,12 @@ def stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
                 raise typer.Exit(stop.exit_code) from None
 
     return run
+
+
+def exit_if_requested(stop: Stop) -> None:
+    """Exit the command with a signal's usual code (130, 143 or 129) if one has arrived."""
+    if stop.is_requested:
+        raise typer.Exit(stop.exit_code)
 
 
 def leave(text: str) -> NoReturn:

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equilibrist.cli.interrupts import exit_if_requested
 from equilibrist.cli.options import Json, SecretSeed, Threads, emit, prepare_players, watching
 from equilibrist.cli.outputs import Force, check_file
-from equilibrist.cli.signals import noted_signals
 from equilibrist.cli.unblocked_stderr import unblocked_stderr
 from equilibrist.cli.winnings import winnings
 from equilibrist.errors import InvalidValueError, NetworkError, ParseError, UnknownNameError
+from equilibrist.stopping import noted_signals
 
 if TYPE_CHECKING:
     from equilibrist.games.rules import GameRules
@@ -95,10 +96,16 @@ def dealer(
             doors = [stack.enter_context(Listener(host, number)) for number in ports]
             file = None if log is None else stack.enter_context(_log_file(log, force))
             _say(f"{seats[0]} at port {doors[0].port}, {seats[1]} at port {doors[-1].port}")
-            stack.enter_context(stopped_at_exit(bots, signals.has_come))
+            stack.enter_context(stopped_at_exit(bots, lambda: signals.is_requested))
             pair = doors[0], doors[-1]
             lobby = stack.enter_context(
-                Lobby(pair, greeting, names=seats, warn=_say, should_stop=signals.has_come)
+                Lobby(
+                    pair,
+                    greeting,
+                    names=seats,
+                    warn=_say,
+                    should_stop=lambda: signals.is_requested,
+                )
             )
             wires = _seat_players(lobby, bots, commands, host, start_timeout)
             start = time.perf_counter()
@@ -120,7 +127,7 @@ def dealer(
     if played is not None:
         data = _describe(played) | {"seconds": round(seconds, 3), "log": str(log) if log else None}
         emit(data, _dealer_text(data), as_json=json)
-    signals.exit_if_come()
+    exit_if_requested(signals)
     if played is None or not played.is_finished:
         raise typer.Exit(1)
 

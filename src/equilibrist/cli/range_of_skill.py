@@ -72,8 +72,8 @@ def reproduce_range_of_skill(
 
 def _trained(bot: Bot) -> Solution:
     """Return the solution of a bot whose joint counts exist, solving it first if necessary."""
+    from equilibrist import stopping
     from equilibrist.bots import training
-    from equilibrist.storage import stopping
     from equilibrist.storage.ownership import owned
     from equilibrist.strategies.solution import Solution
 

@@ -71,10 +71,10 @@ def _respond(
     seed: int,
 ) -> tuple[RealGameRun, Exploited]:
     """Compute the chosen flops that the folder does not hold yet; return the run and result."""
+    from equilibrist import stopping
     from equilibrist.cli.interrupts import leave
     from equilibrist.evaluation.real_game import run as runs
-    from equilibrist.storage import stopping
-    from equilibrist.storage.stopping import Stopped
+    from equilibrist.stopping import Stopped
 
     run = runs.open_or_start(named, responses, folder)
     chosen = runs.stratified(run.flops, flops, seed)

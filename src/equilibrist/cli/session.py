@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from equilibrist.cli.interrupts import exit_if_requested
 from equilibrist.cli.options import Json, SecretSeed, Threads, emit, prepare_players
 from equilibrist.cli.outputs import Force
-from equilibrist.cli.signals import noted_signals
 from equilibrist.cli.winnings import winnings
 from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.stopping import noted_signals
 
 if TYPE_CHECKING:
     from equilibrist.games.action import Action
@@ -78,10 +79,10 @@ def play(
             _sit(table, hands, out, replace=is_resumed or force)
             _report(sitting, out, json)
         except OSError:  # for example, the terminal was closed
-            if not signals.has_come():
+            if not signals.is_requested:
                 raise
-    if signals.first != signal.SIGINT:  # Ctrl-C leaves the table, as Q does
-        signals.exit_if_come()
+    if signals.signal != signal.SIGINT:  # Ctrl-C leaves the table, as Q does
+        exit_if_requested(signals)
 
 
 def _sit(table: _Terminal, hands: int | None, out: Path | None, *, replace: bool) -> None:

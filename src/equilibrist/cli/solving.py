@@ -96,6 +96,7 @@ def solve(
 
     Example: equilibrist solve leduc --method cfr+ --iterations 1000 --out leduc-solution
     """
+    from equilibrist import stopping
     from equilibrist.cli import runs, skill
     from equilibrist.cli.interrupts import how_to_resume, leave
     from equilibrist.cli.progress import RunLimits, shown
@@ -105,7 +106,6 @@ def solve(
     from equilibrist.solving.solution_run import Store
     from equilibrist.solving.solve import Outcome, check_budget
     from equilibrist.solving.solve import solve as run_solver
-    from equilibrist.storage import stopping
 
     solver = get_method(method, dtype)
     if iterations is None and to is None and seconds is None:
@@ -295,6 +295,7 @@ def compare(
 
     Example: equilibrist compare leduc --methods cfr+,egt,lp --seconds 5 --plot leduc.png
     """
+    from equilibrist import stopping
     from equilibrist.cli import runs
     from equilibrist.cli.interrupts import leave
     from equilibrist.cli.progress import RunLimits, shown
@@ -302,7 +303,6 @@ def compare(
     from equilibrist.solving.methods import get_method
     from equilibrist.solving.solve import Outcome, check_budget
     from equilibrist.solving.solve import solve as run_solver
-    from equilibrist.storage import stopping
 
     names = [name.strip() for name in methods.split(",")]
     solvers = [get_method(name, dtype) for name in names]

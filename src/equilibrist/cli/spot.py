@@ -214,12 +214,12 @@ def _solve(
     given: Spot, by: Any, done: SolvedSpot | None, budget: tuple[Any, Any, Any], out: Path | None,
     force: bool, plain: bool,
 ) -> tuple[SolvedSpot, Subgame]:  # fmt: skip
+    from equilibrist import stopping
     from equilibrist.cli import spot_text
     from equilibrist.cli.progress import RunLimits, shown
     from equilibrist.solving.forecast import spot_forecast
     from equilibrist.solving.solve import Run, check_budget, solve
     from equilibrist.solving.spot_run import SolvedSpot
-    from equilibrist.storage import stopping
 
     iterations, target, seconds = budget
     check_budget(iterations, target, seconds)

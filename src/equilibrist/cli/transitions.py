@@ -33,13 +33,13 @@ def transitions(
 
     Example: equilibrist transitions psopti-buckets --flops Td9d6h,AsKsQs
     """
+    from equilibrist import stopping
     from equilibrist.abstraction.buckets import Abstraction
     from equilibrist.abstraction.flop_subsets import flop_counts, parse_starts
     from equilibrist.abstraction.joint_counts import KIND as COUNTS
     from equilibrist.abstraction.joint_counts import Joint
     from equilibrist.errors import InvalidValueError, StorageError
     from equilibrist.papers.psopti import transitions as library
-    from equilibrist.storage import stopping
     from equilibrist.storage.artefact import read_identity
 
     found, parents = Abstraction.open(folder), {"buckets": read_identity(folder).hash}

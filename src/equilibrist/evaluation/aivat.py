@@ -40,7 +40,7 @@ from equilibrist.evaluation.expectation import Plans, checked_plan
 from equilibrist.evaluation.history_values import ExactCards, PairValues, ValueFunction
 from equilibrist.games.records import HandRecord
 from equilibrist.games.state import HandState
-from equilibrist.kernels.reference.sequence_form import block, boards, parents_of
+from equilibrist.kernels.treeplex import block, boards, parents_of
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.solving.sampling import walk_tables
 

@@ -18,7 +18,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.statistics import chips_of_unit
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
-from equilibrist.kernels.reference.sequence_form import block, boards
+from equilibrist.kernels.treeplex import block, boards
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows
 from equilibrist.strategies.played import mixed_probabilities

@@ -19,7 +19,7 @@ from equilibrist.evaluation.expectation import Plans, checked_plan
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import HandState
-from equilibrist.kernels.reference.sequence_form import block, board_matrices, parents_of
+from equilibrist.kernels.treeplex import block, board_matrices, parents_of
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.solving.sampling import walk_tables

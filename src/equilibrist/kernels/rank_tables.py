@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from equilibrist.kernels.array_structs import RankTables
-from equilibrist.kernels.reference.ranking import (
+from equilibrist.kernels.hand_strengths import (
     STANDARD,
     HandRanking,
     all_strengths,

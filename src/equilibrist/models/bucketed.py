@@ -21,7 +21,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.array_structs import PairTables, Treeplex
-from equilibrist.kernels.reference.sequence_form import block, boards
+from equilibrist.kernels.treeplex import block, boards
 from equilibrist.models.endings import Ending, expected_leaves
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.leaves import flat_pairs

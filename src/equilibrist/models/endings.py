@@ -26,7 +26,7 @@ from equilibrist.abstraction.bucket_tree import BucketTree, sum_over_children, s
 from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree, NodeKind
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.leaves import ExpectedLeaves
 from equilibrist.models.treeplex import PlayerRows

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,8 +18,8 @@ from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.array_structs import LeafTables, PairTables, Treeplex
 from equilibrist.kernels.cpu import sequence_form as cpu
-from equilibrist.kernels.reference import sequence_form as reference
-from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRET, SOFTMAX
+from equilibrist.kernels.decision_rules import BEST, EXPECTATION, REGRET, SOFTMAX
+from equilibrist.kernels.treeplex import block, board_matrices, boards, root_value
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.leaves import ExpectedLeaves
 from equilibrist.models.products import product
@@ -30,6 +31,7 @@ PARALLEL_LENGTH = 30_000
 PARALLEL_BOARDS = 8  # minimum number of boards in some round to use threads
 # Dense boards with at least this number of states are played by matrix products.
 MATRIX_STATES = 48
+_REFERENCE = "equilibrist.kernels.reference.sequence_form"  # imported only if a test asks for it
 
 __all__ = [
     "BEST",
@@ -121,7 +123,7 @@ class SequenceGame:
     states: CardStates | None = None  # the cards, if they are exact
     expected: tuple[ExpectedLeaves, ...] = ()  # leaves where rounds are left out at the end
     given: tuple[Given, Given] | None = None  # behaviour at locked decisions
-    backend: str = "cpu"  # or "reference"
+    backend: str = "cpu"  # or "reference", the plain array programs that tests compare with
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -173,8 +175,8 @@ class SequenceGame:
     def _add_expected(self, player: int, plan: Floats, values: Floats) -> None:
         """Add the expected leaves to a gradient, leaf by leaf: defines the matrix products."""
         r, board = len(self.trees[0].num_sequences) - 1, len(self.trees[0].num_states) - 1
-        theirs = reference.block(self.trees[1 - player], r, board, plan)
-        out = reference.block(self.trees[player], r, board, values)
+        theirs = block(self.trees[1 - player], r, board, plan)
+        out = block(self.trees[player], r, board, values)
         for rows, stake, matrix in self.expected:
             own = matrix if player == 0 else -matrix.T
             for (mine, yours), chips in zip(rows[:, [player, 1 - player]], stake, strict=True):
@@ -204,7 +206,7 @@ class SequenceGame:
 
     def matrices(self, board: int) -> tuple[Floats, ...]:
         """Return J and W of a board and, in the last round, those of expected leaves: [S0, S1]."""
-        found = reference.board_matrices(*self.trees, self.pairs, board)
+        found = board_matrices(*self.trees, self.pairs, board)
         if board < self.trees[0].board_start[-2]:
             return found
         return (*found, *(leaves.matrix for leaves in self.expected))
@@ -223,9 +225,9 @@ class SequenceGame:
         """Write (F Y) Jᵀ + (S Y) Wᵀ + … of every board, F and S the stakes, by matrix products."""
         own, other = self.trees[player], self.trees[1 - player]
         for r, stakes in enumerate(self._stakes_of(player, plan.dtype)):
-            for board in reference.boards(own, r):
-                theirs = reference.block(other, r, board, plan)
-                out = reference.block(own, r, board, values)
+            for board in boards(own, r):
+                theirs = block(other, r, board, plan)
+                out = block(own, r, board, values)
                 out[:] = 0
                 for (rows, chips), matrix in zip(
                     stakes, self._matrices(board, plan.dtype), strict=True
@@ -275,7 +277,7 @@ class SequenceGame:
         factors = np.zeros(3, values.dtype) if factors is None else factors
         table = values if table is None else table  # rules that need no table do not use it
         self._step("fold_up")(self.trees[player], rule, values, behaviour, table, factors)
-        return reference.root_value(self.trees[player], values)
+        return root_value(self.trees[player], values)
 
     def sweeps(
         self, first: tuple[Floats, ...], second: tuple[Floats, ...], schedule: Floats
@@ -296,14 +298,17 @@ class SequenceGame:
     def behaviour(self, player: int, plan: Floats) -> Floats:
         """Return the behaviour of a plan, the inverse of `realize`; uniform where it is zero."""
         probabilities = np.empty_like(plan)
-        step = reference.normalize if self.backend == "reference" else cpu.normalize
-        step(self.trees[player], plan, probabilities)
+        self._kernels.normalize(self.trees[player], plan, probabilities)
         return probabilities
 
     def _step(self, name: str) -> Any:
-        if self.backend == "reference":
-            return getattr(reference, name)
-        return getattr(cpu, name + "_parallel" if self._is_parallel else name)
+        has_threads = self.backend == "cpu" and self._is_parallel
+        return getattr(self._kernels, name + "_parallel" if has_threads else name)
+
+    @property
+    def _kernels(self) -> Any:
+        """Return the module with the game's steps."""
+        return cpu if self.backend == "cpu" else import_module(_REFERENCE)
 
     @property
     def _is_parallel(self) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from equilibrist.cards.ranking import rank_hands
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.array_structs import PairTables, Treeplex
-from equilibrist.kernels.reference.sequence_form import board_matrices, boards, num_rounds
+from equilibrist.kernels.treeplex import board_matrices, boards, num_rounds
 from equilibrist.models.card_states import CardStates, pair_weight
 
 _NO_CARD = 52

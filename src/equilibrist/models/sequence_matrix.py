@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equilibrist.kernels.array_structs import Treeplex
-from equilibrist.kernels.reference.sequence_form import (
+from equilibrist.kernels.treeplex import (
     block,
     boards,
     decisions,

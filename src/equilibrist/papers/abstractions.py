@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from equilibrist import stopping
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.joint_counts import joint
 from equilibrist.abstraction.recipes import build
@@ -24,7 +25,6 @@ from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.solve import solve
-from equilibrist.storage import stopping
 
 # Number of buckets in each round of Rhode Island hold'em, from coarse to fine.
 SIZES = ((3, 9, 27), (4, 16, 64), (5, 25, 100), (8, 40, 160), (13, 65, 260))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.abstraction.streets import Boards
 from equilibrist.cards.ranking import MOST_CARDS, rank_tables
 from equilibrist.games.betting_tree import BettingTree
@@ -24,7 +25,6 @@ from equilibrist.kernels.array_structs import WalkTables
 from equilibrist.models.treeplex import betting_walk
 from equilibrist.players.player import Player
 from equilibrist.players.tables import PlayerTable, player_table
-from equilibrist.storage import stopping
 from equilibrist.strategies.seat_tables import hand_numbers
 
 BATCH = 2**16  # deals per batch, an even number

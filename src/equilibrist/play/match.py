@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.cards.numbers import whole_number
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.statistics import MatchStatistics, Results, match_statistics
@@ -29,8 +30,7 @@ from equilibrist.games.rules import GameRules
 from equilibrist.games.state import MAX_HAND_NUMBER, HandState
 from equilibrist.play.table import play_hand
 from equilibrist.players.player import MOST_SEED, Player
-from equilibrist.storage import stopping
-from equilibrist.storage.stopping import Stopped
+from equilibrist.stopping import Stopped
 
 if TYPE_CHECKING:
     from equilibrist.play.compiled_match import TableMatch

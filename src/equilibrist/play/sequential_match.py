@@ -13,7 +13,7 @@ import numpy as np
 from equilibrist.evaluation.sequential import MixtureSPRT, SequentialTest
 from equilibrist.games.rules import GameRules
 from equilibrist.play.match import Match, Pair, Runner, Watch, check_match, play_match
-from equilibrist.storage.stopping import Stopped
+from equilibrist.stopping import Stopped
 
 _GROWTH = 4  # ratio of the hands played so far to the length of the next part
 _REPORTED = 20  # no progress is reported before 1 / 20 of the hands: the parts are too short

@@ -37,7 +37,7 @@ from equilibrist.games.state import MAX_HAND_NUMBER
 from equilibrist.play.match import Match, Watch, play_match
 from equilibrist.players.catalog import make_player
 from equilibrist.players.player import MOST_SEED
-from equilibrist.storage.stopping import Stopped
+from equilibrist.stopping import Stopped
 
 MOST_PLAYERS = 1000  # maximum number of players: 499,500 matches
 

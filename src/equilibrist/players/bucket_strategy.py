@@ -10,7 +10,7 @@ from equilibrist.cards.card import Cards
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.cpu.sequence_form import normalize
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.bucketed import bucket_tree
 from equilibrist.models.game import Floats
 from equilibrist.models.treeplex import player_rows

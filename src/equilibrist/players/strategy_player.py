@@ -27,7 +27,7 @@ from equilibrist.games.action import CALL, Action
 from equilibrist.games.betting import Betting
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.treeplex import player_rows
 from equilibrist.players.player import Mixture, Player, View
 from equilibrist.players.translation import (

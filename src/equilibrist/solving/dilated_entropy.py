@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.kernels.array_structs import Treeplex
-from equilibrist.kernels.reference.sequence_form import decisions, entry_rows, num_rounds
+from equilibrist.kernels.treeplex import decisions, entry_rows, num_rounds
 from equilibrist.models.game import BEST, SOFTMAX, Floats, SequenceGame
 
 WeightScheme: TypeAlias = Literal["kroer17", "farina21", "kroer15"]

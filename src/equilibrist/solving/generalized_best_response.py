@@ -37,6 +37,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import sparse
 
+from equilibrist import stopping
 from equilibrist.errors import InvalidValueError, SolverError, UnknownNameError
 from equilibrist.models.game import BEST, Floats
 from equilibrist.models.restricted import RestrictedGame
@@ -46,7 +47,6 @@ from equilibrist.solving.double_oracle import is_listed
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.matrix_lp import distribution, solve_matrix
 from equilibrist.solving.solver import State
-from equilibrist.storage import stopping
 
 CARRIED = ("regret0", "regret1", "behaviour0", "behaviour1")  # arrays of a state of CFR+
 _FIRST_CHECK = 10  # iterations of CFR+ before the gap is first evaluated; later intervals grow

@@ -16,6 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from equilibrist import stopping
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.games.bet_menu import BetMenu
@@ -23,7 +24,6 @@ from equilibrist.games.betting_tree import BettingTree
 from equilibrist.models.bucketed import bucket_game
 from equilibrist.models.endings import PlayedOut, end_nodes, value_of_play
 from equilibrist.solving.cfr import CFR
-from equilibrist.storage import stopping
 
 
 def play_out(

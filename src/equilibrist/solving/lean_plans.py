@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.board_game import one_board
 from equilibrist.models.game import EXPECTATION, Floats, SequenceGame
 from equilibrist.solving.lean_cfr import TableCFR, table_block

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from equilibrist.cards.card import parse_cards
 from equilibrist.games.catalog import get_game
-from equilibrist.kernels.reference.sequence_form import block, regret_matching
+from equilibrist.kernels.decision_rules import regret_matching
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.game import Floats
 from equilibrist.models.subgame import Subgame, subgame
 from equilibrist.solving.best_response import evaluate

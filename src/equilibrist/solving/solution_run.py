@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from equilibrist.errors import InvalidValueError
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.solve import Row, Run
 from equilibrist.solving.solver import Solver
 from equilibrist.solving.state_schema import check_state
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Artefact, open_artefact
+from equilibrist.storage.checkpoint import another_run, check_same_run
 from equilibrist.storage.schema import ArrayRule, check_arrays
 from equilibrist.strategies.description import Description, same_game
 from equilibrist.strategies.evaluation import Evaluation
@@ -62,19 +62,11 @@ class Store:
         assert self.out is not None
         artefact = open_artefact(self.out, KIND, in_memory=True)
         solution = Solution.of(artefact)
-        same = {
-            "game": same_game(solution.game, self.description),
-            "method": solution.method == self.solver.name,
-            "seed": solution.seed == self.seed,
-            "settings": dict(solution.settings) == self.settings,
-        }
-        for what, is_same in same.items():
-            if not is_same:
-                raise InvalidValueError(
-                    f"{self.out} was started with another {what}; resume with the same, or choose "
-                    "another folder",
-                    value=what,
-                )
+        if not same_game(solution.game, self.description):
+            raise another_run(self.out, "game", solution.game.name, self.description.name)
+        stored = {"method": solution.method, "seed": solution.seed, **solution.settings}
+        wanted = {"method": self.solver.name, "seed": self.seed, **self.settings}
+        check_same_run(self.out, stored, dict.fromkeys(stored) | wanted)
         plans = {
             f"plan{player}": ArrayRule("float64", (length,))
             for player, length in enumerate(self.game.lengths)

@@ -20,18 +20,18 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.errors import InvalidValueError, SolverError
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.solver import Evaluates, Solver, State
 from equilibrist.solving.state_schema import check_given_state
-from equilibrist.storage import stopping
-from equilibrist.storage.stopping import Stopped
+from equilibrist.stopping import Stopped
+from equilibrist.storage.checkpoint import CheckpointClock
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.solution import MAY_BE_INFINITE, STATE
 
 _LONGEST_CHUNK = 1.0  # seconds between two checks of the clock and of Ctrl-C
-_CHECKPOINT_SHARE = 0.05  # a checkpoint is due when it costs less than this share of the time
 
 
 class Outcome(Enum):
@@ -136,7 +136,7 @@ def solve(
                 run.outcome = Outcome.INTERRUPTED
                 break
             goal = min(next_evaluation(int(run.state["iteration"]), every), limit)
-            ending = evaluator.seconds + checkpoints.cost
+            ending = evaluator.seconds + checkpoints.clock.cost
             _advance(game, solver, run, int(goal), seconds, watch, ending)
             run.trace.append(evaluator(run))
             if watch is not None:
@@ -162,12 +162,11 @@ class _Checkpoints:
     def __init__(self, save: Callable[[Run], None] | None, start: int) -> None:
         self._save, self._start = save, start
         self._iteration: int | None = None  # of the last checkpoint; None before the first
-        self._written = time.perf_counter()
-        self.cost = 0.0  # seconds that it took
+        self.clock = CheckpointClock()
 
     def save_if_due(self, run: Run) -> None:
         """Save if a checkpoint is due."""
-        if self.cost <= _CHECKPOINT_SHARE * (time.perf_counter() - self._written):
+        if self.clock.is_due():
             self.save(run)
 
     def save(self, run: Run) -> None:
@@ -176,10 +175,9 @@ class _Checkpoints:
         if self._save is None or iteration in (0, self._iteration):
             return
         run.check_whole()
-        start = time.perf_counter()
-        self._save(run)
-        self._written = time.perf_counter()
-        self._iteration, self.cost = iteration, self._written - start
+        with self.clock.writing():
+            self._save(run)
+        self._iteration = iteration
 
     def __str__(self) -> str:
         """Return which checkpoint a run can resume from."""
@@ -198,7 +196,7 @@ class _Evaluator:
     def __call__(self, run: Run) -> Row:
         """Evaluate the plans so far; raise `SolverError` if a number of the run is not finite."""
         start = time.perf_counter()
-        stopping.expect("evaluation", self.seconds + self.checkpoints.cost)
+        stopping.expect("evaluation", self.seconds + self.checkpoints.clock.cost)
         iteration = int(run.state["iteration"])
         try:
             check_finite(run.state)

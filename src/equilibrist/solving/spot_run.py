@@ -26,6 +26,7 @@ from equilibrist.solving.solver import State
 from equilibrist.solving.state_schema import check_state
 from equilibrist.storage.array_file import BlockwiseArray, damaged
 from equilibrist.storage.artefact import Identity, open_artefact, read_identity, write_artefact
+from equilibrist.storage.checkpoint import check_same_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays, damaged_by
 from equilibrist.strategies.solution import STATE, TRACE_COLUMNS
@@ -96,14 +97,9 @@ class SolvedSpot:
         return cls(spot, by, run, built)
 
     def check_same(self, spot: Spot, solver: TableCFR, folder: Path) -> None:
-        """Raise `InvalidValueError` unless the run is of this spot by this solver."""
-        for what, is_same in (("spot", spot == self.spot), ("method", solver == self.solver)):
-            if not is_same:
-                raise InvalidValueError(
-                    f"{folder} was started with another {what}; resume with the same, or choose "
-                    "another folder",
-                    value=what,
-                )
+        """Raise `StorageError` unless the run is of this spot by this solver."""
+        stored = {"spot": self.spot, "method": self.solver.name, "bits": self.solver.bits}
+        check_same_run(folder, stored, {"spot": spot, "method": solver.name, "bits": solver.bits})
 
     @property
     def is_checked_whole(self) -> bool:

@@ -14,7 +14,8 @@ from equilibrist.games.action import action_name
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.array_structs import Treeplex
-from equilibrist.kernels.reference.sequence_form import block, regret_matching
+from equilibrist.kernels.decision_rules import regret_matching
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows

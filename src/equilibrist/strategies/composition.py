@@ -26,7 +26,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.array_structs import Treeplex
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.bucketed import bucket_tree
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from equilibrist.cards.card import cards_name
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree, NodeKind
-from equilibrist.kernels.reference.sequence_form import board_matrices, parents_of
+from equilibrist.kernels.treeplex import board_matrices, parents_of
 from equilibrist.models.game import SequenceGame
 
 MOST_NODES = 200_000

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from equilibrist.errors import EquilibristError, InvalidValueError
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules, rules_text
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import PlayerRows, player_rows

@@ -27,7 +27,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.array_structs import Treeplex
 from equilibrist.kernels.cpu.sequence_form import realize
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows
 from equilibrist.strategies.behaviour_table import find_board

@@ -28,7 +28,7 @@ from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.array_structs import Treeplex
 from equilibrist.kernels.cpu.sequence_form import normalize
-from equilibrist.kernels.reference.sequence_form import block, boards
+from equilibrist.kernels.treeplex import block, boards
 from equilibrist.models.bucketed import bucket_tree
 from equilibrist.models.game import Floats
 from equilibrist.storage.array_file import damaged

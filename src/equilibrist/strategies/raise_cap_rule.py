@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree, NodeKind
-from equilibrist.kernels.reference.sequence_form import block, boards
+from equilibrist.kernels.treeplex import block, boards
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows
 

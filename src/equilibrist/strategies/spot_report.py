@@ -19,7 +19,8 @@ from equilibrist.cards.hand import class_table, hand_table
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import NodeKind
-from equilibrist.kernels.reference.sequence_form import block, regret_matching
+from equilibrist.kernels.decision_rules import regret_matching
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.game import EXPECTATION, Floats, SequenceGame
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame, compatible, subgame

@@ -14,13 +14,12 @@ from equilibrist.cards.ranking import rank_hands
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.expectation import fixed_mix
 from equilibrist.evaluation.real_game.positions import LastRound, find_positions
-from equilibrist.evaluation.real_game.reference import PublicTree
+from equilibrist.evaluation.real_game.reference import PublicTree, meetings
 from equilibrist.evaluation.real_game.response import Flops, Response
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.kernels.cpu.sequence_form import normalize
-from equilibrist.kernels.reference.real_game import meetings
 from equilibrist.models.bucketed import bucket_game, bucket_tree, lift
 from equilibrist.models.exact import exact_game
 from equilibrist.solving.best_response import best_response, evaluate

@@ -8,6 +8,7 @@ import pytest
 from equilibrist.bots.open import open_strategy
 from equilibrist.evaluation.real_game import run as runs
 from equilibrist.games.catalog import get_game
+from equilibrist.storage import checkpoint
 from equilibrist.storage.artefact import open_artefact
 
 pytestmark = pytest.mark.kernels
@@ -33,8 +34,8 @@ def saves(monkeypatch):
 def test_flops_are_written_from_time_to_time_and_at_the_end(
     monkeypatch, tmp_path, saves, soon, has_folder, wanted
 ):
-    monkeypatch.setattr(runs, "_SOON", soon)
-    monkeypatch.setattr(runs, "_SHARE", 1e9)  # writing may take all the time
+    monkeypatch.setattr(runs, "_PAUSE", soon)
+    monkeypatch.setattr(checkpoint, "SHARE", 1e9)  # writing may take all the time
     rules = replace(get_game("holdem-limit"), num_ranks=3, num_suits=3, max_raises=(1, 1, 1, 1))
     named = open_strategy("mix:0.1,0.6,0.3", rules)
     responses = runs.responses_to(named)

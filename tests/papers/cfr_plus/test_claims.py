@@ -11,7 +11,7 @@ import pytest
 from equilibrist.cli import main
 from equilibrist.errors import SolverError
 from equilibrist.games.catalog import get_game
-from equilibrist.kernels.reference.sequence_form import block, boards, decisions, num_rounds
+from equilibrist.kernels.treeplex import block, boards, decisions, num_rounds
 from equilibrist.models.exact import exact_game
 from equilibrist.papers.cfr_plus import claims
 from equilibrist.solving.cfr import CFR_VARIANTS

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from equilibrist import stopping
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.papers.ectomynx import decision_training
 from equilibrist.papers.ectomynx.decision_game import by_rule, num_rows
@@ -24,7 +25,6 @@ from equilibrist.papers.ectomynx.decision_training import (
     train,
 )
 from equilibrist.papers.ectomynx.kernels import decisions
-from equilibrist.storage import stopping
 from equilibrist.storage.artefact import open_artefact
 
 TINY = Decisions(hands=1000, block=300, seed=4)
@@ -115,10 +115,10 @@ def test_a_stopped_run_resumes_to_the_same_strategy(tmp_path) -> None:
 
 def test_other_settings_and_versions_are_refused(tmp_path, monkeypatch) -> None:
     save_training(tmp_path, TINY, DecisionTraining.begin(TINY))
-    with pytest.raises(StorageError, match="trained with seed 4, not 5"):
+    with pytest.raises(StorageError, match="started with seed 4, not 5"):
         load_training(tmp_path, Decisions(hands=1000, block=300, seed=5))
     monkeypatch.setattr(decision_training, "VERSION", 3)
-    with pytest.raises(StorageError, match="trained with version 2, not 3"):
+    with pytest.raises(StorageError, match="started with version 2, not 3"):
         load_strategy(tmp_path)
     with pytest.raises(InvalidValueError, match="by regret or exponential, not 'hedge'"):
         Decisions(update="hedge")
@@ -139,8 +139,10 @@ def test_arrays_of_other_shapes_are_refused(tmp_path) -> None:
 KILLED = """
 import sys
 from pathlib import Path
-from equilibrist.solving import decision_training, fixed_strategy
-decision_training._MATCH_DEALS, fixed_strategy._SAVE_SHARE = 20_000, 0
+from equilibrist.papers.ectomynx import decision_training, level_training
+from equilibrist.storage import checkpoint
+decision_training._MATCH_DEALS = 20_000
+level_training._FIRST_SAVE, checkpoint.SHARE = 0.0, 1e9
 settings, out = decision_training.Decisions(hands=20_000, block=2000, seed=4), Path(sys.argv[1])
 decision_training.train(settings, 2, out=out, resume=(out / "manifest.json").exists())
 """

@@ -203,10 +203,10 @@ def test_a_stopped_run_resumes_to_the_same_weights(tmp_path, monkeypatch) -> Non
 
 def test_other_settings_and_versions_are_refused(tmp_path, monkeypatch) -> None:
     save_training(tmp_path, TINY, Training.begin(TINY))
-    with pytest.raises(StorageError, match="trained with seed 4, not 5"):
+    with pytest.raises(StorageError, match="started with seed 4, not 5"):
         load_training(tmp_path, FixedStrategy(hands=3000, seed=5))
     monkeypatch.setattr(level_training, "VERSION", 3)
-    with pytest.raises(StorageError, match="trained with version 2, not 3"):
+    with pytest.raises(StorageError, match="started with version 2, not 3"):
         load_training(tmp_path)
     with pytest.raises(InvalidValueError, match="start from report or random"):
         FixedStrategy(start="zero")
@@ -217,10 +217,12 @@ def test_other_settings_and_versions_are_refused(tmp_path, monkeypatch) -> None:
 KILLED = """
 import sys
 from pathlib import Path
-from equilibrist.solving import fixed_strategy
-fixed_strategy._MATCH_DEALS, fixed_strategy._BLOCK, fixed_strategy._SAVE_SHARE = 1000, 20_000, 0
-settings, out = fixed_strategy.FixedStrategy(hands=200_000, seed=4), Path(sys.argv[1])
-fixed_strategy.train(settings, 2, out=out, resume=(out / "manifest.json").exists())
+from equilibrist.papers.ectomynx import level_training
+from equilibrist.storage import checkpoint
+level_training._MATCH_DEALS, level_training._BLOCK = 1000, 20_000
+level_training._FIRST_SAVE, checkpoint.SHARE = 0.0, 1e9
+settings, out = level_training.FixedStrategy(hands=200_000, seed=4), Path(sys.argv[1])
+level_training.train(settings, 2, out=out, resume=(out / "manifest.json").exists())
 """
 
 

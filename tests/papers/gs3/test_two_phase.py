@@ -14,7 +14,7 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
 from equilibrist.games.dealing import Dealer
 from equilibrist.games.state import Deal, HandState
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.bucketed import bucket_game
 from equilibrist.models.subgame import subgame
 from equilibrist.models.treeplex import player_rows

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.cpu.real_game import OpponentSequences, aligned
 from equilibrist.kernels.cpu.real_game_lanes import SIXTEEN
-from equilibrist.kernels.reference.sequence_form import SMALLEST
+from equilibrist.kernels.decision_rules import SMALLEST
 from equilibrist.models.game import Floats
 from equilibrist.strategies.played import RealSeat
 

@@ -21,7 +21,6 @@ from equilibrist.cards.hand import hand_table
 from equilibrist.cards.ranking import rank_hands
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import NodeKind
-from equilibrist.kernels.reference.real_game import meetings, showdowns
 from equilibrist.models.game import Floats
 from equilibrist.strategies.played import RealStrategy
 
@@ -119,3 +118,27 @@ class PublicTree:
     def _all_hands(self) -> NDArray[np.int64]:
         two = self.strategy.tree.rules.num_hole_cards == 2
         return (hand_table() if two else np.arange(52)[:, None]).astype(np.int64)
+
+
+def meetings(hands: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Return 1 where two hands have no card in common, 0 elsewhere: [N, N].
+
+    Example:
+        >>> meetings(np.array([[0, 1], [1, 2], [2, 3]])).tolist()
+        [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+    shared = (hands[:, None, :, None] == hands[None, :, None, :]).any(axis=(2, 3))
+    return (~shared).astype(np.float64)
+
+
+def showdowns(hands: NDArray[np.integer], values: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Return 1 where the first hand beats the second, −1 where it loses, 0 for ties: [N, N].
+
+    `values` [N] say which hand is better; hands that share a card never meet.
+
+    Example:
+        >>> showdowns(np.array([[0], [1], [2]]), np.array([7, 7, 9])).tolist()
+        [[0.0, 0.0, -1.0], [0.0, 0.0, -1.0], [1.0, 1.0, 0.0]]
+    """
+    difference = values.astype(np.int64)[:, None] - values.astype(np.int64)[None, :]
+    return np.sign(difference) * meetings(hands)

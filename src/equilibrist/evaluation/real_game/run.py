@@ -20,24 +20,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.cards.isomorphism import DealIndexer
-from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.real_game.reference import reference_response
 from equilibrist.evaluation.real_game.response import Flops, Response, check_game
 from equilibrist.evaluation.statistics import chips_of_unit
 from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.models.game import Floats
 from equilibrist.solving.certificate import is_same
-from equilibrist.storage import stopping
+from equilibrist.stopping import Stopped
 from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
+from equilibrist.storage.checkpoint import CheckpointClock, another_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
-from equilibrist.storage.stopping import Stopped
 from equilibrist.strategies.played import IdentifiedStrategy
 
 KIND = "real-game response"
-_SHARE = 0.05  # largest share of the time spent on writing
-_SOON = 10.0  # minimum number of seconds between two writes
+_PAUSE = 10.0  # minimum number of seconds between two checkpoints
 _MOST_BOARDS = 3_000  # maximum number of boards of a game that is not hold'em
 Report = Callable[["RealGameRun"], None]
 
@@ -159,11 +159,7 @@ def _load(
     stored = open_artefact(folder, KIND, in_memory=True)
     fields, number = Fields.configuration(stored), len(flops.boards)
     if fields.lines("identity") != named.identity:
-        raise StorageError(
-            f"{folder} holds a response to {fields.path('strategy')}, another strategy "
-            f"than {named.name} now is; choose another folder with --out",
-            value=str(folder),
-        )
+        raise another_run(folder, "strategy", fields.path("strategy"), named.name)
     shapes = [(number, len(response.positions[0].nodes), 169) for response in responses]
     check_arrays(
         stored,
@@ -241,8 +237,8 @@ def run_flops(
     `Stopped`.
     """
     left = [int(f) for f in chosen if not run.is_done[f]]
-    start = written = time.perf_counter()
-    before, cost, done = run.seconds, 0.0, 0
+    start, clock = time.perf_counter(), CheckpointClock(pause=_PAUSE)
+    before, done = run.seconds, 0
     try:
         with ThreadPoolExecutor(threads) as pool:
             for f, found in _computed(pool, run, responses, left, threads):
@@ -252,10 +248,9 @@ def run_flops(
                 run.is_done[f], run.seconds = True, before + now - start
                 done += 1
                 stopping.expect("flop", (now - start) * threads / done)
-                if folder is not None and now - written > max(_SOON, cost / _SHARE):
-                    save(run, folder)
-                    written = time.perf_counter()
-                    cost = written - now
+                if folder is not None and clock.is_due():
+                    with clock.writing():
+                        save(run, folder)
                 if report is not None:
                     report(run)
     finally:

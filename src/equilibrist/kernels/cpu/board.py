@@ -23,7 +23,7 @@ from equilibrist.kernels.cpu.simd import (
     spread_half,
     store,
 )
-from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRET, SOFTMAX
+from equilibrist.kernels.decision_rules import BEST, EXPECTATION, REGRET, SOFTMAX
 
 
 @njit(cache=True, inline="always")

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, prange
 
-from equilibrist.kernels.reference.clustering import L2
+from equilibrist.kernels.metrics import L2
 
 _REORDER = {"reassoc", "contract", "nsz"}  # needed to vectorise a sum
 HUGE = np.float32(1e30)

@@ -26,7 +26,7 @@ from equilibrist.kernels.cpu.cluster_points import (
     do_all,
 )
 from equilibrist.kernels.cpu.sampling import find_place, uniform
-from equilibrist.kernels.reference.clustering import L2
+from equilibrist.kernels.metrics import L2
 
 # --- centres --------------------------------------------------------------------------------------
 

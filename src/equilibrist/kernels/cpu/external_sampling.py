@@ -11,7 +11,7 @@ from numba import njit
 
 from equilibrist.kernels.cpu.leaves import NO_CARD
 from equilibrist.kernels.cpu.sampling import find_place, sample_path, uniform
-from equilibrist.kernels.reference.sequence_form import LARGEST, SMALLEST
+from equilibrist.kernels.decision_rules import LARGEST, SMALLEST
 
 
 @njit(cache=True, _nrt=False)

@@ -20,7 +20,7 @@ from equilibrist.kernels.cpu.board import (
     realize_boards,
 )
 from equilibrist.kernels.cpu.leaves import leaf_space
-from equilibrist.kernels.reference.sequence_form import REGRET
+from equilibrist.kernels.decision_rules import REGRET
 
 # --- random numbers -------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from equilibrist.kernels.cpu.board import (
     renew_boards,
 )
 from equilibrist.kernels.cpu.leaves import leaf_space
-from equilibrist.kernels.reference.sequence_form import LARGEST, REGRET, SMALLEST
+from equilibrist.kernels.decision_rules import LARGEST, REGRET, SMALLEST
 
 # --- one thread -----------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.extending import intrinsic, overload, register_model
 
-from equilibrist.kernels.reference.sequence_form import LARGEST, SMALLEST
+from equilibrist.kernels.decision_rules import LARGEST, SMALLEST
 
 LANES = 8
 WIDE = 128  # number of lanes of `spread_wide`

@@ -34,7 +34,7 @@ from equilibrist.kernels.cpu.tables import (
     table_start,
     unpack,
 )
-from equilibrist.kernels.reference.sequence_form import LARGEST, REGRET, SMALLEST
+from equilibrist.kernels.decision_rules import LARGEST, REGRET, SMALLEST
 
 # --- all boards of the last round -----------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from equilibrist.kernels.cpu.simd import (
     spread,
     store,
 )
-from equilibrist.kernels.reference.sequence_form import BEST, EXPECTATION, REGRET, SMALLEST
+from equilibrist.kernels.decision_rules import BEST, EXPECTATION, REGRET, SMALLEST
 
 MOST = 32767  # the largest number of 16 bits
 

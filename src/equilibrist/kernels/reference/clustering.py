@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist.kernels.metrics import L2
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-L2, EMD = 0, 1  # metrics
 
 
 def distances(points: Floats, centres: Floats, metric: int) -> Floats:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.kernels.reference.ranking import STANDARD, HandRanking, rank_hands
+from equilibrist.kernels.hand_strengths import STANDARD, HandRanking
+from equilibrist.kernels.reference.ranking import rank_hands
 
 Ints = NDArray[np.int64]
 BLOCKED = -1

@@ -1,65 +1,32 @@
-"""Reference for the four steps of every solver, as array programs that a reader can verify.
+"""Reference for the steps of every solver, as array programs that a reader can verify.
 
 `gradient` turns the opponent's plan into values of our rows; `fold_up` carries values from the
-leaves to the root by a rule at each decision; `realize` turns behaviour into a plan; `leaf_values`
-is the bilinear payoff. Blocks of boards are views [Q, S] of flat vectors [L].
+leaves to the root by a rule at each decision; `realize` turns behaviour into a plan, and
+`normalize` a plan into behaviour. Blocks of boards are views [Q, S] of flat vectors [L].
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
-
 import numpy as np
-from numpy.typing import NDArray
 
 from equilibrist.kernels.array_structs import LeafTables, PairTables, Treeplex
-
-Floats = NDArray[np.floating]
-
-# Rules of `fold_up`: the value of a decision, and how its behaviour and table change.
-EXPECTATION = 0  # mean value under the behaviour; nothing changes
-BEST = 1  # value of the best action, which the behaviour then takes (the first of equals)
-REGRET = 2  # mean value under the behaviour; the table's regrets grow, and behaviour matches them
-SOFTMAX = 3  # smoothed best: w · log Σ exp(value / w), behaviour its softmax; table holds w by row
-
-# Bounds on sums of positive numbers that become probabilities, for every dtype: only sums from
-# SMALLEST to LARGEST count (`regret_matching`). docs/findings/small-numbers.md proves it harmless.
-SMALLEST, LARGEST = 2.0**-75, 2.0**90
-
-
-def num_rounds(tree: Treeplex) -> int:
-    """Return the number of rounds of a treeplex."""
-    return len(tree.num_sequences)
-
-
-def boards(tree: Treeplex, r: int) -> range:
-    """Return the boards of a round."""
-    return range(int(tree.board_start[r]), int(tree.board_start[r + 1]))
-
-
-def block(tree: Treeplex, r: int, board: int, vector: Floats) -> Floats:
-    """Return the [Q, S] view of a board of round `r` in a vector [L]."""
-    start, end = tree.block_start[board], tree.block_start[board + 1]
-    return vector[start:end].reshape(tree.num_sequences[r], tree.num_states[board])
-
-
-def decisions(tree: Treeplex, r: int) -> Iterator[tuple[int, int, slice]]:
-    """Yield number, parent row and action rows of each decision of a round, parents first."""
-    for d in range(int(tree.decision_start[r]), int(tree.decision_start[r + 1])):
-        first = int(tree.decision_first[d])
-        yield d, int(tree.decision_parent[d]), slice(first, first + int(tree.decision_size[d]))
-
-
-def parents_of(tree: Treeplex, board: int) -> NDArray[np.int32]:
-    """Return, for each state of a board, its column in the parent board's block: [S]."""
-    start = tree.state_start[board]
-    return tree.state_parent[start : start + tree.num_states[board]]
-
-
-def entry_rows(tree: Treeplex, r: int) -> NDArray[np.int32]:
-    """Return, for each entry of a round, its row in the round before: [E of the round]."""
-    return tree.entry_parent[tree.entry_start[r] : tree.entry_start[r + 1]]
+from equilibrist.kernels.decision_rules import (
+    BEST,
+    EXPECTATION,
+    REGRET,
+    SOFTMAX,
+    regret_matching,
+)
+from equilibrist.kernels.treeplex import (
+    Floats,
+    block,
+    board_matrices,
+    boards,
+    decisions,
+    entry_rows,
+    num_rounds,
+    parents_of,
+)
 
 
 def realize(tree: Treeplex, behaviour: Floats, plan: Floats) -> None:
@@ -123,27 +90,6 @@ def gradient(
                 values[mine] += sign * leaves.showdown_stake[leaf] * (win @ theirs[yours])
 
 
-def board_matrices(
-    first: Treeplex, second: Treeplex, pairs: PairTables, board: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the probability that states meet on a board, and that times the sign: [S0, S1]."""
-    shape = (int(first.num_states[board]), int(second.num_states[board]))
-    if not pairs.is_sorted:
-        start = int(pairs.matrix_start[board])
-        both = slice(start, start + shape[0] * shape[1])
-        return pairs.joint[both].reshape(shape), pairs.win[both].reshape(shape)
-    hands = slice(int(pairs.hand_start[board]), int(pairs.hand_start[board + 1]))
-    cards, values = pairs.hand_cards[hands].astype(int), pairs.hand_value[hands]
-    apart = np.ones((len(cards), len(cards)), bool)
-    for i, j in itertools.product(range(2), repeat=2):
-        apart &= (cards[:, None, i] != cards[None, :, j]) | (cards[:, None, i] == 52)
-    member = (pairs.hand_state[hands, None] == np.arange(max(shape))).astype(float)
-    sign = np.sign(values[:, None] - values[None, :])
-    weight = pairs.weight[board]
-    left, right = member[:, : shape[0]].T, member[:, : shape[1]]
-    return weight * (left @ apart @ right), weight * (left @ (apart * sign) @ right)
-
-
 def fold_up(
     tree: Treeplex, rule: int, values: Floats, behaviour: Floats, table: Floats, factors: Floats
 ) -> None:
@@ -172,13 +118,6 @@ def fold_up(
                     np.add.at(above[row], parents_of(tree, board), own[e])
 
 
-def root_value(tree: Treeplex, values: Floats) -> float:
-    """Return the value of the whole tree once `values` [L] are folded up, summed in float64."""
-    return sum(
-        float(block(tree, 0, board, values)[0].sum(dtype=np.float64)) for board in boards(tree, 0)
-    )
-
-
 def _decide(
     rule: int, values: Floats, probabilities: Floats, table: Floats, factors: Floats
 ) -> Floats:
@@ -200,21 +139,3 @@ def _decide(
         table *= np.where(table > 0, factors[0], factors[1])
         probabilities[:] = regret_matching(table + factors[2] * latest)
     return mean
-
-
-def regret_matching(regrets: Floats) -> Floats:
-    """Return probabilities [A, S] in proportion to positive regrets [A, S]; uniform without any.
-
-    They are also uniform where the sum of the positive ones is below SMALLEST or above LARGEST.
-    Averages and rows of plans become probabilities by the same rule.
-
-    Example:
-        >>> regret_matching(np.array([[3.0, -1.0, 1e-30], [1.0, 0.0, 0.0]])).tolist()
-        [[0.75, 0.5, 0.5], [0.25, 0.5, 0.5]]
-    """
-    positive = np.maximum(regrets, 0)
-    with np.errstate(over="ignore"):
-        total = positive.sum(axis=0)
-    is_counted = (total >= SMALLEST) & (total <= LARGEST)
-    shares = np.where(is_counted, positive, 0) / np.where(is_counted, total, 1)
-    return np.where(is_counted, shares, 1 / len(regrets))

@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.errors import SolverError
 from equilibrist.games.catalog import get_game
-from equilibrist.kernels.reference.sequence_form import block, boards, num_rounds
+from equilibrist.kernels.treeplex import block, boards, num_rounds
 from equilibrist.models.exact import exact_game
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR, CFR_VARIANTS
 from equilibrist.solving.solver import State
-from equilibrist.storage import stopping
 
 # Number of iterations of each method, by game.
 GAMES = {"kuhn": 10_000, "leduc": 10_000, "rhode-island": 200}

@@ -46,7 +46,6 @@ from equilibrist.papers.ectomynx.level_training import (
     CheckpointSaver,
     Cycle,
     check_rate,
-    check_same,
     cycles_array,
     cycles_of,
     key_of,
@@ -54,6 +53,7 @@ from equilibrist.papers.ectomynx.level_training import (
     won_per_hand,
 )
 from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.checkpoint import check_same_run
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
 KIND = "decision training"
@@ -256,7 +256,7 @@ def load_training(folder: Path, settings: Decisions | None = None) -> DecisionTr
 def _load(folder: Path, settings: Decisions | None) -> tuple[Decisions, DecisionTraining]:
     stored = open_artefact(folder, KIND, in_memory=True)
     wanted = {"version": VERSION, **(asdict(settings) if settings else {})}
-    check_same(folder, stored.configuration, wanted)
+    check_same_run(folder, stored.configuration, wanted)
     made_by, info = read_settings(Fields.configuration(stored), Decisions), Fields.info(stored)
     table = ArrayRule("float32", by_rule().shape, low=0)
     check_arrays(stored, {"scores": table, "average": table, "before": table, "cycles": CYCLES})

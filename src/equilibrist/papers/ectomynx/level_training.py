@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from dataclasses import fields as fields_of
 from pathlib import Path
@@ -33,7 +33,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist import stopping
+from equilibrist.errors import InvalidValueError
 from equilibrist.papers.ectomynx.betting_lines import BB, BU
 from equilibrist.papers.ectomynx.level_game import level_game
 from equilibrist.papers.ectomynx.level_weights import (
@@ -43,12 +44,11 @@ from equilibrist.papers.ectomynx.level_weights import (
     random_start,
     report_start,
 )
-from equilibrist.storage import stopping
+from equilibrist.stopping import Stopped
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import open_artefact, write_artefact
-from equilibrist.storage.manifest import plain_text
+from equilibrist.storage.checkpoint import CheckpointClock, check_same_run
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
-from equilibrist.storage.stopping import Stopped
 
 KIND = "level training"
 VERSION = 2
@@ -56,7 +56,7 @@ VERSION = 2
 _BLOCK = 1 << 22  # hands between two calls of `watch`
 _MOST_LANES = 16  # copies of the sums, one per thread
 _MATCH_DEALS = 1 << 20
-_SAVE_SHARE = 20  # a checkpoint is due after twenty times the duration of the last one
+_FIRST_SAVE = 1.0  # estimated seconds of the first checkpoint
 
 CYCLES = ArrayRule("float64", (None, 4))  # stored form of cycles
 _MOST_SUM = 2**61  # largest sum of profits or visits of a cycle
@@ -257,20 +257,17 @@ class CheckpointSaver:
 
     def __init__(self, save: Callable[[], None] | None) -> None:
         self._save = save
-        self._written, self._took = time.perf_counter(), 1.0
-        self._block = self._written
+        self._clock = CheckpointClock(cost=_FIRST_SAVE)
+        self._block = time.perf_counter()
         self._is_saved = False
 
     def __call__(self, *, is_due: bool) -> None:
         """Save the run if `is_due`, or if the last checkpoint is long enough ago."""
-        start = time.perf_counter()
         self._is_saved = False
-        if self._save is None or not (is_due or start - self._written > _SAVE_SHARE * self._took):
-            return
-        self._save()
-        self._written = time.perf_counter()
-        self._took = self._written - start
-        self._is_saved = True
+        if self._save is not None and (is_due or self._clock.is_due()):
+            with self._clock.writing():
+                self._save()
+            self._is_saved = True
 
     def check_stop(self, run: object) -> None:
         """Save the run and raise `Stopped` with it if a stop is requested; call between blocks."""
@@ -279,7 +276,7 @@ class CheckpointSaver:
             if not self._is_saved:
                 self(is_due=True)
             raise Stopped(partial=run)
-        stopping.expect("block of hands", now - self._block + self._took)
+        stopping.expect("block of hands", now - self._block + self._clock.cost)
         self._block = now
 
 
@@ -299,7 +296,7 @@ def load_training(folder: Path, settings: FixedStrategy | None = None) -> Traini
     """Load a run; raise `StorageError` unless it has this version and these settings."""
     stored = open_artefact(folder, KIND, in_memory=True)
     wanted = {"version": VERSION, **(asdict(settings) if settings else {})}
-    check_same(folder, stored.configuration, wanted)
+    check_same_run(folder, stored.configuration, wanted)
     fields, slots = Fields.configuration(stored), num_weights()
     made_by = read_settings(fields, FixedStrategy)
     rules = {
@@ -340,14 +337,3 @@ def cycles_array(cycles: Sequence[Cycle]) -> Floats:
 def cycles_of(rows: Floats) -> list[Cycle]:
     """Return the cycles of stored rows."""
     return [Cycle(int(number), *rest) for number, *rest in rows.tolist()]
-
-
-def check_same(folder: Path, configuration: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Raise `StorageError` unless a run was trained with the wanted settings."""
-    for name, value in wanted.items():
-        if configuration.get(name) != value:
-            raise StorageError(
-                f"{folder} was trained with {name} {plain_text(str(configuration.get(name)), 40)}, "
-                f"not {value}; use the same settings, or train into another folder",
-                value=str(folder),
-            )

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from equilibrist import stopping
 from equilibrist.bots import training
 from equilibrist.bots.registry import BOTS, SOLUTION, Bot
 from equilibrist.evaluation.statistics import Estimate
@@ -25,7 +26,6 @@ from equilibrist.papers.rows import PaperRow, ReportProgress, match_row
 from equilibrist.play.match import play_matches
 from equilibrist.players.catalog import make_player
 from equilibrist.solving.solve import Run
-from equilibrist.storage import stopping
 from equilibrist.storage.ownership import owned
 
 # Table 1: GS3's win rates, sb/h.

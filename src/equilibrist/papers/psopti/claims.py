@@ -23,6 +23,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.abstraction.bucket_tree import BucketTree, sums_over_children
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.conditioning import LaterClasses
@@ -33,7 +34,7 @@ from equilibrist.abstraction.recipes.strength_potential import strength_potentia
 from equilibrist.abstraction.streets import Streets
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.rules import GameRules
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.bucketed import bucket_game
 from equilibrist.models.endings import Showdown
 from equilibrist.models.game import Floats, SequenceGame
@@ -42,7 +43,6 @@ from equilibrist.papers.rows import PaperRow, ReportProgress, match_row
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.refined_response import refined_responses
 from equilibrist.solving.solve import solve
-from equilibrist.storage import stopping
 from equilibrist.strategies.evaluation import Evaluation
 
 PLAYERS = "psopti2", "psopti1", "psopti0"

@@ -17,7 +17,7 @@ from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.conditioning import LaterClasses, conditioned
 from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.games.betting_tree import BettingTree
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.bucketed import bucket_game, bucket_tree
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.papers.psopti.claims import Solved, postflop

@@ -25,7 +25,7 @@ from equilibrist.bots.training import open_or_start
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.bucketed import bucket_tree
 from equilibrist.models.exact import exact_game
 from equilibrist.models.game import Floats, SequenceGame

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit, prange
 
 from equilibrist.kernels.cpu.splitmix import GOLDEN, fraction, mix
-from equilibrist.kernels.reference.sequence_form import LARGEST
+from equilibrist.kernels.decision_rules import LARGEST
 from equilibrist.papers.ectomynx.kernels.fixed_strategy import BB
 from equilibrist.papers.ectomynx.kernels.swap_deals import HANDS, deal_hand, last_hand, new_deal
 

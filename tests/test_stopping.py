@@ -10,15 +10,15 @@ import threading
 
 import pytest
 
-from equilibrist.storage import stopping
-from equilibrist.storage.stopping import Stopped
+from equilibrist import stopping
+from equilibrist.stopping import Stopped
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 # Work that looks at the flag only when a line arrives on stdin.
 PROGRAM = """
 import sys
-from equilibrist.storage import stopping
+from equilibrist import stopping
 
 with stopping.on_signals() as stop:
     stopping.expect("iteration", {seconds})

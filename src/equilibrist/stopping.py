@@ -9,6 +9,9 @@ are replaced atomically.
 
 Without `on_signals` nothing changes: no flag is ever set, and Ctrl-C raises `KeyboardInterrupt`
 anywhere, perhaps between two arrays that belong together.
+
+`noted_signals` is for commands that end a match or leave a table: it records the first signal, and
+the command decides what to do.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from typing import Any
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SHOW_CURSOR = b"\x1b[?25h\n"  # a panel on a terminal hides the cursor
 _MOMENT = 0.5  # shorter times, in seconds, are not announced
-SAME = 0.25  # seconds within which signals count as one; a closing terminal sends several
+_SAME = 0.25  # seconds within which signals count as one; a closing terminal sends several
 _PATIENCE = 0.2  # seconds to wait until the terminal shows the cursor again
 
 
@@ -133,22 +136,58 @@ def on_signals(say: Callable[[str], None] | None = None) -> Iterator[Stop]:
         raise
     watcher = threading.Thread(target=_watch, args=(reader, stop, say or _say), daemon=True)
     watcher.start()
-    earlier = {
-        number: signal.signal(number, _wake)
-        for number in SIGNALS
-        if signal.getsignal(number) not in (signal.SIG_IGN, None)
-    }
-    _current = stop
     try:
-        yield stop
+        with _handled(_wake):
+            _current = stop
+            try:
+                yield stop
+            finally:
+                _current = None
     finally:
-        _current = None
-        for number, handler in earlier.items():
-            signal.signal(number, handler)
         signal.set_wakeup_fd(earlier_writer)
         os.close(writer)  # ends the watcher
         watcher.join()
         os.close(reader)
+
+
+@contextlib.contextmanager
+def noted_signals(
+    on_first: Callable[[], None] = lambda: None, on_second: Callable[[], None] = lambda: None
+) -> Iterator[Stop]:
+    """Record the first signal inside the context; a second one ends the process.
+
+    Python calls `on_first` and `on_second` in the main thread, between two of its instructions.
+    Signals that were ignored before stay ignored.
+    """
+    stop, since = Stop(), 0.0
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        nonlocal since
+        if not stop.is_requested:
+            since = time.monotonic()
+            stop.request(number)
+            on_first()
+        elif time.monotonic() - since > _SAME:
+            on_second()
+            os._exit(128 + number)
+
+    with _handled(handle):
+        yield stop
+
+
+@contextlib.contextmanager
+def _handled(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Let a function handle the signals that are not ignored, and restore the earlier handlers."""
+    earlier = {
+        number: signal.signal(number, handle)
+        for number in SIGNALS
+        if signal.getsignal(number) not in (signal.SIG_IGN, None)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
 
 
 def _wake(number: int, frame: FrameType | None) -> None:
@@ -169,7 +208,7 @@ def _watch(reader: int, stop: Stop, say: Callable[[str], None]) -> None:
                 if not stop.is_requested:  # the main thread is busy and has not run `_wake` yet
                     stop.request(number)
                 _run_aside(say, stop.announcement())
-            elif time.monotonic() - first > SAME:
+            elif time.monotonic() - first > _SAME:
                 _leave(number)
 
 
