@@ -10,11 +10,9 @@ from typing import Any
 
 from equilibrist.cli.options import table
 from equilibrist.display.grid import grid_text, legend_text
-from equilibrist.games.words import seat_name
 from equilibrist.strategies.node_strategy import NodeStrategy
 from equilibrist.strategies.spot_report import NodeReport
 
-SEATS = ("out of position", "in position")
 _COLUMNS = 80
 
 
@@ -25,13 +23,10 @@ def has_colour() -> bool:
 
 def head_text(report: NodeStrategy) -> str:
     """Return a sentence on a node: whose turn it is, the betting so far, the board and the pot."""
-    seat = f"player {report.player}, {seat_name(report.rules, report.player)},"
-    if isinstance(report, NodeReport):
-        seat = SEATS[report.player]
     node = f"at {report.node!r} ({report.words})" if report.node else "first"
     board = f" on {report.board}" if report.board else ""
     to_call = f", {report.to_call:,} to call" if report.to_call else ""
-    text = f"{seat} acts {node}{board}, pot {report.pot:,}{to_call}"
+    text = f"{report.seat} acts {node}{board}, pot {report.pot:,}{to_call}"
     if isinstance(report, NodeReport) and len(report.hands):
         text += f": equity {100 * report.mean_equity:.2f} %, expects {report.mean_value:.4g} chips"
     return text

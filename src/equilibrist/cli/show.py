@@ -124,7 +124,7 @@ def _buckets(named: IdentifiedStrategy, node: str) -> tuple[dict[str, Any], str]
         for name, row, reach in zip(found.hands, found.probabilities, found.reach, strict=True)
     ]
     title = (
-        f"{_name(named)}: player {found.player}, {seat_name(tree.rules, found.player)}, acts at "
+        f"{_name(named)}: player {found.player} ({seat_name(tree.rules, found.player)}) acts at "
         f"{found.node!r} ({words}) on any board; to see hands, give --board"
     )
     text = wide_table(rows, ("bucket", "reach"), found.actions, labels)

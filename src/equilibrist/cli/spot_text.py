@@ -10,9 +10,6 @@ from typing import Any
 from equilibrist.cards.hand import hand_name
 from equilibrist.cards.range import parse_range
 from equilibrist.cli.node_text import (
-    SEATS as SEATS,
-)
-from equilibrist.cli.node_text import (
     actions_table,
     grid_with_legend,
     hands_table,
@@ -22,6 +19,7 @@ from equilibrist.cli.node_text import (
 from equilibrist.cli.options import table
 from equilibrist.solving.spot_run import SolvedSpot
 from equilibrist.storage.output_file import write_output
+from equilibrist.strategies.spot_report import SEATS as SEATS
 from equilibrist.strategies.spot_report import NodeReport
 
 
@@ -139,7 +137,7 @@ def runouts_text(reports: list[NodeReport]) -> str:
         for report in reports
     ]
     node = f"{reports[0].node!r} ({reports[0].words})"
-    return f"{SEATS[reports[0].player]} acts at {node}\n{table(rows, header=header)}"
+    return f"{reports[0].seat} acts at {node}\n{table(rows, header=header)}"
 
 
 def write_csv(report: NodeReport, path: Path) -> None:

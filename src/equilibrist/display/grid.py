@@ -245,4 +245,5 @@ def _title(report: NodeStrategy, fullest: float) -> str:
     """Return the title of a picture: board, betting, pot, and what a full cell means."""
     node = f"{report.words} ({report.node})" if report.node else "first decision"
     reach = f"full height: reach {_percent(fullest)}" if fullest else "no hand arrives here"
-    return f"{f'{report.board}   ' if report.board else ''}{node}\npot {report.pot}, {reach}"
+    board = f"{report.board}   " if report.board else ""
+    return f"{board}{node}\n{report.seat} to act, pot {report.pot:,}, {reach}"

@@ -18,7 +18,7 @@ from equilibrist.cards.hand import NUM_CLASSES, class_table, hand_table
 from equilibrist.errors import CardError, InvalidValueError
 from equilibrist.games.betting_tree import NodeKind
 from equilibrist.games.rules import GameRules
-from equilibrist.games.words import action_labels, node_words
+from equilibrist.games.words import action_labels, node_words, seat_name
 from equilibrist.kernels.cpu.sequence_form import realize
 from equilibrist.kernels.reference.sequence_form import block
 from equilibrist.models.game import Floats
@@ -56,9 +56,9 @@ class NodeStrategy:
     probabilities: NDArray[np.float64]  # [N, A] probability of each action
 
     @property
-    def is_reached(self) -> bool:
-        """Whether the player arrives here with some hand."""
-        return bool(self.weight.any())
+    def seat(self) -> str:
+        """The player to act in words, such as `player 1 (the dealer)`."""
+        return f"player {self.player} ({seat_name(self.rules, self.player)})"
 
     @property
     def frequencies(self) -> NDArray[np.float64]:

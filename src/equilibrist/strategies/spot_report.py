@@ -27,6 +27,7 @@ from equilibrist.models.subgame import Subgame, compatible, subgame
 from equilibrist.strategies.behaviour_table import find_board
 from equilibrist.strategies.node_strategy import NodeStrategy
 
+SEATS = ("out of position", "in position")
 _NO_BETS = BetMenu(max_raises=(0,))
 
 
@@ -36,6 +37,11 @@ class NodeReport(NodeStrategy):
 
     values: NDArray[np.float64]  # [N, A] value of each action in chips
     equity: NDArray[np.float64]  # [N] probability of winning, ties half
+
+    @property
+    def seat(self) -> str:
+        """The player to act in words."""
+        return SEATS[self.player]
 
     @property
     def value(self) -> NDArray[np.float64]:
