@@ -6,6 +6,7 @@ import pytest
 from equilibrist.abstraction.joint_counts import joint
 from equilibrist.abstraction.recipes.lossless import lossless
 from equilibrist.bots.open import open_strategy
+from equilibrist.cards.card import parse_cards
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.evaluation.expectation import fixed_mix
 from equilibrist.evaluation.real_game import run as runs
@@ -13,11 +14,16 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import rules_text
 from equilibrist.models.exact import exact_game
+from equilibrist.models.spot import Spot
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.solution_run import Store
 from equilibrist.solving.solve import solve
+from equilibrist.solving.spot_run import SolvedSpot
+from equilibrist.solving.spot_run import solver as spot_solver
+from equilibrist.strategies.behaviour_table import behaviour_table
 from equilibrist.strategies.description import BucketDescription, GameDescription
+from equilibrist.strategies.node_strategy import bucket_behaviour, node_strategy
 from equilibrist.strategies.quantized import CompactStrategy
 from equilibrist.strategies.solution import Solution
 
@@ -79,20 +85,88 @@ def test_a_stored_strategy_is_of_one_game(folder):
         open_strategy(str(folder / "solution"), get_game("leduc"))
 
 
-def test_what_is_no_strategy_of_buckets_is_refused(folder, tmp_path):
-    for text in ("always-cal", str(tmp_path), "x" * 300):
+@pytest.mark.parametrize("name", ["solution", "strategy"])
+def test_a_folder_has_one_strategy_by_all_its_names(folder, name):
+    plain, prefixed = open_strategy(str(folder / name)), open_strategy(f"solution:{folder / name}")
+    assert plain.identity == prefixed.identity
+    assert plain.checked == ("checksums", "schema")
+    bot = open_strategy(str(folder))  # the folder of a bot: its strategy comes first
+    assert (bot.identity == plain.identity) == (name == "strategy")
+
+
+def test_uniform_loses_what_it_loses_in_the_exact_model():
+    named, game = open_strategy("uniform", get_game("kuhn")), exact_game(get_game("kuhn"))
+    plans = tuple(game.realize(player, game.uniform(player)) for player in (0, 1))
+    found = runs.reference_exploited(named)
+    assert found.best_response == pytest.approx(evaluate(game, plans).best_response)
+    assert named.checked == ()
+
+
+def test_a_solution_of_the_game_itself_loses_what_its_certificate_says(tmp_path):
+    game = exact_game(get_game("leduc"))
+    plans = fixed_mix(game, (0.1, 0.6, 0.3))
+    stated = evaluate(game, plans)
+    exact = Solution(GameDescription.of(game), plans, "none", 0, 0.0, stated, np.zeros((0, 6)))
+    exact.save(tmp_path / "exact")
+    found = runs.reference_exploited(open_strategy(str(tmp_path / "exact")))
+    assert found.best_response == pytest.approx(stated.best_response)
+
+
+def test_a_model_of_some_rounds_opens_but_has_no_real_game(tmp_path):
+    buckets = lossless(get_game("leduc"))
+    joint(buckets).save(tmp_path / "counts", {"first": buckets.save(tmp_path / "buckets")})
+    folders = tmp_path / "buckets", tmp_path / "counts"
+    for name, rounds, node in (
+        ("first", {"last_round": 0}, "cr"),
+        ("second", {"first_round": 1, "pot": 4}, "cr"),
+    ):
+        description = BucketDescription.of(*folders, BetMenu(), **rounds)
+        game, solver = description.build(), CFR()
+        store = Store(tmp_path / name, game, description, solver, 0, "float64")
+        run = solve(game, solver, iterations=20, save=store.save)
+        named = open_strategy(str(tmp_path / name))
+        board = "Ks" if "pot" in rounds else ""
+        found = node_strategy(named.strategy, node, board)
+        expected = behaviour_table(game, solver.plans(game, run.state), node)
+        columns = buckets.buckets(parse_cards(board))[found.hands]
+        np.testing.assert_allclose(found.probabilities, expected.probabilities[columns], atol=1e-9)
+        np.testing.assert_allclose(found.weight, expected.reach[columns], atol=1e-9)
+        by_bucket = bucket_behaviour(named.strategy, node)
+        np.testing.assert_allclose(by_bucket.probabilities, expected.probabilities, atol=1e-9)
+        np.testing.assert_allclose(by_bucket.reach, expected.reach, atol=1e-9)
+        with pytest.raises(InvalidValueError, match="is a strategy of some rounds only"):
+            runs.reference_exploited(named)
+
+
+def test_a_spot_opens_and_plays_its_averages(tmp_path):
+    spot = Spot.of("Td9d6hQc2s", "AA,76s", "KK,54s", pot=200, stack=200, bets="a")
+    by, built = spot_solver("cfr+", 32), spot.build()
+    solved = SolvedSpot(spot, by, solve(built.game, by, iterations=50), built)
+    solved.save(tmp_path / "spot")
+    named = open_strategy(str(tmp_path / "spot"))
+    assert named.strategy.tree.rules == spot.game
+    for node in ("", "c", "r200"):
+        report, v = solved.answers().at(node), spot.find(node)
+        found = named.strategy.probabilities(v, spot.cards)[:, report.hands]
+        np.testing.assert_allclose(found.T, report.probabilities, atol=1e-6)
+        np.testing.assert_allclose(found.sum(axis=0), 1)
+    assert named.strategy.on("c", "Td6h9dQc2s").board == spot.board
+    with pytest.raises(InvalidValueError, match="the spot is on Td9d6hQc2s: give the whole board"):
+        named.strategy.on("c", "Td9d6hQc3s")
+    with pytest.raises(InvalidValueError, match="is not limit hold'em"):
+        runs.responses_to(named)
+
+
+def test_what_is_no_strategy_is_refused(folder, tmp_path):
+    for text in ("always-cal", str(tmp_path), "x" * 300, "solution:nowhere"):
         with pytest.raises(StorageError, match=r"is not a strategy: give a bot \("):
             open_strategy(text)
+    with pytest.raises(StorageError, match=r"did you mean smallbot$"):
+        open_strategy("smalbot")
     with pytest.raises(StorageError, match="which cannot be played"):
         open_strategy(str(folder / "counts"))
-    game = exact_game(get_game("kuhn"))
-    plans = fixed_mix(game, (0, 1, 0))
-    exact = Solution(
-        GameDescription.of(game), plans, "none", 0, 0.0, evaluate(game, plans), np.zeros((0, 6))
-    )
-    exact.save(tmp_path / "exact")
-    with pytest.raises(InvalidValueError, match="is a solution of kuhn itself"):
-        open_strategy(str(tmp_path / "exact"))
+    with pytest.raises(InvalidValueError, match="ectomynx stores no probabilities by hand"):
+        open_strategy("ectomynx")
 
 
 def test_only_games_of_few_boards_are_walked_plainly(monkeypatch):

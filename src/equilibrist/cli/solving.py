@@ -1,4 +1,4 @@
-"""`equilibrist solve`, `exploit`, `show`, `compare`, `verify` and `reproduce`."""
+"""`equilibrist solve`, `exploit`, `compare`, `verify` and `reproduce`."""
 
 from __future__ import annotations
 
@@ -233,44 +233,6 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
     emit(data, "\n".join([text, *(f"- {fault}" for fault in proof.faults)]), as_json=json)
     if not proof.matches:
         raise typer.Exit(1)
-
-
-def show(
-    folder: Folder,
-    node: Annotated[str, typer.Option(help="Betting so far, for example cr or cc/r.")] = "",
-    board: Annotated[str, typer.Option(help="Board cards at the node, if any.")] = "",
-    json: Json = False,
-    seed: Seed = 0,
-    threads: Threads = None,
-) -> None:
-    """Print the strategy at a node: the probability of each action for each hand.
-
-    Example: equilibrist show leduc-solution --node cc/r --board Ks
-    """
-    from equilibrist.strategies.behaviour_table import behaviour_table
-    from equilibrist.strategies.solution import Solution, game_of
-
-    prepare_kernels(threads, *_KERNELS)
-    solution = Solution.load(folder, in_memory=True)
-    found = behaviour_table(game_of(solution), solution.plans, node, board)
-    data = {
-        "game": solution.game.name,
-        "node": found.node,
-        "board": found.board,
-        "player": found.player,
-        "actions": list(found.actions),
-        "hands": list(found.hands),
-        "probabilities": found.probabilities.tolist(),
-        "reach": found.reach.tolist(),
-        "checked": ["checksums", "schema"],
-    }
-    rows = [
-        (hand, *(f"{probability:.4f}" for probability in row), f"{reach:.4f}")
-        for hand, row, reach in zip(found.hands, found.probabilities, found.reach, strict=True)
-    ]
-    where = f"{found.node or 'start'!r}" + (f" on {found.board}" if found.board else "")
-    text = f"{solution.game.name}, player {found.player} at {where} (all checksums match)\n"
-    emit(data, text + table(rows, header=("hand", *found.actions, "reach")), as_json=json)
 
 
 def compare(

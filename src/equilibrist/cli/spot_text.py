@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from equilibrist.cards.hand import hand_name
 from equilibrist.cards.range import parse_range
+from equilibrist.cli.node_text import (
+    actions_table,
+    grid_with_legend,
+    hands_table,
+    head_text,
+    wrapped,
+)
 from equilibrist.cli.options import table
-from equilibrist.display.grid import action_words, grid_text
 from equilibrist.solving.spot_run import SolvedSpot
 from equilibrist.storage.output_file import write_output
+from equilibrist.strategies.spot_report import SEATS as SEATS
 from equilibrist.strategies.spot_report import NodeReport
-
-SEATS = ("out of position", "in position")
 
 
 def result(done: SolvedSpot, out: Path | None) -> dict[str, Any]:
@@ -84,10 +87,12 @@ def report_data(report: NodeReport, hands: str = "") -> dict[str, Any]:
     places = _chosen(report, hands or "random")
     return {
         "node": report.node,
+        "words": report.words,
         "board": report.board,
         "player": ("oop", "ip")[report.player],
         "pot": report.pot,
         "actions": list(report.actions),
+        "action_words": list(report.action_words),
         "frequencies": report.frequencies.tolist(),
         "equity": report.mean_equity,
         "value": report.mean_value,
@@ -107,49 +112,21 @@ def report_data(report: NodeReport, hands: str = "") -> dict[str, Any]:
 
 def report_text(report: NodeReport, hands: str, palette: str) -> str:
     """Return a node as text: its actions, its grid, and the hands of a range."""
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    words = action_words(report)
-    means = [
-        _mean(report.share * probability, value)
-        for probability, value in zip(report.probabilities.T, report.values.T, strict=True)
-    ]
-    rows = [
-        (word, name, f"{100 * frequency:.1f} %", mean)
-        for word, name, frequency, mean in zip(
-            words, report.actions, report.frequencies, means, strict=True
-        )
-    ]
     lines = [
-        f"{SEATS[report.player]} acts at {report.node or 'the beginning'!r} on {report.board}, "
-        f"pot {report.pot}: equity {100 * report.mean_equity:.2f} %, "
-        f"expects {report.mean_value:.4g} chips",
-        table(rows, header=("action", "node", "frequency", "chips")),
+        wrapped(head_text(report)),
+        actions_table(report),
         "",
-        grid_text(report, colour=colour, palette=palette),
+        grid_with_legend(report, palette),
     ]
     places = _chosen(report, hands)
     if places:
-        of_hands = [
-            (
-                hand_name(int(report.hands[place])),
-                f"{report.weight[place]:.3f}",
-                f"{100 * report.equity[place]:.1f} %",
-                f"{report.value[place]:.4g}",
-                *(f"{100 * probability:.1f} %" for probability in report.probabilities[place]),
-            )
-            for place in places
-        ]
-        lines += ["", table(of_hands, header=("hand", "weight", "equity", "chips", *words))]
+        lines += ["", hands_table(report, [[place] for place in places])]
     return "\n".join(lines)
-
-
-def _mean(weight: Any, value: Any) -> str:
-    return f"{float(weight @ value) / float(weight.sum()):.4g}" if weight.sum() > 0 else "—"
 
 
 def runouts_text(reports: list[NodeReport]) -> str:
     """Return a table with one line per next card."""
-    header = ("card", "equity", "chips", *action_words(reports[0]))
+    header = ("card", "equity", "chips", *reports[0].action_words)
     rows = [
         (
             report.board[-2:],
@@ -159,7 +136,8 @@ def runouts_text(reports: list[NodeReport]) -> str:
         )
         for report in reports
     ]
-    return f"{SEATS[reports[0].player]} at {reports[0].node!r}\n{table(rows, header=header)}"
+    node = f"{reports[0].node!r} ({reports[0].words})"
+    return f"{reports[0].seat} acts at {node}\n{table(rows, header=header)}"
 
 
 def write_csv(report: NodeReport, path: Path) -> None:

@@ -1,20 +1,25 @@
-"""Draws a node of a spot as a 13 × 13 grid of hand classes, on a terminal or in a picture.
+"""Draws a node as a 13 × 13 grid of hand classes, on a terminal or in a picture.
 
 Suited hands are above the diagonal, pairs on it. A cell is divided by the probability of each
-action: fold blue, check and call green, bets from amber to purple by size. In pictures the height
-of a cell is the probability that its hands reach the node.
+action: fold blue, check and call green, bets from amber to purple by size. Its *reach* is the
+probability that the player plays these hands to the node, beside that of the fullest cell: so a
+node that is rarely reached is as legible as the first. On a terminal reach is the shade of a cell,
+in a picture its height. Hands that the board blocks are blank.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.cards.hand import class_name
 from equilibrist.display.picture import save_picture
-
-if TYPE_CHECKING:
-    from equilibrist.strategies.spot_report import NodeReport
+from equilibrist.errors import InvalidValueError
+from equilibrist.strategies.node_strategy import NodeStrategy
 
 PALETTES = {
     "usual": ("#3b82f6", "#22c55e", ("#f59e0b", "#f97316", "#ef4444", "#a855f7")),
@@ -23,7 +28,11 @@ PALETTES = {
 }
 _RANKS = "AKQJT98765432"
 _WIDTH = 6  # characters per cell
-_RARE = 0.005  # mean weight below which a cell is empty
+_COLUMNS = 80  # characters per line
+_RARE = 0.005  # share of the fullest cell's reach below which a cell is empty
+_LEVELS = "▁▂▃▄▅▆▇ "  # eighths of the fullest cell's reach
+_PALE = 0xE5, 0xE7, 0xEB  # background of pictures, and colour of no reach
+_LEAST = 0.3  # share of its colour that the rarest cell keeps
 
 
 def colours(actions: Sequence[str], palette: str = "usual") -> list[str]:
@@ -42,85 +51,199 @@ def colours(actions: Sequence[str], palette: str = "usual") -> list[str]:
     return [of_raise.get(action, fold if action == "f" else call) for action in actions]
 
 
+def letters(actions: Sequence[str]) -> list[str]:
+    """Return a letter for each action in grids without colour; raises are r, s, t, … by size.
+
+    Example:
+        >>> letters(["f", "c", "r120", "r900"])
+        ['f', 'c', 'r', 's']
+    """
+    raises = [action for action in actions if action.startswith("r")]
+    return [
+        chr(ord("r") + raises.index(action)) if action in raises else action[0]
+        for action in actions
+    ]
+
+
 def class_at(row: int, column: int) -> int:
     """Return the hand class of a cell; row 0 and column 0 are the aces, at the upper left.
 
     Example:
-        >>> from equilibrist.cards.hand import class_name
         >>> class_name(class_at(0, 1)), class_name(class_at(1, 0)), class_name(class_at(12, 12))
         ('AKs', 'AKo', '22')
     """
     return 13 * (12 - row) + 12 - column
 
 
-def action_words(report: NodeReport) -> list[str]:
-    """Return the actions in words: check, call 60, bet 120, raise to 300, fold."""
-    words = {"f": "fold", "c": f"call {report.to_call}" if report.to_call else "check"}
-    raise_word = "raise to" if report.to_call else "bet"
-    return [words.get(action, f"{raise_word} {action[1:]}".strip()) for action in report.actions]
+class Cells(NamedTuple):
+    """What the cells of a grid show, by class of hands."""
+
+    is_possible: NDArray[np.bool_]  # [169] False: board or deck rule out all its hands
+    level: NDArray[np.float64]  # [169] reach beside that of the fullest cell, 0 to 1
+    frequency: NDArray[Any]  # [169, A]
+    fullest: float  # reach of the fullest cell; 0: no hand arrives, and levels are 1
 
 
-def grid_text(report: NodeReport, *, colour: bool, palette: str = "usual") -> str:
-    """Return the grid as lines of text; without colour, each class shows its likeliest action."""
-    from equilibrist.cards.hand import class_name
+def grid_cells(report: NodeStrategy) -> Cells:
+    """Return what a grid shows of a node; raise an error if its hands do not have two cards.
 
-    weight, frequency = report.by_class()
+    If no hand arrives at the node, all hands that have probabilities are shown as if they did.
+    """
+    if report.rules.num_hole_cards != 2:
+        raise InvalidValueError(
+            f"{report.rules.name} has one card per hand, but a grid needs two: ask for a table",
+            value=report.rules.name,
+        )
+    found = report.by_class()
+    fullest = float(found.weight.max())
+    shown = found.weight / fullest if fullest > 0 else found.frequency.sum(axis=1)
+    return Cells(found.num_possible > 0, np.minimum(shown, 1.0), found.frequency, fullest)
+
+
+def grid_text(report: NodeStrategy, *, colour: bool, palette: str = "usual") -> str:
+    """Return the grid as 14 lines; without colour, each class shows its likeliest action."""
+    cells, marks = grid_cells(report), letters(report.actions)
     lines = []
     for row in range(13):
-        cells = []
+        texts = []
         for column in range(13):
             number = class_at(row, column)
-            name, probabilities = class_name(number), frequency[number]
-            if weight[number] < _RARE:
-                cells.append(("." if not colour else name).center(_WIDTH))
+            name, level = class_name(number), float(cells.level[number])
+            if not cells.is_possible[number]:
+                texts.append(" " * _WIDTH)
+            elif level < _RARE:
+                texts.append(f"\x1b[90m{name.center(_WIDTH)}\x1b[0m" if colour else _plain(".", ""))
             elif colour:
-                cells.append(_painted(name.center(_WIDTH), probabilities, report.actions, palette))
+                shades = [shaded(own, level) for own in colours(report.actions, palette)]
+                texts.append(_painted(name.center(_WIDTH), cells.frequency[number], shades))
             else:
-                best = int(probabilities.argmax())
-                percent = f"{100 * probabilities[best]:3.0f}"
-                cells.append(f"{report.actions[best][0]}{percent}".rjust(_WIDTH))
-        lines.append(f"{_RANKS[row]} {''.join(cells)}".rstrip())
+                best = int(cells.frequency[number].argmax())
+                percent = f"{100 * cells.frequency[number, best]:3.0f}"
+                texts.append(_plain(marks[best] + percent, _LEVELS[_eighth(level)]))
+        lines.append(f"{_RANKS[row]} {''.join(texts)}".rstrip())
     head = "  " + "".join(rank.center(_WIDTH) for rank in _RANKS)
     return "\n".join([head.rstrip(), *lines])
 
 
-def _painted(text: str, probabilities: Any, actions: Sequence[str], palette: str) -> str:
+def legend_text(report: NodeStrategy, *, colour: bool, palette: str = "usual") -> str:
+    """Return the lines that explain a grid of `grid_text`, at most 80 characters each."""
+    cells = grid_cells(report)
+    parts = [] if colour else ["cell: likeliest action and its %"]
+    if cells.fullest == 0:
+        parts.append("no hand arrives here: cells show what it would do")
+    elif colour:
+        parts += [f"paler: less reach (full colour: {_percent(cells.fullest)})", "grey: no reach"]
+    else:
+        parts += [f"▁ to ▇: less reach (full: {_percent(cells.fullest)})", ".: no reach"]
+    if not cells.is_possible.all():
+        parts.append("blank: impossible")
+    marks = letters(report.actions)
+    if colour:
+        marks = [f"{_background(own)}  \x1b[0m" for own in colours(report.actions, palette)]
+    lines, room = [""], 0
+    for mark, word in zip(marks, report.action_words, strict=True):
+        room -= len(word) + 6
+        if room < 0:
+            lines.append("")
+            room = _COLUMNS - len(word) - 6
+        lines[-1] += f"{mark} {word}   "
+    return "\n".join([*(line.rstrip() for line in lines[1:]), *_joined(parts)])
+
+
+def _joined(parts: Sequence[str]) -> list[str]:
+    """Return parts of a legend in as few lines as possible, `; ` between them."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        if len(lines[-1]) + len(part) + 2 <= _COLUMNS:
+            lines[-1] += f"; {part}"
+        else:
+            lines.append(part)
+    return lines
+
+
+def _plain(text: str, mark: str) -> str:
+    """Return a cell without colour; the mark is in its last column."""
+    return text.rjust(_WIDTH - 1) + (mark or " ")
+
+
+def _eighth(level: float) -> int:
+    return min(7, max(0, round(8 * level) - 1))
+
+
+def _percent(share: float) -> str:
+    """Return a probability in per cent with three digits, also if it is small.
+
+    Example:
+        >>> _percent(1.0), _percent(0.5), _percent(0.0000123)
+        ('100 %', '50 %', '0.00123 %')
+    """
+    return f"{100 * share:.3g} %"
+
+
+def shaded(colour: str, level: float) -> str:
+    """Return a colour mixed with pale grey: pure at level 1.
+
+    Example:
+        >>> shaded("#000000", 1.0), shaded("#000000", 0.0)
+        ('#000000', '#a0a2a4')
+    """
+    share = _LEAST + (1 - _LEAST) * level
+    mixed = [
+        int(share * int(colour[i : i + 2], 16) + (1 - share) * pale)
+        for i, pale in zip((1, 3, 5), _PALE, strict=True)
+    ]
+    return "#{:02x}{:02x}{:02x}".format(*mixed)
+
+
+def _background(colour: str) -> str:
+    """Return the escape code of black text on a colour."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"\x1b[30;48;2;{red};{green};{blue}m"
+
+
+def _painted(text: str, probabilities: NDArray[Any], shades: Sequence[str]) -> str:
     """Return a cell coloured by action; each colour's width is the action's probability."""
     ends = [round(float(end) * len(text)) for end in probabilities.cumsum()]
     painted, begin = "", 0
-    for end, shade in zip(ends, colours(actions, palette), strict=True):
-        red, green, blue = (int(shade[i : i + 2], 16) for i in (1, 3, 5))
+    for end, shade in zip(ends, shades, strict=True):
         if end > begin:
-            painted += f"\x1b[30;48;2;{red};{green};{blue}m{text[begin:end]}"
+            painted += _background(shade) + text[begin:end]
             begin = end
     return painted + "\x1b[0m" + text[begin:]
 
 
-def draw_grid(report: NodeReport, path: Path, palette: str = "usual") -> None:
+def draw_grid(report: NodeStrategy, path: Path, palette: str = "usual") -> None:
     """Draw the grid to a file; needs the extra `plot`."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
-    from equilibrist.cards.hand import class_name
-
-    weight, frequency = report.by_class()
-    figure = Figure(figsize=(7.5, 8), layout="constrained")
+    cells, shades = grid_cells(report), colours(report.actions, palette)
+    figure = Figure(figsize=(7.5, 8.4), layout="constrained")
     axes = figure.subplots()
-    shades = colours(report.actions, palette)
     for row in range(13):
         for column in range(13):
             number, left = class_at(row, column), float(column)
-            bottom, height = 12 - row + 0.03, 0.94 * min(1.0, float(weight[number]))
-            axes.add_patch(Rectangle((column, 12 - row), 1, 1, facecolor="#e5e7eb", edgecolor="w"))
-            widths = frequency[number] if height > 0 else []
+            is_possible = bool(cells.is_possible[number])
+            pale = "#e5e7eb" if is_possible else "#ffffff"
+            axes.add_patch(Rectangle((column, 12 - row), 1, 1, facecolor=pale, edgecolor="w"))
+            bottom, height = 12 - row + 0.03, 0.94 * float(cells.level[number])
+            widths = cells.frequency[number] if height > 0 else []
             for width, shade in zip(widths, shades, strict=False):
                 axes.add_patch(Rectangle((left, bottom), float(width), height, facecolor=shade))
                 left += float(width)
-            axes.text(column + 0.05, 12.7 - row, class_name(number), fontsize=7)
-    words = action_words(report)
-    for word, shade, mean in zip(words, shades, report.frequencies, strict=True):
+            ink = "black" if is_possible else "#c4c8cf"
+            axes.text(column + 0.05, 12.7 - row, class_name(number), fontsize=7, color=ink)
+    for word, shade, mean in zip(report.action_words, shades, report.frequencies, strict=True):
         axes.plot([], [], "s", color=shade, label=f"{word}  {100 * mean:.1f} %")
-    axes.set(xlim=(0, 13), ylim=(0, 13), aspect="equal", title=f"{report.board} {report.node}")
+    axes.set(xlim=(0, 13), ylim=(0, 13), aspect="equal", title=_title(report, cells.fullest))
     axes.axis("off")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=4, frameon=False)
     save_picture(figure, path)
+
+
+def _title(report: NodeStrategy, fullest: float) -> str:
+    """Return the title of a picture: board, betting, pot, and what a full cell means."""
+    node = f"{report.words} ({report.node})" if report.node else "first decision"
+    reach = f"full height: reach {_percent(fullest)}" if fullest else "no hand arrives here"
+    board = f"{report.board}   " if report.board else ""
+    return f"{board}{node}\n{report.seat} to act, pot {report.pot:,}, {reach}"

@@ -10,14 +10,11 @@ from collections.abc import Iterator, Sequence
 
 from equilibrist.cards.card import cards_symbols
 from equilibrist.cards.ranking import hand_description
-from equilibrist.games.action import Action
-from equilibrist.games.amounts import street_total
 from equilibrist.games.betting import Betting
-from equilibrist.games.rules import GameRules
+from equilibrist.games.words import action_phrase, round_name, seat_name
 from equilibrist.play.session import YOU, Decision
 from equilibrist.players.player import Result, View
 
-_STREETS = ("preflop", "flop", "turn", "river")
 _WIDTH = 14  # width of a name in characters
 _BACK = "▒▒"  # back of a hidden card
 
@@ -39,7 +36,9 @@ def table_lines(view: View, other: str, *, colour: bool = False) -> list[str]:
           preflop: poki raises to 20, you call
     """
     betting, rules = view.betting, view.rules
-    lines = [f"hand {view.state.hand_number + 1}, {rules.name}, you are {_place(view)}"]
+    lines = [
+        f"hand {view.state.hand_number + 1}, {rules.name}, you are {seat_name(rules, view.player)}"
+    ]
     for name, player in ((other, 1 - view.player), ("board", None), (YOU, view.player)):
         if player is None:
             shown = cards_symbols(view.board, colour=colour)
@@ -56,14 +55,6 @@ def table_lines(view: View, other: str, *, colour: bool = False) -> list[str]:
 
 def _row(name: str, text: str) -> str:
     return f"  {name:<{_WIDTH}}  {text}"
-
-
-def _place(view: View) -> str:
-    blinds = view.rules.blinds
-    if len(set(blinds)) == 1:
-        first = view.rules.first_players[0] == view.player
-        return "first to act" if first else "second to act"
-    return "the big blind" if blinds[view.player] == max(blinds) else "the dealer"
 
 
 def story(betting: Betting, you: int, other: str) -> Iterator[str]:
@@ -85,24 +76,7 @@ def story(betting: Betting, you: int, other: str) -> Iterator[str]:
             words.append(f"{YOU if actor == you else other} {phrase}")
             now = now.apply(action)
         if words:
-            yield f"{_round_name(rules, round)}: {', '.join(words)}"
-
-
-def action_phrase(betting: Betting, action: Action, *, second_person: bool = False) -> str:
-    """Return an action in words: "raises to 300", or "raise to 300" in the second person."""
-    s = "" if second_person else "s"
-    if action.kind == "r":
-        total = action.amount or betting.min_raise_to
-        verb = f"raise{s} to" if max(betting.spent) > betting.opening else f"bet{s}"
-        return f"{verb} {street_total(betting, total):,}"
-    if action.kind == "c":
-        return f"call{s}" if betting.to_call else f"check{s}"
-    return {"f": f"fold{s}", "d": f"swap{s} a card", "k": f"keep{s}"}[action.kind]
-
-
-def _round_name(rules: GameRules, round: int) -> str:
-    is_holdem = rules.num_board_cards == (0, 3, 1, 1)
-    return _STREETS[round] if is_holdem else f"round {round + 1}"
+            yield f"{round_name(rules, round)}: {', '.join(words)}"
 
 
 def result_line(result: Result) -> str:
@@ -130,6 +104,6 @@ def revealed(decisions: Sequence[Decision], other: str, *, colour: bool = False)
         if decision.mixture is None:
             return [*lines, f"{other} has no mixed strategy to show"]
         shares = ", ".join(f"{action_phrase(betting, a)} {p:.0%}" for a, p in decision.mixture)
-        street = _round_name(decision.view.rules, betting.round)
+        street = round_name(decision.view.rules, betting.round)
         lines.append(f"  {street}: {shares}; it {action_phrase(betting, decision.action)}")
     return lines

@@ -56,7 +56,7 @@ def behaviour_table(
         raise InvalidValueError(f"{game.name} has no betting tree", value=game.name)
     v = betting.parse(node)
     if betting.kind[v] != NodeKind.DECISION:
-        raise _no_decision(betting, v)
+        raise no_decision(betting, v)
     player = int(betting.player[v])
     r = int(betting.round[v]) - betting.first_round
     asked: tuple[int, ...] = ()
@@ -109,7 +109,7 @@ def find_board(
     identity = np.arange(52, dtype=np.uint8)
     if not text.strip() and len(boards) == 1:
         return 0, tuple(boards[0].tolist()), identity
-    asked = _sorted_deals(_parse_board(rules, boards, r, text), deals)
+    asked = _sorted_deals(parse_board(rules, first_round + r, text), deals)
     if states.symmetry == "ranks":
         same = (boards >> 2 == np.array(asked, np.uint8) >> 2).all(axis=1)
         b = int(np.flatnonzero(same)[0])
@@ -126,8 +126,17 @@ def find_board(
     raise InvalidValueError(f"{rules.name} has no board {text!r} in round {r + 1}", value=text)
 
 
-def _parse_board(rules: GameRules, boards: NDArray[np.uint8], r: int, text: str) -> tuple[int, ...]:
-    """Parse cards of the game's deck; raise an error unless their number fits round `r`."""
+def parse_board(rules: GameRules, r: int, text: str) -> tuple[int, ...]:
+    """Parse board cards of the game's deck; raise an error unless their number fits round `r`.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> parse_board(get_game("holdem-limit"), 1, "AsKd")
+        Traceback (most recent call last):
+          ...
+        equilibrist.errors.InvalidValueError: 2 board cards are given for round 2 of holdem-limit,
+        which has 3, such as 2c2d2h
+    """
     asked = parse_cards(text.replace("/", " "))
     for card in asked:
         if card not in rules.deck:
@@ -135,9 +144,9 @@ def _parse_board(rules: GameRules, boards: NDArray[np.uint8], r: int, text: str)
                 f"{cards_name([card])} is not in the deck {rules.deck.names} of {rules.name}",
                 value=text,
             )
-    wanted = boards.shape[1]
+    wanted = rules.board_cards_by(r)
     if len(asked) != wanted:
-        example = f", such as {cards_name(boards[0])}" if wanted else ""
+        example = f", such as {cards_name(rules.deck.cards[:wanted])}" if wanted else ""
         raise InvalidValueError(
             f"{len(asked)} board cards are given for round {r + 1} of {rules.name}, "
             f"which has {wanted}{example}",
@@ -174,7 +183,8 @@ def _renamed(name: str, renaming: NDArray[np.uint8]) -> str:
     return " ".join([cards_name(renaming[list(parse_cards(hand))]), *count])
 
 
-def _no_decision(betting: BettingTree, v: int) -> InvalidValueError:
+def no_decision(betting: BettingTree, v: int) -> InvalidValueError:
+    """Return the error for a node where nobody acts, with the next decision if there is one."""
     name = betting.name(v)
     if betting.kind[v] == NodeKind.ROUND_END:
         what = f"cards are dealt after {name!r}"

@@ -5,6 +5,10 @@ is played there by its own rules: a hand plays like its bucket, and a raise beyo
 called and forgotten (`strategies.raise_cap_rule`). Whatever it was computed from, it has
 `probabilities(node, board)`, and a best response needs nothing else.
 
+Strategies that are tables also have a *bulk form* (`BulkStrategy`), for programs that need many
+nodes or boards at once: `columns_of(r, board)` maps hands to columns, `table(player, r)` is the
+behaviour of a round by row and column.
+
 A best response is fast if the strategy does not distinguish much of the betting. `RealSeat`
 describes this for strategies whose columns do not depend on boards: for each node, where the
 strategy *believes* it is, and its probability of arriving there as a row by column, times a scale
@@ -27,7 +31,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.array_structs import Treeplex
 from equilibrist.kernels.cpu.sequence_form import realize
-from equilibrist.kernels.treeplex import block
+from equilibrist.kernels.treeplex import block, boards
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows
 from equilibrist.strategies.behaviour_table import find_board
@@ -38,9 +42,11 @@ from equilibrist.strategies.seat_tables import HandBuckets, hand_numbers
 Mix = tuple[float, float, float]  # probabilities of fold, call and raise
 
 
-def mixed_probabilities(betting: BettingTree, node: int, mix: Mix) -> Floats:
-    """Return the probability of each action of a decision in a fixed mix: [A]."""
+def mixed_probabilities(betting: BettingTree, node: int, mix: Mix | None) -> Floats:
+    """Return the probability of each action of a decision in a fixed mix: [A]; None: all equal."""
     children = betting.children(node)
+    if mix is None:
+        return np.full(len(children), 1 / max(1, len(children)))
     kinds = betting.action_kind[children.start : children.stop]
     probabilities = np.zeros(len(kinds))
     for letter, share in zip("fcr", mix, strict=True):
@@ -63,6 +69,31 @@ class RealStrategy(Protocol):
         """
 
 
+class BulkStrategy(RealStrategy, Protocol):
+    """A strategy that is a table, in its bulk form.
+
+    With its own betting tree `known`, and `row = player_rows(known, player).row`, the probability
+    that a hand takes the action to the child `v` of one of the player's decisions in round `r` is
+
+        table(player, r)[row[v], columns_of(r, board)[hand]]
+
+    Rounds count from 0 in the game, also if the strategy has only later ones.
+    """
+
+    @property
+    def known(self) -> BettingTree:
+        """Betting that the strategy distinguishes; it calls raises beyond it."""
+
+    def columns_of(self, r: int, board: Cards) -> NDArray[np.int64]:
+        """Return the column of each hand on a board of round `r`: [H], −1 if it is blocked."""
+
+    def table(self, player: int, r: int) -> Floats:
+        """Return the behaviour of a player in round `r`: [Q, K] rows of actions × columns.
+
+        A row that opens the round is 1.
+        """
+
+
 class HandColumns(Protocol):
     """Places of hands in the blocks of a treeplex."""
 
@@ -81,12 +112,13 @@ class RealSeat:
     first_row: NDArray[np.int64]  # [V] row of the first round that multiplies it; −1 if none
     scale: Floats  # [V] probability since the round opened that is the same for all columns
     rows: Sequence[Floats]  # [Q, K] of each round
-    columns: HandColumns
 
 
 @dataclass(frozen=True, eq=False)
 class FixedMix:
     """Strategy that folds, calls and raises with fixed probabilities, whatever it holds.
+
+    Without a mix, all actions of a decision are equally likely.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -96,7 +128,7 @@ class FixedMix:
     """
 
     tree: BettingTree
-    mix: Mix
+    mix: Mix | None
 
     def probabilities(self, node: int, board: Cards) -> Floats:
         """Return the same probabilities for every hand: [A, H]."""
@@ -117,9 +149,25 @@ class FixedMix:
         nodes = np.zeros(len(tree), np.int64)
         row = np.where(_never_alive(tree, scale), -1, 0)
         rows = [np.ones((1, 1))] * tree.rules.num_rounds
-        return RealSeat(
-            tree, player, nodes, row, nodes - 1, scale, rows, AllHandsAlike(self._num_hands)
-        )
+        return RealSeat(tree, player, nodes, row, nodes - 1, scale, rows)
+
+    @property
+    def known(self) -> BettingTree:
+        """All betting of the game."""
+        return self.tree
+
+    def columns_of(self, r: int, board: Cards) -> NDArray[np.int64]:
+        """Return column 0 for every hand: [H]."""
+        return np.zeros(self._num_hands, np.int64)
+
+    def table(self, player: int, r: int) -> Floats:
+        """Return the probabilities of a round as one column: [Q, 1]."""
+        rows = player_rows(self.tree, player)
+        found = np.ones((int(rows.num_sequences[r]), 1))
+        for node in np.flatnonzero((rows.decision >= 0) & (self.tree.round == r)).tolist():
+            own = mixed_probabilities(self.tree, node, self.mix)
+            found[rows.row[list(self.tree.children(node))], 0] = own
+        return found
 
     @property
     def _num_hands(self) -> int:
@@ -141,8 +189,9 @@ class TableStrategy:
     tree: BettingTree
     known: BettingTree  # the betting that the strategy was computed for
     trees: tuple[Treeplex, Treeplex]  # treeplexes of that betting
-    behaviour: tuple[Floats, Floats]  # [L] each
+    behaviour: tuple[Floats, Floats]  # [L] each, in units of 1 / `sure`
     columns: HandColumns
+    sure: float = 1.0  # the number that stands for a probability of 1
 
     @staticmethod
     def of_game(game: SequenceGame, plans: tuple[Floats, Floats]) -> TableStrategy:
@@ -162,7 +211,7 @@ class TableStrategy:
 
     def probabilities(self, node: int, board: Cards) -> Floats:
         """Return the strategy's behaviour at the node where it believes it is: [A, H]."""
-        player, r = int(self.tree.player[node]), int(self.tree.round[node])
+        player, r = int(self.tree.player[node]), int(self.tree.round[node]) - self.tree.first_round
         place = self._places[player][node]
         number, column = self.columns.locate(r, board)
         own = block(self.trees[player], r, number, self.behaviour[player])
@@ -174,7 +223,28 @@ class TableStrategy:
                 probabilities[:] = kind == "c"
             elif (same := self.known.child(place, kind)) is not None:
                 probabilities[:] = own[self._rows[player][same]][column]
-        return out
+        return out / np.float64(self.sure) if place >= 0 else out
+
+    def columns_of(self, r: int, board: Cards) -> NDArray[np.int64]:
+        """Return the column of each hand on a board of round `r`: [H], −1 if it is blocked."""
+        r -= self.tree.first_round
+        number, column = self.columns.locate(r, board)
+        tree = self.trees[0]
+        before = int(tree.num_states[int(tree.board_start[r]) : number].sum())
+        return np.where(column >= 0, column + before, -1)
+
+    def table(self, player: int, r: int) -> Floats:
+        """Return the behaviour of a player in round `r`: [Q, K], the boards' columns in a row."""
+        own, r = self.trees[player], r - self.tree.first_round
+        found = [block(own, r, board, self.behaviour[player]) for board in boards(own, r)]
+        return np.hstack(found) / np.float64(self.sure)
+
+    @property
+    def is_glued(self) -> bool:
+        """Whether columns of the first round are independent of later ones."""
+        return isinstance(self.columns, BucketColumns) and isinstance(
+            self.columns.buckets, GluedBuckets
+        )
 
     def seat(self, player: int) -> RealSeat:
         """Return one seat of a strategy of buckets: rows are those of its plan."""
@@ -184,10 +254,12 @@ class TableStrategy:
                 "exact model",
                 value=self.tree.rules.name,
             )
-        own, buckets = self.trees[player], self.columns.buckets
-        behaviour = self.behaviour[player].copy()
-        is_glued, num_rounds = isinstance(buckets, GluedBuckets), len(own.num_sequences)
-        opening = block(own, 0, 0, behaviour).copy()
+        own, is_glued = self.trees[player], self.is_glued
+        behaviour, num_rounds = (
+            self.behaviour[player] / np.float64(self.sure),
+            len(own.num_sequences),
+        )
+        opening = self.table(player, 0)
         if is_glued:  # the opening's probabilities are a separate factor
             block(own, 0, 0, behaviour)[:] = 1
         plan = np.empty_like(behaviour)
@@ -209,7 +281,11 @@ class TableStrategy:
                 opens = self.tree.round[above] == 0
                 first_row[node] = row[above] if opens else first_row[above]
         ones = np.ones(len(self.tree))
-        return RealSeat(self.tree, player, place, row, first_row, ones, rows, self.columns)
+        return RealSeat(self.tree, player, place, row, first_row, ones, rows)
+
+    def place(self, player: int, node: int) -> int:
+        """Return the node of `known` where a player believes it is; negative if there is none."""
+        return self._places[player][node]
 
     @functools.cached_property
     def _places(self) -> list[list[int]]:
@@ -219,17 +295,6 @@ class TableStrategy:
     @functools.cached_property
     def _rows(self) -> list[NDArray[np.int32]]:
         return [player_rows(self.known, player).row for player in (0, 1)]
-
-
-@dataclass(frozen=True, eq=False)
-class AllHandsAlike:
-    """Columns that treat all hands alike."""
-
-    num_hands: int
-
-    def locate(self, r: int, board: Cards) -> tuple[int, NDArray[np.int64]]:
-        """Return the round and column 0 for every hand."""
-        return r, np.zeros(self.num_hands, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,5 +329,6 @@ class IdentifiedStrategy(NamedTuple):
     """Strategy with its name and an identity that no other strategy has."""
 
     name: str
-    strategy: FixedMix | TableStrategy
+    strategy: RealStrategy
     identity: str  # a hash of what is stored, or the mix and the rules
+    checked: tuple[str, ...] = ()  # checks that the stored arrays passed

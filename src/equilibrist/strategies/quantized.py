@@ -125,6 +125,8 @@ def open_buckets(
         if not np.array_equal(np.minimum(found.opening, 0), columns):
             raise _unfit(game, "its opening has no column for some hand")
         buckets = GluedBuckets(found.opening, abstraction)
+    elif game.priors is not None:  # its classes forget the buckets of the first round
+        buckets = GluedBuckets(np.zeros(abstraction.streets.num_hands, np.int16), abstraction)
     stored = found.probabilities if isinstance(found, CompactStrategy) else found.plans
     for player, numbers in enumerate(stored):
         tree = bucket_tree(betting, player, buckets)

@@ -15,46 +15,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.cards.card import Cards, cards_name, check_distinct, parse_cards
-from equilibrist.cards.hand import class_table, hand_table
+from equilibrist.cards.hand import hand_table
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
-from equilibrist.games.betting_tree import NodeKind
+from equilibrist.games.betting_tree import BettingTree, NodeKind
+from equilibrist.games.words import action_labels, node_words
 from equilibrist.kernels.decision_rules import regret_matching
 from equilibrist.kernels.treeplex import block
 from equilibrist.models.game import EXPECTATION, Floats, SequenceGame
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame, compatible, subgame
 from equilibrist.strategies.behaviour_table import find_board
+from equilibrist.strategies.node_strategy import NodeStrategy
 
+SEATS = ("out of position", "in position")
 _NO_BETS = BetMenu(max_raises=(0,))
 
 
-@dataclass(frozen=True, eq=False)
-class NodeReport:
-    """Decision of N hands that the player to act may hold × A actions; amounts are chips."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NodeReport(NodeStrategy):
+    """Decision of N hands × A actions in a spot, with values; player 0 is out of position."""
 
-    node: str
-    board: str
-    player: int  # 0 out of position, 1 in position
-    pot: int
-    to_call: int
-    actions: tuple[str, ...]  # c, f, or r and the chips of the street
-    hands: NDArray[np.int64]  # [N] numbers of the hands
-    weight: NDArray[np.float64]  # [N] probability that the player has the hand and plays it to here
-    share: NDArray[np.float64]  # [N] weight times that of the opponent's possible hands; sums to 1
-    probabilities: NDArray[np.float64]  # [N, A] probability of each action
-    values: NDArray[np.float64]  # [N, A] value of each action
+    values: NDArray[np.float64]  # [N, A] value of each action in chips
     equity: NDArray[np.float64]  # [N] probability of winning, ties half
+
+    @property
+    def seat(self) -> str:
+        """The player to act in words."""
+        return SEATS[self.player]
 
     @property
     def value(self) -> NDArray[np.float64]:
         """Value of each hand: [N]."""
         return np.asarray((self.probabilities * self.values).sum(axis=1))
-
-    @property
-    def frequencies(self) -> NDArray[np.float64]:
-        """Frequency of each action over all hands: [A]."""
-        return self.share @ self.probabilities
 
     @property
     def mean_value(self) -> float:
@@ -66,14 +59,8 @@ class NodeReport:
         """Probability that the player wins, ties half."""
         return float(self.share @ self.equity)
 
-    def by_class(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return mean weight [169] and frequency of each action [169, A], by class of hands."""
-        classes = class_table()[self.hands]
-        num_hands = np.bincount(class_table(), minlength=169)
-        weight = np.bincount(classes, self.weight, 169)
-        taken = [np.bincount(classes, self.weight * c, 169) for c in self.probabilities.T]
-        often = np.stack(taken, axis=1) / np.where(weight > 0, weight, 1)[:, None]
-        return weight / num_hands, often
+    def _numbers(self) -> Floats:
+        return np.column_stack([super()._numbers(), self.values, self.equity])
 
 
 class BoardStrategies(Protocol):
@@ -132,9 +119,8 @@ class Answers:
             raise InvalidValueError(self._no_decision(v), value=node)
         player, r = int(betting.player[v]), int(betting.round[v]) - betting.first_round
         cards, b, states = self._board(r, runout)
-        place = int(self.subgame.game.trees[player].board_start[r]) + b
-        own_plan, rows = self.boards.plan(player, place), self.subgame.rows
-        own = _by_hand(own_plan[rows[player].row[v]], states)
+        place, rows = self._place(r, b), self.subgame.rows
+        own, probabilities = self._played(v, place, states)
         other = _by_hand(self.boards.plan(1 - player, place)[rows[1 - player].row[v]], states)
         met = compatible(hand_table(), other)
         met = np.where(met > 1e-12 * max(other.sum(), 1e-300), met, 0)
@@ -146,23 +132,36 @@ class Answers:
         scale = size * float(pairs.weight[place]) * met[hands]
         worth = self.boards.values(player, place)
         values = [_by_hand(worth[row], states)[hands] / scale for row in children]
-        taken = np.stack([_by_hand(own_plan[row], states)[hands] for row in children], axis=1)
         weights = (own, other) if player == 0 else (other, own)
         share = own[hands] * met[hands]
         return NodeReport(
+            rules=spot.game,
             node=spot.names[v],
+            words=node_words(betting, v),
             board=spot.board + cards_name(cards[len(spot.cards) :]),
             player=player,
             pot=int(betting.spent[v].sum()),
             to_call=int(betting.spent[v].max() - betting.spent[v, player]),
             actions=spot.actions(v),
+            action_words=action_labels(betting, v),
             hands=hands,
             weight=own[hands],
             share=share / share.sum() if share.any() else share,
-            probabilities=np.asarray(regret_matching(taken.T).T, np.float64),
+            probabilities=probabilities[:, hands].T,
             values=np.stack(values, axis=1) + betting.spent[v, player],
             equity=equities(spot, cards, weights, player)[hands],
         )
+
+    def on(self, node: str = "", board: str = "") -> NodeReport:
+        """Report on a node like `at`, given the whole board; default: the board of the spot."""
+        cards, own = parse_cards(board), self.spot.cards
+        if cards and {*cards[: len(own)]} != {*own}:
+            raise InvalidValueError(
+                f"the spot is on {self.spot.board}: give the whole board, those cards first, "
+                f"not {board!r}",
+                value=board,
+            )
+        return self.at(node, cards_name(cards[len(own) :]))
 
     def runouts(self, node: str = "", runout: str = "") -> list[NodeReport]:
         """Report on the first player to act after a node and each next card."""
@@ -179,6 +178,36 @@ class Answers:
         dealt = cards[len(spot.cards) :]
         return [self.at(spot.names[opening], cards_name((*dealt, card))) for card in left]
 
+    @property
+    def tree(self) -> BettingTree:
+        """Betting from the spot's street on."""
+        return self.spot.betting
+
+    def probabilities(self, node: int, board: Cards) -> Floats:
+        """Return the probability of each action of a decision, with each hand: [A, 1326].
+
+        Uniform for hands that never arrive there.
+        """
+        r = int(self.tree.round[node]) - self.tree.first_round
+        _, b, states = self._board(r, cards_name(board[len(self.spot.cards) :]))
+        return self._played(node, self._place(r, b), states)[1]
+
+    def _place(self, r: int, b: int) -> int:
+        """Return the number of the b-th board of a round among all boards."""
+        return int(self.subgame.game.trees[0].board_start[r]) + b
+
+    def _played(
+        self, v: int, place: int, states: NDArray[np.int32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the weight [1326] and the probabilities [A, 1326] of the player at a decision."""
+        player = int(self.tree.player[v])
+        plan, row = self.boards.plan(player, place), self.subgame.rows[player].row
+        own = _by_hand(plan[row[v]], states)
+        taken = np.stack([_by_hand(plan[row[child]], states) for child in self.tree.children(v)])
+        # Divided first: sums of rare hands are too small for `regret_matching`.
+        shares = regret_matching(taken / np.where(own > 0, own, 1))
+        return own, np.asarray(shares, np.float64)
+
     def _board(self, r: int, runout: str) -> tuple[Cards, int, NDArray[np.int32]]:
         """Return the cards on the table in round `r`, the stored board, and states of all hands."""
         spot, states = self.spot, self.subgame.states
@@ -188,7 +217,7 @@ class Answers:
         if len(dealt) != wanted:
             raise InvalidValueError(
                 f"{wanted} cards are dealt after {spot.board} when this node is reached, not "
-                f"{len(dealt)}; give them as the runout",
+                f"{len(dealt)}; give them as the runout, or after the board",
                 value=runout,
             )
         text = cards_name((*spot.cards, *dealt))

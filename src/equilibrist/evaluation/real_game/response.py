@@ -98,7 +98,7 @@ class Response:
     """
 
     def __init__(self, strategy: FixedMix | TableStrategy, seat: int) -> None:
-        self.seat, self.opponent = seat, strategy.seat(1 - seat)
+        self.seat, self.strategy, self.opponent = seat, strategy, strategy.seat(1 - seat)
         self.tree, self.rules = strategy.tree, strategy.tree.rules
         check_game(self.rules)
         self.positions = find_positions(self.opponent)
@@ -170,7 +170,7 @@ class Response:
         last = self.rules.num_rounds - 1
         columns = np.empty(hands.hand.shape, np.int32)
         for i, (card, _) in enumerate(cards):
-            columns[i] = self.opponent.columns.locate(last, (*board, card))[1][hands.hand[i]]
+            columns[i] = self.strategy.columns_of(last, (*board, card))[hands.hand[i]]
         weight = np.array([float(many) for _, many in cards])
         sequences = self._last.sequences
         out = aligned((len(sequences.chips), HANDS, SIXTEEN), np.float64)
@@ -201,12 +201,12 @@ class Response:
         """Column of every hand in the first round, if it multiplies later ones: [H]."""
         if self.opponent.first_row.max() < 0:
             return np.zeros(NUM_HANDS, np.int32)
-        return self.opponent.columns.locate(0, ())[1].astype(np.int32)
+        return self.strategy.columns_of(0, ()).astype(np.int32)
 
     def _met(self, r: int, board: Cards) -> Floats:
         """Return how often hands meet the opponent's where a round ends, by `_rows`: [Q, 1328]."""
         opponent, live = self.opponent, _live(self.rules, board)[:NUM_HANDS]
-        column = opponent.columns.locate(r, board)[1]
+        column = self.strategy.columns_of(r, board)
         rows, _ = self._rows[r - 1]
         reach = np.where(live > 0, opponent.rows[r][rows[:, 0]][:, column], 0.0)
         for own, above in zip(reach, rows[:, 1], strict=True):
@@ -257,7 +257,7 @@ class Response:
             return np.zeros(NUM_HANDS)
         if tree.kind[node] == NodeKind.ROUND_END:
             return opponent.scale[node] * flops[self._opening(int(tree.first_child[node]))]
-        row = opponent.rows[0][opponent.row[node]][opponent.columns.locate(0, ())[1]]
+        row = opponent.rows[0][opponent.row[node]][self.strategy.columns_of(0, ())]
         live = _live(self.rules, ())[:NUM_HANDS]
         met = np.zeros((1, HANDS))
         kernel.meet((opponent.scale[node] * row * live)[None], hand_table(), np.zeros(52), met)

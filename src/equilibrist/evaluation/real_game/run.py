@@ -34,7 +34,7 @@ from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import CheckpointClock, another_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
-from equilibrist.strategies.played import IdentifiedStrategy
+from equilibrist.strategies.played import FixedMix, IdentifiedStrategy, TableStrategy
 
 KIND = "real-game response"
 _PAUSE = 10.0  # minimum number of seconds between two checkpoints
@@ -114,7 +114,8 @@ def reference_exploited(named: IdentifiedStrategy) -> Exploited:
         >>> reference_exploited(open_strategy("always-fold", get_game("leduc")))
         Exploited(best_response=(1.0, 1.0), unit='chips')
     """
-    rules = named.strategy.tree.rules
+    strategy = whole_strategy(named)
+    rules = strategy.tree.rules
     boards = math.prod(math.comb(len(rules.deck), many) for many in rules.num_board_cards)
     if boards > _MOST_BOARDS:
         raise InvalidValueError(
@@ -123,14 +124,28 @@ def reference_exploited(named: IdentifiedStrategy) -> Exploited:
             value=boards,
         )
     unit, chips = chips_of_unit(rules, None)
-    first, second = (reference_response(named.strategy, seat) / chips for seat in (0, 1))
+    first, second = (reference_response(strategy, seat) / chips for seat in (0, 1))
     return Exploited((first, second), unit)
 
 
 def responses_to(named: IdentifiedStrategy) -> tuple[Response, Response]:
     """Return the best responses in both seats."""
     check_game(named.strategy.tree.rules)
-    return Response(named.strategy, 0), Response(named.strategy, 1)
+    strategy = whole_strategy(named)
+    return Response(strategy, 0), Response(strategy, 1)
+
+
+def whole_strategy(named: IdentifiedStrategy) -> FixedMix | TableStrategy:
+    """Return a strategy of all rounds; raise `InvalidValueError` for one that lacks some."""
+    strategy, tree = named.strategy, named.strategy.tree
+    has_all = tree.first_round == 0 and tree.last_round == tree.rules.num_rounds - 1
+    if not has_all or not isinstance(strategy, FixedMix | TableStrategy):
+        raise InvalidValueError(
+            f"{named.name} is a strategy of some rounds only; the real game needs one of all "
+            "rounds",
+            value=named.name,
+        )
+    return strategy
 
 
 def open_or_start(
