@@ -25,7 +25,6 @@ from equilibrist.evaluation.real_game.response import is_holdem
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import GameRules
-from equilibrist.models.exact import exact_game
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.spot import Spot
 from equilibrist.play.match import Match, play_match
@@ -33,11 +32,12 @@ from equilibrist.players.catalog import make_player
 from equilibrist.players.own_player import as_player
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.methods import get_method
+from equilibrist.solving.problem import Problem
 from equilibrist.solving.solution_run import Store
-from equilibrist.solving.solve import Run
+from equilibrist.solving.solve import Run, check_budget
 from equilibrist.solving.solve import solve as run_solver
 from equilibrist.solving.solver import Solver
-from equilibrist.solving.spot_run import SolvedSpot
+from equilibrist.solving.spot_run import EVALUATE_EVERY, USUAL_TARGET, SolvedSpot, spot_goal
 from equilibrist.solving.spot_run import solver as spot_solver
 from equilibrist.storage.threads import most_threads
 from equilibrist.strategies.behaviour_table import BehaviourTable, behaviour_table
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from equilibrist.players.player import Player
 
 _GAME_MENU = BetMenu()  # all actions of the rules
-_SPOT_TARGET = "0.3%"  # of the pot; what solvers of spots usually stop at
+_USUAL_CHIPS = 1e-3  # target exploitability of games in chips
 
 
 def equity(
@@ -136,16 +136,18 @@ def solve(
     game: str | Path | GameRules,
     *,
     method: str = "cfr+",
-    to: float | None = None,
+    to: str | float | None = None,
     iterations: int | None = None,
     seconds: float | None = None,
     menu: BetMenu = _GAME_MENU,
     seed: int = 0,
+    force: bool = False,
 ) -> SolvedGame:
-    """Solve a game exactly, to an exploitability `to` in its unit, or for iterations or seconds.
+    """Solve a game exactly: to an exploitability `to`, or for iterations or seconds.
 
-    `game` is a name of the catalogue, a file with a game definition, or rules. Without any limit
-    the target is a thousandth of the unit.
+    `game` is a name of the catalogue, a file with a game definition, or rules. `to` is text such as
+    "5mbb" or "0.01chips", or a number of chips; without any limit it is a thousandth of a chip.
+    A game that does not fit into memory is refused, except with `force`.
 
     Example:
         >>> kuhn = solve("kuhn", to=1e-4)
@@ -155,10 +157,18 @@ def solve(
         ('f', 'c')
     """
     rules = game if isinstance(game, GameRules) else load_game(game)
-    model, solver = exact_game(rules, menu), get_method(method)
+    problem, solver = Problem.exact(rules, menu), get_method(method)
     if to is None and iterations is None and seconds is None:
-        to = 1e-3
-    run = run_solver(model, solver, target=to, iterations=iterations, seconds=seconds, seed=seed)
+        to = _USUAL_CHIPS
+    goal = problem.goal(to)
+    target = None if goal is None else goal.chips
+    check_budget(iterations, target, seconds)
+    if not force:
+        problem.forecast(methods=[method]).check(problem.name)
+    model, _ = problem.build()
+    run = run_solver(
+        model, solver, target=target, iterations=iterations, seconds=seconds, seed=seed
+    )
     return SolvedGame(model, solver, run, seed)
 
 
@@ -264,13 +274,18 @@ class SpotProblem:
         method: str = "cfr+",
         bits: int = 32,
     ) -> SpotSolution:
-        """Solve to an exploitability in chips, or in per cent of the pot as text such as "0.3%"."""
+        """Solve to an exploitability: "0.3%" of the pot (default), "0.5chips", or chips."""
         if to is None and iterations is None and seconds is None:
-            to = _SPOT_TARGET
-        target = None if to is None else _chips(to, self.spot.pot)
+            to = USUAL_TARGET
+        goal = spot_goal(self.spot, to)
         by, built = spot_solver(method, bits), self.spot.build()
         run = run_solver(
-            built.game, by, target=target, iterations=iterations, seconds=seconds, every=20
+            built.game,
+            by,
+            target=None if goal is None else goal.chips,
+            iterations=iterations,
+            seconds=seconds,
+            every=EVALUATE_EVERY,
         )
         solved = SolvedSpot(self.spot, by, run, built)
         return SpotSolution(solved, solved.answers())
@@ -301,21 +316,6 @@ def spot(
         board, oop, ip, pot=pot, stack=stack, bets=bets, raises=raises, locks=tuple(locks)
     )
     return SpotProblem(found)
-
-
-def _chips(to: str | float, pot: int) -> float:
-    """Return a target in chips from chips or from per cent of the pot."""
-    text = str(to).strip()
-    try:
-        number = float(text.removesuffix("%"))
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise InvalidValueError(
-            f"a target is a number of chips, or per cent of the pot such as '0.3%', not {to!r}",
-            value=to,
-        )
-    return number * pot / 100 if text.endswith("%") else number
 
 
 def train(bot: str, folder: str | Path | None = None, **options: Any) -> TrainedBot:

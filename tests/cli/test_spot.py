@@ -50,6 +50,7 @@ def test_a_spot_is_solved_to_a_share_of_the_pot_and_opened_again(answer, turn, t
     assert solved["exploitability"] <= 0.003 * 40
     assert solved["percent_of_pot"] == pytest.approx(100 * solved["exploitability"] / 40)
     assert solved["outcome"] == "target_reached"
+    assert (solved["target"], solved["to"]) == (0.12, "0.3%")
     assert 0 < solved["value"] < 40
     assert "checked" not in solved
     opened = answer("spot", out)
@@ -170,7 +171,8 @@ def mtime(folder):
         ({"--bets": "50"}, "is not a bet size"),
         ({"--pot": "0"}, "--pot is missing"),
         ({"--pot": "41"}, "a positive even number of chips"),
-        ({"--to": "soon"}, "percentage of the pot, such as 0.3%"),
+        ({"--to": "soon"}, "a number with a unit, such as 5mbb, 0.3% of the pot"),
+        ({"--to": "5mbb"}, "the spot on AsKsQhTh has no big blind in which 5mbb could be counted"),
         ({"--bits": "8"}, "bits must be 16 or 32"),
         ({"--method": "lp"}, "cfr+, dcfr, cfr"),
         ({"--lock": "c: f=1"}, "not one of the actions"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from equilibrist.cli.options import Json, Seed, Threads, emit, owning, prepare_kernels, table
+from equilibrist.cli.options import Json, Seed, Threads, To, emit, owning, prepare_kernels, table
 
 if TYPE_CHECKING:
     from equilibrist.storage.artefact import Artefact
@@ -64,7 +64,7 @@ def solve(
         str, typer.Option(help="Method: cfr+, dcfr, pcfr+, egt, lp, … (see docs).")
     ] = "cfr+",
     iterations: Annotated[int | None, typer.Option(help="Maximum number of iterations.")] = None,
-    to: Annotated[float | None, typer.Option(help="Target exploitability.")] = None,
+    to: To = None,
     seconds: Annotated[float | None, typer.Option(help="Maximum time in seconds.")] = None,
     every: Annotated[int | None, typer.Option(help="Evaluate every N iterations.")] = None,
     joint: Joint = None,
@@ -110,29 +110,23 @@ def solve(
     solver = get_method(method, dtype)
     if iterations is None and to is None and seconds is None:
         iterations = 1000
-    budget = RunLimits(iterations, to, seconds, every or runs.default_evaluate_every(solver))
-    check_budget(iterations, to, seconds, every)
+    parsed = runs.Rounds.parse(rounds, pot, last_bet)
+    problem = runs.GameOptions(game, joint, bets, raises, max_raises, symmetry, parsed).problem()
+    goal = problem.goal(to)
+    target = None if goal is None else goal.chips
+    every = runs.default_evaluate_every(solver) if every is None else every
+    budget = RunLimits(iterations, target, seconds, every)
+    check_budget(*budget)
     runs.check_output(out, resume)
     runs.check_plot(plot)
-    runs.warn_precision(to, dtype)
+    runs.warn_precision(target, dtype)
     prepare_kernels(threads, *_KERNELS)
     stopping.expect("preparation")
-    model, description = runs.build(
-        game,
-        joint,
-        bets,
-        raises,
-        max_raises,
-        symmetry,
-        dtype,
-        [method],
-        force,
-        runs.Rounds.parse(rounds, pot, last_bet),
-    )
+    model, description = runs.build(problem, dtype, [method], force=force)
     stopping.check()
     store = Store(out, model, description, solver, seed, dtype)
     hint = "Ctrl-C stops" if out is None else "Ctrl-C stops and saves"
-    with shown(model.name, hint, plain=json) as view:
+    with shown(model.name, hint, plain=json, goal=goal) as view:
         earlier = store.resume() if resume else None
         view.begin(solver.name, budget)
         run = run_solver(
@@ -141,10 +135,11 @@ def solve(
     is_stopped, done = run.outcome is Outcome.INTERRUPTED, int(run.state["iteration"])
     if is_stopped and not done:
         leave(how_to_resume(out, done))
-    data, text = runs.result(model, solver, run, out), runs.result_text(model, solver, run)
+    data = runs.result(model, solver, run, out, goal)
+    text = runs.result_text(model, solver, run, goal)
     if isinstance(solver, RangeOfSkill):
         report = solver.report(model, run.state)
-        epsilon = solver.epsilon if to is None else to
+        epsilon = solver.epsilon if target is None else target
         data["skill"] = skill.report_data(report, epsilon)
         text += f"\n\n{skill.report_text(report, epsilon)}"
     emit(data, text, as_json=json)
@@ -279,7 +274,7 @@ def compare(
         str, typer.Option(help="Methods, separated by commas.")
     ] = "cfr+,dcfr,egt,lp",
     seconds: Annotated[float, typer.Option(help="Maximum time in seconds per method.")] = 10.0,
-    to: Annotated[float | None, typer.Option(help="Target exploitability.")] = None,
+    to: To = None,
     joint: Joint = None,
     max_raises: MaxRaises = None,
     bets: Bets = None,
@@ -306,28 +301,30 @@ def compare(
 
     names = [name.strip() for name in methods.split(",")]
     solvers = [get_method(name, dtype) for name in names]
-    check_budget(target=to, seconds=seconds)
+    problem = runs.GameOptions(game, joint, bets, raises, max_raises, symmetry).problem()
+    goal = problem.goal(to)
+    target = None if goal is None else goal.chips
+    check_budget(target=target, seconds=seconds)
     runs.check_plot(plot)
     prepare_kernels(threads, *_KERNELS)
-    model, _ = runs.build(
-        game, joint, bets, raises, max_raises, symmetry, dtype, names, force=False
-    )
+    model, _ = runs.build(problem, dtype, names, force=False)
     stopping.check()
     header = ("method", "iterations", "seconds", f"exploitability, {model.unit}", "value")
     is_stopped, traces, results = False, {}, []
     rows: list[tuple[object, ...]] = []
-    with shown(model.name, "Ctrl-C stops", plain=json) as view:
+    with shown(model.name, "Ctrl-C stops", plain=json, goal=goal) as view:
         for solver in solvers:
-            budget = RunLimits(None, to, seconds, runs.default_evaluate_every(solver))
+            budget = RunLimits(None, target, seconds, runs.default_evaluate_every(solver))
             view.begin(solver.name, budget, table(rows, header=header) if rows else "")
             run = run_solver(model, solver, **budget._asdict(), seed=seed, watch=view)
             traces[solver.name] = run.trace_array()
-            results.append(runs.result(model, solver, run, None))
+            results.append(runs.result(model, solver, run, None, goal))
             rows.append(runs.compare_row(solver, run))
             is_stopped = run.outcome is Outcome.INTERRUPTED
             if is_stopped:
                 break
-    text = f"{model.name}: {model.num_infosets:,} information sets\n{table(rows, header=header)}"
+    text = f"{model.name}: {model.num_infosets:,} information sets"
+    text += f"{'' if goal is None else f', target {goal}'}\n{table(rows, header=header)}"
     emit({"game": model.name, "rows": results}, text, as_json=json)
     if plot is not None:
         draw_traces(traces, model, plot)

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from equilibrist.models.spot import Spot
     from equilibrist.models.subgame import Subgame
     from equilibrist.solving.spot_run import SolvedSpot
+    from equilibrist.solving.target import Goal
 
 _KERNELS = ("table_sweeps.sweeps", "table_sweeps.root_value", "isomorphism.index_hands")
-_USUAL_TARGET = "0.3%"
-_EVERY = 20  # iterations between two evaluations, each as slow as about two iterations
 
 
 def spot(
@@ -59,7 +58,7 @@ def spot(
     method: Annotated[str, typer.Option(help="Method: cfr+, dcfr or cfr.")] = "cfr+",
     to: Annotated[
         str | None,
-        typer.Option(help="Target exploitability: 0.3% of the pot (default), or chips."),
+        typer.Option(help="Target exploitability: 0.3% of the pot (default), 0.5chips, 5mbb."),
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Maximum number of iterations.")] = None,
     seconds: Annotated[float | None, typer.Option(help="Maximum time in seconds.")] = None,
@@ -104,7 +103,7 @@ def spot(
     from equilibrist.games.catalog import get_game, load_game
     from equilibrist.models.spot import Spot
     from equilibrist.solving.solve import Outcome
-    from equilibrist.solving.spot_run import KIND, SolvedSpot, solver
+    from equilibrist.solving.spot_run import KIND, USUAL_TARGET, SolvedSpot, solver, spot_goal
     from equilibrist.storage.ownership import owned
 
     if palette not in PALETTES:
@@ -119,6 +118,7 @@ def spot(
     by = solver(method, bits)
     done: SolvedSpot | None = None
     built: Subgame | None = None
+    goal: Goal | None = None
     with owned(out or (folder if has_budget and not lock else None)):
         if folder is not None:
             if board or oop or ip:
@@ -145,16 +145,16 @@ def spot(
                 done.check_same(given, by, out)
         prepare_kernels(threads, *_KERNELS)
         if done is None or has_budget or resume:
-            target = _target(to if has_budget else _USUAL_TARGET, given.pot)
+            goal = spot_goal(given, to if has_budget else USUAL_TARGET)
             if done is None:
                 runs.check_output(out, False, KIND)
-            done, built = _solve(given, by, done, (iterations, target, seconds), out, force, json)
+            done, built = _solve(given, by, done, (iterations, goal, seconds), out, force, json)
     is_stopped = done.run.outcome is Outcome.INTERRUPTED
     iteration = int(done.run.state["iteration"])
     if is_stopped and not iteration:
         leave(how_to_resume(out, iteration))
     answers = done.answers(built)
-    data, text = spot_text.result(done, out or folder), spot_text.result_text(done)
+    data, text = spot_text.result(done, out or folder, goal), spot_text.result_text(done, goal)
     if runouts:
         reports = answers.runouts(node, runout)
         data["runouts"] = [spot_text.report_data(report) for report in reports]
@@ -187,21 +187,6 @@ def _check_given(board: str, oop: str, ip: str, pot: int) -> None:
             )
 
 
-def _target(text: str | None, pot: int) -> float | None:
-    """Return the target exploitability in chips, from a text such as `0.3%` (of the pot) or `2`."""
-    if text is None:
-        return None
-    try:
-        number = float(text.strip().removesuffix("%"))
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise InvalidValueError(
-            f"--to must be a percentage of the pot, such as 0.3%, or chips, not {text!r}"
-        )
-    return number * pot / 100 if text.strip().endswith("%") else number
-
-
 def _with_locks(given: Spot, locks: list[str]) -> Spot:
     import dataclasses
 
@@ -218,10 +203,11 @@ def _solve(
     from equilibrist.cli.progress import RunLimits, shown
     from equilibrist.solving.forecast import spot_forecast
     from equilibrist.solving.solve import Run, check_budget, solve
-    from equilibrist.solving.spot_run import SolvedSpot
+    from equilibrist.solving.spot_run import EVALUATE_EVERY, SolvedSpot
     from equilibrist.storage import stopping
 
-    iterations, target, seconds = budget
+    iterations, goal, seconds = budget
+    target = None if goal is None else goal.chips
     check_budget(iterations, target, seconds)
     needed = spot_forecast(given, by.bits)
     if not force:
@@ -238,9 +224,9 @@ def _solve(
         if out is not None:
             SolvedSpot(given, by, run).save(out)
 
-    limits = RunLimits(iterations, target, seconds, _EVERY)
+    limits = RunLimits(iterations, target, seconds, EVALUATE_EVERY)
     hint = "Ctrl-C stops" if out is None else "Ctrl-C pauses and saves"
-    with shown(f"spot on {given.board}", hint, plain=plain, pot=given.pot) as view:
+    with shown(f"spot on {given.board}", hint, plain=plain, pot=given.pot, goal=goal) as view:
         view.begin(by.name, limits)
         run = solve(
             built.game, by, **limits._asdict(), run=None if done is None else done.run,

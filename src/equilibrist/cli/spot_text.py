@@ -14,13 +14,14 @@ from equilibrist.cards.range import parse_range
 from equilibrist.cli.options import table
 from equilibrist.display.grid import action_words, grid_text
 from equilibrist.solving.spot_run import SolvedSpot
+from equilibrist.solving.target import NO_GOAL, Goal
 from equilibrist.storage.output_file import write_output
 from equilibrist.strategies.spot_report import NodeReport
 
 SEATS = ("out of position", "in position")
 
 
-def result(done: SolvedSpot, out: Path | None) -> dict[str, Any]:
+def result(done: SolvedSpot, out: Path | None, goal: Goal | None = None) -> dict[str, Any]:
     """Return a solved spot as JSON; values are the chips of the pot that a seat expects."""
     spot, run = done.spot, done.run
     found = run.evaluation
@@ -43,6 +44,7 @@ def result(done: SolvedSpot, out: Path | None) -> dict[str, Any]:
         "seconds": round(run.seconds, 6),
         "outcome": run.outcome.name.lower(),
         "out": None if out is None else str(out),
+        **(goal.data() if goal else NO_GOAL),
     }
 
 
@@ -56,17 +58,18 @@ def checks(done: SolvedSpot, folder: Path) -> tuple[list[str], str]:
     )
 
 
-def result_text(done: SolvedSpot) -> str:
+def result_text(done: SolvedSpot, goal: Goal | None = None) -> str:
     """Return a solved spot in one sentence, followed by its locks."""
     spot, run = done.spot, done.run
     found = run.evaluation
     behind = "" if spot.stack is None else f", {spot.stack} behind"
     locks = "".join(f"\nlocked {text}" for text in spot.locks)
+    target = "" if goal is None else f", target {goal}"
     return (
         f"{spot.board}, pot {spot.pot}{behind}; {done.solver.name}, "
         f"{int(run.state['iteration']):,} iterations in {run.seconds:.2f} s: exploitability "
         f"{found.exploitability:.4g} chips ({100 * found.exploitability / spot.pot:.3g} % of the "
-        f"pot); out of position expects {found.value + spot.pot / 2:.4g}, in position "
+        f"pot){target}; out of position expects {found.value + spot.pot / 2:.4g}, in position "
         f"{spot.pot / 2 - found.value:.4g} of {spot.pot} chips{locks}"
     )
 

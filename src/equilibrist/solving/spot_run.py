@@ -21,6 +21,7 @@ from equilibrist.solving.solution_run import read_trace
 from equilibrist.solving.solve import Run
 from equilibrist.solving.solver import State
 from equilibrist.solving.state_schema import check_state
+from equilibrist.solving.target import Goal, Target
 from equilibrist.storage.array_file import BlockwiseArray, damaged
 from equilibrist.storage.artefact import Identity, open_artefact, read_identity, write_artefact
 from equilibrist.storage.manifest import MANIFEST
@@ -29,6 +30,8 @@ from equilibrist.strategies.solution import STATE, TRACE_COLUMNS
 from equilibrist.strategies.spot_report import Answers
 
 KIND = "spot"
+USUAL_TARGET = "0.3%"  # of the pot; what solvers of spots usually stop at
+EVALUATE_EVERY = 20  # iterations; an evaluation is as slow as about two iterations
 _TRACE = ArrayRule("float64", (None, len(TRACE_COLUMNS)))
 
 
@@ -141,6 +144,13 @@ def _read_solver(stored: Identity) -> TableCFR:
     """Read the solver that a manifest names."""
     fields = Fields.configuration(stored)
     return solver(fields.choice("method", tuple(TABLE_METHODS)), fields.choice("bits", (16, 32)))
+
+
+def spot_goal(spot: Spot, to: str | float | None) -> Goal | None:
+    """Return a target such as `0.3%` in chips of a spot; a bare number is in chips."""
+    if to is None:
+        return None
+    return Target.parse(to).of_game(f"the spot on {spot.board}", spot.game, spot.pot)
 
 
 def solver(method: str, bits: int) -> TableCFR:
