@@ -42,7 +42,7 @@ from equilibrist.solving.spot_run import solver as spot_solver
 from equilibrist.storage.threads import most_threads
 from equilibrist.strategies.behaviour_table import BehaviourTable, behaviour_table
 from equilibrist.strategies.description import GameDescription
-from equilibrist.strategies.evaluation import Evaluation
+from equilibrist.strategies.evaluation import Evaluation, PotShares
 from equilibrist.strategies.spot_report import Answers, NodeReport
 
 if TYPE_CHECKING:
@@ -229,8 +229,13 @@ class SpotSolution:
 
     @property
     def evaluation(self) -> Evaluation:
-        """Return the value and both best responses, in chips."""
+        """Return the value and both best responses in chips, net of both halves of the pot."""
         return self.solved.run.evaluation
+
+    @property
+    def shares(self) -> PotShares:
+        """Return what each seat expects of the pot, in chips; both values sum to the pot."""
+        return self.solved.shares
 
     @property
     def exploitability(self) -> float:
@@ -240,7 +245,7 @@ class SpotSolution:
     @property
     def percent_of_pot(self) -> float:
         """Return the exploitability in per cent of the pot at the beginning."""
-        return 100 * self.exploitability / self.solved.spot.pot
+        return self.shares.percent_of_pot
 
     def at(self, node: str = "", runout: str = "") -> SpotNode:
         """Return a decision by the betting since the board, and the cards dealt since."""

@@ -43,7 +43,7 @@ def turn(tmp_path):
     ]  # fmt: skip
 
 
-def test_a_spot_is_solved_to_a_share_of_the_pot_and_opened_again(answer, turn, tmp_path):
+def test_a_spot_is_solved_to_a_share_of_the_pot_and_opened_again(answer, run, turn, tmp_path):
     out = tmp_path / "solved"
     solved = answer("spot", *turn, "--to", "0.3%", "--out", out)
     assert solved["unit"] == "chips"
@@ -63,7 +63,23 @@ def test_a_spot_is_solved_to_a_share_of_the_pot_and_opened_again(answer, turn, t
     assert opened["node"]["value"] == pytest.approx(solved["value"], abs=1e-3)
     proved = answer("exploit", out)
     assert proved["matches"]
-    assert proved["exploitability"] == pytest.approx(solved["exploitability"])
+    for name in ("value", "values", "best_response", "net_value", "exploitability", "pot",
+                 "percent_of_pot", "accounting"):  # fmt: skip
+        assert proved[name] == pytest.approx(solved[name]), name
+    # Each seat's share of the pot: both sum to it; a best response gains on it.
+    assert sum(proved["values"]) == pytest.approx(40)
+    assert proved["value"] == proved["values"][0] == pytest.approx(20 + proved["net_value"])
+    gains = [
+        best - own for best, own in zip(proved["best_response"], proved["values"], strict=True)
+    ]
+    assert min(gains) >= -1e-6
+    assert sum(gains) == pytest.approx(proved["nash_conv"])
+    assert sum(proved["net_best_response"]) == pytest.approx(proved["nash_conv"])
+    for command in ("spot", "exploit"):
+        text = run(command, out).stdout
+        first, second = proved["values"]
+        assert f"out of position expects {first:.4g}, in position {second:.4g} of 40 chips" in text
+        assert "(each seat's share of the pot, net of its later bets)" in text
 
 
 def test_a_large_spot_says_that_only_what_was_read_was_checked(

@@ -12,6 +12,7 @@ import typer
 from equilibrist.cli.options import Json, Seed, Threads, To, emit, owning, prepare_kernels, table
 
 if TYPE_CHECKING:
+    from equilibrist.solving.certificate import Proof
     from equilibrist.storage.artefact import Artefact
 
 _KERNELS = ("sequence_form.gradient", "sequence_form.fold_up", "sequence_form.realize")
@@ -218,16 +219,29 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
         "checked": ["checksums", "schema", "certificate"],
         "seconds": round(proof.seconds, 3),
     }
+    if proof.shares is not None:
+        data |= {"pot": proof.pot, **proof.shares.data()}
     verdict = "matches" if proof.matches else "DOES NOT match"
     text = (
         f"{game.name} by {proof.method}: exploitability {runs.amount(game, found)}, "
-        f"best responses {found.best_response[0]:.6g} and "
-        f"{found.best_response[1]:.6g}, value {found.value:.9g}; this {verdict} the certificate "
-        "(all checksums match)"
+        f"{_responses_text(proof)}; this {verdict} the certificate (all checksums match)"
     )
     emit(data, "\n".join([text, *(f"- {fault}" for fault in proof.faults)]), as_json=json)
     if not proof.matches:
         raise typer.Exit(1)
+
+
+def _responses_text(proof: Proof) -> str:
+    """Return the value and the best responses; those of a spot as shares of the pot."""
+    found, shares = proof.found, proof.shares
+    if shares is None:
+        first, second = found.best_response
+        return f"best responses {first:.6g} and {second:.6g}, value {found.value:.9g}"
+    first, second = shares.best_response
+    return (
+        f"{shares.percent_of_pot:.3g} % of the pot; {shares}, with a best response {first:.6g} "
+        f"and {second:.6g}"
+    )
 
 
 def show(

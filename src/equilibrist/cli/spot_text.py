@@ -24,7 +24,6 @@ SEATS = ("out of position", "in position")
 def result(done: SolvedSpot, out: Path | None, goal: Goal | None = None) -> dict[str, Any]:
     """Return a solved spot as JSON; values are the chips of the pot that a seat expects."""
     spot, run = done.spot, done.run
-    found = run.evaluation
     return {
         "board": spot.board,
         "pot": spot.pot,
@@ -35,11 +34,8 @@ def result(done: SolvedSpot, out: Path | None, goal: Goal | None = None) -> dict
         "locks": list(spot.locks),
         "method": done.solver.name,
         "bits": done.solver.bits,
-        "value": found.value + spot.pot / 2,
-        "exploitability": found.exploitability,
-        "unit": found.unit,
-        "percent_of_pot": 100 * found.exploitability / spot.pot,
-        "best_response": [value + spot.pot / 2 for value in found.best_response],
+        "unit": run.evaluation.unit,
+        **done.shares.data(),
         "iterations": int(run.state["iteration"]),
         "seconds": round(run.seconds, 6),
         "outcome": run.outcome.name.lower(),
@@ -68,9 +64,8 @@ def result_text(done: SolvedSpot, goal: Goal | None = None) -> str:
     return (
         f"{spot.board}, pot {spot.pot}{behind}; {done.solver.name}, "
         f"{int(run.state['iteration']):,} iterations in {run.seconds:.2f} s: exploitability "
-        f"{found.exploitability:.4g} chips ({100 * found.exploitability / spot.pot:.3g} % of the "
-        f"pot){target}; out of position expects {found.value + spot.pot / 2:.4g}, in position "
-        f"{spot.pot / 2 - found.value:.4g} of {spot.pot} chips{locks}"
+        f"{found.exploitability:.4g} chips ({done.shares.percent_of_pot:.3g} % of the pot)"
+        f"{target}; {done.shares}{locks}"
     )
 
 

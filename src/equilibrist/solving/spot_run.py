@@ -26,6 +26,7 @@ from equilibrist.storage.array_file import BlockwiseArray, damaged
 from equilibrist.storage.artefact import Identity, open_artefact, read_identity, write_artefact
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays, damaged_by
+from equilibrist.strategies.evaluation import PotShares
 from equilibrist.strategies.solution import STATE, TRACE_COLUMNS
 from equilibrist.strategies.spot_report import Answers
 
@@ -103,6 +104,11 @@ class SolvedSpot:
                     "another folder",
                     value=what,
                 )
+
+    @property
+    def shares(self) -> PotShares:
+        """What each seat expects of the pot, by the latest evaluation."""
+        return PotShares(self.run.evaluation, self.spot.pot)
 
     @property
     def is_checked_whole(self) -> bool:
