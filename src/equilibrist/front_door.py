@@ -38,7 +38,7 @@ from equilibrist.solving.solution_run import Store
 from equilibrist.solving.solve import Run, check_budget
 from equilibrist.solving.solve import solve as run_solver
 from equilibrist.solving.solver import Solver
-from equilibrist.solving.spot_run import EVALUATE_EVERY, USUAL_TARGET, SolvedSpot, spot_goal
+from equilibrist.solving.spot_run import USUAL_TARGET, SolvedSpot, solve_spot, spot_goal
 from equilibrist.solving.spot_run import solver as spot_solver
 from equilibrist.storage.threads import most_threads
 from equilibrist.strategies.behaviour_table import BehaviourTable, behaviour_table
@@ -377,15 +377,10 @@ class SpotProblem:
             to = USUAL_TARGET
         goal = spot_goal(self.spot, to)
         by, built = spot_solver(method, bits), self.spot.build()
-        run = run_solver(
-            built.game,
-            by,
-            target=None if goal is None else goal.chips,
-            iterations=iterations,
-            seconds=seconds,
-            every=EVALUATE_EVERY,
+        target = None if goal is None else goal.chips
+        solved = solve_spot(
+            self.spot, by, built, target=target, iterations=iterations, seconds=seconds
         )
-        solved = SolvedSpot(self.spot, by, run, built)
         return SpotSolution(solved, solved.answers())
 
     def __repr__(self) -> str:

@@ -7,6 +7,7 @@ numbers.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from equilibrist.models.subgame import Subgame
 from equilibrist.solving.lean_cfr import TABLE_METHODS, TableCFR
 from equilibrist.solving.lean_plans import TableBoards
 from equilibrist.solving.solution_run import read_trace
-from equilibrist.solving.solve import Run
+from equilibrist.solving.solve import Run, solve
 from equilibrist.solving.solver import State
 from equilibrist.solving.state_schema import check_state
 from equilibrist.solving.target import Goal, Target
@@ -119,6 +120,30 @@ class SolvedSpot:
         """Return the answers of the spot at its nodes."""
         found = found or self.subgame or self.spot.build()
         return Answers(self.spot, found, TableBoards(found.game, self.solver, self.run.state))
+
+
+def solve_spot(
+    spot: Spot,
+    by: TableCFR,
+    built: Subgame,
+    *,
+    run: Run | None = None,
+    out: Path | None = None,
+    watch: Callable[[Run], None] | None = None,
+    **limits: Any,
+) -> SolvedSpot:
+    """Solve a spot that was built, or continue its run, and save it in `out`.
+
+    `limits` are the iterations, target, seconds and evaluations of `solving.solve.solve`.
+    """
+
+    def save(so_far: Run) -> None:
+        if out is not None:
+            SolvedSpot(spot, by, so_far).save(out)
+
+    limits = {"every": EVALUATE_EVERY} | limits
+    found = solve(built.game, by, **limits, run=run, watch=watch, save=save)
+    return SolvedSpot(spot, by, found, built)
 
 
 def _read_spot(stored: Identity) -> Spot:
