@@ -54,7 +54,7 @@ def test_a_spot_is_solved_and_shown():
     rows = first.rows()
     assert len(rows) == len(first.report.hands)
     assert all(row["c"] + row["r200"] == pytest.approx(1) for row in rows)
-    with pytest.raises(InvalidValueError, match="per cent of the pot"):
+    with pytest.raises(InvalidValueError, match="a number with a unit, such as 5mbb"):
         river.solve(to="much")
 
 

@@ -717,6 +717,7 @@ def parsers() -> list[Parser]:
     from equilibrist.players.player import View
     from equilibrist.players.static import Uniform
     from equilibrist.solving.methods import get_method
+    from equilibrist.solving.target import Target
     from equilibrist.storage.ownership import LockText
     from equilibrist.strategies.behaviour_table import find_board
 
@@ -801,10 +802,8 @@ def parsers() -> list[Parser]:
         streets = Streets.of(rules("rhode-island"))
         return chosen_boards(streets, parse_starts(streets, text))
 
-    def target(text: str) -> Any:
-        from equilibrist.cli.spot import _target
-
-        return _target(text, 40)
+    def target(rng: Random) -> str:
+        return number(rng) + rng.choice(("", "%", "mbb", "mbb/g", "chips", " %"))
 
     def log_file(given: tuple[str, str]) -> Any:
         from equilibrist.games.log_file import LogFile
@@ -904,7 +903,7 @@ def parsers() -> list[Parser]:
         Parser("spot", spot, lambda given: Spot.of(**given), weight=0.03),
         Parser("spot's node", texts(node), _spot().find, lambda t, n: _spot().names[n] == t),
         Parser("lock", texts(lock), lambda t: parse_lock(t, _spot()), weight=0.3),
-        Parser("spot's target", texts(lambda r: number(r) + "%"), target),
+        Parser("target", texts(target), Target.parse, comes_back(str, Target.parse)),
         Parser("ACPC answer", answer, lambda v: acpc.read_answer(
             _state(*v[:2]), state_line(_state(*v[:2]), _state(*v[:2]).actor) + v[2])),
         Parser("ACPC version", texts(lambda r: f"VERSION:2.0.{number(r)}"),

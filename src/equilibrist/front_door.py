@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from equilibrist.bots.open import open_strategy
 from equilibrist.bots.train import TrainedBot, TrainingOptions
@@ -19,13 +19,13 @@ from equilibrist.cards.card import parse_cards
 from equilibrist.cards.equity import Equity
 from equilibrist.cards.equity import equity as card_equity
 from equilibrist.display.grid import grid_text
+from equilibrist.display.notebook import curve_svg, data_frame, grid_html, table_html
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.real_game import run as responding
 from equilibrist.evaluation.real_game.response import is_holdem
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import GameRules
-from equilibrist.models.exact import exact_game
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.spot import Spot
 from equilibrist.play.match import Match, play_match
@@ -33,35 +33,93 @@ from equilibrist.players.catalog import make_player
 from equilibrist.players.own_player import as_player
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.methods import get_method
+from equilibrist.solving.problem import Problem
 from equilibrist.solving.solution_run import Store
-from equilibrist.solving.solve import Run
+from equilibrist.solving.solve import Run, check_budget
 from equilibrist.solving.solve import solve as run_solver
 from equilibrist.solving.solver import Solver
-from equilibrist.solving.spot_run import SolvedSpot
+from equilibrist.solving.spot_run import USUAL_TARGET, SolvedSpot, solve_spot, spot_goal
 from equilibrist.solving.spot_run import solver as spot_solver
 from equilibrist.storage.threads import most_threads
 from equilibrist.strategies.behaviour_table import BehaviourTable, behaviour_table
 from equilibrist.strategies.description import GameDescription
-from equilibrist.strategies.evaluation import Evaluation
+from equilibrist.strategies.evaluation import Evaluation, PotShares
 from equilibrist.strategies.spot_report import Answers, NodeReport
 
 if TYPE_CHECKING:
     from equilibrist.players.player import Player
 
+_T = TypeVar("_T")
 _GAME_MENU = BetMenu()  # all actions of the rules
-_SPOT_TARGET = "0.3%"  # of the pot; what solvers of spots usually stop at
+_USUAL_CHIPS = 1e-3  # target exploitability of games in chips
+
+
+def _as(kind: type[_T], found: Any) -> _T:
+    """Return a result of a lower layer as its subclass here, which notebooks can display."""
+    return kind(**{field.name: getattr(found, field.name) for field in fields(found)})
+
+
+@dataclass(frozen=True, repr=False)
+class EquityResult(Equity):
+    """The equity of one side against another, with a table for notebooks."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per result: win, tie and loss, with its count and its share of all."""
+        counts = {"win": self.wins, "tie": self.ties, "loss": self.losses}
+        return [
+            {"result": name, "count": count, "share": count / self.total}
+            for name, count in counts.items()
+        ]
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas data frame; needs pandas."""
+        return data_frame(self.rows())
+
+    def __repr__(self) -> str:
+        error = "" if self.standard_error is None else f" ± {100 * self.standard_error:.2g}"
+        return (
+            f"<equity {100 * self.equity:.4g}{error} %: {self.wins:,.15g} wins, "
+            f"{self.ties:,.15g} ties, {self.losses:,.15g} losses, "
+            f"{'exact' if self.exact else 'sampled'}>"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (row["result"], f"{row['count']:,.15g}", f"{100 * row['share']:.2f} %")
+            for row in self.rows()
+        ]
+        kind = "exact" if self.exact else "sampled"
+        caption = f"equity {100 * self.equity:.2f} %, {kind}"
+        return table_html(("result", "count", "share"), rows, caption)
 
 
 def equity(
     first: str, second: str = "random", board: str = "", dead: str = "", **options: Any
-) -> Equity:
+) -> EquityResult:
     """Return the equity of a hand or range against another one, exact by default.
 
     Example:
         >>> equity("AhKh", "QsQd", board="2h7h9c")
-        Equity(equity=0.5414..., wins=536, ties=0, losses=454, total=990, exact=True, ...)
+        <equity 54.14 %: 536 wins, 0 ties, 454 losses, exact>
     """
-    return card_equity(first, second, parse_cards(board), parse_cards(dead), **options)
+    found = card_equity(first, second, parse_cards(board), parse_cards(dead), **options)
+    return _as(EquityResult, found)
+
+
+def _curve_rows(run: Run) -> list[dict[str, Any]]:
+    """Return one row per evaluation of a run."""
+    labels = ("seconds", "exploitability", "best_response_0", "best_response_1", "value")
+    return [
+        {"iteration": int(iteration), **dict(zip(labels, numbers, strict=True))}
+        for iteration, *numbers in run.trace_array().tolist()
+    ]
+
+
+def _run_html(title: str, run: Run, rows: Sequence[tuple[str, str]]) -> str:
+    """Return a run as a small table and the curve of its exploitability."""
+    points = [(float(row.iteration), row.evaluation.exploitability) for row in run.trace]
+    unit = run.evaluation.unit
+    return table_html((), rows, title) + curve_svg(points, "iterations", f"exploitability, {unit}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,6 +158,14 @@ class SolvedGame:
             (row.iteration, row.seconds, row.evaluation.exploitability) for row in self.run.trace
         ]
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per evaluation: its iteration, seconds, exploitability and value."""
+        return _curve_rows(self.run)
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas data frame; needs pandas."""
+        return data_frame(self.rows())
+
     @functools.cached_property
     def plans(self) -> tuple[Floats, Floats]:
         """Return the realization plans of both players."""
@@ -131,21 +197,32 @@ class SolvedGame:
             f"exploitability {self.exploitability:.3g} after {self.iterations:,} iterations>"
         )
 
+    def _repr_html_(self) -> str:
+        rows = [
+            ("value", f"{self.value:.6g} {self.unit}"),
+            ("exploitability", f"{self.exploitability:.6g} {self.unit}"),
+            ("iterations", f"{self.iterations:,}"),
+            ("outcome", self.run.outcome.value),
+        ]
+        return _run_html(f"{self.game.name} by {self.solver.name}", self.run, rows)
+
 
 def solve(
     game: str | Path | GameRules,
     *,
     method: str = "cfr+",
-    to: float | None = None,
+    to: str | float | None = None,
     iterations: int | None = None,
     seconds: float | None = None,
     menu: BetMenu = _GAME_MENU,
     seed: int = 0,
+    force: bool = False,
 ) -> SolvedGame:
-    """Solve a game exactly, to an exploitability `to` in its unit, or for iterations or seconds.
+    """Solve a game exactly: to an exploitability `to`, or for iterations or seconds.
 
-    `game` is a name of the catalogue, a file with a game definition, or rules. Without any limit
-    the target is a thousandth of the unit.
+    `game` is a name of the catalogue, a file with a game definition, or rules. `to` is text such as
+    "5mbb" or "0.01chips", or a number of chips; without any limit it is a thousandth of a chip.
+    A game that does not fit into memory is refused, except with `force`.
 
     Example:
         >>> kuhn = solve("kuhn", to=1e-4)
@@ -155,10 +232,18 @@ def solve(
         ('f', 'c')
     """
     rules = game if isinstance(game, GameRules) else load_game(game)
-    model, solver = exact_game(rules, menu), get_method(method)
+    problem, solver = Problem.exact(rules, menu), get_method(method)
     if to is None and iterations is None and seconds is None:
-        to = 1e-3
-    run = run_solver(model, solver, target=to, iterations=iterations, seconds=seconds, seed=seed)
+        to = _USUAL_CHIPS
+    goal = problem.goal(to)
+    target = None if goal is None else goal.chips
+    check_budget(iterations, target, seconds)
+    if not force:
+        problem.forecast(methods=[method]).check(problem.name)
+    model, _ = problem.build()
+    run = run_solver(
+        model, solver, target=target, iterations=iterations, seconds=seconds, seed=seed
+    )
     return SolvedGame(model, solver, run, seed)
 
 
@@ -198,16 +283,14 @@ class SpotNode:
 
     def to_pandas(self) -> Any:
         """Return the rows as a pandas data frame; needs pandas."""
-        import pandas
-
-        return pandas.DataFrame(self.rows())
+        return data_frame(self.rows())
 
     def __repr__(self) -> str:
         often = ", ".join(f"{name} {100 * p:.1f} %" for name, p in self.frequencies.items())
         return f"<{self.report.board} {self.report.node or 'first decision'}: {often}>"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{self.grid()}</pre>"
+        return grid_html(self.report)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -219,8 +302,13 @@ class SpotSolution:
 
     @property
     def evaluation(self) -> Evaluation:
-        """Return the value and both best responses, in chips."""
+        """Return the value and both best responses in chips, net of both halves of the pot."""
         return self.solved.run.evaluation
+
+    @property
+    def shares(self) -> PotShares:
+        """Return what each seat expects of the pot, in chips; both values sum to the pot."""
+        return self.solved.shares
 
     @property
     def exploitability(self) -> float:
@@ -230,7 +318,15 @@ class SpotSolution:
     @property
     def percent_of_pot(self) -> float:
         """Return the exploitability in per cent of the pot at the beginning."""
-        return 100 * self.exploitability / self.solved.spot.pot
+        return self.shares.percent_of_pot
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per evaluation; values are net of both halves of the pot, in chips."""
+        return _curve_rows(self.solved.run)
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas data frame; needs pandas."""
+        return data_frame(self.rows())
 
     def at(self, node: str = "", runout: str = "") -> SpotNode:
         """Return a decision by the betting since the board, and the cards dealt since."""
@@ -248,6 +344,18 @@ class SpotSolution:
             f"{iterations:,} iterations>"
         )
 
+    def _repr_html_(self) -> str:
+        spot, (first, second) = self.solved.spot, self.shares.values
+        rows = [
+            ("exploitability", f"{self.exploitability:.4g} chips"),
+            ("of the pot", f"{self.percent_of_pot:.3g} %"),
+            ("out of position expects", f"{first:.4g} of {spot.pot} chips"),
+            ("in position expects", f"{second:.4g} of {spot.pot} chips"),
+            ("iterations", f"{int(self.solved.run.state['iteration']):,}"),
+        ]
+        first_node = grid_html(self.at().report)
+        return _run_html(f"spot on {spot.board}", self.solved.run, rows) + first_node
+
 
 @dataclass(frozen=True, repr=False)
 class SpotProblem:
@@ -264,15 +372,15 @@ class SpotProblem:
         method: str = "cfr+",
         bits: int = 32,
     ) -> SpotSolution:
-        """Solve to an exploitability in chips, or in per cent of the pot as text such as "0.3%"."""
+        """Solve to an exploitability: "0.3%" of the pot (default), "0.5chips", or chips."""
         if to is None and iterations is None and seconds is None:
-            to = _SPOT_TARGET
-        target = None if to is None else _chips(to, self.spot.pot)
+            to = USUAL_TARGET
+        goal = spot_goal(self.spot, to)
         by, built = spot_solver(method, bits), self.spot.build()
-        run = run_solver(
-            built.game, by, target=target, iterations=iterations, seconds=seconds, every=20
+        target = None if goal is None else goal.chips
+        solved = solve_spot(
+            self.spot, by, built, target=target, iterations=iterations, seconds=seconds
         )
-        solved = SolvedSpot(self.spot, by, run, built)
         return SpotSolution(solved, solved.answers())
 
     def __repr__(self) -> str:
@@ -301,21 +409,6 @@ def spot(
         board, oop, ip, pot=pot, stack=stack, bets=bets, raises=raises, locks=tuple(locks)
     )
     return SpotProblem(found)
-
-
-def _chips(to: str | float, pot: int) -> float:
-    """Return a target in chips from chips or from per cent of the pot."""
-    text = str(to).strip()
-    try:
-        number = float(text.removesuffix("%"))
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise InvalidValueError(
-            f"a target is a number of chips, or per cent of the pot such as '0.3%', not {to!r}",
-            value=to,
-        )
-    return number * pot / 100 if text.endswith("%") else number
 
 
 def train(bot: str, folder: str | Path | None = None, **options: Any) -> TrainedBot:
@@ -366,6 +459,50 @@ def _own_exploitability(strategy: str | TrainedBot | SolvedGame) -> float:
     )
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class PlayedMatch(Match):
+    """The result of a match, with a table for notebooks."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per hand: run (1: seats exchanged), deal, chips of the first player."""
+        return [
+            {"run": run, "deal": deal, "chips": chips}
+            for run, won in enumerate(self.chips.tolist())
+            for deal, chips in enumerate(won)
+        ]
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas data frame; needs pandas."""
+        return data_frame(self.rows())
+
+    def _results(self) -> list[tuple[str, str]]:
+        """Return the result in words: label and text."""
+        first, second = self.names
+        rows = [
+            ("players", f"{first} against {second}"),
+            ("game", self.rules.name),
+            ("hands", f"{self.num_hands:,}"),
+        ]
+        if self.chips.shape[1] < 2:  # an interval needs two deals
+            return [*rows, ("chips", f"{int(self.chips.sum()):+,}")]
+        found = self.statistics()
+        low, high = found.estimate.ci95
+        return [
+            *rows,
+            ("win rate", f"{found.win_rate:.6g} {found.unit}"),
+            ("95 % interval", f"{low:.6g} to {high:.6g} {found.unit}"),
+            ("verdict", found.verdict),
+        ]
+
+    def __repr__(self) -> str:
+        rows = dict(self._results())
+        won = rows.get("win rate") or f"{rows['chips']} chips"
+        return f"<{rows['players']}: {won} in {rows['hands']} hands of {rows['game']}>"
+
+    def _repr_html_(self) -> str:
+        return table_html((), self._results(), "match")
+
+
 def match(
     first: str | Player | TrainedBot,
     second: str | Player | TrainedBot,
@@ -374,7 +511,7 @@ def match(
     duplicate: bool = False,
     game: str | GameRules = "holdem-limit",
     seed: int = 0,
-) -> Match:
+) -> PlayedMatch:
     """Play a match; a player is a name, a trained bot, or an object with a method `act(view)`.
 
     Example:
@@ -384,7 +521,8 @@ def match(
     """
     rules = game if isinstance(game, GameRules) else get_game(game)
     pair = _player(first, rules), _player(second, rules)
-    return play_match(rules, pair, hands, seed=seed, duplicate=duplicate, runner="auto")
+    found = play_match(rules, pair, hands, seed=seed, duplicate=duplicate, runner="auto")
+    return _as(PlayedMatch, found)
 
 
 def _player(given: str | Player | TrainedBot, rules: GameRules) -> Player:

@@ -81,8 +81,9 @@ def test_training_goes_on_where_it_was(bots, answer):
     further = answer("train", "tiny", "--to", 0.1)
     assert further["iterations"] > whole["iterations"]
     shutil.rmtree(bots)
-    once = answer("train", "tiny", "--to", 0.1)
+    once = answer("train", "tiny", "--to", "0.001chips")  # 0.1 mbb/g: the big blind is 10 chips
     assert once["best_response"] == further["best_response"]
+    assert once["to"] == further["to"] == "0.1mbb"
 
 
 def test_the_range_of_skill_goes_on_to_a_new_target(bots, answer):
@@ -319,6 +320,7 @@ def test_a_folder_that_cannot_be_is_named(bots, run, tmp_path):
         (("train", "ectomnyx"), "did you mean ectomynx"),
         (("train", "smallbot", "--hands", "3"), "smallbot is solved to a target: use --to"),
         (("train", "smallbot", "--to", "0"), "target must be above zero"),
+        (("train", "smallbot", "--to", "1%"), "smallbot starts without a pot of which 1% could be"),
         (("train", "smallbot", "--seconds", "-1"), "seconds must be above zero"),
         (("reproduce", "range-of-skill"), "run `equilibrist train smallbot`"),
         (("reproduce", "rang-of-skill"), "choose one of psopti, gs3, range-of-skill"),

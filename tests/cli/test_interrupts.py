@@ -70,7 +70,7 @@ def test_a_solve_ends_after_its_iteration_and_goes_on(run, answer, tmp_path, mon
 
 def test_a_solve_stopped_while_it_prepares_writes_nothing(run, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    with pressed(monkeypatch, "equilibrist.cli.runs.exact_game", 1):
+    with pressed(monkeypatch, "equilibrist.solving.problem.exact_game", 1):
         found = run("solve", "leduc", "--out", out)
     assert found.returncode == 130
     assert "stopping after this preparation" in found.stderr
@@ -94,7 +94,7 @@ def owners(monkeypatch, place, folder):
 
 
 def test_a_folder_is_owned_before_the_game_is_built(answer, tmp_path, monkeypatch):
-    seen = owners(monkeypatch, "equilibrist.cli.runs.exact_game", tmp_path / "out")
+    seen = owners(monkeypatch, "equilibrist.solving.problem.exact_game", tmp_path / "out")
     answer("solve", "kuhn", "--iterations", 10, "--out", tmp_path / "out")
     assert seen == [True]
 

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from equilibrist.cli import progress
 from equilibrist.cli.progress import Lines, RunLimits, details, iterations_to, line, standing
+from equilibrist.games.catalog import get_game
 from equilibrist.solving.solve import Row, Run
+from equilibrist.solving.target import Target
 from equilibrist.strategies.evaluation import Evaluation
 
 TARGET = RunLimits(target=1 / 400)
@@ -122,14 +124,23 @@ def test_a_line_has_units_and_both_best_responses():
 
 def test_the_panel_says_what_is_known():
     now = standing(make_run([20, 50, 100], iteration=120), RunLimits(150, 0.001))
-    assert details(now, RunLimits(150, 0.001), elapsed=130.0, memory=3 * 2**30) == [
+    goal = Target.parse("0.1mbb").of_game("limit", get_game("holdem-limit"))
+    limits = RunLimits(150, goal.chips)
+    assert details(now, limits, elapsed=130.0, memory=3 * 2**30, goal=goal) == [
         ("iteration", "120 of 150"),
-        ("exploitability", "1.000e-02 chips at 100, target 0.001"),
+        ("exploitability", "1.000e-02 chips at 100"),
+        ("target", "0.001 chips (0.1 mbb/g)"),
         ("best responses", "-0.09 and 0.11 chips"),
         ("speed", "1.0 iterations/s"),
         ("time", "2 min 10 s, about 30.0 s left"),
         ("memory", "3.0 GiB"),
     ]
+
+
+def test_lines_begin_with_the_target_and_its_unit(capsys):
+    goal = Target.parse("0.3%").of_game("a spot", None, pot=200)
+    Lines(200, goal).begin("dcfr", RunLimits(target=goal.chips))
+    assert capsys.readouterr().err == "dcfr: target 0.6 chips (0.3 % of the pot)\n"
 
 
 def test_before_the_first_evaluation_the_panel_says_so():

@@ -6,11 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from equilibrist.games.catalog import get_game
+from equilibrist.games.rules import rules_text
 from equilibrist.solving.cfr import CFR
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.strategies.solution import Solution
@@ -82,6 +85,25 @@ def test_a_long_list_is_cut_in_the_middle_and_whole_in_json(answer, run):
     assert max(map(len, text.splitlines()[1:-1])) <= 80
 
 
+def test_a_target_may_have_a_unit_which_is_printed(answer, run, tmp_path):
+    rules = replace(get_game("kuhn"), name="blinds", blinds=(2, 1), raise_sizes=(2,))
+    path = tmp_path / "blinds.game"
+    path.write_text(rules_text(rules))
+    data = answer("solve", path, "--to", "5mbb")
+    assert data["mbb/g"] <= 5
+    assert (data["target"], data["to"]) == (0.01, "5mbb")
+    same = answer("solve", path, "--to", "0.01")
+    assert same["iterations"] == data["iterations"]
+    assert (same["target"], same["to"]) == (0.01, "0.01chips")
+    shown = run("solve", path, "--to", "5mbb")
+    assert "cfr+: target 0.01 chips (5 mbb/g)\n" in shown.stderr
+    assert shown.stdout.endswith("the target is reached; target 0.01 chips (5 mbb/g)\n")
+    without = answer("solve", "kuhn", "--iterations", "3")
+    assert (without["target"], without["to"]) == (None, None)
+    text = run("compare", path, "--methods", "cfr+", "--to", "0.2 chips").stdout
+    assert text.splitlines()[0].endswith("information sets, target 0.2 chips")
+
+
 def test_methods_are_compared_and_drawn(answer, tmp_path):
     picture = tmp_path / "kuhn.png"
     data = answer(
@@ -111,6 +133,9 @@ BAD = [
     (("solve", "kuhn", "--plot", "no-such-folder/plot.png"), "folder does not exist"),
     (("solve", "kuhn", "--to", "0"), "target must be above zero"),
     (("solve", "kuhn", "--to", "inf", "--method", "range-of-skill"), "target must be above zero"),
+    (("solve", "kuhn", "--to", "5 mb"), "a number with a unit, such as 5mbb, 0.3% of the pot"),
+    (("solve", "kuhn", "--to", "5mbb"), "kuhn has no big blind in which 5mbb could be counted"),
+    (("compare", "leduc", "--to", "1%"), "leduc starts without a pot of which 1% could be a share"),
     (("solve", "kuhn", "--dtype", "float16"), "float32 or float64"),
     (("solve", "kuhn", "--symmetry", "colours"), "cards, suits, ranks"),
     (("solve", "kuhn", "--resume"), "--resume needs --out"),

@@ -43,13 +43,14 @@ def turn(tmp_path):
     ]  # fmt: skip
 
 
-def test_a_spot_is_solved_to_a_share_of_the_pot_and_opened_again(answer, turn, tmp_path):
+def test_a_spot_is_solved_to_a_share_of_the_pot_and_opened_again(answer, run, turn, tmp_path):
     out = tmp_path / "solved"
     solved = answer("spot", *turn, "--to", "0.3%", "--out", out)
     assert solved["unit"] == "chips"
     assert solved["exploitability"] <= 0.003 * 40
     assert solved["percent_of_pot"] == pytest.approx(100 * solved["exploitability"] / 40)
     assert solved["outcome"] == "target_reached"
+    assert (solved["target"], solved["to"]) == (0.12, "0.3%")
     assert 0 < solved["value"] < 40
     assert "checked" not in solved
     opened = answer("spot", out)
@@ -62,7 +63,23 @@ def test_a_spot_is_solved_to_a_share_of_the_pot_and_opened_again(answer, turn, t
     assert opened["node"]["value"] == pytest.approx(solved["value"], abs=1e-3)
     proved = answer("exploit", out)
     assert proved["matches"]
-    assert proved["exploitability"] == pytest.approx(solved["exploitability"])
+    for name in ("value", "values", "best_response", "net_value", "exploitability", "pot",
+                 "percent_of_pot", "accounting"):  # fmt: skip
+        assert proved[name] == pytest.approx(solved[name]), name
+    # Each seat's share of the pot: both sum to it; a best response gains on it.
+    assert sum(proved["values"]) == pytest.approx(40)
+    assert proved["value"] == proved["values"][0] == pytest.approx(20 + proved["net_value"])
+    gains = [
+        best - own for best, own in zip(proved["best_response"], proved["values"], strict=True)
+    ]
+    assert min(gains) >= -1e-6
+    assert sum(gains) == pytest.approx(proved["nash_conv"])
+    assert sum(proved["net_best_response"]) == pytest.approx(proved["nash_conv"])
+    for command in ("spot", "exploit"):
+        text = run(command, out).stdout
+        first, second = proved["values"]
+        assert f"out of position expects {first:.4g}, in position {second:.4g} of 40 chips" in text
+        assert "(each seat's share of the pot, net of its later bets)" in text
 
 
 def test_a_large_spot_says_that_only_what_was_read_was_checked(
@@ -170,7 +187,8 @@ def mtime(folder):
         ({"--bets": "50"}, "is not a bet size"),
         ({"--pot": "0"}, "--pot is missing"),
         ({"--pot": "41"}, "a positive even number of chips"),
-        ({"--to": "soon"}, "percentage of the pot, such as 0.3%"),
+        ({"--to": "soon"}, "a number with a unit, such as 5mbb, 0.3% of the pot"),
+        ({"--to": "5mbb"}, "the spot on AsKsQhTh has no big blind in which 5mbb could be counted"),
         ({"--bits": "8"}, "bits must be 16 or 32"),
         ({"--method": "lp"}, "cfr+, dcfr, cfr"),
         ({"--lock": "c: f=1"}, "not one of the actions"),

@@ -36,6 +36,7 @@ from equilibrist.models import endings
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.solve import Outcome, Run, check_budget
 from equilibrist.solving.solver import Solver
+from equilibrist.solving.target import MBB, Target
 from equilibrist.storage.artefact import check_target
 from equilibrist.storage.ownership import owned
 from equilibrist.storage.threads import most_threads
@@ -46,7 +47,7 @@ from equilibrist.strategies import quantized, solution
 class TrainingOptions:
     """Options of a training; None stands for the bot's own setting."""
 
-    target: float | None = None  # exploitability in mbb/g at which solving ends
+    target: str | float | None = None  # exploitability: "5mbb", "0.05chips", or a number of mbb/g
     seconds: float | None = None  # maximum time of solving, for each model
     seed: int = 0
     threads: int | None = None
@@ -153,8 +154,17 @@ def train(
     bot = get_bot(name)
     _refuse(name, options, _CYCLE_FIELDS, "is solved to a target")
     if options.target is not None:
-        bot = replace(bot, target=options.target)
+        bot = replace(bot, target=_mbb(bot, options.target))
     return _train_buckets(bot, folder or bot.folder, options, report)
+
+
+def _mbb(bot: Bot, to: str | float) -> float:
+    """Return the target of a bot in mbb/g, in which bots state theirs."""
+    target = Target.parse(to, bare=MBB)
+    if target.unit == MBB:
+        return target.number
+    rules = load_game(bot.game)
+    return target.of_game(bot.name, rules).chips * 1000 / rules.big_blind
 
 
 def _refuse(name: str, options: TrainingOptions, fields: tuple[str, ...], why: str) -> None:

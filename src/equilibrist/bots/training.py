@@ -34,6 +34,7 @@ from equilibrist.solving.methods import get_method
 from equilibrist.solving.solution_run import Store
 from equilibrist.solving.solve import Run, solve
 from equilibrist.solving.solver import DependsOnTarget, Solver
+from equilibrist.solving.target import MBB, Goal, Target
 from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.checkpoint import check_same_run
 from equilibrist.storage.manifest import MANIFEST
@@ -278,8 +279,13 @@ def open_or_start(
 
 def target_chips(bot: Bot, game: SequenceGame) -> float:
     """Return the target exploitability of a bot in chips."""
+    return goal(bot, game).chips
+
+
+def goal(bot: Bot, game: SequenceGame) -> Goal:
+    """Return the target of a bot: in mbb/g, and in chips of its game."""
     assert game.rules is not None
-    return bot.target * game.rules.big_blind / 1000
+    return Goal(Target(bot.target, MBB), bot.target * game.rules.big_blind / 1000)
 
 
 def run(

@@ -30,7 +30,8 @@ def train(
         Path | None, typer.Option(help="Folder of the bot; default: bots/ and its name.")
     ] = None,
     to: Annotated[
-        float | None, typer.Option(help="Target exploitability in mbb/g; default: the bot's.")
+        str | None,
+        typer.Option(help="Target exploitability: 5mbb, 0.05chips, or mbb/g; default: the bot's."),
     ] = None,
     seconds: Annotated[
         float | None, typer.Option(help="Maximum solving time in seconds, for each model.")
@@ -112,13 +113,16 @@ def _how_to_resume(stopped: Stopped, report: TerminalReport, folder: Path) -> st
 
 def _trained_result(trained: TrainedBot) -> tuple[dict[str, Any], str]:
     """Return the result of a training as JSON and as text."""
+    from equilibrist.bots import training
     from equilibrist.bots.registry import GluedBot
     from equilibrist.cli import runs
 
     bot = trained.bot
     data: dict[str, Any] = {"bot": bot.name, "boards": bot.boards}
-    results = [runs.result(m.game, m.solver, m.run, m.folder) for m in trained.models]
-    words = [runs.result_text(m.game, m.solver, m.run) for m in trained.models]
+    goals = [training.goal(bot, m.game) for m in trained.models]
+    pairs = list(zip(trained.models, goals, strict=True))
+    results = [runs.result(m.game, m.solver, m.run, m.folder, goal) for m, goal in pairs]
+    words = [runs.result_text(m.game, m.solver, m.run, goal) for m, goal in pairs]
     if isinstance(bot, GluedBot):
         names = [model.name for model in trained.models]
         data["models"] = [{"model": n} | r for n, r in zip(names, results, strict=True)]

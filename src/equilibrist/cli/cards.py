@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +19,12 @@ from equilibrist.cli.options import (
     prepare_kernels,
     table,
 )
+
+if TYPE_CHECKING:
+    from equilibrist.cards.card import Card
+    from equilibrist.cards.equity import Equity
+    from equilibrist.cards.isomorphism import DealIndexer
+    from equilibrist.cards.range import Range
 
 # Kernels that the commands compile on their first run.
 EQUITY_KERNELS = ("equity.showdown_boards", "equity.canonical_boards")
@@ -50,18 +58,9 @@ def equity(
     """
     from equilibrist.cards import equity as library
     from equilibrist.cards.card import cards_name, parse_cards
-    from equilibrist.cards.range import Range, parse_range
     from equilibrist.cli.discards import check_before_flop, print_discard_equity
-    from equilibrist.errors import InvalidValueError
 
-    if len(hands) != (1 if random else 2):
-        wanted = "one hand or range with --random" if random else "two hands or ranges"
-        raise InvalidValueError(
-            f"equity needs {wanted}, such as AhKh QsQd or AhKh --random, not {len(hands)}",
-            value=hands,
-        )
-    first = parse_range(hands[0])
-    second = Range.random() if random else parse_range(hands[1])
+    first, second = _two_ranges(hands, random)
     if discards:
         check_before_flop(board, dead)
         print_discard_equity(first, second, samples, threads, seed=seed, as_json=json)
@@ -69,17 +68,11 @@ def equity(
     board_cards, dead_cards = parse_cards(board), parse_cards(dead)
     kernels = EQUITY_KERNELS if method == "exact" else EQUITY_KERNELS[:1]
     prepare_kernels(threads, *kernels)
-    start = time.perf_counter()
+    start, watch = time.perf_counter(), Remaining("equity")
     result = library.equity(
-        first,
-        second,
-        board_cards,
-        dead_cards,
-        method=method,
-        samples=samples,
-        seed=seed,
-        progress=Remaining("equity"),
-    )
+        first, second, board_cards, dead_cards,
+        method=method, samples=samples, seed=seed, progress=watch,
+    )  # fmt: skip
     seconds = time.perf_counter() - start
     known = (*board_cards, *dead_cards)  # hands with one of these cards cannot be held
     data = {
@@ -89,29 +82,42 @@ def equity(
         "second_combos": second.without(known).num_combos,
         "board": cards_name(board_cards),
         "dead": cards_name(dead_cards),
-        "equity": result.equity,
-        "wins": result.wins,
-        "ties": result.ties,
-        "losses": result.losses,
-        "total": result.total,
-        "exact": result.exact,
-        "standard_error": result.standard_error,
+        **asdict(result),
         "seed": None if result.exact else seed,
         "seconds": round(seconds, 3),
     }
+    sides = first.describe(known), second.describe(known)
+    emit(data, _equity_text(sides, result, cards_name(board_cards)), as_json=json)
+
+
+def _two_ranges(hands: list[str], random: bool) -> tuple[Range, Range]:
+    """Return both sides of an equity; with `random` the second one holds any hand."""
+    from equilibrist.cards.range import Range, parse_range
+    from equilibrist.errors import InvalidValueError
+
+    if len(hands) != (1 if random else 2):
+        wanted = "one hand or range with --random" if random else "two hands or ranges"
+        raise InvalidValueError(
+            f"equity needs {wanted}, such as AhKh QsQd or AhKh --random, not {len(hands)}",
+            value=hands,
+        )
+    return parse_range(hands[0]), Range.random() if random else parse_range(hands[1])
+
+
+def _equity_text(sides: tuple[str, str], result: Equity, board: str) -> str:
+    """Return an equity as text: both sides, the results, and how they were found."""
     how = "exact" if result.exact else f"Monte Carlo, standard error {result.standard_error:.2%}"
     shares = (result.wins / result.total, result.ties / result.total, result.losses / result.total)
-    lines = [
-        table(
-            [
-                ("first", first.describe(known), f"{result.equity:.4%}"),
-                ("second", second.describe(known), f"{1 - result.equity:.4%}"),
-            ]
-        ),
-        "win {:.4%}, tie {:.4%}, loss {:.4%}".format(*shares),
-        f"{how}: {result.total:,} deals" + (f" on {cards_name(board_cards)}" if board else ""),
+    rows = [
+        ("first", sides[0], f"{result.equity:.4%}"),
+        ("second", sides[1], f"{1 - result.equity:.4%}"),
     ]
-    emit(data, "\n".join(lines), as_json=json)
+    lines = [
+        table(rows),
+        "win {:.4%}, tie {:.4%}, loss {:.4%}".format(*shares),
+        f"{how}: {result.total:,} deals" + (f" on {board}" if board else ""),
+    ]
+    return "\n".join(lines)
 
 
 def rank(
@@ -163,28 +169,40 @@ def index(
     Examples: equilibrist index AhKh2c7d9h · equilibrist index --pattern 2,3,1,1 ·
     equilibrist index --pattern 2,3 --at 1238851
     """
-    from equilibrist.cards.card import Deck, cards_name, parse_cards
+    from equilibrist.cards.card import Deck, parse_cards
     from equilibrist.cards.isomorphism import DealIndexer
     from equilibrist.errors import InvalidValueError
 
     if cards and at is not None:
         raise InvalidValueError("give cards or --at INDEX, not both", value=at)
     indexer = DealIndexer(_parse_pattern(pattern), Deck(ranks, suits))
-    data: dict[str, object] = {"pattern": list(indexer.rounds), "size": indexer.size}
     if not cards and at is None:
-        data |= {"sizes": list(indexer.sizes), "raw_sizes": list(indexer.raw_sizes)}
-        rows = [
-            (",".join(map(str, indexer.rounds[: r + 1])), raw, size)
-            for r, (raw, size) in enumerate(zip(indexer.raw_sizes, indexer.sizes, strict=True))
-        ]
-        emit(data, table(rows, header=("rounds", "deals", "up to suits")), as_json=json)
-        return
-    prepare_kernels(threads, *INDEX_KERNELS)
-    deal = parse_cards(" ".join(cards or [])) if at is None else indexer.unindex(at)
+        data, text = _index_sizes(indexer)
+    else:
+        prepare_kernels(threads, *INDEX_KERNELS)
+        deal = parse_cards(" ".join(cards or [])) if at is None else indexer.unindex(at)
+        data, text = _index_of(indexer, deal)
+    emit({"pattern": list(indexer.rounds), "size": indexer.size, **data}, text, as_json=json)
+
+
+def _index_sizes(indexer: DealIndexer) -> tuple[dict[str, object], str]:
+    """Return the number of deals of each round, and of those that differ by more than suits."""
+    rows = [
+        (",".join(map(str, indexer.rounds[: r + 1])), raw, size)
+        for r, (raw, size) in enumerate(zip(indexer.raw_sizes, indexer.sizes, strict=True))
+    ]
+    data: dict[str, object] = {"sizes": list(indexer.sizes), "raw_sizes": list(indexer.raw_sizes)}
+    return data, table(rows, header=("rounds", "deals", "up to suits"))
+
+
+def _index_of(indexer: DealIndexer, deal: Sequence[Card]) -> tuple[dict[str, object], str]:
+    """Return the index of a deal, and the deal that stands for all that differ by suits only."""
+    from equilibrist.cards.card import cards_name
+
     indices = indexer.indices(deal)
     last = len(indices) - 1
     canonical = indexer.unindex(indices[-1], last)
-    data |= {
+    data: dict[str, object] = {
         "round": last + 1,
         "round_size": indexer.sizes[last],
         "cards": cards_name(deal),
@@ -197,7 +215,7 @@ def index(
         f"{cards_name(deal)} is {indices[-1]:,} of 0 … {indexer.sizes[last] - 1:,}, "
         f"equivalent to {cards_name(canonical)}, {data['multiplicity']} deals in total"
     )
-    emit(data, text, as_json=json)
+    return data, text
 
 
 def _parse_pattern(text: str) -> tuple[int, ...]:

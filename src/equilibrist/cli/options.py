@@ -33,6 +33,11 @@ Seed: TypeAlias = Annotated[
     typer.Option(min=0, max=2**32 - 1, help="Random seed (used by sampling methods only)."),
 ]
 
+To: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="Target exploitability: 5mbb, 0.01chips, 0.3% of the pot, or chips."),
+]
+
 GivenSeed: TypeAlias = Annotated[
     int | None, typer.Option(min=0, max=2**32 - 1, help="Random seed; default: that of the file.")
 ]

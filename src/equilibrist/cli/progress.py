@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from equilibrist.solving.solve import Row, Run, next_evaluation
+from equilibrist.solving.target import Goal
 from equilibrist.storage.memory import gigabytes
 from equilibrist.strategies.evaluation import Evaluation
 
@@ -151,7 +152,12 @@ def line(name: str, now: Standing, pot: int | None = None) -> str:
 
 
 def details(
-    now: Standing, budget: RunLimits, elapsed: float, memory: int | None, pot: int | None = None
+    now: Standing,
+    budget: RunLimits,
+    elapsed: float,
+    memory: int | None,
+    pot: int | None = None,
+    goal: Goal | None = None,
 ) -> list[tuple[str, str]]:
     """Return progress as rows of label and text; `elapsed` in seconds, `memory` in bytes."""
     iteration = f"{now.iteration:,}"
@@ -165,11 +171,10 @@ def details(
         responses = f"{first:.4g} and {second:.4g} {found.unit}"
         if now.row.iteration != now.iteration:
             exploitability += f" at {now.row.iteration:,}"
-    if budget.target is not None:
-        exploitability += f", target {budget.target:g}"
     rows = [
         ("iteration", iteration),
         ("exploitability", exploitability),
+        ("target", "" if goal is None else str(goal)),
         ("best responses", responses),
         ("speed", speed(now.rate)),
         ("time", ", ".join(part for part in (duration(elapsed), now.left) if part)),
@@ -224,12 +229,15 @@ def memory_in_use() -> int | None:
 class Lines:
     """Prints a line on stderr after an evaluation, at most every 2 s, and at least every minute."""
 
-    def __init__(self, pot: int | None = None) -> None:
+    def __init__(self, pot: int | None = None, goal: Goal | None = None) -> None:
         self.pot = pot
+        self.goal = goal
         self.begin("", RunLimits())
 
     def begin(self, name: str, budget: RunLimits, above: str = "") -> None:
-        """Start to show the run of a method."""
+        """Start to show the run of a method: print its target, if it has one."""
+        if name and self.goal is not None:
+            print(f"{name}: target {self.goal}", file=sys.stderr, flush=True)
         self.name = name
         self.budget = budget
         self.evaluations = 0
@@ -250,8 +258,11 @@ class Lines:
 class Screen:
     """A panel about the current run, below the results of earlier runs."""
 
-    def __init__(self, game: str, hint: str, pot: int | None = None) -> None:
+    def __init__(
+        self, game: str, hint: str, pot: int | None = None, goal: Goal | None = None
+    ) -> None:
         self.pot = pot
+        self.goal = goal
         self.game = game
         self.hint = hint
         self.begin("", RunLimits())
@@ -279,7 +290,7 @@ class Screen:
         rows = [("time", f"{duration(elapsed)}, preparing")]
         if self.run is not None:
             now = standing(self.run, self.budget)
-            rows = details(now, self.budget, elapsed, memory_in_use(), self.pot)
+            rows = details(now, self.budget, elapsed, memory_in_use(), self.pot, self.goal)
         grid = Table.grid(padding=(0, 2))
         for label, text in rows:
             grid.add_row(Text(label, style="dim"), Text(text))
@@ -289,15 +300,20 @@ class Screen:
 
 
 @contextlib.contextmanager
-def shown(game: str, hint: str, *, plain: bool, pot: int | None = None) -> Iterator[Lines | Screen]:
-    """Yield a view that shows the runs passed to it: a panel on a terminal, otherwise lines."""
+def shown(
+    game: str, hint: str, *, plain: bool, pot: int | None = None, goal: Goal | None = None
+) -> Iterator[Lines | Screen]:
+    """Yield a view that shows the runs passed to it: a panel on a terminal, otherwise lines.
+
+    Exploitability is also shown in per cent of a `pot` in chips, if there is one.
+    """
     if plain or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield Lines(pot)
+        yield Lines(pot, goal)
         return
     from rich.console import Console
     from rich.live import Live
 
-    screen, console = Screen(game, hint, pot), Console(stderr=True)
+    screen, console = Screen(game, hint, pot, goal), Console(stderr=True)
     with Live(
         get_renderable=screen.render, console=console, refresh_per_second=_FRAMES, transient=True
     ):

@@ -7,34 +7,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.cli.games import _menu, parse_rounds
 from equilibrist.display.curves import draw_panels
 from equilibrist.display.picture import check_plot as check_plot
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.evaluation.statistics import unit_chips
-from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import load_game
 from equilibrist.games.rules import GameRules
-from equilibrist.models.card_states import SYMMETRIES
-from equilibrist.models.exact import check_exact, exact_game
 from equilibrist.models.game import SequenceGame
 from equilibrist.papers.cfr_plus.claims import Curve
 from equilibrist.papers.range_of_skill.solver import RangeOfSkill
 from equilibrist.solving.double_oracle import DoubleOracle
-from equilibrist.solving.forecast import SolvingForecast, bucket_forecast, forecast
+from equilibrist.solving.problem import Problem
 from equilibrist.solving.solve import Run
 from equilibrist.solving.solver import Solver
+from equilibrist.solving.target import NO_GOAL, Goal
 from equilibrist.storage.artefact import check_target
 from equilibrist.storage.manifest import MANIFEST
-from equilibrist.storage.threads import most_threads
-from equilibrist.strategies.description import (
-    BucketDescription,
-    Description,
-    GameDescription,
-)
+from equilibrist.strategies.description import BucketDescription, Description
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.solution import KIND
 
@@ -88,65 +79,58 @@ class Rounds(NamedTuple):
 ALL_ROUNDS = Rounds()
 
 
-def build(
-    name: str,
-    joint: Path | None,
-    bets: str | None,
-    raises: str | None,
-    max_raises: str | None,
-    symmetry: str | None,
-    dtype: str,
-    methods: Sequence[str],
-    force: bool,
-    rounds: Rounds = ALL_ROUNDS,
-) -> tuple[SequenceGame, Description]:
-    """Build the model of a game if its forecast fits memory; return it and its description.
+class GameOptions(NamedTuple):
+    """The options of a command that say which game is solved."""
 
-    `name` is a game, a file of rules, or, with `joint`, the folder of an abstraction.
-    """
-    if joint is not None:
-        if symmetry is not None:
+    name: str  # a game, a file of rules, or, with `joint`, the folder of an abstraction
+    joint: Path | None = None
+    bets: str | None = None
+    raises: str | None = None
+    max_raises: str | None = None
+    symmetry: str | None = None
+    rounds: Rounds = ALL_ROUNDS
+
+    def problem(self) -> Problem:
+        """Return the game that the options describe, before it is built."""
+        return self._exact() if self.joint is None else self._buckets(self.joint)
+
+    def _buckets(self, joint: Path) -> Problem:
+        if self.symmetry is not None:
             raise InvalidValueError(
-                "a game of buckets has no symmetry: leave out --symmetry", value=symmetry
+                "a game of buckets has no symmetry: leave out --symmetry", value=self.symmetry
             )
-        buckets = Abstraction.open(name)
-        menu = _menu(buckets.rules, bets, raises, max_raises)
-        found = BucketDescription.of(Path(name), joint, menu, **rounds.of(buckets.rules))
-        betting = found.betting(buckets.rules)
-        numbers = buckets.num_buckets[betting.first_round : betting.last_round + 1]
-        itemsize = np.dtype(dtype).itemsize
-        needed = bucket_forecast(betting, numbers, itemsize, most_threads(), methods)
-        _say_needed(needed, found.name, force)
-        return found.build(), found
-    if rounds != ALL_ROUNDS:
-        raise InvalidValueError(
-            "--rounds, --pot and --last-bet need a game of buckets: add --joint, or leave them out"
-        )
-    if (Path(name) / MANIFEST).exists():
-        raise InvalidValueError(
-            f"{name} holds buckets; add --joint with the folder of their joint counts", value=name
-        )
-    if symmetry is not None and symmetry not in SYMMETRIES:
-        raise InvalidValueError(
-            f"the symmetry must be one of {', '.join(SYMMETRIES)}, not {symmetry!r}",
-            value=symmetry,
-        )
-    rules = load_game(name)
-    check_exact(rules)
-    menu = _menu(rules, bets, raises, max_raises)
-    betting = BettingTree.build(rules, menu)
-    needed = forecast(rules, betting, symmetry, np.dtype(dtype).itemsize, methods)
-    _say_needed(needed, rules.name, force)
-    game = exact_game(rules, menu, symmetry=symmetry)
-    return game, GameDescription.of(game)
+        buckets = Abstraction.open(self.name)
+        menu = _menu(buckets.rules, self.bets, self.raises, self.max_raises)
+        rounds = self.rounds.of(buckets.rules)
+        found = BucketDescription.of(Path(self.name), joint, menu, **rounds)
+        return Problem.of_buckets(buckets, found)
+
+    def _exact(self) -> Problem:
+        if self.rounds != ALL_ROUNDS:
+            raise InvalidValueError(
+                "--rounds, --pot and --last-bet need a game of buckets: add --joint, or leave them "
+                "out"
+            )
+        if (Path(self.name) / MANIFEST).exists():
+            raise InvalidValueError(
+                f"{self.name} holds buckets; add --joint with the folder of their joint counts",
+                value=self.name,
+            )
+        rules = load_game(self.name)
+        menu = _menu(rules, self.bets, self.raises, self.max_raises)
+        return Problem.exact(rules, menu, self.symmetry)  # type: ignore[arg-type]
 
 
-def _say_needed(needed: SolvingForecast, name: str, force: bool) -> None:
-    """Raise `InvalidValueError` if the forecast exceeds memory; print it if it is large."""
+def build(
+    problem: Problem, dtype: str, methods: Sequence[str], *, force: bool
+) -> tuple[SequenceGame, Description]:
+    """Build a game if its forecast fits memory, or by force; print the forecast if it is large."""
+    needed = problem.forecast(dtype, methods)
     if not force:
-        needed.check(name)
+        needed.check(problem.name)
     if needed.bytes > _LARGE:
-        print(f"{name}: {needed}", file=sys.stderr)
+        print(f"{problem.name}: {needed}", file=sys.stderr)
+    return problem.build()
 
 
 def warn_precision(target: float | None, dtype: str) -> None:
@@ -180,7 +164,9 @@ def check_output(out: Path | None, resume: bool, kind: str = KIND) -> None:
         )
 
 
-def result(game: SequenceGame, solver: Solver, run: Run, out: Path | None) -> dict[str, Any]:
+def result(
+    game: SequenceGame, solver: Solver, run: Run, out: Path | None, goal: Goal | None = None
+) -> dict[str, Any]:
     """Return the result of a run as JSON."""
     found = run.evaluation
     return {
@@ -197,17 +183,23 @@ def result(game: SequenceGame, solver: Solver, run: Run, out: Path | None) -> di
         "infosets": game.num_infosets,
         "outcome": run.outcome.name.lower(),
         "out": None if out is None else str(out),
+        **(goal.data() if goal else NO_GOAL),
     }
 
 
-def result_text(game: SequenceGame, solver: Solver, run: Run) -> str:
+def result_text(game: SequenceGame, solver: Solver, run: Run, goal: Goal | None = None) -> str:
     """Return the result of a run in two sentences."""
     found = run.evaluation
     return (
         f"{game.name} by {solver.name}: value {found.value:.9g} {found.unit}, exploitability "
         f"{amount(game, found)} after {int(run.state['iteration']):,} iterations in "
-        f"{run.seconds:.2f} s; {run.outcome.value}"
+        f"{run.seconds:.2f} s; {outcome_words(run, goal)}"
     )
+
+
+def outcome_words(run: Run, goal: Goal | None) -> str:
+    """Return how a run ended, and its target if it had one."""
+    return run.outcome.value if goal is None else f"{run.outcome.value}; target {goal}"
 
 
 def mbb_per_game(rules: GameRules | None, found: Evaluation) -> dict[str, float]:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from equilibrist.cli.options import Json, Seed, Threads, emit, owning, prepare_kernels, table
+from equilibrist.cli.options import Json, Seed, Threads, To, emit, owning, prepare_kernels, table
 
 if TYPE_CHECKING:
+    from equilibrist.cli.progress import RunLimits
+    from equilibrist.models.game import SequenceGame
+    from equilibrist.solving.certificate import Proof
+    from equilibrist.solving.solve import Run
+    from equilibrist.solving.solver import Solver
+    from equilibrist.solving.target import Goal
     from equilibrist.storage.artefact import Artefact
 
 _KERNELS = ("sequence_form.gradient", "sequence_form.fold_up", "sequence_form.realize")
@@ -64,7 +71,7 @@ def solve(
         str, typer.Option(help="Method: cfr+, dcfr, pcfr+, egt, lp, … (see docs).")
     ] = "cfr+",
     iterations: Annotated[int | None, typer.Option(help="Maximum number of iterations.")] = None,
-    to: Annotated[float | None, typer.Option(help="Target exploitability.")] = None,
+    to: To = None,
     seconds: Annotated[float | None, typer.Option(help="Maximum time in seconds.")] = None,
     every: Annotated[int | None, typer.Option(help="Evaluate every N iterations.")] = None,
     joint: Joint = None,
@@ -97,59 +104,70 @@ def solve(
     Example: equilibrist solve leduc --method cfr+ --iterations 1000 --out leduc-solution
     """
     from equilibrist import stopping
-    from equilibrist.cli import runs, skill
-    from equilibrist.cli.interrupts import how_to_resume, leave
+    from equilibrist.cli import runs
     from equilibrist.cli.progress import RunLimits, shown
-    from equilibrist.display.curves import draw_traces
-    from equilibrist.papers.range_of_skill.solver import RangeOfSkill
     from equilibrist.solving.methods import get_method
     from equilibrist.solving.solution_run import Store
-    from equilibrist.solving.solve import Outcome, check_budget
+    from equilibrist.solving.solve import check_budget
     from equilibrist.solving.solve import solve as run_solver
 
     solver = get_method(method, dtype)
     if iterations is None and to is None and seconds is None:
         iterations = 1000
-    budget = RunLimits(iterations, to, seconds, every or runs.default_evaluate_every(solver))
-    check_budget(iterations, to, seconds, every)
+    parsed = runs.Rounds.parse(rounds, pot, last_bet)
+    problem = runs.GameOptions(game, joint, bets, raises, max_raises, symmetry, parsed).problem()
+    goal = problem.goal(to)
+    every = runs.default_evaluate_every(solver) if every is None else every
+    budget = RunLimits(iterations, None if goal is None else goal.chips, seconds, every)
+    check_budget(*budget)
     runs.check_output(out, resume)
     runs.check_plot(plot)
-    runs.warn_precision(to, dtype)
+    runs.warn_precision(budget.target, dtype)
     prepare_kernels(threads, *_KERNELS)
     stopping.expect("preparation")
-    model, description = runs.build(
-        game,
-        joint,
-        bets,
-        raises,
-        max_raises,
-        symmetry,
-        dtype,
-        [method],
-        force,
-        runs.Rounds.parse(rounds, pot, last_bet),
-    )
+    model, description = runs.build(problem, dtype, [method], force=force)
     stopping.check()
     store = Store(out, model, description, solver, seed, dtype)
     hint = "Ctrl-C stops" if out is None else "Ctrl-C stops and saves"
-    with shown(model.name, hint, plain=json) as view:
+    with shown(model.name, hint, plain=json, goal=goal) as view:
         earlier = store.resume() if resume else None
         view.begin(solver.name, budget)
         run = run_solver(
             model, solver, **budget._asdict(), seed=seed, run=earlier, watch=view, save=store.save
         )
+    _print_solved(model, solver, run, store.out, goal, plot=plot, as_json=json)
+
+
+def _print_solved(
+    game: SequenceGame,
+    solver: Solver,
+    run: Run,
+    out: Path | None,
+    goal: Goal | None,
+    *,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Print and draw the result of a run; leave if it was stopped."""
+    from equilibrist.cli import runs, skill
+    from equilibrist.cli.interrupts import how_to_resume, leave
+    from equilibrist.display.curves import draw_traces
+    from equilibrist.papers.range_of_skill.solver import RangeOfSkill
+    from equilibrist.solving.solve import Outcome
+
     is_stopped, done = run.outcome is Outcome.INTERRUPTED, int(run.state["iteration"])
     if is_stopped and not done:
         leave(how_to_resume(out, done))
-    data, text = runs.result(model, solver, run, out), runs.result_text(model, solver, run)
+    data = runs.result(game, solver, run, out, goal)
+    text = runs.result_text(game, solver, run, goal)
     if isinstance(solver, RangeOfSkill):
-        report = solver.report(model, run.state)
-        epsilon = solver.epsilon if to is None else to
+        report = solver.report(game, run.state)
+        epsilon = solver.epsilon if goal is None else goal.chips
         data["skill"] = skill.report_data(report, epsilon)
         text += f"\n\n{skill.report_text(report, epsilon)}"
-    emit(data, text, as_json=json)
+    emit(data, text, as_json=as_json)
     if plot is not None:
-        draw_traces({method: run.trace_array()}, model, plot)
+        draw_traces({solver.name: run.trace_array()}, game, plot)
     if is_stopped:
         leave(how_to_resume(out, done))
 
@@ -223,16 +241,29 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
         "checked": ["checksums", "schema", "certificate"],
         "seconds": round(proof.seconds, 3),
     }
+    if proof.shares is not None:
+        data |= {"pot": proof.pot, **proof.shares.data()}
     verdict = "matches" if proof.matches else "DOES NOT match"
     text = (
         f"{game.name} by {proof.method}: exploitability {runs.amount(game, found)}, "
-        f"best responses {found.best_response[0]:.6g} and "
-        f"{found.best_response[1]:.6g}, value {found.value:.9g}; this {verdict} the certificate "
-        "(all checksums match)"
+        f"{_responses_text(proof)}; this {verdict} the certificate (all checksums match)"
     )
     emit(data, "\n".join([text, *(f"- {fault}" for fault in proof.faults)]), as_json=json)
     if not proof.matches:
         raise typer.Exit(1)
+
+
+def _responses_text(proof: Proof) -> str:
+    """Return the value and the best responses; those of a spot as shares of the pot."""
+    found, shares = proof.found, proof.shares
+    if shares is None:
+        first, second = found.best_response
+        return f"best responses {first:.6g} and {second:.6g}, value {found.value:.9g}"
+    first, second = shares.best_response
+    return (
+        f"{shares.percent_of_pot:.3g} % of the pot; {shares}, with a best response {first:.6g} "
+        f"and {second:.6g}"
+    )
 
 
 def compare(
@@ -241,7 +272,7 @@ def compare(
         str, typer.Option(help="Methods, separated by commas.")
     ] = "cfr+,dcfr,egt,lp",
     seconds: Annotated[float, typer.Option(help="Maximum time in seconds per method.")] = 10.0,
-    to: Annotated[float | None, typer.Option(help="Target exploitability.")] = None,
+    to: To = None,
     joint: Joint = None,
     max_raises: MaxRaises = None,
     bets: Bets = None,
@@ -260,41 +291,66 @@ def compare(
     from equilibrist import stopping
     from equilibrist.cli import runs
     from equilibrist.cli.interrupts import leave
-    from equilibrist.cli.progress import RunLimits, shown
+    from equilibrist.cli.progress import RunLimits
     from equilibrist.display.curves import draw_traces
     from equilibrist.solving.methods import get_method
     from equilibrist.solving.solve import Outcome, check_budget
-    from equilibrist.solving.solve import solve as run_solver
 
     names = [name.strip() for name in methods.split(",")]
     solvers = [get_method(name, dtype) for name in names]
-    check_budget(target=to, seconds=seconds)
+    problem = runs.GameOptions(game, joint, bets, raises, max_raises, symmetry).problem()
+    goal = problem.goal(to)
+    limits = RunLimits(None, None if goal is None else goal.chips, seconds)
+    check_budget(*limits)
     runs.check_plot(plot)
     prepare_kernels(threads, *_KERNELS)
-    model, _ = runs.build(
-        game, joint, bets, raises, max_raises, symmetry, dtype, names, force=False
-    )
+    model, _ = runs.build(problem, dtype, names, force=False)
     stopping.check()
-    header = ("method", "iterations", "seconds", f"exploitability, {model.unit}", "value")
-    is_stopped, traces, results = False, {}, []
-    rows: list[tuple[object, ...]] = []
-    with shown(model.name, "Ctrl-C stops", plain=json) as view:
-        for solver in solvers:
-            budget = RunLimits(None, to, seconds, runs.default_evaluate_every(solver))
-            view.begin(solver.name, budget, table(rows, header=header) if rows else "")
-            run = run_solver(model, solver, **budget._asdict(), seed=seed, watch=view)
-            traces[solver.name] = run.trace_array()
-            results.append(runs.result(model, solver, run, None))
-            rows.append(runs.compare_row(solver, run))
-            is_stopped = run.outcome is Outcome.INTERRUPTED
-            if is_stopped:
-                break
-    text = f"{model.name}: {model.num_infosets:,} information sets\n{table(rows, header=header)}"
+    done = _run_all(model, solvers, limits, goal, seed, plain=json)
+    results = [runs.result(model, solver, run, None, goal) for solver, run in done]
+    text = f"{model.name}: {model.num_infosets:,} information sets"
+    text += f"{'' if goal is None else f', target {goal}'}\n{_compare_table(model, done)}"
     emit({"game": model.name, "rows": results}, text, as_json=json)
     if plot is not None:
-        draw_traces(traces, model, plot)
-    if is_stopped:
+        draw_traces({solver.name: run.trace_array() for solver, run in done}, model, plot)
+    solver, run = done[-1]
+    if run.outcome is Outcome.INTERRUPTED:
         leave(f"stopped at {solver.name}; methods after it did not run")
+
+
+def _run_all(
+    game: SequenceGame,
+    solvers: list[Solver],
+    limits: RunLimits,
+    goal: Goal | None,
+    seed: int,
+    *,
+    plain: bool,
+) -> list[tuple[Solver, Run]]:
+    """Solve a game by one method after the other, until one of the runs is stopped."""
+    from equilibrist.cli import runs
+    from equilibrist.cli.progress import shown
+    from equilibrist.solving.solve import Outcome
+    from equilibrist.solving.solve import solve as run_solver
+
+    done: list[tuple[Solver, Run]] = []
+    with shown(game.name, "Ctrl-C stops", plain=plain, goal=goal) as view:
+        for solver in solvers:
+            own = limits._replace(every=runs.default_evaluate_every(solver))
+            view.begin(solver.name, own, _compare_table(game, done) if done else "")
+            run = run_solver(game, solver, **own._asdict(), seed=seed, watch=view)
+            done.append((solver, run))
+            if run.outcome is Outcome.INTERRUPTED:
+                break
+    return done
+
+
+def _compare_table(game: SequenceGame, done: list[tuple[Solver, Run]]) -> str:
+    """Return one line per method: how far it came in how much time."""
+    from equilibrist.cli import runs
+
+    header = ("method", "iterations", "seconds", f"exploitability, {game.unit}", "value")
+    return table([runs.compare_row(solver, run) for solver, run in done], header=header)
 
 
 def verify(
@@ -367,40 +423,40 @@ def reproduce(
     """
     from equilibrist.cli import runs
     from equilibrist.cli.abstraction import reproduce_abstractions
+    from equilibrist.cli.discards import reproduce_ectomynx
     from equilibrist.cli.gs3 import reproduce_gs3
     from equilibrist.cli.psopti import reproduce_psopti
     from equilibrist.cli.range_of_skill import reproduce_range_of_skill
-    from equilibrist.cli.real_game import known_responses
     from equilibrist.errors import InvalidValueError, UnknownNameError
-    from equilibrist.papers.cfr_plus import claims
 
-    papers = ("psopti", "gs3", "range-of-skill", "cfr-plus", "ectomynx", "abstractions")
+    given: dict[str, Any] = {"quick": quick, "seed": seed, "as_json": json}
+    papers: dict[str, Callable[[], None]] = {
+        "psopti": lambda: reproduce_psopti(plot, hands, **given),
+        "gs3": lambda: reproduce_gs3(hands=hands, **given),
+        "range-of-skill": lambda: reproduce_range_of_skill(plot, hands, **given),
+        "cfr-plus": lambda: _reproduce_cfr_plus(plot, quick=quick, as_json=json),
+        "ectomynx": lambda: reproduce_ectomynx(threads, **given),
+        "abstractions": lambda: reproduce_abstractions(plot, **given),
+    }
     if paper not in papers:
         raise UnknownNameError(
             f"no paper is called {paper!r}; choose one of {', '.join(papers)}", value=paper
         )
-    for option, given, those in (("--plot", plot, _WITHOUT_PLOT), ("--hands", hands, _NO_MATCHES)):
-        if given is not None and paper in those:
+    for option, value, those in (("--plot", plot, _WITHOUT_PLOT), ("--hands", hands, _NO_MATCHES)):
+        if value is not None and paper in those:
             raise InvalidValueError(f"reproduce {paper} does not use {option}: leave it out")
     runs.check_plot(plot)
-    if paper == "ectomynx":
-        from equilibrist.cli.discards import reproduce_ectomynx
+    if paper != "ectomynx":  # which prepares kernels of its own
+        prepare_kernels(threads, *_KERNELS)
+    papers[paper]()
 
-        reproduce_ectomynx(threads, quick=quick, seed=seed, as_json=json)
-        return
-    prepare_kernels(threads, *_KERNELS)
-    if paper == "range-of-skill":
-        reproduce_range_of_skill(plot, hands, quick=quick, seed=seed, as_json=json)
-        return
-    if paper == "psopti":
-        reproduce_psopti(plot, hands, quick=quick, seed=seed, as_json=json)
-        return
-    if paper == "gs3":
-        reproduce_gs3(hands=hands, quick=quick, seed=seed, as_json=json)
-        return
-    if paper == "abstractions":
-        reproduce_abstractions(plot, quick=quick, seed=seed, as_json=json)
-        return
+
+def _reproduce_cfr_plus(plot: Path | None, *, quick: bool, as_json: bool) -> None:
+    """Print the claims of the CFR+ papers beside our numbers, and Figure S1 with our bots."""
+    from equilibrist.cli import runs
+    from equilibrist.cli.real_game import known_responses
+    from equilibrist.papers.cfr_plus import claims
+
     known = known_responses()  # first, so that an unreadable one is reported before solving
     games = {k: v for k, v in claims.GAMES.items() if not quick or k != "rhode-island"}
     rows, curves = claims.reproduce(games, lambda text: print(text, "…", file=sys.stderr))
@@ -418,7 +474,7 @@ def reproduce(
         for row in rows
     ]
     header = ("what", "paper", "ours", "unit", "iterations", "Σ regret ≤ bound (7)")
-    emit(data, f"{table(lines, header=header)}\n\n{_figure_text(figure)}", as_json=json)
+    emit(data, f"{table(lines, header=header)}\n\n{_figure_text(figure)}", as_json=as_json)
     if plot is not None:
         runs.draw_curves(curves, plot)
 

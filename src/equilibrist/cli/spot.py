@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -13,12 +13,13 @@ from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from equilibrist.models.spot import Spot
-    from equilibrist.models.subgame import Subgame
+    from equilibrist.solving.forecast import SpotForecast
+    from equilibrist.solving.lean_cfr import TableCFR
     from equilibrist.solving.spot_run import SolvedSpot
+    from equilibrist.solving.target import Goal
+    from equilibrist.strategies.spot_report import Answers
 
 _KERNELS = ("table_sweeps.sweeps", "table_sweeps.root_value", "isomorphism.index_hands")
-_USUAL_TARGET = "0.3%"
-_EVERY = 20  # iterations between two evaluations, each as slow as about two iterations
 
 
 def spot(
@@ -59,7 +60,7 @@ def spot(
     method: Annotated[str, typer.Option(help="Method: cfr+, dcfr or cfr.")] = "cfr+",
     to: Annotated[
         str | None,
-        typer.Option(help="Target exploitability: 0.3% of the pot (default), or chips."),
+        typer.Option(help="Target exploitability: 0.3% of the pot (default), 0.5chips, 5mbb."),
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Maximum number of iterations.")] = None,
     seconds: Annotated[float | None, typer.Option(help="Maximum time in seconds.")] = None,
@@ -98,81 +99,87 @@ def spot(
     equilibrist spot turn --node cc --runouts ·
     equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked
     """
-    from equilibrist.cli import runs, spot_text
-    from equilibrist.cli.interrupts import how_to_resume, leave
-    from equilibrist.display.grid import PALETTES, draw_grid
     from equilibrist.games.catalog import get_game, load_game
     from equilibrist.models.spot import Spot
-    from equilibrist.solving.solve import Outcome
-    from equilibrist.solving.spot_run import KIND, SolvedSpot, solver
+    from equilibrist.solving.spot_run import USUAL_TARGET, solver, spot_goal
     from equilibrist.storage.ownership import owned
 
-    if palette not in PALETTES:
-        raise InvalidValueError(f"--palette must be {' or '.join(PALETTES)}, not {palette!r}")
-    runs.check_plot(plot)
-    if runouts and (plot is not None or to_csv is not None):
-        raise InvalidValueError(
-            "--runouts reports several boards, but --plot and --csv write one node: leave out "
-            "--runouts, or --plot and --csv"
-        )
+    view = _View(node, runout, hands, runouts, to_csv, plot, palette)
+    view.check()
+    by, locks = solver(method, bits), tuple(lock or ())
     has_budget = not (to is None and iterations is None and seconds is None)
-    by = solver(method, bits)
-    done: SolvedSpot | None = None
-    built: Subgame | None = None
-    with owned(out or (folder if has_budget and not lock else None)):
+    goal: Goal | None = None
+    with owned(out or (folder if has_budget and not locks else None)):
         if folder is not None:
-            if board or oop or ip:
-                raise InvalidValueError(
-                    f"{folder} already defines the spot: leave out --board, --oop and --ip"
-                )
-            done = SolvedSpot.open(folder, for_resume=has_budget and not lock)
-            given, by = done.spot, done.solver
-            if lock:
-                given, done = _with_locks(given, lock), None
-            elif has_budget:
-                out = out or folder
+            _check_without_spot(folder, board, oop, ip)
+            work = _opened(folder, out, locks, has_budget)
         else:
             _check_given(board, oop, ip, pot)
             rules = get_game("holdem-limit") if limit else load_game(game) if game else None
             given = Spot.of(
                 board, oop, ip, pot=pot, stack=stack, blind=blind, game=rules, bets=bets,
-                raises=raises, max_raises=max_raises, locks=tuple(lock or ()),
+                raises=raises, max_raises=max_raises, locks=locks,
             )  # fmt: skip
-            if resume:
-                runs.check_output(out, True, KIND)
-                assert out is not None
-                done = SolvedSpot.open(out, for_resume=True)
-                done.check_same(given, by, out)
+            work = _resumed(given, by, out) if resume else _Work(given, by, out)
         prepare_kernels(threads, *_KERNELS)
-        if done is None or has_budget or resume:
-            target = _target(to if has_budget else _USUAL_TARGET, given.pot)
-            if done is None:
-                runs.check_output(out, False, KIND)
-            done, built = _solve(given, by, done, (iterations, target, seconds), out, force, json)
-    is_stopped = done.run.outcome is Outcome.INTERRUPTED
-    iteration = int(done.run.state["iteration"])
-    if is_stopped and not iteration:
-        leave(how_to_resume(out, iteration))
-    answers = done.answers(built)
-    data, text = spot_text.result(done, out or folder), spot_text.result_text(done)
-    if runouts:
-        reports = answers.runouts(node, runout)
-        data["runouts"] = [spot_text.report_data(report) for report in reports]
-        text += f"\n\n{spot_text.runouts_text(reports)}"
-    else:
-        report = answers.at(node, runout)
-        data["node"] = spot_text.report_data(report, hands)
-        text += f"\n\n{spot_text.report_text(report, hands, palette)}"
-        if to_csv is not None:
-            spot_text.write_csv(report, to_csv)
-        if plot is not None:
-            draw_grid(report, plot, palette)
-    if folder is not None and not has_budget and not lock:
-        data["checked"], words = spot_text.checks(done, folder)
-        text += f"\n\n{words}"
-    emit(data, text, as_json=json)
-    if is_stopped:
-        leave(how_to_resume(out, iteration))
+        if work.done is None or has_budget or resume:
+            goal = spot_goal(work.spot, to if has_budget else USUAL_TARGET)
+            work = _solve(work, iterations, goal, seconds, force=force, plain=json)
+    is_only_shown = folder is not None and not has_budget and not locks
+    _print(work, goal, view, folder, is_only_shown=is_only_shown, as_json=json)
+
+
+class _View(NamedTuple):
+    """The node that is shown, and the files that it is written to."""
+
+    node: str
+    runout: str
+    hands: str
+    runouts: bool
+    csv: Path | None
+    plot: Path | None
+    palette: str
+
+    def check(self) -> None:
+        """Raise an error, before any work, for options that do not go together."""
+        from equilibrist.cli import runs
+        from equilibrist.display.grid import PALETTES
+
+        if self.palette not in PALETTES:
+            names = " or ".join(PALETTES)
+            raise InvalidValueError(f"--palette must be {names}, not {self.palette!r}")
+        runs.check_plot(self.plot)
+        if self.runouts and (self.plot is not None or self.csv is not None):
+            raise InvalidValueError(
+                "--runouts reports several boards, but --plot and --csv write one node: leave out "
+                "--runouts, or --plot and --csv"
+            )
+
+    def show(self, answers: Answers) -> tuple[dict[str, Any], str]:
+        """Return the node, or its runouts, as JSON and as text; write the files."""
+        from equilibrist.cli import spot_text
+        from equilibrist.display.grid import draw_grid
+
+        if self.runouts:
+            reports = answers.runouts(self.node, self.runout)
+            data = {"runouts": [spot_text.report_data(report) for report in reports]}
+            return data, spot_text.runouts_text(reports)
+        report = answers.at(self.node, self.runout)
+        if self.csv is not None:
+            spot_text.write_csv(report, self.csv)
+        if self.plot is not None:
+            draw_grid(report, self.plot, self.palette)
+        text = spot_text.report_text(report, self.hands, self.palette)
+        return {"node": spot_text.report_data(report, self.hands)}, text
+
+
+class _Work(NamedTuple):
+    """A spot, its solver, the folder of its run, and the run so far."""
+
+    spot: Spot
+    solver: TableCFR
+    out: Path | None
+    done: SolvedSpot | None = None
 
 
 # --- arguments ------------------------------------------------------------------------------------
@@ -187,63 +194,112 @@ def _check_given(board: str, oop: str, ip: str, pot: int) -> None:
             )
 
 
-def _target(text: str | None, pot: int) -> float | None:
-    """Return the target exploitability in chips, from a text such as `0.3%` (of the pot) or `2`."""
-    if text is None:
-        return None
-    try:
-        number = float(text.strip().removesuffix("%"))
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
+def _check_without_spot(folder: Path, board: str, oop: str, ip: str) -> None:
+    if board or oop or ip:
         raise InvalidValueError(
-            f"--to must be a percentage of the pot, such as 0.3%, or chips, not {text!r}"
+            f"{folder} already defines the spot: leave out --board, --oop and --ip"
         )
-    return number * pot / 100 if text.strip().endswith("%") else number
 
 
-def _with_locks(given: Spot, locks: list[str]) -> Spot:
-    import dataclasses
+def _opened(folder: Path, out: Path | None, locks: tuple[str, ...], has_budget: bool) -> _Work:
+    """Open a solved spot: to show it, to continue it in its folder, or to solve it with locks."""
+    from equilibrist.solving.spot_run import SolvedSpot
 
-    spot = dataclasses.replace(given, locks=(*given.locks, *locks))
-    _ = spot.parsed_locks
-    return spot
+    done = SolvedSpot.open(folder, for_resume=has_budget and not locks)
+    if locks:
+        return _Work(done.spot.with_locks(locks), done.solver, out)
+    return _Work(done.spot, done.solver, out or (folder if has_budget else None), done)
+
+
+def _resumed(given: Spot, by: TableCFR, out: Path | None) -> _Work:
+    """Open the run in a folder, which must be of the same spot by the same solver."""
+    from equilibrist.cli import runs
+    from equilibrist.solving.spot_run import KIND, SolvedSpot
+
+    runs.check_output(out, True, KIND)
+    assert out is not None
+    done = SolvedSpot.open(out, for_resume=True)
+    done.check_same(given, by, out)
+    return _Work(given, by, out, done)
+
+
+# --- solving and printing -------------------------------------------------------------------------
 
 
 def _solve(
-    given: Spot, by: Any, done: SolvedSpot | None, budget: tuple[Any, Any, Any], out: Path | None,
-    force: bool, plain: bool,
-) -> tuple[SolvedSpot, Subgame]:  # fmt: skip
+    work: _Work,
+    iterations: int | None,
+    goal: Goal | None,
+    seconds: float | None,
+    *,
+    force: bool,
+    plain: bool,
+) -> _Work:
+    """Solve a spot, or continue, and show the progress."""
     from equilibrist import stopping
-    from equilibrist.cli import spot_text
+    from equilibrist.cli import runs
     from equilibrist.cli.progress import RunLimits, shown
     from equilibrist.solving.forecast import spot_forecast
-    from equilibrist.solving.solve import Run, check_budget, solve
-    from equilibrist.solving.spot_run import SolvedSpot
+    from equilibrist.solving.solve import check_budget
+    from equilibrist.solving.spot_run import EVALUATE_EVERY, KIND, solve_spot
 
-    iterations, target, seconds = budget
-    check_budget(iterations, target, seconds)
+    given, by, out, done = work
+    if done is None:
+        runs.check_output(out, False, KIND)
+    limits = RunLimits(iterations, None if goal is None else goal.chips, seconds, EVALUATE_EVERY)
+    check_budget(*limits)
     needed = spot_forecast(given, by.bits)
     if not force:
         needed.check(f"the spot on {given.board}")
-    for seat, text, own in zip(spot_text.SEATS, (given.oop, given.ip), given.ranges, strict=True):
-        print(f"{seat}: {text}, {own.num_combos:g} hands", file=sys.stderr)
-    print(f"{needed}", file=sys.stderr, flush=True)
+    _print_header(given, needed)
     stopping.check()
     stopping.expect("preparation")
     built = given.build()
     stopping.check()
-
-    def save(run: Run) -> None:
-        if out is not None:
-            SolvedSpot(given, by, run).save(out)
-
-    limits = RunLimits(iterations, target, seconds, _EVERY)
     hint = "Ctrl-C stops" if out is None else "Ctrl-C pauses and saves"
-    with shown(f"spot on {given.board}", hint, plain=plain, pot=given.pot) as view:
+    with shown(f"spot on {given.board}", hint, plain=plain, pot=given.pot, goal=goal) as view:
         view.begin(by.name, limits)
-        run = solve(
-            built.game, by, **limits._asdict(), run=None if done is None else done.run,
-            watch=view, save=save,
-        )  # fmt: skip
-    return SolvedSpot(given, by, run), built
+        run = None if done is None else done.run
+        found = solve_spot(given, by, built, run=run, out=out, watch=view, **limits._asdict())
+    return work._replace(done=found)
+
+
+def _print_header(given: Spot, needed: SpotForecast) -> None:
+    """Print both ranges and the forecast on stderr."""
+    from equilibrist.cli import spot_text
+
+    for seat, text, own in zip(spot_text.SEATS, (given.oop, given.ip), given.ranges, strict=True):
+        print(f"{seat}: {text}, {own.num_combos:g} hands", file=sys.stderr)
+    print(f"{needed}", file=sys.stderr, flush=True)
+
+
+def _print(
+    work: _Work,
+    goal: Goal | None,
+    view: _View,
+    folder: Path | None,
+    *,
+    is_only_shown: bool,
+    as_json: bool,
+) -> None:
+    """Print a solved spot and the node that was asked for; leave if the run was stopped."""
+    from equilibrist.cli import spot_text
+    from equilibrist.cli.interrupts import how_to_resume, leave
+    from equilibrist.solving.solve import Outcome
+
+    done = work.done
+    assert done is not None
+    is_stopped = done.run.outcome is Outcome.INTERRUPTED
+    iteration = int(done.run.state["iteration"])
+    if is_stopped and not iteration:
+        leave(how_to_resume(work.out, iteration))
+    data = spot_text.result(done, work.out or folder, goal)
+    shown, words = view.show(done.answers())
+    data, text = data | shown, f"{spot_text.result_text(done, goal)}\n\n{words}"
+    if is_only_shown:
+        assert folder is not None
+        data["checked"], words = spot_text.checks(done, folder)
+        text += f"\n\n{words}"
+    emit(data, text, as_json=as_json)
+    if is_stopped:
+        leave(how_to_resume(work.out, iteration))

@@ -18,15 +18,15 @@ from equilibrist.cli.node_text import (
 )
 from equilibrist.cli.options import table
 from equilibrist.solving.spot_run import SolvedSpot
+from equilibrist.solving.target import NO_GOAL, Goal
 from equilibrist.storage.output_file import write_output
 from equilibrist.strategies.spot_report import SEATS as SEATS
 from equilibrist.strategies.spot_report import NodeReport
 
 
-def result(done: SolvedSpot, out: Path | None) -> dict[str, Any]:
+def result(done: SolvedSpot, out: Path | None, goal: Goal | None = None) -> dict[str, Any]:
     """Return a solved spot as JSON; values are the chips of the pot that a seat expects."""
     spot, run = done.spot, done.run
-    found = run.evaluation
     return {
         "board": spot.board,
         "pot": spot.pot,
@@ -37,15 +37,13 @@ def result(done: SolvedSpot, out: Path | None) -> dict[str, Any]:
         "locks": list(spot.locks),
         "method": done.solver.name,
         "bits": done.solver.bits,
-        "value": found.value + spot.pot / 2,
-        "exploitability": found.exploitability,
-        "unit": found.unit,
-        "percent_of_pot": 100 * found.exploitability / spot.pot,
-        "best_response": [value + spot.pot / 2 for value in found.best_response],
+        "unit": run.evaluation.unit,
+        **done.shares.data(),
         "iterations": int(run.state["iteration"]),
         "seconds": round(run.seconds, 6),
         "outcome": run.outcome.name.lower(),
         "out": None if out is None else str(out),
+        **(goal.data() if goal else NO_GOAL),
     }
 
 
@@ -59,18 +57,18 @@ def checks(done: SolvedSpot, folder: Path) -> tuple[list[str], str]:
     )
 
 
-def result_text(done: SolvedSpot) -> str:
+def result_text(done: SolvedSpot, goal: Goal | None = None) -> str:
     """Return a solved spot in one sentence, followed by its locks."""
     spot, run = done.spot, done.run
     found = run.evaluation
     behind = "" if spot.stack is None else f", {spot.stack} behind"
     locks = "".join(f"\nlocked {text}" for text in spot.locks)
+    target = "" if goal is None else f", target {goal}"
     return (
         f"{spot.board}, pot {spot.pot}{behind}; {done.solver.name}, "
         f"{int(run.state['iteration']):,} iterations in {run.seconds:.2f} s: exploitability "
-        f"{found.exploitability:.4g} chips ({100 * found.exploitability / spot.pot:.3g} % of the "
-        f"pot); out of position expects {found.value + spot.pot / 2:.4g}, in position "
-        f"{spot.pot / 2 - found.value:.4g} of {spot.pot} chips{locks}"
+        f"{found.exploitability:.4g} chips ({done.shares.percent_of_pot:.3g} % of the pot)"
+        f"{target}; {done.shares}{locks}"
     )
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from equilibrist.bots import training
 from equilibrist.bots.registry import Bot, SelfTaught
 from equilibrist.bots.train import TrainingReport
 from equilibrist.cli.options import Remaining, prepare_kernels
@@ -59,7 +60,8 @@ class TerminalReport(TrainingReport):
         self, game: SequenceGame, solver: Solver, target: float, seconds: float | None, bot: Bot
     ) -> Iterator[Callable[[Run], None] | None]:
         """Show the run in a panel, or as lines."""
-        with shown(game.name, "Ctrl-C stops and saves", plain=self._plain) as view:
+        hint, goal = "Ctrl-C stops and saves", training.goal(bot, game)
+        with shown(game.name, hint, plain=self._plain, goal=goal) as view:
             view.begin(solver.name, RunLimits(None, target, seconds, bot.evaluate_every))
             yield view
 

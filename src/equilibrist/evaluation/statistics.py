@@ -43,7 +43,7 @@ def unit_chips(rules: GameRules) -> dict[str, float]:
         >>> unit_chips(get_game("leduc"))
         {'chips': 1}
     """
-    if len(set(rules.blinds)) == 1:
+    if not rules.has_big_blind:
         return {"chips": 1}
     units = {"mbb/g": rules.big_blind / 1000, "bb/100": rules.big_blind / 100}
     if rules.is_limit:

@@ -119,6 +119,11 @@ class GameRules:
         """The largest blind in chips."""
         return max(self.blinds)
 
+    @property
+    def has_big_blind(self) -> bool:
+        """Whether one blind is larger than another; otherwise everybody antes the same."""
+        return len(set(self.blinds)) > 1
+
     @functools.cached_property
     def stack_chips(self) -> tuple[int, ...]:
         """Stack of each player in chips; `UNLIMITED_STACK` if the rules have no stacks."""

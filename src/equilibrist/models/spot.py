@@ -142,6 +142,12 @@ class Spot:
         _ = self.ranges, self.parsed_locks
         return self
 
+    def with_locks(self, locks: Sequence[str]) -> Spot:
+        """Return the spot with more locked decisions; raise an error if one is invalid."""
+        spot = dataclasses.replace(self, locks=(*self.locks, *locks))
+        _ = spot.parsed_locks
+        return spot
+
     @functools.cached_property
     def game(self) -> GameRules:
         """Rules with the stacks of the spot."""

@@ -44,7 +44,7 @@ from equilibrist.solving.state_schema import check_state
 from equilibrist.storage.artefact import Artefact, open_artefact, read_identity
 from equilibrist.storage.schema import Fields
 from equilibrist.strategies.description import Description, GameDescription
-from equilibrist.strategies.evaluation import Evaluation
+from equilibrist.strategies.evaluation import Evaluation, PotShares
 from equilibrist.strategies.solution import Solution, game_of, plan_error
 
 EXACT, ROUNDED = 1e-9, 1e-6  # differences allowed with float64 and float32, × the largest payoff
@@ -63,6 +63,12 @@ class Proof:
     plan_error: float  # how far the plans miss their constraints; 0 for spots, which have no plans
     faults: tuple[str, ...]  # sentences without a full stop; empty if everything holds
     seconds: float  # time that the best responses took
+    pot: int | None = None  # chips at the start of a spot; None for solutions
+
+    @property
+    def shares(self) -> PotShares | None:
+        """Return what each seat of a spot expects of its pot; None for solutions."""
+        return None if self.pot is None else PotShares(self.found, self.pot)
 
     @property
     def matches(self) -> bool:
@@ -150,8 +156,8 @@ def _check_spot(folder: str | Path) -> Proof:
         *_trace_faults(artefact.arrays["trace"], stated, iterations, run.seconds),
         *_same("number of iterations of its arrays", int(run.state["iteration"]), iterations),
     ]
-    name = spot.solver.name
-    return Proof(game, name, iterations, found, stated, 0.0, tuple(faults), seconds)
+    name, pot = spot.solver.name, spot.spot.pot
+    return Proof(game, name, iterations, found, stated, 0.0, tuple(faults), seconds, pot)
 
 
 # --- stated numbers -------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,18 +22,22 @@ from equilibrist.models.subgame import Subgame
 from equilibrist.solving.lean_cfr import TABLE_METHODS, TableCFR
 from equilibrist.solving.lean_plans import TableBoards
 from equilibrist.solving.solution_run import read_trace
-from equilibrist.solving.solve import Run
+from equilibrist.solving.solve import Run, solve
 from equilibrist.solving.solver import State
 from equilibrist.solving.state_schema import check_state
+from equilibrist.solving.target import Goal, Target
 from equilibrist.storage.array_file import BlockwiseArray, damaged
 from equilibrist.storage.artefact import Identity, open_artefact, read_identity, write_artefact
 from equilibrist.storage.checkpoint import check_same_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays, damaged_by
+from equilibrist.strategies.evaluation import PotShares
 from equilibrist.strategies.solution import STATE, TRACE_COLUMNS
 from equilibrist.strategies.spot_report import Answers
 
 KIND = "spot"
+USUAL_TARGET = "0.3%"  # of the pot; what solvers of spots usually stop at
+EVALUATE_EVERY = 20  # iterations; an evaluation is as slow as about two iterations
 _TRACE = ArrayRule("float64", (None, len(TRACE_COLUMNS)))
 
 
@@ -102,6 +107,11 @@ class SolvedSpot:
         check_same_run(folder, stored, {"spot": spot, "method": solver.name, "bits": solver.bits})
 
     @property
+    def shares(self) -> PotShares:
+        """What each seat expects of the pot, by the latest evaluation."""
+        return PotShares(self.run.evaluation, self.spot.pot)
+
+    @property
     def is_checked_whole(self) -> bool:
         """Whether all checksums were compared, not only those of blocks that were read so far."""
         return not any(isinstance(array, BlockwiseArray) for array in self.run.state.values())
@@ -110,6 +120,30 @@ class SolvedSpot:
         """Return the answers of the spot at its nodes."""
         found = found or self.subgame or self.spot.build()
         return Answers(self.spot, found, TableBoards(found.game, self.solver, self.run.state))
+
+
+def solve_spot(
+    spot: Spot,
+    by: TableCFR,
+    built: Subgame,
+    *,
+    run: Run | None = None,
+    out: Path | None = None,
+    watch: Callable[[Run], None] | None = None,
+    **limits: Any,
+) -> SolvedSpot:
+    """Solve a spot that was built, or continue its run, and save it in `out`.
+
+    `limits` are the iterations, target, seconds and evaluations of `solving.solve.solve`.
+    """
+
+    def save(so_far: Run) -> None:
+        if out is not None:
+            SolvedSpot(spot, by, so_far).save(out)
+
+    limits = {"every": EVALUATE_EVERY} | limits
+    found = solve(built.game, by, **limits, run=run, watch=watch, save=save)
+    return SolvedSpot(spot, by, found, built)
 
 
 def _read_spot(stored: Identity) -> Spot:
@@ -157,6 +191,13 @@ def _read_solver(stored: Identity) -> TableCFR:
     """Read the solver that a manifest names."""
     fields = Fields.configuration(stored)
     return solver(fields.choice("method", tuple(TABLE_METHODS)), fields.choice("bits", (16, 32)))
+
+
+def spot_goal(spot: Spot, to: str | float | None) -> Goal | None:
+    """Return a target such as `0.3%` in chips of a spot; a bare number is in chips."""
+    if to is None:
+        return None
+    return Target.parse(to).of_game(f"the spot on {spot.board}", spot.game, spot.pot)
 
 
 def solver(method: str, bits: int) -> TableCFR:

@@ -20,7 +20,7 @@ from equilibrist.games.betting_tree import NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.games.words import action_labels, node_words, seat_name
 from equilibrist.kernels.cpu.sequence_form import realize
-from equilibrist.kernels.reference.sequence_form import block
+from equilibrist.kernels.treeplex import block
 from equilibrist.models.game import Floats
 from equilibrist.models.subgame import compatible
 from equilibrist.models.treeplex import player_rows
