@@ -16,7 +16,7 @@ from equilibrist.display.picture import check_plot as check_plot
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.evaluation.statistics import unit_chips
 from equilibrist.games.betting_tree import BettingTree
-from equilibrist.games.catalog import load_game
+from equilibrist.games.catalog import game_names, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.card_states import SYMMETRIES
 from equilibrist.models.exact import check_exact, exact_game
@@ -122,7 +122,7 @@ def build(
         raise InvalidValueError(
             "--rounds, --pot and --last-bet need a game of buckets: add --joint, or leave them out"
         )
-    if (Path(name) / MANIFEST).exists():
+    if name not in game_names() and (Path(name) / MANIFEST).exists():
         raise InvalidValueError(
             f"{name} holds buckets; add --joint with the folder of their joint counts", value=name
         )
@@ -186,17 +186,24 @@ def result(game: SequenceGame, solver: Solver, run: Run, out: Path | None) -> di
     return {
         "game": game.name,
         "method": solver.name,
+        **evaluation_fields(game, found),
+        "iterations": int(run.state["iteration"]),
+        "seconds": round(run.seconds, 6),
+        "infosets": game.num_infosets,
+        "outcome": run.outcome.name.lower(),
+        "out": None if out is None else str(out),
+    }
+
+
+def evaluation_fields(game: SequenceGame, found: Evaluation) -> dict[str, Any]:
+    """Return value, exploitability and both best responses as JSON, with their unit."""
+    return {
         "value": found.value,
         "exploitability": found.exploitability,
         "nash_conv": found.nash_conv,
         "best_response": list(found.best_response),
         "unit": found.unit,
         **mbb_per_game(game.rules, found),
-        "iterations": int(run.state["iteration"]),
-        "seconds": round(run.seconds, 6),
-        "infosets": game.num_infosets,
-        "outcome": run.outcome.name.lower(),
-        "out": None if out is None else str(out),
     }
 
 
