@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from equilibrist.cli.cross_table import cross_rows, cross_text, draw_table, write_csv
+from equilibrist.cli.cross_table import cross_data, cross_text, draw_table, write_csv
 from equilibrist.cli.interrupts import leave
 from equilibrist.cli.match_report import MatchOutputs, check_folder, describe, report_text
 from equilibrist.cli.options import (
@@ -160,7 +159,6 @@ def tournament(
     """
     from dataclasses import replace
 
-    from equilibrist.evaluation.statistics import chips_of_unit
     from equilibrist.games.catalog import load_game
     from equilibrist.play.tournament import play_tournament, read_tournament
 
@@ -172,26 +170,9 @@ def tournament(
     rules = load_game(plan.game)
     prepare_players(threads, *plan.players, tables=rules.is_limit)
     found = play_tournament(plan, watching(f"{len(plan.players)} players"))
-    unit, chips = chips_of_unit(rules, None)
-    rows = cross_rows(found, chips)
-    names = found.names
-    data = {
-        "game": rules.name,
-        "unit": unit,
-        "hands": plan.hands,
-        "duplicate": plan.duplicate,
-        "seed": plan.seed,
-        "players": list(names),
-        "table": [[None if math.isnan(cell) else cell for cell in row] for row in rows["rates"]],
-        "standard_errors": [
-            [None if math.isnan(cell) else cell for cell in row] for row in rows["errors"]
-        ],
-        "bankrolls": rows["bankrolls"],
-        "bankroll_ranking": [names[i] for i in found.bankroll_ranking()],
-        "runoff_ranking": [names[i] for i in found.runoff_ranking()],
-    }
+    data = cross_data(found, plan, rules)
     if csv is not None:
-        write_csv(csv, names, rows)
+        write_csv(csv, data)
     if plot is not None:
         draw_table(data, plot)
     emit(data, cross_text(data), as_json=json)
