@@ -684,6 +684,15 @@ def lock_text(rng: Random) -> str:
 # --- the parsers ----------------------------------------------------------------------------------
 
 
+@functools.cache
+def _uniform_kuhn() -> tuple[Any, Any]:
+    """Return Kuhn's exact game, and plans that take every action with the same probability."""
+    from equilibrist.models.exact import exact_game
+
+    game = exact_game(rules("kuhn"))
+    return game, tuple(game.realize(player, game.uniform(player)) for player in (0, 1))
+
+
 def parsers() -> list[Parser]:
     """Return all parsers."""
     from equilibrist.bots.open import open_strategy
@@ -720,6 +729,8 @@ def parsers() -> list[Parser]:
     from equilibrist.solving.target import Target
     from equilibrist.storage.ownership import LockText
     from equilibrist.strategies.behaviour_table import find_board
+    from equilibrist.strategies.efg import parse_profile, profile_text
+    from equilibrist.strategies.openspiel import parse_policy, policy_text
 
     trees = {
         name: BettingTree.build(rules(name))
@@ -754,6 +765,21 @@ def parsers() -> list[Parser]:
         game, seed, size, key = given
         state = _state(game, seed)
         return press(View.of(state, state.actor), size, key)
+
+    def policy(rng: Random) -> str:
+        return policy_text(*_uniform_kuhn())
+
+    def profile(rng: Random) -> str:
+        halves = ["0.5,0.5", "1/2,1/2", "1,0", f"{number(rng)},{number(rng)}"]
+        return "NE," + ",".join(rng.choice(halves) for _ in range(12))
+
+    def plans_come_back(write: Callable[..., str], read: Callable[..., Any]) -> Any:
+        def same(_: str, value: Any) -> bool:
+            kuhn, _ = _uniform_kuhn()
+            again = read(kuhn, write(kuhn, value))
+            return all(abs(a - b).max() < 1e-9 for a, b in zip(value, again, strict=True))
+
+        return same
 
     def menu(text: tuple[str, str]) -> Any:
         return BetMenu.parse(max_raises=text[1]).limit(rules(text[0]))
@@ -895,6 +921,10 @@ def parsers() -> list[Parser]:
         Parser("log file", log_files, log_file, weight=0.1),
         Parser("PHH", texts(history), parse_phh, _phh_same, 0.3),
         Parser("TOML", texts(toml), lambda t: parse_toml(t, "it", ParseError), weight=0.7),
+        Parser("OpenSpiel policy", texts(policy), lambda t: parse_policy(_uniform_kuhn()[0], t)[0],
+               plans_come_back(policy_text, lambda g, t: parse_policy(g, t)[0]), 0.05),
+        Parser("Gambit profile", texts(profile), lambda t: parse_profile(_uniform_kuhn()[0], t),
+               plans_come_back(profile_text, parse_profile), 0.3),
         Parser("tournament", texts(toml), parse_tournament, weight=0.7),
         Parser("player", lambda r: (r.choice(_PLAYED), texts(player)(r)),
                lambda v: make_player(v[1], rules(v[0])), weight=0.5),

@@ -28,7 +28,8 @@ from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.spot import Spot
-from equilibrist.play.match import Match, play_match
+from equilibrist.play.match import Match
+from equilibrist.play.match_run import MatchSettings, play_as_set
 from equilibrist.players.catalog import make_player
 from equilibrist.players.own_player import as_player
 from equilibrist.solving.best_response import evaluate
@@ -40,6 +41,7 @@ from equilibrist.solving.solve import solve as run_solver
 from equilibrist.solving.solver import Solver
 from equilibrist.solving.spot_run import USUAL_TARGET, SolvedSpot, solve_spot, spot_goal
 from equilibrist.solving.spot_run import solver as spot_solver
+from equilibrist.stopping import Stopped
 from equilibrist.storage.threads import most_threads
 from equilibrist.strategies.behaviour_table import BehaviourTable, behaviour_table
 from equilibrist.strategies.description import GameDescription
@@ -511,8 +513,16 @@ def match(
     duplicate: bool = False,
     game: str | GameRules = "holdem-limit",
     seed: int = 0,
+<<<<<<< HEAD
 ) -> PlayedMatch:
+=======
+    aivat: bool = False,
+) -> Match:
+>>>>>>> aivat
     """Play a match; a player is a name, a trained bot, or an object with a method `act(view)`.
+
+    With `aivat`, the result's `aivat` holds the win rate without luck (`play.luck`); at least one
+    player must be a table, such as a mix or a stored strategy.
 
     Example:
         >>> found = match("always-fold", "always-raise", hands=100, duplicate=True)
@@ -521,8 +531,16 @@ def match(
     """
     rules = game if isinstance(game, GameRules) else get_game(game)
     pair = _player(first, rules), _player(second, rules)
+<<<<<<< HEAD
     found = play_match(rules, pair, hands, seed=seed, duplicate=duplicate, runner="auto")
     return _as(PlayedMatch, found)
+=======
+    settings = MatchSettings(hands=hands, duplicate=duplicate, seed=seed, aivat=aivat)
+    played = play_as_set(rules, pair, settings)
+    if not played.is_finished:
+        raise Stopped("stopped before the end of the match", partial=played.matches[0])
+    return played.matches[0]
+>>>>>>> aivat
 
 
 def _player(given: str | Player | TrainedBot, rules: GameRules) -> Player:

@@ -260,3 +260,46 @@ def test_a_solution_plays_its_game(run, answer, tmp_path):
     wrong = run("match", f"solution:{folder},purify", "always-call", "--game", "leduc")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "kuhn,purify is a strategy for kuhn, not for leduc" in wrong.stderr
+
+
+def test_aivat_prints_the_win_rate_without_luck_beside_the_plain_one(run, answer):
+    line = ("match", "uniform", "always-shove", "--game", "leduc", "--hands", 200, "--seed", 3)
+    plain, data = answer(*line), answer(*line, "--aivat")
+    assert {name: data[name] for name in plain if name != "seconds"} == {
+        name: plain[name] for name in plain if name != "seconds"
+    }
+    found = data["aivat"]
+    assert found["known"] == ["uniform"]
+    assert found["corrections"] == ["cards", "actions of uniform", "seats"]
+    assert found["unit"] == "chips"
+    assert found["ci95"][0] < found["win_rate"] < found["ci95"][1]
+    ratio = (data["standard_error"] / found["standard_error"]) ** 2
+    assert found["variance_factor"] == pytest.approx(ratio)
+    text = run(*line, "--aivat").stdout
+    assert "without luck (AIVAT): always-shove beats uniform by" in text
+    assert "corrected for: cards, actions of uniform, seats" in text
+
+
+def test_aivat_of_two_tables_is_exact_also_in_duplicate_and_series(run, answer):
+    line = ("match", "uniform", "always-raise", "--game", "kuhn", "--hands", 20, "--aivat")
+    found = [answer(*line, *more) for more in ((), ("--duplicate",), ("--matches", 3))]
+    # Always-raise against uniform in Kuhn, by hand: as player 0 it bets, and half of all bets are
+    # folded; as player 1 it bets after a check, and calls a bet: 0.5 · 1 and 0.5 · (0.5 · 1).
+    for data in found:
+        assert data["aivat"]["win_rate"] == pytest.approx(-0.375, abs=1e-9)
+        assert data["aivat"]["variance_factor"] is None
+        assert data["aivat"]["ci95"] == [data["aivat"]["win_rate"]] * 2
+    assert "this is the exact expectation" in run(*line).stdout
+
+
+def test_aivat_that_cannot_be_computed_is_refused_before_the_match(run):
+    for line, words in (
+        (("uniform", "always-call", "--aivat"), "AIVAT's model of holdem-limit needs"),
+        (("poki", "always-call", "--aivat", "--until-sure"), "leave out --matches, --log, --phh"),
+        (("always-shove", "always-shove", "--game", "kuhn", "--aivat"), "neither always-shove"),
+        (("uniform", "always-call", "--game", "holdem-nolimit", "--aivat"), "is no-limit"),
+    ):
+        result = run("match", *line)
+        assert result.returncode == 2
+        assert words in result.stderr
+        assert result.stdout == ""

@@ -2,6 +2,7 @@
 
 import errno
 import io
+import json
 import os
 import pty
 import select
@@ -227,3 +228,22 @@ def _until(number, words):
         assert select.select([number], [], [], 60)[0], text
         text += os.read(number, 4096)
     return text.decode(errors="replace")
+
+
+def test_the_result_without_luck_is_beside_the_plain_one(sit):
+    line = ("mix:0.1,0.5,0.4", "--game", "leduc", "--hands", 4, "--seed", 3)
+    keys = "dddd" + "fdddd" * 3
+    result = sit(keys, *line)
+    assert result.returncode == 0
+    assert "\nluck-adjusted (AIVAT): " in result.stdout
+    data = json.loads(sit(keys, *line, "--json").stdout)
+    found = data["luck_adjusted"]
+    assert found["hands"] == data["hands"] == 4
+    assert found["win_rate"] != data["win_rate"]
+    assert found["corrections"] == ["cards", "actions of mix 0.1,0.5,0.4", "seats"]
+    assert len(found["ci95"]) == 2
+
+
+def test_a_result_whose_luck_is_not_known_is_plain(sit):
+    result = sit("ssss", "always-call", "--hands", 1, "--json")
+    assert json.loads(result.stdout)["luck_adjusted"] is None

@@ -17,6 +17,7 @@ from equilibrist.play.acpc import view_of
 from equilibrist.play.keys import buttons, press, size_keys
 from equilibrist.play.screen import result_line, revealed, story, table_lines
 from equilibrist.play.session import Leave, Person, Session, check_form, resumed
+from equilibrist.players.catalog import make_player
 from equilibrist.players.player import Mixing, Result, View
 from equilibrist.players.static import Mix, Uniform
 
@@ -283,3 +284,37 @@ def test_files_that_cannot_hold_the_hands_are_refused_before_the_first(tmp_path)
         check_form(SWAPS, tmp_path / "x.phhs")
     with pytest.raises(RecordError, match=r"call it x\.phhs"):
         check_form(LIMIT, tmp_path / "x.phh")
+
+
+def test_the_result_without_luck_is_that_of_aivat_with_one_known_player(tmp_path):
+    from equilibrist.evaluation.aivat import corrected
+    from equilibrist.evaluation.expectation import fixed_mix
+    from equilibrist.models.exact import exact_game
+
+    leduc = get_game("leduc")
+    sitting = Session(leduc, make_player("mix:0.1,0.5,0.4", leduc), 5)
+    person = Person(lambda view: view.legal_actions().actions[-1])  # always raises, if it can
+    assert sitting.luck_adjusted() is None
+    for _ in range(30):
+        sitting.play(person)
+    found = sitting.luck_adjusted()
+    # The same by plans alone, without seats.
+    game = exact_game(leduc, symmetry="suits")
+    plans = {sitting.player.name: fixed_mix(game, (0.1, 0.5, 0.4))}
+    chips = corrected(game, sitting.hands, plans, "you")
+    assert found.chips.mean() == pytest.approx(chips.mean(), abs=1e-8)
+    assert found.plain[0].tolist() == sitting.chips
+    assert found.corrections == ("cards", "actions of mix 0.1,0.5,0.4", "seats")
+    assert found.variance_factor > 1
+    # A file of the session has all that is needed.
+    sitting.save(tmp_path / "evening.log")
+    again = resumed(leduc, make_player("mix:0.1,0.5,0.4", leduc), tmp_path / "evening.log")
+    np.testing.assert_array_equal(again.luck_adjusted().chips, found.chips)
+
+
+def test_luck_that_cannot_be_removed_is_not_reported():
+    holdem, kuhn = get_game("holdem-limit"), get_game("kuhn")
+    for rules, name in ((holdem, "always-call"), (kuhn, "always-shove")):
+        sitting = Session(rules, make_player(name, rules), 5)
+        sitting.play(Person(lambda view: view.legal_actions().actions[0]))
+        assert sitting.luck_adjusted() is None

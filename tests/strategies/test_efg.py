@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pyspiel
 import pytest
 
-from equilibrist.errors import InvalidValueError
+from equilibrist.errors import InvalidValueError, ParseError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
 from equilibrist.models.card_states import SYMMETRIES
 from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.linear_program import LinearProgram
-from equilibrist.strategies.efg import to_efg
+from equilibrist.strategies.efg import parse_profile, profile_text, to_efg
 
 KUHN, LEDUC = get_game("kuhn"), get_game("leduc")
 HOLDEM = replace(
@@ -97,3 +98,76 @@ def test_games_that_cannot_be_written_are_refused():
         to_efg(exact_game(LEDUC), most_nodes=1000)
     with pytest.raises(InvalidValueError, match="no betting tree"):
         to_efg(matrix_game([[1, 2], [3, 4]]))
+
+
+def profile_of(text, numbers):
+    """Return OpenSpiel's policy of a profile: infosets by player and number, as Gambit counts."""
+    read = pyspiel.load_efg_game(text)
+    sizes, states = {}, {}
+    for state in every_decision(read.new_initial_state()):
+        line = state.information_state_string()
+        player, number = (int(word) for word in line.split("-")[1:3])
+        sizes[player, number], states[player, number] = state.legal_actions(), line
+    rest, table = list(numbers), {}
+    for place in sorted(sizes):
+        shares = [rest.pop(0) for _ in sizes[place]]
+        table[states[place]] = list(zip(sizes[place], shares, strict=True))
+    assert not rest
+    return read, table
+
+
+def uneven_plans(game):
+    """Return plans without symmetry: probabilities that differ from action to action."""
+    rng = np.random.default_rng(2)
+    behaviour = [
+        game.behaviour(p, game.realize(p, rng.uniform(0.1, 1, n)))
+        for p, n in enumerate(game.lengths)
+    ]
+    return tuple(game.realize(player, behaviour[player]) for player in (0, 1))
+
+
+@pytest.mark.parametrize("symmetry", SYMMETRIES)
+@pytest.mark.parametrize("rules", [KUHN, LEDUC], ids=["kuhn", "leduc"])
+def test_a_profile_has_our_nash_conv_in_openspiels_reading_of_the_game(rules, symmetry):
+    game = exact_game(rules, symmetry=symmetry)
+    plans = uneven_plans(game)
+    text = profile_text(game, plans)
+    numbers = [float(word) for word in text.strip().split(",")[1:]]
+    read, table = profile_of(to_efg(game), numbers)
+    assert pyspiel.nash_conv(read, table) == pytest.approx(
+        evaluate(game, plans).nash_conv, abs=1e-9
+    )
+    for plan, again in zip(plans, parse_profile(game, text), strict=True):
+        np.testing.assert_allclose(again, plan, atol=1e-12)
+
+
+def test_a_profile_of_gambit_is_read_with_fractions_and_further_lines():
+    # Kuhn's equilibrium with a third of bluffs, as gambit-lcp writes equilibria.
+    game = exact_game(KUHN)
+    plans = LinearProgram().solve(game).plans
+    text = profile_text(game, plans)
+    assert parse_profile(game, f"\n{text}NE,1,0\n")[0] == pytest.approx(plans[0])
+    halves = "NE," + ",".join(["1/2", "0.5"] * 12)
+    assert evaluate(game, parse_profile(game, halves)).nash_conv == pytest.approx(11 / 12)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ([], "must be a line NE"),
+        (["EFG 2 R"], "must be a line NE"),
+        (["NE"], "0 probabilities, but kuhn has 24 actions"),
+        (["NE", *["0.5"] * 23], "23 probabilities, but kuhn has 24 actions"),
+        (["NE", *["0.5"] * 384], "of another game"),
+        (["NE", *["0.5"] * 23, "0.4"], "information set 12 of the file sum to 0.9"),
+        (["NE", "nan", *["0.5"] * 23], "nan is not a probability"),
+        (["NE", "inf", *["0.5"] * 23], "inf is not a probability"),
+        (["NE", "-0.5", "1.5", *["0.5"] * 22], "-0.5 is not a probability"),
+        (["NE", "1/0", *["0.5"] * 23], "nan is not a probability"),
+        (["NE", "half", *["0.5"] * 23], "nan is not a probability"),
+        (["NE", "9" * 5000, *["0.5"] * 23], "nan is not a probability"),
+    ],
+)
+def test_a_text_that_is_not_a_profile_of_the_game_is_one_sentence(words, reason):
+    with pytest.raises(ParseError, match=reason):
+        parse_profile(exact_game(KUHN), ",".join(words))

@@ -5,6 +5,7 @@ Hold'em with two hole cards is in `tests/oracles/test_game_values.py`.
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 
@@ -14,12 +15,18 @@ import pytest
 from open_spiel.python.algorithms import expected_game_score
 from open_spiel.python.policy import UniformRandomPolicy, python_policy_to_pyspiel_policy
 
-from equilibrist.errors import EquilibristError, InvalidValueError
+from equilibrist.errors import EquilibristError, InvalidValueError, ParseError
 from equilibrist.games.catalog import get_game
 from equilibrist.models.card_states import SYMMETRIES
 from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.solving.best_response import evaluate
-from equilibrist.strategies.openspiel import from_openspiel, openspiel_game, to_openspiel
+from equilibrist.strategies.openspiel import (
+    from_openspiel,
+    openspiel_game,
+    parse_policy,
+    policy_text,
+    to_openspiel,
+)
 
 KUHN, LEDUC = get_game("kuhn"), get_game("leduc")
 GAMES = {
@@ -127,3 +134,100 @@ def test_a_missing_openspiel_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
     with pytest.raises(EquilibristError, match="pip install open-spiel"):
         openspiel_game(KUHN)
+
+
+@pytest.mark.parametrize("symmetry", SYMMETRIES)
+@pytest.mark.parametrize("name", GAMES)
+def test_policy_files_load_in_openspiel_with_our_nash_conv_and_come_back(name, symmetry):
+    game = exact_game(GAMES[name], symmetry=symmetry)
+    plans = random_plans(game, seed=3)
+    text = policy_text(game, plans)
+    # What a user of OpenSpiel does with the file, without anything of ours.
+    file = json.loads(text)
+    table = {
+        key: [(int(action), share) for action, share in shares.items()]
+        for key, shares in file["policy"].items()
+    }
+    found = pyspiel.nash_conv(pyspiel.load_game(file["game"]), pyspiel.TabularPolicy(table))
+    assert found == pytest.approx(evaluate(game, plans).nash_conv, abs=1e-9)
+    again, spread = parse_policy(game, text)
+    assert spread == 0
+    for plan, read in zip(plans, again, strict=True):
+        np.testing.assert_allclose(read, plan, atol=1e-12)
+
+
+def test_the_dictionary_of_a_python_policy_is_read_too():
+    game = exact_game(KUHN)
+    plans = random_plans(game)
+    text = json.dumps(to_openspiel(game, plans).to_dict())  # lists of action and probability
+    for plan, read in zip(plans, parse_policy(game, text)[0], strict=True):
+        np.testing.assert_allclose(read, plan, atol=1e-12)
+
+
+def test_hands_that_are_merged_are_averaged_and_the_difference_is_stated():
+    by_card, by_rank = exact_game(LEDUC, symmetry="cards"), exact_game(LEDUC, symmetry="ranks")
+    plans = random_plans(by_card, seed=9)
+    policy = to_openspiel(by_card, plans)
+    merged, spread = parse_policy(by_rank, policy_text(by_card, plans))
+    for plan, read in zip(from_openspiel(by_rank, policy), merged, strict=True):
+        np.testing.assert_allclose(read, plan, atol=1e-12)
+    assert 0.1 < spread <= 1
+
+
+def changed(change):
+    """Return the file of Kuhn's uniform policy after a change of its policy."""
+    game = exact_game(KUHN)
+    plans = game.realize(0, game.uniform(0)), game.realize(1, game.uniform(1))
+    data = json.loads(policy_text(game, plans))
+    first = next(iter(data["policy"]))
+    change(data["policy"], first)
+    return json.dumps(data)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "not JSON"),
+        ('{"policy": {', "not JSON"),
+        ("[" * 100_000, "nested too deeply|not JSON"),
+        ("[1, 2]", "must have a policy"),
+        ('{"policy": 7}', "must have a policy"),
+        ('{"policy": {"a": {}, "a": {}}}', "'a' twice"),
+        ('{"policy": {}}', "cut short or of another game"),
+        (changed(lambda policy, key: policy.pop(key)), "cut short or of another game"),
+        (changed(lambda policy, key: policy.update(more={"1": 1})), "'more' is not an information"),
+        (changed(lambda policy, key: policy.update({key: {"1": 0.5, "2": 0.4}})), "sum to 0.9"),
+        (changed(lambda policy, key: policy.update({key: {"1": 1.5, "2": -0.5}})), "1.5 is not a"),
+        (changed(lambda policy, key: policy.update({key: {"1": 1, "2": 1}})), "sum to 2"),
+        (changed(lambda policy, key: policy.update({key: {"1": float("nan"), "2": 1}})), "nan is"),
+        (changed(lambda policy, key: policy.update({key: {"1": float("inf"), "2": 1}})), "inf is"),
+        (changed(lambda policy, key: policy.update({key: {"1": 10**400, "2": 1}})), "is not a"),
+        (changed(lambda policy, key: policy.update({key: {"7": 1}})), "action 7 is not legal"),
+        (changed(lambda policy, key: policy.update({key: {"fold": 1}})), "must be the probability"),
+        (changed(lambda policy, key: policy.update({key: {"1": "1"}})), "must be the probability"),
+        (changed(lambda policy, key: policy.update({key: [[1, 0.5], [1, 0.5]]})), "must be the"),
+        (changed(lambda policy, key: policy.update({key: [[float("inf"), 1]]})), "must be the"),
+        (changed(lambda policy, key: policy.update({key: 3})), "must be the probability"),
+        (changed(lambda policy, key: policy.update({key: None})), "no entry for"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_not_a_policy_of_the_game_is_one_sentence(text, words):
+    with pytest.raises(ParseError, match=words):
+        parse_policy(exact_game(KUHN), text)
+
+
+def test_every_beginning_of_a_policy_file_is_refused():
+    game = exact_game(KUHN)
+    text = policy_text(game, (game.realize(0, game.uniform(0)), game.realize(1, game.uniform(1))))
+    for end in range(0, len(text.rstrip()), 37):
+        with pytest.raises(ParseError):
+            parse_policy(game, text[:end])
+
+
+def test_a_policy_of_another_game_is_refused():
+    leduc = exact_game(LEDUC)
+    text = policy_text(leduc, random_plans(leduc))
+    with pytest.raises(ParseError, match="of another game"):
+        parse_policy(exact_game(KUHN), text)
+    with pytest.raises(ParseError, match="of another game"):
+        parse_policy(exact_game(replace(LEDUC, name="short", max_raises=(1, 1))), text)

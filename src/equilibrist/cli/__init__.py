@@ -20,6 +20,7 @@ from equilibrist.cli import (
     arena,
     bots,
     cards,
+    exchange,
     games,
     history,
     network,
@@ -72,6 +73,8 @@ for command in (
     show.show,
     solving.compare,
     solving.verify,
+    exchange.export,
+    exchange.import_,
     solving.reproduce,
     spot.spot,
     abstraction.abstract,
@@ -86,7 +89,8 @@ for command in (
     history.log,
     session.play,
 ):
-    app.command(cls=CheckedCommand)(stoppable(command) if command in _LONG else command)
+    name = command.__name__.rstrip("_")  # `import` is a keyword of Python
+    app.command(name, cls=CheckedCommand)(stoppable(command) if command in _LONG else command)
 
 
 def _print_version(wanted: bool) -> None:

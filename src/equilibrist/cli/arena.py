@@ -3,41 +3,29 @@
 from __future__ import annotations
 
 import contextlib
-import math
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from equilibrist.cli.cross_table import cross_rows, cross_text, draw_table, write_csv
+from equilibrist.cli.cross_table import cross_data, cross_text, draw_table, write_csv
 from equilibrist.cli.interrupts import leave
-from equilibrist.cli.match_report import (
-    check_histories,
-    describe,
-    draw,
-    log_paths,
-    report_text,
-    write_histories,
-    write_logs,
-)
+from equilibrist.cli.match_report import MatchOutputs, check_folder, describe, report_text
 from equilibrist.cli.options import (
     GivenSeed,
     Json,
     Seed,
     Threads,
     emit,
+    prepare_kernels,
     prepare_players,
     table,
     watching,
 )
-from equilibrist.cli.outputs import Force, check_file
+from equilibrist.cli.outputs import Force
 from equilibrist.display.picture import check_plot
-from equilibrist.errors import InvalidValueError, StorageError
-
-if TYPE_CHECKING:
-    from equilibrist.play.match import Match
+from equilibrist.errors import InvalidValueError
 
 Postflop: TypeAlias = Annotated[
     bool, typer.Option("--postflop", help="Both players always call in the first round.")
@@ -89,6 +77,9 @@ def match(
     until_sure: Annotated[
         bool, typer.Option("--until-sure", help="Stop once the winner is statistically clear.")
     ] = False,
+    aivat: Annotated[
+        bool, typer.Option("--aivat", help="Also print the win rate without luck (limit games).")
+    ] = False,
     postflop: Postflop = False,
     log: Annotated[Path | None, typer.Option(help="Write an ACPC log to this file.")] = None,
     phh: Annotated[
@@ -108,59 +99,45 @@ def match(
 ) -> None:
     """Play a match and print the win rate with its 95 % confidence interval.
 
+    --aivat corrects for the luck of the cards and of the random actions of players whose strategies
+    are known (mixes, uniform, stored strategies), if the exact game fits into memory.
+
     Example: equilibrist match always-call always-raise --hands 2000 --duplicate --seed 7
+
+    Example: equilibrist match uniform always-shove --game leduc --aivat
     """
     from equilibrist.games.catalog import load_game
-    from equilibrist.play.match import check_match, play_match, play_matches
-    from equilibrist.play.sequential_match import play_sequential_match
+    from equilibrist.play.match_run import MatchSettings, check_settings, play_as_set
     from equilibrist.players.catalog import make_player
-    from equilibrist.stopping import Stopped
 
     rules = load_game(game)
-    pair = make_player(first, rules), make_player(second, rules)
-    wants_log = log is not None or phh is not None
-    _check_outputs(log, phh, plot, matches, duplicate=duplicate, force=force)
+    pair, names = (make_player(first, rules), make_player(second, rules)), (first, second)
+    outputs = MatchOutputs(log, phh, plot, force)
+    outputs.check(matches, duplicate)
     if until_sure:
-        _check_until_sure(matches, wants_log, first, second)
-    if runner == "auto" and wants_log:
+        _check_until_sure(matches, outputs.needs_hands or aivat, *names)
+    if runner == "auto" and outputs.needs_hands:
         runner = "views"  # so that the log equals that of the same match over a network
-    check_match(rules, pair, hands, seed, duplicate, int(postflop), runner)
-    prepare_players(threads, first, second, tables=rules.is_limit and runner != "views")
-    settings: dict[str, Any] = {
-        "duplicate": duplicate,
-        "agreed_rounds": int(postflop),
-        "seed": seed,
-        "runner": runner,
-        "watch": watching(f"{first} against {second}"),
-    }
-    start = time.perf_counter()
-    found: Any  # a match, several, or one and its test
-    outcome = "finished"
-    try:
-        if until_sure:
-            found = play_sequential_match(rules, pair, hands, **settings)
-        elif matches > 1:
-            found = play_matches(rules, pair, matches, hands, **settings)
-        else:
-            found = play_match(rules, pair, hands, keep_log=wants_log, **settings)
-    except Stopped as stopped:
-        if stopped.partial is None:
-            raise
-        found, outcome = stopped.partial, "interrupted"
-    test = found[1] if until_sure else None
-    played: tuple[Match, ...] = found[:1] if until_sure else found if matches > 1 else (found,)
-    seconds = time.perf_counter() - start
-    data = describe(played, (first, second), test) | {"postflop": postflop, "seed": seed}
-    data["outcome"] = outcome
-    data |= {"runner": played[0].runner, "seconds": round(seconds, 3)}
+    settings = MatchSettings(
+        hands=hands,
+        matches=matches,
+        duplicate=duplicate,
+        agreed_rounds=int(postflop),
+        seed=seed,
+        runner=runner,
+        until_sure=until_sure,
+        aivat=aivat,
+        keep_log=outputs.needs_hands,
+    )
+    check_settings(rules, pair, settings)
+    prepare_players(threads, *names, tables=rules.is_limit and runner != "views")
+    if aivat:
+        prepare_kernels(threads, "sequence_form.realize")
+    found = play_as_set(rules, pair, settings, watching)
+    data = describe(found, names, settings)
     with reported(data, json):
-        if log is not None:
-            data["log"] = write_logs(played[0], log, replace=force)
-        if phh is not None:
-            data["phh"] = write_histories(played[0], phh)
-        if plot is not None:
-            draw(played, (first, second), plot)
-    if outcome == "interrupted":
+        outputs.write(found.matches, names, data)
+    if not found.is_finished:
         leave(f"stopped after {data['hands']:,} hands; a match cannot be resumed")
 
 
@@ -182,38 +159,20 @@ def tournament(
     """
     from dataclasses import replace
 
-    from equilibrist.evaluation.statistics import chips_of_unit
     from equilibrist.games.catalog import load_game
     from equilibrist.play.tournament import play_tournament, read_tournament
 
     plan = read_tournament(file)
     if seed is not None:
         plan = replace(plan, seed=seed)
-    _check_folder(csv)
+    check_folder(csv)
     check_plot(plot)
     rules = load_game(plan.game)
     prepare_players(threads, *plan.players, tables=rules.is_limit)
     found = play_tournament(plan, watching(f"{len(plan.players)} players"))
-    unit, chips = chips_of_unit(rules, None)
-    rows = cross_rows(found, chips)
-    names = found.names
-    data = {
-        "game": rules.name,
-        "unit": unit,
-        "hands": plan.hands,
-        "duplicate": plan.duplicate,
-        "seed": plan.seed,
-        "players": list(names),
-        "table": [[None if math.isnan(cell) else cell for cell in row] for row in rows["rates"]],
-        "standard_errors": [
-            [None if math.isnan(cell) else cell for cell in row] for row in rows["errors"]
-        ],
-        "bankrolls": rows["bankrolls"],
-        "bankroll_ranking": [names[i] for i in found.bankroll_ranking()],
-        "runoff_ranking": [names[i] for i in found.runoff_ranking()],
-    }
+    data = cross_data(found, plan, rules)
     if csv is not None:
-        write_csv(csv, names, rows)
+        write_csv(csv, data)
     if plot is not None:
         draw_table(data, plot)
     emit(data, cross_text(data), as_json=json)
@@ -228,32 +187,13 @@ def reported(data: dict[str, Any], json: bool) -> Iterator[None]:
         emit(data, report_text(data), as_json=json)
 
 
-def _check_outputs(
-    log: Path | None,
-    phh: Path | None,
-    plot: Path | None,
-    matches: int,
-    *,
-    duplicate: bool,
-    force: bool,
-) -> None:
-    if matches > 1 and (log is not None or phh is not None):
-        raise InvalidValueError("a log holds one match; leave out --matches, or --log and --phh")
-    if log is not None:
-        for path in log_paths(log, duplicate):
-            check_file(path, force)
-    _check_folder(phh)
-    check_plot(plot)
-    if phh is not None:
-        check_histories(phh, force)
-
-
-def _check_until_sure(matches: int, wants_log: bool, *names: str) -> None:
+def _check_until_sure(matches: int, needs_hands: bool, *names: str) -> None:
     from equilibrist.players.catalog import player_learns
 
-    if matches > 1 or wants_log:
+    if matches > 1 or needs_hands:
         raise InvalidValueError(
-            "--until-sure plays one match without a log; leave out --matches, --log and --phh"
+            "--until-sure tests the plain results of one match without a log; leave out --matches, "
+            "--log, --phh and --aivat"
         )
     for name in names:
         if player_learns(name):
@@ -262,9 +202,3 @@ def _check_until_sure(matches: int, wants_log: bool, *names: str) -> None:
                 "--until-sure does not hold; leave it out, or play several --matches",
                 value=name,
             )
-
-
-def _check_folder(path: Path | None) -> None:
-    """Raise `StorageError` before the match if its result could not be written."""
-    if path is not None and not path.parent.is_dir():
-        raise StorageError(f"{path.parent} is not a folder: cannot write {path}", value=str(path))

@@ -10,16 +10,36 @@ from equilibrist.cli.options import table
 from equilibrist.display.picture import save_picture
 
 if TYPE_CHECKING:
-    from equilibrist.play.tournament import CrossTable
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from equilibrist.games.rules import GameRules
+    from equilibrist.play.tournament import CrossTable, Tournament
 
 
-def cross_rows(found: CrossTable, chips: float) -> dict[str, Any]:
-    """Return win rates, standard errors and bankrolls, divided by `chips`, the chips per unit."""
+def cross_data(found: CrossTable, plan: Tournament, rules: GameRules) -> dict[str, Any]:
+    """Return the report of a tournament; rates are in a unit of the game, None on the diagonal."""
+    from equilibrist.evaluation.statistics import chips_of_unit
+
+    unit, chips = chips_of_unit(rules, None)
+    names = found.names
     return {
-        "rates": (found.rates / chips).tolist(),
-        "errors": (found.errors / chips).tolist(),
+        "game": rules.name,
+        "unit": unit,
+        "hands": plan.hands,
+        "duplicate": plan.duplicate,
+        "seed": plan.seed,
+        "players": list(names),
+        "table": _rows(found.rates / chips),
+        "standard_errors": _rows(found.errors / chips),
         "bankrolls": (found.bankrolls() / chips).tolist(),
+        "bankroll_ranking": [names[i] for i in found.bankroll_ranking()],
+        "runoff_ranking": [names[i] for i in found.runoff_ranking()],
     }
+
+
+def _rows(table: NDArray[np.float64]) -> list[list[float | None]]:
+    return [[None if math.isnan(cell) else cell for cell in row] for row in table.tolist()]
 
 
 def cross_text(data: dict[str, Any]) -> str:
@@ -43,24 +63,20 @@ def cross_text(data: dict[str, Any]) -> str:
     )
 
 
-def write_csv(path: Path, names: tuple[str, ...], rows: dict[str, Any]) -> None:
+def write_csv(path: Path, data: dict[str, Any]) -> None:
     """Write the table as CSV: win rates, their average, then standard errors."""
     import csv
     import io
 
     from equilibrist.storage.output_file import write_output
 
-    text = io.StringIO()
+    text, names = io.StringIO(), data["players"]
     writer = csv.writer(text)
     writer.writerow(["", *names, "average", *(f"± {name}" for name in names)])
-    lines = zip(names, rows["rates"], rows["bankrolls"], rows["errors"], strict=True)
-    for name, rates, mean, errors in lines:
-        writer.writerow([name, *map(_cell, rates), mean, *map(_cell, errors)])
+    columns = data["table"], data["bankrolls"], data["standard_errors"]
+    for name, rates, mean, errors in zip(names, *columns, strict=True):
+        writer.writerow([name, *rates, mean, *errors])  # None is written as nothing
     write_output(path, text.getvalue())
-
-
-def _cell(number: float) -> float | str:
-    return "" if math.isnan(number) else number
 
 
 def draw_table(data: dict[str, Any], path: Path) -> None:

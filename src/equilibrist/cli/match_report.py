@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from equilibrist.display.picture import save_picture
+from equilibrist.cli.outputs import check_file
+from equilibrist.display.picture import check_plot, save_picture
+from equilibrist.errors import InvalidValueError, StorageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,12 +19,29 @@ if TYPE_CHECKING:
     from equilibrist.evaluation.statistics import Estimate
     from equilibrist.games.rules import GameRules
     from equilibrist.play.match import Match
+    from equilibrist.play.match_run import MatchSettings, PlayedMatches
 
 _HISTORY = re.compile(r"[01]-[0-9]{7,10}\.phh")  # run and number of a hand
 
 
 def describe(
-    played: tuple[Match, ...], names: tuple[str, str], test: SequentialTest | None = None
+    found: PlayedMatches, names: tuple[str, str], settings: MatchSettings
+) -> dict[str, Any]:
+    """Return the report of what was played: its result, its settings and how it ended."""
+    data = _result(found.matches, names, found.test)
+    if settings.aivat:
+        data["aivat"] = aivat_fields(found.matches, names)
+    return data | {
+        "postflop": settings.agreed_rounds > 0,
+        "seed": settings.seed,
+        "outcome": "finished" if found.is_finished else "interrupted",
+        "runner": found.matches[0].runner,
+        "seconds": round(found.seconds, 3),
+    }
+
+
+def _result(
+    played: tuple[Match, ...], names: tuple[str, str], test: SequentialTest | None
 ) -> dict[str, Any]:
     """Return the result of one match (samples are deals) or several (samples are matches).
 
@@ -35,23 +54,19 @@ def describe(
     rules, many = played[0].rules, len(played) > 1
     unit, chips = chips_of_unit(rules, None)
     samples = np.array([match.rate() for match in played]) if many else played[0].results.rates
-    mean, found = float(samples.mean() / chips), _estimate(samples / chips)
+    rate = _rate_fields(samples / chips, unit, names)
     data: dict[str, Any] = {
         "game": rules.name,
         "players": list(names),
-        "win_rate": mean,
-        "unit": unit,
-        **_error_fields(found),
-        "p_value": None if found is None else found.p_value,
+        **rate,
         "standard_deviation": float(np.std([m.chips for m in played], ddof=1) / chips)
         if sum(match.num_hands for match in played) > 1
         else None,
         "hands": sum(match.num_hands for match in played),
         "samples": len(samples),
         "duplicate": played[0].is_duplicate,
-        "verdict": _verdict(mean, found, unit, names),
     }
-    data |= _other_units(rules, mean * chips)
+    data |= _other_units(rules, data["win_rate"] * chips)
     if test is not None:
         data |= _sequential(test, played[0], data, chips)
     if many:
@@ -59,6 +74,61 @@ def describe(
         data["matches"] = [match.rate() / chips for match in played]
         data["last_tenth"] = {"win_rate": float(tenths.mean()), **_error_fields(_estimate(tenths))}
     return data
+
+
+def aivat_fields(played: tuple[Match, ...], names: tuple[str, str]) -> dict[str, Any] | None:
+    """Return the result without luck, None if the match was stopped before it was computed."""
+    import numpy as np
+
+    from equilibrist.evaluation.statistics import chips_of_unit
+    from equilibrist.play.luck import variance_factor
+
+    adjusted = [match.aivat for match in played if match.aivat is not None]
+    if len(adjusted) < len(played):
+        return None
+    unit, chips = chips_of_unit(played[0].rules, None)
+    rates = [match.results.rates for match in adjusted]
+    samples = rates[0] if len(rates) == 1 else np.array([one.mean() for one in rates])
+    return {
+        **_rate_fields(samples / chips, unit, names),
+        "variance_factor": variance_factor(adjusted),
+        "known": list(adjusted[0].known),
+        "corrections": list(adjusted[0].corrections),
+    }
+
+
+def aivat_text(found: dict[str, Any]) -> str:
+    """Return the result of `aivat_fields` as text."""
+    lines = [f"without luck (AIVAT): {found['verdict']}"]
+    if found["ci95"] is not None:
+        lines.append(f"  {_interval_text(found, '95 %')}")
+    factor = found["variance_factor"]
+    if factor is not None:
+        lines.append(f"  variance {factor:.3g} times smaller")
+    elif len(found["known"]) == 2:
+        lines.append("  both strategies are known: this is the exact expectation")
+    lines.append(f"  corrected for: {', '.join(found['corrections'])}")
+    return "\n".join(lines)
+
+
+def _rate_fields(samples: NDArray[np.float64], unit: str, names: tuple[str, str]) -> dict[str, Any]:
+    """Return win rate, errors, p-value and verdict of samples that are in a unit."""
+    mean, found = float(samples.mean()), _estimate(samples)
+    return {
+        "win_rate": mean,
+        "unit": unit,
+        **_error_fields(found),
+        "p_value": None if found is None else found.p_value,
+        "verdict": _verdict(mean, found, unit, names),
+    }
+
+
+def _interval_text(data: dict[str, Any], kind: str) -> str:
+    low, high = data["ci95"]
+    return (
+        f"win rate {data['win_rate']:.6g} {data['unit']}, standard error "
+        f"{data['standard_error']:.4g}, {kind} interval [{low:.6g}, {high:.6g}]"
+    )
 
 
 def _estimate(samples: NDArray[np.float64]) -> Estimate | None:
@@ -132,12 +202,8 @@ def report_text(data: dict[str, Any]) -> str:
     ]
     unit = data["unit"]
     if data["ci95"] is not None:
-        low, high = data["ci95"]
         kind = "always-valid 95 %" if "sequential" in data else "95 %"
-        lines.append(
-            f"win rate {data['win_rate']:.6g} {unit}, standard error {data['standard_error']:.4g}, "
-            f"{kind} interval [{low:.6g}, {high:.6g}]"
-        )
+        lines.append(_interval_text(data, kind))
     if "sb_per_hand" in data:
         lines.append(f"{data['sb_per_hand']:.4g} sb/h, {data['bb_per_100']:.4g} bb/100")
     if "last_tenth" in data:
@@ -146,7 +212,54 @@ def report_text(data: dict[str, Any]) -> str:
             f"{len(data['matches'])} matches; over their last tenth {last['win_rate']:.6g} {unit}, "
             f"standard error {last['standard_error']:.4g}"
         )
+    if data.get("aivat") is not None:
+        lines.append(aivat_text(data["aivat"]))
     return "\n".join(lines)
+
+
+class MatchOutputs(NamedTuple):
+    """The files that a match writes: a log, hand histories and a picture."""
+
+    log: Path | None
+    phh: Path | None
+    plot: Path | None
+    force: bool
+
+    @property
+    def needs_hands(self) -> bool:
+        """Return whether the hands must be kept."""
+        return self.log is not None or self.phh is not None
+
+    def check(self, matches: int, duplicate: bool) -> None:
+        """Raise an error, before the match, if a file could not be written."""
+        if matches > 1 and self.needs_hands:
+            raise InvalidValueError(
+                "a log holds one match; leave out --matches, or --log and --phh"
+            )
+        if self.log is not None:
+            for path in log_paths(self.log, duplicate):
+                check_file(path, self.force)
+        check_folder(self.phh)
+        check_plot(self.plot)
+        if self.phh is not None:
+            check_histories(self.phh, self.force)
+
+    def write(
+        self, played: tuple[Match, ...], names: tuple[str, str], data: dict[str, Any]
+    ) -> None:
+        """Write the files; add the paths of log and histories to the report."""
+        if self.log is not None:
+            data["log"] = write_logs(played[0], self.log, replace=self.force)
+        if self.phh is not None:
+            data["phh"] = write_histories(played[0], self.phh)
+        if self.plot is not None:
+            draw(played, names, self.plot)
+
+
+def check_folder(path: Path | None) -> None:
+    """Raise `StorageError` before the work if its result could not be written."""
+    if path is not None and not path.parent.is_dir():
+        raise StorageError(f"{path.parent} is not a folder: cannot write {path}", value=str(path))
 
 
 def log_paths(path: Path, duplicate: bool) -> list[Path]:
@@ -177,8 +290,6 @@ def check_histories(folder: Path, force: bool) -> None:
     replaces all of them; histories that no match has written are never touched.
     """
     import os
-
-    from equilibrist.errors import StorageError
 
     try:
         if folder.exists() and not folder.is_dir():
@@ -245,8 +356,6 @@ def _part_of(folder: Path) -> Path:
 
 
 def _cannot_write(folder: Path, error: OSError, rest: str) -> Exception:
-    from equilibrist.errors import StorageError
-
     reason = error.strerror or str(error)
     return StorageError(f"cannot write {folder}: {reason}; {rest}", value=str(folder))
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from equilibrist.players.player import View
 
 _CLEAR = "\x1b[2J\x1b[H"
+_NOT_SAVED = "nothing was saved; use --out FILE to save hands"
 _ESCAPES = re.compile(rb"\x1b(\[[0-9;]*[A-Za-z~]|O.)?")  # sent by arrow and function keys
 
 
@@ -54,7 +55,8 @@ def play(
 
     Keys: A fold, S check or call, D bet or raise, F next hand, Q leave; in no-limit, Z X C V B N
     choose a size. Piped input is read as keys. The cards come from a secret seed, printed at the
-    end.
+    end. Against mixes and stored strategies of small limit games, such as leduc, the result is also
+    printed without luck.
 
     Example: equilibrist play poki --out evening.log
     """
@@ -103,12 +105,28 @@ def _sit(table: _Terminal, hands: int | None, out: Path | None, *, replace: bool
 
 
 def _report(sitting: Session, out: Path | None, json: bool) -> None:
-    result = winnings(sitting.chips, sitting.rules, ("you", sitting.player.name))
+    """Print the result of the session, also without luck if that is known."""
+    names = ("you", sitting.player.name)
+    result = winnings(sitting.chips, sitting.rules, names)
     data: dict[str, Any] = {"game": sitting.rules.name, "player": sitting.player.name}
     data |= {"chips": sum(sitting.chips), "seed": sitting.seed, "out": str(out) if out else None}
-    saved = f"hands saved in {out}" if out else "nothing was saved; use --out FILE to save hands"
-    text = f"{_money(sitting)}\n{result['verdict']}\n{saved}\nseed {sitting.seed}"
-    emit(data | result, text, as_json=json)
+    lines = [_money(sitting), result["verdict"]]
+    data["luck_adjusted"] = adjusted = _luck_adjusted(sitting, names)
+    if adjusted is not None:
+        lines.append(f"luck-adjusted (AIVAT): {adjusted['verdict']}")
+    lines.append(f"hands saved in {out}" if out else _NOT_SAVED)
+    emit(data | result, "\n".join([*lines, f"seed {sitting.seed}"]), as_json=json)
+
+
+def _luck_adjusted(sitting: Session, names: tuple[str, str]) -> dict[str, Any] | None:
+    """Return the result without luck, None if it is not known."""
+    found = sitting.luck_adjusted()
+    if found is None:
+        return None
+    return winnings(found.chips[0].tolist(), sitting.rules, names) | {
+        "variance_factor": found.variance_factor,
+        "corrections": list(found.corrections),
+    }
 
 
 def _check(out: Path | None, resume: bool, force: bool) -> bool:

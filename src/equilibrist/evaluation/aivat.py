@@ -28,6 +28,7 @@ the model merges.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -129,7 +130,7 @@ class Aivat:
     def _walk(self, leaf: int, board: int, state: int) -> Terms:
         """Return the terms of a view: its leaf, its board and its unknown state."""
         views = self._views(board, state)
-        cards = self._total(0) - self._worth(0, *views[0])
+        cards = self.expected - self._worth(0, *views[0])
         actions = 0.0
         for node, child in itertools.pairwise(self.cards.betting.path(leaf)):
             view, actor = views[int(self.walk.round[node])], int(self.walk.actor[node])
@@ -194,10 +195,11 @@ class Aivat:
         mass = self._mass(leaf, board, state)
         return self._seen(self._weights(leaf, board) * chips, state) / mass
 
-    def _total(self, root: int) -> float:
-        """Return E[V] before any card is dealt."""
+    @functools.cached_property
+    def expected(self) -> float:
+        """E[V] before any card is dealt, in chips of player 0."""
         first = boards(self.cards.game.trees[0], 0)
-        return sum(float((self._weights(root, b) * self.values(root, b)).sum()) for b in first)
+        return sum(float((self._weights(0, b) * self.values(0, b)).sum()) for b in first)
 
     def _dealt(self, node: int, opening: int, board: int, state: int) -> float:
         """Return E[V] before a board is dealt: over boards and the unknown player's next states."""
@@ -209,6 +211,40 @@ class Aivat:
                 weighed = weighed[held] if self.unknown == 0 else weighed[:, held]
             total += float(weighed.sum())
         return total / self._mass(node, board, state)
+
+
+class SeatedAivat:
+    """Corrects hands of a match, in which two players change seats.
+
+    `strategies` are those of the first and of the second player, None if unknown. `values` default
+    to those of the known strategies against each other, or of the one against itself.
+    """
+
+    def __init__(
+        self,
+        game: SequenceGame,
+        strategies: tuple[Plans | None, Plans | None],
+        values: ValueFunction | None = None,
+    ) -> None:
+        self.strategies = strategies
+        known = [side for side in strategies if side is not None]
+        if len(known) == 1 and values is None:
+            values = PairValues(game, known[0])  # the same for both seats
+        self._seats = [
+            Aivat(game, (None if a is None else a[0], None if b is None else b[1]), values)
+            for a, b in (strategies, strategies[::-1])
+        ]
+
+    def chips(self, hand: HandState, seat: int) -> float:
+        """Return the corrected chips of the first player, who is player `seat` of the hand."""
+        return self._of_first(self._seats[seat].chips(hand), seat)
+
+    def expected(self, seat: int) -> float:
+        """Return the chips per hand that the values promise the first player before the deal."""
+        return self._of_first(self._seats[seat].expected, seat)
+
+    def _of_first(self, chips: float, seat: int) -> float:
+        return -chips if seat else chips
 
 
 def corrected(
@@ -223,7 +259,7 @@ def corrected(
     `strategies` holds the plans of the players whose strategies are known, by name. `values`
     default to those of the known strategies against each other, or of the one against itself.
     """
-    tables: dict[tuple[str, ...], Aivat] = {}
+    tables: dict[str, SeatedAivat] = {}  # by opponent
     chips = []
     for record in records:
         if name not in record.names:
@@ -231,23 +267,10 @@ def corrected(
                 f"{name} did not play hand {record.hand_number}: {' and '.join(record.names)} did",
                 value=name,
             )
-        if record.names not in tables:
-            tables[record.names] = _table(game, record.names, strategies, values)
-        won = tables[record.names].chips(record.state)
-        chips.append(won if record.names[0] == name else -won)
+        seat = record.names.index(name)
+        other = record.names[1 - seat]
+        if other not in tables:
+            sides = strategies.get(name), strategies.get(other)
+            tables[other] = SeatedAivat(game, sides, values)
+        chips.append(tables[other].chips(record.state, seat))
     return np.array(chips, np.float64)
-
-
-def _table(
-    game: SequenceGame,
-    names: tuple[str, ...],
-    strategies: Mapping[str, Plans],
-    values: ValueFunction | None,
-) -> Aivat:
-    sides = [strategies.get(name) for name in names]
-    plans = [None if side is None else side[player] for player, side in enumerate(sides)]
-    spare = next((side for side in sides if side is not None), None)
-    if values is None and spare is not None:
-        pair = [side or spare for side in sides]
-        values = PairValues(game, (pair[0][0], pair[1][1]))
-    return Aivat(game, (plans[0], plans[1]), values)

@@ -34,6 +34,7 @@ from equilibrist.stopping import Stopped
 
 if TYPE_CHECKING:
     from equilibrist.play.compiled_match import TableMatch
+    from equilibrist.play.luck import LuckAdjusted
 
 Pair: TypeAlias = tuple[Player, Player]
 Runner: TypeAlias = Literal["auto", "views", "tables"]
@@ -53,6 +54,7 @@ class Match:
     chips: NDArray[np.int64]  # [R, D] won by the first player in each hand
     logs: tuple[MatchLog, ...] = ()  # one per run, if requested
     runner: str = "views"  # or tables
+    aivat: LuckAdjusted | None = None  # results without luck, if requested (`play.luck`)
 
     @property
     def num_hands(self) -> int:

@@ -6,6 +6,10 @@ is saved with the hands, because the file belongs to the person. If the person l
 of a hand, it is checked and then folded to the first bet, so that every dealt hand counts. A
 resumed session continues with the next hand; the player receives the results of the earlier hands
 again, so that it can remember them.
+
+If the player is a table and the game small enough, the luck of the cards and of the player's random
+actions can be removed from the result (`play.luck`); that needs nothing but the hands, so old files
+have it too.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from equilibrist.errors import RecordError
+from equilibrist.errors import InvalidValueError, RecordError
 from equilibrist.games.action import Action
 from equilibrist.games.dealing import MOST_ACPC_SEED, Dealer
 from equilibrist.games.log_file import LogFile, write_hands
@@ -26,6 +30,7 @@ from equilibrist.games.phh import phh_text
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import HandState
+from equilibrist.play.luck import LuckAdjusted, LuckAdjuster
 from equilibrist.play.server import match_header
 from equilibrist.play.table import play_hand
 from equilibrist.players.player import Mixing, Mixture, Player, Result, View
@@ -116,6 +121,20 @@ class Session:
         """Chips that the person won in each hand."""
         return [int(record.payoffs[record.names.index(YOU)]) for record in self.hands]
 
+    def luck_adjusted(self) -> LuckAdjusted | None:
+        """Return the person's results without luck.
+
+        None if no hand was played, or if the luck cannot be removed: the player is not a table, or
+        the game is not a limit game whose exact model fits into memory.
+        """
+        if not self.hands:
+            return None
+        try:
+            adjuster = LuckAdjuster(self.rules, (Person(_leave), self.player))
+        except InvalidValueError:
+            return None
+        return adjuster.hands(self.hands)
+
     def play(self, person: Person) -> HandRecord:
         """Play the next hand to its end."""
         number, watched = len(self.hands), _Watched(self.player)
@@ -134,6 +153,10 @@ class Session:
     def save(self, path: Path, *, replace: bool = True) -> None:
         """Write the hands atomically: after any failure the file is the old or the new one."""
         write_hands(self.log(), path, replace=replace)
+
+
+def _leave(view: View) -> Action:
+    raise Leave
 
 
 def _player_seed(seed: int, hands: int) -> int:

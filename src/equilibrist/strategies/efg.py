@@ -1,6 +1,6 @@
-"""Export of small games to Gambit's extensive-form files (`.efg`), which other solvers read.
+"""Small games as Gambit's extensive-form files (`.efg`), and strategies as its profiles.
 
-A file has one line per node, in prefix order:
+An `.efg` file has one line per node, in prefix order:
 
     EFG 2 R "kuhn" { "player 0" "player 1" }
         c "" 1 "deal" { "Qs|Ks" 1/6 … } 0      cards are dealt, with exact probabilities
@@ -10,25 +10,40 @@ A file has one line per node, in prefix order:
 Information sets are named by cards, board and betting (`Ks Qh crc/`; `Ks x2` is one of two
 equivalent hands). Where a model merges cards, a showdown pays the mean over them. Source: the
 Gambit manual, "The extensive game (.efg) file format".
+
+A profile is the line that Gambit's solvers print for an equilibrium of such a file: `NE` and the
+probability of every action, by player, information set (in the order of their numbers) and action,
+as decimals or fractions:
+
+    NE,2/3,1/3,1,0,0,1,…
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.cards.card import cards_name
-from equilibrist.errors import InvalidValueError
+from equilibrist.errors import InvalidValueError, ParseError
 from equilibrist.games.betting_tree import BettingTree, NodeKind
+<<<<<<< HEAD
 from equilibrist.kernels.treeplex import board_matrices, parents_of
 from equilibrist.models.game import SequenceGame
+=======
+from equilibrist.kernels.treeplex import block, board_matrices, parents_of
+from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.models.treeplex import player_rows
+from equilibrist.strategies.openspiel import checked_probabilities
+>>>>>>> aivat
 
 MOST_NODES = 200_000
+_LONGEST_NUMBER = 400  # characters
 _LARGEST_DENOMINATOR = 10**6  # floats represent simple fractions below it exactly
 
 
@@ -47,6 +62,88 @@ def to_efg(game: SequenceGame, most_nodes: int = MOST_NODES) -> str:
         >>> lines[3:6]
         ['p "" 1 1 "Qs" { "c" "r" } 0', 'p "" 2 1 "Ks c" { "c" "r" } 0', 't "" 1 "" { -1 1 }']
     """
+    return "\n".join([*_written(game, most_nodes)[1], ""])
+
+
+def profile_text(
+    game: SequenceGame, plans: tuple[Floats, Floats], most_nodes: int = MOST_NODES
+) -> str:
+    """Return a strategy of both players as a profile of the game's `.efg` file.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.models.exact import exact_game
+        >>> kuhn = exact_game(get_game("kuhn"))
+        >>> uniform = (kuhn.realize(0, kuhn.uniform(0)), kuhn.realize(1, kuhn.uniform(1)))
+        >>> profile_text(kuhn, uniform)[:15]
+        'NE,0.5,0.5,0.5,'
+    """
+    behaviour = [game.behaviour(player, np.asarray(plans[player])) for player in (0, 1)]
+    numbers = [
+        share
+        for place in _infosets(game, most_nodes)
+        for share in place.shares(game, behaviour).tolist()
+    ]
+    return ",".join(["NE", *(f"{number:.17g}" for number in numbers)]) + "\n"
+
+
+def parse_profile(
+    game: SequenceGame, text: str, most_nodes: int = MOST_NODES
+) -> tuple[Floats, Floats]:
+    """Return the plans of a profile, the first one if the text has several.
+
+    Raises `ParseError` for a text that is not a profile of the game's `.efg` file.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.models.exact import exact_game
+        >>> kuhn = exact_game(get_game("kuhn"))
+        >>> parse_profile(kuhn, "NE," + ",".join(["1/4,3/4"] * 12))[0][3:9].tolist()
+        [0.25, 0.25, 0.25, 0.75, 0.75, 0.75]
+    """
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    words = [word.strip() for word in line.split(",")]
+    if words[0] != "NE":
+        raise ParseError(
+            "a Gambit profile must be a line NE,p,p,… with the probability of every action",
+            value=line[:40],
+        )
+    places = _infosets(game, most_nodes)
+    num_actions = sum(place.size for place in places)
+    if len(words) - 1 != num_actions:
+        raise ParseError(
+            f"the profile has {len(words) - 1:,} probabilities, but {game.name} has "
+            f"{num_actions:,} actions: it is cut short or of another game",
+            value=len(words) - 1,
+        )
+    behaviour = [game.uniform(player) for player in (0, 1)]
+    done = 1
+    for number, place in enumerate(places, start=1):
+        given = [_number(word) for word in words[done : done + place.size]]
+        shares = checked_probabilities(given, f"information set {number} of the file")
+        place.shares(game, behaviour)[:] = shares
+        done += place.size
+    return game.realize(0, behaviour[0]), game.realize(1, behaviour[1])
+
+
+class _Infoset(NamedTuple):
+    """Place of an information set in behaviours."""
+
+    player: int
+    r: int
+    board: int
+    state: int
+    first: int  # row of its first action
+    size: int  # number of actions
+
+    def shares(self, game: SequenceGame, behaviour: list[Floats]) -> Floats:
+        """Return the view of its actions' probabilities: [A]."""
+        own = block(game.trees[self.player], self.r, self.board, behaviour[self.player])
+        return own[self.first : self.first + self.size, self.state]
+
+
+def _written(game: SequenceGame, most_nodes: int) -> tuple[_Writer, list[str]]:
+    """Return the lines of a game's file, and the writer, which knows its information sets."""
     if game.betting is None or game.states is None:
         raise InvalidValueError(
             f"{game.name} has no betting tree and cards to write as an .efg file", value=game.name
@@ -54,8 +151,29 @@ def to_efg(game: SequenceGame, most_nodes: int = MOST_NODES) -> str:
     writer = _Writer(game, game.betting, most_nodes)
     title = game.name.replace("\\", "/").replace('"', "'")
     lines = [f'EFG 2 R "{title}" {{ "player 0" "player 1" }}', '""']
-    lines += writer.deal(0, _Cards(-1, (0, 0)))
-    return "\n".join([*lines, ""])
+    return writer, [*lines, *writer.deal(0, _Cards(-1, (0, 0)))]
+
+
+def _infosets(game: SequenceGame, most_nodes: int) -> list[_Infoset]:
+    """Return the information sets of a game's file as Gambit orders them."""
+    writer, found = _written(game, most_nodes)[0], []
+    for player in (0, 1):
+        row = player_rows(writer.betting, player).row
+        for node, board, state in writer.numbers[player]:
+            children, r = writer.betting.children(node), int(writer.betting.round[node])
+            first = int(row[children[0]])
+            found.append(_Infoset(player, r, board, state, first, len(children)))
+    return found
+
+
+def _number(word: str) -> float:
+    """Return the number of a decimal or a fraction; NaN if it is neither."""
+    if len(word) > _LONGEST_NUMBER:
+        return math.nan
+    try:
+        return float(Fraction(word)) if "/" in word else float(word)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return math.nan
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,23 @@ the highest; a game here may merge equivalent cards (`models/card_states.py`). S
 information sets, a decision and cards, is found among our states; in the other direction, a plan is
 the mean over the hands that our game merges. OpenSpiel is imported inside the functions that use
 it.
+
+A policy file is JSON: `game`, which `pyspiel.load_game` takes, and `policy`, the probability of
+each action by information state. The pairs of `TabularPolicy.to_dict()` are read too.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.errors import EquilibristError, InvalidValueError
+from equilibrist.errors import EquilibristError, InvalidValueError, ParseError
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.kernels.treeplex import block
@@ -27,6 +31,7 @@ from equilibrist.models.treeplex import PlayerRows, player_rows
 
 Cards: TypeAlias = tuple[int, ...]
 
+MOST_MISSING = 1e-4  # how far a sum of probabilities in a file may be from 1
 _NUMBER = {ord("f"): 0, ord("c"): 1, ord("r"): 2}  # OpenSpiel's actions of limit games
 
 
@@ -118,6 +123,149 @@ def from_openspiel(game: SequenceGame, policy: Any) -> tuple[Floats, Floats]:
             column[rows] = reach[player, nodes]
             table.block(player, seen, plans[player])[:, seen.state] += column
     return _normalised(game, 0, plans[0]), _normalised(game, 1, plans[1])
+
+
+def policy_text(game: SequenceGame, plans: tuple[Floats, Floats]) -> str:
+    """Return the text of a policy file.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.models.exact import exact_game
+        >>> kuhn = exact_game(get_game("kuhn"))
+        >>> uniform = (kuhn.realize(0, kuhn.uniform(0)), kuhn.realize(1, kuhn.uniform(1)))
+        >>> print(policy_text(kuhn, uniform).splitlines()[4])
+          "[Round 0][Player: 0][Pot: 2][Money: ...][Private: 2c]...": {"1": 0.5, "2": 0.5},
+    """
+    policy = to_openspiel(game, plans)
+    lines = []
+    for key, place in policy.state_lookup.items():
+        legal = np.flatnonzero(policy.legal_actions_mask[place]).tolist()
+        row = policy.action_probability_array[place]
+        shares = {str(action): float(row[action]) for action in legal}
+        lines.append(f"  {json.dumps(key)}: {json.dumps(shares)}")
+    head = f'{{\n "game": {json.dumps(str(policy.game))},\n "name": {json.dumps(game.name)},\n'
+    return head + ' "policy": {\n' + ",\n".join(lines) + "\n }\n}\n"
+
+
+def parse_policy(game: SequenceGame, text: str) -> tuple[tuple[Floats, Floats], float]:
+    """Return the plans of a policy file, and how far hands that are merged here differed.
+
+    The second number is the largest difference between the probabilities that the file gives to
+    hands which the game merges; 0 if nothing was averaged. Raises `ParseError` for a text that is
+    not a policy of this game.
+    """
+    table, given = _Table.of(game), _read_policy(text)
+    seen_by_state: dict[tuple[int, int, int], Floats] = {}
+    found: dict[str, dict[int, float]] = {}
+    spread = 0.0
+    for seen in table.sightings():
+        for node in table.decisions[seen.r]:
+            key = table.state(node, seen).information_state_string(int(table.betting.player[node]))
+            numbers = table.numbers(list(table.betting.children(node)))
+            shares = _checked_shares(key, given.pop(key, None), numbers, game.name)
+            found[key] = dict(zip(numbers, shares.tolist(), strict=True))
+            first = seen_by_state.setdefault((node, seen.board, seen.state), shares)
+            spread = max(spread, float(np.abs(shares - first).max()))
+    if given:
+        raise ParseError(
+            f"{next(iter(given))[:200]!r} is not an information state of {game.name}: the policy "
+            "is of another game",
+            value=next(iter(given)),
+        )
+    return from_openspiel(game, _FilePolicy(found)), spread
+
+
+class _FilePolicy:
+    """The policy of a file, as `from_openspiel` asks for it."""
+
+    def __init__(self, shares: dict[str, dict[int, float]]) -> None:
+        self.shares = shares
+
+    def action_probabilities(self, state: Any) -> dict[int, float]:
+        """Return the probability of each action in a state."""
+        return self.shares[state.information_state_string(state.current_player())]
+
+
+def _read_policy(text: str) -> dict[str, Any]:
+    """Return the entries of a policy file by information state, not checked yet."""
+    try:
+        data = json.loads(text, object_pairs_hook=_distinct)
+    except RecursionError:
+        raise ParseError("the policy is nested too deeply") from None
+    except ValueError as error:
+        if isinstance(error, ParseError):
+            raise
+        raise ParseError(f"the policy is not JSON: {error}") from None
+    if isinstance(data, dict) and "policy" in data:
+        data = data["policy"]
+    if not isinstance(data, dict):
+        raise ParseError(
+            "a policy file must have a policy: an object with the probabilities of actions by "
+            "information state"
+        )
+    return data
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
+        raise ParseError(f"the policy has {twice[:200]!r} twice", value=twice)
+    return found
+
+
+def _checked_shares(key: str, given: Any, numbers: list[int], name: str) -> Floats:
+    """Return the probabilities of the legal actions, `numbers`, in an entry of a file."""
+    if given is None:
+        raise ParseError(
+            f"the policy has no entry for {key!r}, an information state of {name}: it is cut short "
+            "or of another game",
+            value=key,
+        )
+    pairs = list(given.items()) if isinstance(given, dict) else given
+    try:
+        shares = {int(action): share for action, share in pairs}
+    except (TypeError, ValueError, OverflowError):
+        shares = {}
+    is_number = all(
+        isinstance(share, int | float) and not isinstance(share, bool) for share in shares.values()
+    )
+    if not shares or not is_number or len(shares) < len(pairs):
+        raise ParseError(
+            f"the entry of {key!r} must be the probability of each action, such as "
+            '{"1": 0.5, "2": 0.5}',
+            value=key,
+        )
+    for action, share in shares.items():
+        if action not in numbers and share != 0:
+            raise ParseError(
+                f"action {action} is not legal in {key!r}; legal are "
+                f"{', '.join(map(str, sorted(numbers)))}",
+                value=action,
+            )
+    return checked_probabilities([shares.get(number, 0) for number in numbers], repr(key))
+
+
+def checked_probabilities(numbers: Sequence[float], where: str) -> Floats:
+    """Return probabilities that sum to 1, from numbers of a file whose sum is almost 1.
+
+    Example:
+        >>> checked_probabilities([0.25, 0.25], "the first decision")
+        Traceback (most recent call last):
+          ...
+        equilibrist.errors.ParseError: the probabilities of the first decision sum to 0.5, not to 1
+    """
+    for number in numbers:
+        if not 0 <= number <= 1 + MOST_MISSING:
+            raise ParseError(
+                f"{number} is not a probability; those of {where} must be from 0 to 1", value=number
+            )
+    shares = np.array([float(number) for number in numbers])
+    total = float(shares.sum())
+    if not abs(total - 1) <= MOST_MISSING:
+        raise ParseError(f"the probabilities of {where} sum to {total:.6g}, not to 1", value=total)
+    return shares / total
 
 
 def _normalised(game: SequenceGame, player: int, total: Floats) -> Floats:

@@ -1,0 +1,170 @@
+"""Results of a match or session with the luck removed, by AIVAT (`evaluation.aivat`).
+
+The strategies of players that are tables (`players.tables`) are known; the other player may be
+anything, also a person, an external program or a learner. The luck of the cards and of the known
+players' own random choices is removed; the mean stays that of the chips. If both players are known,
+nothing random is left and every hand has the exact expectation.
+
+A model of the exact game must fit into memory, so this works for Kuhn, Leduc, Rhode Island and
+preflop hold'em, and for small games of one's own, but not for hold'em with all its rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.errors import InvalidValueError
+from equilibrist.evaluation.aivat import SeatedAivat
+from equilibrist.evaluation.statistics import MatchStatistics, Results, match_statistics
+from equilibrist.games.betting_tree import BettingTree
+from equilibrist.games.records import HandRecord
+from equilibrist.games.rules import GameRules
+from equilibrist.games.sizes import deals_seen
+from equilibrist.models.exact import check_exact, exact_game
+from equilibrist.play.match import Match, Pair
+from equilibrist.players.known_plans import known_plans
+from equilibrist.solving.forecast import forecast
+from equilibrist import stopping
+from equilibrist.storage.memory import available_bytes, check_fits
+
+_DECIMALS = 9  # of corrected chips; what is beyond them is rounding error
+_SMALLER = "play a smaller game, such as leduc or rhode-island"
+
+
+@dataclass(frozen=True, eq=False)
+class LuckAdjusted:
+    """The first player's results with and without luck: R runs (2 if duplicate) × D deals."""
+
+    rules: GameRules
+    names: tuple[str, str]
+    plain: NDArray[np.float64]  # [R, D] chips won in each hand
+    chips: NDArray[np.float64]  # [R, D] the same, corrected
+    known: tuple[str, ...]  # names of the players whose strategies are known
+    corrections: tuple[str, ...]  # what was corrected for: cards, actions of a player, seats
+
+    @property
+    def results(self) -> Results:
+        """Corrected chips per deal [D], over one or two hands."""
+        return Results(self.chips.sum(axis=0), hands_each=len(self.chips))
+
+    def statistics(self, unit: str | None = None) -> MatchStatistics:
+        """Return the corrected win rate, interval and verdict; needs at least two deals."""
+        return match_statistics(self.results, rules=self.rules, unit=unit, names=self.names)
+
+    @property
+    def variance_factor(self) -> float | None:
+        """How many times smaller the variance of a deal is; None if nothing varies any more."""
+        return variance_factor([self])
+
+
+def variance_factor(adjusted: Sequence[LuckAdjusted]) -> float | None:
+    """Return the plain variance of a deal divided by the corrected one, over several matches.
+
+    None if the corrected results of at least two deals do not vary, or there are fewer deals.
+    """
+    plain, corrected = (
+        np.concatenate([getattr(match, name).sum(axis=0) for match in adjusted])
+        for name in ("plain", "chips")
+    )
+    if len(plain) < 2 or (corrected == corrected[0]).all():
+        return None
+    return float(plain.var() / corrected.var())
+
+
+class LuckAdjuster:
+    """Removes the luck from hands of two players, of whom at least one is a table.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.play.match import play_match
+        >>> from equilibrist.players.catalog import make_player
+        >>> kuhn = get_game("kuhn")
+        >>> players = make_player("always-call", kuhn), make_player("mix:0.5,0,0.5", kuhn)
+        >>> adjuster = LuckAdjuster(kuhn, players)
+        >>> found = adjuster.match(play_match(kuhn, players, 10, keep_log=True))
+        >>> found.statistics().win_rate, found.corrections  # exact, since both are known
+        (0.0, ('cards', 'actions of always-call', 'actions of mix 0.5,0,0.5', 'seats'))
+    """
+
+    def __init__(self, rules: GameRules, players: Pair, agreed_rounds: int = 0) -> None:
+        """Build the model; raise `InvalidValueError` if the luck of this game cannot be removed."""
+        self.rules, self.names = rules, (players[0].name, players[1].name)
+        check_luck_game(rules)
+        game = exact_game(rules, symmetry="suits")
+        strategies = [known_plans(player, game, agreed_rounds) for player in players]
+        self.known = tuple(
+            name for name, own in zip(self.names, strategies, strict=True) if own is not None
+        )
+        if not self.known:
+            raise InvalidValueError(
+                f"the strategy of neither {self.names[0]} nor {self.names[1]} is known; AIVAT "
+                "needs a mix, uniform or a stored strategy as at least one player",
+                value=self.names,
+            )
+        self._aivat = SeatedAivat(game, (strategies[0], strategies[1]))
+
+    def match(self, match: Match, watch: Callable[[float], None] | None = None) -> LuckAdjusted:
+        """Correct the hands of a match that was played with `keep_log`.
+
+        `watch` is called with the fraction that is done. Raises `Stopped` if a stop is requested
+        while hands are corrected.
+        """
+        if len(match.logs) < len(match.chips):
+            raise InvalidValueError("the hands of the match are not kept; play it with keep_log")
+        runs, deals = match.chips.shape
+        chips, was_stopped = np.empty((runs, deals)), stopping.is_requested()
+        for run in range(runs):
+            for number, record in enumerate(match.logs[run].hands[:deals]):
+                if not was_stopped:
+                    stopping.check()
+                chips[run, number] = self._aivat.chips(record.state, (number + run) % 2)
+                if watch is not None:
+                    watch((run * deals + number + 1) / (runs * deals))
+        seats = (np.arange(runs)[:, None] + np.arange(deals)) % 2
+        return self._adjusted(match.chips.astype(np.float64), chips, seats)
+
+    def hands(self, records: Sequence[HandRecord]) -> LuckAdjusted:
+        """Correct hands that were recorded with the names of both players."""
+        seats = np.array([record.names.index(self.names[0]) for record in records], np.int64)
+        plain = [float(hand.payoffs[seat]) for hand, seat in zip(records, seats, strict=True)]
+        chips = [
+            self._aivat.chips(hand.state, seat)
+            for hand, seat in zip(records, seats.tolist(), strict=True)
+        ]
+        return self._adjusted(np.array([plain]), np.array([chips]), seats[None])
+
+    def _adjusted(
+        self, plain: NDArray[np.float64], chips: NDArray[np.float64], seats: NDArray[np.int64]
+    ) -> LuckAdjusted:
+        corrections = ["cards", *(f"actions of {name}" for name in self.known)]
+        if 2 * seats.sum() == seats.size:
+            # Both seats were played equally often, so their corrections sum to zero.
+            promised = np.array([self._aivat.expected(seat) for seat in (0, 1)])
+            chips = chips + promised.mean() - promised[seats]
+            corrections.append("seats")
+        rounded = np.round(chips, _DECIMALS) + 0.0  # no minus sign before a zero
+        return LuckAdjusted(self.rules, self.names, plain, rounded, self.known, tuple(corrections))
+
+
+def check_luck_game(rules: GameRules) -> None:
+    """Raise `InvalidValueError` for a game that is not covered, or too large for this machine."""
+    check_exact(rules)
+    if not rules.is_limit:
+        raise InvalidValueError(
+            f"{rules.name} is no-limit; AIVAT covers limit games, whose models have every action",
+            value=rules.name,
+        )
+    betting = BettingTree.build(rules)
+    deals, hands = deals_seen(rules)[1], len(rules.deck) ** rules.num_hole_cards
+    nodes = [int((betting.round == r).sum()) for r in range(rules.num_rounds)]
+    # Two matrices of pairs of hands on each board, and values at the nodes of all but the last.
+    pairs = sum(
+        number * hands * 8 * (2 + (0 if r == len(deals) - 1 else nodes[r]))
+        for r, number in enumerate(deals)
+    )
+    needed = forecast(rules, betting, "suits").bytes + pairs
+    check_fits(f"AIVAT's model of {rules.name} needs", needed, available_bytes(), _SMALLER)
