@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo numbers test check bounds bench proofs trials mutants format clean
+.PHONY: help demo numbers docs pictures test check bounds bench proofs trials mutants format clean
 help:           ## print this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -21,11 +21,22 @@ $(VENV)/installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@ $(VENV)/installed
 
+$(VENV)/installed-docs: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs,plot]'
+	@touch $@ $(VENV)/installed
+
 demo: $(VENV)/installed          ## train a hold'em bot in minutes, prove its exploitability, play it
 	$(BIN)/python examples/demo.py
 
 numbers: $(VENV)/installed       ## recompute known counts of poker, solve Leduc by four methods
 	$(BIN)/python examples/known_numbers.py
+
+docs: $(VENV)/installed-docs     ## the documents and the API reference as a website in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html, or with search: $(BIN)/python -m http.server --directory site"
+
+pictures: $(VENV)/installed      ## draw the pictures of the documents again, from solved games
+	$(BIN)/python examples/make_pictures.py
 
 test: check                      ## checks, doctests, the fast suite
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --durations 30
@@ -59,4 +70,4 @@ format: $(VENV)/installed-dev    ## rewrite the sources in the house style
 	$(BIN)/ruff format .
 
 clean:                           ## remove the environment and the caches in this folder
-	rm -rf $(VENV) .mutants .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site .mutants .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -513,12 +513,8 @@ def match(
     duplicate: bool = False,
     game: str | GameRules = "holdem-limit",
     seed: int = 0,
-<<<<<<< HEAD
-) -> PlayedMatch:
-=======
     aivat: bool = False,
-) -> Match:
->>>>>>> aivat
+) -> PlayedMatch:
     """Play a match; a player is a name, a trained bot, or an object with a method `act(view)`.
 
     With `aivat`, the result's `aivat` holds the win rate without luck (`play.luck`); at least one
@@ -531,16 +527,11 @@ def match(
     """
     rules = game if isinstance(game, GameRules) else get_game(game)
     pair = _player(first, rules), _player(second, rules)
-<<<<<<< HEAD
-    found = play_match(rules, pair, hands, seed=seed, duplicate=duplicate, runner="auto")
-    return _as(PlayedMatch, found)
-=======
     settings = MatchSettings(hands=hands, duplicate=duplicate, seed=seed, aivat=aivat)
     played = play_as_set(rules, pair, settings)
     if not played.is_finished:
         raise Stopped("stopped before the end of the match", partial=played.matches[0])
-    return played.matches[0]
->>>>>>> aivat
+    return _as(PlayedMatch, played.matches[0])
 
 
 def _player(given: str | Player | TrainedBot, rules: GameRules) -> Player:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import equilibrist as eq
+from equilibrist import stopping
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.expectation import expectation, fixed_mix
 from equilibrist.games.catalog import get_game
@@ -21,7 +22,6 @@ from equilibrist.players.catalog import make_player
 from equilibrist.players.known_plans import known_plans
 from equilibrist.players.own_player import as_player
 from equilibrist.players.player import View
-from equilibrist import stopping
 from equilibrist.strategies.behaviour_table import find_board
 
 MIX = (0.15, 0.5, 0.35)

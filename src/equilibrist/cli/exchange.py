@@ -79,9 +79,8 @@ def import_(
     found = file_format(file, form)
     _check_folder(out, force)
     prepare_kernels(threads, *_KERNELS)
-    model, _ = runs.build(
-        game, None, bets, raises, max_raises, symmetry, "float64", [], force=False
-    )
+    options = runs.GameOptions(game, None, bets, raises, max_raises, symmetry)
+    model, _ = runs.build(options.problem(), "float64", [], force=False)
     strategy = ImportedStrategy.read(file, model, found)
     if strategy.spread > _VISIBLE:
         print(

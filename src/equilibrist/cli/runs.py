@@ -13,12 +13,7 @@ from equilibrist.display.curves import draw_panels
 from equilibrist.display.picture import check_plot as check_plot
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.evaluation.statistics import unit_chips
-<<<<<<< HEAD
-from equilibrist.games.catalog import load_game
-=======
-from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import game_names, load_game
->>>>>>> aivat
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import SequenceGame
 from equilibrist.papers.cfr_plus.claims import Curve
@@ -104,7 +99,6 @@ class GameOptions(NamedTuple):
             raise InvalidValueError(
                 "a game of buckets has no symmetry: leave out --symmetry", value=self.symmetry
             )
-<<<<<<< HEAD
         buckets = Abstraction.open(self.name)
         menu = _menu(buckets.rules, self.bets, self.raises, self.max_raises)
         rounds = self.rounds.of(buckets.rules)
@@ -117,7 +111,7 @@ class GameOptions(NamedTuple):
                 "--rounds, --pot and --last-bet need a game of buckets: add --joint, or leave them "
                 "out"
             )
-        if (Path(self.name) / MANIFEST).exists():
+        if self.name not in game_names() and (Path(self.name) / MANIFEST).exists():
             raise InvalidValueError(
                 f"{self.name} holds buckets; add --joint with the folder of their joint counts",
                 value=self.name,
@@ -125,38 +119,6 @@ class GameOptions(NamedTuple):
         rules = load_game(self.name)
         menu = _menu(rules, self.bets, self.raises, self.max_raises)
         return Problem.exact(rules, menu, self.symmetry)  # type: ignore[arg-type]
-=======
-        buckets = Abstraction.open(name)
-        menu = _menu(buckets.rules, bets, raises, max_raises)
-        found = BucketDescription.of(Path(name), joint, menu, **rounds.of(buckets.rules))
-        betting = found.betting(buckets.rules)
-        numbers = buckets.num_buckets[betting.first_round : betting.last_round + 1]
-        itemsize = np.dtype(dtype).itemsize
-        needed = bucket_forecast(betting, numbers, itemsize, most_threads(), methods)
-        _say_needed(needed, found.name, force)
-        return found.build(), found
-    if rounds != ALL_ROUNDS:
-        raise InvalidValueError(
-            "--rounds, --pot and --last-bet need a game of buckets: add --joint, or leave them out"
-        )
-    if name not in game_names() and (Path(name) / MANIFEST).exists():
-        raise InvalidValueError(
-            f"{name} holds buckets; add --joint with the folder of their joint counts", value=name
-        )
-    if symmetry is not None and symmetry not in SYMMETRIES:
-        raise InvalidValueError(
-            f"the symmetry must be one of {', '.join(SYMMETRIES)}, not {symmetry!r}",
-            value=symmetry,
-        )
-    rules = load_game(name)
-    check_exact(rules)
-    menu = _menu(rules, bets, raises, max_raises)
-    betting = BettingTree.build(rules, menu)
-    needed = forecast(rules, betting, symmetry, np.dtype(dtype).itemsize, methods)
-    _say_needed(needed, rules.name, force)
-    game = exact_game(rules, menu, symmetry=symmetry)
-    return game, GameDescription.of(game)
->>>>>>> aivat
 
 
 def build(
@@ -216,6 +178,7 @@ def result(
         "infosets": game.num_infosets,
         "outcome": run.outcome.name.lower(),
         "out": None if out is None else str(out),
+        **(goal.data() if goal else NO_GOAL),
     }
 
 
@@ -228,15 +191,6 @@ def evaluation_fields(game: SequenceGame, found: Evaluation) -> dict[str, Any]:
         "best_response": list(found.best_response),
         "unit": found.unit,
         **mbb_per_game(game.rules, found),
-<<<<<<< HEAD
-        "iterations": int(run.state["iteration"]),
-        "seconds": round(run.seconds, 6),
-        "infosets": game.num_infosets,
-        "outcome": run.outcome.name.lower(),
-        "out": None if out is None else str(out),
-        **(goal.data() if goal else NO_GOAL),
-=======
->>>>>>> aivat
     }
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.aivat import SeatedAivat
 from equilibrist.evaluation.statistics import MatchStatistics, Results, match_statistics
@@ -28,7 +29,6 @@ from equilibrist.models.exact import check_exact, exact_game
 from equilibrist.play.match import Match, Pair
 from equilibrist.players.known_plans import known_plans
 from equilibrist.solving.forecast import forecast
-from equilibrist import stopping
 from equilibrist.storage.memory import available_bytes, check_fits
 
 _DECIMALS = 9  # of corrected chips; what is beyond them is rounding error

@@ -32,15 +32,10 @@ from numpy.typing import NDArray
 from equilibrist.cards.card import cards_name
 from equilibrist.errors import InvalidValueError, ParseError
 from equilibrist.games.betting_tree import BettingTree, NodeKind
-<<<<<<< HEAD
-from equilibrist.kernels.treeplex import board_matrices, parents_of
-from equilibrist.models.game import SequenceGame
-=======
 from equilibrist.kernels.treeplex import block, board_matrices, parents_of
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows
 from equilibrist.strategies.openspiel import checked_probabilities
->>>>>>> aivat
 
 MOST_NODES = 200_000
 _LONGEST_NUMBER = 400  # characters
