@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -23,6 +23,11 @@ from equilibrist.cli.options import (
 )
 from equilibrist.display.picture import check_plot
 from equilibrist.storage.threads import most_threads
+
+if TYPE_CHECKING:
+    from equilibrist.abstraction.buckets import Abstraction
+    from equilibrist.abstraction.forecast import AbstractionForecast
+    from equilibrist.abstraction.joint_counts import Joint
 
 _MOST_BUCKETS = 10**9  # per round
 _KERNELS = ("rollout.link_boards", "rollout.strengths", "rollout.roll_sums")
@@ -83,8 +88,7 @@ def abstract(
     starts = [] if flops is None else parse_starts(Streets.of(rules), flops, seed)
     if starts:
         chosen_boards(Streets.of(rules), starts)  # raises an error for cards that are not a flop
-    flop_names = [cards_name(flop) for flop in starts]
-    wanted = checkpoints.request(rules, recipe, numbers, seed, flop_names)
+    wanted = checkpoints.request(rules, recipe, numbers, seed, list(map(cards_name, starts)))
     check_output(out, KIND, resume=resume)
     unfinished = checkpoints.UnfinishedFolder
     keep = unfinished.open(out, wanted) if resume else unfinished(out, wanted)
@@ -101,22 +105,24 @@ def abstract(
         )  # fmt: skip
         seconds = time.perf_counter() - start
         identity = found.save(out, {"seconds": seconds})
-    data = {
-        "game": rules.name,
-        "recipe": recipe,
+    data = _built(found, needed, seconds) | {"seed": seed, "hash": identity, "out": str(out)}
+    sizes = "-".join(f"{number:,}" for number in found.num_buckets)
+    emit(data, f"{rules.name}: {recipe} {sizes} in {seconds:.1f} s, saved in {out}", as_json=json)
+
+
+def _built(found: Abstraction, needed: AbstractionForecast, seconds: float) -> dict[str, Any]:
+    """Return an abstraction, its forecast and the seconds that it took, as JSON."""
+    return {
+        "game": found.rules.name,
+        "recipe": found.recipe,
         "buckets": list(found.num_buckets),
-        "seed": seed,
         "forecast": {
             "hands": list(needed.hands),
             "bytes": needed.bytes,
             "seconds": round(needed.seconds, 3),
         },
         "seconds": round(seconds, 3),
-        "hash": identity,
-        "out": str(out),
     }
-    sizes = "-".join(f"{number:,}" for number in found.num_buckets)
-    emit(data, f"{rules.name}: {recipe} {sizes} in {seconds:.1f} s, saved in {out}", as_json=json)
 
 
 def buckets(
@@ -186,7 +192,6 @@ def joint(
     from equilibrist.abstraction import joint_counts as library
     from equilibrist.abstraction.buckets import Abstraction
     from equilibrist.abstraction.flop_subsets import flop_counts, parse_starts
-    from equilibrist.errors import InvalidValueError
     from equilibrist.storage.artefact import read_identity
 
     first = Abstraction.open(folder)
@@ -194,12 +199,7 @@ def joint(
     parents = {"first": read_identity(folder).hash}
     if other is not None:
         parents["second"] = read_identity(other).hash
-    if resume and (boards is not None or flops is not None):
-        raise InvalidValueError(
-            "--resume works only when all deals are counted: leave out --boards and --flops"
-        )
-    if boards is not None and flops is not None:
-        raise InvalidValueError("give either --boards or --flops, not both")
+    _check_sample(boards, flops, resume)
     starts = [] if flops is None else parse_starts(first.streets, flops, seed)
     check_output(out, library.KIND, resume=resume)
     kernel = "joint.bucket_showdowns" if second is None else "row_groups.add_row_groups"
@@ -215,23 +215,38 @@ def joint(
             keeper = library.Keeper(out, parents, Remaining("counting deals"))
             found = library.joint(first, second, so_far=so_far, watch=keeper)
         identity = found.save(out, parents)
-    seconds = time.perf_counter() - start
+    data, text = _counted(first.rules.name, found, time.perf_counter() - start)
+    data |= {"hash": identity, "out": str(out)}
+    emit(data, f"{text}, saved in {out}", as_json=json)
+
+
+def _check_sample(boards: int | None, flops: str | None, resume: bool) -> None:
+    """Raise `InvalidValueError` for options of `joint` that exclude each other."""
+    from equilibrist.errors import InvalidValueError
+
+    if resume and (boards is not None or flops is not None):
+        raise InvalidValueError(
+            "--resume works only when all deals are counted: leave out --boards and --flops"
+        )
+    if boards is not None and flops is not None:
+        raise InvalidValueError("give either --boards or --flops, not both")
+
+
+def _counted(game: str, found: Joint, seconds: float) -> tuple[dict[str, Any], str]:
+    """Return joint counts and the seconds that they took, as JSON and as text."""
     data = {
-        "game": first.rules.name,
+        "game": game,
         "buckets": list(found.wins.shape),
         "total": int(found.total),
         "exact": found.distance is None and not found.flops,
         "distance": found.distance,
         "flops": list(found.flops),
         "seconds": round(seconds, 3),
-        "hash": identity,
-        "out": str(out),
     }
     how = "exact" if found.distance is None else f"a sample, ½‖ΔJ‖₁ about {found.distance:.2%}"
     if found.flops:
         how = "all on one flop" if len(found.flops) == 1 else f"all on {len(found.flops)} flops"
-    text = f"{found.total:,.0f} deals of {first.rules.name} counted in {seconds:.1f} s ({how})"
-    emit(data, f"{text}, saved in {out}", as_json=json)
+    return data, f"{found.total:,.0f} deals of {game} counted in {seconds:.1f} s ({how})"
 
 
 def reproduce_abstractions(plot: Path | None, *, quick: bool, seed: int, as_json: bool) -> None:

@@ -7,8 +7,6 @@ import functools
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,16 +17,12 @@ from equilibrist.cli.options import Json, SecretSeed, Threads, emit, prepare_pla
 from equilibrist.cli.outputs import Force, check_file
 from equilibrist.cli.unblocked_stderr import unblocked_stderr
 from equilibrist.cli.winnings import winnings
-from equilibrist.errors import InvalidValueError, NetworkError, ParseError, UnknownNameError
+from equilibrist.errors import NetworkError, ParseError, UnknownNameError
 from equilibrist.stopping import noted_signals
 
 if TYPE_CHECKING:
-    from equilibrist.games.rules import GameRules
-    from equilibrist.play.lobby import Greeting, Lobby
     from equilibrist.play.processes import BotProcess
-    from equilibrist.play.server import ServedMatch, TimeLimits
-    from equilibrist.play.wire import Wire
-    from equilibrist.storage.output_file import OutputFile
+    from equilibrist.play.server import ServedMatch
 
 Port = Annotated[
     str, typer.Option(help="Port for both seats, or one per seat (4711,4712); 0: any free port.")
@@ -74,99 +68,35 @@ def dealer(
     Example: equilibrist dealer holdem-limit --hands 3000 --port 4711 --log match.log
     """
     from equilibrist.games.catalog import load_game
-    from equilibrist.play.lobby import Lobby
-    from equilibrist.play.processes import stopped_at_exit
-    from equilibrist.play.server import TimeLimits, check_match
-    from equilibrist.play.wire import Listener, WaitingStopped
+    from equilibrist.play.host import HostedMatch
+    from equilibrist.play.server import TimeLimits
+    from equilibrist.storage.output_file import OutputFile
 
     rules, seats, ports = load_game(game), _names(names), _ports(port)
-    check_match(rules, seats, hands)
+    match = HostedMatch(rules, seats, hands, host, ports, tuple(bot or ()), start_timeout)
     limits = TimeLimits(t_response, t_hand, t_per_hand)
-    serve, greeting = _protocol(
-        _is_acpc(protocol), rules, seats, limits, t_greeting / 1000, time_bank
-    )
-    commands = bot or []
-    if len(commands) > 2:
-        raise InvalidValueError(f"give at most two bots, not {len(commands)}", value=commands)
+    if _is_acpc(protocol):
+        way = match.acpc(limits, t_greeting / 1000)
+    else:
+        way = match.pokerbots(time_bank)
     check_file(log, force)
     bots: list[BotProcess] = []
-    played, seconds = None, 0.0
+    # Written hand by hand, so that an interrupted match keeps its hands.
+    file = None if log is None else functools.partial(OutputFile, log, replace=force)
     with unblocked_stderr(), noted_signals(_ending, lambda: _kill(bots)) as signals:
-        with contextlib.ExitStack() as stack, contextlib.suppress(WaitingStopped):
-            doors = [stack.enter_context(Listener(host, number)) for number in ports]
-            file = None if log is None else stack.enter_context(_log_file(log, force))
-            _say(f"{seats[0]} at port {doors[0].port}, {seats[1]} at port {doors[-1].port}")
-            stack.enter_context(stopped_at_exit(bots, lambda: signals.is_requested))
-            pair = doors[0], doors[-1]
-            lobby = stack.enter_context(
-                Lobby(
-                    pair,
-                    greeting,
-                    names=seats,
-                    warn=_say,
-                    should_stop=lambda: signals.is_requested,
-                )
-            )
-            wires = _seat_players(lobby, bots, commands, host, start_timeout)
-            start = time.perf_counter()
-            played = serve(
-                rules,
-                wires,
-                seats,
-                hands,
-                seed=seed,
-                log=lambda line: None if file is None else file.write(f"{line}\n"),
-                warn=_say,
-                watch=watching(f"{seats[0]} against {seats[1]}"),
-            )
-            seconds = time.perf_counter() - start
-            if file is not None:
-                file.finish(f"{played.header}\n")
+        watch = watching(f"{seats[0]} against {seats[1]}")
+        played = match.play(
+            way, bots, seed=seed, log=file, say=_say, watch=watch,
+            should_stop=lambda: signals.is_requested,
+        )  # fmt: skip
         if played is None:
             _say("the dealer was stopped before the match started")
     if played is not None:
-        data = _describe(played) | {"seconds": round(seconds, 3), "log": str(log) if log else None}
+        data = _describe(*played) | {"log": str(log) if log else None}
         emit(data, _dealer_text(data), as_json=json)
     exit_if_requested(signals)
-    if played is None or not played.is_finished:
+    if played is None or not played[0].is_finished:
         raise typer.Exit(1)
-
-
-def _protocol(
-    is_acpc: bool,
-    rules: GameRules,
-    seats: tuple[str, str],
-    limits: TimeLimits,
-    greeting: float,
-    time_bank: float,
-) -> tuple[Callable[..., ServedMatch], Greeting]:
-    """Return the function that serves a match by a protocol, and its test for a greeting."""
-    from equilibrist.play import acpc, pokerbots_engine
-    from equilibrist.play.server import serve_match
-
-    if is_acpc:
-        serve = functools.partial(serve_match, limits=limits, greeting=greeting)
-        return serve, functools.partial(acpc.is_greeting, patience=greeting)
-    pokerbots_engine.check_engine(rules, seats, time_bank)
-    serve = functools.partial(pokerbots_engine.serve_pokerbots, time_bank=time_bank)
-    return serve, pokerbots_engine.is_greeting
-
-
-def _seat_players(
-    lobby: Lobby, bots: list[BotProcess], commands: list[str], host: str, seconds: float | None
-) -> tuple[Wire, Wire]:
-    """Wait for both players, starting each bot when its seat is next; return the connections."""
-    from equilibrist.play.processes import BotProcess
-
-    def check() -> None:
-        for seat in lobby.free_seats(len(bots)):
-            bots[seat].check()
-
-    for seat, command in enumerate(commands):
-        bots.append(BotProcess(command, host, lobby.doors[seat].port))
-        lobby.fill(seat + 1, seconds, check)
-    first, second = lobby.fill(2, seconds, check)
-    return first, second
 
 
 def _kill(bots: list[BotProcess]) -> None:
@@ -249,7 +179,7 @@ def _names(text: str) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _ports(text: str) -> list[int]:
+def _ports(text: str) -> tuple[int, ...]:
     from equilibrist.cards.numbers import parse_whole
 
     words = text.split(",")
@@ -260,14 +190,7 @@ def _ports(text: str) -> list[int]:
             f"not {text[:40]!r}",
             value=text,
         )
-    return ports
-
-
-def _log_file(path: Path, force: bool) -> OutputFile:
-    """Open a log that is written hand by hand, so that an interrupted match keeps its hands."""
-    from equilibrist.storage.output_file import OutputFile
-
-    return OutputFile(path, replace=force)
+    return tuple(ports)
 
 
 def _say(text: str) -> None:
@@ -275,7 +198,8 @@ def _say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
-def _describe(played: ServedMatch) -> dict[str, Any]:
+def _describe(played: ServedMatch, seconds: float) -> dict[str, Any]:
+    """Return a served match as JSON; `seconds` is the time that it took."""
     total = sum(played.chips)
     return {
         "game": played.rules.name,
@@ -284,7 +208,9 @@ def _describe(played: ServedMatch) -> dict[str, Any]:
         "score": [total, -total],
         "finished": played.is_finished,
         "ending": played.ending,
-    } | winnings(played.chips, played.rules, played.names)
+        **winnings(played.chips, played.rules, played.names),
+        "seconds": round(seconds, 3),
+    }
 
 
 def _dealer_text(data: dict[str, Any]) -> str:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from equilibrist.cli.abstraction import Flops, Folder, check_output
 from equilibrist.cli.options import Json, Seed, Threads, emit, owning, prepare_kernels, table
 
-_RECIPES = ("strength-potential", "percentile")  # the k-th child means the same in every bucket
+if TYPE_CHECKING:
+    from equilibrist.abstraction.buckets import Abstraction
+    from equilibrist.abstraction.joint_counts import Joint
+    from equilibrist.papers.psopti.transitions import Memory, Transitions
 
 
 @owning("out", "product")
@@ -35,20 +38,13 @@ def transitions(
     """
     from equilibrist import stopping
     from equilibrist.abstraction.buckets import Abstraction
-    from equilibrist.abstraction.flop_subsets import flop_counts, parse_starts
     from equilibrist.abstraction.joint_counts import KIND as COUNTS
-    from equilibrist.abstraction.joint_counts import Joint
-    from equilibrist.errors import InvalidValueError, StorageError
+    from equilibrist.errors import InvalidValueError
     from equilibrist.papers.psopti import transitions as library
     from equilibrist.storage.artefact import read_identity
 
     found, parents = Abstraction.open(folder), {"buckets": read_identity(folder).hash}
-    if found.recipe not in _RECIPES:
-        raise InvalidValueError(
-            f"transitions need buckets of the recipe {' or '.join(_RECIPES)}, not {found.recipe}, "
-            "whose buckets depend on their parents",
-            value=found.recipe,
-        )
+    library.check_recipe(found)
     if (counts is None) == (flops is None):
         raise InvalidValueError("give either a folder from `equilibrist joint`, or --flops")
     for target, kind in ((out, library.KIND), (product, COUNTS)):
@@ -56,15 +52,7 @@ def transitions(
             check_output(target, kind, resume=None)
     prepare_kernels(threads, "joint.bucket_showdowns")
     stopping.check()
-    if counts is not None:
-        artefact = read_identity(counts)
-        if artefact.parents != {"first": parents["buckets"]}:
-            raise StorageError(
-                f"{counts} holds counts of other buckets than those in {folder}", value=str(counts)
-            )
-        met, parents["counts"] = Joint.open(counts), artefact.hash
-    else:
-        met = flop_counts(found, parse_starts(found.streets, flops or "", seed))
+    met = _joint_counts(found, folder, counts, flops or "", seed, parents)
     stopping.check()
     network = library.transitions(found, met)
     memory = library.compare(network, found, met)
@@ -74,6 +62,41 @@ def transitions(
     if product is not None:
         counted = replace(library.product_counts(network, found), flops=met.flops)
         counted.save(product, {"first": parents["buckets"]})
+    folders = {"out": out, "product": product}
+    data, text = _report(found, met, network, memory)
+    data |= {name: None if path is None else str(path) for name, path in folders.items()}
+    emit(data, text, as_json=json)
+
+
+def _joint_counts(
+    found: Abstraction,
+    folder: Path,
+    counts: Path | None,
+    flops: str,
+    seed: int,
+    parents: dict[str, str],
+) -> Joint:
+    """Open the counts of these buckets, whose hash joins `parents`, or count deals of flops."""
+    from equilibrist.abstraction.flop_subsets import flop_counts, parse_starts
+    from equilibrist.abstraction.joint_counts import Joint
+    from equilibrist.errors import StorageError
+    from equilibrist.storage.artefact import read_identity
+
+    if counts is None:
+        return flop_counts(found, parse_starts(found.streets, flops, seed))
+    artefact = read_identity(counts)
+    if artefact.parents != {"first": parents["buckets"]}:
+        raise StorageError(
+            f"{counts} holds counts of other buckets than those in {folder}", value=str(counts)
+        )
+    parents["counts"] = artefact.hash
+    return Joint.open(counts)
+
+
+def _report(
+    found: Abstraction, met: Joint, network: Transitions, memory: Memory
+) -> tuple[dict[str, Any], str]:
+    """Return the size of a network and its distance from the exact counts, as JSON and as text."""
     sizes = [int(labels.max()) + 1 for labels in network.classes[0]]
     data = {
         "game": found.rules.name,
@@ -83,8 +106,6 @@ def transitions(
         "distances": list(memory.distances),
         "showdown_distance": memory.showdown,
         "flops": list(met.flops),
-        "out": None if out is None else str(out),
-        "product": None if product is None else str(product),
     }
     rows = [
         (r + 1, size, number, f"{share:.4f}")
@@ -94,4 +115,4 @@ def transitions(
     ]
     header = ("round", "buckets", "sequences", "½‖P·T − J‖₁")
     text = f"{table(rows, header=header)}\nshowdowns of the last round: {memory.showdown:.4f}"
-    emit(data, f"{found.rules.name}: {found.recipe}\n{text}", as_json=json)
+    return data, f"{found.rules.name}: {found.recipe}\n{text}"

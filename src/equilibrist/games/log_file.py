@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from equilibrist.errors import RecordError
@@ -27,6 +28,8 @@ from equilibrist.games.match_log import (
     MatchHeader,
     MatchLog,
     parse_header,
+    replay,
+    seat_chips,
     seats_of,
     write_log,
 )
@@ -159,6 +162,40 @@ class LogFile:
         while record is not None:
             yield record
             record = self._next_history(self.rules)
+
+
+@dataclass(frozen=True)
+class LogSummary:
+    """The players and results of a log of two players."""
+
+    seats: tuple[str, ...]  # both names; () without hands
+    chips: tuple[float, ...]  # what the first of them won, by hand
+    num_showdowns: int
+
+
+def summarize(read: LogFile, *, replays: bool = False) -> LogSummary:
+    """Read all hands of a log; with `replays`, raise `RecordError` unless its seed deals them."""
+    seats: tuple[str, ...] = ()
+    chips: list[float] = []
+    showdowns, records = 0, []
+    for record in read:
+        if replays:
+            records.append(record)
+        seats = seats or seats_of(record)
+        chips.append(float(seat_chips(seats, record)[0]))
+        showdowns += record.state.betting.is_showdown
+    if len(seats) > 2:
+        raise RecordError(
+            f"{read.path} has {len(seats)} players; win rates are computed for two players only",
+            value=str(read.path),
+        )
+    if replays:
+        if read.seed is None:
+            raise RecordError(
+                f"{read.path} does not state the seed of its deals", value=str(read.path)
+            )
+        replay(MatchLog(read.rules, read.seats, tuple(records)), read.seed)
+    return LogSummary(seats, tuple(chips), showdowns)
 
 
 def write_hands(log: MatchLog, path: str | Path, *, replace: bool = True) -> None:

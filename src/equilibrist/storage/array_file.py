@@ -206,7 +206,8 @@ def map_array(
         except (ValueError, OverflowError):
             raise damaged(path, "is too large to be mapped into memory") from None
         array = whole[len(header) :].view(entry.dtype).reshape(entry.shape, order=order)
-        if is_blockwise and order == "C" and len(entry.blocks) == -(-len(whole) // BLOCK_BYTES):
+        is_large = len(whole) > LARGE_BYTES and len(entry.blocks) == -(-len(whole) // BLOCK_BYTES)
+        if is_blockwise and order == "C" and is_large:
             return BlockwiseArray(path, entry, array, whole)
         stream.seek(0)
         if hashlib.file_digest(stream, "sha256").hexdigest() != entry.sha256:

@@ -36,6 +36,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.storage.artefact import write_artefact
 
 KIND = "transitions"
+RECIPES = ("strength-potential", "percentile")  # the k-th child means the same in every bucket
 Floats = NDArray[np.float64]
 Classes = Sequence[NDArray[np.integer]]  # by round [K]: the class of each bucket in its round alone
 
@@ -62,6 +63,16 @@ class Memory:
 
     distances: tuple[float, ...]  # ½ ‖P·T₁·…·T_r − J‖₁ of the sequences up to each round
     showdown: float  # ½ ‖P·T₁·…·w − W‖₁ of the last round: the effect of forgetting on payoffs
+
+
+def check_recipe(found: Abstraction) -> None:
+    """Raise `InvalidValueError` for buckets of a recipe whose children have no common meaning."""
+    if found.recipe not in RECIPES:
+        raise InvalidValueError(
+            f"transitions need buckets of the recipe {' or '.join(RECIPES)}, not {found.recipe}, "
+            "whose buckets depend on their parents",
+            value=found.recipe,
+        )
 
 
 def places(found: Abstraction) -> list[NDArray[np.int32]]:
