@@ -18,10 +18,11 @@ LARGEST = 100_000  # bytes of a picture, so that the repository stays small
 
 # One command per line; {here} is the folder of the pictures. Solved spots go to a temporary folder.
 COMMANDS = """
-spot --board Td9d6hQc --oop QQ+,AK,T9s --ip 88-22,AQ,JTs --pot 200 --stack 900 \
-    --bets 60%,a --raises 2.5x --to 0.3% --out turn
-spot turn --plot {here}/turn.png
-spot turn --node cr120 --plot {here}/turn-cr120.png
+spot --board Kh8d3c5s --pot 60 --stack 470 --bets 50%,100% --raises 3x --to 0.5% --out turn \
+    --oop 22-TT,A2s-AJs,K8s-KQs,Q9s-QJs,J8s+,T8s+,97s+,86s+,75s+,64s+,53s+,\
+ATo-AJo,KTo-KQo,QTo+,JTo \
+    --ip 22+,A2s+,K7s+,Q8s+,J8s+,T8s+,97s+,86s+,75s+,65s,54s,A8o+,KTo+,QTo+,JTo
+spot turn --node c --plot {here}/turn.png
 compare leduc --methods cfr,cfr+,dcfr,egt --seconds 2 --plot {here}/leduc.png
 match poki always-call --hands 400 --matches 5 --seed 7 --plot {here}/match.png
 """
@@ -31,7 +32,7 @@ def main() -> None:
     """Run every command; reduce each picture to 64 colours and check its size."""
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
-        for line in COMMANDS.replace("\\\n", "").strip().splitlines():
+        for line in COMMANDS.strip().splitlines():
             words = shlex.split(line.format(here=PICTURES))
             print("equilibrist", shlex.join(shlex.split(line.format(here="docs/pictures"))))
             program = [sys.executable, "-m", "equilibrist", *words]
