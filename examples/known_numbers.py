@@ -108,7 +108,7 @@ def solve_leduc() -> bool:
     """Solve Leduc hold'em by four methods, with proofs; draw a plot in out/leduc.png."""
     import pathlib
 
-    from equilibrist.cli.runs import draw
+    from equilibrist.display.curves import draw_traces
     from equilibrist.models.exact import exact_game
     from equilibrist.solving.methods import get_method
     from equilibrist.solving.solve import solve
@@ -132,7 +132,7 @@ def solve_leduc() -> bool:
     print(f"  {'known':<28}{known:>15.9f}  chips; each value is within its own gap of it")
     path = pathlib.Path("out/leduc.png")
     path.parent.mkdir(exist_ok=True)
-    draw(traces, game, path)
+    draw_traces(traces, game, path)
     print(f"  exploitability against seconds: {path}")
     return agrees
 
