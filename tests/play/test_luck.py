@@ -181,8 +181,8 @@ def test_strategies_of_buckets_are_known_too(tmp_path):
 
     rules = get_game("leduc")
     buckets = percentile(Strengths.of(Streets.of(rules)), [1, 3])
-    buckets.save(tmp_path / "buckets")
-    joint(buckets).save(tmp_path / "joint")
+    first = buckets.save(tmp_path / "buckets")
+    joint(buckets).save(tmp_path / "joint", {"first": first})
     described = BucketDescription.of(tmp_path / "buckets", tmp_path / "joint", BetMenu())
     run = solve(game := described.build(), CFR(), iterations=20)
     Store(tmp_path / "bot", game, described, CFR(), 0, "float64").save(run)
