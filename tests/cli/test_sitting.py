@@ -232,7 +232,7 @@ def _until(number, words):
 
 def test_the_result_without_luck_is_beside_the_plain_one(sit):
     line = ("mix:0.1,0.5,0.4", "--game", "leduc", "--hands", 4, "--seed", 3)
-    keys = "dddd" + "fdddd" * 3
+    keys = "ssss" + "fssss" * 3
     result = sit(keys, *line)
     assert result.returncode == 0
     assert "\nluck-adjusted (AIVAT): " in result.stdout

@@ -86,6 +86,21 @@ def test_the_corrected_mean_is_the_exact_expectation_with_less_variance(
     assert found.corrections == ("cards", f"actions of {found.known[0]}", "seats")
 
 
+@pytest.mark.parametrize("unknown", [0, 1])
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+def test_each_seat_has_its_own_expectation(name, unknown, folders):
+    # Over both seats an error that favours player 0 of a hand would cancel.
+    rules, players = get_game(name), list(pair(name, folders[name]))
+    players[unknown] = Hidden(players[unknown])
+    match = play_match(rules, tuple(players), 2001, seed=8, keep_log=True)  # odd: seats are kept
+    found = LuckAdjuster(rules, tuple(players)).match(match).chips[0]
+    for seat in (0, 1):
+        hands = found[seat::2]
+        error = hands.std(ddof=1) / np.sqrt(len(hands))
+        assert abs(hands.mean() - truth(name).seats[seat]) < 4 * error
+        assert error < 0.1
+
+
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
 def test_two_known_strategies_leave_nothing_but_the_exact_expectation(name, folders):
     rules, players = get_game(name), pair(name, folders[name])
@@ -181,8 +196,8 @@ def test_strategies_of_buckets_are_known_too(tmp_path):
 
     rules = get_game("leduc")
     buckets = percentile(Strengths.of(Streets.of(rules)), [1, 3])
-    buckets.save(tmp_path / "buckets")
-    joint(buckets).save(tmp_path / "joint")
+    first = buckets.save(tmp_path / "buckets")
+    joint(buckets).save(tmp_path / "joint", {"first": first})
     described = BucketDescription.of(tmp_path / "buckets", tmp_path / "joint", BetMenu())
     run = solve(game := described.build(), CFR(), iterations=20)
     Store(tmp_path / "bot", game, described, CFR(), 0, "float64").save(run)

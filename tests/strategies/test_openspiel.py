@@ -229,5 +229,5 @@ def test_a_policy_of_another_game_is_refused():
     text = policy_text(leduc, random_plans(leduc))
     with pytest.raises(ParseError, match="of another game"):
         parse_policy(exact_game(KUHN), text)
-    with pytest.raises(ParseError, match="of another game"):
+    with pytest.raises(ParseError, match="action 2 is not legal"):
         parse_policy(exact_game(replace(LEDUC, name="short", max_raises=(1, 1))), text)
