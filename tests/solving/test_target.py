@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import equilibrist as eq
 from equilibrist.errors import EquilibristError, InvalidValueError
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.solving.problem import Problem
 from equilibrist.solving.spot_run import spot_goal
@@ -76,6 +78,14 @@ def test_targets_are_converted_to_chips():
     assert Target.parse("0.25chips").of_game("kuhn", None).chips == 0.25
     assert str(Target.parse("0.5%").of_game("a spot", None, 60)) == "0.3 chips (0.5 % of the pot)"
     assert Target.parse("5mbb").of_game("limit", LIMIT).data() == {"target": 0.05, "to": "5mbb"}
+
+
+def test_models_of_later_rounds_have_a_pot_and_whole_games_do_not():
+    later = BettingTree.build(LIMIT, BetMenu.parse(None, None, "1 1 1 1"), first_round=2, pot=60)
+    problem = Problem("turn and river", LIMIT, later)
+    assert problem.pot == 60
+    assert problem.goal("0.5%").chips == pytest.approx(0.3)
+    assert Problem.exact(get_game("kuhn")).pot is None
 
 
 def test_a_unit_without_a_meaning_is_one_sentence():
