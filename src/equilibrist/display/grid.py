@@ -185,7 +185,7 @@ def shaded(colour: str, level: float) -> str:
 
     Example:
         >>> shaded("#000000", 1.0), shaded("#000000", 0.0)
-        ('#000000', '#a0a2a4')
+        ('#000000', '#a0a1a4')
     """
     share = _LEAST + (1 - _LEAST) * level
     mixed = [
