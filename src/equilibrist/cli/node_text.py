@@ -50,7 +50,7 @@ def actions_table(report: NodeStrategy) -> str:
         if isinstance(report, NodeReport):
             weight = report.share * report.probabilities[:, place]
             mean = weight @ report.values[:, place] / weight.sum() if weight.any() else None
-            row.append("—" if mean is None else f"{mean:.4g}")
+            row.append("—" if mean is None else _chips(mean))
         rows.append(row)
     if isinstance(report, NodeReport):
         header.append("chips")
@@ -72,7 +72,7 @@ def hands_table(report: NodeStrategy, groups: Sequence[Sequence[int]]) -> str:
         place = group[0]
         row = [row_name(report, group), f"{report.weight[place]:.4g}"]
         if isinstance(report, NodeReport):
-            row += [f"{100 * report.equity[place]:.1f} %", f"{report.value[place]:.4g}"]
+            row += [f"{100 * report.equity[place]:.1f} %", _chips(report.value[place])]
         rows.append([*row, *(f"{100 * own:.1f} %" for own in report.probabilities[place])])
     first = ["hand", "reach", *(["equity", "chips"] if is_report else [])]
     return wide_table(rows, first, report.actions, report.action_words)
@@ -107,14 +107,24 @@ def hand_text(report: NodeStrategy, place: int) -> str:
     for a, (word, name) in enumerate(zip(report.action_words, report.actions, strict=True)):
         row = [word, name, f"{100 * report.probabilities[place, a]:.2f} %"]
         if isinstance(report, NodeReport):
-            row.append(f"{report.values[place, a]:.4g}")
+            row.append(_chips(report.values[place, a]))
         rows.append(row)
     reach = f"reach {100 * report.weight[place]:.4g} %"
     header = ["action", "node", "probability"]
     if isinstance(report, NodeReport):
         header.append("chips")
-        reach += f", equity {100 * report.equity[place]:.2f} %, {report.value[place]:.4g} chips"
+        reach += f", equity {100 * report.equity[place]:.2f} %, {_chips(report.value[place])} chips"
     return f"{report.hand_name(place)}: {reach}\n{table(rows, header=header)}"
+
+
+def _chips(value: float) -> str:
+    """Return chips with four digits; rounding errors around 0 are 0.
+
+    Example:
+        >>> _chips(149.234), _chips(-4e-6)
+        ('149.2', '0')
+    """
+    return "0" if abs(value) < 5e-4 else f"{value:.4g}"
 
 
 def node_data(report: NodeStrategy, groups: Sequence[Sequence[int]]) -> dict[str, Any]:
