@@ -17,7 +17,7 @@ from equilibrist.models.treeplex import player_rows
 from equilibrist.players.player import View
 from equilibrist.players.strategy_player import TreeStrategy
 from equilibrist.strategies.quantized import SURE, CompactStrategy, open_buckets
-from equilibrist.strategies.seat_tables import HandBuckets, SeatTable, hand_numbers
+from equilibrist.strategies.seat_tables import HandBuckets, StrategySeat, hand_numbers
 from equilibrist.strategies.solution import Solution
 
 
@@ -98,7 +98,7 @@ class BucketStrategy(TreeStrategy):
                 found *= own[buckets[r]] / np.float64(self._sure)
         return found
 
-    def seat(self, player: int) -> SeatTable:
+    def seat(self, player: int) -> StrategySeat:
         """Return the strategy of one seat as a table."""
         own, behaviour = self._trees[player], self._behaviour[player]
-        return SeatTable(own, behaviour, self._buckets[player], self._sure)
+        return StrategySeat(own, behaviour, self._buckets[player], self._sure)

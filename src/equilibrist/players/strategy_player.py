@@ -41,7 +41,7 @@ from equilibrist.storage.artefact import read_identity
 from equilibrist.strategies import quantized
 from equilibrist.strategies.behaviour_table import find_board
 from equilibrist.strategies.description import GameDescription
-from equilibrist.strategies.seat_tables import CardColumns, SeatTable
+from equilibrist.strategies.seat_tables import CardColumns, StrategySeat
 from equilibrist.strategies.solution import Solution, game_of
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ class TreeStrategy(Protocol):
         """Return the probability of each child of a decision node, [A], for a view's cards."""
         ...
 
-    def seat(self, player: int) -> SeatTable | None:
+    def seat(self, player: int) -> StrategySeat | None:
         """Return the strategy of one seat as a table, or None if it has none."""
         return None
 
@@ -92,12 +92,12 @@ class ExactStrategy(TreeStrategy):
         own = block(treeplex, r, place, self._behaviour[player])
         return own[first : first + size, state].astype(np.float64)
 
-    def seat(self, player: int) -> SeatTable | None:
+    def seat(self, player: int) -> StrategySeat | None:
         """Return the strategy of one seat as a table, or None if there are too many boards."""
         columns = self._columns
         if columns is None:
             return None
-        return SeatTable(self._game.trees[player], self._behaviour[player], columns)
+        return StrategySeat(self._game.trees[player], self._behaviour[player], columns)
 
     @functools.cached_property
     def _columns(self) -> CardColumns | None:

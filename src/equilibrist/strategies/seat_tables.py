@@ -45,7 +45,7 @@ class HandBuckets(Columns, BucketTree, Protocol):
         ...
 
 
-class SeatTable(NamedTuple):
+class StrategySeat(NamedTuple):
     """One seat of a strategy as a table."""
 
     tree: Treeplex
