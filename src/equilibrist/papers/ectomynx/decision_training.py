@@ -45,10 +45,12 @@ from equilibrist.papers.ectomynx.level_training import (
     CYCLES,
     CheckpointSaver,
     Cycle,
+    CycleWork,
     check_rate,
     cycles_array,
     cycles_of,
     key_of,
+    play_cycles,
     read_settings,
     won_per_hand,
 )
@@ -128,18 +130,8 @@ def train(
     run = load_training(out, settings) if out and resume else DecisionTraining.begin(settings)
     keep = CheckpointSaver(None if out is None else lambda: save_training(out, settings, run))
     sums = Sums.empty()
-    while len(run.cycles) < cycles:
-        while run.hands_done < settings.hands:
-            keep.check_stop(run)
-            walk_block(settings, run, sums)
-            if watch is not None:
-                watch(run)
-            keep(is_due=False)
-        keep.check_stop(run)
-        finish_cycle(settings, run)
-        keep(is_due=True)
-        if watch is not None:
-            watch(run)
+    work = CycleWork(lambda: walk_block(settings, run, sums), lambda: finish_cycle(settings, run))
+    play_cycles(run, work, settings.hands, cycles, keep, watch)
     return run
 
 

@@ -28,7 +28,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from dataclasses import fields as fields_of
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,19 +143,49 @@ def train(
     """
     run = load_training(out, settings) if out and resume else Training.begin(settings)
     keep = CheckpointSaver(None if out is None else lambda: save_training(out, settings, run))
+    work = CycleWork(lambda: play_block(settings, run), lambda: finish_cycle(settings, run))
+    play_cycles(run, work, settings.hands, cycles, keep, watch)
+    return run
+
+
+class CycleRun(Protocol):
+    """A run of cycles of hands, of either way of training."""
+
+    hands_done: int  # of the unfinished cycle
+    cycles: list[Cycle]
+
+
+class CycleWork(NamedTuple):
+    """What a training does: a block of hands, and the end of a cycle."""
+
+    play: Callable[[], None]
+    finish: Callable[[], None]
+
+
+_Run = TypeVar("_Run", bound=CycleRun)
+
+
+def play_cycles(
+    run: _Run,
+    work: CycleWork,
+    hands: int,
+    cycles: int,
+    keep: CheckpointSaver,
+    watch: Callable[[_Run], None] | None,
+) -> None:
+    """Play cycles of `hands` hands until the run has `cycles` of them, with checkpoints."""
     while len(run.cycles) < cycles:
-        while run.hands_done < settings.hands:
+        while run.hands_done < hands:
             keep.check_stop(run)
-            play_block(settings, run)
+            work.play()
             if watch is not None:
                 watch(run)
-            keep(is_due=run.hands_done == settings.hands)
+            keep(is_due=run.hands_done == hands)
         keep.check_stop(run)
-        finish_cycle(settings, run)
+        work.finish()
         keep(is_due=True)
         if watch is not None:
             watch(run)
-    return run
 
 
 def needed_bytes(threads: int) -> int:
