@@ -9,7 +9,8 @@ the last round it is a bilinear form in the players' probabilities x and y of re
 
 which is summed over the buckets of the round before. So nothing of the last round is stored but x
 and y. With a complete board the hands are compared themselves instead of their buckets: W / J
-becomes 1, 0 or −1, and the values are those of the strategy against itself.
+becomes 1, 0 or −1, and the values are those of the strategy against itself. (Only the values of the
+second round are always those of buckets, because all its boards are counted by bucket.)
 
 Nodes beyond the raise caps of the strategy have the value of the node where the strategy believes
 it is (`strategies.raise_cap_rule`), scaled by the chips in the pot.
@@ -117,7 +118,7 @@ class BucketValues:
         if place < 0:
             return np.zeros(columns.shape)
         root = self._root(place)
-        if r < self._last:
+        if r < max(2, self._last):  # the second round's are those of `by_columns`
             buckets = tuple(columns[:, seen].tolist())
             found = self._by_bucket(place, self._round(root, known, buckets), known, buckets)
             return scale * np.take_along_axis(found.T, columns, axis=1)
@@ -158,25 +159,34 @@ class BucketValues:
 
     def _joint(self, r: int, known: int) -> Floats:
         """Return how often buckets of a round meet, the known player's in rows: [C, C]."""
-        joint = board_matrices(*self.game.trees, self.game.pairs, r)[0]
-        return joint if known == 0 else joint.T
+        return self._matrices(r, known)[0]
+
+    def _matrices(self, r: int, known: int) -> tuple[Floats, Floats]:
+        """Return J and W of a round, the known player's buckets in rows: [C, C] each."""
+        joint, win = board_matrices(*self.game.trees, self.game.pairs, r)
+        return (joint, win) if known == 0 else (joint.T, win.T)
 
     def _fold_up(self, root: int, known: int, buckets: tuple[int, ...]) -> dict[int, Floats]:
-        """Return J · v of all nodes of a round before the last: [C, T] for T seen buckets."""
+        """Return J · v of all nodes of a round: [C, T] for T seen buckets."""
         r, seen = int(self.betting.round[root]), list(buckets)
-        joint = self._joint(r, known)[:, seen]
+        joint, win = (matrix[:, seen] for matrix in self._matrices(r, known))
+        walk = self.walk
 
         def dealt(opening: int) -> Floats:
             ends = self._ends(opening)
             return (ends if known == 0 else ends.T)[:, seen]
 
         def share(child: int, actor: int) -> Floats:
-            row = self.probabilities[actor][r][int(self.walk.row[child, actor])]
+            row = self.probabilities[actor][r][int(walk.row[child, actor])]
             return row[:, None] if actor == known else row[seen]
 
         nodes = same_round(self.betting, root)
         return fold_round(
-            self.betting, nodes, lambda leaf: self.walk.fixed[leaf] * joint, dealt, share
+            self.betting,
+            nodes,
+            lambda leaf: walk.fixed[leaf] * joint + walk.contested[leaf] * win,
+            dealt,
+            share,
         )
 
     def _sum_up(self, opening: int) -> NDArray[np.float32]:

@@ -224,10 +224,7 @@ class HandViews:
         above = int(self.betting.parent[node])
         before = board[: self.rules.board_cards_by(int(self.betting.round[above]))]
         reach = self._own(above, before)
-        if (
-            self.betting.kind[above] == NodeKind.DECISION
-            and self.betting.player[above] == self.known
-        ):
+        if self.betting.player[above] == self.known:
             own = self._probabilities(above, before)
             reach = reach * own[node - self.betting.children(above).start]
         return reach
@@ -253,7 +250,7 @@ class HandViews:
 
 def _first_boards(rules: GameRules) -> tuple[list[Cards], Ints]:
     """Return the boards of the second round up to suits, and the number of raw ones of each."""
-    number = rules.num_board_cards[1]
+    number = sum(rules.num_board_cards[1:2])
     if rules.num_board_cards[0] or not number:
         raise InvalidValueError(
             f"{rules.name} does not deal its first board cards before the second round",
