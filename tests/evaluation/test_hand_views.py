@@ -50,6 +50,7 @@ TWO = GameRules(
     first_players=(1, 0), num_suits=2, num_ranks=3, num_hole_cards=2, num_board_cards=(0, 1),
 )  # fmt: skip
 GAMES = {"three": THREE, "two": TWO, "leduc": get_game("leduc")}
+MODELS = GAMES | {"four": FOUR}
 
 
 def random_plans(game, seed=7):
@@ -192,8 +193,8 @@ def by_suit(node, hand):
 @functools.cache
 def buckets(name):
     """Return buckets of a game, coarser than its cards."""
-    numbers = {"three": [1, 2, 4], "two": [2, 4], "leduc": [2, 4]}[name]
-    return percentile(Strengths.of(Streets.of(GAMES[name])), numbers)
+    numbers = {"three": [1, 2, 4], "two": [2, 4], "leduc": [2, 4], "four": [1, 2, 4, 8]}[name]
+    return percentile(Strengths.of(Streets.of(MODELS[name])), numbers)
 
 
 @functools.cache
@@ -209,9 +210,9 @@ def bucket_strategy(name, caps=None):
     game, plans = bucket_model(name, caps)
     behaviour = tuple(game.behaviour(player, plans[player]) for player in (0, 1))
     columns = BucketColumns(buckets(name))
-    real = BettingTree.build(GAMES[name])
+    real = BettingTree.build(MODELS[name])
     strategy = TableStrategy(real, game.betting, game.trees, behaviour, columns)
-    rounds = range(GAMES[name].num_rounds)
+    rounds = range(MODELS[name].num_rounds)
     tables = tuple([strategy.table(player, r) for r in rounds] for player in (0, 1))
     return strategy, BucketValues(game, strategy, tables, strategy.columns_of)
 
@@ -277,7 +278,7 @@ def test_a_strategy_that_was_not_played_gives_another_mean():
 # --- values ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", MODELS)
 def test_values_by_bucket_sum_to_the_value_of_the_game_of_buckets(name):
     game, plans = bucket_model(name)
     _, values = bucket_strategy(name)
@@ -290,11 +291,11 @@ def test_values_by_bucket_sum_to_the_value_of_the_game_of_buckets(name):
 @pytest.mark.parametrize("known", [0, 1])
 def test_the_opening_of_the_last_round_is_worth_what_its_nodes_are(known):
     # The opening is a product over leaves, the nodes after it are folded up from them.
-    strategy, values = bucket_strategy("three")
-    tree, board, seen = strategy.tree, (46, 50), 51
-    opening = tree.parse("rc/crc/")
-    found = values(opening, known, [(47, 50), board], seen)[1]
-    live = [42, 43, 47]
+    strategy, values = bucket_strategy("four")
+    tree, board, seen = strategy.tree, (38, 46, 50), hand_index(42, 51)
+    opening = tree.parse("rc/crc/cc/")
+    found = values(opening, known, [(47, 46, 50), board], seen)[1]
+    live = [hand_index(*hand) for hand in ((39, 43), (39, 47), (43, 47))]
     children = [values(child, known, [board], seen)[0] for child in tree.children(opening)]
     own = strategy.probabilities(opening, board)
     shares = own if tree.player[opening] == known else own[:, [seen]]

@@ -340,6 +340,17 @@ def test_agreed_rounds_are_part_of_a_strategy_in_holdem(royal_bot):
     assert abs(found.mean - truth.mean) < 4 * error
 
 
+def test_a_small_deck_is_corrected_by_its_exact_model_if_that_fits(monkeypatch):
+    rules = dataclasses.replace(
+        get_game("royal-holdem"), name="few", num_suits=3, num_ranks=3, max_raises=(1, 1, 1, 1)
+    )
+    players = make_player("uniform", rules), make_player("mix:0.1,0.4,0.5", rules)
+    match = play_match(rules, players, 6, keep_log=True)
+    assert LuckAdjuster(rules, players).match(match).variance_factor is None  # exact
+    monkeypatch.setattr("equilibrist.play.luck.available_bytes", lambda: 1000)
+    assert LuckAdjuster(rules, players).match(match).variance_factor > 0
+
+
 def test_counts_that_are_gone_are_one_sentence(royal_bot, tmp_path):
     import shutil
 

@@ -26,7 +26,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist import stopping
 from equilibrist.abstraction.bucket_tree import column_sums
 from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.cards.card import Cards
@@ -126,8 +125,10 @@ class BucketValues:
             rows = [self._last_round(root, known, board, seen)[place] for board in boards]
             return scale * np.stack(rows)
         leaves, signs = self._leaves(root), standings(self.tree.rules, boards, seen)
-        mine, theirs = leaves.reach[known], leaves.reach[1 - known][:, columns[:, seen]].T
-        folds, showdowns = (theirs * leaves.fixed) @ mine, (theirs * leaves.contested) @ mine
+        mine, theirs = leaves.reach[known], leaves.reach[1 - known][:, columns[:, seen]]
+        folds, showdowns = (
+            _product(chips[:, None] * theirs, mine) for chips in (leaves.fixed, leaves.contested)
+        )
         signs = signs if known == 0 else -signs
         return scale * (
             np.take_along_axis(folds, columns, axis=1)
@@ -191,7 +192,6 @@ class BucketValues:
 
     def _sum_up(self, opening: int) -> NDArray[np.float32]:
         """Return J · v at an opening, summed to the buckets of the round before: [C', C']."""
-        stopping.check()
         r = int(self.betting.round[opening])
         first, second = (parents_of(tree, r) for tree in self.game.trees)
         shape = tuple(int(tree.num_states[r - 1]) for tree in self.game.trees)
@@ -208,10 +208,10 @@ class BucketValues:
         """Return some rows of J · v at an opening of the last round: [rows, C]."""
         joint, win = board_matrices(*self.game.trees, self.game.pairs, self._last)
         leaves = self._leaves(opening)
-        x, y = leaves.reach[0][:, rows].T, leaves.reach[1]
-        is_shown = leaves.contested > 0
-        found = ((x * leaves.fixed)[:, ~is_shown] @ y[~is_shown]) * joint[rows]
-        found += ((x * leaves.contested)[:, is_shown] @ y[is_shown]) * win[rows]
+        x, y = leaves.reach[0][:, rows], leaves.reach[1]
+        folds, shown = leaves.fixed != 0, leaves.contested != 0
+        found = _product(leaves.fixed[folds, None] * x[folds], y[folds]) * joint[rows]
+        found += _product(leaves.contested[shown, None] * x[shown], y[shown]) * win[rows]
         return found
 
     def _find_leaves(self, opening: int) -> LastLeaves:
@@ -248,6 +248,15 @@ class BucketValues:
             lambda opening: 0.0,
             share,
         )
+
+
+def _product(first: Floats, second: Floats) -> Floats:
+    """Return the sum over leaves of two factors [Z, N] and [Z, M]: [N, M].
+
+    With a dozen leaves the threads of BLAS cost more than they save, much more on a busy machine.
+    """
+    found: Floats = np.einsum("zn,zm->nm", first, second)
+    return found
 
 
 def one_bucket_values(strategy: BulkStrategy) -> BucketValues:

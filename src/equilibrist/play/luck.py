@@ -106,7 +106,8 @@ class LuckAdjuster:
         self.rules, self.names = rules, (players[0].name, players[1].name)
         check_luck_game(rules)
         strategies: list[Any]
-        if is_holdem(rules):
+        by_hand = is_holdem(rules) and _exact_bytes(rules) > available_bytes()
+        if by_hand:
             tree = BettingTree.build(rules)
             strategies = [known_strategy(player, tree, agreed_rounds) for player in players]
         else:
@@ -122,7 +123,7 @@ class LuckAdjuster:
                 value=self.names,
             )
         pair = strategies[0], strategies[1]
-        self._aivat = _holdem(players, pair) if is_holdem(rules) else SeatedAivat(game, pair)
+        self._aivat = _by_hand(players, pair) if by_hand else SeatedAivat(game, pair)
 
     def match(self, match: Match, watch: Callable[[float], None] | None = None) -> LuckAdjusted:
         """Correct the hands of a match that was played with `keep_log`.
@@ -167,8 +168,8 @@ class LuckAdjuster:
         return LuckAdjusted(self.rules, self.names, plain, rounded, self.known, tuple(corrections))
 
 
-def _holdem(players: Pair, strategies: tuple[AsPlayed | None, AsPlayed | None]) -> Seated:
-    """Return AIVAT of hands in hold'em; values are those of a player with buckets, if any."""
+def _by_hand(players: Pair, strategies: tuple[AsPlayed | None, AsPlayed | None]) -> Seated:
+    """Return AIVAT by vectors over hands; values are those of a player with buckets, if any."""
     known = [number for number in (0, 1) if strategies[number] is not None]
     main = next((number for number in known if has_buckets(players[number])), known[0])
     own, other = strategies[main], strategies[1 - main]
@@ -181,6 +182,13 @@ def _holdem(players: Pair, strategies: tuple[AsPlayed | None, AsPlayed | None]) 
     return Seated((one, two))
 
 
+def luck_kernels(rules: GameRules) -> tuple[str, ...]:
+    """Return the compiled functions that removing the luck needs in a game."""
+    if not is_holdem(rules):
+        return ("sequence_form.realize",)
+    return "joint.add_pairs", "equity.sorted_hands", "equity.hand_sums", "rollout.label_board"
+
+
 def check_luck_game(rules: GameRules) -> None:
     """Raise `InvalidValueError` for a game that is not covered, or too large for this machine."""
     check_exact(rules)
@@ -189,8 +197,13 @@ def check_luck_game(rules: GameRules) -> None:
             f"{rules.name} is no-limit; AIVAT covers limit games, whose models have every action",
             value=rules.name,
         )
-    if is_holdem(rules):
-        return  # vectors over hands need no model
+    if not is_holdem(rules):  # which needs no exact model
+        what = f"AIVAT's model of {rules.name} needs"
+        check_fits(what, _exact_bytes(rules), available_bytes(), _SMALLER)
+
+
+def _exact_bytes(rules: GameRules) -> int:
+    """Return the memory of AIVAT with matrices over all pairs of hands."""
     betting = BettingTree.build(rules)
     deals, hands = deals_seen(rules)[1], len(rules.deck) ** rules.num_hole_cards
     nodes = [int((betting.round == r).sum()) for r in range(rules.num_rounds)]
@@ -199,5 +212,4 @@ def check_luck_game(rules: GameRules) -> None:
         number * hands * 8 * (2 + (0 if r == len(deals) - 1 else nodes[r]))
         for r, number in enumerate(deals)
     )
-    needed = forecast(rules, betting, "suits").bytes + pairs
-    check_fits(f"AIVAT's model of {rules.name} needs", needed, available_bytes(), _SMALLER)
+    return int(forecast(rules, betting, "suits").bytes + pairs)
