@@ -10,6 +10,7 @@ import equilibrist as eq
 from equilibrist import stopping
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.expectation import expectation, fixed_mix
+from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.games.dealing import Dealer
 from equilibrist.games.state import HandState
@@ -21,6 +22,7 @@ from equilibrist.play.match import play_match
 from equilibrist.play.match_run import MatchSettings, play_as_set
 from equilibrist.players.catalog import make_player
 from equilibrist.players.known_plans import known_plans
+from equilibrist.players.known_strategies import known_strategy, strategy_values
 from equilibrist.players.own_player import as_player
 from equilibrist.players.player import View
 from equilibrist.strategies.behaviour_table import find_board
@@ -209,7 +211,7 @@ def test_strategies_of_buckets_are_known_too(tmp_path):
     assert long.standard_error < 0.02
 
 
-# --- limit hold'em, whose exact model does not fit -------------------------------------------------
+# --- limit hold'em, whose exact model does not fit ------------------------------------------------
 
 
 def blind_value(tree, mixes):
@@ -236,8 +238,6 @@ def blind_value(tree, mixes):
 
 @pytest.mark.parametrize("unknown", [0, 1])
 def test_in_holdem_two_mixes_have_their_exact_expectation(unknown):
-    from equilibrist.games.betting_tree import BettingTree
-
     rules = get_game("holdem-limit")
     mixes = (0.1, 0.4, 0.5), (0.25, 0.55, 0.2)
     players = [make_player(f"mix:{','.join(map(str, mix))}", rules) for mix in mixes]
@@ -256,7 +256,7 @@ def test_in_holdem_two_mixes_have_their_exact_expectation(unknown):
 
 @pytest.fixture(scope="session")
 def royal_bot(tmp_path_factory):
-    """Return the folder of a weak strategy of buckets of a small deck's hold'em, with few raises."""
+    """Return the folder of a weak strategy of buckets of royal hold'em, with few raises."""
     from equilibrist.abstraction.joint_counts import joint
     from equilibrist.abstraction.recipes import build
     from equilibrist.games.bet_menu import BetMenu
@@ -300,8 +300,6 @@ def test_in_holdem_a_strategy_of_buckets_wins_what_a_long_match_says(unknown, op
 
 def test_probabilities_by_hand_are_what_the_player_says(royal_bot):
     from equilibrist.cards.hand import hand_index
-    from equilibrist.games.betting_tree import BettingTree
-    from equilibrist.players.known_strategies import known_strategy
 
     rules = get_game("royal-holdem")
     tree = BettingTree.build(rules)
@@ -351,12 +349,16 @@ def test_a_small_deck_is_corrected_by_its_exact_model_if_that_fits(monkeypatch):
     assert LuckAdjuster(rules, players).match(match).variance_factor > 0
 
 
-def test_counts_that_are_gone_are_one_sentence(royal_bot, tmp_path):
+def test_counts_that_are_gone_or_too_large_are_one_sentence(royal_bot, tmp_path, monkeypatch):
     import shutil
 
     place = shutil.copytree(royal_bot.parent, tmp_path / "copy")
     rules = get_game("royal-holdem")
     players = make_player(f"solution:{place / 'bot'}", rules), make_player("uniform", rules)
+    with monkeypatch.context() as patch:
+        patch.setattr("equilibrist.players.known_strategies.available_bytes", lambda: 1000)
+        with pytest.raises(InvalidValueError, match=r"AIVAT's values of .* fewer buckets"):
+            LuckAdjuster(rules, players)
     shutil.rmtree(place / "joint")
     with pytest.raises(InvalidValueError, match="AIVAT needs the buckets and joint counts of"):
         LuckAdjuster(rules, players)
@@ -422,6 +424,19 @@ def test_a_stop_while_luck_is_removed_keeps_the_plain_result():
     assert played.matches[0].num_hands == 40
 
 
+def test_a_stop_before_the_match_ends_the_preparation(royal_bot):
+    rules = get_game("royal-holdem")
+    players = make_player(f"solution:{royal_bot}", rules), make_player("uniform", rules)
+    with stopping.on_signals(lambda text: None) as stop:
+        stop.request()
+        LuckAdjuster(rules, players)  # asked for after the request, so it is computed
+    with stopping.on_signals(lambda text: None) as stop:
+        values = strategy_values(players[0], known_strategy(players[0], BettingTree.build(rules)))
+        stop.request()
+        with pytest.raises(stopping.Stopped):
+            values.by_columns(values.tree.parse("cc/"), 0)
+
+
 def test_what_cannot_be_corrected_is_one_sentence():
     leduc, kuhn = get_game("leduc"), get_game("kuhn")
 
@@ -439,7 +454,7 @@ def test_what_cannot_be_corrected_is_one_sentence():
             LuckAdjuster(rules, players(rules, "uniform", "always-call"))
     boards = {"num_board_cards": (0, 2, 2, 1), "name": "wide"}
     wide = dataclasses.replace(get_game("holdem-limit"), **boards)
-    with pytest.raises(InvalidValueError, match="AIVAT's model of wide needs .* GiB"):
+    with pytest.raises(InvalidValueError, match=r"AIVAT's model of wide needs .* GiB"):
         LuckAdjuster(wide, players(wide, "uniform", "always-call"))
     pair = players(leduc, "uniform", "always-call")
     with pytest.raises(InvalidValueError, match="play it with keep_log"):

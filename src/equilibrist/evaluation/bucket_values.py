@@ -26,6 +26,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.abstraction.bucket_tree import column_sums
 from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.cards.card import Cards
@@ -102,6 +103,7 @@ class BucketValues:
         self.walk = betting_walk(self.betting)
         self.columns_of = functools.lru_cache(_CACHED)(columns)
         self._last = self.betting.last_round
+        self._was_stopped = stopping.is_requested()  # then these values were still asked for
         self._places = [_places(self.betting, self.tree, player) for player in (0, 1)]
         self._round = functools.lru_cache(_CACHED)(self._fold_up)
         self._last_round = functools.lru_cache(_CACHED)(self._fold_last)
@@ -192,6 +194,8 @@ class BucketValues:
 
     def _sum_up(self, opening: int) -> NDArray[np.float32]:
         """Return J · v at an opening, summed to the buckets of the round before: [C', C']."""
+        if not self._was_stopped:
+            stopping.check()
         r = int(self.betting.round[opening])
         first, second = (parents_of(tree, r) for tree in self.game.trees)
         shape = tuple(int(tree.num_states[r - 1]) for tree in self.game.trees)
@@ -248,6 +252,26 @@ class BucketValues:
             lambda opening: 0.0,
             share,
         )
+
+
+def values_bytes(betting: BettingTree, num_buckets: Sequence[int]) -> int:
+    """Return the memory that `BucketValues` of a game of buckets need, about.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> tree = BettingTree.build(get_game("holdem-limit"))
+        >>> round(values_bytes(tree, (8, 64, 512, 4096)) / 2**30, 1)
+        0.9
+    """
+    opens = [
+        int(((betting.round == r) & (betting.action_kind == 0)).sum())
+        for r in range(len(num_buckets))
+    ]
+    last = betting.last_round
+    leaves = int(((betting.round == last) & (betting.num_children == 0)).sum())
+    matrices = 2 * 8 * num_buckets[-1] ** 2
+    ends = sum(4 * opens[r] * num_buckets[r - 1] ** 2 for r in range(1, last + 1))
+    return matrices + ends + 2 * 8 * leaves * num_buckets[-1]
 
 
 def _product(first: Floats, second: Floats) -> Floats:

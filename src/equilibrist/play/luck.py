@@ -179,7 +179,10 @@ def _by_hand(players: Pair, strategies: tuple[AsPlayed | None, AsPlayed | None])
     one, two = (
         Corrector(HandViews(main ^ seat, own, other, values, first_deal)) for seat in (0, 1)
     )
-    return Seated((one, two))
+    seated = Seated((one, two))
+    for seat in (0, 1):
+        seated.expected(seat)  # computed now, so that the time of a hand is that of any other
+    return seated
 
 
 def luck_kernels(rules: GameRules) -> tuple[str, ...]:

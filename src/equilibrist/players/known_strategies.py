@@ -14,16 +14,18 @@ from numpy.typing import NDArray
 
 from equilibrist.cards.card import Cards
 from equilibrist.errors import InvalidValueError, StorageError
-from equilibrist.evaluation.bucket_values import BucketValues, one_bucket_values
+from equilibrist.evaluation.bucket_values import BucketValues, one_bucket_values, values_bytes
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.models.game import Floats
 from equilibrist.players.bucket_strategy import BucketStrategy
 from equilibrist.players.player import Player
 from equilibrist.players.static import Mix, Uniform
 from equilibrist.players.strategy_player import StrategyPlayer
+from equilibrist.storage.memory import available_bytes, check_fits
 from equilibrist.strategies.composition import GluedBuckets
 from equilibrist.strategies.played import BucketColumns, BulkStrategy, FixedMix, TableStrategy
 
+_FEWER = "play a bot with fewer buckets, such as smallbot"
 MOST_BUCKETS = 5_000  # of the last round; more than this, and hands are not told apart before it
 
 
@@ -103,6 +105,8 @@ def strategy_values(player: Player, strategy: AsPlayed) -> BucketValues:
     assert isinstance(strategy.strategy.columns, BucketColumns)
     description, buckets = player.strategy.description, strategy.strategy.columns.buckets
     assert description is not None
+    needed = values_bytes(strategy.known, buckets.num_buckets)
+    check_fits(f"AIVAT's values of {player.name} need", needed, available_bytes(), _FEWER)
     try:
         game = description.build()
     except StorageError as error:
