@@ -7,6 +7,7 @@ its values are those against itself in the game of its own buckets.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,24 +114,28 @@ def strategy_values(player: Player, strategy: AsPlayed) -> BucketValues:
         raise InvalidValueError(
             f"AIVAT needs the buckets and joint counts of {player.name}: {error}", value=player.name
         ) from None
-    tables = [
-        [strategy.table(seat, r) for r in range(strategy.tree.rules.num_rounds)] for seat in (0, 1)
+    columns = strategy.columns_of
+    if isinstance(buckets, GluedBuckets):
+        whole = BucketColumns(buckets.abstraction)
+
+        def columns(r: int, board: Cards) -> NDArray[np.int64]:
+            return whole.locate(r, board)[1]
+
+    numbers = [int(number) for number in game.trees[0].num_states]
+    first, second = (_wide_tables(strategy, seat, numbers) for seat in (0, 1))
+    return BucketValues(game, strategy, (first, second), columns)
+
+
+def _wide_tables(strategy: AsPlayed, seat: int, numbers: Sequence[int]) -> list[Floats]:
+    """Return the behaviour of a seat by round, with a column for each bucket: [Q, C].
+
+    Later columns of a glued strategy repeat for each first bucket of its abstraction.
+    """
+    found = [strategy.table(seat, r) for r in range(len(numbers))]
+    return [
+        np.tile(own, max(1, number // own.shape[1]))
+        for own, number in zip(found, numbers, strict=True)
     ]
-    if not isinstance(buckets, GluedBuckets):
-        return BucketValues(game, strategy, (tables[0], tables[1]), strategy.columns_of)
-    # Later columns of a glued strategy repeat for each first bucket of its abstraction.
-    whole = buckets.abstraction
-    first, second = (
-        [
-            np.tile(own, max(1, number // own.shape[1]))
-            for own, number in zip(side, whole.num_buckets, strict=True)
-        ]
-        for side in tables
-    )
-    columns = BucketColumns(whole)
-    return BucketValues(
-        game, strategy, (first, second), lambda r, board: columns.locate(r, board)[1]
-    )
 
 
 def has_buckets(player: Player) -> bool:
