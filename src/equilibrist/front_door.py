@@ -28,8 +28,8 @@ from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.spot import Spot
-from equilibrist.play.match import Match
-from equilibrist.play.match_run import MatchSettings, play_as_set
+from equilibrist.play.match import Match, MatchSettings
+from equilibrist.play.match_run import play_as_set
 from equilibrist.players.catalog import make_player
 from equilibrist.players.own_player import as_player
 from equilibrist.solving.best_response import evaluate

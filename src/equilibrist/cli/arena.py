@@ -107,15 +107,19 @@ def match(
     Example: equilibrist match uniform always-shove --game leduc --aivat
     """
     from equilibrist.games.catalog import load_game
-    from equilibrist.play.match_run import MatchSettings, check_settings, play_as_set
+    from equilibrist.play.match import MatchSettings
+    from equilibrist.play.match_run import check_settings, play_as_set
     from equilibrist.players.catalog import make_player
 
     rules = load_game(game)
     pair, names = (make_player(first, rules), make_player(second, rules)), (first, second)
     outputs = MatchOutputs(log, phh, plot, force)
     outputs.check(matches, duplicate)
-    if until_sure:
-        _check_until_sure(matches, outputs.needs_hands or aivat, *names)
+    if until_sure and (matches > 1 or outputs.needs_hands or aivat):
+        raise InvalidValueError(
+            "--until-sure tests the plain results of one match without a log; leave out --matches, "
+            "--log, --phh and --aivat"
+        )
     if runner == "auto" and outputs.needs_hands:
         runner = "views"  # so that the log equals that of the same match over a network
     settings = MatchSettings(
@@ -185,20 +189,3 @@ def reported(data: dict[str, Any], json: bool) -> Iterator[None]:
         yield
     finally:
         emit(data, report_text(data), as_json=json)
-
-
-def _check_until_sure(matches: int, needs_hands: bool, *names: str) -> None:
-    from equilibrist.players.catalog import player_learns
-
-    if matches > 1 or needs_hands:
-        raise InvalidValueError(
-            "--until-sure tests the plain results of one match without a log; leave out --matches, "
-            "--log, --phh and --aivat"
-        )
-    for name in names:
-        if player_learns(name):
-            raise InvalidValueError(
-                f"{name} learns, so its hands depend on each other and the sequential test of "
-                "--until-sure does not hold; leave it out, or play several --matches",
-                value=name,
-            )

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from equilibrist.evaluation.sequential import SequentialTest
     from equilibrist.evaluation.statistics import Estimate
     from equilibrist.games.rules import GameRules
-    from equilibrist.play.match import Match
-    from equilibrist.play.match_run import MatchSettings, PlayedMatches
+    from equilibrist.play.match import Match, MatchSettings
+    from equilibrist.play.match_run import PlayedMatches
 
 _HISTORY = re.compile(r"[01]-[0-9]{7,10}\.phh")  # run and number of a hand
 

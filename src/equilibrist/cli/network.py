@@ -69,26 +69,23 @@ def dealer(
     """
     from equilibrist.games.catalog import load_game
     from equilibrist.play.host import HostedMatch
-    from equilibrist.play.server import TimeLimits
+    from equilibrist.play.server import NetworkMatch, TimeLimits
     from equilibrist.storage.output_file import OutputFile
 
     rules, seats, ports = load_game(game), _names(names), _ports(port)
-    match = HostedMatch(rules, seats, hands, host, ports, tuple(bot or ()), start_timeout)
-    limits = TimeLimits(t_response, t_hand, t_per_hand)
-    if _is_acpc(protocol):
-        way = match.acpc(limits, t_greeting / 1000)
-    else:
-        way = match.pokerbots(time_bank)
+    match = NetworkMatch(rules, seats, hands, seed)
+    hosted = HostedMatch(match, host, ports, tuple(bot or ()), start_timeout)
+    limits = TimeLimits(t_response, t_hand, t_per_hand, t_greeting)
+    way = hosted.acpc(limits) if _is_acpc(protocol) else hosted.pokerbots(time_bank)
     check_file(log, force)
     bots: list[BotProcess] = []
     # Written hand by hand, so that an interrupted match keeps its hands.
     file = None if log is None else functools.partial(OutputFile, log, replace=force)
     with unblocked_stderr(), noted_signals(_ending, lambda: _kill(bots)) as signals:
         watch = watching(f"{seats[0]} against {seats[1]}")
-        played = match.play(
-            way, bots, seed=seed, log=file, say=_say, watch=watch,
-            should_stop=lambda: signals.is_requested,
-        )  # fmt: skip
+        played = hosted.play(
+            way, bots, log=file, say=_say, watch=watch, should_stop=lambda: signals.is_requested
+        )
         if played is None:
             _say("the dealer was stopped before the match started")
     if played is not None:
@@ -200,15 +197,15 @@ def _say(text: str) -> None:
 
 def _describe(played: ServedMatch, seconds: float) -> dict[str, Any]:
     """Return a served match as JSON; `seconds` is the time that it took."""
-    total = sum(played.chips)
+    total, match = sum(played.chips), played.match
     return {
-        "game": played.rules.name,
-        "players": list(played.names),
+        "game": match.rules.name,
+        "players": list(match.names),
         "seed": played.seed,
         "score": [total, -total],
         "finished": played.is_finished,
         "ending": played.ending,
-        **winnings(played.chips, played.rules, played.names),
+        **winnings(played.chips, match.rules, match.names),
         "seconds": round(seconds, 3),
     }
 
