@@ -477,6 +477,15 @@ class PlayedMatch(Match):
         """Return the rows as a pandas data frame; needs pandas."""
         return data_frame(self.rows())
 
+    def plot(self, path: str | Path) -> Path:
+        """Draw the first player's cumulative winnings into a picture; needs the extra `plot`."""
+        from equilibrist.display.picture import check_plot
+        from equilibrist.display.winnings import draw_winnings
+
+        check_plot(Path(path))
+        draw_winnings([self], self.names, Path(path))
+        return Path(path)
+
     def _results(self) -> list[tuple[str, str]]:
         """Return the result in words: label and text."""
         first, second = self.names

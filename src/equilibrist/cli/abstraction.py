@@ -182,9 +182,9 @@ def buckets(
         parts = ", ".join(f"{fewest}–{most}" for fewest, most in found.parts) or "none"
         emit(data, f"{_title(found)}; parts of a bucket: {parts}", as_json=json)
         return
-    path = _path(found, hand, board)
-    data = {"hand": hand, "board": board, "buckets": [row[2] for row in path]}
-    rows = [(r + 1, cards, bucket, of) for r, cards, bucket, of in path]
+    path = found.path(hand, board)
+    data = {"hand": hand, "board": board, "buckets": [bucket for _, bucket in path]}
+    rows = [(r + 1, cards, bucket, found.num_buckets[r]) for r, (cards, bucket) in enumerate(path)]
     emit(data, table(rows, header=("round", "board", "bucket", "of")), as_json=json)
 
 
@@ -305,30 +305,6 @@ def reproduce_abstractions(plot: Path | None, *, quick: bool, seed: int, as_json
         from equilibrist.cli.bucket_plot import draw_study
 
         draw_study(rows, plot)
-
-
-def _path(found: Any, hand: str, board: str) -> list[tuple[int, str, int, int]]:
-    """Return round, board, bucket and number of buckets for every round that the board reaches."""
-    from equilibrist.cards.card import cards_name, parse_cards
-    from equilibrist.cards.hand import hand_index
-    from equilibrist.errors import CardError
-
-    cards, shown = parse_cards(hand), parse_cards(board)
-    rules = found.rules
-    if len(cards) != rules.num_hole_cards:
-        raise CardError(
-            f"a hand of {rules.name} has {rules.num_hole_cards} cards, not {len(cards)}", value=hand
-        )
-    number = hand_index(*cards) if len(cards) == 2 else cards[0]
-    found.streets.locate(shown)  # raises an error for cards that are not a board
-    path, so_far = [], 0
-    for r, num_new in enumerate(rules.num_board_cards):
-        so_far += num_new
-        if so_far > len(shown):
-            break
-        seen = shown[:so_far]
-        path.append((r, cards_name(seen), found.bucket(number, seen), found.num_buckets[r]))
-    return path
 
 
 def _numbers(text: str) -> list[int]:

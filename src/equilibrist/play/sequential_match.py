@@ -59,13 +59,17 @@ def play_sequential_match(
         except Stopped as stopped:
             part = stopped.partial
             if part is not None and len(part.chips) == settings.runs:
-                parts.append(part)
-                test.add(part.results.rates)
+                _add(part, parts, test)
             whole = (_joined(parts, settings.seed), test) if parts else None
             raise Stopped("stopped before the first hand was played twice", partial=whole) from None
-        parts.append(part)
-        test.add(part.results.rates)
+        _add(part, parts, test)
     return _joined(parts, settings.seed), test
+
+
+def _add(part: Match, parts: list[Match], test: SequentialTest) -> None:
+    """Add a part to the parts, and its results to the test."""
+    parts.append(part)
+    test.add(part.results.rates)
 
 
 def _next_deals(test: SequentialTest, most: int) -> int:
