@@ -28,7 +28,7 @@ from equilibrist.games.match_log import MatchHeader, MatchLog
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import MAX_HAND_NUMBER, HandState
-from equilibrist.play.table import play_hand
+from equilibrist.play.table import check_two_players, play_hand
 from equilibrist.players.player import MOST_SEED, Player
 from equilibrist.stopping import Stopped
 
@@ -273,11 +273,7 @@ def play_matches(
     seeds = np.random.SeedSequence(settings.seed).generate_state(matches)
     found: list[Match] = []
     for number, seed in enumerate(seeds.tolist()):
-
-        def report(share: float, number: int = number) -> None:
-            if watch is not None:
-                watch((number + share) / matches)
-
+        report = watch_part(watch, number, matches)
         try:
             found.append(run_match(rules, players, replace(settings, seed=seed), report))
         except Stopped:
@@ -285,6 +281,16 @@ def play_matches(
                 "stopped before the end of the first match", partial=tuple(found) or None
             ) from None
     return tuple(found)
+
+
+def watch_part(watch: Watch | None, number: int, parts: int) -> Watch | None:
+    """Return the function that receives the progress of one of several equal parts, from part 0 on.
+
+    Example:
+        >>> watch_part(print, 1, 4)(0.5)
+        0.375
+    """
+    return None if watch is None else lambda share: watch((number + share) / parts)
 
 
 def series_score(match: Match, series: int = SERIES) -> tuple[int, int, int]:
@@ -311,10 +317,7 @@ def check_match(rules: GameRules, players: Pair, settings: MatchSettings) -> Non
             f"a duplicate match plays every deal twice: it needs an even number, not {hands} hands",
             value=hands,
         )
-    if rules.num_players != 2:
-        raise InvalidValueError(
-            f"{rules.name} has {rules.num_players} players; matches need two", value=rules.name
-        )
+    check_two_players(rules)
     if players[0] is players[1]:
         raise InvalidValueError(
             f"{players[0].name} cannot play against itself with one memory; make two players",

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
 from equilibrist.cards.numbers import whole_number
-from equilibrist.errors import InvalidValueError, NetworkError
+from equilibrist.errors import NetworkError
 from equilibrist.games.action import Action
 from equilibrist.games.dealing import Dealer, secret_seed
 from equilibrist.games.match_log import MatchHeader, score_line
@@ -37,6 +37,7 @@ from equilibrist.games.records import HandRecord, check_names, log_line
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import MAX_HAND_NUMBER, HandState
 from equilibrist.play.acpc import GREETING, check_version, read_answer
+from equilibrist.play.table import check_two_players
 from equilibrist.play.wire import WaitingStopped, Wire
 
 Say: TypeAlias = Callable[[str], None]  # called with a line of the log or a warning
@@ -116,11 +117,7 @@ class NetworkMatch:
     def __post_init__(self) -> None:
         whole_number(self.hands, "the number of hands", 1, MAX_HAND_NUMBER)
         check_names(self.names)
-        if self.rules.num_players != 2:
-            raise InvalidValueError(
-                f"{self.rules.name} has {self.rules.num_players} players; matches need two",
-                value=self.rules.name,
-            )
+        check_two_players(self.rules)
 
     @property
     def header(self) -> MatchHeader:

@@ -34,7 +34,7 @@ from equilibrist.errors import InvalidValueError, ParseError
 from equilibrist.games.catalog import load_game
 from equilibrist.games.files import parse_toml, read_text
 from equilibrist.games.state import MAX_HAND_NUMBER
-from equilibrist.play.match import Match, MatchSettings, Watch, run_match
+from equilibrist.play.match import Match, MatchSettings, Watch, run_match, watch_part
 from equilibrist.players.catalog import make_player
 from equilibrist.players.player import MOST_SEED
 from equilibrist.stopping import Stopped
@@ -131,11 +131,7 @@ def play_tournament(tournament: Tournament, watch: Watch | None = None) -> Cross
     seated = {i: make_player(name, rules) for i, name in enumerate(names)}
     matches = {}
     for number, (i, j) in enumerate(pairs):
-
-        def report(share: float, number: int = number) -> None:
-            if watch is not None:
-                watch((number + share) / len(pairs))
-
+        report = watch_part(watch, number, len(pairs))
         try:
             matches[i, j] = run_match(rules, (seated[i], seated[j]), tournament.settings, report)
         except Stopped:
