@@ -31,8 +31,7 @@ from equilibrist.stopping import noted_signals
 
 if TYPE_CHECKING:
     from equilibrist.games.rules import GameRules
-    from equilibrist.play.host import HostedMatch
-    from equilibrist.play.host import Protocol as Protocols
+    from equilibrist.play.host import HostedMatch, NetworkProtocol
     from equilibrist.play.processes import BotProcess
     from equilibrist.play.server import ServedMatch
     from equilibrist.storage.output_file import OutputFile
@@ -110,7 +109,7 @@ def dealer(
 
 def _host(
     hosted: HostedMatch,
-    way: Protocols,
+    way: NetworkProtocol,
     file: Callable[[], OutputFile] | None,
     more: dict[str, Any],
     json: bool,

@@ -17,7 +17,7 @@ from equilibrist.play.server import NetworkMatch, Say, ServedMatch, TimeLimits, 
 from equilibrist.play.wire import Listener, WaitingStopped, Wire
 from equilibrist.storage.output_file import OutputFile
 
-Protocol: TypeAlias = tuple[Callable[..., ServedMatch], Greeting]  # server and greeting test
+NetworkProtocol: TypeAlias = tuple[Callable[..., ServedMatch], Greeting]  # server and greeting test
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class HostedMatch:
                 f"give at most two bots, not {len(self.commands)}", value=self.commands
             )
 
-    def acpc(self, limits: TimeLimits) -> Protocol:
+    def acpc(self, limits: TimeLimits) -> NetworkProtocol:
         """Return the ACPC protocol: its server, and its test for a greeting in time."""
         serve = functools.partial(serve_match, limits=limits)
         return serve, functools.partial(acpc.is_greeting, patience=limits.greeting / 1000)
 
-    def pokerbots(self, time_bank: float) -> Protocol:
+    def pokerbots(self, time_bank: float) -> NetworkProtocol:
         """Return the Pokerbots protocol, with seconds per player for the whole match."""
         pokerbots_engine.check_engine(self.match, time_bank)
         serve = functools.partial(pokerbots_engine.serve_pokerbots, time_bank=time_bank)
@@ -49,7 +49,7 @@ class HostedMatch:
 
     def play(
         self,
-        protocol: Protocol,
+        protocol: NetworkProtocol,
         bots: list[BotProcess],
         *,
         log: Callable[[], OutputFile] | None,
