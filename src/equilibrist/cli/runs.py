@@ -12,7 +12,7 @@ from equilibrist.cli.games import _menu, parse_rounds
 from equilibrist.display.curves import draw_panels
 from equilibrist.display.picture import check_plot as check_plot
 from equilibrist.errors import InvalidValueError, StorageError
-from equilibrist.evaluation.statistics import unit_chips
+from equilibrist.evaluation.statistics import mbb_per_game as mbb_per_game
 from equilibrist.games.catalog import game_names, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import SequenceGame
@@ -207,12 +207,6 @@ def result_text(game: SequenceGame, solver: Solver, run: Run, goal: Goal | None 
 def outcome_words(run: Run, goal: Goal | None) -> str:
     """Return how a run ended, and its target if it had one."""
     return run.outcome.value if goal is None else f"{run.outcome.value}; target {goal}"
-
-
-def mbb_per_game(rules: GameRules | None, found: Evaluation) -> dict[str, float]:
-    """Return exploitability in mbb/g by that name; {} if the game has no big blind."""
-    units = {} if rules is None else unit_chips(rules)
-    return {"mbb/g": found.exploitability / units["mbb/g"]} if "mbb/g" in units else {}
 
 
 def amount(game: SequenceGame, found: Evaluation) -> str:

@@ -453,8 +453,8 @@ def reproduce(
 
 def _reproduce_cfr_plus(plot: Path | None, *, quick: bool, as_json: bool) -> None:
     """Print the claims of the CFR+ papers beside our numbers, and Figure S1 with our bots."""
+    from equilibrist.bots.listing import known_responses
     from equilibrist.cli import runs
-    from equilibrist.cli.real_game import known_responses
     from equilibrist.papers.cfr_plus import claims
 
     known = known_responses()  # first, so that an unreadable one is reported before solving
