@@ -327,6 +327,8 @@ def test_a_folder_that_cannot_be_is_named(bots, run, tmp_path):
         (("reproduce", "gs3", "--plot", "a.png"), "gs3 does not use --plot"),
         (("reproduce", "cfr-plus", "--hands", 4), "cfr-plus does not use --hands"),
         (("match", "smallbot", "uniform"), "run `equilibrist train smallbot`"),
+        (("exploit", "smalbot"), "add --real-game to evaluate the bot smallbot"),
+        (("exploit", "gs3"), "add --real-game to evaluate the bot gs3"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(bots, run, arguments, words):

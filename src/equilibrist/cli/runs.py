@@ -17,8 +17,7 @@ from equilibrist.games.catalog import game_names, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import SequenceGame
 from equilibrist.papers.cfr_plus.claims import Curve
-from equilibrist.papers.range_of_skill.solver import RangeOfSkill
-from equilibrist.solving.double_oracle import DoubleOracle
+from equilibrist.solving.methods import METHODS
 from equilibrist.solving.problem import Problem
 from equilibrist.solving.solve import Run
 from equilibrist.solving.solver import Solver
@@ -140,11 +139,8 @@ def warn_precision(target: float | None, dtype: str) -> None:
 
 
 def default_evaluate_every(solver: Solver) -> int | None:
-    """Return the default number of iterations between evaluations; None: the default of `solve`.
-
-    It is 1 for methods whose iterations cost more than best responses.
-    """
-    return 1 if isinstance(solver, DoubleOracle | RangeOfSkill) else None
+    """Return the default number of iterations between evaluations; None: that of `solve`."""
+    return METHODS[solver.name].evaluate_every if solver.name in METHODS else None
 
 
 def check_output(out: Path | None, resume: bool, kind: str = KIND) -> None:
