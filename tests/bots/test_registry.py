@@ -68,6 +68,12 @@ def test_every_bot_is_listed_with_its_settings(tmp_path):
         assert list(row)[:3] == ["name", "description", "paper"]
         assert row.items() >= bot.settings.items()
         assert not row["trained"]
+    assert BOTS["ectomynx"].settings == {"cycles": 5, "hands": 10**8}
+    assert BOTS["gs2"].settings == {
+        "buckets": [15, 225, 900, 3600],
+        "boards": 40_000,
+        "max_raises": "3 3 3 3",
+    }
 
 
 def test_a_bot_with_a_trainer_of_its_own_is_trained_listed_and_played(caller):
