@@ -289,6 +289,7 @@ def test_processes_stopped_at_random_moments_go_on_to_the_same_numbers(answer, t
                 time.sleep(0.3)
                 process.send_signal(number)
         _, error = process.communicate(timeout=600)
-        codes.append(process.returncode)
+        # A second signal that arrives while Python exits kills it, for shells with the same code.
+        codes.append(process.returncode if process.returncode >= 0 else 128 - process.returncode)
         assert codes[-1] in (0, *CODES.values()), error
     assert arrays_are_equal(out, tmp_path / "clean", without=["trace"])
