@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from equilibrist.bots.open import open_strategy
-from equilibrist.bots.train import TrainedBot, TrainingOptions
+from equilibrist.bots.train import TrainedBot, TrainedBuckets, TrainingOptions
 from equilibrist.bots.train import train as train_bot
 from equilibrist.cards.card import parse_cards
 from equilibrist.cards.equity import Equity
@@ -28,8 +28,8 @@ from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.spot import Spot
-from equilibrist.play.match import Match
-from equilibrist.play.match_run import MatchSettings, play_as_set
+from equilibrist.play.match import Match, MatchSettings
+from equilibrist.play.match_run import play_as_set
 from equilibrist.players.catalog import make_player
 from equilibrist.players.own_player import as_player
 from equilibrist.solving.best_response import evaluate
@@ -454,8 +454,11 @@ def _own_exploitability(strategy: str | TrainedBot | SolvedGame) -> float:
     """Return the exploitability of a strategy in the game that it was computed in."""
     if isinstance(strategy, SolvedGame):
         return evaluate(strategy.game, strategy.plans).exploitability
-    if isinstance(strategy, TrainedBot):
+    if isinstance(strategy, TrainedBuckets):
         return max(model.run.evaluation.exploitability for model in strategy.models)
+    if isinstance(strategy, TrainedBot):
+        name = strategy.bot.name
+        raise InvalidValueError(f"{name} has no model of its own to be measured in", value=name)
     raise InvalidValueError(
         "a name is measured in the real game: add real_game=True", value=strategy
     )
@@ -476,6 +479,15 @@ class PlayedMatch(Match):
     def to_pandas(self) -> Any:
         """Return the rows as a pandas data frame; needs pandas."""
         return data_frame(self.rows())
+
+    def plot(self, path: str | Path) -> Path:
+        """Draw the first player's cumulative winnings into a picture; needs the extra `plot`."""
+        from equilibrist.display.picture import check_plot
+        from equilibrist.display.winnings import draw_winnings
+
+        check_plot(Path(path))
+        draw_winnings([self], self.names, Path(path))
+        return Path(path)
 
     def _results(self) -> list[tuple[str, str]]:
         """Return the result in words: label and text."""

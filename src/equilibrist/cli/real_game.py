@@ -10,13 +10,13 @@ from equilibrist.cli.options import Remaining, emit, prepare_kernels
 from equilibrist.storage.threads import most_threads
 
 if TYPE_CHECKING:
-    from equilibrist.bots.registry import Bot
     from equilibrist.evaluation.real_game.response import Response
     from equilibrist.evaluation.real_game.run import Exploited, RealGameRun
     from equilibrist.storage.artefact import Artefact
     from equilibrist.strategies.played import IdentifiedStrategy
 
 _KERNELS = ("real_game.respond_last", "real_game.respond_round", "real_game.sort_hands")
+_NOT_SAVED = "nothing is saved without --out"
 
 
 def exploit_real(
@@ -50,7 +50,7 @@ def exploit_real(
         found = runs.reference_exploited(named)
         emit(_fields(text, rules.name, found), _figures(text, rules.name, found), as_json=json)
         return
-    folder = certificate_folder(BOTS[text], BOTS[text].folder) if text in BOTS else None
+    folder = BOTS[text].response_folder(BOTS[text].folder) if text in BOTS else None
     folder = out or folder
     if folder is not None:
         check_target(folder, runs.KIND)
@@ -78,15 +78,12 @@ def _respond(
 
     run = runs.open_or_start(named, responses, folder)
     chosen = runs.stratified(run.flops, flops, seed)
-    left = int((~run.is_done[chosen]).sum())
+    left, number = int((~run.is_done[chosen]).sum()), len(run.flops.boards)
     if left:
         seconds = runs.forecast(responses, run, chosen, num_threads)
-        saved = "nothing is saved without --out" if folder is None else f"saved in {folder}"
-        print(
-            f"{text}: {left:,} of {len(run.flops.boards):,} flops, about {_time(seconds)}; {saved}",
-            file=sys.stderr,
-            flush=True,
-        )
+        saved = _NOT_SAVED if folder is None else f"saved in {folder}"
+        work = f"{text}: {left:,} of {number:,} flops, about {_time(seconds)}; {saved}"
+        print(work, file=sys.stderr, flush=True)
         stopping.check()
         stopping.expect("flop", seconds * min(num_threads, left) / left)
     remaining = Remaining(f"best responses to {text}")
@@ -97,9 +94,9 @@ def _respond(
     try:
         runs.run_flops(run, responses, chosen, threads=num_threads, folder=folder, report=update)
     except Stopped:
-        done = f"stopped after {int(run.is_done.sum()):,} of {len(run.flops.boards):,} flops"
         saved = f"saved in {folder}; run the same command to continue"
-        leave(f"{done}; {'nothing is saved without --out' if folder is None else saved}")
+        saved = _NOT_SAVED if folder is None else saved
+        leave(f"stopped after {int(run.is_done.sum()):,} of {number:,} flops; {saved}")
     found = runs.exploited(run, responses)
     if folder is not None:
         runs.save(run, folder, found)
@@ -186,46 +183,6 @@ def _opened(stored: Artefact) -> tuple[RealGameRun, tuple[Response, Response]]:
     )
     responses = runs.responses_to(named)
     return runs.open_or_start(named, responses, stored.folder), responses
-
-
-def certificate_folder(bot: Bot, folder: Path) -> Path:
-    """Return the folder of the real-game response to a bot whose own folder is `folder`."""
-    return folder / bot.solution.replace("solution", "real-game")
-
-
-def known_response(bot: Bot, folder: Path) -> dict[str, Any]:
-    """Return a bot's stored exploitability in the real game as fields of its row, {} if none."""
-    from equilibrist.storage.artefact import read_identity
-    from equilibrist.storage.manifest import MANIFEST
-    from equilibrist.storage.schema import Fields
-
-    certificate = certificate_folder(bot, folder)
-    if not (certificate / MANIFEST).exists():
-        return {}
-    stored = read_identity(certificate)
-    info, identity = Fields.info(stored), Fields.configuration(stored).lines("identity")
-    plays = [folder / part for part in (bot.strategy, bot.solution)]
-    hashes = [read_identity(part).hash for part in plays if (part / MANIFEST).exists()]
-    if identity not in hashes or "exploitability" not in info:
-        return {}
-    return {
-        "real_game": info.number("exploitability"),
-        "real_game_unit": info.text("unit"),
-        "real_game_flops": info.whole("flops"),
-        "real_game_estimate": info.flag("estimate"),
-    }
-
-
-def known_responses() -> list[dict[str, Any]]:
-    """Return the rows of all bots with a stored exploitability in the real game."""
-    from equilibrist.bots.registry import BOTS
-
-    found: dict[Path, dict[str, Any]] = {}
-    for bot in BOTS.values():
-        fields = known_response(bot, bot.folder)
-        if fields:  # bots that share a solution share its certificate
-            found.setdefault(certificate_folder(bot, bot.folder), {"name": bot.name, **fields})
-    return list(found.values())
 
 
 def _time(seconds: float) -> str:

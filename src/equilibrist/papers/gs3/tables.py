@@ -18,12 +18,13 @@ import numpy as np
 
 from equilibrist import stopping
 from equilibrist.bots import training
-from equilibrist.bots.registry import BOTS, SOLUTION, Bot
+from equilibrist.bots.bot import SOLUTION, BucketBot
+from equilibrist.bots.registry import get_bucket_bot
 from equilibrist.evaluation.statistics import Estimate
 from equilibrist.games.catalog import load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.papers.rows import PaperRow, ReportProgress, match_row
-from equilibrist.play.match import play_matches
+from equilibrist.play.match import MatchSettings, play_matches
 from equilibrist.players.catalog import make_player
 from equilibrist.solving.solve import Run
 from equilibrist.storage.ownership import owned
@@ -81,9 +82,8 @@ def vexbot_rows(
     """Yield Table 2: matches against Vexbot, which starts each match with nothing learned."""
     name = f"{bot} – Vexbot"
     pair = make_player(bot, rules), make_player("vexbot", rules)
-    played = play_matches(
-        rules, pair, matches, hands, seed=seed, watch=lambda share: report(name, share)
-    )
+    settings = MatchSettings(hands=hands, matches=matches, seed=seed, runner="views")
+    played = play_matches(rules, pair, settings, lambda share: report(name, share))
     for what, (paper, share) in VEXBOT.items():
         rates = np.array([match.rate(share) for match in played]) / rules.raise_sizes[0]
         found = Estimate.of_sample(rates)
@@ -123,16 +123,20 @@ def finer_rows(
             yield match_row("finer", name, None, rules, pair, hands, seed, report)
 
 
-def _sized(size: tuple[int, ...], seconds: float) -> Bot:
+def _sized(size: tuple[int, ...], seconds: float) -> BucketBot:
     """Return GS3 with the given numbers of buckets and seconds of solving, on sampled boards."""
     name = "-".join(map(str, size))
     solution = f"{SOLUTION}-{seconds:g}s"
     return dataclasses.replace(
-        BOTS["gs3-small"], name=name, buckets=size, solution=solution, evaluate_every=None
+        get_bucket_bot("gs3-small"),
+        name=name,
+        buckets=size,
+        solution=solution,
+        evaluate_every=None,
     )
 
 
-def _trained(bot: Bot, folder: Path, seconds: float, report: ReportProgress) -> float:
+def _trained(bot: BucketBot, folder: Path, seconds: float, report: ReportProgress) -> float:
     """Train a bot for some seconds and return its exploitability among its buckets, in chips."""
 
     def watch(run: Run) -> None:
