@@ -286,6 +286,10 @@ def test_values_by_bucket_sum_to_the_value_of_the_game_of_buckets(name):
     whole = values._fold_up(0, 0, every)[0]
     assert whole.sum() == pytest.approx(pair_value(game, plans), abs=1e-6)
     np.testing.assert_allclose(values._fold_up(0, 1, every)[0], whole.T, atol=1e-6)
+    opening = int(np.flatnonzero(values.tree.round == 1)[0])
+    one, other = (values.by_columns(opening, known) for known in (0, 1))
+    np.testing.assert_allclose(other, one.T, atol=1e-6)
+    assert one.any()
 
 
 @pytest.mark.parametrize("known", [0, 1])
@@ -313,6 +317,23 @@ def test_values_beyond_the_caps_are_those_before_them_in_a_larger_pot():
     np.testing.assert_allclose(found[0], ratio * found[1])
     assert ratio > 1
     assert found[1].any()
+
+
+@pytest.mark.parametrize("rest", ["/", "/cr", "/cc/", "/cc/cc/", "/cc/cc/r"])
+def test_the_larger_pot_is_that_of_every_later_round(rest):
+    strategy, values = bucket_strategy("four", "1 1 1 1")
+    tree, seen, known = strategy.tree, hand_index(42, 51), 1  # who calls the second raise
+    board = (38, 46, 50)[: rest.count("/")]
+    nodes = [tree.parse(way + rest) for way in ("rrc", "rc")]
+    raised, called = (values(node, known, [board], seen)[0] for node in nodes)
+    ratio = tree.spent[nodes[0]].max() / tree.spent[nodes[1]].max()
+    live = hand_index(39, 43)
+    assert raised[live] == pytest.approx(ratio * called[live])
+    assert abs(called[live]) > 1e-3
+    assert ratio > 1
+    if rest == "/":
+        found = [values.by_columns(node, known) for node in nodes]
+        np.testing.assert_allclose(found[0], ratio * found[1])
 
 
 def test_standings_compare_complete_hands():

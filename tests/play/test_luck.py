@@ -329,6 +329,11 @@ def test_probabilities_by_hand_are_what_the_player_says(royal_bot):
 def test_agreed_rounds_are_part_of_a_strategy_in_holdem(royal_bot):
     rules = get_game("royal-holdem")
     players = make_player(f"solution:{royal_bot}", rules), make_player("mix:0.1,0.4,0.5", rules)
+    tree = BettingTree.build(rules)
+    agreed = known_strategy(players[0], tree, agreed_rounds=1)
+    kinds = [chr(tree.action_kind[child]) for child in tree.children(0)]
+    assert agreed.probabilities(0, ())[:, 1325].tolist() == [kind == "c" for kind in kinds]
+    assert agreed.probabilities(tree.parse("cc/"), (51, 50, 49))[:, 986].max() < 1
     settings = {"agreed_rounds": 1}
     match = play_match(rules, players, 400, keep_log=True, **settings)
     found = LuckAdjuster(rules, players, agreed_rounds=1).match(match).statistics("chips").estimate
