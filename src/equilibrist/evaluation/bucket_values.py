@@ -261,7 +261,7 @@ def values_bytes(betting: BettingTree, num_buckets: Sequence[int]) -> int:
         >>> from equilibrist.games.catalog import get_game
         >>> tree = BettingTree.build(get_game("holdem-limit"))
         >>> round(values_bytes(tree, (8, 64, 512, 4096)) / 2**30, 1)
-        0.9
+        1.4
     """
     opens = [
         int(((betting.round == r) & (betting.action_kind == 0)).sum())
