@@ -26,7 +26,7 @@ from equilibrist.models.spot import Spot
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.lean_cfr import TableCFR
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 
 RIVAL_NS = 6.7
 WORK = 3e8  # actions of information sets that a timed run sweeps, at least one iteration
@@ -48,7 +48,7 @@ def check() -> None:
     solver.step(game, state, 300)
     ours, exact = solver.evaluate(game, state), evaluate(game, solver.plans(game, state))
     assert abs(ours.exploitability - exact.exploitability) < 1e-3
-    plans = solve(game, CFR(), iterations=300).evaluation
+    plans = solve(game, CFR(), Budget(iterations=300)).evaluation
     assert abs(ours.value - plans.value) < ours.exploitability + plans.exploitability
 
 
@@ -67,7 +67,7 @@ def solved(name: str, bits: int) -> None:
     game, solver = spot.build().game, TableCFR(bits=bits)
     solver.step(game, solver.init(game), 1)
     start = time.perf_counter()
-    run = solve(game, solver, target=0.003 * spot.pot, every=20)
+    run = solve(game, solver, Budget(target=0.003 * spot.pot, every=20))
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     print(seconds, int(run.state["iteration"]), peak)

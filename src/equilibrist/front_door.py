@@ -36,7 +36,7 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.problem import Problem
 from equilibrist.solving.solution_run import Store
-from equilibrist.solving.solve import Run, check_budget
+from equilibrist.solving.solve import Budget, Run
 from equilibrist.solving.solve import solve as run_solver
 from equilibrist.solving.solver import Solver
 from equilibrist.solving.spot_run import USUAL_TARGET, SolvedSpot, solve_spot, spot_goal
@@ -238,14 +238,12 @@ def solve(
     if to is None and iterations is None and seconds is None:
         to = _USUAL_CHIPS
     goal = problem.goal(to)
-    target = None if goal is None else goal.chips
-    check_budget(iterations, target, seconds)
+    budget = Budget(iterations, None if goal is None else goal.chips, seconds)
+    budget.check()
     if not force:
         problem.forecast(methods=[method]).check(problem.name)
     model, _ = problem.build()
-    run = run_solver(
-        model, solver, target=target, iterations=iterations, seconds=seconds, seed=seed
-    )
+    run = run_solver(model, solver, budget, seed=seed)
     return SolvedGame(model, solver, run, seed)
 
 
@@ -379,10 +377,8 @@ class SpotProblem:
             to = USUAL_TARGET
         goal = spot_goal(self.spot, to)
         by, built = spot_solver(method, bits), self.spot.build()
-        target = None if goal is None else goal.chips
-        solved = solve_spot(
-            self.spot, by, built, target=target, iterations=iterations, seconds=seconds
-        )
+        budget = Budget(iterations, None if goal is None else goal.chips, seconds)
+        solved = solve_spot(self.spot, by, built, budget)
         return SpotSolution(solved, solved.answers())
 
     def __repr__(self) -> str:

@@ -18,7 +18,7 @@ from equilibrist.models.spot import Spot
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.solution_run import Store
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.solving.spot_run import SolvedSpot
 from equilibrist.solving.spot_run import solver as spot_solver
 from equilibrist.strategies.behaviour_table import behaviour_table
@@ -39,7 +39,7 @@ def folder(tmp_path_factory):
     description = BucketDescription.of(home / "buckets", home / "counts", BetMenu())
     game, solver = description.build(), CFR()
     store = Store(home / "solution", game, description, solver, 0, "float64")
-    solve(game, solver, iterations=5, save=store.save)
+    solve(game, solver, Budget(iterations=5), save=store.save)
     CompactStrategy.of(Solution.load(home / "solution"), {}).save(home / "strategy")
     return home
 
@@ -123,7 +123,7 @@ def test_a_model_of_some_rounds_opens_but_has_no_real_game(tmp_path):
         description = BucketDescription.of(*folders, BetMenu(), **rounds)
         game, solver = description.build(), CFR()
         store = Store(tmp_path / name, game, description, solver, 0, "float64")
-        run = solve(game, solver, iterations=20, save=store.save)
+        run = solve(game, solver, Budget(iterations=20), save=store.save)
         named = open_strategy(str(tmp_path / name))
         board = "Ks" if "pot" in rounds else ""
         found = node_strategy(named.strategy, node, board)
@@ -141,7 +141,7 @@ def test_a_model_of_some_rounds_opens_but_has_no_real_game(tmp_path):
 def test_a_spot_opens_and_plays_its_averages(tmp_path):
     spot = Spot.of("Td9d6hQc2s", "AA,76s", "KK,54s", pot=200, stack=200, bets="a")
     by, built = spot_solver("cfr+", 32), spot.build()
-    solved = SolvedSpot(spot, by, solve(built.game, by, iterations=50), built)
+    solved = SolvedSpot(spot, by, solve(built.game, by, Budget(iterations=50)), built)
     solved.save(tmp_path / "spot")
     named = open_strategy(str(tmp_path / "spot"))
     assert named.strategy.tree.rules == spot.game

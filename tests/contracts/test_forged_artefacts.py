@@ -22,7 +22,7 @@ from equilibrist.models.exact import exact_game
 from equilibrist.models.spot import Spot
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.solution_run import Store
-from equilibrist.solving.solve import Run, solve
+from equilibrist.solving.solve import Budget, Run, solve
 from equilibrist.solving.spot_run import SolvedSpot, solver
 from equilibrist.storage.array_file import write_array
 from equilibrist.storage.artefact import open_artefact, read_identity, write_artefact
@@ -58,17 +58,17 @@ def home(tmp_path_factory):
     PlayedOut(np.array([1.0, 3.0]), np.ones((2, 3, 3))).save(home / "ends", {})
     for method in METHODS:
         store = kuhn_store(home / method, method)
-        solve(store.game, store.solver, iterations=2, save=store.save)
+        solve(store.game, store.solver, Budget(iterations=2), save=store.save)
     description = BucketDescription.of(home / "abstraction", home / "joint", BetMenu())
     bucket_store = Store(
         home / "buckets", description.build(), description, get_method("cfr+"), 0, "float64"
     )
-    solve(bucket_store.game, bucket_store.solver, iterations=2, save=bucket_store.save)
+    solve(bucket_store.game, bucket_store.solver, Budget(iterations=2), save=bucket_store.save)
     made_of = {"buckets": read_identity(home / "buckets").hash}
     CompactStrategy.of(Solution.load(home / "buckets"), made_of).save(home / "strategy")
     spot = Spot.of("Td9d6hQc2s", "AA,76s", "KK", pot=200, stack=100, bets="a")
     for bits in (16, 32):
-        run = solve(spot.build().game, solver("cfr+", bits), iterations=2)
+        run = solve(spot.build().game, solver("cfr+", bits), Budget(iterations=2))
         SolvedSpot(spot, solver("cfr+", bits), run).save(home / f"spot{bits}")
     return home
 
@@ -320,13 +320,13 @@ def test_no_solver_goes_on_from_arrays_that_are_not_its_own(copied, method):
             with pytest.raises(
                 InvalidValueError, match=f"{by.name} cannot go on from this run".replace("+", r"\+")
             ):
-                solve(game, by, iterations=3, run=Run(whole | {name: other}))
+                solve(game, by, Budget(iterations=3), run=Run(whole | {name: other}))
     rest = dict(whole)
     del rest["iteration"]
     with pytest.raises(InvalidValueError, match="is missing"):
-        solve(game, by, iterations=3, run=Run(rest))
+        solve(game, by, Budget(iterations=3), run=Run(rest))
     run = Run(whole)
-    solve(game, by, iterations=3, run=run)
+    solve(game, by, Budget(iterations=3), run=run)
     assert run.is_checked
 
 

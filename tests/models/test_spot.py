@@ -17,7 +17,7 @@ from equilibrist.models.subgame import subgame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.linear_program import LinearProgram
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 
 ROYAL = replace(get_game("holdem-nolimit"), name="royal-nolimit", num_ranks=5)
 TURN, RIVER = "AsKsQhTd", "AsKsQhTdTc"
@@ -107,7 +107,7 @@ def test_hands_in_neither_range_have_no_state_and_change_no_value():
 def test_cfr_plus_and_the_linear_program_agree(board, bets):
     game = royal(board, bets=bets, raises="a").build().game
     exact = LinearProgram().solve(game)
-    run = solve(game, CFR(), target=0.02, iterations=20_000)
+    run = solve(game, CFR(), Budget(target=0.02, iterations=20_000))
     assert run.outcome.name == "TARGET_REACHED"
     assert run.evaluation.value == pytest.approx(exact.value, abs=0.04)
 
@@ -117,7 +117,7 @@ def test_a_player_who_alone_may_bet_wins_the_same_in_either_seat():
     values = []
     for bets, ranges in (("a | 2.5x", (OOP, IP)), ("2.5x | a", (IP, OOP))):
         game = royal(RIVER, *ranges, bets=bets, raises="2.5x").build().game
-        values.append(solve(game, CFR(), target=1e-4, iterations=50_000).evaluation.value)
+        values.append(solve(game, CFR(), Budget(target=1e-4, iterations=50_000)).evaluation.value)
     assert values[0] > 1
     assert values[0] == pytest.approx(-values[1], abs=1e-3)
 
@@ -189,8 +189,8 @@ def test_a_locked_decision_is_played_as_given_and_exploited():
     """A player that always calls a river bet faces bets by better hands only, and no bluffs."""
     spot = royal(RIVER, bets="a", raises="a", locks=("r90: c=1",))
     found = spot.build()
-    run = solve(found.game, CFR(), target=1e-3, iterations=20_000)
-    free = solve(royal(RIVER, bets="a", raises="a").build().game, CFR(), target=1e-3)
+    run = solve(found.game, CFR(), Budget(target=1e-3, iterations=20_000))
+    free = solve(royal(RIVER, bets="a", raises="a").build().game, CFR(), Budget(target=1e-3))
     assert run.evaluation.value > free.evaluation.value + 0.1
     decision = found.rows[1].decision[found.betting.parse("r110")]
     assert found.game.trees[1].locked[decision]

@@ -15,7 +15,7 @@ from equilibrist.solving.certificate import EXACT, PLAN, check
 from equilibrist.solving.linear_program import largest_payoff
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.solution_run import Store
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.solving.spot_run import SolvedSpot, solver
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.strategies.description import GameDescription
@@ -28,7 +28,7 @@ def solution(tmp_path_factory):
     out = tmp_path_factory.mktemp("solution") / "leduc"
     game, by = exact_game(get_game("leduc")), get_method("cfr+")
     store = Store(out, game, GameDescription.of(game), by, 0, "float64")
-    solve(game, by, iterations=20, save=store.save)
+    solve(game, by, Budget(iterations=20), save=store.save)
     assert largest_payoff(game) == PAYOFF
     return out
 
@@ -38,7 +38,7 @@ def spot(tmp_path_factory):
     out = tmp_path_factory.mktemp("spot") / "river"
     given = Spot.of("Td9d6hQc2s", "AA,76s", "KK,QJs", pot=200, stack=400, bets="50%,a")
     by = solver("cfr+", 32)
-    SolvedSpot(given, by, solve(given.build().game, by, iterations=20)).save(out)
+    SolvedSpot(given, by, solve(given.build().game, by, Budget(iterations=20))).save(out)
     return out
 
 
@@ -246,7 +246,9 @@ def test_a_spot_with_large_tables_matches_too(tmp_path, monkeypatch):
     monkeypatch.setattr("equilibrist.storage.array_file.BLOCK_BYTES", 512)
     given = Spot.of("Td9d6hQc2s", "AA,76s,T9s", "KK,QJs,99", pot=200, stack=400, bets="50%,a")
     by = solver("cfr+", 32)
-    SolvedSpot(given, by, solve(given.build().game, by, iterations=5)).save(tmp_path / "river")
+    SolvedSpot(given, by, solve(given.build().game, by, Budget(iterations=5))).save(
+        tmp_path / "river"
+    )
     assert open_artefact(tmp_path / "river", blockwise=True).large
     assert check(tmp_path / "river").faults == ()
 

@@ -17,7 +17,7 @@ from equilibrist.models.exact import exact_game
 from equilibrist.models.spot import Spot
 from equilibrist.solving.forecast import bucket_forecast, forecast, spot_forecast
 from equilibrist.solving.methods import get_method
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.solving.spot_run import solver as spot_solver
 
 HOLDEM = get_game("holdem-limit")
@@ -33,10 +33,10 @@ def test_a_bucket_game_takes_the_forecast_memory(method):
     buckets = build("percentile", rules, [2, 8, 32, 128])
     menu = BetMenu.parse(None, None, "3 3 3 3")
     game, solver = bucket_game(buckets, joint(buckets), menu), get_method(method, "float32")
-    solve(game, solver, iterations=1)  # loading and compiling are not part of it
+    solve(game, solver, Budget(iterations=1))  # loading and compiling are not part of it
     tracemalloc.start()
     try:
-        solve(game, solver, iterations=2)
+        solve(game, solver, Budget(iterations=2))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -32,7 +32,7 @@ from equilibrist.solving.forecast import SolvingForecast, bucket_forecast
 from equilibrist.solving.leaf_values import play_out
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.solution_run import Store
-from equilibrist.solving.solve import Run, solve
+from equilibrist.solving.solve import Budget, Run, solve
 from equilibrist.solving.solver import DependsOnTarget, Solver
 from equilibrist.solving.target import MBB, Goal, Target
 from equilibrist.storage.artefact import read_identity
@@ -288,28 +288,21 @@ def goal(bot: Bot, game: SequenceGame) -> Goal:
     return Goal(Target(bot.target, MBB), bot.target * game.rules.big_blind / 1000)
 
 
+def budget_of(bot: Bot, game: SequenceGame, seconds: float | None = None) -> Budget:
+    """Return the budget of a bot: its target in chips, or a time limit if that comes first."""
+    return Budget(target=target_chips(bot, game), seconds=seconds, every=bot.evaluate_every)
+
+
 def run(
-    bot: Bot,
     prepared: Prepared,
+    budget: Budget,
     *,
-    target: float | None = None,
-    seconds: float | None = None,
     seed: int = 0,
     watch: Callable[[Run], None] | None = None,
 ) -> Run:
-    """Solve the game from `prepare` or `open_or_start`, to a target in chips or a time limit."""
+    """Solve the game from `prepare` or `open_or_start`, or continue its run."""
     game, solver, store, earlier = prepared
-    return solve(
-        game,
-        solver,
-        target=target,
-        seconds=seconds,
-        every=bot.evaluate_every,
-        seed=seed,
-        run=earlier,
-        watch=watch,
-        save=store.save,
-    )
+    return solve(game, solver, budget, seed=seed, run=earlier, watch=watch, save=store.save)
 
 
 def save_strategy(bot: Bot, folder: Path) -> None:

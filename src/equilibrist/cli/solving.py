@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -13,10 +14,9 @@ import typer
 from equilibrist.cli.options import Json, Seed, Threads, To, emit, owning, prepare_kernels, table
 
 if TYPE_CHECKING:
-    from equilibrist.cli.progress import RunLimits
     from equilibrist.models.game import SequenceGame
     from equilibrist.solving.certificate import Proof
-    from equilibrist.solving.solve import Run
+    from equilibrist.solving.solve import Budget, Run
     from equilibrist.solving.solver import Solver
     from equilibrist.solving.target import Goal
     from equilibrist.storage.artefact import Artefact
@@ -105,10 +105,10 @@ def solve(
     """
     from equilibrist import stopping
     from equilibrist.cli import runs
-    from equilibrist.cli.progress import RunLimits, shown
+    from equilibrist.cli.progress import shown
     from equilibrist.solving.methods import get_method
     from equilibrist.solving.solution_run import Store
-    from equilibrist.solving.solve import check_budget
+    from equilibrist.solving.solve import Budget
     from equilibrist.solving.solve import solve as run_solver
 
     solver = get_method(method, dtype)
@@ -118,8 +118,8 @@ def solve(
     problem = runs.GameOptions(game, joint, bets, raises, max_raises, symmetry, parsed).problem()
     goal = problem.goal(to)
     every = runs.default_evaluate_every(solver) if every is None else every
-    budget = RunLimits(iterations, None if goal is None else goal.chips, seconds, every)
-    check_budget(*budget)
+    budget = Budget(iterations, None if goal is None else goal.chips, seconds, every)
+    budget.check()
     runs.check_output(out, resume)
     runs.check_plot(plot)
     runs.warn_precision(budget.target, dtype)
@@ -132,9 +132,7 @@ def solve(
     with shown(model.name, hint, plain=json, goal=goal) as view:
         earlier = store.resume() if resume else None
         view.begin(solver.name, budget)
-        run = run_solver(
-            model, solver, **budget._asdict(), seed=seed, run=earlier, watch=view, save=store.save
-        )
+        run = run_solver(model, solver, budget, seed=seed, run=earlier, watch=view, save=store.save)
     _print_solved(model, solver, run, store.out, goal, plot=plot, as_json=json)
 
 
@@ -291,22 +289,21 @@ def compare(
     from equilibrist import stopping
     from equilibrist.cli import runs
     from equilibrist.cli.interrupts import leave
-    from equilibrist.cli.progress import RunLimits
     from equilibrist.display.curves import draw_traces
     from equilibrist.solving.methods import get_method
-    from equilibrist.solving.solve import Outcome, check_budget
+    from equilibrist.solving.solve import Budget, Outcome
 
     names = [name.strip() for name in methods.split(",")]
     solvers = [get_method(name, dtype) for name in names]
     problem = runs.GameOptions(game, joint, bets, raises, max_raises, symmetry).problem()
     goal = problem.goal(to)
-    limits = RunLimits(None, None if goal is None else goal.chips, seconds)
-    check_budget(*limits)
+    budget = Budget(target=None if goal is None else goal.chips, seconds=seconds)
+    budget.check()
     runs.check_plot(plot)
     prepare_kernels(threads, *_KERNELS)
     model, _ = runs.build(problem, dtype, names, force=False)
     stopping.check()
-    done = _run_all(model, solvers, limits, goal, seed, plain=json)
+    done = _run_all(model, solvers, budget, goal, seed, plain=json)
     results = [runs.result(model, solver, run, None, goal) for solver, run in done]
     text = f"{model.name}: {model.num_infosets:,} information sets"
     text += f"{'' if goal is None else f', target {goal}'}\n{_compare_table(model, done)}"
@@ -321,7 +318,7 @@ def compare(
 def _run_all(
     game: SequenceGame,
     solvers: list[Solver],
-    limits: RunLimits,
+    budget: Budget,
     goal: Goal | None,
     seed: int,
     *,
@@ -336,9 +333,9 @@ def _run_all(
     done: list[tuple[Solver, Run]] = []
     with shown(game.name, "Ctrl-C stops", plain=plain, goal=goal) as view:
         for solver in solvers:
-            own = limits._replace(every=runs.default_evaluate_every(solver))
+            own = replace(budget, every=runs.default_evaluate_every(solver))
             view.begin(solver.name, own, _compare_table(game, done) if done else "")
-            run = run_solver(game, solver, **own._asdict(), seed=seed, watch=view)
+            run = run_solver(game, solver, own, seed=seed, watch=view)
             done.append((solver, run))
             if run.outcome is Outcome.INTERRUPTED:
                 break

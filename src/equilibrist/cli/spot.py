@@ -238,16 +238,16 @@ def _solve(
     """Solve a spot, or continue, and show the progress."""
     from equilibrist import stopping
     from equilibrist.cli import runs
-    from equilibrist.cli.progress import RunLimits, shown
+    from equilibrist.cli.progress import shown
     from equilibrist.solving.forecast import spot_forecast
-    from equilibrist.solving.solve import check_budget
+    from equilibrist.solving.solve import Budget
     from equilibrist.solving.spot_run import EVALUATE_EVERY, KIND, solve_spot
 
     given, by, out, done = work
     if done is None:
         runs.check_output(out, False, KIND)
-    limits = RunLimits(iterations, None if goal is None else goal.chips, seconds, EVALUATE_EVERY)
-    check_budget(*limits)
+    budget = Budget(iterations, None if goal is None else goal.chips, seconds, EVALUATE_EVERY)
+    budget.check()
     needed = spot_forecast(given, by.bits)
     if not force:
         needed.check(f"the spot on {given.board}")
@@ -258,9 +258,9 @@ def _solve(
     stopping.check()
     hint = "Ctrl-C stops" if out is None else "Ctrl-C pauses and saves"
     with shown(f"spot on {given.board}", hint, plain=plain, pot=given.pot, goal=goal) as view:
-        view.begin(by.name, limits)
+        view.begin(by.name, budget)
         run = None if done is None else done.run
-        found = solve_spot(given, by, built, run=run, out=out, watch=view, **limits._asdict())
+        found = solve_spot(given, by, built, budget, run=run, out=out, watch=view)
     return work._replace(done=found)
 
 

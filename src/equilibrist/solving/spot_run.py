@@ -22,7 +22,7 @@ from equilibrist.models.subgame import Subgame
 from equilibrist.solving.lean_cfr import TABLE_METHODS, TableCFR
 from equilibrist.solving.lean_plans import TableBoards
 from equilibrist.solving.solution_run import read_trace
-from equilibrist.solving.solve import Run, solve
+from equilibrist.solving.solve import Budget, Run, solve
 from equilibrist.solving.solver import State
 from equilibrist.solving.state_schema import check_state
 from equilibrist.solving.target import Goal, Target
@@ -126,23 +126,24 @@ def solve_spot(
     spot: Spot,
     by: TableCFR,
     built: Subgame,
+    budget: Budget,
     *,
     run: Run | None = None,
     out: Path | None = None,
     watch: Callable[[Run], None] | None = None,
-    **limits: Any,
 ) -> SolvedSpot:
     """Solve a spot that was built, or continue its run, and save it in `out`.
 
-    `limits` are the iterations, target, seconds and evaluations of `solving.solve.solve`.
+    It is evaluated after every `EVALUATE_EVERY` iterations unless the budget says otherwise.
     """
 
     def save(so_far: Run) -> None:
         if out is not None:
             SolvedSpot(spot, by, so_far).save(out)
 
-    limits = {"every": EVALUATE_EVERY} | limits
-    found = solve(built.game, by, **limits, run=run, watch=watch, save=save)
+    if budget.every is None:
+        budget = dataclasses.replace(budget, every=EVALUATE_EVERY)
+    found = solve(built.game, by, budget, run=run, watch=watch, save=save)
     return SolvedSpot(spot, by, found, built)
 
 

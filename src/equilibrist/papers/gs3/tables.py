@@ -25,7 +25,7 @@ from equilibrist.games.rules import GameRules
 from equilibrist.papers.rows import PaperRow, ReportProgress, match_row
 from equilibrist.play.match import play_matches
 from equilibrist.players.catalog import make_player
-from equilibrist.solving.solve import Run
+from equilibrist.solving.solve import Budget, Run
 from equilibrist.storage.ownership import owned
 
 # Table 1: GS3's win rates, sb/h.
@@ -146,7 +146,8 @@ def _trained(bot: Bot, folder: Path, seconds: float, report: ReportProgress) -> 
         prepared = training.prepare(bot, folder)
         run = prepared[-1]
         if run is None or run.seconds < seconds:
-            run = training.run(bot, prepared, seconds=seconds, watch=watch)
+            budget = Budget(seconds=seconds, every=bot.evaluate_every)
+            run = training.run(prepared, budget, watch=watch)
             stopping.check()
             training.save_strategy(bot, folder)
     return run.evaluation.exploitability

@@ -42,7 +42,7 @@ from equilibrist.models.treeplex import player_rows
 from equilibrist.papers.rows import PaperRow, ReportProgress, match_row
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.refined_response import refined_responses
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.strategies.evaluation import Evaluation
 
 PLAYERS = "psopti2", "psopti1", "psopti0"
@@ -103,7 +103,7 @@ class Solved:
     def of(game: SequenceGame, buckets: BucketTree) -> Solved:
         """Solve a model by CFR+ to an exploitability of 0.0005 sb/h."""
         solver, small_bet = CFR(), buckets.rules.raise_sizes[0]
-        run = solve(game, solver, target=_TARGET * small_bet, iterations=_ITERATIONS)
+        run = solve(game, solver, Budget(target=_TARGET * small_bet, iterations=_ITERATIONS))
         stopping.check()
         return Solved(game, solver.plans(game, run.state), run.evaluation, buckets)
 
