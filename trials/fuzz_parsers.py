@@ -622,14 +622,16 @@ def _manifest() -> dict[str, Any]:
     """Return the manifest of a small artefact."""
     import numpy as np
 
-    from equilibrist.storage.artefact import write_artefact
+    from equilibrist.storage.artefact import Header, write_artefact
     from equilibrist.storage.manifest import read_manifest
 
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "specimen"
         arrays = {"plan0": np.arange(6.0), "first": np.ones((3, 2), np.int32)}
         settings = {"game": "GAMEDEF", "sizes": [1, 2.5, {"deep": [None]}]}
-        write_artefact(place, "specimen", arrays, configuration=settings, info={"iterations": 3})
+        write_artefact(
+            place, Header("specimen", configuration=settings, info={"iterations": 3}), arrays
+        )
         return read_manifest(place)
 
 

@@ -25,7 +25,7 @@ from equilibrist.solving.solution_run import Store
 from equilibrist.solving.solve import Budget, Run, solve
 from equilibrist.solving.spot_run import SolvedSpot, solver
 from equilibrist.storage.array_file import write_array
-from equilibrist.storage.artefact import open_artefact, read_identity, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, read_identity, write_artefact
 from equilibrist.storage.manifest import digest
 from equilibrist.strategies.description import BucketDescription, GameDescription, _least_states
 from equilibrist.strategies.quantized import CompactStrategy, open_buckets
@@ -365,5 +365,5 @@ def test_counts_of_other_buckets_are_not_gone_on_with(copied):
 
 def test_nothing_forged_is_written(tmp_path):
     with pytest.raises(SolverError, match="not finite"):
-        write_artefact(tmp_path / "a", "thing", {"x": np.array([np.nan])}, configuration={})
+        write_artefact(tmp_path / "a", Header("thing", configuration={}), {"x": np.array([np.nan])})
     assert not (tmp_path / "a").exists()

@@ -17,7 +17,7 @@ from equilibrist.solving.methods import get_method
 from equilibrist.solving.solution_run import Store
 from equilibrist.solving.solve import Budget, solve
 from equilibrist.solving.spot_run import SolvedSpot, solver
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 from equilibrist.strategies.description import GameDescription
 
 PAYOFF = 13  # the most chips that a hand of Leduc can win
@@ -55,7 +55,9 @@ def forged(folder, tmp_path, change):
     }
     change(**parts)
     arrays = parts.pop("arrays")
-    write_artefact(out, stored.kind, arrays, seed=stored.seed, parents=stored.parents, **parts)
+    write_artefact(
+        out, Header(stored.kind, seed=stored.seed, parents=stored.parents, **parts), arrays
+    )
     return out
 
 

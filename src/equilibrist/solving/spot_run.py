@@ -27,7 +27,13 @@ from equilibrist.solving.solver import State
 from equilibrist.solving.state_schema import check_state
 from equilibrist.solving.target import Goal, Target
 from equilibrist.storage.array_file import BlockwiseArray, damaged
-from equilibrist.storage.artefact import Identity, open_artefact, read_identity, write_artefact
+from equilibrist.storage.artefact import (
+    Header,
+    Identity,
+    open_artefact,
+    read_identity,
+    write_artefact,
+)
 from equilibrist.storage.checkpoint import check_same_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays, damaged_by
@@ -54,11 +60,8 @@ class SolvedSpot:
         """Write the spot, replacing an existing one atomically; return its hash."""
         self.run.check_whole()
         found = self.run.evaluation
-        return write_artefact(
-            folder,
+        header = Header(
             KIND,
-            {"trace": self.run.trace_array()}
-            | {STATE + name: array for name, array in self.run.state.items()},
             configuration={
                 "spot": dataclasses.asdict(self.spot),
                 "method": self.solver.name,
@@ -71,6 +74,8 @@ class SolvedSpot:
             },
             timings={"seconds": self.run.seconds},
         )
+        arrays = {STATE + name: array for name, array in self.run.state.items()}
+        return write_artefact(folder, header, {"trace": self.run.trace_array()} | arrays)
 
     @classmethod
     def open(cls, folder: str | Path, *, for_resume: bool = False) -> SolvedSpot:

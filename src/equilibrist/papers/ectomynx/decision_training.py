@@ -54,7 +54,7 @@ from equilibrist.papers.ectomynx.level_training import (
     read_settings,
     won_per_hand,
 )
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import check_same_run
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
@@ -230,14 +230,13 @@ def head_to_head(
 def save_training(out: Path, settings: Decisions, run: DecisionTraining) -> None:
     """Write a run; the folder always holds either the old or the new run."""
     arrays = {"scores": run.scores, "average": run.average, "before": run.before}
-    write_artefact(
-        out,
+    header = Header(
         KIND,
-        {**arrays, "cycles": cycles_array(run.cycles)},
         configuration={"version": VERSION, **asdict(settings)},
         info={"hands_done": run.hands_done, "blocks": run.blocks},
         seed=settings.seed,
     )
+    write_artefact(out, header, {**arrays, "cycles": cycles_array(run.cycles)})
 
 
 def load_training(folder: Path, settings: Decisions | None = None) -> DecisionTraining:

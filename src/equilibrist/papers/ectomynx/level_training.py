@@ -46,7 +46,7 @@ from equilibrist.papers.ectomynx.level_weights import (
 )
 from equilibrist.stopping import Stopped
 from equilibrist.storage.array_file import damaged
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import CheckpointClock, check_same_run
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
@@ -312,14 +312,14 @@ class CheckpointSaver:
 
 def save_training(out: Path, settings: FixedStrategy, run: Training) -> None:
     """Write a run; the folder always holds either the old or the new run."""
-    write_artefact(
-        out,
+    header = Header(
         KIND,
-        {"weights": run.weights, "sums": run.sums, "cycles": cycles_array(run.cycles)},
         configuration={"version": VERSION, **asdict(settings)},
         info={"hands_done": run.hands_done},
         seed=settings.seed,
     )
+    arrays = {"weights": run.weights, "sums": run.sums, "cycles": cycles_array(run.cycles)}
+    write_artefact(out, header, arrays)
 
 
 def load_training(folder: Path, settings: FixedStrategy | None = None) -> Training:
