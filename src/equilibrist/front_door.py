@@ -27,7 +27,7 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import Floats, SequenceGame
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.play.match import Match
 from equilibrist.play.match_run import MatchSettings, play_as_set
 from equilibrist.players.catalog import make_player
@@ -403,10 +403,8 @@ def spot(
         >>> river.solve(to="0.01%").at().frequencies
         {'c': 0.30..., 'r200': 0.69...}
     """
-    found = Spot.of(
-        board, oop, ip, pot=pot, stack=stack, bets=bets, raises=raises, locks=tuple(locks)
-    )
-    return SpotProblem(found)
+    found = Spot.of(board, oop, ip, Chips(pot, stack), bets=bets, raises=raises)
+    return SpotProblem(found.with_locks(locks))
 
 
 def train(bot: str, folder: str | Path | None = None, **options: Any) -> TrainedBot:

@@ -19,7 +19,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import rules_text
 from equilibrist.models.endings import PlayedOut
 from equilibrist.models.exact import exact_game
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.solution_run import Store
 from equilibrist.solving.solve import Budget, Run, solve
@@ -66,7 +66,7 @@ def home(tmp_path_factory):
     solve(bucket_store.game, bucket_store.solver, Budget(iterations=2), save=bucket_store.save)
     made_of = {"buckets": read_identity(home / "buckets").hash}
     CompactStrategy.of(Solution.load(home / "buckets"), made_of).save(home / "strategy")
-    spot = Spot.of("Td9d6hQc2s", "AA,76s", "KK", pot=200, stack=100, bets="a")
+    spot = Spot.of("Td9d6hQc2s", "AA,76s", "KK", Chips(pot=200, stack=100), bets="a")
     for bits in (16, 32):
         run = solve(spot.build().game, solver("cfr+", bits), Budget(iterations=2))
         SolvedSpot(spot, solver("cfr+", bits), run).save(home / f"spot{bits}")
@@ -344,7 +344,7 @@ def test_a_spot_of_more_actions_than_its_tables_hold_is_refused_before_it_is_bui
     configuration = json.loads((folder / "manifest.json").read_text())["configuration"]
     configuration["spot"] |= {"bets": ",".join(f"{n}%" for n in range(1, 41)), "max_raises": "3"}
     forge(folder, "more", None, configuration=configuration)
-    monkeypatch.setattr(Spot, "build", lambda self, backend="cpu": pytest.fail("it was built"))
+    monkeypatch.setattr(Spot, "build", lambda self: pytest.fail("it was built"))
     with pytest.raises(StorageError, match=r"describes a spot of [\d,]+ actions, but its tables"):
         SolvedSpot.open(folder)
 

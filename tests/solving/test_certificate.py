@@ -10,7 +10,7 @@ from equilibrist.errors import EquilibristError
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import rules_text
 from equilibrist.models.exact import exact_game
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.certificate import EXACT, PLAN, check
 from equilibrist.solving.linear_program import largest_payoff
 from equilibrist.solving.methods import get_method
@@ -36,7 +36,7 @@ def solution(tmp_path_factory):
 @pytest.fixture(scope="module")
 def spot(tmp_path_factory):
     out = tmp_path_factory.mktemp("spot") / "river"
-    given = Spot.of("Td9d6hQc2s", "AA,76s", "KK,QJs", pot=200, stack=400, bets="50%,a")
+    given = Spot.of("Td9d6hQc2s", "AA,76s", "KK,QJs", Chips(pot=200, stack=400), bets="50%,a")
     by = solver("cfr+", 32)
     SolvedSpot(given, by, solve(given.build().game, by, Budget(iterations=20))).save(out)
     return out
@@ -246,7 +246,9 @@ def test_an_honest_spot_matches(spot):
 def test_a_spot_with_large_tables_matches_too(tmp_path, monkeypatch):
     monkeypatch.setattr("equilibrist.storage.array_file.LARGE_BYTES", 1000)
     monkeypatch.setattr("equilibrist.storage.array_file.BLOCK_BYTES", 512)
-    given = Spot.of("Td9d6hQc2s", "AA,76s,T9s", "KK,QJs,99", pot=200, stack=400, bets="50%,a")
+    given = Spot.of(
+        "Td9d6hQc2s", "AA,76s,T9s", "KK,QJs,99", Chips(pot=200, stack=400), bets="50%,a"
+    )
     by = solver("cfr+", 32)
     SolvedSpot(given, by, solve(given.build().game, by, Budget(iterations=5))).save(
         tmp_path / "river"

@@ -13,7 +13,7 @@ from equilibrist.errors import SolverError
 from equilibrist.games.catalog import get_game
 from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.models.game import SequenceGame
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.papers.range_of_skill import solver as range_of_skill
 from equilibrist.solving import excessive_gap
 from equilibrist.solving.cfr import CFR
@@ -37,7 +37,7 @@ WORK = {
 def case(method):
     """Return a game and its solver."""
     if method == "spot":
-        given = Spot.of("Td9d6hQc2s", "AA,76s", "KK,QJs", pot=200, stack=400, bets="50%,a")
+        given = Spot.of("Td9d6hQc2s", "AA,76s", "KK,QJs", Chips(pot=200, stack=400), bets="50%,a")
         return given.build().game, solver("cfr+", 32)
     name = "kuhn" if method == "range-of-skill" else "leduc"
     return exact_game(get_game(name)), get_method(method)
@@ -157,7 +157,7 @@ def test_a_signal_before_the_first_iteration_saves_nothing():
 
 
 def test_a_run_within_an_iteration_is_not_written(tmp_path):
-    given = Spot.of("Td9d6hQc2s", "AA", "KK", pot=200, stack=100, bets="a")
+    given = Spot.of("Td9d6hQc2s", "AA", "KK", Chips(pot=200, stack=100), bets="a")
     by = solver("cfr+", 32)
     run = solve(given.build().game, by, Budget(iterations=2))
     run.is_whole = False

@@ -10,7 +10,7 @@ from equilibrist.kernels.decision_rules import regret_matching
 from equilibrist.kernels.treeplex import block, boards, decisions, num_rounds
 from equilibrist.models.exact import exact_game
 from equilibrist.models.game import REGRET
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR_VARIANTS
 from equilibrist.solving.forecast import spot_forecast
@@ -23,8 +23,10 @@ ROYAL = replace(get_game("holdem-nolimit"), name="royal-nolimit", num_ranks=5)
 
 
 def royal(board, **options):
-    options = {"pot": 40, "stack": 90, "bets": "50%,a", "raises": "a"} | options
-    return Spot.of(board, "JJ,AK,KQs:0.5,QTo", "AQ,QQ,JTo:0.75,KJs", game=ROYAL, **options)
+    options = {"bets": "50%,a", "raises": "a"} | options
+    chips = Chips(options.pop("pot", 40), options.pop("stack", 90))
+    ranges, locks = ("JJ,AK,KQs:0.5,QTo", "AQ,QQ,JTo:0.75,KJs"), options.pop("locks", ())
+    return Spot.of(board, *ranges, chips, game=ROYAL, **options).with_locks(locks)
 
 
 GAMES = {

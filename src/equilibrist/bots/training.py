@@ -39,7 +39,7 @@ from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.checkpoint import check_same_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.ownership import owned
-from equilibrist.strategies.description import BucketDescription, Description
+from equilibrist.strategies.description import BucketDescription, Description, ModelRounds
 from equilibrist.strategies.quantized import CompactStrategy, open_buckets
 from equilibrist.strategies.solution import Solution
 
@@ -253,9 +253,8 @@ def prepare(
     """
     menu = BetMenu.parse(None, None, bot.max_raises)
     ends = None if bot.last_round is None else make_ends(bot, folder, menu, progress)
-    description = BucketDescription.of(
-        folder / BUCKETS, folder / COUNTS, menu, ends=ends, last_round=bot.last_round
-    )
+    rounds = ModelRounds(last=bot.last_round, ends=ends)
+    description = BucketDescription.of(folder / BUCKETS, folder / COUNTS, menu, rounds)
     return open_or_start(bot, folder / bot.solution, description, seed)
 
 

@@ -100,7 +100,7 @@ def spot(
     equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked
     """
     from equilibrist.games.catalog import get_game, load_game
-    from equilibrist.models.spot import Spot
+    from equilibrist.models.spot import Chips, Spot
     from equilibrist.solving.spot_run import USUAL_TARGET, solver, spot_goal
     from equilibrist.storage.ownership import owned
 
@@ -117,9 +117,9 @@ def spot(
             _check_given(board, oop, ip, pot)
             rules = get_game("holdem-limit") if limit else load_game(game) if game else None
             given = Spot.of(
-                board, oop, ip, pot=pot, stack=stack, blind=blind, game=rules, bets=bets,
-                raises=raises, max_raises=max_raises, locks=locks,
-            )  # fmt: skip
+                board, oop, ip, Chips(pot, stack, blind), game=rules, bets=bets, raises=raises,
+                max_raises=max_raises,
+            ).with_locks(locks)  # fmt: skip
             work = _resumed(given, by, out) if resume else _Work(given, by, out)
         prepare_kernels(threads, *_KERNELS)
         if work.done is None or has_budget or resume:

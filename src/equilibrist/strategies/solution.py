@@ -184,14 +184,14 @@ class Solution:
             raise damaged_by(artefact, "a solution", error) from None
 
 
-def game_of(solution: Solution, backend: str = "cpu") -> SequenceGame:
+def game_of(solution: Solution) -> SequenceGame:
     """Build the game of a solution again from its description.
 
     Raises `InvalidValueError` if a plan does not fit the game.
     """
     if isinstance(solution.game, GameDescription):
         solution.game.check_length(sum(map(len, solution.plans)))
-    game = solution.game.build(backend)
+    game = solution.game.build()
     for player, (plan, length) in enumerate(zip(solution.plans, game.lengths, strict=True)):
         if len(plan) != length:
             raise InvalidValueError(

@@ -72,7 +72,8 @@ def static_rows(
             yield PaperRow("1", name, paper, None, missing="not trained")
         else:
             played = hands if ":" not in other else max(4, hands // TWO_PHASE_SHARE // 2 * 2)
-            yield match_row("1", name, paper, rules, (bot, other), played, seed, report)
+            row = PaperRow("1", name, paper)
+            yield match_row(row, rules, (bot, other), played, seed, report)
 
 
 def vexbot_rows(
@@ -118,9 +119,9 @@ def finer_rows(
     players = [f"solution:{folder / bot.name / bot.strategy}" for bot in made]
     for fine in range(1, len(made)):
         for coarse in range(fine):
-            name = f"{made[fine].name} – {made[coarse].name}"
+            row = PaperRow("finer", f"{made[fine].name} – {made[coarse].name}")
             pair = players[fine], players[coarse]
-            yield match_row("finer", name, None, rules, pair, hands, seed, report)
+            yield match_row(row, rules, pair, hands, seed, report)
 
 
 def _sized(size: tuple[int, ...], seconds: float) -> Bot:
