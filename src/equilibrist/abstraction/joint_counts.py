@@ -311,13 +311,13 @@ def marginals(found: Abstraction) -> tuple[Counts, Counts, Counts]:
     from equilibrist.kernels.cpu.rollout import sum_intervals
 
     streets, out = found.streets, np.zeros((3, found.num_buckets[-1]))
-    labels, values, (first, lower) = last_street(found)
+    labels, values, cuts = last_street(found)
     if len(streets) == 1:
         child = np.arange(len(streets[0].boards), dtype=np.int32)[:, None]
         links = child, np.zeros_like(child, np.uint8), streets[0].multiplicity
     else:
         links = streets[-2].child, streets[-2].renaming, streets[-2].multiplicity
-    sum_intervals(values, *links, streets.renamed, labels, first, lower, out)
+    sum_intervals(values, links, streets.renamed, labels, cuts, out)
     return out[0], out[1], out[2]
 
 
