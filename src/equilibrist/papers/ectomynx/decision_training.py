@@ -170,10 +170,9 @@ def walk_block(settings: Decisions, run: DecisionTraining, sums: Sums) -> None:
 
     count = min(settings.block, settings.hands - run.hands_done)
     first = len(run.cycles) * settings.hands + run.hands_done
-    decisions.walk_hands(
-        decision_game(), run.scores, key_of(settings.seed, 0), first, first + count,
-        sums.gains, sums.chosen, sums.visits,
-    )  # fmt: skip
+    numbers = key_of(settings.seed, 0), first, first + count
+    parts = sums.gains, sums.chosen, sums.visits
+    decisions.walk_hands(*decision_game(), run.scores, numbers, parts)
     run.blocks += 1
     if settings.update == "regret":
         decisions.match_regrets(
@@ -220,7 +219,7 @@ def head_to_head(
 
     deals = deals or _MATCH_DEALS
     sums = np.zeros((_MOST_LANES, 2), np.int64)
-    play_deals(decision_game(), first, second, key_of(seed, 1 + stream), 0, deals, sums)
+    play_deals(*decision_game(), first, second, (key_of(seed, 1 + stream), 0, deals), sums)
     return won_per_hand(sums, deals)
 
 

@@ -209,7 +209,8 @@ def play_block(settings: FixedStrategy, run: Training) -> None:
     lanes = min(numba.get_num_threads(), _MOST_LANES)
     # The first lane adds to the sums themselves.
     sums = run.sums[None] if lanes == 1 else np.zeros((lanes, *run.sums.shape), np.int64)
-    play_cycle(level_game(), *run.weights, key_of(settings.seed, 0), first, first + count, sums)
+    numbers = key_of(settings.seed, 0), first, first + count
+    play_cycle(*level_game(), *run.weights, numbers, sums)
     if lanes > 1:
         run.sums += sums.sum(axis=0)
     run.hands_done += count
@@ -258,7 +259,7 @@ def head_to_head(
     from equilibrist.papers.ectomynx.kernels.fixed_strategy import play_match
 
     sums = np.zeros((_MOST_LANES, 2), np.int64)
-    play_match(level_game(), first, second, key_of(seed, 1 + stream), 0, deals, sums)
+    play_match(*level_game(), first, second, (key_of(seed, 1 + stream), 0, deals), sums)
     return won_per_hand(sums, deals)
 
 

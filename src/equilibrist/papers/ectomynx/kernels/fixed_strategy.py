@@ -158,13 +158,13 @@ def play_hand(ranks, swaps, textures, lines, bb, bu, word, trace, counts, suits)
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def play_cycle(game, bb, bu, key, start, stop, sums):
-    """Play the hands numbered from `start` to `stop` under a key, and sum the profits of choices.
+def play_cycle(ranks, swaps, textures, lines, bb, bu, numbers, sums):
+    """Play the hands of `numbers` = (key, start, stop), and sum the profits of choices.
 
-    `game` is a `LevelGame`, `bb` and `bu` [W] are the weights of the seats. Adds profits in 1/125
-    chip and visits to `sums` [lanes, 2, W, 2] int64, by seat and slot.
+    Tables and weights are those of `play_hand`. Adds profits in 1/125 chip and visits to `sums`
+    [lanes, 2, W, 2] int64, by seat and slot.
     """
-    ranks, swaps, textures, lines = game
+    key, start, stop = numbers
     lanes, count = sums.shape[0], stop - start
     for lane in prange(lanes):
         trace = np.empty((4, 2, 2), np.int64)
@@ -185,13 +185,13 @@ def play_cycle(game, bb, bu, key, start, stop, sums):
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def play_match(game, first, second, key, start, stop, out):
+def play_match(ranks, swaps, textures, lines, first, second, numbers, out):
     """Play deals twice, with the strategies changing seats, and sum the first one's winnings.
 
-    `first` and `second` [2, W] are the weights of their seats. Adds the chips won in both hands of
-    a deal, and their squares, to `out` [lanes, 2] int64.
+    `first` and `second` [2, W] are the weights of their seats, `numbers` is (key, start, stop).
+    Adds the chips won in both hands of a deal, and their squares, to `out` [lanes, 2] int64.
     """
-    ranks, swaps, textures, lines = game
+    key, start, stop = numbers
     first_bb, first_bu, second_bb, second_bu = first[BB], first[BU], second[BB], second[BU]
     lanes, count = out.shape[0], stop - start
     for lane in prange(lanes):
