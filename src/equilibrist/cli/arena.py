@@ -132,7 +132,7 @@ def match(
     check_settings(rules, pair, settings)
     prepare_players(threads, *names, tables=rules.is_limit and runner != "views")
     if aivat:
-        prepare_kernels(threads, "sequence_form.realize")
+        prepare_kernels(threads, "sequence_form.realize_team")
     found = play_as_set(rules, pair, settings, watching)
     data = describe(found, names, settings)
     with reported(data, json):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from equilibrist.bots.training import Needs
     from equilibrist.papers.ectomynx.level_training import Cycle
 
-_BUCKET_KERNELS = ("rollout.strengths", "joint.bucket_showdowns", "sequence_form.fold_up")
+_BUCKET_KERNELS = ("rollout.strengths", "joint.bucket_showdowns", "sequence_form.fold_up_team")
 _PATIENCE = 10.0  # minimum seconds between two lines within a cycle
 _NORMAL_95 = 1.959964  # standard errors on either side of a 95 % interval
 

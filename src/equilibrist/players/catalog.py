@@ -155,7 +155,7 @@ def _bot(bot: Bot) -> PlayerEntry:
     return entry._replace(
         make=make_two_phase,
         options="[SECONDS|iterations=N][,log=FILE][,from=DIR]",
-        kernels=("sequence_form.sweeps_parallel", "ranking.rank_hands"),
+        kernels=("sequence_form.sweeps_team", "ranking.rank_hands"),
         table_kernels=(),
     )
 
