@@ -13,7 +13,11 @@ from equilibrist.cli.outputs import Force, check_file
 from equilibrist.cli.solving import Bets, Folder, MaxRaises, Raises, Symmetry
 from equilibrist.errors import StorageError
 
-_KERNELS = ("sequence_form.gradient_team", "sequence_form.fold_up_team", "sequence_form.realize_team")
+_KERNELS = (
+    "sequence_form.gradient_team",
+    "sequence_form.fold_up_team",
+    "sequence_form.realize_team",
+)
 _VISIBLE = 1e-6  # differences of probabilities that are reported
 
 Format: TypeAlias = Annotated[

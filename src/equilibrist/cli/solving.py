@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from equilibrist.solving.target import Goal
     from equilibrist.storage.artefact import Artefact
 
-_KERNELS = ("sequence_form.gradient_team", "sequence_form.fold_up_team", "sequence_form.realize_team")
+_KERNELS = (
+    "sequence_form.gradient_team",
+    "sequence_form.fold_up_team",
+    "sequence_form.realize_team",
+)
 _WITHOUT_PLOT = "gs3", "ectomynx"  # papers that draw nothing
 _NO_MATCHES = "cfr-plus", "ectomynx", "abstractions"
 # The function that opens and checks each kind of artefact; real-game responses: `verify_real`.

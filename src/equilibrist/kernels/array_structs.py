@@ -209,18 +209,6 @@ class PairTables(NamedTuple):
     weight: NDArray[float64]  # [B] probability of the board and of one pair of hands that can meet
 
 
-class MatrixPairs(PairTables):
-    """Dense pairs; a type of their own, so that kernels are compiled for one form only."""
-
-
-class CardPairs(PairTables):
-    """Sorted pairs of one-card hands."""
-
-
-class HandPairs(PairTables):
-    """Sorted pairs of two-card hands."""
-
-
 class ChanceTables(NamedTuple):
     """Probabilities of boards, and of player 0's states on the boards of the last round."""
 

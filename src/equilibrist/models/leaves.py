@@ -16,13 +16,7 @@ from numpy.typing import NDArray
 
 from equilibrist.cards.ranking import rank_hands
 from equilibrist.games.rules import GameRules
-from equilibrist.kernels.array_structs import (
-    CardPairs,
-    HandPairs,
-    MatrixPairs,
-    PairTables,
-    Treeplex,
-)
+from equilibrist.kernels.array_structs import PairTables, Treeplex
 from equilibrist.kernels.treeplex import board_matrices, boards, num_rounds
 from equilibrist.models.card_states import CardStates, pair_weight
 
@@ -68,8 +62,7 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
             sizes.append(size)
             examples.append(hand_cards[-1][example])
             belows.append(below)
-    form = CardPairs if rules.num_hole_cards == 1 else HandPairs
-    return form(
+    return PairTables(
         is_sorted=np.bool_(True),
         is_single=np.bool_(rules.num_hole_cards == 1),
         matrix_start=_NONE_INT64,
@@ -148,7 +141,7 @@ def matrix_pairs(joint: list[NDArray[np.float64]], win: list[NDArray[np.float64]
 
 def flat_pairs(sizes: list[int], joint: NDArray[Any], win: NDArray[Any]) -> PairTables:
     """Build pairs from the matrices J of all boards, one after the other, and likewise W."""
-    return MatrixPairs(
+    return PairTables(
         is_sorted=np.bool_(False),
         is_single=np.bool_(False),
         matrix_start=np.cumsum([0, *sizes[:-1]]).astype(np.int64),

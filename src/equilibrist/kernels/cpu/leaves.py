@@ -15,10 +15,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numba.extending import overload
 from numpy.typing import NDArray
 
-from equilibrist.kernels.array_structs import CardPairs, HandPairs, MatrixPairs
 from equilibrist.kernels.cpu.simd import (
     LANES,
     LINE,

@@ -48,9 +48,7 @@ def gradient(
     """Write into `out` [L of `player`] the value of each row given the opponent's `plan`."""
     own, other = trees[player], trees[1 - player]
     sums = leaf_space(int(own.num_states.max()), plan.dtype, threads)
-    together(
-        gradient_team, own, other, leaves, pairs, player, plan, out, sums, threads=threads
-    )
+    together(gradient_team, own, other, leaves, pairs, player, plan, out, sums, threads=threads)
 
 
 def fold_up(
@@ -124,7 +122,9 @@ def gradient_team(member, own, other, leaves, pairs, player, plan, out, space):
         begin, end = own.board_start[r], own.board_start[r + 1]
         boards = take(member, begin, end, 1)
         while boards[0] < boards[1]:
-            gradient_boards(own, other, leaves, pairs, player, r, boards, plan, out, unshifted, sums)
+            gradient_boards(
+                own, other, leaves, pairs, player, r, boards, plan, out, unshifted, sums
+            )
             boards = take(member, begin, end, 1)
         meet(member)
 
@@ -162,7 +162,7 @@ def sweeps_team(member, trees, leaves, pairs, players, rows, space, grain):
         for player in range(2):  # a literal 0 and 1 would be compiled separately
             own, other = (one, two) if player == 0 else (two, one)
             ours, theirs = (players[0], players[1]) if player == 0 else (players[1], players[0])
-            plan, behaviour, regret, average = ours
+            behaviour, regret = ours[1], ours[2]
             # The last round: the opponent's new plan, values in the cache, regrets.
             begin, end = own.board_start[last], own.board_start[last + 1]
             taken = take(member, begin, end, grain)
@@ -190,7 +190,9 @@ def sweeps_team(member, trees, leaves, pairs, players, rows, space, grain):
                         sums,
                     )  # fmt: skip
                     gather_boards(own, r, boards[0], boards[1], values)
-                    fold_boards(own, rule, r, boards, values, np.int64(0), behaviour, regret, factors)
+                    fold_boards(
+                        own, rule, r, boards, values, np.int64(0), behaviour, regret, factors
+                    )
                     boards = take(member, begin, end, 1)
                 meet(member)
             for r in range(last):

@@ -253,7 +253,9 @@ def _arithmetic(operation: Any, instruction: str) -> None:
     class OfLanes(AbstractTemplate):
         def generic(self, arguments, keywords):
             left, right = arguments if len(arguments) == 2 else (None, None)
-            return signature(left, left, right) if isinstance(left, Lanes) and left == right else None
+            return (
+                signature(left, left, right) if isinstance(left, Lanes) and left == right else None
+            )
 
     @lower_builtin(operation, Lanes, Lanes)
     def write(context, builder, signature, arguments):

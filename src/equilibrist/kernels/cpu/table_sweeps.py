@@ -66,7 +66,7 @@ def run_halves(
     `halves` [N, 2] are (player, rule), `rows` [N, 4] the factors of regrets and the weight of the
     opponent's plan in its average, negative to leave the average alone. A player is (plan,
     behaviour, regret, average) of the trunk, and two tables of the last round, regret and average,
-    each (numbers, scales). Returns the work space, whose values and ends are those of the last half.
+    each (numbers, scales). Returns the work space with the values of the last half.
     """
     dtype = players[0][0].dtype
     first = int(trees[0].board_start[-2])
@@ -119,13 +119,25 @@ def halves_team(member, trees, leaves, pairs, players, halves, rows, work):
             boards = take(member, begin, end, 1)
             while boards[0] < boards[1]:
                 gradient_boards(
-                    own, other, leaves, pairs, player, r, boards, trunk, work.values, unshifted, sums
+                    own,
+                    other,
+                    leaves,
+                    pairs,
+                    player,
+                    r,
+                    boards,
+                    trunk,
+                    work.values,
+                    unshifted,
+                    sums,
                 )
                 if r == last - 1:
                     _gather_ends(own, boards, work.ends, work.values)
                 else:
                     gather_boards(own, r, boards[0], boards[1], work.values)
-                fold_boards(own, rule, r, boards, work.values, unshifted[0], behaviour, regret, factors)
+                fold_boards(
+                    own, rule, r, boards, work.values, unshifted[0], behaviour, regret, factors
+                )
                 boards = take(member, begin, end, 1)
             meet(member)
         if rule == REGRET:

@@ -18,7 +18,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
@@ -99,7 +98,8 @@ def _write(context, array, index, number):
     return types.void(array, types.int64, types.int64), write
 
 
-def _place(context, builder, array, value, index) -> ir.Value:
+def _place(context, builder, array, value, index):
+    """Return a pointer to a number of an array."""
     data = context.make_array(array)(context, builder, value).data
     return builder.gep(data, [index])
 

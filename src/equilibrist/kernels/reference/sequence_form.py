@@ -2,7 +2,8 @@
 
 `gradient` turns the opponent's plan into values of our rows; `fold_up` carries values from the
 leaves to the root by a rule at each decision; `realize` turns behaviour into a plan, and
-`normalize` a plan into behaviour. One thread runs them, whatever `threads` says. Blocks of boards are views [Q, S] of flat vectors [L].
+`normalize` a plan into behaviour. One thread runs them, whatever `threads` says. Blocks of boards
+are views [Q, S] of flat vectors [L].
 """
 
 from __future__ import annotations
