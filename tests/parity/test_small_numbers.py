@@ -165,7 +165,7 @@ def test_plans_of_cfr_match_regrets(dtype, prediction):
     numbers = combinations(dtype)
     states = numbers.shape[1]
     tree, factors = one_decision(states), np.array([1, 1, prediction], dtype)
-    for step in (sequence_form.fold_up, sequence_form.fold_up_parallel, reference.fold_up):
+    for step in (sequence_form.fold_up, reference.fold_up):
         # Values are zero, so regrets do not change.
         values, behaviour = np.zeros(4 * states, dtype), np.full(4 * states, 0.25, dtype)
         table = np.concatenate([np.zeros(states, dtype), numbers.ravel()])

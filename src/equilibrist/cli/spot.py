@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from equilibrist.solving.target import Goal
     from equilibrist.strategies.spot_report import Answers
 
-_KERNELS = ("table_sweeps.sweeps", "table_sweeps.root_value", "isomorphism.index_hands")
+_KERNELS = ("table_sweeps.halves_team", "isomorphism.index_hands")
 
 
 # Options of `spot`.
