@@ -258,7 +258,7 @@ def test_a_stop_while_luck_is_removed_keeps_the_plain_result():
     assert played.matches[0].num_hands == 40
 
 
-def test_what_cannot_be_corrected_is_one_sentence():
+def test_what_cannot_be_corrected_gives_one_sentence():
     leduc, kuhn = get_game("leduc"), get_game("kuhn")
 
     def players(rules, *names):

@@ -101,7 +101,7 @@ def class_at(row: int, column: int) -> int:
 
 
 class Cells(NamedTuple):
-    """What the cells of a grid show, by class of hands."""
+    """Contents of the cells of a grid, by class of hands."""
 
     is_possible: NDArray[np.bool_]  # [169] False: board or deck rule out all its hands
     level: NDArray[np.float64]  # [169] reach beside that of the fullest cell, 0 to 1
@@ -238,7 +238,7 @@ def draw_grid(report: NodeStrategy, path: Path, palette: str = "usual") -> None:
 
 
 def grid_figure(report: NodeStrategy, palette: str = "usual") -> Any:
-    """Return the grid as a matplotlib figure; title and legend take as many lines as they need."""
+    """Return the grid as a matplotlib figure, higher if title or legend have many lines."""
     from matplotlib.figure import Figure
 
     cells, shades = grid_cells(report), colours(report.actions, palette)

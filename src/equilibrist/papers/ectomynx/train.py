@@ -33,7 +33,7 @@ KERNELS = {
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """What a training is about to do: its settings, cycles, and the run that it goes on with."""
+    """Plan of a training: its settings, its cycles, and the run that it continues."""
 
     bot: SelfTaught
     settings: Settings
@@ -51,7 +51,7 @@ class TrainingPlan:
 
 @dataclass(frozen=True, eq=False)
 class TaughtBot:
-    """What a training came to."""
+    """Result of a training."""
 
     bot: SelfTaught
     folder: Path
@@ -78,7 +78,7 @@ def num_hands(settings: Settings, run: CycleRun) -> int:
 def train(
     bot: SelfTaught, folder: Path, options: TrainingOptions, report: TrainingReport
 ) -> TaughtBot:
-    """Play the cycles that are left; `report.cycle` receives the plan, then the run as it goes on.
+    """Play the cycles that are left; `report.cycle` receives the plan, then the run block by block.
 
     `Stopped` carries the run so far as `partial`, and what is stored is whole.
     """
