@@ -45,3 +45,19 @@ def test_source_files_that_a_page_names_exist(page):
     named = re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)`", page.read_text(encoding="utf-8"))
     homes = (SOURCES, ROOT, SOURCES / "kernels")
     assert [file for file in named if not any((home / file).exists() for home in homes)] == []
+
+
+PAGES = [
+    page
+    for page in sorted((ROOT / "docs").rglob("*.md"))
+    if page.parent.name != "reference" or page.stem == "index"  # the others are generated
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_opens_with_its_use_and_an_example(page):
+    title, use, *rest = page.read_text(encoding="utf-8").split("\n\n")
+    assert title.startswith("# ")
+    assert use.startswith(("After reading this page you ", "From this page you "))
+    examples = [part for part in rest[:3] if part.startswith(("```python", "```console"))]
+    assert examples, f"{page.name} has no example near its beginning"

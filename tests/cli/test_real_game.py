@@ -197,7 +197,11 @@ def test_wrong_input_gives_one_sentence(run, game, tmp_path):
         ("mix:1,1,1",): "mix:1,1,1 is not a mix; write the probabilities",
         ("always-call", "--game", "leduc", "--flops", "9"): "leduc is not hold'em and has no flops",
         ("always-call", "--game", "holdem-nolimit"): "holdem-nolimit is not a limit game",
-        ("always-call", "--flops", "100000"): "--flops is",
+        (
+            "always-call",
+            "--flops",
+            "100000",
+        ): "flops must be 6 (one of each kind) to 1,755, not 100,000",
         (MIX[:-1] + "4", "--out", tmp_path): "is not a mix",
         (
             "always-fold",
