@@ -2,9 +2,13 @@
 
 import ast
 import re
+import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from equilibrist.cli import app
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src" / "equilibrist"
@@ -38,6 +42,52 @@ def test_the_architecture_follows_three_results():
 @pytest.mark.parametrize(("name", "file"), CALLS)
 def test_a_function_of_the_architecture_is_defined_in_its_file(name, file):
     assert name in names_defined(SOURCES / file)
+
+
+def calls_drawn(section: str) -> dict[tuple[str, str], tuple[str, str] | None]:
+    """Return the calls of a section of the architecture, in order, each with its caller."""
+    text = ARCHITECTURE.read_text(encoding="utf-8").split(f"### {section}\n")[1].split("```")[1]
+    found: dict[tuple[str, str], tuple[str, str] | None] = {}
+    callers: list[tuple[str, str]] = []
+    for line in text.strip("\n").splitlines():
+        depth = (len(line) - len(line.lstrip())) // 2
+        name, file = line.split()[:2]
+        found[file, name] = callers[depth - 1] if depth else None
+        callers[depth:] = [(file, name)]
+    return found
+
+
+def calls_made(names: set[tuple[str, str]], action) -> dict[tuple[str, str], set]:
+    """Return which of these functions an action calls, by first call, with those that call them."""
+    files = {str(SOURCES / file): file for file, _ in names}
+    found, running = {}, []
+
+    def watch(frame, event, _):
+        file = files.get(frame.f_code.co_filename)
+        called = file, frame.f_code.co_qualname
+        if called in names and event == "call":
+            found.setdefault(called, set()).add(running[-1] if running else None)
+            running.append(called)
+        elif called in names and event == "return":
+            running.pop()
+
+    sys.setprofile(watch)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def test_a_spot_passes_the_functions_of_the_architecture(tmp_path):
+    drawn = calls_drawn("`equilibrist spot`")
+    words = (
+        "spot --board Td9d6hQc2s --oop AA,76s,54s --ip KK --pot 200 --stack 200 --bets a --to 1%"
+    )
+    options = [*words.split(), "--out", str(tmp_path / "river")]
+    made = calls_made(set(drawn), lambda: CliRunner().invoke(app, options, catch_exceptions=False))
+    assert list(made) == list(drawn)
+    assert all(caller in made[called] for called, caller in drawn.items())
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)

@@ -86,7 +86,7 @@ def use_fingerprinted_folder() -> Path | None:
 def is_cold(*kernels: str) -> bool:
     """Return whether some kernel, such as "ranking.rank_hands", has yet to be compiled.
 
-    Asked about none, it says whether nothing at all has been compiled for the present sources.
+    Without arguments, it returns whether nothing at all has been compiled for the present sources.
     """
     if numba.config.DISABLE_JIT:
         return False
