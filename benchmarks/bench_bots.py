@@ -20,7 +20,8 @@ from pathlib import Path
 import numpy as np
 from harness import Report, best_seconds
 
-from equilibrist.bots.registry import Bot, GluedBot, get_bot
+from equilibrist.bots.bot import BucketBot
+from equilibrist.bots.registry import get_bucket_bot
 from equilibrist.cli.bots import train
 from equilibrist.evaluation.statistics import unit_chips
 from equilibrist.games.action import Action
@@ -37,7 +38,7 @@ RULES = get_game("holdem-limit")
 DECIDED = 2_000  # hands whose decisions are timed one by one
 
 
-def change(bot: Bot) -> float:
+def change(bot: BucketBot) -> float:
     """Return by how much rounding changes the exploitability, mbb/g."""
     solution = Solution.load(bot.folder / bot.solution)
     found = CompactStrategy.open(bot.folder / bot.strategy)
@@ -97,15 +98,15 @@ def main() -> None:
     parser.add_argument("--bot", default="smallbot-quick")
     parser.add_argument("--hands", type=int, default=1_000_000)
     given = parser.parse_args()
-    bot = get_bot(given.bot)
+    bot = get_bucket_bot(given.bot)
     folder, forms = bot.folder, (bot.solution, bot.strategy)
-    if isinstance(bot, GluedBot):
+    if bot.is_glued:
         forms = (bot.strategy,)
     if not (folder / bot.strategy).exists():
         train(given.bot)
 
     report = Report(f"{given.bot}: what it plays from", header="")
-    if not isinstance(bot, GluedBot):
+    if not bot.is_glued:
         rounding = change(bot)
         assert rounding < 0.05, rounding
         won = [sit_down(folder / part).play(given.hands, seed=1)[0] for part in forms]

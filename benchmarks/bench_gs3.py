@@ -17,7 +17,8 @@ import time
 import numpy as np
 from harness import Report
 
-from equilibrist.bots.registry import BUCKETS, COUNTS, get_bot
+from equilibrist.bots.bot import BUCKETS, COUNTS
+from equilibrist.bots.registry import get_bucket_bot
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.kernels.treeplex import block
 from equilibrist.models.game import SequenceGame
@@ -48,7 +49,7 @@ def main() -> None:
     parser.add_argument("--iterations", type=int, default=10)
     parser.add_argument("--egt", type=int, default=1)
     given = parser.parse_args()
-    bot = get_bot(given.bot)
+    bot = get_bucket_bot(given.bot)
     menu = BetMenu.parse(None, None, bot.max_raises)
     game = BucketDescription.of(bot.folder / BUCKETS, bot.folder / COUNTS, menu).build()
     report = Report(f"{given.bot}: {game.name}", header="")

@@ -1,10 +1,15 @@
-"""Signals as the tests expect them, also if the suite runs in the background of a shell.
+"""What all tests share: signals as they expect them, and a way to add bots for one test.
 
 A shell starts background work with SIGINT ignored, `nohup` with SIGHUP, and commands respect that.
 """
 
+import contextlib
 import signal
 import threading
+
+import pytest
+
+from equilibrist.bots.registry import BOTS
 
 
 def pytest_configure():
@@ -16,3 +21,10 @@ def pytest_configure():
     ):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+
+
+@pytest.fixture
+def add_bot():
+    """A function that adds a bot to the catalogue, or replaces one, until the test ends."""
+    with contextlib.ExitStack() as stack:
+        yield lambda bot: stack.enter_context(BOTS.added(bot))

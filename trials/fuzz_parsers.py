@@ -696,7 +696,7 @@ def _uniform_kuhn() -> tuple[Any, Any]:
 def parsers() -> list[Parser]:
     """Return all parsers."""
     from equilibrist.bots.open import open_strategy
-    from equilibrist.bots.registry import get_bot
+    from equilibrist.bots.registry import BOTS
     from equilibrist.cards.card import card_name, cards_name, parse_card, parse_cards
     from equilibrist.cards.hand import class_name, parse_class
     from equilibrist.cards.numbers import parse_whole, whole_number
@@ -954,7 +954,7 @@ def parsers() -> list[Parser]:
         Parser("flops", texts(lambda r: some(r, card, ",") if r.random() < 0.7 else number(r)),
                starts, weight=0.1),
         Parser("method", texts(lambda r: r.choice(("cfr+", "dcfr", "lp", "egt"))), get_method),
-        Parser("bot", texts(lambda r: r.choice(("smallbot", "gs2", "psopti1"))), get_bot),
+        Parser("bot", texts(lambda r: r.choice(list(BOTS))), BOTS.__getitem__),
         Parser("unit", game_and(lambda r: r.choice(("mbb/g", "sb/h", "chips"))),
                lambda v: chips_of_unit(rules(v[0]), v[1])),
         Parser("bet size", texts(size), parse_size),

@@ -366,21 +366,22 @@ def prepare() -> None:
     """Load the package, register the small bots, and shorten work that only adds accuracy."""
     children.prepare()
     import equilibrist.cli  # noqa: F401, so that no child has to
-    from equilibrist.bots.registry import BOTS, Bot, GluedBot
+    from equilibrist.bots.bot import BucketBot
+    from equilibrist.bots.registry import BOTS
     from equilibrist.evaluation.real_game import run
     from equilibrist.papers.ectomynx import decision_training, level_training
 
-    tiny = Bot(
+    tiny = BucketBot(
         "tiny", "Few buckets of few cards", recipe="percentile", buckets=(1, 2, 4, 8),
         max_raises="1 1 1 1", target=1.0, game="royal-holdem", dtype="float64",
     )  # fmt: skip
-    glued = GluedBot(
-        "glued", "Models of few buckets", recipe="strength-potential", buckets=(2, 2, 2, 2),
-        max_raises="1 1 1 1", target=10.0, game="royal-holdem", dtype="float64", opening="model",
+    glued = replace(
+        BOTS["psopti2"], name="glued", description="Models of few buckets", buckets=(2, 2, 2, 2),
+        max_raises="1 1 1 1", target=10.0, game="royal-holdem",
     )  # fmt: skip
-    phases = replace(tiny, name="two-phases", last_round=2, target=20.0)
+    phases = replace(tiny, name="two-phases", last_round=2, target=20.0, player=BOTS["gs2"].player)
     for bot in (tiny, glued, phases):
-        BOTS[bot.name] = bot
+        BOTS.add(bot)
     for module in (level_training, decision_training):
         if hasattr(module, "_MATCH_DEALS"):
             module._MATCH_DEALS = 2000

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from equilibrist.bots.open import open_strategy
-from equilibrist.bots.train import TrainedBot, TrainingOptions
+from equilibrist.bots.train import TrainedBot, TrainedBuckets, TrainingOptions
 from equilibrist.bots.train import train as train_bot
 from equilibrist.cards.card import parse_cards
 from equilibrist.cards.equity import Equity
@@ -454,8 +454,11 @@ def _own_exploitability(strategy: str | TrainedBot | SolvedGame) -> float:
     """Return the exploitability of a strategy in the game that it was computed in."""
     if isinstance(strategy, SolvedGame):
         return evaluate(strategy.game, strategy.plans).exploitability
-    if isinstance(strategy, TrainedBot):
+    if isinstance(strategy, TrainedBuckets):
         return max(model.run.evaluation.exploitability for model in strategy.models)
+    if isinstance(strategy, TrainedBot):
+        name = strategy.bot.name
+        raise InvalidValueError(f"{name} has no model of its own to be measured in", value=name)
     raise InvalidValueError(
         "a name is measured in the real game: add real_game=True", value=strategy
     )

@@ -8,7 +8,8 @@ import pytest
 
 from equilibrist.abstraction.joint_counts import Joint, Progress, joint
 from equilibrist.abstraction.recipes import build
-from equilibrist.bots.registry import BOTS, Bot, GluedBot, get_bot, strategy_of
+from equilibrist.bots.bot import BucketBot
+from equilibrist.bots.registry import BOTS, strategy_of
 from equilibrist.bots.training import needs, prepare
 from equilibrist.errors import StorageError
 from equilibrist.games.catalog import get_game
@@ -19,7 +20,7 @@ from equilibrist.solving.solve import solve
 from equilibrist.storage.artefact import open_artefact
 from equilibrist.strategies.solution import Solution, game_of
 
-TINY = Bot(
+TINY = BucketBot(
     "tiny", "Few buckets of few cards", recipe="percentile", buckets=(1, 2, 4, 8),
     max_raises="1 1 1 1", target=1.0, game="royal-holdem", dtype="float64",
 )  # fmt: skip
@@ -30,20 +31,18 @@ SKILLED = replace(
 )  # fmt: skip
 
 
-GLUED = GluedBot(
-    "glued", "Models of few buckets", recipe="strength-potential", buckets=(2, 2, 2, 2),
-    max_raises="1 1 1 1", target=10.0, game="royal-holdem", dtype="float64", opening="model",
+GLUED = replace(
+    BOTS["psopti2"], name="glued", description="Models of few buckets", buckets=(2, 2, 2, 2),
+    max_raises="1 1 1 1", target=10.0, game="royal-holdem",
 )  # fmt: skip
-TWO_PHASES = replace(TINY, name="two-phases", last_round=2, target=20.0)
+TWO_PHASES = replace(TINY, name="two-phases", last_round=2, target=20.0, player=BOTS["gs2"].player)
 
 
 @pytest.fixture
-def bots(monkeypatch, tmp_path):
+def bots(add_bot, monkeypatch, tmp_path):
     """A folder to train in, where more bots are known."""
-    monkeypatch.setitem(BOTS, SKILLED.name, SKILLED)
-    monkeypatch.setitem(BOTS, TWO_PHASES.name, TWO_PHASES)
-    monkeypatch.setitem(BOTS, GLUED.name, GLUED)
-    monkeypatch.setitem(BOTS, TINY.name, TINY)
+    for bot in (SKILLED, TWO_PHASES, GLUED, TINY):
+        add_bot(bot)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "bots"
 
@@ -128,7 +127,7 @@ def test_bots_of_a_family_share_buckets_and_counts(bots, answer):
 
 
 def test_bigbot_is_smallbot_under_the_full_rules(bots, run):
-    small, big = get_bot("smallbot"), get_bot("bigbot")
+    small, big = BOTS["smallbot"], BOTS["bigbot"]
     assert (big.folder, big.solution) == (small.folder, small.solution)
     failed = run("match", "bigbot", "uniform")
     assert "run `equilibrist train bigbot`" in failed.stderr
@@ -153,7 +152,7 @@ def test_the_range_of_skill_continues_from_its_rounds(bots, answer):
     )
 
 
-def test_the_paper_is_reproduced_beside_ours(bots, answer, run, monkeypatch, tmp_path):
+def test_the_paper_is_reproduced_beside_ours(bots, add_bot, answer, run, monkeypatch, tmp_path):
     """The whole command on few cards: buckets, counts, stopped bot, matches and rounds."""
     family = {"family": "smallbot"}
     for name, settings in {
@@ -163,7 +162,7 @@ def test_the_paper_is_reproduced_beside_ours(bots, answer, run, monkeypatch, tmp
         | {"solution": "solution-stopped", "target": 20.0, "evaluate_every": 1},
         "smallbot-skill": {**vars(SKILLED), **family},
     }.items():
-        monkeypatch.setitem(BOTS, name, Bot(**vars(TINY) | settings | {"name": name}))
+        add_bot(replace(TINY, **settings | {"name": name}))
     monkeypatch.setattr(tables, "FINER", (2, 4, 8, 16))
     monkeypatch.setattr(tables, "STAND_INS", {"Teddy": "always-raise"})
     monkeypatch.setattr(tables, "BASELINES", ("always-fold",))
@@ -190,17 +189,17 @@ def test_the_paper_is_reproduced_beside_ours(bots, answer, run, monkeypatch, tmp
     assert "0.0690" in text
 
 
-def test_other_buckets_are_refused(bots, run, answer, monkeypatch):
+def test_other_buckets_are_refused(bots, add_bot, run, answer):
     answer("train", "tiny")
-    monkeypatch.setitem(BOTS, "tiny", Bot(**vars(TINY) | {"buckets": (1, 2, 4, 4)}))
+    add_bot(replace(TINY, buckets=(1, 2, 4, 4)))
     failed = run("train", "tiny")
     assert failed.returncode == 2
     assert "bots/tiny/buckets was started with buckets 1-2-4-8, not 1-2-4-4" in failed.stderr
 
 
-def test_counts_of_other_deals_are_refused(bots, run, answer, monkeypatch):
+def test_counts_of_other_deals_are_refused(bots, add_bot, run, answer):
     """A sample is no counts of all deals, nor of more boards, nor of another seed."""
-    monkeypatch.setitem(BOTS, "tiny", replace(TINY, boards=80))
+    add_bot(replace(TINY, boards=80))
     answer("train", "tiny")
     cases = {
         ("train", "tiny", "--seed", 1): "not of a sample of 80 boards with seed 1",
@@ -208,7 +207,7 @@ def test_counts_of_other_deals_are_refused(bots, run, answer, monkeypatch):
         ("train", "tiny"): "not of all deals",
     }
     for (arguments, words), boards in zip(cases.items(), (80, 160, None), strict=True):
-        monkeypatch.setitem(BOTS, "tiny", replace(TINY, boards=boards))
+        add_bot(replace(TINY, boards=boards))
         failed = run(*arguments)
         assert failed.returncode == 2
         assert "bots/tiny/counts holds counts of a sample of 80 boards with seed 0" in failed.stderr
@@ -217,7 +216,7 @@ def test_counts_of_other_deals_are_refused(bots, run, answer, monkeypatch):
     shutil.rmtree(bots / "tiny/counts")
     shutil.rmtree(bots / "tiny/solution")
     assert answer("train", "tiny")["boards"] is None
-    monkeypatch.setitem(BOTS, "tiny", replace(TINY, boards=80))
+    add_bot(replace(TINY, boards=80))
     assert "holds counts of all deals" in run("train", "tiny").stderr
 
 
@@ -328,6 +327,8 @@ def test_a_folder_that_cannot_be_is_named(bots, run, tmp_path):
         (("reproduce", "gs3", "--plot", "a.png"), "gs3 does not use --plot"),
         (("reproduce", "cfr-plus", "--hands", 4), "cfr-plus does not use --hands"),
         (("match", "smallbot", "uniform"), "run `equilibrist train smallbot`"),
+        (("exploit", "smalbot"), "add --real-game to evaluate the bot smallbot"),
+        (("exploit", "gs3"), "add --real-game to evaluate the bot gs3"),
     ],
 )
 def test_what_cannot_be_gives_one_sentence(bots, run, arguments, words):
@@ -391,7 +392,7 @@ def test_a_glued_bot_is_trained_model_by_model_listed_and_played(bots, answer):
     replace(model, plans=(first, model.plans[1])).save(bots / "glued/postflop-rc")
     with pytest.raises(StorageError, match="`equilibrist train glued` to glue these"):
         strategy_of("glued")
-    composing.save_glued(get_bot("glued"), bots / "glued")
+    composing.save_glued(GLUED, bots / "glued")
     assert strategy_of("glued").name == "strategy"
 
 

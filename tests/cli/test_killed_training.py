@@ -15,11 +15,12 @@ import pytest
 from equilibrist.storage.artefact import open_artefact
 
 BOT = """
-from equilibrist.bots.registry import BOTS, Bot
-BOTS["tiny"] = Bot(
+from equilibrist.bots.bot import BucketBot
+from equilibrist.bots.registry import BOTS
+BOTS.add(BucketBot(
     "tiny", "Buckets of few cards", recipe="percentile", buckets=(2, 8, 32, 64),
     max_raises="3 3 3 3", target=2.0, game="royal-holdem",
-)
+))
 from equilibrist.cli import main
 main()
 """

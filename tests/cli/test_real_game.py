@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from equilibrist.bots.listing import known_response, known_responses
 from equilibrist.bots.open import open_strategy
 from equilibrist.bots.registry import BOTS
-from equilibrist.cli.real_game import known_response, known_responses
 from equilibrist.evaluation.expectation import fixed_mix
 from equilibrist.evaluation.real_game import run as runs
 from equilibrist.games.catalog import get_game, load_game
@@ -219,7 +219,7 @@ def test_wrong_input_gives_one_sentence(run, game, tmp_path):
     assert "--flops needs --real-game" in result.stderr
 
 
-def test_bots_print_the_certificate_of_what_they_play(tmp_path, monkeypatch):
+def test_bots_print_the_certificate_of_what_they_play(add_bot, tmp_path, monkeypatch):
     def solution(number):
         arrays = {"plan": np.full(3, float(number))}
         return write_artefact(tmp_path / "solution", "solution", arrays, configuration={})
@@ -229,8 +229,8 @@ def test_bots_print_the_certificate_of_what_they_play(tmp_path, monkeypatch):
     done = {"done": np.ones(1755, np.uint8)}
     write_artefact(tmp_path / "real-game", runs.KIND, done, configuration=identity, info=info)
     assert known_response(BOTS["smallbot"], tmp_path)["real_game"] == 400.0
-    monkeypatch.setattr("equilibrist.bots.registry.HOME", tmp_path.parent)
-    monkeypatch.setitem(BOTS, "smallbot", replace(BOTS["smallbot"], family=tmp_path.name))
+    monkeypatch.setattr("equilibrist.bots.bot.HOME", tmp_path.parent)
+    add_bot(replace(BOTS["smallbot"], family=tmp_path.name))
     assert [row["name"] for row in known_responses()] == ["smallbot"]
     solution(2)  # trained on: the certificate is another's
     assert known_response(BOTS["smallbot"], tmp_path) == {}

@@ -5,22 +5,22 @@ import re
 import numpy as np
 import pytest
 
-from equilibrist.bots.registry import BOTS, Bot
+from equilibrist.bots.bot import BucketBot
 from equilibrist.cards.card import parse_cards
 from equilibrist.cards.hand import hand_index
 from equilibrist.players.bucket_strategy import BucketStrategy
 from equilibrist.strategies.quantized import CompactStrategy
 
-TINY = Bot(
+TINY = BucketBot(
     "tiny", "Few buckets of few cards", recipe="percentile", buckets=(2, 4, 8, 16),
     max_raises="1 1 1 1", target=50.0, game="royal-holdem", dtype="float64",
 )  # fmt: skip
 
 
 @pytest.fixture
-def tiny(monkeypatch, tmp_path, answer):
+def tiny(add_bot, monkeypatch, tmp_path, answer):
     """The folder of a small trained bot."""
-    monkeypatch.setitem(BOTS, TINY.name, TINY)
+    add_bot(TINY)
     monkeypatch.chdir(tmp_path)
     answer("train", "tiny")
     return tmp_path / "bots/tiny"

@@ -12,9 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from equilibrist.cli.runs import default_evaluate_every
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import rules_text
 from equilibrist.solving.cfr import CFR
+from equilibrist.solving.methods import METHODS
 from equilibrist.storage.artefact import open_artefact, write_artefact
 from equilibrist.strategies.solution import Solution
 
@@ -320,3 +322,11 @@ def test_a_run_whose_numbers_are_not_finite_keeps_its_last_checkpoint(run, tmp_p
     saved = Solution.load(folder)
     assert last == f"the last checkpoint is from iteration {saved.iterations}"
     assert np.isfinite(saved.state["regret0"]).all()
+
+
+def test_methods_of_long_iterations_are_evaluated_after_each():
+    found = {name: default_evaluate_every(method.load()) for name, method in METHODS.items()}
+    assert {name for name, every in found.items() if every == 1} == {
+        "double-oracle",
+        "range-of-skill",
+    }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from equilibrist.bots.registry import BOTS, SELF_TAUGHT
+from equilibrist.bots.registry import BOTS
 from equilibrist.games.catalog import get_game
 from equilibrist.games.notation import parse_state
 from equilibrist.games.records import check_names
@@ -12,7 +12,7 @@ from equilibrist.players.player import Player, Result, View
 
 OPTIONS = {"mix": ":0.1,0.6,0.3"}
 STORED = {"solution", *BOTS}  # play what a folder holds (`tests/cli/test_bots.py`)
-OTHERS = {*SELF_TAUGHT, "lbr"}  # of another game (`tests/papers/ectomynx/test_level_player.py`)
+OTHERS = {"lbr"}  # of another game (`tests/papers/ectomynx/test_local_best_response.py`)
 LEFT_OUT = STORED | OTHERS
 TEXTS = [e.name + OPTIONS.get(e.name, "") for e in player_entries() if e.name not in LEFT_OUT]
 LIMIT = get_game("holdem-limit")

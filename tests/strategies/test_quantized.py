@@ -8,8 +8,8 @@ import pytest
 
 from equilibrist.abstraction.joint_counts import joint
 from equilibrist.abstraction.recipes import build
-from equilibrist.bots import registry
-from equilibrist.bots.registry import Bot, is_current, strategy_of
+from equilibrist.bots.bot import BucketBot, is_current
+from equilibrist.bots.registry import strategy_of
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.evaluation.statistics import unit_chips
 from equilibrist.games.bet_menu import BetMenu
@@ -142,9 +142,11 @@ def test_buckets_and_strategy_are_enough(folder, tmp_path):
         make_player(f"solution:{tmp_path / 'strategy'}", RULES)
 
 
-def test_a_bot_plays_its_strategy_unless_that_is_of_another_solution(folder, tmp_path, monkeypatch):
-    bot = Bot("tiny", "", "percentile", (2, 6, 12, 24), "2 3 3 3", 1.0, game=RULES.name)
-    monkeypatch.setitem(registry.BOTS, "tiny", bot)
+def test_a_bot_plays_its_strategy_unless_that_is_of_another_solution(
+    add_bot, folder, tmp_path, monkeypatch
+):
+    settings = {"recipe": "percentile", "buckets": (2, 6, 12, 24), "max_raises": "2 3 3 3"}
+    add_bot(BucketBot("tiny", "", target=1.0, game=RULES.name, **settings))
     monkeypatch.chdir(tmp_path)
     home = tmp_path / "bots" / "tiny"
     shutil.copytree(folder, home)

@@ -81,7 +81,7 @@ def forecast(
         (1326, 178292634, 6)
     """
     in_deck = math.comb(len(rules.deck), rules.num_hole_cards)
-    num_boards = _num_boards(rules, ordered=recipe == "lossless")
+    num_boards = _num_boards(rules, ordered=RECIPES[recipe].orders_boards)
     columns = math.comb(_CARDS, rules.num_hole_cards)
     cells = columns * num_boards[-1], columns * (num_boards[-2] if len(num_boards) > 1 else 1)
     nanoseconds = _LAST_NANOSECONDS * cells[0] + RECIPES[recipe].nanoseconds_per_hand * cells[1]

@@ -8,14 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from equilibrist.bots.registry import (
-    BOTS,
-    SELF_TAUGHT,
-    SOLUTION,
-    STRATEGY,
-    is_current,
-    strategy_of,
-)
+from equilibrist.bots.bot import SOLUTION, STRATEGY, is_current
+from equilibrist.bots.registry import BOTS
 from equilibrist.errors import InvalidValueError, ParseError, StorageError
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
@@ -124,22 +118,17 @@ def _exact_plans(found: Solution) -> tuple[Floats, Floats]:
 def _folder_of(text: str) -> Path:
     """Return the folder of a bot, or of a path; raise `StorageError` if it holds nothing."""
     if text in BOTS:
-        return strategy_of(text)
-    if text in SELF_TAUGHT:
-        raise InvalidValueError(
-            f"{text} stores no probabilities by hand, so it cannot be opened here; `equilibrist "
-            f"match {text} PLAYER --game {SELF_TAUGHT[text].game}` plays it",
-            value=text,
-        )
+        return BOTS[text].stored_strategy()
     path = Path(text.removeprefix("solution:"))
     for part in ("", STRATEGY, SOLUTION):  # a bot's folder has both
         # Unlike Path.exists, os.path.exists accepts names of any length.
         if os.path.exists(path / part / MANIFEST) and (part != STRATEGY or is_current(path / part)):
             return path / part
-    nearest = difflib.get_close_matches(text, [*BOTS, *MIXES], n=1, cutoff=0.7)
+    bots = [bot.name for bot in BOTS.values() if bot.strategies]
+    nearest = difflib.get_close_matches(text, [*bots, *MIXES], n=1, cutoff=0.7)
     hint = f"; did you mean {nearest[0]}" if nearest else ""
     raise StorageError(
-        f"{text[:60]} is not a strategy: give a bot ({', '.join(BOTS)}), a folder with a "
+        f"{text[:60]} is not a strategy: give a bot ({', '.join(bots)}), a folder with a "
         "solution, strategy or spot, or a mix such as always-call, uniform or mix:0.1,0.6,0.3"
         f"{hint}",
         value=text,

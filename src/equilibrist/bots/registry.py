@@ -1,96 +1,18 @@
-"""The registry of bots: the settings of each bot and the folder that stores it.
-
-A bot is a folder of four artefacts, computed in this order by `bots.training`:
-
-    buckets    its abstraction
-    counts     its joint counts: how often pairs of buckets meet and win
-    solution   its plans, with a certificate of their exploitability within these buckets
-    strategy   the probabilities that play needs (`strategies.quantized`)
-
-`buckets` and `strategy` are enough to play. A bot that solves its last rounds during play uses its
-solution, and has another artefact before it:
-
-    ends       the values of hands at the end of the first phase
-
-A bot that is glued from models of different rounds has several solutions instead of one: `preflop`,
-and a `postflop-…` for each later model.
-
-Bots with the same buckets share a folder and its first two artefacts; bots that differ only in
-their rules during play share the solution too.
-
-A bot that learns by playing hands against itself is a single artefact, its run (`SelfTaught`).
-"""
+"""The catalogue of bots: one entry per bot, whatever its kind (`bots.bot`)."""
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from equilibrist.errors import StorageError, UnknownNameError
-from equilibrist.storage.artefact import read_identity
-from equilibrist.storage.manifest import MANIFEST
-from equilibrist.strategies.quantized import ABSTRACTION
+from equilibrist.bots.bot import Bot, BotPlayer, BucketBot, GluedBot, SelfTaughtBot
+from equilibrist.catalogue import Catalogue
+from equilibrist.errors import InvalidValueError
 
-HOME: Final = Path("bots")  # default folder of all bots
-BUCKETS, COUNTS, ENDS = "buckets", "counts", "ends"
-SOLUTION, STRATEGY = "solution", "strategy"
+# --- the entries ----------------------------------------------------------------------------------
 
-
-@dataclass(frozen=True)
-class Bot:
-    """The settings that define a bot of buckets.
-
-    Example:
-        >>> BOTS["smallbot"].max_raises
-        '2 3 3 3'
-    """
-
-    name: str
-    description: str
-    recipe: str  # recipe of its buckets
-    buckets: tuple[int, ...]  # number per round, in the form that the recipe expects
-    max_raises: str  # raise caps of its model per round; it calls raises beyond them
-    target: float  # exploitability in mbb/g at which training ends
-    boards: int | None = None  # number of sampled boards in its counts; None: all deals
-    game: str = "holdem-limit"
-    method: str = "cfr+"
-    dtype: str = "float32"
-    minutes: float = 1.0  # approximate training time on two cores
-    last_round: int | None = None  # of its first phase; solved again with later rounds during play
-    paper: str = ""  # its source
-    family: str = ""  # name of the bot whose folder it shares; "": its own folder
-    solution: str = SOLUTION  # name of the solution within its folder
-    evaluate_every: int | None = None  # iterations between two evaluations
-    solve_models: str = "equilibrist.bots.train:solve_whole_game"  # import path
-
-    @property
-    def folder(self) -> Path:
-        """Return the default folder of the bot."""
-        return HOME / (self.family or self.name)
-
-    @property
-    def strategy(self) -> str:
-        """Return the name of the strategy within the bot's folder."""
-        return self.solution.replace(SOLUTION, STRATEGY)
-
-
-@dataclass(frozen=True)
-class GluedBot(Bot):
-    """A bot composed of an opening and later models (`strategies.composition`)."""
-
-    solve_models: str = "equilibrist.papers.psopti.composing:solve_models"
-    opening: str = "call"  # always call; "selby": preflop hold'em; "model": a three-round model
-    pots: tuple[int, ...] = ()  # pots of its later models in small bets; (): one per preflop line
-
-
-_RANGE_OF_SKILL: Final = "Zinkevich, Bowling and Burch 2007"
-_GS2: Final = "Gilpin and Sandholm 2007"
-_PSOPTI: Final = "Billings et al. 2003"
-_GS3: Final = "Gilpin, Sandholm and Sørensen 2007"
-
-_SMALLBOT: Final = Bot(
+_SMALLBOT: Final = BucketBot(
     "smallbot",
     "Range of Skill's strength quintiles: 5-25-125-625 buckets",
     recipe="percentile",
@@ -98,7 +20,7 @@ _SMALLBOT: Final = Bot(
     max_raises="2 3 3 3",
     target=1.0,
     minutes=6.0,
-    paper=_RANGE_OF_SKILL,
+    paper="Zinkevich, Bowling and Burch 2007",
 )
 _BIGBOT: Final = replace(
     _SMALLBOT,
@@ -106,7 +28,7 @@ _BIGBOT: Final = replace(
     description="SmallBot under the full rules: calls a raise beyond its caps and ignores it",
     family="smallbot",
 )
-_GS3_BOT: Final = Bot(
+_GS3: Final = BucketBot(
     "gs3",
     "GS3's potential-aware buckets 20-800-4800-28800, all deals counted",
     recipe="potential-aware",
@@ -115,9 +37,8 @@ _GS3_BOT: Final = Bot(
     target=13.5,
     evaluate_every=25,
     minutes=120.0,
-    paper=_GS3,
+    paper="Gilpin, Sandholm and Sørensen 2007",
 )
-
 _PSOPTI1: Final = GluedBot(
     "psopti1",
     "PsOpti1: Selby's preflop hold'em, then models for pots of 2, 4, 6 and 8 bets, 7 buckets",
@@ -127,14 +48,34 @@ _PSOPTI1: Final = GluedBot(
     target=1.0,
     minutes=6.0,
     dtype="float64",
-    paper=_PSOPTI,
+    paper="Billings et al. 2003",
+    solve_models="equilibrist.papers.psopti.composing:solve_models",
     opening="selby",
     pots=(2, 4, 6, 8),
 )
+_ECTOMYNX: Final = SelfTaughtBot(
+    "ectomynx",
+    "Swaps by a rule and bets by levels, from the report's weights, then cycles of hands",
+    game="discard-holdem",
+    method="levels",
+    hands=10**8,
+    cycles=5,
+    speed=8e5,
+    minutes=5.2,
+    paper="EctomynX, MIT Pokerbots 2017",
+    trainer="equilibrist.papers.ectomynx.train:train",
+    status="equilibrist.papers.ectomynx.train:run_status",
+    kernels=("fixed_strategy.play_cycle", "fixed_strategy.play_match"),
+    player=BotPlayer(
+        "equilibrist.papers.ectomynx.level_player:make_level_player",
+        "[first|DIR]",
+        ("fixed_strategy.hand_state",),
+    ),
+)
 
-BOTS: Final = {
-    bot.name: bot
-    for bot in (
+BOTS: Final = Catalogue(
+    "bot",
+    (
         _SMALLBOT,
         replace(
             _SMALLBOT,
@@ -144,7 +85,7 @@ BOTS: Final = {
             boards=40_000,
             minutes=2.0,
         ),
-        Bot(
+        BucketBot(
             "gs2",
             "GS2: buckets 15-225-900 by win probability; turn and river are solved during play",
             recipe="expectation",
@@ -154,7 +95,12 @@ BOTS: Final = {
             boards=40_000,
             minutes=4.0,
             last_round=2,
-            paper=_GS2,
+            paper="Gilpin and Sandholm 2007",
+            player=BotPlayer(
+                "equilibrist.papers.gs3.two_phase:make_two_phase_player",
+                "[SECONDS|iterations=N][,log=FILE][,from=DIR]",
+                ("sequence_form.sweeps_parallel", "ranking.rank_hands"),
+            ),
         ),
         _BIGBOT,
         replace(
@@ -175,9 +121,9 @@ BOTS: Final = {
             solution="solution-skill",
             evaluate_every=1,
         ),
-        _GS3_BOT,
+        _GS3,
         replace(
-            _GS3_BOT,
+            _GS3,
             name="gs3-small",
             description="GS3 with 8-64-512-4096 buckets, from a sample of boards",
             buckets=(8, 64, 512, 4096),
@@ -203,126 +149,57 @@ BOTS: Final = {
             opening="model",
             pots=(),
         ),
-    )
-}
-
-
-@dataclass(frozen=True)
-class SelfTaught:
-    """The settings of a bot that learns in cycles of hands against itself.
-
-    Example:
-        >>> ectomynx = SELF_TAUGHT["ectomynx"]
-        >>> ectomynx.folder.name, ectomynx.cycles, ectomynx.hands
-        ('ectomynx', 5, 100000000)
-    """
-
-    name: str
-    description: str
-    hands: int  # default number per cycle
-    cycles: int
-    speed: float  # approximate hands per second on one core
-    method: str = "levels"  # or "decisions": learns each action
-    cleaning: float = 0.0  # smaller probabilities are set to zero
-    trainer: str = "equilibrist.papers.ectomynx.train:train"  # import path
-    game: str = "discard-holdem"
-    paper: str = "EctomynX, MIT Pokerbots 2017"
-
-    @property
-    def folder(self) -> Path:
-        """Return the default folder of the bot."""
-        return HOME / self.name
-
-    @property
-    def minutes(self) -> float:
-        """Return the approximate training time on two cores in minutes."""
-        return round(self.cycles * self.hands / self.speed / 2 / 60, 1)
-
-
-SELF_TAUGHT: Final = {
-    bot.name: bot
-    for bot in (
-        SelfTaught(
-            "ectomynx",
-            "Swaps by a rule and bets by levels, from the report's weights, then cycles of hands",
-            hands=10**8,
-            cycles=5,
-            speed=8e5,
-        ),
-        SelfTaught(
-            "ectomynx-frc",
-            "The report's ideas: fold, call, raise and swap by regret on the same states",
+        _ECTOMYNX,
+        replace(
+            _ECTOMYNX,
+            name="ectomynx-frc",
+            description="The report's ideas: fold, call, raise and swap by regret on the same "
+            "states",
+            method="decisions",
             hands=2 * 10**6,
             cycles=10,
             speed=2.7e4,
-            method="decisions",
+            minutes=6.2,
             cleaning=0.005,
+            kernels=("decisions.walk_hands", "decision_matches.play_deals"),
+            player=BotPlayer(
+                "equilibrist.papers.ectomynx.decision_player:make_decision_player",
+                "[DIR]",
+                ("fixed_strategy.hand_state",),
+            ),
         ),
-    )
-}
+    ),
+    kind=Bot,
+)
 
 
-def get_bot(name: str) -> Bot:
-    """Return a bot of buckets by its name; raise `UnknownNameError` if there is none."""
-    if name not in BOTS:
-        known = [*BOTS, *SELF_TAUGHT]
-        nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.3)
-        hint = f"did you mean {nearest[0]}" if nearest else f"bots: {', '.join(known)}"
-        raise UnknownNameError(f"no bot is called {name[:40]!r}; {hint}", value=name)
-    return BOTS[name]
+# --- by name --------------------------------------------------------------------------------------
+
+
+def get_bucket_bot(name: str) -> BucketBot:
+    """Return a bot of buckets by its name.
+
+    Raises `UnknownNameError` if there is no bot of this name, `InvalidValueError` if it is of
+    another kind.
+
+    Example:
+        >>> get_bucket_bot("smallbot").max_raises
+        '2 3 3 3'
+    """
+    bot = BOTS[name]
+    if not isinstance(bot, BucketBot):
+        raise InvalidValueError(f"{name} is not a bot of buckets", value=name)
+    return bot
 
 
 def solution_of(name: str) -> Path:
     """Return the folder of a trained bot's solution; raise `StorageError` if it is untrained."""
-    bot = get_bot(name)
-    folder = bot.folder / bot.solution
-    if not (folder / MANIFEST).exists():
-        raise StorageError(
-            f"{name} is not trained here; run `equilibrist train {name}`, which takes about "
-            f"{bot.minutes:g} minutes",
-            value=name,
-        )
-    return folder
-
-
-def run_of(name: str) -> Path:
-    """Return the folder of a self-taught bot's run; raise `StorageError` if it is untrained."""
-    bot = SELF_TAUGHT[name]
-    if not (bot.folder / MANIFEST).exists():
-        raise StorageError(
-            f"{name} is not trained here; run `equilibrist train {name}`, which takes about "
-            f"{bot.minutes:g} minutes",
-            value=name,
-        )
-    return bot.folder
+    return get_bucket_bot(name).stored_solution()
 
 
 def strategy_of(name: str) -> Path:
-    """Return the folder that a trained bot plays from: its strategy, or else its solution.
+    """Return the folder of the strategy that a trained bot plays from.
 
-    A strategy that was made from another solution than the one in the folder is not used.
+    Raises `StorageError` if the bot is untrained, and `InvalidValueError` if it stores no strategy.
     """
-    bot = get_bot(name)
-    strategy = bot.folder / bot.strategy
-    if is_current(strategy):
-        return strategy
-    if isinstance(bot, GluedBot) and (strategy / MANIFEST).exists():
-        raise StorageError(
-            f"{strategy} is glued from other solutions than those beside it; run `equilibrist "
-            f"train {name}` to glue these",
-            value=name,
-        )
-    return solution_of(name)
-
-
-def is_current(strategy: Path) -> bool:
-    """Return whether a strategy exists and was made from the solutions beside it, if any."""
-    if not (strategy / MANIFEST).exists():
-        return False
-    made_of = read_identity(strategy).parents
-    beside = {name: strategy.parent / name for name in made_of if name != ABSTRACTION}
-    return all(
-        read_identity(folder).hash == made_of[name]
-        for name, folder in beside.items()
-        if (folder / MANIFEST).exists()
-    )
+    return BOTS[name].stored_strategy()

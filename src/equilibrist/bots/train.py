@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +17,8 @@ from equilibrist import stopping
 from equilibrist.abstraction import buckets as abstraction
 from equilibrist.abstraction import joint_counts
 from equilibrist.bots import training
-from equilibrist.bots.registry import (
-    BUCKETS,
-    COUNTS,
-    ENDS,
-    SELF_TAUGHT,
-    Bot,
-    GluedBot,
-    SelfTaught,
-    get_bot,
-    is_current,
-)
+from equilibrist.bots.bot import BUCKETS, COUNTS, ENDS, Bot, BucketBot, is_current
+from equilibrist.bots.registry import BOTS
 from equilibrist.bots.training import Needs, Prepared
 from equilibrist.catalogue import load_object
 from equilibrist.errors import InvalidValueError
@@ -62,10 +53,10 @@ class TrainingOptions:
 class TrainingReport:
     """Receives the progress of a training; this one is silent, subclasses override its methods."""
 
-    def forecast(self, bot: Bot, needs: Needs) -> None:
+    def forecast(self, bot: BucketBot, needs: Needs) -> None:
         """Receive the forecast of each step, before any work and before memory is checked."""
 
-    def prepare(self, bot: Bot | SelfTaught) -> None:
+    def prepare(self, bot: Bot) -> None:
         """Prepare for the computation, which may have to compile kernels."""
 
     def say(self, text: str) -> None:
@@ -77,7 +68,12 @@ class TrainingReport:
 
     @contextlib.contextmanager
     def solving(
-        self, game: SequenceGame, solver: Solver, target: float, seconds: float | None, bot: Bot
+        self,
+        game: SequenceGame,
+        solver: Solver,
+        target: float,
+        seconds: float | None,
+        bot: BucketBot,
     ) -> Iterator[Callable[[Run], None] | None]:
         """Return a context whose value, if any, receives the run as it proceeds."""
         yield None
@@ -104,10 +100,33 @@ class SolvedModel:
 
 @dataclass(frozen=True, eq=False)
 class TrainedBot:
-    """The result of a training."""
+    """The result of a training, of whatever kind."""
 
     bot: Bot
     folder: Path
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Return whether the training was stopped before its end."""
+        return False
+
+    @property
+    def is_playable(self) -> bool:
+        """Return whether the bot can play."""
+        return True
+
+    @property
+    def player(self) -> str:
+        """Return the name of the bot for commands and `make_player`."""
+        is_own = self.folder == self.bot.folder
+        return self.bot.name if is_own else f"{self.bot.name}:{self.folder}"
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedBuckets(TrainedBot):
+    """The result of the training of a bot of buckets."""
+
+    bot: BucketBot
     models: tuple[SolvedModel, ...]  # one, or several for a glued bot
 
     @property
@@ -118,7 +137,7 @@ class TrainedBot:
     @property
     def is_playable(self) -> bool:
         """Return whether the bot can play; a glued bot needs all its models."""
-        return not isinstance(self.bot, GluedBot) or is_current(self.folder / self.bot.strategy)
+        return not self.bot.is_glued or is_current(self.folder / self.bot.strategy)
 
     @property
     def player(self) -> str:
@@ -130,9 +149,9 @@ class TrainedBot:
         return f"{self.bot.name}:from={self.folder / self.bot.solution}"
 
 
-_CYCLE_FIELDS = ("cycles", "hands", "rate", "cleaning", "update")
 _DEFAULTS = TrainingOptions()
 _SILENT = TrainingReport()
+_ALWAYS_TAKEN = {"seed", "threads"}
 
 
 def train(
@@ -144,40 +163,36 @@ def train(
 ) -> Any:
     """Train a bot, or continue its training, in a folder (default: its own below `bots/`).
 
-    Returns a `TrainedBot`, or for a bot that plays against itself the result of its own trainer.
+    Returns the result of the bot's trainer: a `TrainedBot`, for bots of buckets `TrainedBuckets`.
     Raises `InvalidValueError` before any work if a step needs more memory than there is.
     """
-    if name in SELF_TAUGHT:
-        taught = SELF_TAUGHT[name]
-        _refuse(name, options, ("target", "seconds", "force"), "learns in cycles of hands")
-        return load_object(taught.trainer)(taught, folder or taught.folder, options, report)
-    bot = get_bot(name)
-    _refuse(name, options, _CYCLE_FIELDS, "is solved to a target")
+    bot = BOTS[name]
+    for field in foreign_options(bot, options):
+        raise InvalidValueError(f"{name} {bot.way} and has no option {field}", value=field)
+    return load_object(bot.trainer)(bot, folder or bot.folder, options, report)
+
+
+def foreign_options(bot: Bot, options: TrainingOptions) -> list[str]:
+    """Return the names of the given options that a bot does not take.
+
+    Example:
+        >>> foreign_options(BOTS["smallbot"], TrainingOptions(seconds=9, hands=1000))
+        ['hands']
+    """
+    taken = {*_ALWAYS_TAKEN, *bot.options}
+    return [
+        field.name
+        for field in fields(options)
+        if field.name not in taken and getattr(options, field.name) != field.default
+    ]
+
+
+def train_buckets(
+    bot: BucketBot, folder: Path, options: TrainingOptions, report: TrainingReport
+) -> TrainedBuckets:
+    """Train a bot of buckets: buckets, joint counts, endings, solution, strategy."""
     if options.target is not None:
         bot = replace(bot, target=_mbb(bot, options.target))
-    return _train_buckets(bot, folder or bot.folder, options, report)
-
-
-def _mbb(bot: Bot, to: str | float) -> float:
-    """Return the target of a bot in mbb/g, in which bots state theirs."""
-    target = Target.parse(to, bare=MBB)
-    if target.unit == MBB:
-        return target.number
-    rules = load_game(bot.game)
-    return target.of_game(bot.name, rules).chips * 1000 / rules.big_blind
-
-
-def _refuse(name: str, options: TrainingOptions, fields: tuple[str, ...], why: str) -> None:
-    """Raise `InvalidValueError` for a given option that this kind of bot does not have."""
-    for field in fields:
-        if getattr(options, field) not in (None, False):
-            raise InvalidValueError(f"{name} {why} and has no option {field}", value=field)
-
-
-def _train_buckets(
-    bot: Bot, folder: Path, options: TrainingOptions, report: TrainingReport
-) -> TrainedBot:
-    """Train a bot of buckets: buckets, joint counts, endings, solution, strategy."""
     check_budget(target=bot.target, seconds=options.seconds)
     for part, kind in _kinds(bot).items():
         check_target(folder / part, kind)
@@ -197,10 +212,19 @@ def _train_buckets(
         progress = report.progress("counting deals")
         training.count_deals(bot, folder, buckets, seed=seed, progress=progress)
         solve_models = load_object(bot.solve_models)
-        return TrainedBot(bot, folder, tuple(solve_models(bot, folder, options, report)))
+        return TrainedBuckets(bot, folder, tuple(solve_models(bot, folder, options, report)))
 
 
-def _kinds(bot: Bot) -> dict[str, str]:
+def _mbb(bot: BucketBot, to: str | float) -> float:
+    """Return the target of a bot in mbb/g, in which bots state theirs."""
+    target = Target.parse(to, bare=MBB)
+    if target.unit == MBB:
+        return target.number
+    rules = load_game(bot.game)
+    return target.of_game(bot.name, rules).chips * 1000 / rules.big_blind
+
+
+def _kinds(bot: BucketBot) -> dict[str, str]:
     """Return the kind of artefact in each folder of a bot."""
     return {
         BUCKETS: abstraction.KIND,
@@ -212,7 +236,7 @@ def _kinds(bot: Bot) -> dict[str, str]:
 
 
 def solve_whole_game(
-    bot: Bot, folder: Path, options: TrainingOptions, report: TrainingReport
+    bot: BucketBot, folder: Path, options: TrainingOptions, report: TrainingReport
 ) -> list[SolvedModel]:
     """Solve the game of a bot that has a single model, and store its strategy."""
     progress = report.progress("computing the values at the end of the first phase")
@@ -224,7 +248,7 @@ def solve_whole_game(
 
 
 def solve_model(
-    name: str, bot: Bot, prepared: Prepared, options: TrainingOptions, report: TrainingReport
+    name: str, bot: BucketBot, prepared: Prepared, options: TrainingOptions, report: TrainingReport
 ) -> SolvedModel:
     """Solve one game of a bot to the bot's target or to the time limit."""
     game, solver, store, _ = prepared

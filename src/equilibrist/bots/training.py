@@ -21,7 +21,7 @@ from equilibrist.abstraction.forecast import (
     forecast,
 )
 from equilibrist.abstraction.recipes import build, num_buckets
-from equilibrist.bots.registry import BUCKETS, COUNTS, ENDS, Bot, GluedBot, is_current
+from equilibrist.bots.bot import BUCKETS, COUNTS, ENDS, BucketBot, is_current
 from equilibrist.errors import StorageError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
@@ -62,17 +62,17 @@ class Needs(NamedTuple):
                 step.check(name)
 
 
-def needs(bot: Bot, rules: GameRules, folder: Path, threads: int) -> Needs:
+def needs(bot: BucketBot, rules: GameRules, folder: Path, threads: int) -> Needs:
     """Return the forecasts of the steps that a bot in a folder still needs.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> from equilibrist.bots.registry import BOTS
-        >>> found = needs(BOTS["smallbot"], get_game("holdem-limit"), Path("nowhere"), 2)
+        >>> from equilibrist.bots.registry import get_bucket_bot
+        >>> found = needs(get_bucket_bot("smallbot"), get_game("holdem-limit"), Path("nowhere"), 2)
         >>> [round(step.bytes / 1e6) for step in found]
         [1739, 753, 148]
     """
-    menu, first = BetMenu.parse(None, None, bot.max_raises), int(isinstance(bot, GluedBot))
+    menu, first = BetMenu.parse(None, None, bot.max_raises), int(bot.is_glued)
     betting = BettingTree.build(rules, menu, first_round=first, last_round=bot.last_round)
     buckets = num_buckets(bot.recipe, bot.buckets)
     played = buckets[first : betting.last_round + 1]
@@ -127,7 +127,7 @@ def make_buckets(
 
 
 def count_deals(
-    bot: Bot,
+    bot: BucketBot,
     folder: Path,
     buckets: Abstraction,
     *,
@@ -184,7 +184,10 @@ def finer_counts(
 
 
 def make_ends(
-    bot: Bot, folder: Path, menu: BetMenu, progress: Callable[[float], None] = lambda share: None
+    bot: BucketBot,
+    folder: Path,
+    menu: BetMenu,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Path:
     """Return the folder of the values at the end of a bot's first phase, computed if missing."""
     assert bot.last_round is not None
@@ -241,7 +244,7 @@ def _counted(
 
 
 def prepare(
-    bot: Bot,
+    bot: BucketBot,
     folder: Path,
     *,
     seed: int = 0,
@@ -260,7 +263,7 @@ def prepare(
 
 
 def open_or_start(
-    bot: Bot, out: Path, description: Description, seed: int, *, afresh: bool = False
+    bot: BucketBot, out: Path, description: Description, seed: int, *, afresh: bool = False
 ) -> Prepared:
     """Return a described game, the bot's method, the store of its runs, and the stored run.
 
@@ -277,19 +280,19 @@ def open_or_start(
     return game, solver, store, run
 
 
-def target_chips(bot: Bot, game: SequenceGame) -> float:
+def target_chips(bot: BucketBot, game: SequenceGame) -> float:
     """Return the target exploitability of a bot in chips."""
     return goal(bot, game).chips
 
 
-def goal(bot: Bot, game: SequenceGame) -> Goal:
+def goal(bot: BucketBot, game: SequenceGame) -> Goal:
     """Return the target of a bot: in mbb/g, and in chips of its game."""
     assert game.rules is not None
     return Goal(Target(bot.target, MBB), bot.target * game.rules.big_blind / 1000)
 
 
 def run(
-    bot: Bot,
+    bot: BucketBot,
     prepared: Prepared,
     *,
     target: float | None = None,
@@ -312,7 +315,7 @@ def run(
     )
 
 
-def save_strategy(bot: Bot, folder: Path) -> None:
+def save_strategy(bot: BucketBot, folder: Path) -> None:
     """Write the strategy of a bot's solution, unless it is there or the bot does not use one.
 
     A strategy that is damaged or was made from another solution is written again.
@@ -332,7 +335,7 @@ def _is_playable(strategy: Path) -> bool:
     return True
 
 
-def _method(bot: Bot, game: SequenceGame) -> Solver:
+def _method(bot: BucketBot, game: SequenceGame) -> Solver:
     """Return the bot's method, set up for its target if the method depends on it."""
     found = get_method(bot.method, bot.dtype)
     if not isinstance(found, DependsOnTarget):

@@ -23,7 +23,8 @@ _TITLES = {
 
 def reproduce_gs3(*, hands: int | None, quick: bool, seed: int, as_json: bool) -> None:
     """Print both tables of the paper for the trained bot, and the experiment of its conclusion."""
-    from equilibrist.bots.registry import HOME, get_bot, strategy_of
+    from equilibrist.bots.bot import HOME
+    from equilibrist.bots.registry import BOTS, strategy_of
     from equilibrist.games.catalog import load_game
     from equilibrist.papers.gs3 import tables
 
@@ -31,7 +32,7 @@ def reproduce_gs3(*, hands: int | None, quick: bool, seed: int, as_json: bool) -
     name = "gs3-small" if quick else "gs3"
     strategy_of(name)
     without = untrained("gs2", "psopti2")
-    rules, progress = load_game(get_bot(name).game), ProgressLines()
+    rules, progress = load_game(BOTS[name].game), ProgressLines()
     matches, length = _QUICK_VEXBOT if quick else _VEXBOT
     seconds, sizes = (_QUICK_SECONDS, tables.SIZES[:2]) if quick else (_SECONDS, tables.SIZES)
     rows: list[PaperRow] = [

@@ -29,13 +29,13 @@ def reproduce_psopti(
     plot: Path | None, hands: int | None, *, quick: bool, seed: int, as_json: bool
 ) -> None:
     """Print the paper's matches with the trained bots, and its claims beside our figures."""
-    from equilibrist.bots.registry import get_bot
+    from equilibrist.bots.registry import BOTS
     from equilibrist.games.catalog import load_game
     from equilibrist.papers.psopti import claims
     from equilibrist.papers.psopti.composed import composed_rows
 
     hands = check_hands(hands, _QUICK_HANDS if quick else _HANDS)
-    boards, rules = _QUICK_BOARDS if quick else _BOARDS, load_game(get_bot("psopti1").game)
+    boards, rules = _QUICK_BOARDS if quick else _BOARDS, load_game(BOTS["psopti1"].game)
     without, progress = untrained(*claims.PLAYERS, *claims.LATER), ProgressLines()
     first, second = _counted("psopti1"), _counted("psopti2")
     rows: list[PaperRow] = [*claims.match_rows(rules, hands, seed, progress, without)]
@@ -60,21 +60,22 @@ def _counted(name: str) -> tuple[Abstraction, Joint]:
     """Return the buckets and joint counts of a trained bot; raise `StorageError` if untrained."""
     from equilibrist.abstraction.buckets import Abstraction
     from equilibrist.abstraction.joint_counts import Joint
-    from equilibrist.bots.registry import BUCKETS, COUNTS, get_bot, strategy_of
+    from equilibrist.bots.bot import BUCKETS, COUNTS
+    from equilibrist.bots.registry import BOTS
 
-    strategy_of(name)
-    folder = get_bot(name).folder
+    BOTS[name].stored_strategy()
+    folder = BOTS[name].folder
     return Abstraction.open(folder / BUCKETS), Joint.open(folder / COUNTS)
 
 
 def _draw(path: Path, hands: int, seed: int) -> None:
     """Draw the progress of a match, as the paper's Figure 4 against a world-class player."""
-    from equilibrist.bots.registry import get_bot
+    from equilibrist.bots.registry import BOTS
     from equilibrist.cli.match_report import draw
     from equilibrist.games.catalog import load_game
     from equilibrist.play.match import play_match
     from equilibrist.players.catalog import make_player
 
-    names, rules = ("psopti1", "poki"), load_game(get_bot("psopti1").game)
+    names, rules = ("psopti1", "poki"), load_game(BOTS["psopti1"].game)
     pair = make_player(names[0], rules), make_player(names[1], rules)
     draw((play_match(rules, pair, hands, seed=seed, runner="auto"),), names, path)

@@ -12,7 +12,7 @@ from equilibrist.errors import InvalidValueError
 if TYPE_CHECKING:
     from equilibrist.abstraction.buckets import Abstraction
     from equilibrist.abstraction.joint_counts import Joint
-    from equilibrist.bots.registry import Bot
+    from equilibrist.bots.bot import BucketBot
     from equilibrist.papers.range_of_skill.tables import Column
     from equilibrist.strategies.solution import Solution
 
@@ -30,7 +30,7 @@ def reproduce_range_of_skill(
     plot: Path | None, hands: int | None, *, quick: bool, seed: int, as_json: bool
 ) -> None:
     """Print both tables of the paper for the trained smallbot, and its algorithm's rounds."""
-    from equilibrist.bots.registry import get_bot, solution_of
+    from equilibrist.bots.registry import BOTS, get_bucket_bot, solution_of
     from equilibrist.display.curves import draw_traces
     from equilibrist.games.catalog import load_game
     from equilibrist.papers.range_of_skill import tables
@@ -47,7 +47,7 @@ def reproduce_range_of_skill(
     name = "smallbot-quick" if quick else "smallbot"
     found = {name: Solution.load(solution_of(name), in_memory=True)}
     if not quick:
-        stopped = get_bot("smallbot-stopped")
+        stopped = get_bucket_bot("smallbot-stopped")
         found[stopped.name] = _trained(stopped)
     columns, is_sample = _columns(found, quick)
     rows = [
@@ -56,7 +56,7 @@ def reproduce_range_of_skill(
         for column in each
         for row in tables.column_rows(bot, column, is_sample=is_sample and column.is_finer)
     ]
-    rules = load_game(get_bot(name).game)
+    rules = load_game(BOTS[name].game)
     player = name if quick else "bigbot"
     rows += tables.match_rows(rules, player, hands, seed, ProgressLines())
     if by_rounds is not None:
@@ -70,7 +70,7 @@ def reproduce_range_of_skill(
         draw_traces({by_rounds.method: by_rounds.trace}, game_of(by_rounds), plot)
 
 
-def _trained(bot: Bot) -> Solution:
+def _trained(bot: BucketBot) -> Solution:
     """Return the solution of a bot whose joint counts exist, solving it first if necessary."""
     from equilibrist import stopping
     from equilibrist.bots import training
@@ -89,7 +89,7 @@ def _trained(bot: Bot) -> Solution:
 def _columns(found: dict[str, Solution], quick: bool) -> tuple[dict[str, list[Column]], bool]:
     """Return Table 1 by strategy, and whether the finer buckets were counted on a sample."""
     from equilibrist.abstraction.joint_counts import Joint
-    from equilibrist.bots.registry import HOME
+    from equilibrist.bots.bot import HOME
     from equilibrist.bots.training import finer_counts
     from equilibrist.papers.range_of_skill import tables
     from equilibrist.strategies.description import BucketDescription
@@ -120,10 +120,10 @@ def _columns(found: dict[str, Solution], quick: bool) -> tuple[dict[str, list[Co
 
 def _by_rounds() -> Solution | None:
     """Return the run of the paper's own algorithm so far; None if it was not started."""
-    from equilibrist.bots.registry import get_bot
+    from equilibrist.bots.registry import get_bucket_bot
     from equilibrist.storage.manifest import MANIFEST
     from equilibrist.strategies.solution import Solution
 
-    bot = get_bot("smallbot-skill")
+    bot = get_bucket_bot("smallbot-skill")
     folder = bot.folder / bot.solution
     return Solution.load(folder) if (folder / MANIFEST).exists() else None

@@ -10,7 +10,6 @@ from equilibrist.cli.options import Remaining, emit, prepare_kernels
 from equilibrist.storage.threads import most_threads
 
 if TYPE_CHECKING:
-    from equilibrist.bots.registry import Bot
     from equilibrist.evaluation.real_game.response import Response
     from equilibrist.evaluation.real_game.run import Exploited, RealGameRun
     from equilibrist.storage.artefact import Artefact
@@ -50,7 +49,7 @@ def exploit_real(
         found = runs.reference_exploited(named)
         emit(_fields(text, rules.name, found), _figures(text, rules.name, found), as_json=json)
         return
-    folder = certificate_folder(BOTS[text], BOTS[text].folder) if text in BOTS else None
+    folder = BOTS[text].response_folder(BOTS[text].folder) if text in BOTS else None
     folder = out or folder
     if folder is not None:
         check_target(folder, runs.KIND)
@@ -186,46 +185,6 @@ def _opened(stored: Artefact) -> tuple[RealGameRun, tuple[Response, Response]]:
     )
     responses = runs.responses_to(named)
     return runs.open_or_start(named, responses, stored.folder), responses
-
-
-def certificate_folder(bot: Bot, folder: Path) -> Path:
-    """Return the folder of the real-game response to a bot whose own folder is `folder`."""
-    return folder / bot.solution.replace("solution", "real-game")
-
-
-def known_response(bot: Bot, folder: Path) -> dict[str, Any]:
-    """Return a bot's stored exploitability in the real game as fields of its row, {} if none."""
-    from equilibrist.storage.artefact import read_identity
-    from equilibrist.storage.manifest import MANIFEST
-    from equilibrist.storage.schema import Fields
-
-    certificate = certificate_folder(bot, folder)
-    if not (certificate / MANIFEST).exists():
-        return {}
-    stored = read_identity(certificate)
-    info, identity = Fields.info(stored), Fields.configuration(stored).lines("identity")
-    plays = [folder / part for part in (bot.strategy, bot.solution)]
-    hashes = [read_identity(part).hash for part in plays if (part / MANIFEST).exists()]
-    if identity not in hashes or "exploitability" not in info:
-        return {}
-    return {
-        "real_game": info.number("exploitability"),
-        "real_game_unit": info.text("unit"),
-        "real_game_flops": info.whole("flops"),
-        "real_game_estimate": info.flag("estimate"),
-    }
-
-
-def known_responses() -> list[dict[str, Any]]:
-    """Return the rows of all bots with a stored exploitability in the real game."""
-    from equilibrist.bots.registry import BOTS
-
-    found: dict[Path, dict[str, Any]] = {}
-    for bot in BOTS.values():
-        fields = known_response(bot, bot.folder)
-        if fields:  # bots that share a solution share its certificate
-            found.setdefault(certificate_folder(bot, bot.folder), {"name": bot.name, **fields})
-    return list(found.values())
 
 
 def _time(seconds: float) -> str:

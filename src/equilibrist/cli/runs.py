@@ -12,13 +12,12 @@ from equilibrist.cli.games import _menu, parse_rounds
 from equilibrist.display.curves import draw_panels
 from equilibrist.display.picture import check_plot as check_plot
 from equilibrist.errors import InvalidValueError, StorageError
-from equilibrist.evaluation.statistics import unit_chips
+from equilibrist.evaluation.statistics import mbb_per_game as mbb_per_game
 from equilibrist.games.catalog import game_names, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import SequenceGame
 from equilibrist.papers.cfr_plus.claims import Curve
-from equilibrist.papers.range_of_skill.solver import RangeOfSkill
-from equilibrist.solving.double_oracle import DoubleOracle
+from equilibrist.solving.methods import METHODS
 from equilibrist.solving.problem import Problem
 from equilibrist.solving.solve import Run
 from equilibrist.solving.solver import Solver
@@ -140,11 +139,8 @@ def warn_precision(target: float | None, dtype: str) -> None:
 
 
 def default_evaluate_every(solver: Solver) -> int | None:
-    """Return the default number of iterations between evaluations; None: the default of `solve`.
-
-    It is 1 for methods whose iterations cost more than best responses.
-    """
-    return 1 if isinstance(solver, DoubleOracle | RangeOfSkill) else None
+    """Return the default number of iterations between evaluations; None: that of `solve`."""
+    return METHODS[solver.name].evaluate_every if solver.name in METHODS else None
 
 
 def check_output(out: Path | None, resume: bool, kind: str = KIND) -> None:
@@ -207,12 +203,6 @@ def result_text(game: SequenceGame, solver: Solver, run: Run, goal: Goal | None 
 def outcome_words(run: Run, goal: Goal | None) -> str:
     """Return how a run ended, and its target if it had one."""
     return run.outcome.value if goal is None else f"{run.outcome.value}; target {goal}"
-
-
-def mbb_per_game(rules: GameRules | None, found: Evaluation) -> dict[str, float]:
-    """Return exploitability in mbb/g by that name; {} if the game has no big blind."""
-    units = {} if rules is None else unit_chips(rules)
-    return {"mbb/g": found.exploitability / units["mbb/g"]} if "mbb/g" in units else {}
 
 
 def amount(game: SequenceGame, found: Evaluation) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -211,7 +213,21 @@ def exploit(
     for option, given in (("--game", game), ("--flops", flops), ("--out", out)):
         if given is not None:
             raise InvalidValueError(f"{option} needs --real-game: add --real-game or leave it out")
+    _check_folder(strategy)
     _exploit_model(Path(strategy), json, threads)
+
+
+def _check_folder(text: str) -> None:
+    """Raise `StorageError` for a missing folder whose name is like that of a bot."""
+    from equilibrist.bots.registry import BOTS
+    from equilibrist.errors import StorageError
+
+    nearest = difflib.get_close_matches(text, list(BOTS), n=1, cutoff=0.7)
+    if nearest and not os.path.exists(text):
+        raise StorageError(
+            f"{text[:60]} is not a folder; add --real-game to evaluate the bot {nearest[0]}",
+            value=text,
+        )
 
 
 def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
@@ -453,8 +469,8 @@ def reproduce(
 
 def _reproduce_cfr_plus(plot: Path | None, *, quick: bool, as_json: bool) -> None:
     """Print the claims of the CFR+ papers beside our numbers, and Figure S1 with our bots."""
+    from equilibrist.bots.listing import known_responses
     from equilibrist.cli import runs
-    from equilibrist.cli.real_game import known_responses
     from equilibrist.papers.cfr_plus import claims
 
     known = known_responses()  # first, so that an unreadable one is reported before solving

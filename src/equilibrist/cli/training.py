@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from equilibrist.bots import training
-from equilibrist.bots.registry import Bot, SelfTaught
-from equilibrist.bots.train import TrainingReport
+from equilibrist.bots.bot import Bot, BucketBot
+from equilibrist.bots.train import TrainedBot, TrainedBuckets, TrainingReport
+from equilibrist.cli import runs
 from equilibrist.cli.options import Remaining, prepare_kernels
 from equilibrist.cli.progress import RunLimits, duration, shown
 from equilibrist.games.catalog import load_game
 from equilibrist.models.game import SequenceGame
-from equilibrist.papers.ectomynx.train import KERNELS, CycleRun, TrainingPlan, num_hands
+from equilibrist.papers.ectomynx.train import CycleRun, TaughtBot, TrainingPlan, num_hands
 from equilibrist.solving.solve import Run
 from equilibrist.solving.solver import Solver
 from equilibrist.storage.memory import gigabytes
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from equilibrist.bots.training import Needs
     from equilibrist.papers.ectomynx.level_training import Cycle
 
-_BUCKET_KERNELS = ("rollout.strengths", "joint.bucket_showdowns", "sequence_form.fold_up")
 _PATIENCE = 10.0  # minimum seconds between two lines within a cycle
 _NORMAL_95 = 1.959964  # standard errors on either side of a 95 % interval
 
@@ -36,16 +37,15 @@ class TerminalReport(TrainingReport):
         self._plain, self._threads = plain, threads
         self.cycles: CycleLines | None = None
 
-    def forecast(self, bot: Bot, needs: Needs) -> None:
+    def forecast(self, bot: BucketBot, needs: Needs) -> None:
         """Print what each step will need."""
         print(f"{bot.name}: about {bot.minutes:g} minutes on two cores", file=sys.stderr)
         for step, needed in needs._asdict().items():
             print(f"  {step}: {'already done' if needed is None else needed}", file=sys.stderr)
 
-    def prepare(self, bot: Bot | SelfTaught) -> None:
+    def prepare(self, bot: Bot) -> None:
         """Set the number of threads; print a line if kernels must be compiled."""
-        kernels = KERNELS[bot.method] if isinstance(bot, SelfTaught) else _BUCKET_KERNELS
-        prepare_kernels(self._threads, *kernels)
+        prepare_kernels(self._threads, *bot.kernels)
 
     def say(self, text: str) -> None:
         """Print the name of a step."""
@@ -57,7 +57,12 @@ class TerminalReport(TrainingReport):
 
     @contextlib.contextmanager
     def solving(
-        self, game: SequenceGame, solver: Solver, target: float, seconds: float | None, bot: Bot
+        self,
+        game: SequenceGame,
+        solver: Solver,
+        target: float,
+        seconds: float | None,
+        bot: BucketBot,
     ) -> Iterator[Callable[[Run], None] | None]:
         """Show the run in a panel, or as lines."""
         hint, goal = "Ctrl-C stops and saves", training.goal(bot, game)
@@ -140,3 +145,55 @@ def cycle_text(cycle: Cycle, big_blind: int) -> str:
         f"{row['win_rate']:.1f} ± {_NORMAL_95 * row['standard_error']:.1f} mbb/g (95 %) from the "
         "previous strategy"
     )
+
+
+@functools.singledispatch
+def training_result(trained: TrainedBot, report: TerminalReport) -> tuple[dict[str, Any], str]:
+    """Return the result of a training as JSON and as text."""
+    data = {"bot": trained.bot.name, "game": trained.bot.game, "out": str(trained.folder)}
+    return data, f"play against it: equilibrist play {trained.player} --game {trained.bot.game}"
+
+
+@training_result.register
+def _(trained: TrainedBuckets, report: TerminalReport) -> tuple[dict[str, Any], str]:
+    bot = trained.bot
+    data: dict[str, Any] = {"bot": bot.name, "boards": bot.boards}
+    goals = [training.goal(bot, m.game) for m in trained.models]
+    pairs = list(zip(trained.models, goals, strict=True))
+    results = [runs.result(m.game, m.solver, m.run, m.folder, goal) for m, goal in pairs]
+    words = [runs.result_text(m.game, m.solver, m.run, goal) for m, goal in pairs]
+    if bot.is_glued:
+        names = [model.name for model in trained.models]
+        data["models"] = [{"model": n} | r for n, r in zip(names, results, strict=True)]
+        words = [f"{name}: {text}" for name, text in zip(names, words, strict=True)]
+    else:
+        data |= results[0]
+    ending = "run the same command to continue"
+    if trained.is_playable:
+        ending = f"play against it: equilibrist play {trained.player}"
+    return data, "\n".join([*words, _scope(bot), ending])
+
+
+def _scope(bot: BucketBot) -> str:
+    """Return a sentence on the scope of a bot's exploitability: its model and its deals."""
+    deals = "all deals" if bot.boards is None else f"the deals of {bot.boards:,} sampled boards"
+    where = "each model" if bot.is_glued else "its own buckets"
+    return f"exploitability is measured within {where} over {deals}, not in the real game"
+
+
+@training_result.register
+def _(trained: TaughtBot, report: TerminalReport) -> tuple[dict[str, Any], str]:
+    lines, bot = report.cycles, trained.bot
+    assert lines is not None
+    data = {
+        "bot": bot.name,
+        "game": bot.game,
+        "hands": num_hands(trained.settings, trained.run),
+        "cycles": [cycle_json(cycle, lines.big_blind) for cycle in trained.run.cycles],
+        "hands_per_second": lines.speed,
+        "seconds": lines.seconds,
+        "out": str(trained.folder),
+    }
+    words = [cycle_text(cycle, lines.big_blind) for cycle in trained.run.cycles]
+    words.append(f"play against it: equilibrist play {trained.player} --game {bot.game}")
+    return data, "\n".join(words)

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from equilibrist.cards.numbers import whole_number
 from equilibrist.errors import InvalidValueError, UnknownNameError
 from equilibrist.games.rules import GameRules
+from equilibrist.strategies.evaluation import Evaluation
 
 CONFIDENCE = 0.95
 POWER = 0.8  # probability that the number of hands in a verdict would decide
@@ -49,6 +50,12 @@ def unit_chips(rules: GameRules) -> dict[str, float]:
     if rules.is_limit:
         units["sb/h"] = rules.raise_sizes[0]
     return units | {"chips": 1}
+
+
+def mbb_per_game(rules: GameRules | None, found: Evaluation) -> dict[str, float]:
+    """Return exploitability in mbb/g by that name; {} if the game has no big blind."""
+    units = {} if rules is None else unit_chips(rules)
+    return {"mbb/g": found.exploitability / units["mbb/g"]} if "mbb/g" in units else {}
 
 
 def chips_of_unit(rules: GameRules | None, unit: str | None) -> tuple[str, float]:

@@ -7,10 +7,12 @@ cannot play that game.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final, NamedTuple
 
-from equilibrist.bots.registry import BOTS, Bot, strategy_of
+from equilibrist.bots.bot import Bot
+from equilibrist.bots.registry import BOTS
 from equilibrist.catalogue import Catalogue, load_object
 from equilibrist.errors import InvalidValueError, ParseError
 from equilibrist.games.rules import GameRules
@@ -139,25 +141,23 @@ def _make_vexbot(rules: GameRules, options: str) -> Player:
     return Vexbot(rules, options or "miximax")
 
 
-def _bot(bot: Bot) -> PlayerEntry:
-    def make(rules: GameRules, options: str) -> Player:
-        from equilibrist.players.strategy_player import make_solution_player
+def _bot_entries() -> Iterator[PlayerEntry]:
+    """Yield the entries of all bots, which play from the folders that they are trained into."""
+    for bot in BOTS.values():
+        _, options, kernels, table_kernels = bot.player
+        yield PlayerEntry(
+            bot.name,
+            bot.description,
+            bot.game,
+            partial(_make_bot, bot),
+            options,
+            kernels,
+            table_kernels,
+        )
 
-        return make_solution_player(rules, str(strategy_of(bot.name)), bot.name)
 
-    def make_two_phase(rules: GameRules, options: str) -> Player:
-        maker = load_object("equilibrist.papers.gs3.two_phase:make_two_phase_player")
-        return maker(rules, bot.name, options)
-
-    entry = PlayerEntry(bot.name, bot.description, bot.game, make, table_kernels=_LOOKED_UP)
-    if bot.last_round is None:
-        return entry
-    return entry._replace(
-        make=make_two_phase,
-        options="[SECONDS|iterations=N][,log=FILE][,from=DIR]",
-        kernels=("sequence_form.sweeps_parallel", "ranking.rank_hands"),
-        table_kernels=(),
-    )
+def _make_bot(bot: Bot, rules: GameRules, options: str) -> Player:
+    return load_object(bot.player.make)(bot, rules, options)
 
 
 def _holdem(name: str, description: str, make: Callable[[GameRules, str], Player]) -> PlayerEntry:
@@ -237,22 +237,6 @@ PLAYERS: Final = Catalogue(
             table_kernels=_LOOKED_UP,
         ),
         PlayerEntry(
-            "ectomynx",
-            "Swaps by a rule and bets by levels, with trained weights or the report's first ones",
-            "discard-holdem",
-            "equilibrist.papers.ectomynx.level_player:make_level_player",
-            "[first|DIR]",
-            ("fixed_strategy.hand_state",),
-        ),
-        PlayerEntry(
-            "ectomynx-frc",
-            "Folds, calls, raises and swaps by trained probabilities on ectomynx's states",
-            "discard-holdem",
-            "equilibrist.papers.ectomynx.decision_player:make_decision_player",
-            "[DIR]",
-            ("fixed_strategy.hand_state",),
-        ),
-        PlayerEntry(
             "lbr",
             "Plays a local best response to another player, whose strategy it knows",
             "discard-holdem",
@@ -260,6 +244,6 @@ PLAYERS: Final = Catalogue(
             "PLAYER",
             ("texture.strength_classes", "swapping.swap_places", "ranking.rank_hands"),
         ),
-        *(_bot(bot) for bot in BOTS.values()),
     ),
+    more=_bot_entries,
 )

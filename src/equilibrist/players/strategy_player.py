@@ -20,6 +20,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist.bots.bot import Bot
 from equilibrist.cards.card import Cards, cards_name
 from equilibrist.cards.hand import hand_index
 from equilibrist.errors import InvalidValueError, ParseError
@@ -226,6 +227,11 @@ def make_solution_player(
             ) from None
     name = called or Path(folder).name + options[len(folder) :]
     return StrategyPlayer(_open(folder), rules, "".join(_in_name(c) for c in name), threshold)
+
+
+def make_bot_player(bot: Bot, rules: GameRules, options: str) -> StrategyPlayer:
+    """Make the player of a trained bot's strategy; `options` is empty."""
+    return make_solution_player(rules, str(bot.stored_strategy()), bot.name)
 
 
 def _open(folder: str) -> TreeStrategy:

@@ -17,6 +17,7 @@ class Method:
     name: str
     summary: str
     solver: str  # import path of a solver, or of its class
+    evaluate_every: int | None = None  # iterations between evaluations; None: default of `solve`
 
     def load(self) -> Solver:
         """Import the solver, with the method's own settings."""
@@ -40,11 +41,13 @@ METHODS: Final = Catalogue(
             "double-oracle",
             "best responses added to a matrix game",
             "equilibrist.solving.double_oracle:DoubleOracle",
+            evaluate_every=1,  # an iteration costs more than best responses, here and below
         ),
         Method(
             "range-of-skill",
             "generalized best responses to a growing list",
             "equilibrist.papers.range_of_skill.solver:RangeOfSkill",
+            evaluate_every=1,
         ),
         Method(
             "mccfr", "CFR with external sampling", "equilibrist.solving.sampling:ExternalSampling"

@@ -1,5 +1,6 @@
 """Tests of GS3's model, in which all methods find the same value, and of its tables."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from equilibrist.abstraction.joint_counts import sampled_joint
 from equilibrist.abstraction.recipes import build
+from equilibrist.bots.bot import Bot
 from equilibrist.bots.registry import BOTS
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
@@ -53,10 +55,10 @@ def test_rows_of_table_one_without_an_opponent_are_printed_unplayed() -> None:
 
 
 def test_finer_buckets_are_built_once_and_play_matches(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, add_bot: Callable[[Bot], None]
 ) -> None:
     few = replace(BOTS["gs3-small"], game="royal-holdem", boards=800)
-    monkeypatch.setitem(BOTS, few.name, few)
+    add_bot(few)
     sizes = (1, 2, 4, 8), (2, 4, 8, 16)
     rows = list(tables.finer_rows(sizes, tmp_path, 0.01, 20, 1, lambda what, share: None))
     assert [row.hands for row in rows] == [None, None, 20]

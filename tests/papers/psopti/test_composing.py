@@ -12,7 +12,7 @@ from equilibrist.abstraction.joint_counts import Joint, joint
 from equilibrist.abstraction.recipes import build
 from equilibrist.abstraction.streets import Boards
 from equilibrist.bots import training
-from equilibrist.bots.registry import BUCKETS, COUNTS, GluedBot
+from equilibrist.bots.bot import BUCKETS, COUNTS, GluedBot
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree, NodeKind

@@ -21,7 +21,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.bots.registry import run_of
+from equilibrist.bots.bot import Bot
 from equilibrist.cards.card import Cards
 from equilibrist.games.action import CALL, FOLD, KEEP, Action
 from equilibrist.games.action import raise_to as raise_action
@@ -133,10 +133,10 @@ def _played(rows: NDArray[np.float32], is_legal: NDArray[np.bool_]) -> NDArray[n
     return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
 
-def make_decision_player(rules: GameRules, folder: str) -> DecisionPlayer:
+def make_decision_player(bot: Bot, rules: GameRules, folder: str) -> DecisionPlayer:
     """Make the player of a run's folder; "" is the folder of the trained bot."""
     check_rules(rules, NAME)
-    return DecisionPlayer(rules, load_strategy(Path(folder) if folder else run_of(NAME)))
+    return DecisionPlayer(rules, load_strategy(Path(folder) if folder else bot.stored()))
 
 
 def _bets(betting: Betting, board: Cards, position: int) -> tuple[Action | None, ...]:

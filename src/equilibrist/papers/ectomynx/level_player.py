@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.bots.registry import run_of
+from equilibrist.bots.bot import Bot
 from equilibrist.cards.card import Cards
 from equilibrist.cards.hand import class_table, hand_index
 from equilibrist.errors import InvalidValueError, StorageError
@@ -167,7 +167,7 @@ def level_action(betting: Betting, level: int, *, checks: bool = False) -> Actio
 FIRST = "first"  # option instead of a folder: the weights that the report starts from
 
 
-def make_level_player(rules: GameRules, folder: str) -> LevelPlayer:
+def make_level_player(bot: Bot, rules: GameRules, folder: str) -> LevelPlayer:
     """Make EctomynX with the weights of a training folder; "" is the folder of the trained bot.
 
     If the folder is missing, the `StorageError` says how to train it or to play the first weights.
@@ -176,7 +176,7 @@ def make_level_player(rules: GameRules, folder: str) -> LevelPlayer:
     if folder == FIRST:
         return LevelPlayer(rules, name=f"ectomynx-{FIRST}")
     try:
-        there = Path(folder) if folder else run_of("ectomynx")
+        there = Path(folder) if folder else bot.stored()
     except StorageError as missing:
         raise StorageError(
             f"{missing}; ectomynx:{FIRST} plays the report's first weights", value=missing.value

@@ -7,13 +7,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from equilibrist.bots.registry import SelfTaught
-from equilibrist.bots.train import TrainingOptions, TrainingReport
-from equilibrist.errors import InvalidValueError
+from equilibrist.bots.bot import SelfTaughtBot
+from equilibrist.bots.listing import num_bytes
+from equilibrist.bots.train import TrainedBot, TrainingOptions, TrainingReport
+from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.papers.ectomynx import decision_training, level_training
 from equilibrist.papers.ectomynx.decision_training import Decisions, DecisionTraining
 from equilibrist.papers.ectomynx.level_training import FixedStrategy, Training
-from equilibrist.storage.artefact import check_target
+from equilibrist.storage.artefact import check_target, read_identity
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.ownership import owned
 from equilibrist.storage.threads import most_threads
@@ -25,17 +26,13 @@ _METHODS: dict[str, tuple[ModuleType, Any]] = {
     "levels": (level_training, FixedStrategy),
     "decisions": (decision_training, Decisions),
 }
-KERNELS = {
-    "levels": ("fixed_strategy.play_cycle", "fixed_strategy.play_match"),
-    "decisions": ("decisions.walk_hands", "decision_matches.play_deals"),
-}
 
 
 @dataclass(frozen=True)
 class TrainingPlan:
     """Plan of a training: its settings, its cycles, and the run that it continues."""
 
-    bot: SelfTaught
+    bot: SelfTaughtBot
     settings: Settings
     cycles: int
     earlier: CycleRun | None
@@ -50,24 +47,29 @@ class TrainingPlan:
 
 
 @dataclass(frozen=True, eq=False)
-class TaughtBot:
-    """Result of a training."""
+class TaughtBot(TrainedBot):
+    """The result of a training by cycles of hands."""
 
-    bot: SelfTaught
-    folder: Path
+    bot: SelfTaughtBot
     settings: Settings
     run: CycleRun
 
-    @property
-    def player(self) -> str:
-        """Return the name by which commands and `make_player` know it."""
-        is_own = self.folder == self.bot.folder
-        return self.bot.name if is_own else f"{self.bot.name}:{self.folder}"
 
-
-def load_training(bot: SelfTaught, folder: Path) -> Any:
-    """Open the run of a bot; `StorageError` says what is wrong with it."""
-    return _METHODS[bot.method][0].load_training(folder)
+def run_status(bot: SelfTaughtBot, folder: Path) -> dict[str, Any]:
+    """Return the fields of a bot's row in the list that its run decides."""
+    if not (folder / MANIFEST).exists():
+        return {"trained": False, "state": "not trained"}
+    row: dict[str, Any] = {"trained": True, "state": "begun"}
+    row |= {"folder": str(folder), "bytes": num_bytes(folder), "problem": None}
+    try:
+        _METHODS[bot.method][0].load_training(folder)
+        stored = read_identity(folder)
+        cycles = stored.files["cycles"].shape[0]
+        row |= {"cycles": cycles, "hands": stored.configuration["hands"]}
+        row["state"] = "trained" if cycles else "begun"
+    except StorageError as error:
+        row["problem"] = str(error)
+    return row
 
 
 def num_hands(settings: Settings, run: CycleRun) -> int:
@@ -76,7 +78,7 @@ def num_hands(settings: Settings, run: CycleRun) -> int:
 
 
 def train(
-    bot: SelfTaught, folder: Path, options: TrainingOptions, report: TrainingReport
+    bot: SelfTaughtBot, folder: Path, options: TrainingOptions, report: TrainingReport
 ) -> TaughtBot:
     """Play the cycles that are left; `report.cycle` receives the plan, then the run block by block.
 
@@ -100,7 +102,7 @@ def train(
     return TaughtBot(bot, folder, settings, run)
 
 
-def _settings(bot: SelfTaught, options: TrainingOptions) -> Settings:
+def _settings(bot: SelfTaughtBot, options: TrainingOptions) -> Settings:
     """Return the settings of a bot's training, the bot's own where no option is given."""
     fields = ("hands", "rate", "cleaning", "update")
     given = {name: getattr(options, name) for name in fields}

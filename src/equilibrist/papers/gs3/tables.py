@@ -18,7 +18,8 @@ import numpy as np
 
 from equilibrist import stopping
 from equilibrist.bots import training
-from equilibrist.bots.registry import BOTS, SOLUTION, Bot
+from equilibrist.bots.bot import SOLUTION, BucketBot
+from equilibrist.bots.registry import get_bucket_bot
 from equilibrist.evaluation.statistics import Estimate
 from equilibrist.games.catalog import load_game
 from equilibrist.games.rules import GameRules
@@ -123,16 +124,20 @@ def finer_rows(
             yield match_row("finer", name, None, rules, pair, hands, seed, report)
 
 
-def _sized(size: tuple[int, ...], seconds: float) -> Bot:
+def _sized(size: tuple[int, ...], seconds: float) -> BucketBot:
     """Return GS3 with the given numbers of buckets and seconds of solving, on sampled boards."""
     name = "-".join(map(str, size))
     solution = f"{SOLUTION}-{seconds:g}s"
     return dataclasses.replace(
-        BOTS["gs3-small"], name=name, buckets=size, solution=solution, evaluate_every=None
+        get_bucket_bot("gs3-small"),
+        name=name,
+        buckets=size,
+        solution=solution,
+        evaluate_every=None,
     )
 
 
-def _trained(bot: Bot, folder: Path, seconds: float, report: ReportProgress) -> float:
+def _trained(bot: BucketBot, folder: Path, seconds: float, report: ReportProgress) -> float:
     """Train a bot for some seconds and return its exploitability among its buckets, in chips."""
 
     def watch(run: Run) -> None:

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from equilibrist.bots.registry import solution_of
+from equilibrist.bots.bot import BucketBot
 from equilibrist.cards.card import cards_name
 from equilibrist.cards.numbers import parse_whole
 from equilibrist.errors import InvalidValueError, ParseError, StorageError
@@ -194,7 +194,7 @@ class TwoPhasePlayer(Player):
         return found, ", ".join(notes)
 
 
-def make_two_phase_player(rules: GameRules, bot: str, options: str) -> TwoPhasePlayer:
+def make_two_phase_player(bot: BucketBot, rules: GameRules, options: str) -> TwoPhasePlayer:
     """Make the player of `SECONDS`, `iterations=N`, `log=FILE`, `from=DIR`, comma-separated."""
     budget, folder, log = DecisionBudget(), "", ""
     for word in filter(None, options.split(",")):
@@ -206,8 +206,8 @@ def make_two_phase_player(rules: GameRules, bot: str, options: str) -> TwoPhaseP
         elif key == "iterations" and (number := parse_whole(text, _MOST_ITERATIONS)):
             budget = DecisionBudget(None, number)
         else:
-            budget = DecisionBudget(_seconds(text if key == "seconds" else word, bot))
-    solution = Solution.load(folder or solution_of(bot), in_memory=True)
+            budget = DecisionBudget(_seconds(text if key == "seconds" else word, bot.name))
+    solution = Solution.load(folder or bot.stored_solution(), in_memory=True)
     game = solution.game
     if not isinstance(game, BucketDescription) or game.last_round is None:
         raise StorageError(
@@ -216,7 +216,7 @@ def make_two_phase_player(rules: GameRules, bot: str, options: str) -> TwoPhaseP
             value=folder,
         )
     report = _Log(Path(log)) if log else lambda decision: None
-    return TwoPhasePlayer(BucketStrategy.of(solution), rules, bot, budget, report)
+    return TwoPhasePlayer(BucketStrategy.of(solution), rules, bot.name, budget, report)
 
 
 class _Log:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.conditioning import Priors
-from equilibrist.bots.registry import BUCKETS, COUNTS, GluedBot
+from equilibrist.bots.bot import BUCKETS, COUNTS, GluedBot
 from equilibrist.bots.train import SolvedModel, TrainingOptions, TrainingReport, solve_model
 from equilibrist.bots.training import open_or_start
 from equilibrist.games.bet_menu import BetMenu
