@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from equilibrist.bots.registry import BOTS, BucketBot
 from equilibrist.cli import app
 
 ROOT = Path(__file__).parents[1]
@@ -79,13 +80,32 @@ def calls_made(names: set[tuple[str, str]], action) -> dict[tuple[str, str], set
     return found
 
 
-def test_a_spot_passes_the_functions_of_the_architecture(tmp_path):
-    drawn = calls_drawn("`equilibrist spot`")
-    words = (
-        "spot --board Td9d6hQc2s --oop AA,76s,54s --ip KK --pot 200 --stack 200 --bets a --to 1%"
-    )
-    options = [*words.split(), "--out", str(tmp_path / "river")]
-    made = calls_made(set(drawn), lambda: CliRunner().invoke(app, options, catch_exceptions=False))
+SPOT = "spot --board Td9d6hQc2s --oop AA,76s,54s --ip KK --pot 200 --stack 200 --bets a --to 1%"
+TINY = BucketBot(
+    "tiny",
+    "Few buckets of few cards",
+    recipe="percentile",
+    buckets=(1, 2, 4, 8),
+    max_raises="1 1 1 1",
+    target=1.0,
+    game="royal-holdem",
+)
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [("`equilibrist spot`", SPOT), ("`equilibrist train smallbot`", "train tiny")],
+    ids=["spot", "train"],
+)
+def test_a_result_passes_the_functions_of_the_architecture(section, words, tmp_path):
+    def result(folder):
+        options = [*words.split(), "--out", str(tmp_path / folder)]
+        assert CliRunner().invoke(app, options, catch_exceptions=False).exit_code == 0
+
+    drawn = calls_drawn(section)
+    with BOTS.added(TINY):
+        result("first")  # compiles kernels, which takes much longer while calls are watched
+        made = calls_made(set(drawn), lambda: result("second"))
     assert list(made) == list(drawn)
     assert all(caller in made[called] for called, caller in drawn.items())
 
