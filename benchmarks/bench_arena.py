@@ -34,7 +34,7 @@ from equilibrist.games.state import HandState
 from equilibrist.models.exact import exact_game
 from equilibrist.play.acpc import play_over
 from equilibrist.play.match import Match, Pair, Runner, play_match
-from equilibrist.play.server import serve_match
+from equilibrist.play.server import NetworkMatch, serve_match
 from equilibrist.play.wire import Listener, connect
 from equilibrist.players.catalog import make_player
 
@@ -64,7 +64,8 @@ def over_tcp(names: tuple[str, str], hands: int, seed: int = 0) -> tuple[float, 
             clients[-1].start()
             wires.append(door.accept(60))
         start = time.perf_counter()
-        match = serve_match(LIMIT, (wires[0], wires[1]), ("first", "second"), hands, seed=seed)
+        offered = NetworkMatch(LIMIT, ("first", "second"), hands, seed)
+        match = serve_match(offered, (wires[0], wires[1]))
         seconds = time.perf_counter() - start
         for wire, client in zip(wires, clients, strict=True):
             wire.close()

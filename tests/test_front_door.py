@@ -70,6 +70,14 @@ def test_a_class_with_one_method_plays():
         eq.match(object(), "always-call", hands=2)
 
 
+def test_the_winnings_of_a_match_are_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    found = eq.match("always-fold", "always-raise", hands=20)
+    assert found.plot(tmp_path / "match.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(EquilibristError, match="its folder does not exist"):
+        found.plot(tmp_path / "none" / "match.png")
+
+
 def test_equity_takes_text_boards():
     assert eq.equity("AhKh", "QsQd", board="2h7h9c").wins == 536
     with pytest.raises(EquilibristError):

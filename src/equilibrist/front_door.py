@@ -28,8 +28,8 @@ from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.spot import Spot
-from equilibrist.play.match import Match
-from equilibrist.play.match_run import MatchSettings, play_as_set
+from equilibrist.play.match import Match, MatchSettings
+from equilibrist.play.match_run import play_as_set
 from equilibrist.players.catalog import make_player
 from equilibrist.players.own_player import as_player
 from equilibrist.solving.best_response import evaluate
@@ -479,6 +479,15 @@ class PlayedMatch(Match):
     def to_pandas(self) -> Any:
         """Return the rows as a pandas data frame; needs pandas."""
         return data_frame(self.rows())
+
+    def plot(self, path: str | Path) -> Path:
+        """Draw the first player's cumulative winnings into a picture; needs the extra `plot`."""
+        from equilibrist.display.picture import check_plot
+        from equilibrist.display.winnings import draw_winnings
+
+        check_plot(Path(path))
+        draw_winnings([self], self.names, Path(path))
+        return Path(path)
 
     def _results(self) -> list[tuple[str, str]]:
         """Return the result in words: label and text."""

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from equilibrist.abstraction.recipes import build
+from equilibrist.cards.card import parse_cards
+from equilibrist.cards.hand import hand_index
 from equilibrist.errors import CardError, InvalidValueError
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules
@@ -72,3 +74,18 @@ def test_a_card_twice_on_a_board_is_refused():
     found = build("percentile", get_game("rhode-island"), [3, 9, 27])
     with pytest.raises(CardError, match="different and in the deck"):
         found.buckets_of([0], [[7, 7]])
+
+
+def test_the_path_of_a_hand_has_a_bucket_for_every_round_of_its_board():
+    found = build("percentile", SMALL, [3, 6, 12])
+    hand, board = parse_cards("AdKd"), parse_cards("JdQhKh")
+    path = found.path("AdKd", "JdQhKh")
+    assert [cards for cards, _ in path] == ["", "JdQh", "JdQhKh"]
+    assert [bucket for _, bucket in path] == [
+        found.bucket(hand_index(*hand), board[:end]) for end in (0, 2, 3)
+    ]
+    assert found.path("AdKd", "JdQh") == path[:2]
+    with pytest.raises(CardError, match="a hand of small has 2 cards, not 1"):
+        found.path("Ad")
+    with pytest.raises(CardError, match="shares a card"):
+        found.path("AdKd", "JdAd")

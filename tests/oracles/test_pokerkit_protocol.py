@@ -11,7 +11,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.games.match_log import read_log
 from equilibrist.games.phh import phh_text
 from equilibrist.play.acpc import play_over
-from equilibrist.play.server import serve_match
+from equilibrist.play.server import NetworkMatch, serve_match
 from equilibrist.play.wire import Listener, Wire
 from equilibrist.players.static import Mix, Uniform
 
@@ -55,7 +55,7 @@ def test_the_lines_of_a_match_are_pokerkits(name):
             threads.append(threading.Thread(target=client, args=(link, player)))
             threads[-1].start()
         ours = tuple(wire for wire, _ in wires)
-        serve_match(game, ours, ("Ann", "Bob"), 40, seed=9, log=log.append)
+        serve_match(NetworkMatch(game, ("Ann", "Bob"), 40, seed=9), ours, log=log.append)
         for wire in ours:
             wire.close()
         for thread in threads:

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from equilibrist.errors import NetworkError
+from equilibrist.play.server import NetworkMatch
 from equilibrist.play.wire import Listener, Wire
 
 NAMES = ("Ann", "Bob")
@@ -37,7 +38,7 @@ class Served:
 def over_tcp():
     """Return a function that plays a match of two clients (functions of a wire) with `serve`."""
 
-    def play(serve, game, clients, hands, **settings):
+    def play(serve, game, clients, hands, seed=None, **settings):
         served, wires, threads = Served(), [], []
         with Listener() as door, contextlib.ExitStack() as stack:
             for client in clients:
@@ -47,7 +48,8 @@ def over_tcp():
                 threads.append(threading.Thread(target=_run, args=(client, served.taps[-1])))
                 threads[-1].start()
             callbacks = {"log": served.log.append, "warn": served.warnings.append}
-            served.match = serve(game, tuple(wires), NAMES, hands, **callbacks, **settings)
+            match = NetworkMatch(game, NAMES, hands, seed)
+            served.match = serve(match, tuple(wires), **callbacks, **settings)
             for wire in wires:
                 wire.close()
             for thread in threads:

@@ -272,7 +272,7 @@ def test_runs_and_matches_draw_lots_of_their_own():
     match = play_match(LIMIT, players, 2000, duplicate=True)
     # Were lots shared, the second run of players who ignore their cards would mirror the first.
     assert (match.chips[0] != -match.chips[1]).mean() > 0.5
-    played = matches.play_matches(LIMIT, players, 2, 200, runner="auto")
+    played = matches.play_matches(LIMIT, players, matches.MatchSettings(hands=200, matches=2))
     assert {match.runner for match in played} == {"tables"}
     assert (played[0].chips != played[1].chips).any()
 
@@ -298,7 +298,8 @@ def test_logs_of_tables_replay_from_their_seed():
 def test_a_match_says_how_far_it_is(monkeypatch):
     monkeypatch.setattr(compiled_match, "BATCH", 10)
     shares = []
-    play_match(LIMIT, pair("always-call", "uniform"), 60, duplicate=True, watch=shares.append)
+    settings = matches.MatchSettings(hands=60, duplicate=True)
+    matches.run_match(LIMIT, pair("always-call", "uniform"), settings, shares.append)
     assert shares == pytest.approx([1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6, 1])
 
 

@@ -11,8 +11,10 @@ from equilibrist.games.match_log import log_lines, read_log, replay
 from equilibrist.games.phh import parse_phh, phh_text
 from equilibrist.play.match import (
     Match,
+    MatchSettings,
     play_match,
     play_matches,
+    run_match,
     series_score,
 )
 from equilibrist.players.catalog import make_player
@@ -132,13 +134,15 @@ def test_agreed_rounds_are_called_without_asking():
 
 def test_a_match_says_how_far_it_is():
     shares = []
-    play_match(LIMIT, pair("always-call", "uniform"), 30, duplicate=True, watch=shares.append)
+    settings = MatchSettings(hands=30, duplicate=True, runner="views")
+    run_match(LIMIT, pair("always-call", "uniform"), settings, shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1
 
 
 def test_matches_of_a_series_have_deals_of_their_own():
-    matches = play_matches(LIMIT, pair("always-call", "always-raise"), 3, 20, seed=1)
+    settings = MatchSettings(hands=20, matches=3, seed=1, runner="views")
+    matches = play_matches(LIMIT, pair("always-call", "always-raise"), settings)
     assert [match.num_hands for match in matches] == [20] * 3
     assert len({tuple(match.chips[0]) for match in matches}) == 3
     assert matches[0].rate(0.1) == matches[0].chips[0, -2:].mean()

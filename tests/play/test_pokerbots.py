@@ -22,6 +22,7 @@ from equilibrist.play.match import play_match
 from equilibrist.play.pokerbots import answer_text, ending, legal_words, read_answer
 from equilibrist.play.pokerbots_client import play_pokerbots
 from equilibrist.play.pokerbots_engine import check_engine, serve_pokerbots
+from equilibrist.play.server import NetworkMatch
 from equilibrist.players.player import View
 from equilibrist.players.static import Mix, Uniform
 
@@ -403,7 +404,9 @@ class SlowReader:
 
 
 def test_the_time_to_send_counts_against_the_client_that_does_not_read():
-    match = serve_pokerbots(SWAPS, (SlowReader(), SlowReader()), NAMES, 9, time_bank=0.35)
+    match = serve_pokerbots(
+        NetworkMatch(SWAPS, NAMES, 9), (SlowReader(), SlowReader()), time_bank=0.35
+    )
     assert "does not read, in hand " in match.ending
 
 
@@ -416,12 +419,12 @@ def test_the_cards_of_an_engine_are_a_secret_until_the_match_is_over(serve):
 
 def test_matches_that_the_protocol_does_not_support_are_refused():
     with pytest.raises(InvalidValueError, match="not no-limit hold'em"):
-        check_engine(get_game("holdem-limit"), NAMES, 20)
+        check_engine(NetworkMatch(get_game("holdem-limit"), NAMES, 9), 20)
     with pytest.raises(InvalidValueError, match="one word"):
-        check_engine(SWAPS, ("a b", "c"), 20)
+        check_engine(NetworkMatch(SWAPS, ("a b", "c"), 9), 20)
     with pytest.raises(InvalidValueError, match="both players"):
-        check_engine(SWAPS, ("a", "a"), 20)
+        check_engine(NetworkMatch(SWAPS, ("a", "a"), 9), 20)
     with pytest.raises(InvalidValueError, match="seconds above zero"):
-        check_engine(SWAPS, NAMES, 0)
+        check_engine(NetworkMatch(SWAPS, NAMES, 9), 0)
     with pytest.raises(NetworkError, match="stacks of 100 and a big blind of 2"):
         play_pokerbots(SWAPS, Script(["NEWGAME me you 100 2 10 20.0"]), Uniform())

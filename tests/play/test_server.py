@@ -15,7 +15,7 @@ from equilibrist.games.match_log import log_lines, read_log, replay
 from equilibrist.games.notation import parse_state
 from equilibrist.play.acpc import VERSION, play_over
 from equilibrist.play.match import play_match
-from equilibrist.play.server import MOST_IGNORED, TimeLimits, serve_match
+from equilibrist.play.server import MOST_IGNORED, NetworkMatch, TimeLimits, serve_match
 from equilibrist.play.wire import LONGEST_LINE, Listener, connect
 from equilibrist.players.static import Mix, Uniform
 
@@ -256,10 +256,10 @@ def test_a_match_that_is_stopped_keeps_its_whole_hands(serve):
         stopped.set()
         wire.receive(5)
 
-    def stoppable(rules, wires, *arguments, **settings):
+    def stoppable(match, wires, **settings):
         for wire in wires:
             wire.should_stop = stopped.is_set
-        return serve_match(rules, wires, *arguments, **settings)
+        return serve_match(match, wires, **settings)
 
     served = serve.over_tcp(stoppable, LIMIT, [seated(LIMIT, calls()), leaves_after(2, stalls)], 9)
     assert served.match.ending == "the dealer was stopped in hand 2"
@@ -305,7 +305,7 @@ def test_a_client_that_does_not_greet_ends_the_match(serve, said):
         wire._link.sendall(said)
         wire.receive(5)
 
-    match, _, _ = serve(LIMIT, [seated(LIMIT, calls()), client], 9, greeting=0.2)
+    match, _, _ = serve(LIMIT, [seated(LIMIT, calls()), client], 9, limits=TimeLimits(greeting=200))
     assert match.ending.startswith("Bob s")
     assert match.ending.endswith(", before the first hand: the match is over")
 
@@ -327,8 +327,8 @@ class SlowReader:
 
 
 def test_the_time_to_send_counts_against_the_client_that_does_not_read():
-    match = serve_match(LIMIT, (SlowReader(), SlowReader()), ("Ann", "Bob"), 9,
-                        limits=TimeLimits(hand=300))  # fmt: skip
+    wires = SlowReader(), SlowReader()
+    match = serve_match(NetworkMatch(LIMIT, ("Ann", "Bob"), 9), wires, limits=TimeLimits(hand=300))
     assert match.ending == "Ann does not read, in hand 0: the match is over"
 
 
@@ -399,9 +399,11 @@ def test_a_port_in_use_and_a_missing_dealer_are_reported_in_one_sentence():
 )
 def test_matches_that_cannot_be_are_refused(names, hands):
     with pytest.raises((InvalidValueError, RecordError)):
-        serve_match(LIMIT, (None, None), names, hands)
+        NetworkMatch(LIMIT, names, hands)
 
 
 def test_impossible_times_are_refused():
     with pytest.raises(InvalidValueError, match="mean hand time in milliseconds"):
         TimeLimits(mean_hand=0)
+    with pytest.raises(InvalidValueError, match="greeting time in milliseconds"):
+        TimeLimits(greeting=0)

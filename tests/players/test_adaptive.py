@@ -10,7 +10,7 @@ from equilibrist.games.betting import Betting
 from equilibrist.games.betting_tree import NodeKind
 from equilibrist.games.catalog import get_game
 from equilibrist.games.notation import parse_state
-from equilibrist.play.match import play_match, play_matches
+from equilibrist.play.match import MatchSettings, play_match, play_matches
 from equilibrist.players.catalog import make_player
 from equilibrist.players.context_tree import BINS, KINDS, Contexts, OpponentModel
 from equilibrist.players.player import View
@@ -177,7 +177,9 @@ def test_learners_win_more_in_the_last_tenth_than_in_the_first(name, other):
     # No weight or initial belief was chosen on these deals.
     seed = 5000 + list(MATCHES).index((name, other))
     players = make_player(name, LIMIT), make_player(other, LIMIT)
-    matches = play_matches(LIMIT, players, *MATCHES[name, other], seed=seed, duplicate=True)
+    number, hands = MATCHES[name, other]
+    settings = MatchSettings(hands=hands, matches=number, seed=seed, duplicate=True, runner="views")
+    matches = play_matches(LIMIT, players, settings)
     chips = np.stack([match.chips.sum(axis=0) for match in matches])
     found = learning(chips, rules=LIMIT, unit="sb/h", hands_each=2, names=(name, other))
     for part in (found.overall, found.first, found.last):

@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from equilibrist.abstraction.features import Ints
 from equilibrist.abstraction.streets import Boards, Streets
-from equilibrist.cards.card import Card
+from equilibrist.cards.card import Card, cards_name, parse_cards
+from equilibrist.cards.hand import hand_index
 from equilibrist.errors import CardError, InvalidValueError, StorageError
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
 from equilibrist.games.sizes import deals_seen
@@ -113,6 +114,28 @@ class Abstraction:
                 "the hand shares a card with the board or is not in the deck", value=hand
             )
         return bucket
+
+    def path(self, hand: str, board: str = "") -> list[tuple[str, int]]:
+        """Return the board and the bucket of a hand in every round that the board reaches.
+
+        Example:
+            >>> from equilibrist.abstraction.recipes import build
+            >>> from equilibrist.games.catalog import get_game
+            >>> build("percentile", get_game("rhode-island"), [3, 6, 24]).path("Ah", "7d2c")
+            [('', 2), ('7d', 5), ('7d2c', 22)]
+        """
+        cards, dealt = parse_cards(hand), parse_cards(board)
+        if len(cards) != self.rules.num_hole_cards:
+            raise CardError(
+                f"a hand of {self.rules.name} has {self.rules.num_hole_cards} cards, not "
+                f"{len(cards)}",
+                value=hand,
+            )
+        number = hand_index(*cards) if len(cards) == 2 else cards[0]
+        self.streets.locate(dealt)  # raises an error for cards that are not a board
+        seen = itertools.accumulate(self.rules.num_board_cards)
+        boards = [dealt[:num_cards] for num_cards in seen if num_cards <= len(dealt)]
+        return [(cards_name(each), self.bucket(number, each)) for each in boards]
 
     def buckets_of(self, hands: ArrayLike, boards: ArrayLike) -> NDArray[np.int32]:
         """Return the buckets [n] of hands, given by indices [n], each on its own board [n, cards].

@@ -7,11 +7,12 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from equilibrist.cli.options import (
+    IgnoreForecast,
     Json,
     Remaining,
     Seed,
@@ -28,43 +29,45 @@ if TYPE_CHECKING:
     from equilibrist.abstraction.buckets import Abstraction
     from equilibrist.abstraction.forecast import AbstractionForecast
     from equilibrist.abstraction.joint_counts import Joint
+    from equilibrist.games.rules import GameRules
 
 _MOST_BUCKETS = 10**9  # per round
 _KERNELS = ("rollout.link_boards", "rollout.strengths", "rollout.roll_sums")
 
-Folder: TypeAlias = Annotated[
-    Path, typer.Argument(help="An abstraction that `abstract --out` wrote.")
-]
-Flops: TypeAlias = Annotated[
+Folder = Annotated[Path, typer.Argument(help="An abstraction that `abstract --out` wrote.")]
+Flops = Annotated[
     str | None,
     typer.Option(help="Count only these flops (Td9d6h,AsKsQs), or this number of random flops."),
 ]
 
 
+# Options of `abstract`.
+Recipe = Annotated[
+    str, typer.Argument(help="Recipe: percentile, expectation, potential-aware, … (see docs).")
+]
+AbstractionOut = Annotated[Path, typer.Option(help="Folder for the abstraction.")]
+BucketNumbers = Annotated[
+    str | None, typer.Option(help="Number of buckets per round, for example 5,25,125,625.")
+]
+CatalogueGame = Annotated[str, typer.Option(help="Game of the catalogue, or a .game file.")]
+CutFlops = Annotated[
+    str | None,
+    typer.Option(
+        help="strength-potential: cut over these flops (Td9d6h,AsKsQs) or over this number."
+    ),
+]
+ResumeBuild = Annotated[bool, typer.Option("--resume", help="Continue an unfinished run in --out.")]
+
+
 @owning("out")
 def abstract(
-    recipe: Annotated[
-        str, typer.Argument(help="Recipe: percentile, expectation, potential-aware, … (see docs).")
-    ],
-    out: Annotated[Path, typer.Option(help="Folder for the abstraction.")],
-    buckets: Annotated[
-        str | None, typer.Option(help="Number of buckets per round, for example 5,25,125,625.")
-    ] = None,
-    game: Annotated[str, typer.Option(help="Game of the catalogue, or a .game file.")] = (
-        "holdem-limit"
-    ),
-    flops: Annotated[
-        str | None,
-        typer.Option(
-            help="strength-potential: cut over these flops (Td9d6h,AsKsQs) or over this number."
-        ),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue an unfinished run in --out.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Run even if the forecast exceeds memory.")
-    ] = False,
+    recipe: Recipe,
+    out: AbstractionOut,
+    buckets: BucketNumbers = None,
+    game: CatalogueGame = ("holdem-limit"),
+    flops: CutFlops = None,
+    resume: ResumeBuild = False,
+    force: IgnoreForecast = False,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -75,19 +78,15 @@ def abstract(
     """
     from equilibrist.abstraction import resume as checkpoints
     from equilibrist.abstraction.buckets import KIND
-    from equilibrist.abstraction.flop_subsets import chosen_boards, parse_starts
     from equilibrist.abstraction.forecast import forecast
     from equilibrist.abstraction.recipes import build, check_request
-    from equilibrist.abstraction.streets import Streets
     from equilibrist.cards.card import cards_name
     from equilibrist.games.catalog import load_game
 
     numbers = None if buckets is None else _numbers(buckets)
     rules = load_game(game)
     check_request(recipe, rules, numbers, chosen=flops is not None)
-    starts = [] if flops is None else parse_starts(Streets.of(rules), flops, seed)
-    if starts:
-        chosen_boards(Streets.of(rules), starts)  # raises an error for cards that are not a flop
+    starts = [] if flops is None else _starts(rules, flops, seed)
     wanted = checkpoints.request(rules, recipe, numbers, seed, list(map(cards_name, starts)))
     check_output(out, KIND, resume=resume)
     unfinished = checkpoints.UnfinishedFolder
@@ -99,15 +98,33 @@ def abstract(
     prepare_kernels(threads, *_KERNELS)
     start = time.perf_counter()
     with _explain_stop(out):
-        found = build(
-            recipe, rules, numbers, seed=seed, flops=starts, keep=keep,
-            progress=lambda text: print(f"{text} …", file=sys.stderr, flush=True),
-        )  # fmt: skip
+        found = build(recipe, rules, numbers, seed=seed, flops=starts, keep=keep, progress=_say)
         seconds = time.perf_counter() - start
         identity = found.save(out, {"seconds": seconds})
     data = _built(found, needed, seconds) | {"seed": seed, "hash": identity, "out": str(out)}
+    emit(data, f"{_title(found)} in {seconds:.1f} s, saved in {out}", as_json=json)
+
+
+def _starts(rules: GameRules, flops: str, seed: int) -> list[tuple[int, ...]]:
+    """Return the flops that a text names or draws; raise an error for cards that are no flop."""
+    from equilibrist.abstraction.flop_subsets import chosen_boards, parse_starts
+    from equilibrist.abstraction.streets import Streets
+
+    starts = parse_starts(Streets.of(rules), flops, seed)
+    if starts:
+        chosen_boards(Streets.of(rules), starts)  # raises the error
+    return starts
+
+
+def _title(found: Abstraction) -> str:
+    """Return game, recipe and numbers of buckets as text."""
     sizes = "-".join(f"{number:,}" for number in found.num_buckets)
-    emit(data, f"{rules.name}: {recipe} {sizes} in {seconds:.1f} s, saved in {out}", as_json=json)
+    return f"{found.rules.name}: {found.recipe} {sizes}"
+
+
+def _say(text: str) -> None:
+    """Print on stderr what is computed next."""
+    print(f"{text} …", file=sys.stderr, flush=True)
 
 
 def _built(found: Abstraction, needed: AbstractionForecast, seconds: float) -> dict[str, Any]:
@@ -125,13 +142,19 @@ def _built(found: Abstraction, needed: AbstractionForecast, seconds: float) -> d
     }
 
 
+# Options of `buckets`.
+Hand = Annotated[str | None, typer.Argument(help="Hand, for example AhKd.")]
+DealtBoard = Annotated[str, typer.Argument(help="Board cards in dealt order.")]
+BucketPlot = Annotated[
+    Path | None, typer.Option(help="Draw grid, sizes and equity spread to this PNG file.")
+]
+
+
 def buckets(
     folder: Folder,
-    hand: Annotated[str | None, typer.Argument(help="Hand, for example AhKd.")] = None,
-    board: Annotated[str, typer.Argument(help="Board cards in dealt order.")] = "",
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw grid, sizes and equity spread to this PNG file.")
-    ] = None,
+    hand: Hand = None,
+    board: DealtBoard = "",
+    plot: BucketPlot = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -156,31 +179,36 @@ def buckets(
             "buckets": list(found.num_buckets),
             "parts": [list(ends) for ends in found.parts],
         }
-        sizes = "-".join(f"{number:,}" for number in found.num_buckets)
         parts = ", ".join(f"{fewest}–{most}" for fewest, most in found.parts) or "none"
-        text = f"{found.rules.name}: {found.recipe} {sizes}; parts of a bucket: {parts}"
-        emit(data, text, as_json=json)
+        emit(data, f"{_title(found)}; parts of a bucket: {parts}", as_json=json)
         return
-    path = _path(found, hand, board)
-    data = {"hand": hand, "board": board, "buckets": [row[2] for row in path]}
-    rows = [(r + 1, cards, bucket, of) for r, cards, bucket, of in path]
+    path = found.path(hand, board)
+    data = {"hand": hand, "board": board, "buckets": [bucket for _, bucket in path]}
+    rows = [(r + 1, cards, bucket, found.num_buckets[r]) for r, (cards, bucket) in enumerate(path)]
     emit(data, table(rows, header=("round", "board", "bucket", "of")), as_json=json)
+
+
+# Options of `joint`.
+CountsOut = Annotated[Path, typer.Option(help="Folder for the joint counts.")]
+OtherFolder = Annotated[
+    Path | None, typer.Argument(help="Abstraction of the second player; default: the same.")
+]
+BoardSample = Annotated[
+    int | None, typer.Option(help="Size of a random sample of boards; default: all boards.")
+]
+ResumeCounts = Annotated[
+    bool, typer.Option("--resume", help="Continue the unfinished counts in --out.")
+]
 
 
 @owning("out")
 def joint(
     folder: Folder,
-    out: Annotated[Path, typer.Option(help="Folder for the joint counts.")],
-    other: Annotated[
-        Path | None, typer.Argument(help="Abstraction of the second player; default: the same.")
-    ] = None,
-    boards: Annotated[
-        int | None, typer.Option(help="Size of a random sample of boards; default: all boards.")
-    ] = None,
+    out: CountsOut,
+    other: OtherFolder = None,
+    boards: BoardSample = None,
     flops: Flops = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the unfinished counts in --out.")
-    ] = False,
+    resume: ResumeCounts = False,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -196,9 +224,8 @@ def joint(
 
     first = Abstraction.open(folder)
     second = None if other is None else Abstraction.open(other)
-    parents = {"first": read_identity(folder).hash}
-    if other is not None:
-        parents["second"] = read_identity(other).hash
+    folders = {"first": folder} | ({} if other is None else {"second": other})
+    parents = {name: read_identity(path).hash for name, path in folders.items()}
     _check_sample(boards, flops, resume)
     starts = [] if flops is None else parse_starts(first.streets, flops, seed)
     check_output(out, library.KIND, resume=resume)
@@ -206,18 +233,17 @@ def joint(
     prepare_kernels(threads, kernel)
     start = time.perf_counter()
     so_far = library.Progress.open(out, parents) if resume else None
+    keeper = library.Keeper(out, parents, Remaining("counting deals"))
     with _explain_stop(out):
         if boards is not None:
             found = library.sampled_joint(first, second, num_boards=boards, seed=seed)
         elif starts:
             found = flop_counts(first, starts, second)
         else:
-            keeper = library.Keeper(out, parents, Remaining("counting deals"))
             found = library.joint(first, second, so_far=so_far, watch=keeper)
         identity = found.save(out, parents)
     data, text = _counted(first.rules.name, found, time.perf_counter() - start)
-    data |= {"hash": identity, "out": str(out)}
-    emit(data, f"{text}, saved in {out}", as_json=json)
+    emit(data | {"hash": identity, "out": str(out)}, f"{text}, saved in {out}", as_json=json)
 
 
 def _check_sample(boards: int | None, flops: str | None, resume: bool) -> None:
@@ -258,7 +284,7 @@ def reproduce_abstractions(plot: Path | None, *, quick: bool, seed: int, as_json
         sizes=sizes,
         lossless=not quick,
         seed=seed,
-        watch=lambda text: print(f"{text} …", file=sys.stderr, flush=True),
+        watch=_say,
     )
     data = {"rows": [vars(row) | {"unit": "chips"} for row in rows]}
     lines = [
@@ -279,30 +305,6 @@ def reproduce_abstractions(plot: Path | None, *, quick: bool, seed: int, as_json
         from equilibrist.cli.bucket_plot import draw_study
 
         draw_study(rows, plot)
-
-
-def _path(found: Any, hand: str, board: str) -> list[tuple[int, str, int, int]]:
-    """Return round, board, bucket and number of buckets for every round that the board reaches."""
-    from equilibrist.cards.card import cards_name, parse_cards
-    from equilibrist.cards.hand import hand_index
-    from equilibrist.errors import CardError
-
-    cards, shown = parse_cards(hand), parse_cards(board)
-    rules = found.rules
-    if len(cards) != rules.num_hole_cards:
-        raise CardError(
-            f"a hand of {rules.name} has {rules.num_hole_cards} cards, not {len(cards)}", value=hand
-        )
-    number = hand_index(*cards) if len(cards) == 2 else cards[0]
-    found.streets.locate(shown)  # raises an error for cards that are not a board
-    path, so_far = [], 0
-    for r, num_new in enumerate(rules.num_board_cards):
-        so_far += num_new
-        if so_far > len(shown):
-            break
-        seen = shown[:so_far]
-        path.append((r, cards_name(seen), found.bucket(number, seen), found.num_buckets[r]))
-    return path
 
 
 def _numbers(text: str) -> list[int]:

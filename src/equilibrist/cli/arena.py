@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -13,6 +13,7 @@ from equilibrist.cli.cross_table import cross_data, cross_text, draw_table, writ
 from equilibrist.cli.interrupts import leave
 from equilibrist.cli.match_report import MatchOutputs, check_folder, describe, report_text
 from equilibrist.cli.options import (
+    GameName,
     GivenSeed,
     Json,
     Seed,
@@ -27,7 +28,11 @@ from equilibrist.cli.outputs import Force
 from equilibrist.display.picture import check_plot
 from equilibrist.errors import InvalidValueError
 
-Postflop: TypeAlias = Annotated[
+if TYPE_CHECKING:
+    from equilibrist.play.match import MatchSettings
+    from equilibrist.play.match_run import PlayedMatches
+
+Postflop = Annotated[
     bool, typer.Option("--postflop", help="Both players always call in the first round.")
 ]
 
@@ -57,42 +62,54 @@ def players(json: Json = False, seed: Seed = 0, threads: Threads = None) -> None
     emit({"players": rows}, text, as_json=json)
 
 
+# Options of `match`.
+FirstPlayer = Annotated[
+    str, typer.Argument(metavar="A", help="First player, for example always-call.")
+]
+SecondPlayer = Annotated[
+    str, typer.Argument(metavar="B", help="Second player, for example mix:0.1,0.6,0.3.")
+]
+Hands = Annotated[
+    int, typer.Option(help="Number of hands per match; the maximum with --until-sure.")
+]
+Duplicate = Annotated[
+    bool, typer.Option("--duplicate", help="Play every deal twice with the seats swapped.")
+]
+Matches = Annotated[
+    int, typer.Option(min=1, help="Number of matches; players forget all between matches.")
+]
+UntilSure = Annotated[
+    bool, typer.Option("--until-sure", help="Stop once the winner is statistically clear.")
+]
+Aivat = Annotated[
+    bool, typer.Option("--aivat", help="Also print the win rate without luck (limit games).")
+]
+LogOut = Annotated[Path | None, typer.Option(help="Write an ACPC log to this file.")]
+HistoriesOut = Annotated[
+    Path | None, typer.Option(help="Write one hand history per hand to this folder.")
+]
+WinningsPlot = Annotated[Path | None, typer.Option(help="Draw the winnings to this PNG file.")]
+RunnerName = Annotated[
+    Literal["auto", "views", "tables"],
+    typer.Option(help="views: ask players hand by hand; tables: compiled (table players, no log)."),
+]
+
+
 def match(
-    first: Annotated[
-        str, typer.Argument(metavar="A", help="First player, for example always-call.")
-    ],
-    second: Annotated[
-        str, typer.Argument(metavar="B", help="Second player, for example mix:0.1,0.6,0.3.")
-    ],
-    game: Annotated[str, typer.Option(help="Game name, or a .game file.")] = "holdem-limit",
-    hands: Annotated[
-        int, typer.Option(help="Number of hands per match; the maximum with --until-sure.")
-    ] = 1000,
-    duplicate: Annotated[
-        bool, typer.Option("--duplicate", help="Play every deal twice with the seats swapped.")
-    ] = False,
-    matches: Annotated[
-        int, typer.Option(min=1, help="Number of matches; players forget all between matches.")
-    ] = 1,
-    until_sure: Annotated[
-        bool, typer.Option("--until-sure", help="Stop once the winner is statistically clear.")
-    ] = False,
-    aivat: Annotated[
-        bool, typer.Option("--aivat", help="Also print the win rate without luck (limit games).")
-    ] = False,
+    first: FirstPlayer,
+    second: SecondPlayer,
+    game: GameName = "holdem-limit",
+    hands: Hands = 1000,
+    duplicate: Duplicate = False,
+    matches: Matches = 1,
+    until_sure: UntilSure = False,
+    aivat: Aivat = False,
     postflop: Postflop = False,
-    log: Annotated[Path | None, typer.Option(help="Write an ACPC log to this file.")] = None,
-    phh: Annotated[
-        Path | None, typer.Option(help="Write one hand history per hand to this folder.")
-    ] = None,
+    log: LogOut = None,
+    phh: HistoriesOut = None,
     force: Force = False,
-    plot: Annotated[Path | None, typer.Option(help="Draw the winnings to this PNG file.")] = None,
-    runner: Annotated[
-        Literal["auto", "views", "tables"],
-        typer.Option(
-            help="views: ask players hand by hand; tables: compiled (table players, no log)."
-        ),
-    ] = "auto",
+    plot: WinningsPlot = None,
+    runner: RunnerName = "auto",
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -107,7 +124,8 @@ def match(
     Example: equilibrist match uniform always-shove --game leduc --aivat
     """
     from equilibrist.games.catalog import load_game
-    from equilibrist.play.match_run import MatchSettings, check_settings, play_as_set
+    from equilibrist.play.match import MatchSettings
+    from equilibrist.play.match_run import check_settings, play_as_set
     from equilibrist.players.catalog import make_player
 
     rules = load_game(game)
@@ -115,7 +133,7 @@ def match(
     outputs = MatchOutputs(log, phh, plot, force)
     outputs.check(matches, duplicate)
     if until_sure:
-        _check_until_sure(matches, outputs.needs_hands or aivat, *names)
+        _check_until_sure(matches, outputs, aivat)
     if runner == "auto" and outputs.needs_hands:
         runner = "views"  # so that the log equals that of the same match over a network
     settings = MatchSettings(
@@ -133,7 +151,17 @@ def match(
     prepare_players(threads, *names, tables=rules.is_limit and runner != "views")
     if aivat:
         prepare_kernels(threads, "sequence_form.realize")
-    found = play_as_set(rules, pair, settings, watching)
+    _print_match(play_as_set(rules, pair, settings, watching), names, settings, outputs, json)
+
+
+def _print_match(
+    found: PlayedMatches,
+    names: tuple[str, str],
+    settings: MatchSettings,
+    outputs: MatchOutputs,
+    json: bool,
+) -> None:
+    """Print the result of a match and write its files; leave if it was stopped."""
     data = describe(found, names, settings)
     with reported(data, json):
         outputs.write(found.matches, names, data)
@@ -141,12 +169,16 @@ def match(
         leave(f"stopped after {data['hands']:,} hands; a match cannot be resumed")
 
 
+# Options of `tournament`.
+TournamentFile = Annotated[Path, typer.Argument(help="TOML file with game, players and hands.")]
+TableCsv = Annotated[Path | None, typer.Option(help="Write the cross table to this file.")]
+TablePlot = Annotated[Path | None, typer.Option(help="Draw the cross table to this PNG file.")]
+
+
 def tournament(
-    file: Annotated[Path, typer.Argument(help="TOML file with game, players and hands.")],
-    csv: Annotated[Path | None, typer.Option(help="Write the cross table to this file.")] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the cross table to this PNG file.")
-    ] = None,
+    file: TournamentFile,
+    csv: TableCsv = None,
+    plot: TablePlot = None,
     json: Json = False,
     seed: GivenSeed = None,
     threads: Threads = None,
@@ -178,6 +210,15 @@ def tournament(
     emit(data, cross_text(data), as_json=json)
 
 
+def _check_until_sure(matches: int, outputs: MatchOutputs, aivat: bool) -> None:
+    """Raise `InvalidValueError` for options that --until-sure excludes."""
+    if matches > 1 or outputs.needs_hands or aivat:
+        raise InvalidValueError(
+            "--until-sure tests the plain results of one match without a log; leave out --matches, "
+            "--log, --phh and --aivat"
+        )
+
+
 @contextlib.contextmanager
 def reported(data: dict[str, Any], json: bool) -> Iterator[None]:
     """Print the report at the end, even if a file could not be written."""
@@ -185,20 +226,3 @@ def reported(data: dict[str, Any], json: bool) -> Iterator[None]:
         yield
     finally:
         emit(data, report_text(data), as_json=json)
-
-
-def _check_until_sure(matches: int, needs_hands: bool, *names: str) -> None:
-    from equilibrist.players.catalog import player_learns
-
-    if matches > 1 or needs_hands:
-        raise InvalidValueError(
-            "--until-sure tests the plain results of one match without a log; leave out --matches, "
-            "--log, --phh and --aivat"
-        )
-    for name in names:
-        if player_learns(name):
-            raise InvalidValueError(
-                f"{name} learns, so its hands depend on each other and the sequential test of "
-                "--until-sure does not hold; leave it out, or play several --matches",
-                value=name,
-            )

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -31,22 +31,31 @@ EQUITY_KERNELS = ("equity.showdown_boards", "equity.canonical_boards")
 INDEX_KERNELS = ("isomorphism.index_deal", "isomorphism.unindex_deal", "isomorphism.relate")
 
 
+# Options of `equity`.
+TwoRanges = Annotated[
+    list[str],
+    typer.Argument(help="Two hands or ranges, one with --random: AhKh, QQ+, A5s-A2s:0.5 …"),
+]
+DealtBoard = Annotated[str, typer.Option(help="Board cards already dealt, for example 2c7d9h.")]
+DeadCards = Annotated[str, typer.Option(help="Cards known to be out of play.")]
+RandomHand = Annotated[
+    bool, typer.Option("--random", help="Use a random hand as the second range.")
+]
+EquityMethod = Annotated[str, typer.Option(help="exact or monte-carlo.")]
+Samples = Annotated[int, typer.Option(help="Number of boards for monte-carlo.")]
+Discards = Annotated[
+    bool, typer.Option("--discards", help="Use discard-holdem with EctomynX's swap rule (sampled).")
+]
+
+
 def equity(
-    hands: Annotated[
-        list[str],
-        typer.Argument(help="Two hands or ranges, one with --random: AhKh, QQ+, A5s-A2s:0.5 …"),
-    ],
-    board: Annotated[str, typer.Option(help="Board cards already dealt, for example 2c7d9h.")] = "",
-    dead: Annotated[str, typer.Option(help="Cards known to be out of play.")] = "",
-    random: Annotated[
-        bool, typer.Option("--random", help="Use a random hand as the second range.")
-    ] = False,
-    method: Annotated[str, typer.Option(help="exact or monte-carlo.")] = "exact",
-    samples: Annotated[int, typer.Option(help="Number of boards for monte-carlo.")] = 100_000,
-    discards: Annotated[
-        bool,
-        typer.Option("--discards", help="Use discard-holdem with EctomynX's swap rule (sampled)."),
-    ] = False,
+    hands: TwoRanges,
+    board: DealtBoard = "",
+    dead: DeadCards = "",
+    random: RandomHand = False,
+    method: EquityMethod = "exact",
+    samples: Samples = 100_000,
+    discards: Discards = False,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -73,21 +82,30 @@ def equity(
         first, second, board_cards, dead_cards,
         method=method, samples=samples, seed=seed, progress=watch,
     )  # fmt: skip
-    seconds = time.perf_counter() - start
-    known = (*board_cards, *dead_cards)  # hands with one of these cards cannot be held
-    data = {
-        "first": str(first),
-        "second": str(second),
-        "first_combos": first.without(known).num_combos,
-        "second_combos": second.without(known).num_combos,
-        "board": cards_name(board_cards),
-        "dead": cards_name(dead_cards),
-        **asdict(result),
-        "seed": None if result.exact else seed,
-        "seconds": round(seconds, 3),
-    }
+    data = _equity_data((first, second), board_cards, dead_cards, result)
+    data |= {"seed": None if result.exact else seed}
+    data |= {"seconds": round(time.perf_counter() - start, 3)}
+    known = (*board_cards, *dead_cards)
     sides = first.describe(known), second.describe(known)
     emit(data, _equity_text(sides, result, cards_name(board_cards)), as_json=json)
+
+
+def _equity_data(
+    sides: tuple[Range, Range], board: Sequence[Card], dead: Sequence[Card], result: Equity
+) -> dict[str, Any]:
+    """Return an equity as JSON: both sides, the known cards and the results."""
+    from equilibrist.cards.card import cards_name
+
+    known = (*board, *dead)  # hands with one of these cards cannot be held
+    return {
+        "first": str(sides[0]),
+        "second": str(sides[1]),
+        "first_combos": sides[0].without(known).num_combos,
+        "second_combos": sides[1].without(known).num_combos,
+        "board": cards_name(board),
+        "dead": cards_name(dead),
+        **asdict(result),
+    }
 
 
 def _two_ranges(hands: list[str], random: bool) -> tuple[Range, Range]:
@@ -120,11 +138,14 @@ def _equity_text(sides: tuple[str, str], result: Equity, board: str) -> str:
     return "\n".join(lines)
 
 
+# Options of `rank`.
+RankedCards = Annotated[list[str], typer.Argument(help="1 to 7 cards, for example AhKhQhJhTh2c3d.")]
+RankingName = Annotated[str, typer.Option(help="standard, or three-card (Rhode Island hold'em).")]
+
+
 def rank(
-    cards: Annotated[list[str], typer.Argument(help="1 to 7 cards, for example AhKhQhJhTh2c3d.")],
-    ranking: Annotated[
-        str, typer.Option(help="standard, or three-card (Rhode Island hold'em).")
-    ] = "standard",
+    cards: RankedCards,
+    ranking: RankingName = "standard",
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -152,14 +173,22 @@ def rank(
     emit(data, text, as_json=json)
 
 
+# Options of `index`.
+DealtCards = Annotated[
+    list[str] | None, typer.Argument(help="Cards in dealt order, for example AhKh 2c7d9h.")
+]
+Pattern = Annotated[str, typer.Option(help="Number of cards dealt per round.")]
+DealIndex = Annotated[int | None, typer.Option(help="Show the deal with this index.")]
+NumRanks = Annotated[int, typer.Option(help="Number of ranks in the deck.")]
+NumSuits = Annotated[int, typer.Option(help="Number of suits in the deck.")]
+
+
 def index(
-    cards: Annotated[
-        list[str] | None, typer.Argument(help="Cards in dealt order, for example AhKh 2c7d9h.")
-    ] = None,
-    pattern: Annotated[str, typer.Option(help="Number of cards dealt per round.")] = "2,3,1,1",
-    at: Annotated[int | None, typer.Option(help="Show the deal with this index.")] = None,
-    ranks: Annotated[int, typer.Option(help="Number of ranks in the deck.")] = 13,
-    suits: Annotated[int, typer.Option(help="Number of suits in the deck.")] = 4,
+    cards: DealtCards = None,
+    pattern: Pattern = "2,3,1,1",
+    at: DealIndex = None,
+    ranks: NumRanks = 13,
+    suits: NumSuits = 4,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,

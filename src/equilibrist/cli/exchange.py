@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equilibrist.cli.options import Json, Seed, Threads, emit, owning, prepare_kernels
+from equilibrist.cli.options import (
+    SOLVING_KERNELS,
+    Bets,
+    GameName,
+    Json,
+    MaxRaises,
+    Raises,
+    Seed,
+    SolutionFolder,
+    Symmetry,
+    Threads,
+    emit,
+    owning,
+    prepare_kernels,
+)
 from equilibrist.cli.outputs import Force, check_file
-from equilibrist.cli.solving import Bets, Folder, MaxRaises, Raises, Symmetry
 from equilibrist.errors import StorageError
 
-_KERNELS = ("sequence_form.gradient", "sequence_form.fold_up", "sequence_form.realize")
+if TYPE_CHECKING:
+    from equilibrist.solving.exchange import ImportedStrategy
+
 _VISIBLE = 1e-6  # differences of probabilities that are reported
 
-Format: TypeAlias = Annotated[
+Format = Annotated[
     str | None,
     typer.Option(
         "--format", help="openspiel, gambit or gambit-profile; default: by suffix .json, .efg, .ne."
@@ -24,9 +39,13 @@ Format: TypeAlias = Annotated[
 ]
 
 
+# Options of `export`.
+ExportFile = Annotated[Path, typer.Option(help="File to write: .json, .efg or .ne.")]
+
+
 def export(
-    folder: Folder,
-    out: Annotated[Path, typer.Option(help="File to write: .json, .efg or .ne.")],
+    folder: SolutionFolder,
+    out: ExportFile,
     form: Format = None,
     force: Force = False,
     json: Json = False,
@@ -43,7 +62,7 @@ def export(
 
     found = file_format(out, form)
     check_file(out, force)
-    prepare_kernels(threads, *_KERNELS)
+    prepare_kernels(threads, *SOLVING_KERNELS)
     game = export_solution(folder, out, found, replace=force)
     data = {"game": game.name, "format": found, "infosets": game.num_infosets, "out": str(out)}
     what = "the game" if found == "gambit" else "the strategy"
@@ -51,11 +70,18 @@ def export(
     emit(data, text, as_json=json)
 
 
+# Options of `import`.
+ImportFile = Annotated[
+    Path, typer.Argument(help="OpenSpiel policy (.json) or Gambit profile (.ne).")
+]
+ImportFolder = Annotated[Path, typer.Option(help="Folder for the solution.")]
+
+
 @owning("out")
 def import_(
-    file: Annotated[Path, typer.Argument(help="OpenSpiel policy (.json) or Gambit profile (.ne).")],
-    game: Annotated[str, typer.Option(help="Game name, or a .game file.")],
-    out: Annotated[Path, typer.Option(help="Folder for the solution.")],
+    file: ImportFile,
+    game: GameName,
+    out: ImportFolder,
     form: Format = None,
     max_raises: MaxRaises = None,
     bets: Bets = None,
@@ -78,7 +104,7 @@ def import_(
 
     found = file_format(file, form)
     _check_folder(out, force)
-    prepare_kernels(threads, *_KERNELS)
+    prepare_kernels(threads, *SOLVING_KERNELS)
     options = runs.GameOptions(game, None, bets, raises, max_raises, symmetry)
     model, _ = runs.build(options.problem(), "float64", [], force=False)
     strategy = ImportedStrategy.read(file, model, found)
@@ -89,19 +115,27 @@ def import_(
             file=sys.stderr,
         )
     strategy.save(out)
-    proof = strategy.certificate
+    data, text = _imported(strategy, file, out)
+    emit(data, text, as_json=json)
+
+
+def _imported(strategy: ImportedStrategy, file: Path, out: Path) -> tuple[dict[str, Any], str]:
+    """Return an imported strategy and its certificate, as JSON and as text."""
+    from equilibrist.cli import runs
+
+    game, proof = strategy.game, strategy.certificate
     data = {
-        "game": model.name,
-        "format": found,
-        **runs.evaluation_fields(model, proof),
+        "game": game.name,
+        "format": strategy.form,
+        **runs.evaluation_fields(game, proof),
         "merged_difference": strategy.spread,
         "out": str(out),
     }
     text = (
-        f"{model.name} from {file} ({found}): value {proof.value:.9g} {proof.unit}, exploitability "
-        f"{runs.amount(model, proof)}; saved in {out}"
+        f"{game.name} from {file} ({strategy.form}): value {proof.value:.9g} {proof.unit}, "
+        f"exploitability {runs.amount(game, proof)}; saved in {out}"
     )
-    emit(data, text, as_json=json)
+    return data, text
 
 
 def _check_folder(out: Path, force: bool) -> None:

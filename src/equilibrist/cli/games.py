@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equilibrist.cli.options import Json, Seed, Threads, emit, table
+from equilibrist.cli.options import Json, MaxRaises, Seed, Threads, emit, table
 from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NOLIMIT_BETS = "100%,a"  # default bet sizes of a no-limit tree
 
-Game: TypeAlias = Annotated[str, typer.Argument(help="Game of the catalogue, or a .game file.")]
+Game = Annotated[str, typer.Argument(help="Game of the catalogue, or a .game file.")]
 
 app = typer.Typer(help="List the games of the catalogue.", invoke_without_command=True)
 
@@ -68,26 +68,30 @@ def show(game: Game, json: Json = False, seed: Seed = 0, threads: Threads = None
     emit({**data, "definition": definition}, f"{definition}\n{text}", as_json=json)
 
 
+# Options of `tree`.
+TreeBets = Annotated[
+    str | None, typer.Option(help=f'No-limit bet sizes ("50%,100%,a"); default: {NOLIMIT_BETS}.')
+]
+TreeRaises = Annotated[
+    str | None, typer.Option(help='No-limit raise sizes ("2.5x,a"); default: the bet sizes.')
+]
+TreeRounds = Annotated[
+    str | None, typer.Option(help="Rounds to build, for example 2-4 or 4; default: all.")
+]
+TreePot = Annotated[int | None, typer.Option(help="Chips in the pot at the start.")]
+TreeNode = Annotated[
+    str | None, typer.Option(help="Show one node, named by its betting, for example cr/.")
+]
+
+
 def tree(
     game: Game,
-    max_raises: Annotated[
-        str | None, typer.Option(help='Raise caps per round, for example "2 3 3 3".')
-    ] = None,
-    bets: Annotated[
-        str | None,
-        typer.Option(help=f'No-limit bet sizes ("50%,100%,a"); default: {NOLIMIT_BETS}.'),
-    ] = None,
-    raises: Annotated[
-        str | None,
-        typer.Option(help='No-limit raise sizes ("2.5x,a"); default: the bet sizes.'),
-    ] = None,
-    rounds: Annotated[
-        str | None, typer.Option(help="Rounds to build, for example 2-4 or 4; default: all.")
-    ] = None,
-    pot: Annotated[int | None, typer.Option(help="Chips in the pot at the start.")] = None,
-    node: Annotated[
-        str | None, typer.Option(help="Show one node, named by its betting, for example cr/.")
-    ] = None,
+    max_raises: MaxRaises = None,
+    bets: TreeBets = None,
+    raises: TreeRaises = None,
+    rounds: TreeRounds = None,
+    pot: TreePot = None,
+    node: TreeNode = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,

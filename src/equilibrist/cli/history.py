@@ -10,17 +10,22 @@ import typer
 from equilibrist.cli.options import Json, Seed, Threads, emit
 from equilibrist.cli.winnings import winnings
 
+# Options of `log`.
+LogPath = Annotated[
+    Path, typer.Argument(help="ACPC log, .phh or .phhs file, or folder of hand histories.")
+]
+LogGame = Annotated[
+    str | None, typer.Option(help="Game name or .game file, if the log does not name it.")
+]
+Replay = Annotated[
+    bool, typer.Option("--replay", help="Check that the log's seed gives all its deals.")
+]
+
 
 def log(
-    file: Annotated[
-        Path, typer.Argument(help="ACPC log, .phh or .phhs file, or folder of hand histories.")
-    ],
-    game: Annotated[
-        str | None, typer.Option(help="Game name or .game file, if the log does not name it.")
-    ] = None,
-    replay: Annotated[
-        bool, typer.Option("--replay", help="Check that the log's seed gives all its deals.")
-    ] = False,
+    file: LogPath,
+    game: LogGame = None,
+    replay: Replay = False,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,

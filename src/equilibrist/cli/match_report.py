@@ -1,4 +1,4 @@
-"""The report of a match: its numbers, its text, its files and its picture."""
+"""The report of a match: its numbers, its text and its files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from equilibrist.cli.outputs import check_file
-from equilibrist.display.picture import check_plot, save_picture
+from equilibrist.display.picture import check_plot
 from equilibrist.errors import InvalidValueError, StorageError
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from equilibrist.evaluation.sequential import SequentialTest
     from equilibrist.evaluation.statistics import Estimate
     from equilibrist.games.rules import GameRules
-    from equilibrist.play.match import Match
-    from equilibrist.play.match_run import MatchSettings, PlayedMatches
+    from equilibrist.play.match import Match, MatchSettings
+    from equilibrist.play.match_run import PlayedMatches
 
 _HISTORY = re.compile(r"[01]-[0-9]{7,10}\.phh")  # run and number of a hand
 
@@ -248,12 +248,14 @@ class MatchOutputs(NamedTuple):
         self, played: tuple[Match, ...], names: tuple[str, str], data: dict[str, Any]
     ) -> None:
         """Write the files; add the paths of log and histories to the report."""
+        from equilibrist.display.winnings import draw_winnings
+
         if self.log is not None:
             data["log"] = write_logs(played[0], self.log, replace=self.force)
         if self.phh is not None:
             data["phh"] = write_histories(played[0], self.phh)
         if self.plot is not None:
-            draw(played, names, self.plot)
+            draw_winnings(played, names, self.plot)
 
 
 def check_folder(path: Path | None) -> None:
@@ -358,34 +360,3 @@ def _part_of(folder: Path) -> Path:
 def _cannot_write(folder: Path, error: OSError, rest: str) -> Exception:
     reason = error.strerror or str(error)
     return StorageError(f"cannot write {folder}: {reason}; {rest}", value=str(folder))
-
-
-def draw(played: tuple[Match, ...], names: tuple[str, str], path: Path) -> None:
-    """Draw the first player's cumulative winnings, one line per match.
-
-    The shaded area holds 95 % of matches between equal players.
-    """
-    import numpy as np
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.subplots()
-    rules = played[0].rules
-    bet = rules.raise_sizes[0] if rules.is_limit else rules.big_blind
-    deals = [match.chips.sum(axis=0) / bet for match in played]
-    hands = np.arange(max(map(len, deals)) + 1) * len(played[0].chips)
-    luck = 1.96 * np.concatenate(deals).std() * np.sqrt(np.arange(len(hands)))
-    axes.fill_between(hands, -luck, luck, color="grey", alpha=0.15, linewidth=0, label="luck, 95 %")
-    for won in deals:
-        axes.plot(hands[: len(won) + 1], np.concatenate([[0], won.cumsum()]), linewidth=1)
-    axes.axhline(0, color="grey", linewidth=0.8)
-    axes.margins(x=0)
-    axes.grid(alpha=0.3)
-    axes.legend(loc="upper left", frameon=False)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.set(
-        xlabel="hands",
-        ylabel="small bets won" if rules.is_limit else "big blinds won",
-        title=f"{names[0]} against {names[1]}, {rules.name}",
-    )
-    save_picture(figure, path)

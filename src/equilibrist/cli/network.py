@@ -7,13 +7,22 @@ import functools
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from equilibrist.cli.interrupts import exit_if_requested
-from equilibrist.cli.options import Json, SecretSeed, Threads, emit, prepare_players, watching
+from equilibrist.cli.options import (
+    GameName,
+    Json,
+    SecretSeed,
+    Threads,
+    emit,
+    prepare_players,
+    watching,
+)
 from equilibrist.cli.outputs import Force, check_file
 from equilibrist.cli.unblocked_stderr import unblocked_stderr
 from equilibrist.cli.winnings import winnings
@@ -21,41 +30,56 @@ from equilibrist.errors import NetworkError, ParseError, UnknownNameError
 from equilibrist.stopping import noted_signals
 
 if TYPE_CHECKING:
+    from equilibrist.games.rules import GameRules
+    from equilibrist.play.host import HostedMatch, NetworkProtocol
     from equilibrist.play.processes import BotProcess
     from equilibrist.play.server import ServedMatch
+    from equilibrist.storage.output_file import OutputFile
 
 Port = Annotated[
     str, typer.Option(help="Port for both seats, or one per seat (4711,4712); 0: any free port.")
 ]
 Protocol = Annotated[str, typer.Option("--protocol", help="acpc, or pokerbots (MIT 2017).")]
-Game = Annotated[str, typer.Option(help="Game name, or a .game file.")]
 _MOST_PORT = 2**16 - 1
 
 
+# Options of `dealer`.
+DealtGame = Annotated[str, typer.Argument(help="Game name, or a .game file.")]
+NumHands = Annotated[int, typer.Option(help="Number of hands.")]
+ListenHost = Annotated[str, typer.Option(help="Address to listen on.")]
+SeatNames = Annotated[str, typer.Option(help="Names of the seats in the log.")]
+BotCommands = Annotated[
+    list[str] | None, typer.Option(help="Command to start for the next seat (see docs).")
+]
+LogOut = Annotated[Path | None, typer.Option(help="Write the ACPC log to this file.")]
+TimeBank = Annotated[float, typer.Option(help="pokerbots: seconds per player for the whole match.")]
+ResponseTime = Annotated[int, typer.Option(help="Maximum milliseconds per response.")]
+HandTime = Annotated[int, typer.Option(help="Maximum milliseconds per hand.")]
+MeanHandTime = Annotated[int, typer.Option(help="Maximum average milliseconds per hand.")]
+GreetingTime = Annotated[
+    int, typer.Option(min=1, help="acpc: maximum milliseconds from connecting to VERSION.")
+]
+StartTimeout = Annotated[
+    float | None, typer.Option(min=0, help="Seconds to wait for players; default: no limit.")
+]
+
+
 def dealer(
-    game: Annotated[str, typer.Argument(help="Game name, or a .game file.")],
-    hands: Annotated[int, typer.Option(help="Number of hands.")] = 1000,
+    game: DealtGame,
+    hands: NumHands = 1000,
     port: Port = "0",
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    names: Annotated[str, typer.Option(help="Names of the seats in the log.")] = "seat1,seat2",
-    bot: Annotated[
-        list[str] | None, typer.Option(help="Command to start for the next seat (see docs).")
-    ] = None,
-    log: Annotated[Path | None, typer.Option(help="Write the ACPC log to this file.")] = None,
+    host: ListenHost = "127.0.0.1",
+    names: SeatNames = "seat1,seat2",
+    bot: BotCommands = None,
+    log: LogOut = None,
     force: Force = False,
     protocol: Protocol = "acpc",
-    time_bank: Annotated[
-        float, typer.Option(help="pokerbots: seconds per player for the whole match.")
-    ] = 20.0,
-    t_response: Annotated[int, typer.Option(help="Maximum milliseconds per response.")] = 600_000,
-    t_hand: Annotated[int, typer.Option(help="Maximum milliseconds per hand.")] = 600_000,
-    t_per_hand: Annotated[int, typer.Option(help="Maximum average milliseconds per hand.")] = 7_000,
-    t_greeting: Annotated[
-        int, typer.Option(min=1, help="acpc: maximum milliseconds from connecting to VERSION.")
-    ] = 60_000,
-    start_timeout: Annotated[
-        float | None, typer.Option(min=0, help="Seconds to wait for players; default: no limit.")
-    ] = None,
+    time_bank: TimeBank = 20.0,
+    t_response: ResponseTime = 600_000,
+    t_hand: HandTime = 600_000,
+    t_per_hand: MeanHandTime = 7_000,
+    t_greeting: GreetingTime = 60_000,
+    start_timeout: StartTimeout = None,
     json: Json = False,
     seed: SecretSeed = None,
     threads: Threads = None,
@@ -69,30 +93,39 @@ def dealer(
     """
     from equilibrist.games.catalog import load_game
     from equilibrist.play.host import HostedMatch
-    from equilibrist.play.server import TimeLimits
+    from equilibrist.play.server import NetworkMatch, TimeLimits
     from equilibrist.storage.output_file import OutputFile
 
     rules, seats, ports = load_game(game), _names(names), _ports(port)
-    match = HostedMatch(rules, seats, hands, host, ports, tuple(bot or ()), start_timeout)
-    limits = TimeLimits(t_response, t_hand, t_per_hand)
-    if _is_acpc(protocol):
-        way = match.acpc(limits, t_greeting / 1000)
-    else:
-        way = match.pokerbots(time_bank)
+    match = NetworkMatch(rules, seats, hands, seed)
+    hosted = HostedMatch(match, host, ports, tuple(bot or ()), start_timeout)
+    limits = TimeLimits(t_response, t_hand, t_per_hand, t_greeting)
+    way = hosted.acpc(limits) if _is_acpc(protocol) else hosted.pokerbots(time_bank)
     check_file(log, force)
-    bots: list[BotProcess] = []
     # Written hand by hand, so that an interrupted match keeps its hands.
     file = None if log is None else functools.partial(OutputFile, log, replace=force)
+    _host(hosted, way, file, {"log": str(log) if log else None}, json)
+
+
+def _host(
+    hosted: HostedMatch,
+    way: NetworkProtocol,
+    file: Callable[[], OutputFile] | None,
+    more: dict[str, Any],
+    json: bool,
+) -> None:
+    """Play a hosted match and print its result with more fields; exit with 1 if it is not whole."""
+    bots: list[BotProcess] = []
+    names = hosted.match.names
     with unblocked_stderr(), noted_signals(_ending, lambda: _kill(bots)) as signals:
-        watch = watching(f"{seats[0]} against {seats[1]}")
-        played = match.play(
-            way, bots, seed=seed, log=file, say=_say, watch=watch,
-            should_stop=lambda: signals.is_requested,
-        )  # fmt: skip
+        watch = watching(f"{names[0]} against {names[1]}")
+        played = hosted.play(
+            way, bots, log=file, say=_say, watch=watch, should_stop=lambda: signals.is_requested
+        )
         if played is None:
             _say("the dealer was stopped before the match started")
     if played is not None:
-        data = _describe(*played) | {"log": str(log) if log else None}
+        data = _describe(*played) | more
         emit(data, _dealer_text(data), as_json=json)
     exit_if_requested(signals)
     if played is None or not played[0].is_finished:
@@ -108,17 +141,24 @@ def _ending() -> None:
     _say("ending the match; a second signal ends it at once")
 
 
+# Options of `connect`.
+DealerHost = Annotated[str, typer.Argument(help="Address of the dealer.")]
+DealerPort = Annotated[
+    int, typer.Argument(min=1, max=_MOST_PORT, help="Port of the dealer for this seat.")
+]
+ClientPlayer = Annotated[str, typer.Argument(help="Player, for example always-call.")]
+LineTimeout = Annotated[
+    float, typer.Option(min=0.001, help="Seconds to wait for each line from the dealer.")
+]
+
+
 def connect(
-    host: Annotated[str, typer.Argument(help="Address of the dealer.")],
-    port: Annotated[
-        int, typer.Argument(min=1, max=_MOST_PORT, help="Port of the dealer for this seat.")
-    ],
-    player: Annotated[str, typer.Argument(help="Player, for example always-call.")],
-    game: Game = "holdem-limit",
+    host: DealerHost,
+    port: DealerPort,
+    player: ClientPlayer,
+    game: GameName = "holdem-limit",
     protocol: Protocol = "acpc",
-    timeout: Annotated[
-        float, typer.Option(min=0.001, help="Seconds to wait for each line from the dealer.")
-    ] = 3600.0,
+    timeout: LineTimeout = 3600.0,
     json: Json = False,
     seed: SecretSeed = None,
     threads: Threads = None,
@@ -148,17 +188,27 @@ def connect(
             f"the dealer disconnected in the middle of hand {len(chips)}; "
             f"{seated.name} had won {sum(chips)} chips in {len(chips)} complete hands"
         )
-    data = {"game": rules.name, "player": seated.name, "chips": sum(chips), "seed": seed}
-    data |= winnings(chips, rules, (seated.name, "the opponent"))
-    text = f"{seated.name} won {sum(chips)} chips in {len(chips):,} hands, seed {seed}"
-    emit(data, f"{text}\n{data['verdict']}", as_json=json)
+    _print_winnings(rules, seated.name, chips, seed, json)
     if not chips:
-        sent = f" after sending {comment[:200]!r}" if comment else ""
-        _say(
-            f"equilibrist: the dealer disconnected before the first hand{sent}; "
-            f"does it play {rules.name} by the protocol {protocol}?"
-        )
-        raise typer.Exit(1)
+        _refused(rules.name, protocol, comment)
+
+
+def _refused(game: str, protocol: str, comment: str) -> NoReturn:
+    """Exit with 1 because the dealer has disconnected, after a comment, before the first hand."""
+    sent = f" after sending {comment[:200]!r}" if comment else ""
+    _say(
+        f"equilibrist: the dealer disconnected before the first hand{sent}; "
+        f"does it play {game} by the protocol {protocol}?"
+    )
+    raise typer.Exit(1)
+
+
+def _print_winnings(rules: GameRules, name: str, chips: list[int], seed: int, json: bool) -> None:
+    """Print what a connected player won."""
+    data = {"game": rules.name, "player": name, "chips": sum(chips), "seed": seed}
+    data |= winnings(chips, rules, (name, "the opponent"))
+    text = f"{name} won {sum(chips)} chips in {len(chips):,} hands, seed {seed}"
+    emit(data, f"{text}\n{data['verdict']}", as_json=json)
 
 
 def _is_acpc(protocol: str) -> bool:
@@ -200,15 +250,15 @@ def _say(text: str) -> None:
 
 def _describe(played: ServedMatch, seconds: float) -> dict[str, Any]:
     """Return a served match as JSON; `seconds` is the time that it took."""
-    total = sum(played.chips)
+    total, match = sum(played.chips), played.match
     return {
-        "game": played.rules.name,
-        "players": list(played.names),
+        "game": match.rules.name,
+        "players": list(match.names),
         "seed": played.seed,
         "score": [total, -total],
         "finished": played.is_finished,
         "ending": played.ending,
-        **winnings(played.chips, played.rules, played.names),
+        **winnings(played.chips, match.rules, match.names),
         "seconds": round(seconds, 3),
     }
 

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeAlias
+from typing import Annotated, Any, ParamSpec
 
 import typer
 from typer.core import TyperCommand
@@ -22,23 +22,39 @@ from equilibrist.storage.threads import most_threads
 
 # Address space that NumPy, Numba and the compiler take: 700 MB measured on two cores.
 _LEAST_MEMORY, _MEMORY_PER_CORE = 2**30, 2**26  # bytes
+# Kernels of the commands that solve or evaluate games.
+SOLVING_KERNELS = ("sequence_form.gradient", "sequence_form.fold_up", "sequence_form.realize")
 P = ParamSpec("P")
 _PATIENCE = 2.0  # seconds of remaining work above which progress is printed
 
-Json: TypeAlias = Annotated[
+Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on stdout instead of text.")
 ]
-Seed: TypeAlias = Annotated[
+Seed = Annotated[
     int,
     typer.Option(min=0, max=2**32 - 1, help="Random seed (used by sampling methods only)."),
 ]
-
-To: TypeAlias = Annotated[
+To = Annotated[
     str | None,
     typer.Option(help="Target exploitability: 5mbb, 0.01chips, 0.3% of the pot, or chips."),
 ]
-
-GivenSeed: TypeAlias = Annotated[
+GameName = Annotated[str, typer.Option(help="Game name, or a .game file.")]
+MaxRaises = Annotated[str | None, typer.Option(help='Raise caps per round, for example "2 3 3 3".')]
+Bets = Annotated[str | None, typer.Option(help='No-limit bet sizes, for example "50%,a".')]
+Raises = Annotated[str | None, typer.Option(help='No-limit raise sizes, for example "2.5x,a".')]
+Symmetry = Annotated[
+    str | None, typer.Option(help="cards, suits or ranks; default: the strongest lossless one.")
+]
+Iterations = Annotated[int | None, typer.Option(help="Maximum number of iterations.")]
+Seconds = Annotated[float | None, typer.Option(help="Maximum time in seconds.")]
+SolutionFolder = Annotated[Path, typer.Argument(help="Folder of a solution (from `solve --out`).")]
+SolutionOut = Annotated[Path | None, typer.Option(help="Folder for the solution.")]
+ResumeRun = Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")]
+IgnoreForecast = Annotated[
+    bool, typer.Option("--force", help="Run even if the forecast exceeds memory.")
+]
+Palette = Annotated[str, typer.Option(help="Colours: usual or colour-blind.")]
+GivenSeed = Annotated[
     int | None, typer.Option(min=0, max=2**32 - 1, help="Random seed; default: that of the file.")
 ]
 
@@ -53,7 +69,7 @@ def _check_threads(threads: int | None) -> int | None:
     return threads
 
 
-Threads: TypeAlias = Annotated[
+Threads = Annotated[
     int | None,
     typer.Option(callback=_check_threads, help="Number of threads; default: all cores."),
 ]
@@ -66,7 +82,7 @@ def _check_secret_seed(seed: int | None) -> int | None:
 
 
 # Seed for play against others, who must not be able to guess it.
-SecretSeed: TypeAlias = Annotated[
+SecretSeed = Annotated[
     int | None,
     typer.Option(
         callback=_check_secret_seed,
@@ -103,6 +119,14 @@ def emit(data: Mapping[str, object], text: str, *, as_json: bool) -> None:
 
     check_finite_data(data, "nothing is printed")
     print(json.dumps(data, allow_nan=False) if as_json else text, flush=True)
+
+
+def check_palette(name: str) -> None:
+    """Raise `InvalidValueError` if a palette has another name than those of the grids."""
+    from equilibrist.display.grid import PALETTES
+
+    if name not in PALETTES:
+        raise InvalidValueError(f"--palette must be {' or '.join(PALETTES)}, not {name!r}")
 
 
 def table(rows: Sequence[Sequence[object]], *, header: Sequence[str] = ()) -> str:

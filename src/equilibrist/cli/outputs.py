@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 import typer
 
 from equilibrist.errors import StorageError
 
-Force: TypeAlias = Annotated[
+Force = Annotated[
     bool, typer.Option("--force", help="Replace files that exist.", show_default=False)
 ]
 

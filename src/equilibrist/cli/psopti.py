@@ -71,11 +71,12 @@ def _counted(name: str) -> tuple[Abstraction, Joint]:
 def _draw(path: Path, hands: int, seed: int) -> None:
     """Draw the progress of a match, as the paper's Figure 4 against a world-class player."""
     from equilibrist.bots.registry import BOTS
-    from equilibrist.cli.match_report import draw
+    from equilibrist.display.winnings import draw_winnings
     from equilibrist.games.catalog import load_game
     from equilibrist.play.match import play_match
     from equilibrist.players.catalog import make_player
 
     names, rules = ("psopti1", "poki"), load_game(BOTS["psopti1"].game)
     pair = make_player(names[0], rules), make_player(names[1], rules)
-    draw((play_match(rules, pair, hands, seed=seed, runner="auto"),), names, path)
+    played = play_match(rules, pair, hands, seed=seed, runner="auto")
+    draw_winnings([played], names, path)

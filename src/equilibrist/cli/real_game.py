@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from equilibrist.strategies.played import IdentifiedStrategy
 
 _KERNELS = ("real_game.respond_last", "real_game.respond_round", "real_game.sort_hands")
+_NOT_SAVED = "nothing is saved without --out"
 
 
 def exploit_real(
@@ -77,15 +78,12 @@ def _respond(
 
     run = runs.open_or_start(named, responses, folder)
     chosen = runs.stratified(run.flops, flops, seed)
-    left = int((~run.is_done[chosen]).sum())
+    left, number = int((~run.is_done[chosen]).sum()), len(run.flops.boards)
     if left:
         seconds = runs.forecast(responses, run, chosen, num_threads)
-        saved = "nothing is saved without --out" if folder is None else f"saved in {folder}"
-        print(
-            f"{text}: {left:,} of {len(run.flops.boards):,} flops, about {_time(seconds)}; {saved}",
-            file=sys.stderr,
-            flush=True,
-        )
+        saved = _NOT_SAVED if folder is None else f"saved in {folder}"
+        work = f"{text}: {left:,} of {number:,} flops, about {_time(seconds)}; {saved}"
+        print(work, file=sys.stderr, flush=True)
         stopping.check()
         stopping.expect("flop", seconds * min(num_threads, left) / left)
     remaining = Remaining(f"best responses to {text}")
@@ -96,9 +94,9 @@ def _respond(
     try:
         runs.run_flops(run, responses, chosen, threads=num_threads, folder=folder, report=update)
     except Stopped:
-        done = f"stopped after {int(run.is_done.sum()):,} of {len(run.flops.boards):,} flops"
         saved = f"saved in {folder}; run the same command to continue"
-        leave(f"{done}; {'nothing is saved without --out' if folder is None else saved}")
+        saved = _NOT_SAVED if folder is None else saved
+        leave(f"stopped after {int(run.is_done.sum()):,} of {number:,} flops; {saved}")
     found = runs.exploited(run, responses)
     if folder is not None:
         runs.save(run, folder, found)

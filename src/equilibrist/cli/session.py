@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from equilibrist.cli.interrupts import exit_if_requested
-from equilibrist.cli.options import Json, SecretSeed, Threads, emit, prepare_players
+from equilibrist.cli.options import GameName, Json, SecretSeed, Threads, emit, prepare_players
 from equilibrist.cli.outputs import Force
 from equilibrist.cli.winnings import winnings
 from equilibrist.errors import InvalidValueError, StorageError
@@ -32,20 +32,27 @@ _NOT_SAVED = "nothing was saved; use --out FILE to save hands"
 _ESCAPES = re.compile(rb"\x1b(\[[0-9;]*[A-Za-z~]|O.)?")  # sent by arrow and function keys
 
 
+# Options of `play`.
+Opponent = Annotated[str, typer.Argument(help="Opponent, for example poki.")]
+NumHands = Annotated[
+    int | None, typer.Option(min=1, help="Number of hands; default: until you leave.")
+]
+Reveal = Annotated[
+    bool, typer.Option("--reveal", help="Show the opponent's strategy after each hand.")
+]
+HandsFile = Annotated[
+    Path | None, typer.Option(help="Save the hands to this file: .phhs as PHH, others as ACPC log.")
+]
+ResumeHands = Annotated[bool, typer.Option("--resume", help="Continue the hands in --out.")]
+
+
 def play(
-    player: Annotated[str, typer.Argument(help="Opponent, for example poki.")],
-    game: Annotated[str, typer.Option(help="Game name, or a .game file.")] = "holdem-limit",
-    hands: Annotated[
-        int | None, typer.Option(min=1, help="Number of hands; default: until you leave.")
-    ] = None,
-    reveal: Annotated[
-        bool, typer.Option("--reveal", help="Show the opponent's strategy after each hand.")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Save the hands to this file: .phhs as PHH, others as ACPC log."),
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the hands in --out.")] = False,
+    player: Opponent,
+    game: GameName = "holdem-limit",
+    hands: NumHands = None,
+    reveal: Reveal = False,
+    out: HandsFile = None,
+    resume: ResumeHands = False,
     force: Force = False,
     json: Json = False,
     seed: SecretSeed = None,
@@ -75,11 +82,24 @@ def play(
         sitting = resumed(rules, seated, out, seed)
     else:
         sitting = Session(rules, seated, secret_seed() if seed is None else seed)
+    _play_at_keyboard(sitting, hands, reveal, out, replace=is_resumed or force, as_json=json)
+
+
+def _play_at_keyboard(
+    sitting: Session,
+    hands: int | None,
+    reveal: bool,
+    out: Path | None,
+    *,
+    replace: bool,
+    as_json: bool,
+) -> None:
+    """Let a person play a session, save its hands and print its result."""
     with _keyboard() as keys, noted_signals(keys.interrupt, keys.restore) as signals:
-        table = _Terminal(sitting, keys, sys.stderr if json else sys.stdout, reveal)
+        table = _Terminal(sitting, keys, sys.stderr if as_json else sys.stdout, reveal)
         try:
-            _sit(table, hands, out, replace=is_resumed or force)
-            _report(sitting, out, json)
+            _sit(table, hands, out, replace=replace)
+            _report(sitting, out, as_json)
         except OSError:  # for example, the terminal was closed
             if not signals.is_requested:
                 raise

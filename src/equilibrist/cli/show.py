@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels
-from equilibrist.errors import InvalidValueError
+from equilibrist.cli.options import (
+    Json,
+    Palette,
+    Seed,
+    Threads,
+    check_palette,
+    emit,
+    prepare_kernels,
+)
+from equilibrist.display.picture import check_plot
 
 if TYPE_CHECKING:
     from equilibrist.strategies.node_strategy import NodeStrategy
@@ -17,25 +25,34 @@ if TYPE_CHECKING:
 _KERNELS = ("sequence_form.normalize", "sequence_form.realize")
 
 
+# Options of `show`.
+ShownStrategy = Annotated[
+    str, typer.Argument(help="Bot, mix (uniform, always-call), or folder of a solution or spot.")
+]
+Node = Annotated[str, typer.Option(help="Betting so far, for example cr or cc/r.")]
+NodeBoard = Annotated[str, typer.Option(help="All board cards at the node, if any.")]
+OneHand = Annotated[str, typer.Option(help="One hand to show, for example AhKd.")]
+GridOrTable = Annotated[
+    bool | None,
+    typer.Option(
+        "--grid/--table",
+        help="13 × 13 grid or table of hands; default: grid if hands have two cards.",
+        show_default=False,
+    ),
+]
+GridPlot = Annotated[Path | None, typer.Option(help="Draw the grid to this PNG file.")]
+MixGame = Annotated[str | None, typer.Option(help="Game of a mix; default: holdem-limit.")]
+
+
 def show(
-    strategy: Annotated[
-        str,
-        typer.Argument(help="Bot, mix (uniform, always-call), or folder of a solution or spot."),
-    ],
-    node: Annotated[str, typer.Option(help="Betting so far, for example cr or cc/r.")] = "",
-    board: Annotated[str, typer.Option(help="All board cards at the node, if any.")] = "",
-    hand: Annotated[str, typer.Option(help="One hand to show, for example AhKd.")] = "",
-    grid: Annotated[
-        bool | None,
-        typer.Option(
-            "--grid/--table",
-            help="13 × 13 grid or table of hands; default: grid if hands have two cards.",
-            show_default=False,
-        ),
-    ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the grid to this PNG file.")] = None,
-    palette: Annotated[str, typer.Option(help="Colours: usual or colour-blind.")] = "usual",
-    game: Annotated[str | None, typer.Option(help="Game of a mix; default: holdem-limit.")] = None,
+    strategy: ShownStrategy,
+    node: Node = "",
+    board: NodeBoard = "",
+    hand: OneHand = "",
+    grid: GridOrTable = None,
+    plot: GridPlot = None,
+    palette: Palette = "usual",
+    game: MixGame = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -50,13 +67,10 @@ def show(
     equilibrist show turn --node cr120 --hand AhKd
     """
     from equilibrist.bots.open import is_mix, open_strategy
-    from equilibrist.cli import node_text
-    from equilibrist.cli.runs import check_plot
-    from equilibrist.display.grid import PALETTES, draw_grid
+    from equilibrist.display.grid import draw_grid
     from equilibrist.games.catalog import load_game
 
-    if palette not in PALETTES:
-        raise InvalidValueError(f"--palette must be {' or '.join(PALETTES)}, not {palette!r}")
+    check_palette(palette)
     check_plot(plot)
     if not is_mix(strategy):
         prepare_kernels(threads, *_KERNELS)
@@ -65,10 +79,7 @@ def show(
         data, text = _buckets(named, node)
     else:
         report = _report(named, node, board)
-        places = [[report.place_of(hand)]] if hand else report.alike()
-        data = node_text.node_data(report, places)
-        is_grid = report.rules.num_hole_cards == 2 if grid is None else grid
-        text = _text(report, places, bool(hand), is_grid, palette, _title(named, report))
+        data, text = _hands(report, hand, grid, palette, _title(named, report))
         if plot is not None:
             draw_grid(report, plot, palette)
     rules = named.strategy.tree.rules
@@ -131,24 +142,25 @@ def _buckets(named: IdentifiedStrategy, node: str) -> tuple[dict[str, Any], str]
     return data, f"{wrapped(title, _checks(named))}\n{text}"
 
 
-def _text(
-    report: NodeStrategy,
-    places: list[list[int]],
-    is_hand: bool,
-    is_grid: bool,
-    palette: str,
-    title: str,
-) -> str:
+def _hands(
+    report: NodeStrategy, hand: str, grid: bool | None, palette: str, title: str
+) -> tuple[dict[str, Any], str]:
+    """Return what one hand or all hands do at a node, as JSON and as text below a title."""
     from equilibrist.cli import node_text
 
-    if is_hand:
-        return f"{title}\n{node_text.hand_text(report, places[0][0])}"
-    if not len(report.hands):
-        return f"{title}\nno hand of either range gets here"
-    if not is_grid:
-        return f"{title}\n{node_text.hands_table(report, places)}"
-    grid = node_text.grid_with_legend(report, palette)
-    return f"{title}\n{node_text.actions_table(report)}\n\n{grid}"
+    places = [[report.place_of(hand)]] if hand else report.alike()
+    data = node_text.node_data(report, places)
+    is_grid = report.rules.num_hole_cards == 2 if grid is None else grid
+    if hand:
+        text = node_text.hand_text(report, places[0][0])
+    elif not len(report.hands):
+        text = "no hand of either range gets here"
+    elif not is_grid:
+        text = node_text.hands_table(report, places)
+    else:
+        shown = node_text.grid_with_legend(report, palette)
+        text = f"{node_text.actions_table(report)}\n\n{shown}"
+    return data, f"{title}\n{text}"
 
 
 def _title(named: IdentifiedStrategy, report: NodeStrategy) -> str:

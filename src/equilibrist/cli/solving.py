@@ -8,22 +8,42 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equilibrist.cli.options import Json, Seed, Threads, To, emit, owning, prepare_kernels, table
+from equilibrist.cli.options import (
+    SOLVING_KERNELS,
+    Bets,
+    IgnoreForecast,
+    Iterations,
+    Json,
+    MaxRaises,
+    Raises,
+    ResumeRun,
+    Seconds,
+    Seed,
+    SolutionFolder,
+    SolutionOut,
+    Symmetry,
+    Threads,
+    To,
+    emit,
+    owning,
+    prepare_kernels,
+    table,
+)
 
 if TYPE_CHECKING:
     from equilibrist.cli.progress import RunLimits
     from equilibrist.models.game import SequenceGame
     from equilibrist.solving.certificate import Proof
+    from equilibrist.solving.solution_run import Store
     from equilibrist.solving.solve import Run
     from equilibrist.solving.solver import Solver
     from equilibrist.solving.target import Goal
     from equilibrist.storage.artefact import Artefact
 
-_KERNELS = ("sequence_form.gradient", "sequence_form.fold_up", "sequence_form.realize")
 _WITHOUT_PLOT = "gs3", "ectomynx"  # papers that draw nothing
 _NO_MATCHES = "cfr-plus", "ectomynx", "abstractions"
 # The function that opens and checks each kind of artefact; real-game responses: `verify_real`.
@@ -38,64 +58,53 @@ _OPENERS = {
     "decision training": "papers.ectomynx.decision_training:load_training",
 }
 
-Game: TypeAlias = Annotated[
+Game = Annotated[
     str,
     typer.Argument(help="Game of the catalogue, .game file, or (with --joint) folder of buckets."),
 ]
-Joint: TypeAlias = Annotated[
+Joint = Annotated[
     Path | None, typer.Option(help="Folder of joint counts; GAME is then a folder of buckets.")
 ]
-Folder: TypeAlias = Annotated[
-    Path, typer.Argument(help="Folder of a solution (from `solve --out`).")
-]
-MaxRaises: TypeAlias = Annotated[
-    str | None, typer.Option(help='Raise caps per round, for example "2 3 3 3".')
-]
-Bets: TypeAlias = Annotated[
-    str | None, typer.Option(help='No-limit bet sizes, for example "50%,a".')
-]
-Raises: TypeAlias = Annotated[
-    str | None, typer.Option(help='No-limit raise sizes, for example "2.5x,a".')
-]
-Symmetry: TypeAlias = Annotated[
-    str | None, typer.Option(help="cards, suits or ranks; default: the strongest lossless one.")
-]
-Plot: TypeAlias = Annotated[
+Plot = Annotated[
     Path | None, typer.Option(help="Draw exploitability against time to this PNG file.")
 ]
+
+
+# Options of `solve`.
+Method = Annotated[str, typer.Option(help="Method: cfr+, dcfr, pcfr+, egt, lp, … (see docs).")]
+EvaluateEvery = Annotated[int | None, typer.Option(help="Evaluate every N iterations.")]
+SolvedRounds = Annotated[
+    str | None, typer.Option(help="Rounds to solve (buckets only), for example 2-4; default: all.")
+]
+StartPot = Annotated[
+    int | None, typer.Option(help="Chips in the pot at the start of the first round solved.")
+]
+LastBet = Annotated[
+    float, typer.Option(help="Chips per player that omitted rounds at the end add.")
+]
+Dtype = Annotated[str, typer.Option(help="float64 or float32.")]
 
 
 @owning("out")
 def solve(
     game: Game,
-    out: Annotated[Path | None, typer.Option(help="Folder for the solution.")] = None,
-    method: Annotated[
-        str, typer.Option(help="Method: cfr+, dcfr, pcfr+, egt, lp, … (see docs).")
-    ] = "cfr+",
-    iterations: Annotated[int | None, typer.Option(help="Maximum number of iterations.")] = None,
+    out: SolutionOut = None,
+    method: Method = "cfr+",
+    iterations: Iterations = None,
     to: To = None,
-    seconds: Annotated[float | None, typer.Option(help="Maximum time in seconds.")] = None,
-    every: Annotated[int | None, typer.Option(help="Evaluate every N iterations.")] = None,
+    seconds: Seconds = None,
+    every: EvaluateEvery = None,
     joint: Joint = None,
-    rounds: Annotated[
-        str | None,
-        typer.Option(help="Rounds to solve (buckets only), for example 2-4; default: all."),
-    ] = None,
-    pot: Annotated[
-        int | None, typer.Option(help="Chips in the pot at the start of the first round solved.")
-    ] = None,
-    last_bet: Annotated[
-        float, typer.Option(help="Chips per player that omitted rounds at the end add.")
-    ] = 0.0,
+    rounds: SolvedRounds = None,
+    pot: StartPot = None,
+    last_bet: LastBet = 0.0,
     max_raises: MaxRaises = None,
     bets: Bets = None,
     raises: Raises = None,
     symmetry: Symmetry = None,
-    dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Run even if the forecast exceeds memory.")
-    ] = False,
+    dtype: Dtype = "float64",
+    resume: ResumeRun = False,
+    force: IgnoreForecast = False,
     plot: Plot = None,
     json: Json = False,
     seed: Seed = 0,
@@ -107,11 +116,10 @@ def solve(
     """
     from equilibrist import stopping
     from equilibrist.cli import runs
-    from equilibrist.cli.progress import RunLimits, shown
+    from equilibrist.cli.progress import RunLimits
     from equilibrist.solving.methods import get_method
     from equilibrist.solving.solution_run import Store
     from equilibrist.solving.solve import check_budget
-    from equilibrist.solving.solve import solve as run_solver
 
     solver = get_method(method, dtype)
     if iterations is None and to is None and seconds is None:
@@ -125,19 +133,31 @@ def solve(
     runs.check_output(out, resume)
     runs.check_plot(plot)
     runs.warn_precision(budget.target, dtype)
-    prepare_kernels(threads, *_KERNELS)
+    prepare_kernels(threads, *SOLVING_KERNELS)
     stopping.expect("preparation")
     model, description = runs.build(problem, dtype, [method], force=force)
     stopping.check()
     store = Store(out, model, description, solver, seed, dtype)
-    hint = "Ctrl-C stops" if out is None else "Ctrl-C stops and saves"
-    with shown(model.name, hint, plain=json, goal=goal) as view:
+    run = _run_stored(store, budget, goal, resume=resume, plain=json)
+    _print_solved(model, solver, run, out, goal, plot=plot, as_json=json)
+
+
+def _run_stored(
+    store: Store, budget: RunLimits, goal: Goal | None, *, resume: bool, plain: bool
+) -> Run:
+    """Solve a game, or continue its stored run, and show the progress."""
+    from equilibrist.cli.progress import shown
+    from equilibrist.solving.solve import solve as run_solver
+
+    game, solver = store.game, store.solver
+    hint = "Ctrl-C stops" if store.out is None else "Ctrl-C stops and saves"
+    with shown(game.name, hint, plain=plain, goal=goal) as view:
         earlier = store.resume() if resume else None
         view.begin(solver.name, budget)
-        run = run_solver(
-            model, solver, **budget._asdict(), seed=seed, run=earlier, watch=view, save=store.save
+        limits = budget._asdict()
+        return run_solver(
+            game, solver, **limits, seed=store.seed, run=earlier, watch=view, save=store.save
         )
-    _print_solved(model, solver, run, store.out, goal, plot=plot, as_json=json)
 
 
 def _print_solved(
@@ -174,24 +194,26 @@ def _print_solved(
         leave(how_to_resume(out, done))
 
 
+# Options of `exploit`.
+ExploitedStrategy = Annotated[
+    str, typer.Argument(help="Folder of a solution or spot; with --real-game also a bot or mix.")
+]
+InRealGame = Annotated[
+    bool, typer.Option("--real-game", help="Evaluate in the full game, not in its buckets.")
+]
+RealGame = Annotated[str | None, typer.Option(help="Real game of a mix; default: holdem-limit.")]
+FlopSample = Annotated[
+    int | None, typer.Option(help="Stratified sample of N flops of the real game; default: all.")
+]
+FlopsOut = Annotated[Path | None, typer.Option(help="Folder for finished flops of the real game.")]
+
+
 def exploit(
-    strategy: Annotated[
-        str,
-        typer.Argument(help="Folder of a solution or spot; with --real-game also a bot or mix."),
-    ],
-    real_game: Annotated[
-        bool, typer.Option("--real-game", help="Evaluate in the full game, not in its buckets.")
-    ] = False,
-    game: Annotated[
-        str | None, typer.Option(help="Real game of a mix; default: holdem-limit.")
-    ] = None,
-    flops: Annotated[
-        int | None,
-        typer.Option(help="Stratified sample of N flops of the real game; default: all."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for finished flops of the real game.")
-    ] = None,
+    strategy: ExploitedStrategy,
+    real_game: InRealGame = False,
+    game: RealGame = None,
+    flops: FlopSample = None,
+    out: FlopsOut = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -237,7 +259,7 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
     from equilibrist.storage.artefact import read_identity
 
     read_identity(folder)  # a folder that cannot be opened is refused before anything is compiled
-    prepare_kernels(threads, *_KERNELS)
+    prepare_kernels(threads, *SOLVING_KERNELS)
     proof = check(folder)
     game, found = proof.game, proof.found
     data = {
@@ -282,19 +304,22 @@ def _responses_text(proof: Proof) -> str:
     )
 
 
+# Options of `compare`.
+Methods = Annotated[str, typer.Option(help="Methods, separated by commas.")]
+SecondsEach = Annotated[float, typer.Option(help="Maximum time in seconds per method.")]
+
+
 def compare(
     game: Game,
-    methods: Annotated[
-        str, typer.Option(help="Methods, separated by commas.")
-    ] = "cfr+,dcfr,egt,lp",
-    seconds: Annotated[float, typer.Option(help="Maximum time in seconds per method.")] = 10.0,
+    methods: Methods = "cfr+,dcfr,egt,lp",
+    seconds: SecondsEach = 10.0,
     to: To = None,
     joint: Joint = None,
     max_raises: MaxRaises = None,
     bets: Bets = None,
     raises: Raises = None,
     symmetry: Symmetry = None,
-    dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
+    dtype: Dtype = "float64",
     plot: Plot = None,
     json: Json = False,
     seed: Seed = 0,
@@ -306,11 +331,9 @@ def compare(
     """
     from equilibrist import stopping
     from equilibrist.cli import runs
-    from equilibrist.cli.interrupts import leave
     from equilibrist.cli.progress import RunLimits
-    from equilibrist.display.curves import draw_traces
     from equilibrist.solving.methods import get_method
-    from equilibrist.solving.solve import Outcome, check_budget
+    from equilibrist.solving.solve import check_budget
 
     names = [name.strip() for name in methods.split(",")]
     solvers = [get_method(name, dtype) for name in names]
@@ -319,16 +342,33 @@ def compare(
     limits = RunLimits(None, None if goal is None else goal.chips, seconds)
     check_budget(*limits)
     runs.check_plot(plot)
-    prepare_kernels(threads, *_KERNELS)
+    prepare_kernels(threads, *SOLVING_KERNELS)
     model, _ = runs.build(problem, dtype, names, force=False)
     stopping.check()
     done = _run_all(model, solvers, limits, goal, seed, plain=json)
-    results = [runs.result(model, solver, run, None, goal) for solver, run in done]
-    text = f"{model.name}: {model.num_infosets:,} information sets"
-    text += f"{'' if goal is None else f', target {goal}'}\n{_compare_table(model, done)}"
-    emit({"game": model.name, "rows": results}, text, as_json=json)
+    _print_compared(model, done, goal, plot=plot, as_json=json)
+
+
+def _print_compared(
+    game: SequenceGame,
+    done: list[tuple[Solver, Run]],
+    goal: Goal | None,
+    *,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Print and draw the results of several methods; leave if the last one was stopped."""
+    from equilibrist.cli import runs
+    from equilibrist.cli.interrupts import leave
+    from equilibrist.display.curves import draw_traces
+    from equilibrist.solving.solve import Outcome
+
+    results = [runs.result(game, solver, run, None, goal) for solver, run in done]
+    text = f"{game.name}: {game.num_infosets:,} information sets"
+    text += f"{'' if goal is None else f', target {goal}'}\n{_compare_table(game, done)}"
+    emit({"game": game.name, "rows": results}, text, as_json=as_json)
     if plot is not None:
-        draw_traces({solver.name: run.trace_array() for solver, run in done}, model, plot)
+        draw_traces({solver.name: run.trace_array() for solver, run in done}, game, plot)
     solver, run = done[-1]
     if run.outcome is Outcome.INTERRUPTED:
         leave(f"stopped at {solver.name}; methods after it did not run")
@@ -369,11 +409,15 @@ def _compare_table(game: SequenceGame, done: list[tuple[Solver, Run]]) -> str:
     return table([runs.compare_row(solver, run) for solver, run in done], header=header)
 
 
+# Options of `verify`.
+CheckedFlops = Annotated[
+    int, typer.Option(min=1, help="Number of flops to recompute (real-game responses only).")
+]
+
+
 def verify(
-    folder: Folder,
-    flops: Annotated[
-        int, typer.Option(min=1, help="Number of flops to recompute (real-game responses only).")
-    ] = 2,
+    folder: SolutionFolder,
+    flops: CheckedFlops = 2,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -419,16 +463,21 @@ def _fits_its_kind(artefact: Artefact) -> bool:
     return True
 
 
+# Options of `reproduce`.
+Paper = Annotated[
+    str, typer.Argument(help="psopti, gs3, range-of-skill, cfr-plus, ectomynx or abstractions.")
+]
+Quick = Annotated[bool, typer.Option("--quick", help="Use small games or sizes only.")]
+PaperHands = Annotated[
+    int | None, typer.Option(help="Number of hands per match, if the paper has matches.")
+]
+
+
 def reproduce(
-    paper: Annotated[
-        str,
-        typer.Argument(help="psopti, gs3, range-of-skill, cfr-plus, ectomynx or abstractions."),
-    ],
+    paper: Paper,
     plot: Plot = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Use small games or sizes only.")] = False,
-    hands: Annotated[
-        int | None, typer.Option(help="Number of hands per match, if the paper has matches.")
-    ] = None,
+    quick: Quick = False,
+    hands: PaperHands = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -463,7 +512,7 @@ def reproduce(
             raise InvalidValueError(f"reproduce {paper} does not use {option}: leave it out")
     runs.check_plot(plot)
     if paper != "ectomynx":  # which prepares kernels of its own
-        prepare_kernels(threads, *_KERNELS)
+        prepare_kernels(threads, *SOLVING_KERNELS)
     papers[paper]()
 
 

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from equilibrist.cli.options import Json, Seed, Threads, emit, prepare_kernels
+from equilibrist.cli.options import (
+    IgnoreForecast,
+    Iterations,
+    Json,
+    Palette,
+    ResumeRun,
+    Seconds,
+    Seed,
+    SolutionOut,
+    Threads,
+    check_palette,
+    emit,
+    prepare_kernels,
+)
 from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
@@ -22,71 +35,84 @@ if TYPE_CHECKING:
 _KERNELS = ("table_sweeps.sweeps", "table_sweeps.root_value", "isomorphism.index_hands")
 
 
+# Options of `spot`.
+SpotFolder = Annotated[
+    Path | None, typer.Argument(help="Folder of a solved spot, to show or to continue.")
+]
+SpotBoard = Annotated[str, typer.Option(help="Three, four or five cards, for example Td9d6hQc.")]
+OopRange = Annotated[str, typer.Option(help="Range out of position, for example QQ+,AKs,T9s:0.5.")]
+IpRange = Annotated[str, typer.Option(help="Range in position.")]
+Pot = Annotated[int, typer.Option(help="Chips in the pot.")]
+Stack = Annotated[int | None, typer.Option(help="Chips that each player has left to bet.")]
+SpotBets = Annotated[
+    str | None, typer.Option(help='Bet sizes by street and seat: "60%,a / 75% | 100%,a".')
+]
+SpotRaises = Annotated[
+    str | None, typer.Option(help='Raise sizes ("2.5x,a"); default: the bet sizes.')
+]
+SpotMaxRaises = Annotated[
+    str | None, typer.Option(help='Raise caps per street, bets included: "3 2".')
+]
+Blind = Annotated[int, typer.Option(help="Smallest bet in chips.")]
+Limit = Annotated[
+    bool, typer.Option("--limit", help="Use limit hold'em with bets of 10 and 20 chips.")
+]
+SpotGame = Annotated[
+    str | None, typer.Option(help="Another hold'em game of the catalogue, or a .game file.")
+]
+Locks = Annotated[
+    list[str] | None,
+    typer.Option(help='Fix a decision: "c: r120=QQ+,AK:0.5" or "r120: f=0.4; c=0.6".'),
+]
+SpotMethod = Annotated[str, typer.Option(help="Method: cfr+, dcfr or cfr.")]
+SpotTarget = Annotated[
+    str | None,
+    typer.Option(help="Target exploitability: 0.3% of the pot (default), 0.5chips, 5mbb."),
+]
+Bits = Annotated[int, typer.Option(help="Bits per stored number: 32 or 16 (half the memory).")]
+Node = Annotated[str, typer.Option(help="Node to show: the betting so far, for example cr120c/.")]
+Runout = Annotated[str, typer.Option(help="Cards dealt between the board and --node.")]
+NodeHands = Annotated[str, typer.Option(help="Hands to list at the node: AKs, random, …")]
+Runouts = Annotated[
+    bool, typer.Option("--runouts", help="Report each possible next card after --node.")
+]
+NodeCsv = Annotated[
+    Path | None, typer.Option("--csv", help="Write the hands of the node to this file.")
+]
+GridPlot = Annotated[
+    Path | None, typer.Option(help="Draw the node's 13 × 13 grid to this PNG file.")
+]
+
+
 def spot(
-    folder: Annotated[
-        Path | None, typer.Argument(help="Folder of a solved spot, to show or to continue.")
-    ] = None,
-    board: Annotated[
-        str, typer.Option(help="Three, four or five cards, for example Td9d6hQc.")
-    ] = "",
-    oop: Annotated[
-        str, typer.Option(help="Range out of position, for example QQ+,AKs,T9s:0.5.")
-    ] = "",
-    ip: Annotated[str, typer.Option(help="Range in position.")] = "",
-    pot: Annotated[int, typer.Option(help="Chips in the pot.")] = 0,
-    stack: Annotated[
-        int | None, typer.Option(help="Chips that each player has left to bet.")
-    ] = None,
-    bets: Annotated[
-        str | None, typer.Option(help='Bet sizes by street and seat: "60%,a / 75% | 100%,a".')
-    ] = None,
-    raises: Annotated[
-        str | None, typer.Option(help='Raise sizes ("2.5x,a"); default: the bet sizes.')
-    ] = None,
-    max_raises: Annotated[
-        str | None, typer.Option(help='Raise caps per street, bets included: "3 2".')
-    ] = None,
-    blind: Annotated[int, typer.Option(help="Smallest bet in chips.")] = 1,
-    limit: Annotated[
-        bool, typer.Option("--limit", help="Use limit hold'em with bets of 10 and 20 chips.")
-    ] = False,
-    game: Annotated[
-        str | None, typer.Option(help="Another hold'em game of the catalogue, or a .game file.")
-    ] = None,
-    lock: Annotated[
-        list[str] | None,
-        typer.Option(help='Fix a decision: "c: r120=QQ+,AK:0.5" or "r120: f=0.4; c=0.6".'),
-    ] = None,
-    method: Annotated[str, typer.Option(help="Method: cfr+, dcfr or cfr.")] = "cfr+",
-    to: Annotated[
-        str | None,
-        typer.Option(help="Target exploitability: 0.3% of the pot (default), 0.5chips, 5mbb."),
-    ] = None,
-    iterations: Annotated[int | None, typer.Option(help="Maximum number of iterations.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="Maximum time in seconds.")] = None,
-    bits: Annotated[
-        int, typer.Option(help="Bits per stored number: 32 or 16 (half the memory).")
-    ] = 32,
-    out: Annotated[Path | None, typer.Option(help="Folder for the solution.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Run even if the forecast exceeds memory.")
-    ] = False,
-    node: Annotated[
-        str, typer.Option(help="Node to show: the betting so far, for example cr120c/.")
-    ] = "",
-    runout: Annotated[str, typer.Option(help="Cards dealt between the board and --node.")] = "",
-    hands: Annotated[str, typer.Option(help="Hands to list at the node: AKs, random, …")] = "",
-    runouts: Annotated[
-        bool, typer.Option("--runouts", help="Report each possible next card after --node.")
-    ] = False,
-    to_csv: Annotated[
-        Path | None, typer.Option("--csv", help="Write the hands of the node to this file.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the node's 13 × 13 grid to this PNG file.")
-    ] = None,
-    palette: Annotated[str, typer.Option(help="Colours: usual or colour-blind.")] = "usual",
+    folder: SpotFolder = None,
+    board: SpotBoard = "",
+    oop: OopRange = "",
+    ip: IpRange = "",
+    pot: Pot = 0,
+    stack: Stack = None,
+    bets: SpotBets = None,
+    raises: SpotRaises = None,
+    max_raises: SpotMaxRaises = None,
+    blind: Blind = 1,
+    limit: Limit = False,
+    game: SpotGame = None,
+    lock: Locks = None,
+    method: SpotMethod = "cfr+",
+    to: SpotTarget = None,
+    iterations: Iterations = None,
+    seconds: Seconds = None,
+    bits: Bits = 32,
+    out: SolutionOut = None,
+    resume: ResumeRun = False,
+    force: IgnoreForecast = False,
+    node: Node = "",
+    runout: Runout = "",
+    hands: NodeHands = "",
+    runouts: Runouts = False,
+    to_csv: NodeCsv = None,
+    plot: GridPlot = None,
+    palette: Palette = "usual",
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -143,11 +169,8 @@ class _View(NamedTuple):
     def check(self) -> None:
         """Raise an error, before any work, for options that do not go together."""
         from equilibrist.cli import runs
-        from equilibrist.display.grid import PALETTES
 
-        if self.palette not in PALETTES:
-            names = " or ".join(PALETTES)
-            raise InvalidValueError(f"--palette must be {names}, not {self.palette!r}")
+        check_palette(self.palette)
         runs.check_plot(self.plot)
         if self.runouts and (self.plot is not None or self.csv is not None):
             raise InvalidValueError(

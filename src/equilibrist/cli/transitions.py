@@ -17,17 +17,23 @@ if TYPE_CHECKING:
     from equilibrist.papers.psopti.transitions import Memory, Transitions
 
 
+# Options of `transitions`.
+CountsFolder = Annotated[
+    Path | None, typer.Argument(help="Folder of its joint counts (from `joint`).")
+]
+NetworkOut = Annotated[Path | None, typer.Option(help="Folder for P, T and w.")]
+ProductOut = Annotated[
+    Path | None, typer.Option(help="Folder for P·T₁·T₂ as joint counts, for `solve --joint`.")
+]
+
+
 @owning("out", "product")
 def transitions(
     folder: Folder,
-    counts: Annotated[
-        Path | None, typer.Argument(help="Folder of its joint counts (from `joint`).")
-    ] = None,
+    counts: CountsFolder = None,
     flops: Flops = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for P, T and w.")] = None,
-    product: Annotated[
-        Path | None, typer.Option(help="Folder for P·T₁·T₂ as joint counts, for `solve --joint`.")
-    ] = None,
+    out: NetworkOut = None,
+    product: ProductOut = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -60,12 +66,20 @@ def transitions(
     if out is not None:
         network.save(out, parents)
     if product is not None:
-        counted = replace(library.product_counts(network, found), flops=met.flops)
-        counted.save(product, {"first": parents["buckets"]})
-    folders = {"out": out, "product": product}
+        _save_product(network, found, met, product, parents["buckets"])
     data, text = _report(found, met, network, memory)
-    data |= {name: None if path is None else str(path) for name, path in folders.items()}
-    emit(data, text, as_json=json)
+    data |= {"out": None if out is None else str(out)}
+    emit(data | {"product": None if product is None else str(product)}, text, as_json=json)
+
+
+def _save_product(
+    network: Transitions, found: Abstraction, met: Joint, folder: Path, identity: str
+) -> None:
+    """Save the product of a network as joint counts of the buckets with this hash."""
+    from equilibrist.papers.psopti import transitions as library
+
+    counted = replace(library.product_counts(network, found), flops=met.flops)
+    counted.save(folder, {"first": identity})
 
 
 def _joint_counts(

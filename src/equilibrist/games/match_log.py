@@ -64,6 +64,14 @@ class MatchHeader(NamedTuple):
     num_hands: int
     seed: int | None  # None while it is secret
 
+    @classmethod
+    def of(
+        cls, rules: GameRules, names: tuple[str, str], hands: int, seed: int | None
+    ) -> MatchHeader:
+        """Return the header of a match of two players; without a seed, one that hides it."""
+        game = rules.name.replace(" ", "-") + ".game"
+        return cls(f"{names[0]}.{names[1]}", game, hands, seed)
+
     def __str__(self) -> str:
         seed = HIDDEN_SEED if self.seed is None else self.seed
         return f"{HEADER_KEY} {self.name} {self.game} {self.num_hands} {seed}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from equilibrist.evaluation.statistics import Estimate
 from equilibrist.games.rules import GameRules
-from equilibrist.play.match import play_match
+from equilibrist.play.match import MatchSettings, run_match
 from equilibrist.players.catalog import make_player
 
 ReportProgress = Callable[[str, float], None]  # receives the current task and its finished share
@@ -50,15 +50,7 @@ def match_row(
 
     watch(0.0)
     pair = make_player(players[0], rules), make_player(players[1], rules)
-    match = play_match(
-        rules,
-        pair,
-        hands,
-        seed=seed,
-        duplicate=True,
-        agreed_rounds=agreed_rounds,
-        runner="auto",
-        watch=watch,
-    )
+    settings = MatchSettings(hands=hands, seed=seed, duplicate=True, agreed_rounds=agreed_rounds)
+    match = run_match(rules, pair, settings, watch)
     found = Estimate.of_sample(match.results.rates / rules.raise_sizes[0])
     return PaperRow(table, name, paper, found.mean, ci95=found.ci95, hands=match.num_hands)

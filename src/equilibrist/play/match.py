@@ -13,8 +13,8 @@ numbers differently, so if players mix their actions the hands differ, but not t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from equilibrist.games.match_log import MatchHeader, MatchLog
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import MAX_HAND_NUMBER, HandState
-from equilibrist.play.table import play_hand
+from equilibrist.play.table import check_two_players, play_hand
 from equilibrist.players.player import MOST_SEED, Player
 from equilibrist.stopping import Stopped
 
@@ -80,6 +80,29 @@ class Match:
         return float(self.chips[:, -max(1, round(share * self.chips.shape[1])) :].mean())
 
 
+@dataclass(frozen=True, kw_only=True)
+class MatchSettings:
+    """How a match is played; the module describes seats, deals and memories.
+
+    `play_match` takes what one match needs as arguments; `play.match_run` plays all settings.
+    """
+
+    hands: int  # number of hands per match; the maximum if `until_sure`
+    matches: int = 1  # independent matches; players forget everything between them
+    duplicate: bool = False  # play every deal twice, with seats swapped
+    agreed_rounds: int = 0  # all players call in the first rounds; 1 gives postflop hold'em
+    seed: int = 0  # determines the deals and the seeds with which the players are reset
+    runner: Runner = "auto"  # tables if both players are tables; `tables` refuses other players
+    until_sure: bool = False  # stop when a sequential test decides
+    aivat: bool = False  # correct the results for luck
+    keep_log: bool = False  # keep every hand in the logs of the match
+
+    @property
+    def runs(self) -> int:
+        """Number of times that every deal is played: 2 if duplicate, else 1."""
+        return 1 + self.duplicate
+
+
 def play_match(
     rules: GameRules,
     players: Pair,
@@ -90,14 +113,10 @@ def play_match(
     agreed_rounds: int = 0,
     keep_log: bool = False,
     runner: Runner = "views",
-    watch: Watch | None = None,
 ) -> Match:
     """Play a match of `hands` hands in total, with the first player at seat 0 of the first run.
 
-    `seed` determines the deals and the seeds with which the players are reset. In the first
-    `agreed_rounds` rounds all players call: 1 gives postflop hold'em. The runner `auto` uses tables
-    if both players are tables; `tables` refuses other players. On a stop request, `Stopped` is
-    raised; its `partial` is the match so far (`_so_far`) if a hand was played.
+    `MatchSettings` explains the arguments. `run_match` does the same and reports its progress.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
@@ -108,10 +127,29 @@ def play_match(
         >>> match.chips.shape, match.results.rates.tolist()  # 5 or 10 chips, for the blinds
         ((2, 5), [-7.5, -7.5, -7.5, -7.5, -7.5])
     """
-    check_match(rules, players, hands, seed, duplicate, agreed_rounds)
-    tables = _find_tables(rules, players, runner)
-    deals = hands // (1 + duplicate)
-    chips = np.empty((1 + duplicate, deals), np.int64)
+    settings = MatchSettings(
+        hands=hands,
+        seed=seed,
+        duplicate=duplicate,
+        agreed_rounds=agreed_rounds,
+        keep_log=keep_log,
+        runner=runner,
+    )
+    return run_match(rules, players, settings)
+
+
+def run_match(
+    rules: GameRules, players: Pair, settings: MatchSettings, watch: Watch | None = None
+) -> Match:
+    """Play one match with the hands, deals, runner and log of the settings.
+
+    On a stop request, `Stopped` is raised; its `partial` is the match so far (`_so_far`) if a hand
+    was played.
+    """
+    check_match(rules, players, settings)
+    tables = find_tables(rules, players, settings.runner)
+    deals = settings.hands // settings.runs
+    chips = np.empty((settings.runs, deals), np.int64)
     logs: list[MatchLog] = []
     names = (players[0].name, players[1].name)
     kind = "views" if tables is None else "tables"
@@ -119,20 +157,20 @@ def play_match(
 
         def report(done: int, run: int = run) -> None:
             if watch is not None:
-                watch((run * deals + done) / hands)
+                watch((run * deals + done) / settings.hands)
 
-        play = _Run(rules, players, seed, run, agreed_rounds, keep_log, report)
+        play = _Run(rules, players, settings, run, report)
         stopping.expect("hand" if tables is None else "batch of hands")
         done, records = (
             play.by_views(chips[run]) if tables is None else play.by_tables(tables, chips[run])
         )
-        if keep_log and records:
-            logs.append(_log(rules, players[::-1] if run else players, records, seed))
+        if settings.keep_log and records:
+            logs.append(play.log(records))
         if done < deals:
             played = _so_far(chips, run, done)
-            partial = Match(rules, names, seed, played, tuple(logs), kind) if played.size else None
-            raise Stopped("stopped before the first hand", partial=partial)
-    return Match(rules, names, seed, chips, tuple(logs), kind)
+            partial = Match(rules, names, settings.seed, played, tuple(logs), kind)
+            raise Stopped("stopped before the first hand", partial=partial if played.size else None)
+    return Match(rules, names, settings.seed, chips, tuple(logs), kind)
 
 
 def _so_far(chips: NDArray[np.int64], run: int, done: int) -> NDArray[np.int64]:
@@ -144,7 +182,7 @@ def _so_far(chips: NDArray[np.int64], run: int, done: int) -> NDArray[np.int64]:
     return chips[: run + 1, :done] if done else chips[:run]
 
 
-def _find_tables(rules: GameRules, players: Pair, runner: Runner) -> TableMatch | None:
+def find_tables(rules: GameRules, players: Pair, runner: Runner) -> TableMatch | None:
     """Return the compiled match of two tables; None if the players or the runner need views."""
     if runner == "views":
         return None
@@ -161,37 +199,41 @@ def _find_tables(rules: GameRules, players: Pair, runner: Runner) -> TableMatch 
 
 
 class _Run(NamedTuple):
-    """One run of a match; both methods write the first player's chips [D] and collect records.
+    """One run of a match, played by views or by tables.
 
-    They return the number of deals played, fewer on a stop request, and the records if `keep_log`.
-    `report` is called with the number of deals played.
+    Both methods write the first player's chips [D]. They return the number of deals played, fewer
+    on a stop request, and the records if `settings.keep_log`. `report` is called with the number of
+    deals played.
     """
 
     rules: GameRules
     players: Pair
-    seed: int
+    settings: MatchSettings
     run: int
-    agreed_rounds: int
-    keep_log: bool
     report: Callable[[int], None]
 
     @property
     def seats(self) -> Pair:
         return self.players[::-1] if self.run else self.players
 
+    def log(self, records: list[HandRecord]) -> MatchLog:
+        names = (self.seats[0].name, self.seats[1].name)
+        header = MatchHeader.of(self.rules, names, len(records), self.settings.seed)
+        return MatchLog(self.rules, names, tuple(records), header)
+
     def by_views(self, chips: NDArray[np.int64]) -> tuple[int, list[HandRecord]]:
         for place, player in enumerate(self.players):
-            player.reset(_player_seed(self.seed, self.run, place))
+            player.reset(_player_seed(self.settings.seed, self.run, place))
         records: list[HandRecord] = []
-        dealer = Dealer(self.rules, self.seed)
+        dealer = Dealer(self.rules, self.settings.seed)
         for number in range(len(chips)):
             if stopping.is_requested():
                 return number, records
             order = self.seats[::-1] if number % 2 else self.seats
             state = HandState.start(self.rules, next(dealer), number)
-            record = play_hand(state, order, self.agreed_rounds)
+            record = play_hand(state, order, self.settings.agreed_rounds)
             chips[number] = record.payoffs[(number + self.run) % 2]
-            if self.keep_log:
+            if self.settings.keep_log:
                 records.append(record)
             if (number + 1) * _NUM_REPORTS // len(chips) > number * _NUM_REPORTS // len(chips):
                 self.report(number + 1)
@@ -200,13 +242,18 @@ class _Run(NamedTuple):
     def by_tables(
         self, tables: TableMatch, chips: NDArray[np.int64]
     ) -> tuple[int, list[HandRecord]]:
-        settings: dict[str, Any] = {"run": self.run, "agreed_rounds": self.agreed_rounds}
-        won, leaves = tables.play(len(chips), seed=self.seed, watch=self.report, **settings)
+        won, leaves = tables.play(
+            len(chips),
+            seed=self.settings.seed,
+            run=self.run,
+            agreed_rounds=self.settings.agreed_rounds,
+            watch=self.report,
+        )
         chips[: len(won)] = won
         records = []
         names = (self.seats[0].name, self.seats[1].name)
-        deals = zip(leaves.tolist(), Dealer(self.rules, self.seed), strict=False)
-        for number, (leaf, deal) in enumerate(deals if self.keep_log else ()):
+        deals = zip(leaves.tolist(), Dealer(self.rules, self.settings.seed), strict=False)
+        for number, (leaf, deal) in enumerate(deals if self.settings.keep_log else ()):
             state = tables.state(leaf, HandState.start(self.rules, deal, number))
             order = names[::-1] if number % 2 else names
             records.append(HandRecord(state, order, state.payoffs()))
@@ -214,51 +261,36 @@ class _Run(NamedTuple):
 
 
 def play_matches(
-    rules: GameRules,
-    players: Pair,
-    matches: int,
-    hands: int,
-    *,
-    seed: int = 0,
-    duplicate: bool = False,
-    agreed_rounds: int = 0,
-    keep_log: bool = False,
-    runner: Runner = "views",
-    watch: Watch | None = None,
+    rules: GameRules, players: Pair, settings: MatchSettings, watch: Watch | None = None
 ) -> tuple[Match, ...]:
-    """Play independent matches of `hands` hands each, with memories reset before each match.
+    """Play `settings.matches` independent matches, with memories reset before each match.
 
     Hands of a learner depend on each other; whole matches do not. GS3's protocol against Vexbot is
     20 matches of 100,000 hands, `rate()` of each, and `rate(0.1)`, its last tenth. On a stop
     request, `Stopped` is raised; its `partial` are the finished matches.
     """
-    matches = whole_number(matches, "the number of matches", 1, MAX_HAND_NUMBER)
-    seeds = np.random.SeedSequence(seed).generate_state(matches)
+    matches = whole_number(settings.matches, "the number of matches", 1, MAX_HAND_NUMBER)
+    seeds = np.random.SeedSequence(settings.seed).generate_state(matches)
     found: list[Match] = []
-    for number, match_seed in enumerate(seeds.tolist()):
-
-        def report(share: float, number: int = number) -> None:
-            if watch is not None:
-                watch((number + share) / matches)
-
+    for number, seed in enumerate(seeds.tolist()):
+        report = watch_part(watch, number, matches)
         try:
-            played = play_match(
-                rules,
-                players,
-                hands,
-                seed=match_seed,
-                duplicate=duplicate,
-                agreed_rounds=agreed_rounds,
-                keep_log=keep_log,
-                runner=runner,
-                watch=report,
-            )
+            found.append(run_match(rules, players, replace(settings, seed=seed), report))
         except Stopped:
             raise Stopped(
                 "stopped before the end of the first match", partial=tuple(found) or None
             ) from None
-        found.append(played)
     return tuple(found)
+
+
+def watch_part(watch: Watch | None, number: int, parts: int) -> Watch | None:
+    """Return the function that receives the progress of one of several equal parts, from part 0 on.
+
+    Example:
+        >>> watch_part(print, 1, 4)(0.5)
+        0.375
+    """
+    return None if watch is None else lambda share: watch((number + share) / parts)
 
 
 def series_score(match: Match, series: int = SERIES) -> tuple[int, int, int]:
@@ -276,47 +308,28 @@ def series_score(match: Match, series: int = SERIES) -> tuple[int, int, int]:
     return int((totals > 0).sum()), int((totals < 0).sum()), int((totals == 0).sum())
 
 
-def check_match(
-    rules: GameRules,
-    players: Pair,
-    hands: int,
-    seed: int,
-    duplicate: bool,
-    agreed_rounds: int,
-    runner: Runner = "auto",
-) -> None:
-    """Raise `InvalidValueError` if a match cannot be played with these arguments."""
-    whole_number(seed, "a seed", 0, MOST_SEED)
-    hands = whole_number(hands, "the number of hands", 1, MAX_HAND_NUMBER)
-    if duplicate and hands % 2:
+def check_match(rules: GameRules, players: Pair, settings: MatchSettings) -> None:
+    """Raise `InvalidValueError` if a match cannot be played with these settings."""
+    whole_number(settings.seed, "a seed", 0, MOST_SEED)
+    hands = whole_number(settings.hands, "the number of hands", 1, MAX_HAND_NUMBER)
+    if settings.duplicate and hands % 2:
         raise InvalidValueError(
             f"a duplicate match plays every deal twice: it needs an even number, not {hands} hands",
             value=hands,
         )
-    if rules.num_players != 2:
-        raise InvalidValueError(
-            f"{rules.name} has {rules.num_players} players; matches need two", value=rules.name
-        )
+    check_two_players(rules)
     if players[0] is players[1]:
         raise InvalidValueError(
             f"{players[0].name} cannot play against itself with one memory; make two players",
             value=players[0].name,
         )
-    whole_number(agreed_rounds, "the number of agreed rounds", 0, rules.num_rounds - 1)
-    if any(rules.discards[:agreed_rounds]):
+    agreed = settings.agreed_rounds
+    whole_number(agreed, "the number of agreed rounds", 0, rules.num_rounds - 1)
+    if any(rules.discards[:agreed]):
         raise InvalidValueError(
-            f"rounds of {rules.name} with discards cannot be agreed rounds", value=agreed_rounds
+            f"rounds of {rules.name} with discards cannot be agreed rounds", value=agreed
         )
-    if runner == "tables":
-        _find_tables(rules, players, runner)
 
 
 def _player_seed(seed: int, run: int, place: int) -> int:
     return int(np.random.SeedSequence([seed, run, place]).generate_state(1)[0])
-
-
-def _log(rules: GameRules, seats: Pair, records: list[HandRecord], seed: int) -> MatchLog:
-    names = (seats[0].name, seats[1].name)
-    game = rules.name.replace(" ", "-") + ".game"
-    header = MatchHeader(f"{names[0]}.{names[1]}", game, len(records), seed)
-    return MatchLog(rules, names, tuple(records), header)

@@ -11,24 +11,19 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.sequential import SequentialTest
 from equilibrist.games.rules import GameRules
 from equilibrist.play.luck import LuckAdjuster, check_luck_game
-from equilibrist.play.match import Match, Pair, Runner, Watch, check_match, play_match, play_matches
+from equilibrist.play.match import (
+    Match,
+    MatchSettings,
+    Pair,
+    Watch,
+    check_match,
+    find_tables,
+    play_matches,
+    run_match,
+)
 from equilibrist.play.sequential_match import play_sequential_match
+from equilibrist.players.catalog import player_learns
 from equilibrist.stopping import Stopped
-
-
-@dataclass(frozen=True, kw_only=True)
-class MatchSettings:
-    """How a match is played; seats, deals and memories are described in `play.match`."""
-
-    hands: int  # number of hands per match; the maximum if `until_sure`
-    matches: int = 1  # independent matches; players forget everything between them
-    duplicate: bool = False
-    agreed_rounds: int = 0
-    seed: int = 0
-    runner: Runner = "auto"
-    until_sure: bool = False  # stop when a sequential test decides
-    aivat: bool = False  # correct the results for luck
-    keep_log: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,46 +72,45 @@ def play_as_set(
 
 def check_settings(rules: GameRules, players: Pair, settings: MatchSettings) -> None:
     """Raise `InvalidValueError` if a match cannot be played with these settings."""
-    if settings.until_sure and (settings.matches > 1 or settings.keep_log or settings.aivat):
+    if settings.until_sure:
+        _check_until_sure(players, settings)
+    check_match(rules, players, settings)
+    if settings.runner == "tables":
+        find_tables(rules, players, settings.runner)
+    if settings.aivat:
+        check_luck_game(rules)
+
+
+def _check_until_sure(players: Pair, settings: MatchSettings) -> None:
+    """Raise `InvalidValueError` if a sequential test does not apply to these players or results."""
+    if settings.matches > 1 or settings.keep_log or settings.aivat:
         raise InvalidValueError(
             "a match that is played until it is decided is one match of plain results, without a "
             "log"
         )
-    check_match(
-        rules,
-        players,
-        settings.hands,
-        settings.seed,
-        settings.duplicate,
-        settings.agreed_rounds,
-        settings.runner,
-    )
-    if settings.aivat:
-        check_luck_game(rules)
+    for player in players:
+        if player_learns(player.name.partition(" ")[0]):  # without its options
+            raise InvalidValueError(
+                f"{player.name} learns, so its hands depend on each other and a sequential test of "
+                "them does not hold; play several matches instead",
+                value=player.name,
+            )
 
 
 def _play(
     rules: GameRules, players: Pair, settings: MatchSettings, watch: Watch | None
 ) -> tuple[tuple[Match, ...], SequentialTest | None, bool]:
     """Return the matches, the test if there is one, and whether the play was finished."""
-    common: dict[str, Any] = {
-        "duplicate": settings.duplicate,
-        "agreed_rounds": settings.agreed_rounds,
-        "seed": settings.seed,
-        "runner": settings.runner,
-        "watch": watch,
-    }
-    keep = settings.keep_log or settings.aivat
+    settings = replace(settings, keep_log=settings.keep_log or settings.aivat)
     found: Any  # a match, several, or one and its test
     is_finished = True
     try:
         if settings.until_sure:
-            found = play_sequential_match(rules, players, settings.hands, **common)
+            found = play_sequential_match(rules, players, settings, watch=watch)
         elif settings.matches > 1:
-            number, hands = settings.matches, settings.hands
-            found = play_matches(rules, players, number, hands, keep_log=keep, **common)
+            found = play_matches(rules, players, settings, watch)
         else:
-            found = play_match(rules, players, settings.hands, keep_log=keep, **common)
+            found = run_match(rules, players, settings, watch)
     except Stopped as stopped:
         if stopped.partial is None:
             raise

@@ -17,8 +17,6 @@ from collections.abc import Callable
 from equilibrist.cards.card import card_name
 from equilibrist.errors import InvalidValueError, NetworkError
 from equilibrist.games.action import Action
-from equilibrist.games.dealing import secret_seed
-from equilibrist.games.rules import GameRules
 from equilibrist.games.state import HandState
 from equilibrist.play.pokerbots import (
     check_rules,
@@ -33,14 +31,13 @@ from equilibrist.play.server import (
     SENDING,
     ClientSeat,
     DealerTable,
+    NetworkMatch,
     Order,
     Say,
     ServedMatch,
     blame,
-    check_match,
-    match_header,
+    deal_match,
     require_line,
-    run_match,
 )
 from equilibrist.play.wire import WaitingStopped, Wire
 
@@ -50,28 +47,27 @@ _STAY = 0.2  # seconds after which a connection is not considered a port scan
 
 
 def serve_pokerbots(
-    rules: GameRules,
+    match: NetworkMatch,
     wires: tuple[Wire, Wire],
-    names: tuple[str, str],
-    hands: int,
     *,
-    seed: int | None = None,
     time_bank: float = TIME_BANK,
     farewell: float = FAREWELL,
     log: Say = lambda line: None,
     warn: Say = lambda line: None,
     watch: Callable[[float], None] = lambda share: None,
 ) -> ServedMatch:
-    """Play a Pokerbots match of `hands` hands with two connected clients; see `serve_match`."""
-    check_match(rules, names, hands)
-    check_engine(rules, names, time_bank)
-    seats = ClientSeat(names[0], wires[0]), ClientSeat(names[1], wires[1])
-    log(str(match_header(rules, names, hands, seed)))
-    table = _Engine(rules, seats, hands, time_bank, warn)
-    match = run_match(rules, table, hands, secret_seed() if seed is None else seed, log, watch)
-    if match.is_finished:
+    """Play a Pokerbots match with two connected clients; see `serve_match`.
+
+    A client has `time_bank` seconds for all its answers; both have `farewell` seconds together
+    after the last hand.
+    """
+    check_engine(match, time_bank)
+    log(str(match.header))
+    table = _Engine(match, wires, time_bank, warn)
+    played = deal_match(match, table, log, watch)
+    if played.is_finished:
         table.say_goodbye(farewell)
-    return match
+    return played
 
 
 def is_greeting(line: str | None, waited: float) -> bool:
@@ -86,9 +82,10 @@ def is_greeting(line: str | None, waited: float) -> bool:
     return waited >= _STAY
 
 
-def check_engine(rules: GameRules, names: tuple[str, str], time_bank: float) -> None:
+def check_engine(match: NetworkMatch, time_bank: float) -> None:
     """Raise `InvalidValueError` if the protocol does not support this match."""
-    check_rules(rules)
+    check_rules(match.rules)
+    names = match.names
     for name in names:
         if ":" in name or len(name.split()) != 1:
             raise InvalidValueError(
@@ -109,14 +106,10 @@ class _Engine(DealerTable):
     """The engine's side of the protocol with both clients."""
 
     def __init__(
-        self,
-        rules: GameRules,
-        seats: tuple[ClientSeat, ClientSeat],
-        hands: int,
-        bank: float,
-        warn: Say,
+        self, match: NetworkMatch, wires: tuple[Wire, Wire], bank: float, warn: Say
     ) -> None:
-        self.rules, self.seats, self.hands, self.bank, self.warn = rules, seats, hands, bank, warn
+        self.rules, self.hands, self.seats = match.rules, match.hands, match.seats(wires)
+        self.bank, self.warn = bank, warn
         self.chips = [0, 0]  # won by each seat
         self.last: tuple[list[str], list[str]] = ([], [])  # events not yet sent to each seat
 

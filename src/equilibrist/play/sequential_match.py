@@ -8,11 +8,13 @@ is not valid for players that learn.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from equilibrist.evaluation.sequential import MixtureSPRT, SequentialTest
 from equilibrist.games.rules import GameRules
-from equilibrist.play.match import Match, Pair, Runner, Watch, check_match, play_match
+from equilibrist.play.match import Match, MatchSettings, Pair, Watch, check_match, run_match
 from equilibrist.stopping import Stopped
 
 _GROWTH = 4  # ratio of the hands played so far to the length of the next part
@@ -23,63 +25,63 @@ _RULE = MixtureSPRT()
 def play_sequential_match(
     rules: GameRules,
     players: Pair,
-    most_hands: int,
+    settings: MatchSettings,
     *,
     rule: MixtureSPRT = _RULE,
-    seed: int = 0,
-    duplicate: bool = False,
-    agreed_rounds: int = 0,
-    runner: Runner = "views",
     watch: Watch | None = None,
 ) -> tuple[Match, SequentialTest]:
     """Play until a test decides; return all hands as one match, and the test, in chips per hand.
 
-    On a stop request, `Stopped` is raised; its `partial` is the match and the test so far.
+    `settings.hands` is the maximum number of hands; no log is kept. On a stop request, `Stopped` is
+    raised; its `partial` is the match and the test so far.
 
     Example:
         >>> from equilibrist.games.catalog import get_game
         >>> from equilibrist.players.catalog import make_player
         >>> leduc = get_game("leduc")
         >>> players = make_player("always-raise", leduc), make_player("always-fold", leduc)
-        >>> match, test = play_sequential_match(leduc, players, 10_000, runner="auto")
+        >>> match, test = play_sequential_match(leduc, players, MatchSettings(hands=10_000))
         >>> test.is_decided, match.num_hands  # chips never vary, so their spread is unknown
         (False, 10000)
     """
-    check_match(rules, players, most_hands, seed, duplicate, agreed_rounds)
-    runs = 1 + duplicate
-    most = most_hands // runs
+    check_match(rules, players, settings)
     test, parts = SequentialTest(rule), list[Match]()
+    most = settings.hands // settings.runs
     while test.num_results < most and not test.is_decided:
-        done = test.num_results
-        deals = max(rule.first_look, done // _GROWTH)
-        deals = min(deals + deals % 2, most - done)  # the same number of hands in each seat
+        done, deals = test.num_results, _next_deals(test, most)
 
         def report(share: float, done: int = done, deals: int = deals) -> None:
             if watch is not None and done * _REPORTED >= most:
                 watch((done + share * deals) / most)
 
-        part_seed = int(np.random.SeedSequence([seed, len(parts), 3]).generate_state(1)[0])
         try:
-            part = play_match(
-                rules,
-                players,
-                deals * runs,
-                seed=part_seed,
-                duplicate=duplicate,
-                agreed_rounds=agreed_rounds,
-                runner=runner,
-                watch=report,
-            )
+            part = run_match(rules, players, _part(settings, deals, len(parts)), report)
         except Stopped as stopped:
             part = stopped.partial
-            if part is not None and len(part.chips) == runs:
-                parts.append(part)
-                test.add(part.results.rates)
-            whole = (_joined(parts, seed), test) if parts else None
+            if part is not None and len(part.chips) == settings.runs:
+                _add(part, parts, test)
+            whole = (_joined(parts, settings.seed), test) if parts else None
             raise Stopped("stopped before the first hand was played twice", partial=whole) from None
-        parts.append(part)
-        test.add(part.results.rates)
-    return _joined(parts, seed), test
+        _add(part, parts, test)
+    return _joined(parts, settings.seed), test
+
+
+def _add(part: Match, parts: list[Match], test: SequentialTest) -> None:
+    """Add a part to the parts, and its results to the test."""
+    parts.append(part)
+    test.add(part.results.rates)
+
+
+def _next_deals(test: SequentialTest, most: int) -> int:
+    """Return the number of deals of the next part, at most `most` deals in all."""
+    deals = max(test.rule.first_look, test.num_results // _GROWTH)
+    return min(deals + deals % 2, most - test.num_results)  # the same number in each seat
+
+
+def _part(settings: MatchSettings, deals: int, number: int) -> MatchSettings:
+    """Return the settings of one part, which has its own deals and keeps no log."""
+    seed = int(np.random.SeedSequence([settings.seed, number, 3]).generate_state(1)[0])
+    return replace(settings, hands=deals * settings.runs, seed=seed, keep_log=False)
 
 
 def _joined(parts: list[Match], seed: int) -> Match:

@@ -13,7 +13,7 @@ Where the reference is unspecified, this dealer decides: time is up as soon as a
 spent; a client that does not read its lines terminates the match too, and so does one that sends
 `MOST_IGNORED` lines in one turn that are not answers; hanging up after the last action of the last
 hand has no effect. The time during which a client blocks the dealer from sending a line counts
-against the client. A client has `GREETING` seconds to send its version.
+against the client. A client has `greeting` milliseconds to send its version.
 
 The cards are secret: by default a new random seed is drawn (`dealing.secret_seed`), and it appears
 neither in the log nor elsewhere before the match is over.
@@ -24,11 +24,11 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
 from equilibrist.cards.numbers import whole_number
-from equilibrist.errors import InvalidValueError, NetworkError
+from equilibrist.errors import NetworkError
 from equilibrist.games.action import Action
 from equilibrist.games.dealing import Dealer, secret_seed
 from equilibrist.games.match_log import MatchHeader, score_line
@@ -37,6 +37,7 @@ from equilibrist.games.records import HandRecord, check_names, log_line
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import MAX_HAND_NUMBER, HandState
 from equilibrist.play.acpc import GREETING, check_version, read_answer
+from equilibrist.play.table import check_two_players
 from equilibrist.play.wire import WaitingStopped, Wire
 
 Say: TypeAlias = Callable[[str], None]  # called with a line of the log or a warning
@@ -52,15 +53,16 @@ class TimeLimits:
     response: int = 600_000
     hand: int = 600_000
     mean_hand: int = 7_000
+    greeting: int = round(1000 * GREETING)  # from connecting to the version; not in the log
 
     def __post_init__(self) -> None:
-        for name in ("response", "hand", "mean_hand"):
+        for name in ("response", "hand", "mean_hand", "greeting"):
             what = f"the {name.replace('_', ' ')} time in milliseconds"
             whole_number(getattr(self, name), what, 1, 10**9)
 
     @property
     def comments(self) -> tuple[str, ...]:
-        """The comment lines of a log that contain the limits.
+        """The comment lines of a log that contain the limits of its answers.
 
         Example:
             >>> TimeLimits(response=1000).comments
@@ -97,26 +99,54 @@ class ClientSeat:
 Order: TypeAlias = tuple[ClientSeat, ClientSeat]  # players 0 and 1 of a hand
 
 
+@dataclass(frozen=True)
+class NetworkMatch:
+    """A match of two clients over TCP: the game, the names of the seats, hands and seed.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> print(NetworkMatch(get_game("leduc"), ("Ann", "Bob"), 10, seed=7).header)
+        # name/game/hands/seed Ann.Bob leduc.game 10 7
+    """
+
+    rules: GameRules
+    names: tuple[str, str]  # in seat order
+    hands: int  # number of hands to play
+    seed: int | None = None  # None: a secret seed is drawn when the match starts
+
+    def __post_init__(self) -> None:
+        whole_number(self.hands, "the number of hands", 1, MAX_HAND_NUMBER)
+        check_names(self.names)
+        check_two_players(self.rules)
+
+    @property
+    def header(self) -> MatchHeader:
+        """The first line of the log; it hides a seed that is not drawn yet."""
+        return MatchHeader.of(self.rules, self.names, self.hands, self.seed)
+
+    def seats(self, wires: tuple[Wire, Wire]) -> tuple[ClientSeat, ClientSeat]:
+        """Return both clients at their connections, with nothing on their clocks."""
+        return ClientSeat(self.names[0], wires[0]), ClientSeat(self.names[1], wires[1])
+
+
 @dataclass(frozen=True, eq=False)
 class ServedMatch:
     """The result of a match over TCP."""
 
-    rules: GameRules
-    names: tuple[str, str]  # in seat order
-    seed: int
-    hands: int  # number of hands to play
+    match: NetworkMatch
+    seed: int  # of the deals
     chips: list[int] = field(default_factory=list)  # won by seat 0 in each complete hand
     ending: str = ""  # why the match ended early; empty if it did not
 
     @property
     def header(self) -> MatchHeader:
         """The first line of the log, including the seed."""
-        return match_header(self.rules, self.names, self.hands, self.seed)
+        return replace(self.match, seed=self.seed).header
 
     @property
     def is_finished(self) -> bool:
         """Return whether all hands were played."""
-        return len(self.chips) == self.hands and not self.ending
+        return len(self.chips) == self.match.hands and not self.ending
 
 
 class DealerTable(Protocol):
@@ -138,19 +168,15 @@ class DealerTable(Protocol):
 
 
 def serve_match(
-    rules: GameRules,
+    match: NetworkMatch,
     wires: tuple[Wire, Wire],
-    names: tuple[str, str],
-    hands: int,
     *,
-    seed: int | None = None,
     limits: TimeLimits | None = None,
-    greeting: float = GREETING,
     log: Say = lambda line: None,
     warn: Say = lambda line: None,
     watch: Callable[[float], None] = lambda share: None,
 ) -> ServedMatch:
-    """Play an ACPC match of `hands` hands with two connected clients; connections stay open.
+    """Play an ACPC match with two connected clients; connections stay open.
 
     `log` is called with every line of the log when it is known, `warn` with every error of a
     client, `watch` with the fraction of the hands played. No behaviour of a client raises an error.
@@ -158,60 +184,35 @@ def serve_match(
 
     Without a seed, the log starts with a header that hides the seed; `ServedMatch.header` shows it.
     """
-    check_match(rules, names, hands)
     limits = limits or TimeLimits()
-    seats = ClientSeat(names[0], wires[0]), ClientSeat(names[1], wires[1])
-    table = _Table(seats, limits, hands, warn, greeting)
-    for line in (match_header(rules, names, hands, seed), *limits.comments):
+    table = _Table(match.seats(wires), limits, match.hands, warn)
+    for line in (match.header, *limits.comments):
         log(str(line))
-    return run_match(rules, table, hands, secret_seed() if seed is None else seed, log, watch)
+    return deal_match(match, table, log, watch)
 
 
-def run_match(
-    rules: GameRules,
-    table: DealerTable,
-    hands: int,
-    seed: int,
-    log: Say,
-    watch: Callable[[float], None],
+def deal_match(
+    match: NetworkMatch, table: DealerTable, log: Say, watch: Callable[[float], None]
 ) -> ServedMatch:
     """Play and log the hands of a match with any protocol, after the header of the log."""
-    names = table.seats[0].name, table.seats[1].name
+    seed = secret_seed() if match.seed is None else match.seed
     chips: list[int] = []
     try:
         table.greet()
-        for number, deal in zip(range(hands), Dealer(rules, seed), strict=False):
+        for number, deal in zip(range(match.hands), Dealer(match.rules, seed), strict=False):
             order = table.seats[::-1] if number % 2 else table.seats
-            state = table.play(HandState.start(rules, deal, number), order)
+            state = table.play(HandState.start(match.rules, deal, number), order)
             record = HandRecord.of(state, (order[0].name, order[1].name))
             log(log_line(record))
             chips.append(int(record.payoffs[number % 2]))
             table.send_state(state, order)
-            watch((number + 1) / hands)
+            watch((number + 1) / match.hands)
     except (NetworkError, WaitingStopped) as error:
-        if len(chips) < hands:
+        if len(chips) < match.hands:
             ending = str(error) or f"the dealer was stopped in hand {len(chips)}"
-            return ServedMatch(rules, names, seed, hands, chips, ending)
-    log(score_line((sum(chips), -sum(chips)), names))
-    return ServedMatch(rules, names, seed, hands, chips)
-
-
-def check_match(rules: GameRules, names: tuple[str, str], hands: int) -> None:
-    """Raise an error if a match cannot be played; to be called before clients connect."""
-    whole_number(hands, "the number of hands", 1, MAX_HAND_NUMBER)
-    check_names(names)
-    if rules.num_players != 2:
-        raise InvalidValueError(
-            f"{rules.name} has {rules.num_players} players; matches need two", value=rules.name
-        )
-
-
-def match_header(
-    rules: GameRules, names: tuple[str, str], hands: int, seed: int | None
-) -> MatchHeader:
-    """Return the header of a log; without a seed, one that hides the seed."""
-    game = rules.name.replace(" ", "-") + ".game"
-    return MatchHeader(f"{names[0]}.{names[1]}", game, hands, seed)
+            return ServedMatch(match, seed, chips, ending)
+    log(score_line((sum(chips), -sum(chips)), match.names))
+    return ServedMatch(match, seed, chips)
 
 
 class _Table(DealerTable):
@@ -223,14 +224,13 @@ class _Table(DealerTable):
         limits: TimeLimits,
         hands: int,
         warn: Say,
-        greeting: float,
     ) -> None:
-        self.seats, self.limits, self.warn, self.greeting = seats, limits, warn, greeting
+        self.seats, self.limits, self.warn = seats, limits, warn
         self.match_limit = limits.mean_hand * hands
 
     def greet(self) -> None:
         """Receive the protocol version of both clients."""
-        deadline = time.monotonic() + self.greeting
+        deadline = time.monotonic() + self.limits.greeting / 1000
         for seat in self.seats:
             try:
                 check_version(require_line(seat.wire.receive(deadline - time.monotonic())))

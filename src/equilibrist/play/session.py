@@ -25,13 +25,12 @@ from equilibrist.errors import InvalidValueError, RecordError
 from equilibrist.games.action import Action
 from equilibrist.games.dealing import MOST_ACPC_SEED, Dealer
 from equilibrist.games.log_file import LogFile, write_hands
-from equilibrist.games.match_log import MatchLog, replay
+from equilibrist.games.match_log import MatchHeader, MatchLog, replay
 from equilibrist.games.phh import phh_text
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import HandState
 from equilibrist.play.luck import LuckAdjusted, LuckAdjuster
-from equilibrist.play.server import match_header
 from equilibrist.play.table import play_hand
 from equilibrist.players.player import Mixing, Mixture, Player, Result, View
 from equilibrist.players.static import nearest_action
@@ -147,7 +146,7 @@ class Session:
     def log(self) -> MatchLog:
         """Return the hands as a log."""
         names = (YOU, self.player.name)
-        header = match_header(self.rules, names, len(self.hands), self.seed)
+        header = MatchHeader.of(self.rules, names, len(self.hands), self.seed)
         return MatchLog(self.rules, names, tuple(self.hands), header)
 
     def save(self, path: Path, *, replace: bool = True) -> None:

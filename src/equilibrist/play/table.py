@@ -1,12 +1,13 @@
-"""Playing of one hand between players in this process."""
+"""Playing of one hand between players in this process, and the number of players of a match."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from equilibrist.errors import IllegalActionError
+from equilibrist.errors import IllegalActionError, InvalidValueError
 from equilibrist.games.action import CALL
 from equilibrist.games.records import HandRecord
+from equilibrist.games.rules import GameRules
 from equilibrist.games.state import HandState
 from equilibrist.players.player import Player, Result, View
 
@@ -42,3 +43,11 @@ def play_hand(state: HandState, players: Sequence[Player], agreed_rounds: int = 
     for number, player in enumerate(players):
         player.observe(Result(View.of(state, number), payoffs[number]))
     return HandRecord(state, tuple([player.name for player in players]), payoffs)
+
+
+def check_two_players(rules: GameRules) -> None:
+    """Raise `InvalidValueError` if a game is not for two players."""
+    if rules.num_players != 2:
+        raise InvalidValueError(
+            f"{rules.name} has {rules.num_players} players; matches need two", value=rules.name
+        )

@@ -34,7 +34,7 @@ from equilibrist.errors import InvalidValueError, ParseError
 from equilibrist.games.catalog import load_game
 from equilibrist.games.files import parse_toml, read_text
 from equilibrist.games.state import MAX_HAND_NUMBER
-from equilibrist.play.match import Match, Watch, play_match
+from equilibrist.play.match import Match, MatchSettings, Watch, run_match, watch_part
 from equilibrist.players.catalog import make_player
 from equilibrist.players.player import MOST_SEED
 from equilibrist.stopping import Stopped
@@ -66,6 +66,16 @@ class Tournament:
                 )
         whole_number(self.seed, "a seed", 0, MOST_SEED)
         whole_number(self.hands, "the number of hands", 1, MAX_HAND_NUMBER)
+
+    @property
+    def settings(self) -> MatchSettings:
+        """The settings of the match of each pair."""
+        return MatchSettings(
+            hands=self.hands,
+            duplicate=self.duplicate,
+            seed=self.seed,
+            agreed_rounds=self.agreed_rounds,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,22 +131,9 @@ def play_tournament(tournament: Tournament, watch: Watch | None = None) -> Cross
     seated = {i: make_player(name, rules) for i, name in enumerate(names)}
     matches = {}
     for number, (i, j) in enumerate(pairs):
-
-        def report(share: float, number: int = number) -> None:
-            if watch is not None:
-                watch((number + share) / len(pairs))
-
+        report = watch_part(watch, number, len(pairs))
         try:
-            matches[i, j] = play_match(
-                rules,
-                (seated[i], seated[j]),
-                tournament.hands,
-                seed=tournament.seed,
-                duplicate=tournament.duplicate,
-                agreed_rounds=tournament.agreed_rounds,
-                runner="auto",
-                watch=report,
-            )
+            matches[i, j] = run_match(rules, (seated[i], seated[j]), tournament.settings, report)
         except Stopped:
             raise Stopped(
                 f"stopped in match {number + 1} of {len(pairs)}; a tournament has no table before "

@@ -24,7 +24,7 @@ from equilibrist.evaluation.statistics import Estimate
 from equilibrist.games.catalog import load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.papers.rows import PaperRow, ReportProgress, match_row
-from equilibrist.play.match import play_matches
+from equilibrist.play.match import MatchSettings, play_matches
 from equilibrist.players.catalog import make_player
 from equilibrist.solving.solve import Run
 from equilibrist.storage.ownership import owned
@@ -82,9 +82,8 @@ def vexbot_rows(
     """Yield Table 2: matches against Vexbot, which starts each match with nothing learned."""
     name = f"{bot} – Vexbot"
     pair = make_player(bot, rules), make_player("vexbot", rules)
-    played = play_matches(
-        rules, pair, matches, hands, seed=seed, watch=lambda share: report(name, share)
-    )
+    settings = MatchSettings(hands=hands, matches=matches, seed=seed, runner="views")
+    played = play_matches(rules, pair, settings, lambda share: report(name, share))
     for what, (paper, share) in VEXBOT.items():
         rates = np.array([match.rate(share) for match in played]) / rules.raise_sizes[0]
         found = Estimate.of_sample(rates)
