@@ -408,7 +408,7 @@ def spot(
 
 
 def train(bot: str, folder: str | Path | None = None, **options: Any) -> TrainedBot:
-    """Train a bot of the papers, or go on with it; `options` are those of `TrainingOptions`."""
+    """Train a bot, or continue its training; `options` are those of `TrainingOptions`."""
     place = None if folder is None else Path(folder)
     return train_bot(bot, place, options=TrainingOptions(**options))
 

@@ -134,7 +134,7 @@ def test_all_deals_after_the_chosen_flops_are_counted(
     chosen = chosen_boards(strengths.streets, FLOPS)
     found = strength_potential(strengths, (1, 3, 3, 3), flops=FLOPS, known=known)
     counts = joint(found, boards=chosen[-1])
-    # AsKsTd has 12 namings of suits and 9s9dTc as many; then hands of 21 cards, turn and river.
+    # AsKsTd has 12 namings of suits, and so has 9s9dTc; then hands of 21 cards, turn and river.
     assert counts.total == (12 + 12) * (210 * 171) * (17 * 16)
     np.testing.assert_array_equal(counts.met, counts.met.T)
     np.testing.assert_array_equal(counts.wins, counts.losses.T)
@@ -172,7 +172,7 @@ def test_the_river_and_games_without_potential_are_cut_by_strength_alone() -> No
 
 
 def test_draws_of_leduc_are_queens() -> None:
-    # A queen leads a tenth of the time at best and pairs against a king or ace now and then; with
+    # A queen leads a tenth of the time at best and sometimes pairs against a king or ace; with
     # a low bar it is a draw, and kings and aces are the two classes of strength.
     streets = Streets.of(get_game("leduc"))
     found = strength_potential(Strengths.of(streets), [3, 2], ClassCuts(low=0.2, high=0.1))
@@ -197,8 +197,8 @@ def test_clusters_join_hands_alike_in_strength_and_potential(
     assert potential is not None
     live = found.tables[1] >= 0
     labels = found.tables[1][live]
-    strength, chance = strengths.equity(1)[live], potential.positive()[live].astype(float)
-    for each in (strength, chance):
+    strength, future = strengths.equity(1)[live], potential.positive()[live].astype(float)
+    for each in (strength, future):
         within = sum(each[labels == c].var() * (labels == c).mean() for c in range(4))
         assert within < 0.7 * each.var()
     means = [strength[labels == c].mean() for c in range(4)]

@@ -1,4 +1,4 @@
-"""What is said of a run while it goes on: numbers, forecasts, lines and the panel."""
+"""Output during a run: numbers, forecasts, lines and the panel."""
 
 import os
 import pty
@@ -25,12 +25,13 @@ LEFT = re.compile(
 )
 
 
-def make_run(looks, *, iteration=None, seconds=None, level=lambda t: 1 / t, **state) -> Run:
-    """A run of one iteration a second, evaluated after some iterations."""
+def make_run(evaluated, *, iteration=None, seconds=None, level=lambda t: 1 / t, **state) -> Run:
+    """A run of one iteration per second, evaluated after some iterations."""
     rows = [
-        Row(t, float(t), Evaluation(-0.1, (level(t) - 0.1, level(t) + 0.1), "chips")) for t in looks
+        Row(t, float(t), Evaluation(-0.1, (level(t) - 0.1, level(t) + 0.1), "chips"))
+        for t in evaluated
     ]
-    now = looks[-1] if iteration is None else iteration
+    now = evaluated[-1] if iteration is None else iteration
     state = {"iteration": np.array(now)} | {name: np.array(v) for name, v in state.items()}
     return Run(state, rows, float(now if seconds is None else seconds))
 
@@ -57,7 +58,7 @@ def make_run(looks, *, iteration=None, seconds=None, level=lambda t: 1 / t, **st
         # By the trend: 1 / t is 1/400 at 400, and the next evaluation is after 500.
         (TARGET, make_run([20, 50, 100]), "about 6 min 40 s to the target"),
         (replace(TARGET, every=50), make_run([20, 50, 100]), "about 5 min 0 s to the target"),
-        # Between evaluations the clock goes on.
+        # Between evaluations the clock keeps running.
         (TARGET, make_run([20, 50, 100], iteration=300), "about 3 min 20 s to the target"),
         # The budget ends before the target is met; or nobody knows when that is.
         (Budget(150, 1 / 400), make_run([20, 50, 100]), "about 50.0 s left"),
@@ -75,7 +76,7 @@ def make_run(looks, *, iteration=None, seconds=None, level=lambda t: 1 / t, **st
         (Budget(iterations=100), make_run([1], iteration=0, seconds=0), ""),
     ],
 )  # fmt: skip
-def test_what_is_left_is_told_where_it_is_known(budget, run, left):
+def test_what_is_left_is_printed_if_it_is_known(budget, run, left):
     assert standing(run, budget).left == left
 
 
@@ -92,17 +93,17 @@ def test_what_is_left_is_told_where_it_is_known(budget, run, left):
     ),
 )
 def test_no_forecast_is_negative_or_absurd(levels, later, pace, budget):
-    looks = [10 ** (i // 3) * (1, 2, 5)[i % 3] for i in range(len(levels))]
+    evaluated = [10 ** (i // 3) * (1, 2, 5)[i % 3] for i in range(len(levels))]
     rows = [
         Row(t, t * pace, Evaluation(0, (2 * level, 0.0), "chips"))
-        for t, level in zip(looks, levels, strict=True)
+        for t, level in zip(evaluated, levels, strict=True)
     ]
-    now = (looks[-1] if looks else 0) + later
+    now = (evaluated[-1] if evaluated else 0) + later
     left = standing(Run({"iteration": np.array(now)}, rows, now * pace), budget).left
     assert left == "" or LEFT.fullmatch(left)
     if "target" in left:  # no trend is followed to more than a hundred times the iterations
         goal = iterations_to(budget.target, rows, budget.every)
-        assert now < goal <= 250 * looks[-1] + (budget.every or 0)
+        assert now < goal <= 250 * evaluated[-1] + (budget.every or 0)
 
 
 def test_the_rate_is_that_of_late():
@@ -170,9 +171,9 @@ def test_lines_come_after_evaluations_and_not_too_often(capsys, monkeypatch):
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     lines, run = Lines(), make_run([1, 2])
     lines.begin("egt", Budget())
-    for seconds, looks in ((0, [1]), (1, [1, 2]), (5, [1, 2]), (6, [1, 2, 5])):
+    for seconds, evaluated in ((0, [1]), (1, [1, 2]), (5, [1, 2]), (6, [1, 2, 5])):
         clock[0] = 100.0 + seconds
-        run.trace[:] = make_run(looks).trace
+        run.trace[:] = make_run(evaluated).trace
         lines(run)
     said = capsys.readouterr().err.splitlines()
     assert [text.count("egt") for text in said] == [1, 1]  # not at 1 s, and nothing new at 5 s
@@ -184,7 +185,7 @@ def test_lines_come_after_evaluations_and_not_too_often(capsys, monkeypatch):
 
 
 def on_a_terminal(*arguments: str) -> tuple[str, str]:
-    """Stdout and what a terminal at stderr is told."""
+    """Return stdout, and what a terminal at stderr receives."""
     terminal, end = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", "from equilibrist.cli import main; main()", *arguments],

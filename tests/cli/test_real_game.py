@@ -68,7 +68,7 @@ def test_a_whole_run_says_what_the_exact_model_says(answer, game, tmp_path):
     assert again == found
 
 
-def test_a_run_that_was_killed_goes_on_to_the_same_numbers(answer, game, tmp_path):
+def test_a_run_that_was_killed_continues_to_the_same_numbers(answer, game, tmp_path):
     options = ["--real-game", "--game", str(game), "--json"]
     command = [sys.executable, "-c", KILLED, "exploit", MIX, *options]
     process = subprocess.run(
@@ -186,7 +186,7 @@ def test_some_flops_are_an_estimate(answer, game):
     assert found["flops"] == 7
 
 
-def test_wrong_input_is_told_in_one_sentence(run, game, tmp_path):
+def test_wrong_input_gives_one_sentence(run, game, tmp_path):
     real = ("--real-game", "--game", game)
     run("exploit", MIX, *real, "--out", tmp_path / "response")
     cases = {
@@ -194,7 +194,11 @@ def test_wrong_input_is_told_in_one_sentence(run, game, tmp_path):
         ("mix:1,1,1",): "mix:1,1,1 is not a mix; write the probabilities",
         ("always-call", "--game", "leduc", "--flops", "9"): "leduc is not hold'em and has no flops",
         ("always-call", "--game", "holdem-nolimit"): "holdem-nolimit is not a limit game",
-        ("always-call", "--flops", "100000"): "--flops is",
+        (
+            "always-call",
+            "--flops",
+            "100000",
+        ): "not 100,000",
         (MIX[:-1] + "4", "--out", tmp_path): "is not a mix",
         (
             "always-fold",
@@ -212,7 +216,7 @@ def test_wrong_input_is_told_in_one_sentence(run, game, tmp_path):
     assert "--flops needs --real-game" in result.stderr
 
 
-def test_bots_tell_the_certificate_of_what_they_play(add_bot, tmp_path, monkeypatch):
+def test_bots_print_the_certificate_of_what_they_play(add_bot, tmp_path, monkeypatch):
     def solution(number):
         arrays = {"plan": np.full(3, float(number))}
         return write_artefact(tmp_path / "solution", Header("solution", configuration={}), arrays)

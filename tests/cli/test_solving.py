@@ -153,7 +153,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("command", "words"), BAD, ids=lambda value: " ".join(value)[:40])
-def test_wrong_input_is_one_sentence_and_exit_code_2(run, command, words):
+def test_wrong_input_gives_one_sentence_and_exit_code_2(run, command, words):
     code, out, err = run(*command)
     assert (code, out) == (2, "")
     assert words in err
@@ -168,7 +168,7 @@ def test_nothing_is_overwritten(answer, run, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 
 
-def test_a_run_killed_before_its_first_checkpoint_can_be_begun_again(answer, tmp_path):
+def test_a_run_killed_before_its_first_checkpoint_can_be_started_again(answer, tmp_path):
     folder = tmp_path / "kuhn"
     answer("solve", "kuhn", "--iterations", "5", "--out", str(folder))
     (folder / "manifest.json").unlink()  # what a kill inside the first write leaves
@@ -254,7 +254,7 @@ def test_a_solve_killed_at_random_moments_resumes_to_the_same_numbers(
     assert first.certificate == second.certificate
 
 
-def test_a_forged_certificate_is_told_and_fails(answer, run, tmp_path):
+def test_a_forged_certificate_is_reported_and_fails(answer, run, tmp_path):
     folder = tmp_path / "kuhn"
     answer("solve", "kuhn", "--iterations", "20", "--out", folder)
     stored = open_artefact(folder, in_memory=True)
@@ -271,7 +271,7 @@ def test_a_forged_certificate_is_told_and_fails(answer, run, tmp_path):
     assert json.loads(found.stdout)["matches"] is False
 
 
-def test_a_damaged_state_is_not_gone_on_with(answer, run, tmp_path):
+def test_a_damaged_state_is_not_continued(answer, run, tmp_path):
     folder = tmp_path / "kuhn"
     line = ("solve", "kuhn", "--out", folder)
     answer(*line, "--iterations", "20")

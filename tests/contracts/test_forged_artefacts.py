@@ -155,7 +155,7 @@ def forgeries(array):
 
 
 def is_possible(name, array):
-    """Whether an array may be there by its schema: another trace, or a gain not yet known."""
+    """Return whether the schema allows an array: another trace, or a gain not yet known."""
     if name == "trace":
         return (
             array.dtype == np.float64
@@ -308,7 +308,7 @@ def test_plans_that_are_no_probabilities_are_refused(copied, value):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_no_solver_goes_on_from_arrays_that_are_not_its_own(copied, method):
+def test_no_solver_continues_from_arrays_that_are_not_its_own(copied, method):
     """`Solution.load` does not know the game, so `solve` looks at the state."""
     game, by = kuhn(), get_method(method)
     whole = dict(Solution.load(copied(method), in_memory=True).state)
@@ -355,7 +355,7 @@ def test_every_kind_is_opened_by_verify():
     assert {"abstraction", "joint", "ends", "solution", "strategy", "spot"} <= set(_OPENERS)
 
 
-def test_counts_of_other_buckets_are_not_gone_on_with(copied):
+def test_counts_of_other_buckets_are_not_continued(copied):
     folder = copied("progress")
     for name in ("wins", "ties"):
         forge(folder, name, np.zeros((4, 4)))

@@ -1,4 +1,4 @@
-"""What every solver of `solving/methods.py` keeps to, whatever its method: one suite for all."""
+"""Contract of every solver of `solving/methods.py`: one suite for all methods."""
 
 import functools
 from dataclasses import replace
@@ -83,7 +83,7 @@ def lock(game: SequenceGame, player: int, decisions) -> SequenceGame:
 
 
 def value_by_linear_program(game: SequenceGame, behaviours: tuple[Floats, Floats]) -> float:
-    """What player 0 wins when both are optimal where not locked; no plan is folded up."""
+    """Return what player 0 wins if both play optimally where not locked; no plan is folded up."""
     matrix = sequence_matrix(game, behaviours)
     _, x, y = LinearProgram("highs-simplex").saddle_point(matrix)
     return float(x @ matrix.payoff @ y)

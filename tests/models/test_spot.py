@@ -114,7 +114,7 @@ def test_cfr_plus_and_the_linear_program_agree(board, bets):
     assert run.evaluation.value == pytest.approx(exact.value, abs=0.04)
 
 
-def test_a_player_who_alone_may_bet_wins_the_same_in_either_seat():
+def test_the_only_player_that_may_bet_wins_the_same_in_either_seat():
     """Only raises have a factor, so 2.5x is not a first bet: with `a | 2.5x` seat 0 alone bets."""
     values = []
     for bets, ranges in (("a | 2.5x", (OOP, IP)), ("2.5x | a", (IP, OOP))):

@@ -1,7 +1,7 @@
 """Values of games against published numbers.
 
-Every value is for whoever acts first in round one, in chips. Games of two rounds and small decks
-are in `test_two_round_games.py`.
+Every value is for the player that acts first in round one, in chips. Games of two rounds and
+small decks are in `test_two_round_games.py`.
 """
 
 from __future__ import annotations

@@ -437,7 +437,7 @@ def test_a_stop_before_the_match_ends_the_preparation(royal_bot):
             values.by_columns(values.tree.parse("cc/"), 0)
 
 
-def test_what_cannot_be_corrected_is_one_sentence():
+def test_what_cannot_be_corrected_gives_one_sentence():
     leduc, kuhn = get_game("leduc"), get_game("kuhn")
 
     def players(rules, *names):

@@ -558,7 +558,7 @@ def test_a_manifest_edited_by_hand_is_refused(tmp_path):
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a": ', "}")])
 def test_a_manifest_that_is_nested_too_deeply_is_refused(tmp_path, opening, closing):
-    """At some depth JSON can just be read and no longer be written, which its checksum needs."""
+    """Manifests at a certain depth can be read but not written, which their checksum needs."""
     write(tmp_path / "a", configuration={"k": None})
     path = tmp_path / "a" / "manifest.json"
     text = path.read_text()
@@ -686,7 +686,7 @@ def test_an_empty_folder_may_be_filled(tmp_path):
     assert generation_of(tmp_path) == 1
 
 
-def test_a_folder_without_permission_is_one_sentence(tmp_path):
+def test_a_folder_without_permission_gives_one_sentence(tmp_path):
     write(tmp_path)
     before = snapshot(tmp_path)
     is_root = os.geteuid() == 0

@@ -340,7 +340,7 @@ def same_game(first: Description, second: Description) -> bool:
 
 
 def _least_states(rules: GameRules, symmetry: Symmetry, r: int) -> int:
-    """A number of deals that a player can tell apart in a round at least."""
+    """Return a lower bound on the deals that a player can distinguish in a round."""
     if rules.rollout_cards:
         return 169  # pairs, suited and offsuit hands
     hole, board = rules.num_hole_cards, rules.board_cards_by(r)

@@ -148,7 +148,7 @@ def _unfit(game: BucketDescription, why: str) -> StorageError:
 
 
 def _sums_to_one(tree: Treeplex, probabilities: NDArray[Any]) -> bool:
-    """Whether the probabilities of every decision, in units of 1/65,535, sum to 1."""
+    """Return whether the probabilities of every decision, in units of 1/65,535, sum to 1."""
     for r in range(len(tree.num_sequences)):
         decisions = range(int(tree.decision_start[r]), int(tree.decision_start[r + 1]))
         for board in boards(tree, r):

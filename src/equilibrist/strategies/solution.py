@@ -152,8 +152,8 @@ class Solution:
     def load(cls, folder: str | Path, *, in_memory: bool = False) -> Solution:
         """Open a stored solution and compare its checksums.
 
-        Its `state` is checked against game and method when a run goes on from it: by `solve`.
-        Its arrays are read-only maps unless copied to memory: a solver that goes on from `state`
+        Its `state` is checked against game and method when `solve` continues a run from it.
+        Its arrays are read-only maps unless copied to memory: a solver that continues from `state`
         needs copies, and compiled kernels start sooner on them.
         """
         artefact = open_artefact(folder, KIND, in_memory=in_memory)
@@ -163,7 +163,7 @@ class Solution:
 
     @classmethod
     def of(cls, artefact: Artefact) -> Solution:
-        """The solution of an opened artefact; `StorageError` where it is none.
+        """Return the solution in an opened artefact; raise `StorageError` if it is something else.
 
         Its plans may hold any finite numbers: `solving.certificate` reports those that are wrong.
         """

@@ -247,7 +247,7 @@ def equities(
 ) -> NDArray[np.float64]:
     """Return each hand's probability of winning on a board if nobody bets, ties half: [1326].
 
-    `weights` [1326] are those of both players' hands; 0 where a hand can meet none.
+    `weights` [1326] are those of both players' hands; 0 for a hand that meets no other.
     """
     first, second = (own / max(own.max(), 1e-300) for own in weights)
     met = compatible(hand_table(), second if player == 0 else first)

@@ -123,7 +123,7 @@ def test_merged_rounds_forget_the_class_between_and_nothing_else(three):
 
 
 def test_a_composed_player_loses_only_by_its_opening_if_beliefs_are_right():
-    """With one bucket before the flop beliefs are right, so later models are optimal.
+    """Beliefs are right with one bucket before the flop, so later models are optimal.
 
     A best response in all rounds then wins what it wins before the flop, where every way on is
     worth what a linear program says.

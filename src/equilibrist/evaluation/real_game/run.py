@@ -352,12 +352,13 @@ def stratified(flops: Flops, number: int | None, seed: int = 0) -> NDArray[np.in
     if number is None:
         return np.arange(total)
     kinds = _kinds(flops)
-    if not len(np.unique(kinds)) <= number <= total:
+    names = np.unique(kinds)
+    if not len(names) <= number <= total:
         raise InvalidValueError(
-            f"--flops is {len(np.unique(kinds))}, one of each kind, to {total}, not {number}",
+            f"the number of flops must be {len(names)} (one of each kind) to {total:,}, "
+            f"not {number:,}",
             value=number,
         )
-    names = np.unique(kinds)
     share = np.array([flops.multiplicity[kinds == kind].sum() for kind in names])
     sizes = np.array([(kinds == kind).sum() for kind in names])
     counts = np.ones(len(names), np.int64)

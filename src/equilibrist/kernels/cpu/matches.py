@@ -30,7 +30,7 @@ def deal_cards(deck, words, out):
 
 
 @njit(cache=True, inline="always")
-def _chance(seat, place, node):
+def _probability(seat, place, node):
     """Return the probability that a seat moves to a node in the state at a place."""
     row = seat.row[node]
     return seat.probabilities[seat.cell[place] + row * seat.width[place]] if row >= 0 else 0.0
@@ -41,18 +41,18 @@ def _choose(seat, place, first, size, number):
     """Choose one of `size` nodes from `first` on, by their probabilities and a number in [0, 1)."""
     most = 0.0
     for c in range(first, first + size):
-        most = max(most, _chance(seat, place, c))
+        most = max(most, _probability(seat, place, c))
     least = min(seat.threshold, most)
     total = 0.0
     for c in range(first, first + size):
-        chance = _chance(seat, place, c)
-        total += chance if chance >= least else 0.0
+        probability = _probability(seat, place, c)
+        total += probability if probability >= least else 0.0
     left, chosen = number * total, first
     for c in range(first, first + size):
-        chance = _chance(seat, place, c)
-        if chance > 0 and chance >= least:
+        probability = _probability(seat, place, c)
+        if probability > 0 and probability >= least:
             chosen = c
-            left -= chance
+            left -= probability
             if left < 0:
                 break
     return chosen

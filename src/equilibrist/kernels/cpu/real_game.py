@@ -15,7 +15,7 @@ The *ends* of a round with a cap of m raises are numbered: 0 both check; k = 1 â
 bets and the k-th raise is called; m + k the first player checks, and so on.
 
 v1: all ends of sixteen sequences walked together. v2: one end after the other, the total in a
-register, and equal hands in no order, so that neighbours seldom wait for the sums of a card that
+register, and equal hands in no order, so that neighbours rarely wait for the sums of a card that
 they share. v3: the cap is a parameter, one compilation for all; 2 % slower.
 """
 
@@ -165,9 +165,9 @@ def _sweep(cards, hand, column, group, first, factor, factor_at, table, table_at
     total = nothing
     for h in range(_U(cards.shape[0])):
         a, b = _U(cards[h, 0]) * _W, _U(cards[h, 1]) * _W
-        chance = load(factor, factor_at + _U(first[hand[h]]) * _W, zero)
-        chance = chance * load(table, table_at + _U(column[h]) * _W, zero)
-        x = convert(chance + half, nothing)
+        probability = load(factor, factor_at + _U(first[hand[h]]) * _W, zero)
+        probability = probability * load(table, table_at + _U(column[h]) * _W, zero)
+        x = convert(probability + half, nothing)
         x = x + x
         total = total + x
         at_a, at_b = load(space.sums, a, nothing) + x, load(space.sums, b, nothing) + x

@@ -156,7 +156,7 @@ class CycleRun(Protocol):
 
 
 class CycleWork(NamedTuple):
-    """What a training does: a block of hands, and the end of a cycle."""
+    """Steps of a training: a block of hands, and the end of a cycle."""
 
     play: Callable[[], None]
     finish: Callable[[], None]
