@@ -60,7 +60,7 @@ def main() -> None:
         start = time.perf_counter()
         state = solver.init(game)
         solver.step(game, state, 1)
-        report.figure(f"{name}: begun, one iteration", time.perf_counter() - start, "s")
+        report.figure(f"{name}: set up and run one iteration", time.perf_counter() - start, "s")
         start = time.perf_counter()
         solver.step(game, state, steps)
         report.figure(f"{name}: an iteration", (time.perf_counter() - start) / steps, "s")

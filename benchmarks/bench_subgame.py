@@ -2,7 +2,7 @@
 
 Correctness first: with hands apart and with hands that differ by suits as one, uniform play must be
 worth the same. Then building a subgame and CFR+ on it, for full ranges on turns with and without
-suits to exchange and on a river: limit hold'em with three raises a round.
+suits to exchange and on a river: limit hold'em with three raises per round.
 
 Run: python benchmarks/bench_subgame.py [--iterations 50]
 """

@@ -1,4 +1,4 @@
-"""What every benchmark shares: best-of timing, one table, one JSON line per row.
+"""Code that all benchmarks share: best-of timing, one table, one JSON line per row.
 
 A row compares ours with a named rival measured in the same run; a figure stands alone, or in a line
 of figures under a header of their own. All are appended to `benchmarks/results.jsonl` with the

@@ -14,8 +14,8 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 @pytest.mark.slow
-def test_the_demo_trains_plays_and_goes_on_from_what_is_there(tmp_path, monkeypatch, capsys):
-    """With fewer hands than `make demo` plays."""
+def test_the_demo_trains_plays_and_continues_from_what_is_there(tmp_path, monkeypatch, capsys):
+    """The demo plays fewer hands here than with `make demo`."""
     monkeypatch.chdir(tmp_path)
     demo = runpy.run_path(str(EXAMPLES / "demo.py"))
     hands = demo["HANDS"]

@@ -1,4 +1,4 @@
-"""What `import equilibrist as eq` offers, used as its documentation shows."""
+"""The names of `import equilibrist as eq`, used as their documentation shows."""
 
 import subprocess
 import sys

@@ -49,7 +49,7 @@ def started():
 
 
 @pytest.mark.parametrize("number", CODES)
-def test_the_first_signal_is_announced_while_work_goes_on(started, number):
+def test_the_first_signal_is_announced_while_work_continues(started, number):
     process = started(seconds="4200")
     process.send_signal(number)
     line = process.stderr.readline()  # before the work has looked at the flag

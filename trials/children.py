@@ -27,7 +27,7 @@ Action = Callable[[], None]
 
 @dataclass(frozen=True)
 class Ending:
-    """How a child process ended."""
+    """Ending of a child process."""
 
     code: int  # exit code; minus the signal's number if one ended it
     out: str
@@ -93,19 +93,19 @@ def start(action: Action, out: Path, folder: Path, memory: int | None = None) ->
         os._exit(code)
 
 
-def finish(child: int, out: Path, begun: float, limit: float) -> Ending:
+def finish(child: int, out: Path, started: float, limit: float) -> Ending:
     """Wait for a child of `start`, and kill it when its seconds are used up."""
     code, is_late = wait(child, limit)
     texts = [path.read_bytes().decode("utf-8", "replace") for path in (out, error_file(out))]
-    return Ending(code, texts[0], texts[1], time.perf_counter() - begun, is_late)
+    return Ending(code, texts[0], texts[1], time.perf_counter() - started, is_late)
 
 
 def run(
     action: Action, out: Path, folder: Path, *, limit: float = 60, memory: int | None = None
 ) -> Ending:
     """Fork a child, let it act and wait for its end."""
-    begun = time.perf_counter()
-    return finish(start(action, out, folder, memory), out, begun, limit)
+    started = time.perf_counter()
+    return finish(start(action, out, folder, memory), out, started, limit)
 
 
 def wait(child: int, limit: float) -> tuple[int, bool]:

@@ -353,7 +353,7 @@ class Trials:
         old = forgery.identity(draft.manifest)
         forged = forgery.forge(draft, rng.randrange(10**6))
         if rng.random() < 0.5:
-            forgery.tell_others(home, folder, old)
+            forgery.update_references(home, folder, old)
         return specimen, home, outside, forged, False
 
     def _specimen(self, seed: int, rng: random.Random) -> Specimen:

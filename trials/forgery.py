@@ -139,7 +139,7 @@ def _signed(entry: dict[str, Any], content: bytes) -> dict[str, Any]:
     return known
 
 
-def tell_others(home: Path, folder: Path, old: str) -> None:
+def update_references(home: Path, folder: Path, old: str) -> None:
     """Update every artefact that refers to `old` to the new hash of the folder."""
     changed = [(old, _identity_of(folder))]
     for before, after in changed:

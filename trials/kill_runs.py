@@ -65,7 +65,7 @@ _LATE, _DEAF = 1.0, 3.0  # seconds, without those of waiting for a core
 _MOST_LATE = 20.0  # seconds with them
 _POLL = 0.01  # seconds between two looks at a process
 _FRESH = 2  # kills of a chain of processes of their own, which take seconds to begin
-_BEGINNING = 0.3  # seconds in which a command of a version without handlers may not have begun
+_BEGINNING = 0.3  # seconds in which a command of a version without handlers may not have started
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,7 +166,7 @@ class Kill:
     code: int
     seconds_run: float  # from the start to the end
     seconds: float  # from the signal to the end
-    is_working: bool  # the command had begun: it handled signals, if it ever does
+    is_working: bool  # the command had started: it handled signals, if it ever does
     is_between: bool  # it worked, there was a checkpoint, and the last one was still to come
     is_fresh: bool  # a process of its own instead of a fork
     answered: float | None  # seconds from the signal to the next line or the end, if they were seen
@@ -255,14 +255,14 @@ class Child:
         self, arguments: tuple[str, ...], home: Path, injection: Injection | None, fresh: bool,
         counter: Path | None = None,
     ) -> None:  # fmt: skip
-        self.home, self.begun = home, time.perf_counter()
+        self.home, self.started = home, time.perf_counter()
         self.out = home.parent / f"{home.name}-{os.urandom(4).hex()}.out"
         self.process: subprocess.Popen[bytes] | None = None
         self.handling = self.out.with_suffix(".handling")
         self.code: int | None = None
         self.is_late = False
         if fresh:
-            marker = self.out.with_suffix(".begun")
+            marker = self.out.with_suffix(".started")
             own = None if injection is None else dataclasses.astuple(injection)
             spec = [list(arguments), own, str(marker), str(self.handling)]
             with open(self.out, "wb") as out, open(children.error_file(self.out), "wb") as error:
@@ -273,7 +273,7 @@ class Child:
             self.pid = self.process.pid
             while not marker.exists() and not self.poll():  # it imports the package
                 time.sleep(0.005)
-            self.begun = time.perf_counter()
+            self.started = time.perf_counter()
         else:
             for path in (self.out, children.error_file(self.out)):
                 path.touch()  # a signal may come before the child has opened them
@@ -369,9 +369,9 @@ def clean_run(job: Job, home: Path) -> Clean:
         now = writings(home)
         if now != seen:
             seen = now
-            times.append(time.perf_counter() - child.begun)
+            times.append(time.perf_counter() - child.started)
         time.sleep(_POLL)
-    seconds = time.perf_counter() - child.begun
+    seconds = time.perf_counter() - child.started
     if child.code:
         raise RuntimeError(f"{job.name}: exit {child.code}\n{child.error[-3000:]}")
     steps = int(counter.read_text())
@@ -568,7 +568,7 @@ class Killer:
         if injection is None and code == 0 and "interrupted" not in child.text and _is_over(child):
             return None, child
         kill = Kill(seed, job.name, way + (" twice" if twice else ""), name, code,
-                    round(time.perf_counter() - child.begun, 2),
+                    round(time.perf_counter() - child.started, 2),
                     round(time.perf_counter() - sent, 2), is_working, is_between, is_fresh,
                     None, [],
                     child.error[-500:])  # fmt: skip
@@ -672,7 +672,7 @@ class Killer:
         rng, home = random.Random(seed), self.home(job, f"owners-{seed}")
         clean = self.clean[job.name]
         first = Child(self._arguments(job, home), home, None, False)
-        until = first.begun + _LIMIT
+        until = first.started + _LIMIT
         while not first.poll() and not writings(home) and time.perf_counter() < until:
             time.sleep(0.002)
         time.sleep(rng.random() * 0.3 * clean.seconds)
@@ -704,7 +704,7 @@ def _is_done(child: Child) -> bool:
 
 
 def _is_over(child: Child) -> bool:
-    """Whether a command printed its result or its last words: the signal came too late."""
+    """Return whether a command had printed its result: the signal came too late."""
     return bool(child.text.strip()) or "equilibrist: stopped" in child.error
 
 

@@ -434,8 +434,8 @@ def try_samples(tally: Tally, draw: random.Random, folder: Path) -> None:
         ("22+", "AhKd", "AcKs4h5h"),
     ):
         words = [one, two, "--board", board]
-        chance = [*words, "--method", "monte-carlo", "--samples", "20000"]
-        tally.attempt("monte carlo", " ".join(chance), lambda w=words, c=chance: near(w, c))
+        sampled = [*words, "--method", "monte-carlo", "--samples", "20000"]
+        tally.attempt("monte carlo", " ".join(sampled), lambda w=words, c=sampled: near(w, c))
     for hands in (["AhAd", "KsKc"], ["7s2h", "AsKs"]):
         words = [*hands, "--discards", "--samples", "20000"]
         tally.attempt("discards", " ".join(words), lambda w=words: near([], w))

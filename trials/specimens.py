@@ -399,7 +399,7 @@ def check_blocks(large: int, block: int) -> bool:
 
 
 def write_often(module: Any) -> None:
-    """Let a module that writes checkpoints now and then write one whenever it can."""
+    """Make a module write a checkpoint at every opportunity."""
     from equilibrist.storage.checkpoint import CheckpointClock
 
     class AlwaysDue(CheckpointClock):

@@ -146,7 +146,7 @@ def test_tiles_and_row_groups_of_the_full_deck(monkeypatch):
 
 
 @pytest.mark.parametrize("is_same", [True, False])
-def test_counts_go_on_where_they_stopped(coarse, fine, way, is_same):
+def test_counts_continue_where_they_stopped(coarse, fine, way, is_same):
     seen: list[Progress] = []
     second = None if is_same else fine
     whole = joint(coarse, second, watch=lambda now, share: seen.append(copy.deepcopy(now)))

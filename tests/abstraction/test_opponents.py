@@ -55,7 +55,7 @@ def test_clusters_of_holdem_against_brute_force():
 
 @pytest.mark.parametrize("rules", [SMALL, get_game("rhode-island"), get_game("leduc")])
 def test_clusters_weighted_by_their_probability_are_plain_strength(rules):
-    """On every board, 2 · wins + ties and the numbers of possible hands add up exactly."""
+    """Test that on every board 2 · wins + ties and the numbers of possible hands add up exactly."""
     streets = Streets.of(rules)
     clusters = np.zeros(streets.num_hands, np.int64)
     clusters[streets.in_deck] = np.random.default_rng(1).integers(0, 4, len(streets.in_deck))
@@ -67,7 +67,7 @@ def test_clusters_weighted_by_their_probability_are_plain_strength(rules):
     assert (found.wins[~held] == -1).all()
     assert (found.met[~held] == 0).all()
     others = found.met.sum(axis=2)[held]
-    assert len(np.unique(others)) == 1  # as many hands for everybody
+    assert len(np.unique(others)) == 1  # the same number of hands for every opponent
     equity = found.equity()
     assert np.isnan(equity[~held]).all()
     mean = (equity[held] * found.met[held]).sum(axis=1) / others

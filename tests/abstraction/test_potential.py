@@ -117,7 +117,7 @@ def test_counts_do_not_depend_on_the_names_of_suits_or_the_order_of_cards(
 
 
 def test_leads_on_the_river_agree_with_strength(royal: Streets) -> None:
-    # Who leads later, whoever leads now, is 2 · wins + ties over all rivers, counted without it.
+    # Leads later, without regard to leads now, are 2 · wins + ties over all rivers.
     strengths = Strengths.of(royal)
     turn = Potential.of(royal, 2)
     for number in range(0, len(royal[2].boards), 7):

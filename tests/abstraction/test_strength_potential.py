@@ -15,6 +15,7 @@ from equilibrist.abstraction.flop_subsets import chosen_boards
 from equilibrist.abstraction.joint_counts import joint
 from equilibrist.abstraction.potential import Potential, potentials
 from equilibrist.abstraction.recipes.strength_potential import (
+    ClassCuts,
     strength_potential,
     strength_potential_clusters,
 )
@@ -104,7 +105,7 @@ def test_stronger_classes_are_smaller_by_the_taper(
     strengths: Strengths, known: tuple[Potential | None, ...]
 ) -> None:
     for taper in (1.0, 1.5, 3.0):
-        found = strength_potential(strengths, (1, 4, 5, 2), taper=taper, known=known)
+        found = strength_potential(strengths, (1, 4, 5, 2), ClassCuts(taper=taper), known=known)
         for r in (1, 2):
             shares = class_shares(found, r)[:-1]
             np.testing.assert_allclose(shares[:-1] / shares[1:], taper, rtol=0.15)
@@ -133,7 +134,7 @@ def test_all_deals_after_the_chosen_flops_are_counted(
     chosen = chosen_boards(strengths.streets, FLOPS)
     found = strength_potential(strengths, (1, 3, 3, 3), flops=FLOPS, known=known)
     counts = joint(found, boards=chosen[-1])
-    # AsKsTd has 12 namings of suits and 9s9dTc as many; then hands of 21 cards, turn and river.
+    # AsKsTd has 12 namings of suits, and so has 9s9dTc; then hands of 21 cards, turn and river.
     assert counts.total == (12 + 12) * (210 * 171) * (17 * 16)
     np.testing.assert_array_equal(counts.met, counts.met.T)
     np.testing.assert_array_equal(counts.wins, counts.losses.T)
@@ -171,10 +172,10 @@ def test_the_river_and_games_without_potential_are_cut_by_strength_alone() -> No
 
 
 def test_draws_of_leduc_are_queens() -> None:
-    # A queen leads a tenth of the time at best and pairs against a king or ace now and then; with
+    # A queen leads a tenth of the time at best and sometimes pairs against a king or ace; with
     # a low bar it is a draw, and kings and aces are the two classes of strength.
     streets = Streets.of(get_game("leduc"))
-    found = strength_potential(Strengths.of(streets), [3, 2], low=0.2, high=0.1)
+    found = strength_potential(Strengths.of(streets), [3, 2], ClassCuts(low=0.2, high=0.1))
     names = [found.bucket(card) for card in parse_cards("QsKsAs")]
     assert names == [2, 0, 1]
 
@@ -196,8 +197,8 @@ def test_clusters_join_hands_alike_in_strength_and_potential(
     assert potential is not None
     live = found.tables[1] >= 0
     labels = found.tables[1][live]
-    strength, chance = strengths.equity(1)[live], potential.positive()[live].astype(float)
-    for each in (strength, chance):
+    strength, future = strengths.equity(1)[live], potential.positive()[live].astype(float)
+    for each in (strength, future):
         within = sum(each[labels == c].var() * (labels == c).mean() for c in range(4))
         assert within < 0.7 * each.var()
     means = [strength[labels == c].mean() for c in range(4)]
@@ -232,9 +233,9 @@ def test_clusters_have_the_requested_number_and_are_not_empty() -> None:
     [
         ({"numbers": (2, 3)}, "4 rounds: specify for each"),
         ({"numbers": (0, 3, 3, 3)}, "4 rounds: specify for each"),
-        ({"taper": 0.5}, "at least 1, not 0.5"),
-        ({"low": 1.5}, "low must be a probability"),
-        ({"high": -0.1}, "high must be a probability"),
+        ({"cuts": ClassCuts(taper=0.5)}, "at least 1, not 0.5"),
+        ({"cuts": ClassCuts(low=1.5)}, "low must be a probability"),
+        ({"cuts": ClassCuts(high=-0.1)}, "high must be a probability"),
         ({"numbers": (1, 1, 1, 5000)}, "cannot be cut into 5000"),
         ({"numbers": (40, 1, 1, 1)}, "40 buckets in round 1 are more than the 36 classes"),
     ],

@@ -93,7 +93,7 @@ def test_what_does_not_fit_is_refused_unless_forced(tmp_path, monkeypatch):
         (("lossless", "--buckets", "5,25,125"), "give no numbers"),
     ],
 )
-def test_bad_input_is_one_sentence_and_nothing_is_written(arguments, sentence, tmp_path):
+def test_bad_input_gives_one_sentence_and_nothing_is_written(arguments, sentence, tmp_path):
     out = tmp_path / "x"
     result = run("abstract", *arguments, "--game", "rhode-island", "--out", out)
     assert sentence in str(result.exception)

@@ -93,7 +93,7 @@ def test_a_match_that_cannot_be_decided_goes_to_its_end(run, answer):
     assert run(*line).stdout.startswith("no verdict after 2,000 hands")
 
 
-def test_matches_of_learners_are_told_one_by_one(answer):
+def test_matches_of_learners_are_listed_one_by_one(answer):
     data = answer("match", "uniform", "always-call", "--hands", 20, "--matches", 3)
     assert (data["hands"], data["samples"], len(data["matches"])) == (60, 3, 3)
     assert data["win_rate"] == pytest.approx(sum(data["matches"]) / 3)
@@ -244,7 +244,7 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_the_match(
         (("match", "uniform", "uniform", "--hands", "9" * 4000), "a huge number"),
     ],
 )
-def test_wrong_input_is_one_sentence(run, arguments, words):
+def test_wrong_input_gives_one_sentence(run, arguments, words):
     result = run(*arguments)
     assert result.returncode == 2
     assert result.stdout == ""

@@ -16,7 +16,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.papers.psopti import composing
 from equilibrist.papers.range_of_skill import tables
 from equilibrist.solving.best_response import evaluate
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.storage.artefact import open_artefact
 from equilibrist.strategies.solution import Solution, game_of
 
@@ -73,7 +73,7 @@ def test_a_bot_is_trained_listed_and_played(bots, answer, run):
     assert "tiny" in run("bots").stdout
 
 
-def test_training_goes_on_where_it_was(bots, answer):
+def test_training_continues_where_it_was(bots, answer):
     whole = answer("train", "tiny")
     again = answer("train", "tiny")
     assert again["iterations"] == whole["iterations"]
@@ -85,7 +85,7 @@ def test_training_goes_on_where_it_was(bots, answer):
     assert once["to"] == further["to"] == "0.1mbb"
 
 
-def test_the_range_of_skill_goes_on_to_a_new_target(bots, answer):
+def test_the_range_of_skill_continues_to_a_new_target(bots, answer):
     answer("train", "tiny")
     first = answer("train", "skilled")
     assert answer("train", "skilled")["iterations"] == first["iterations"]
@@ -133,14 +133,14 @@ def test_bigbot_is_smallbot_under_the_full_rules(bots, run):
     assert "run `equilibrist train bigbot`" in failed.stderr
 
 
-def test_the_range_of_skill_goes_on_from_its_rounds(bots, answer):
+def test_the_range_of_skill_continues_from_its_rounds(bots, answer):
     """The list, its utilities and the trace are those of a run that was never stopped."""
     whole = answer("train", "skilled")
     expected = Solution.load(bots / "tiny/solution-skill", in_memory=True)
     assert len(expected.trace) == whole["iterations"] >= 3
     shutil.rmtree(bots / "tiny/solution-skill")
     game, solver, store, _ = prepare(SKILLED, bots / "tiny")
-    solve(game, solver, iterations=2, every=1, save=store.save)
+    solve(game, solver, Budget(iterations=2, every=1), save=store.save)
     assert Solution.load(bots / "tiny/solution-skill").iterations == 2
     answer("train", "skilled")
     again = Solution.load(bots / "tiny/solution-skill")
@@ -331,14 +331,14 @@ def test_a_folder_that_cannot_be_is_named(bots, run, tmp_path):
         (("exploit", "gs3"), "add --real-game to evaluate the bot gs3"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(bots, run, arguments, words):
+def test_what_cannot_be_gives_one_sentence(bots, run, arguments, words):
     failed = run(*arguments)
     assert failed.returncode == 2
     assert words in failed.stderr
     assert not bots.exists()
 
 
-def test_a_bot_of_two_phases_is_trained_and_goes_on_at_the_table(bots, answer, run):
+def test_a_bot_of_two_phases_is_trained_and_continues_at_the_table(bots, answer, run):
     trained = answer("train", "two-phases")
     assert trained["outcome"] == "target_reached"
     again = answer("train", "two-phases")

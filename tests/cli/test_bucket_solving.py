@@ -91,7 +91,7 @@ def test_a_folder_of_all_three_can_be_moved_but_not_changed(answer, run, buckets
         (("{0}/buckets", "--joint", "{0}/nowhere"), "nowhere"),
     ],
 )
-def test_wrong_folders_are_one_sentence(run, buckets, arguments, words):
+def test_wrong_folders_give_one_sentence(run, buckets, arguments, words):
     failed = run("solve", *(text.format(buckets) for text in arguments))
     assert failed.returncode == 2
     assert words in failed.stderr

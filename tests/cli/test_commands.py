@@ -217,7 +217,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("command", "words"), BAD, ids=lambda value: " ".join(value)[:40])
-def test_wrong_input_is_one_sentence_and_exit_code_2(run, command, words):
+def test_wrong_input_gives_one_sentence_and_exit_code_2(run, command, words):
     result = run(*command)
     assert result.returncode == 2
     assert result.stdout == ""
@@ -260,7 +260,7 @@ def test_help_loads_nothing_heavy():
         (OSError(errno.ENAMETOOLONG, "File name too long", "x" * 300), "cannot open xxx", 2),
     ],
 )
-def test_what_no_command_foresees_is_one_sentence(run, monkeypatch, error, words, code):
+def test_what_no_command_foresees_gives_one_sentence(run, monkeypatch, error, words, code):
     def fail(*_, **__):
         raise error
 
@@ -272,7 +272,7 @@ def test_what_no_command_foresees_is_one_sentence(run, monkeypatch, error, words
     assert words in result.stderr
 
 
-def test_a_limit_on_memory_that_nothing_can_be_loaded_in_is_one_sentence():
+def test_a_limit_on_memory_that_nothing_can_be_loaded_in_gives_one_sentence():
     program = f"ulimit -v 400000; {sys.executable} -c 'from equilibrist.cli import main; main()'"
     result = subprocess.run(
         ["bash", "-c", f"{program} solve leduc --iterations 10"],

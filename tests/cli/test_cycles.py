@@ -51,7 +51,7 @@ def test_ectomynx_is_trained_listed_and_played(home, answer, run):
     assert match["hands"] == 20
 
 
-def test_training_goes_on_where_it_was(home, answer):
+def test_training_continues_where_it_was(home, answer):
     answer("train", "ectomynx", *SMALL, 1)
     further = answer("train", "ectomynx", *SMALL, 2)
     assert further["cycles"] == answer("train", "ectomynx", *SMALL, 2, "--out", "again")["cycles"]
@@ -60,7 +60,7 @@ def test_training_goes_on_where_it_was(home, answer):
     assert answer("train", "ectomynx", *SMALL, 2)["hands_per_second"] is None  # nothing was left
 
 
-def test_a_run_killed_before_its_cycle_ended_goes_on(home, answer):
+def test_a_run_killed_before_its_cycle_ended_continues(home, answer):
     # All hands are played and kept; the match that ends the cycle is not.
     settings = FixedStrategy(hands=20_000)
     run = Training.begin(settings)
@@ -79,7 +79,7 @@ def test_a_rate_for_regrets_is_refused(home, run):
     assert not home.exists()
 
 
-def test_progress_tells_speed_change_and_head_to_head(run):
+def test_progress_prints_speed_change_and_head_to_head(run):
     said = run("train", "ectomynx", *SMALL, 1).stderr
     assert "1 cycles of 20,000 hands, 20,000 to play, about " in said
     assert "iB of memory" in said.splitlines()[0]
@@ -128,7 +128,7 @@ def test_the_improved_bot_is_trained_listed_and_played(home, answer):
         (("--force",), "learns in cycles: use --cycles and --hands, not --force"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(home, run, arguments, words):
+def test_what_cannot_be_gives_one_sentence(home, run, arguments, words):
     failed = run("train", "ectomynx", *arguments)
     assert failed.returncode == 2
     assert words in " ".join(failed.stderr.split())

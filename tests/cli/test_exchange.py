@@ -98,7 +98,7 @@ def test_hands_that_play_differently_are_announced_when_merged(run, tmp_path):
     assert (apart.returncode, apart.stderr) == (0, "")
 
 
-def test_what_cannot_be_exchanged_is_one_sentence(leduc, run, tmp_path):
+def test_what_cannot_be_exchanged_gives_one_sentence(leduc, run, tmp_path):
     policy, text = tmp_path / "leduc.json", tmp_path / "leduc.txt"
     assert run("export", leduc, "--out", policy).returncode == 0
     cut = tmp_path / "cut.json"

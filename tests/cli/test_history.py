@@ -84,7 +84,7 @@ def test_names_beyond_ascii_are_read_whatever_the_locale(match):
     ("text", "words"),
     [("", "does not say which game"), ("STATE:0:x", "does not say which game")],
 )
-def test_wrong_input_is_one_sentence(run, tmp_path, text, words):
+def test_wrong_input_gives_one_sentence(run, tmp_path, text, words):
     path = tmp_path / "bad.log"
     path.write_text(text)
     result = run("log", path)

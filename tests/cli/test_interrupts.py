@@ -1,4 +1,4 @@
-"""Signals to the commands themselves: each ends with what it has, says so, and can go on."""
+"""Signals to commands: each stops with its results so far, prints that, and can be resumed."""
 
 import contextlib
 import json
@@ -51,7 +51,7 @@ def arrays_are_equal(first, second, without=()):
 
 
 @pytest.mark.parametrize("number", CODES)
-def test_a_solve_ends_after_its_iteration_and_goes_on(run, answer, tmp_path, monkeypatch, number):
+def test_a_solve_ends_after_its_iteration_and_continues(run, answer, tmp_path, monkeypatch, number):
     line = ("solve", "leduc", "--method", "pcs", "--iterations", "400")
     answer(*line, "--out", tmp_path / "clean")
     out = tmp_path / "stopped"
@@ -79,7 +79,7 @@ def test_a_solve_stopped_while_it_prepares_writes_nothing(run, tmp_path, monkeyp
 
 
 def owners(monkeypatch, place, folder):
-    """What the lock of a folder says whenever a function is called."""
+    """The contents of a folder's lock at each call of a function."""
     owner, _, name = place.rpartition(".")
     module, seen = __import__(owner, fromlist=[name]), []
     work = getattr(module, name)
@@ -191,7 +191,9 @@ def test_a_match_until_sure_reports_its_test(run, monkeypatch):
     assert "sequential" in data
 
 
-def test_an_abstraction_and_its_counts_go_on_to_the_same_hash(run, answer, tmp_path, monkeypatch):
+def test_an_abstraction_and_its_counts_continue_to_the_same_hash(
+    run, answer, tmp_path, monkeypatch
+):
     line = ("abstract", "potential-aware", "--game", "leduc", "--buckets", "3,6")
     clean = answer(*line, "--out", tmp_path / "clean")
     out = tmp_path / "stopped"
@@ -213,7 +215,7 @@ def test_an_abstraction_and_its_counts_go_on_to_the_same_hash(run, answer, tmp_p
     assert found.stderr.endswith("is complete: nothing is left to do\n")
 
 
-def test_a_training_by_hands_goes_on_to_the_same_weights(run, answer, tmp_path, monkeypatch):
+def test_a_training_by_hands_continues_to_the_same_weights(run, answer, tmp_path, monkeypatch):
     monkeypatch.setattr("equilibrist.papers.ectomynx.level_training._BLOCK", 64)
     monkeypatch.setattr("equilibrist.papers.ectomynx.level_training._MATCH_DEALS", 64)
     line = ("train", "ectomynx", "--cycles", 2, "--hands", 128)
@@ -271,7 +273,7 @@ def test_a_process_answers_a_signal_while_it_solves(answer, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["cfr+", "dcfr", "egt", "mccfr", "pcs", "range-of-skill"])
-def test_processes_stopped_at_random_moments_go_on_to_the_same_numbers(answer, tmp_path, method):
+def test_processes_stopped_at_random_moments_continue_to_the_same_numbers(answer, tmp_path, method):
     """Signals of all kinds, half of them twice, most of them between two checkpoints."""
     iterations = {"egt": 3000, "range-of-skill": 60}.get(method, 300_000)
     line = ("solve", "leduc", "--method", method, "--iterations", iterations)

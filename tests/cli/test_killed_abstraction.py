@@ -50,7 +50,7 @@ def killed(command: tuple[str, ...], out: Path, kills: int, seed: int) -> set[st
 
     Every other time the kill falls just after something was written, within a fiftieth of a second;
     else at any moment of the time that a run takes. A run that ends before it is killed is
-    begun anew.
+    started again.
     """
     rng, done, longest, hashes = random.Random(seed), 0, 2.0, set()
     while True:
@@ -144,7 +144,7 @@ def begin(recipe, folder, last="round2"):
 
 
 @pytest.mark.parametrize("recipe", CASES)
-def test_every_recipe_goes_on_after_its_first_round(recipe, tmp_path):
+def test_every_recipe_continues_after_its_first_round(recipe, tmp_path):
     rules = get_game("rhode-island")
     wanted = begin(recipe, tmp_path / "a")
     with pytest.raises(StorageError, match="unfinished abstraction; continue it with"):
@@ -270,7 +270,7 @@ def longest_file(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def test_a_full_disk_is_one_sentence_and_finished_rounds_stay(run, tmp_path):
+def test_a_full_disk_gives_one_sentence_and_finished_rounds_stay(run, tmp_path):
     """Rhode Island's first round is of 52 hands and fits; the second, on 13 flops, does not."""
     command = ("abstract", "expectation", "--buckets", NUMBERS, "--game", "rhode-island")
     out = tmp_path / "a"

@@ -44,7 +44,7 @@ def test_a_match_of_three_processes_is_logged_as_in_process(tmp_path):
         subprocess.Popen([*COMMAND, "connect", "127.0.0.1", port, player, "--json"], stdout=-1)
         for port, player in zip(ports, ("always-raise", "always-call"), strict=True)
     ]
-    told = json.loads(dealer.communicate(timeout=60)[0])
+    result = json.loads(dealer.communicate(timeout=60)[0])
     seen = [json.loads(client.communicate(timeout=60)[0]) for client in clients]
 
     game = get_game("holdem-limit")
@@ -52,9 +52,9 @@ def test_a_match_of_three_processes_is_logged_as_in_process(tmp_path):
     inside = play_match(game, players, 30, seed=0, keep_log=True).logs[0]
     lines = log_lines(replace(inside, comments=TimeLimits().comments))
     assert log.read_bytes() == "".join(f"{line}\n" for line in lines).encode()
-    assert told["finished"]
-    assert told["hands"] == 30
-    assert told["score"] == list(inside.score) == [client["chips"] for client in seen]
+    assert result["finished"]
+    assert result["hands"] == 30
+    assert result["score"] == list(inside.score) == [client["chips"] for client in seen]
 
 
 def test_the_dealer_starts_bots_and_sees_them_out(answer, tmp_path):
@@ -126,15 +126,15 @@ def _is_running(number):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_dealer_its_bots_and_their_children(run, tmp_path, monkeypatch, number):
     monkeypatch.setattr("equilibrist.play.processes._GRACE", 0.2)
-    script, told, log = tmp_path / "bot.py", tmp_path / "processes", tmp_path / "match.log"
+    script, listing, log = tmp_path / "bot.py", tmp_path / "processes", tmp_path / "match.log"
     script.write_text(STUBBORN)
     log.write_text("an old log")
-    bot = f"{sys.executable} {script} {told} {{host}} {{port}}"
+    bot = f"{sys.executable} {script} {listing} {{host}} {{port}}"
     done = threading.Event()
 
     def interrupt():
         while not done.wait(0.02):
-            if told.exists() and len(told.read_text().split()) == 4:
+            if listing.exists() and len(listing.read_text().split()) == 4:
                 break
         os.kill(os.getpid(), number)
 
@@ -150,7 +150,7 @@ def test_a_signal_ends_the_dealer_its_bots_and_their_children(run, tmp_path, mon
     assert (data["hands"], data["ending"]) == (2, "the dealer was stopped in hand 2")
     found = read_log(get_game("leduc"), log)
     assert (len(found.hands), found.is_finished, found.header.seed) == (2, False, data["seed"])
-    processes = told.read_text().split()
+    processes = listing.read_text().split()
     assert len(processes) == 4
     assert not any(map(_is_running, processes))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bot.py", "match.log", "processes"]
@@ -224,8 +224,8 @@ def test_deals_are_secret_unless_a_seed_is_given(answer, run, tmp_path):
     data = answer(*line)
     assert data["seed"] > 2**100
     assert str(data["seed"]) in log.read_text().splitlines()[0]
-    told = run("log", log, "--replay")
-    assert f"all deals match seed {data['seed']}" in told.stdout
+    replayed = run("log", log, "--replay")
+    assert f"all deals match seed {data['seed']}" in replayed.stdout
     log.write_text(log.read_text().replace(str(data["seed"]), str(data["seed"] ^ 1)))
     assert run("log", log, "--replay").returncode == 2
     for player in players:
@@ -293,7 +293,7 @@ def test_names_that_an_ascii_locale_could_not_read_are_logged_as_they_are():
         (("connect", "127.0.0.1", "1", "unform"), "did you mean uniform"),
     ],
 )
-def test_wrong_input_is_one_sentence(run, arguments, words):
+def test_wrong_input_gives_one_sentence(run, arguments, words):
     result = run(*arguments)
     assert result.returncode == 2
     assert result.stdout == ""
@@ -301,7 +301,7 @@ def test_wrong_input_is_one_sentence(run, arguments, words):
     assert sum(line.startswith("equilibrist: ") for line in result.stderr.splitlines()) == 1
 
 
-def test_a_port_in_use_is_one_sentence(run):
+def test_a_port_in_use_gives_one_sentence(run):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         result = run("dealer", "leduc", "--port", port)

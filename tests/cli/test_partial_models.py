@@ -136,7 +136,7 @@ def test_classes_may_be_cut_over_flops(answer, tmp_path):
     ],
     ids=lambda value: " ".join(value)[-40:],
 )
-def test_wrong_input_is_one_sentence(run, folder, tmp_path, command, words):
+def test_wrong_input_gives_one_sentence(run, folder, tmp_path, command, words):
     more = ("--joint", folder / "counts") if command[0] == "solve" else ("--out", tmp_path / "out")
     failed = run(*(text.format(folder) for text in command), *more)
     assert failed.returncode == 2

@@ -20,7 +20,7 @@ from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import rules_text
 from equilibrist.models.exact import exact_game
 from equilibrist.solving.best_response import evaluate
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 
 pytestmark = pytest.mark.kernels
 
@@ -68,7 +68,7 @@ def test_a_whole_run_says_what_the_exact_model_says(answer, game, tmp_path):
     assert again == found
 
 
-def test_a_run_that_was_killed_goes_on_to_the_same_numbers(answer, game, tmp_path):
+def test_a_run_that_was_killed_continues_to_the_same_numbers(answer, game, tmp_path):
     options = ["--real-game", "--game", str(game), "--json"]
     command = [sys.executable, "-c", KILLED, "exploit", MIX, *options]
     process = subprocess.run(
@@ -149,10 +149,7 @@ def test_verify_finds_a_result_that_the_flops_do_not_give(answer, run, game, tmp
     answer("exploit", MIX, "--real-game", "--game", game, "--out", out)
     stored = open_artefact(out, in_memory=True)
     info = stored.info | {"exploitability": stored.info["exploitability"] * 0.999}
-    write_artefact(
-        out, stored.kind, stored.arrays, configuration=stored.configuration, info=info,
-        timings=stored.timings,
-    )  # fmt: skip
+    write_artefact(out, replace(stored, info=info), stored.arrays)
     found = run("verify", out)
     assert found.returncode == 2
     assert "states an exploitability of" in found.stderr
@@ -189,7 +186,7 @@ def test_some_flops_are_an_estimate(answer, game):
     assert found["flops"] == 7
 
 
-def test_wrong_input_is_told_in_one_sentence(run, game, tmp_path):
+def test_wrong_input_gives_one_sentence(run, game, tmp_path):
     real = ("--real-game", "--game", game)
     run("exploit", MIX, *real, "--out", tmp_path / "response")
     cases = {
@@ -197,7 +194,11 @@ def test_wrong_input_is_told_in_one_sentence(run, game, tmp_path):
         ("mix:1,1,1",): "mix:1,1,1 is not a mix; write the probabilities",
         ("always-call", "--game", "leduc", "--flops", "9"): "leduc is not hold'em and has no flops",
         ("always-call", "--game", "holdem-nolimit"): "holdem-nolimit is not a limit game",
-        ("always-call", "--flops", "100000"): "--flops is",
+        (
+            "always-call",
+            "--flops",
+            "100000",
+        ): "not 100,000",
         (MIX[:-1] + "4", "--out", tmp_path): "is not a mix",
         (
             "always-fold",
@@ -215,15 +216,17 @@ def test_wrong_input_is_told_in_one_sentence(run, game, tmp_path):
     assert "--flops needs --real-game" in result.stderr
 
 
-def test_bots_tell_the_certificate_of_what_they_play(add_bot, tmp_path, monkeypatch):
+def test_bots_print_the_certificate_of_what_they_play(add_bot, tmp_path, monkeypatch):
     def solution(number):
         arrays = {"plan": np.full(3, float(number))}
-        return write_artefact(tmp_path / "solution", "solution", arrays, configuration={})
+        return write_artefact(tmp_path / "solution", Header("solution", configuration={}), arrays)
 
     info = {"exploitability": 400.0, "unit": "mbb/g", "flops": 1755, "estimate": False}
     identity = {"identity": solution(1)}
     done = {"done": np.ones(1755, np.uint8)}
-    write_artefact(tmp_path / "real-game", runs.KIND, done, configuration=identity, info=info)
+    write_artefact(
+        tmp_path / "real-game", Header(runs.KIND, configuration=identity, info=info), done
+    )
     assert known_response(BOTS["smallbot"], tmp_path)["real_game"] == 400.0
     monkeypatch.setattr("equilibrist.bots.bot.HOME", tmp_path.parent)
     add_bot(replace(BOTS["smallbot"], family=tmp_path.name))

@@ -132,7 +132,7 @@ def test_mixes_are_shown_in_any_limit_game(answer, run):
         (("ectomynx",), "stores no probabilities by hand"),
     ],
 )
-def test_wrong_input_is_one_sentence(run, arguments, complaint):
+def test_wrong_input_gives_one_sentence(run, arguments, complaint):
     result = run("show", *arguments)
     assert result.returncode == 2
     assert complaint in result.stderr

@@ -29,7 +29,7 @@ def sit(run, monkeypatch):
     return sit
 
 
-def test_a_piped_sitting_tells_hands_and_the_running_result(sit):
+def test_a_piped_sitting_prints_hands_and_the_running_result(sit):
     result = sit("ssss f ssss\n", "always-call", "--hands", 2, "--seed", 0)
     assert result.returncode == 0
     assert "\x1b" not in result.stdout
@@ -149,7 +149,7 @@ def _full(number):
         (("always-call", "--out", "x.phhs", "--game", "leduc"), "is not hold'em"),
     ],
 )
-def test_wrong_input_is_one_sentence(sit, arguments, words):
+def test_wrong_input_gives_one_sentence(sit, arguments, words):
     result = sit("", *arguments)
     assert result.returncode == 2
     assert result.stdout == ""
@@ -222,7 +222,7 @@ def test_a_signal_leaves_the_table_saves_the_hand_and_gives_the_terminal_back(tm
 
 
 def _until(number, words):
-    """What a terminal shows until some words."""
+    """Return what a terminal shows until some words appear."""
     text = b""
     while words.encode() not in text:
         assert select.select([number], [], [], 60)[0], text

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from equilibrist.errors import InvalidValueError
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.forecast import spot_forecast
 from equilibrist.storage import array_file
 from equilibrist.storage.artefact import open_artefact
@@ -126,15 +126,15 @@ def test_nodes_runouts_tables_and_pictures(answer, run, turn, tmp_path):
 def test_a_locked_node_is_solved_again_and_exploited(answer, turn, tmp_path):
     out, locked = tmp_path / "free", tmp_path / "locked"
     free = answer("spot", *turn, "--to", "0.2%", "--out", out)
-    told = answer("spot", out, "--lock", "r90: c=1", "--to", "0.2%", "--out", locked)
-    assert told["locks"] == ["r90: c=1"]
-    assert told["value"] > free["value"]
+    bound = answer("spot", out, "--lock", "r90: c=1", "--to", "0.2%", "--out", locked)
+    assert bound["locks"] == ["r90: c=1"]
+    assert bound["value"] > free["value"]
     node = answer("spot", locked, "--node", "r90")["node"]
     assert node["actions"] == ["f", "c"]
     assert node["frequencies"] == pytest.approx([0, 1], abs=1e-5)
 
 
-def test_a_run_goes_on_where_it_stopped(answer, turn, tmp_path):
+def test_a_run_continues_where_it_stopped(answer, turn, tmp_path):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     answer("spot", *turn, "--iterations", "60", "--out", whole)
     answer("spot", *turn, "--iterations", "25", "--out", parts)
@@ -195,7 +195,7 @@ def mtime(folder):
         ({"--node": "x"}, "not a node of this spot"),
     ],
 )
-def test_bad_input_is_one_sentence(run, turn, changes, complaint):
+def test_bad_input_gives_one_sentence(run, turn, changes, complaint):
     options = dict(zip(turn[::2], turn[1::2], strict=True)) | {"--iterations": "1"} | changes
     result = run("spot", *(word for pair in options.items() for word in pair))
     assert result.returncode == 2
@@ -208,7 +208,7 @@ def test_what_does_not_fit_says_what_would(run, turn, monkeypatch):
     result = run("spot", *turn)
     assert result.returncode == 2
     assert "fewer bet sizes, fewer raises (--max-raises) or a later street" in result.stderr
-    spot = Spot.of("Td9d6hQc", "QQ+", "AK", pot=20, stack=90, bets="a")
+    spot = Spot.of("Td9d6hQc", "QQ+", "AK", Chips(pot=20, stack=90), bets="a")
     sizes = [spot_forecast(spot, bits).bytes for bits in (16, 32)]
     monkeypatch.setattr("equilibrist.solving.forecast.available_bytes", lambda: sum(sizes) // 2)
     with pytest.raises(InvalidValueError, match=r"--bits 16 needs .* and would fit, or take fewer"):

@@ -1,4 +1,4 @@
-"""What all parsers keep to: a value, or an error of ours, in time, whatever the text."""
+"""Contract of all parsers: any text gives a value or an `EquilibristError`, in time."""
 
 import importlib.util
 import os

@@ -1,4 +1,4 @@
-"""What every player of the catalogue keeps to: legal, repeatable, and blind to hidden cards."""
+"""Contract of every player of the catalogue: legal, repeatable, and blind to hidden cards."""
 
 import pytest
 

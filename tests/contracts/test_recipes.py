@@ -1,4 +1,4 @@
-"""What every recipe promises, whatever it looks at."""
+"""Contract of every recipe of the catalogue."""
 
 import itertools
 import math

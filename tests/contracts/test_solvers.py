@@ -1,4 +1,4 @@
-"""What every solver of `solving/methods.py` keeps to, whatever its method: one suite for all."""
+"""Contract of every solver of `solving/methods.py`: one suite for all methods."""
 
 import functools
 from dataclasses import replace
@@ -16,7 +16,7 @@ from equilibrist.solving.excessive_gap import ExcessiveGap
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.methods import get_method, method_names
 from equilibrist.solving.sampling import ExternalSampling, PublicChanceSampling
-from equilibrist.solving.solve import Outcome, solve
+from equilibrist.solving.solve import Budget, Outcome, solve
 from equilibrist.solving.solver import State
 
 VALUES = {
@@ -83,7 +83,7 @@ def lock(game: SequenceGame, player: int, decisions) -> SequenceGame:
 
 
 def value_by_linear_program(game: SequenceGame, behaviours: tuple[Floats, Floats]) -> float:
-    """What player 0 wins when both are optimal where not locked; no plan is folded up."""
+    """Return what player 0 wins if both play optimally where not locked; no plan is folded up."""
     matrix = sequence_matrix(game, behaviours)
     _, x, y = LinearProgram("highs-simplex").saddle_point(matrix)
     return float(x @ matrix.payoff @ y)
@@ -251,7 +251,7 @@ def test_the_seed_decides_every_number_and_only_where_chance_is_sampled(method):
 @each_method
 def test_iterations_are_counted_until_a_method_ends_and_no_further(method):
     game, solver = make_game("kuhn"), get_method(method)
-    run = solve(game, solver, iterations=40)
+    run = solve(game, solver, Budget(iterations=40))
     state, ended = run.state, copied(run.state)
     if method not in ENDING:
         assert (run.outcome, int(state["iteration"])) == (Outcome.BUDGET_SPENT, 40)

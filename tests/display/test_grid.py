@@ -8,10 +8,12 @@ import pytest
 
 from equilibrist.cards.hand import class_table, parse_class
 from equilibrist.display.grid import (
+    PALETTES,
     class_at,
     colours,
     draw_grid,
     grid_cells,
+    grid_figure,
     grid_text,
     legend_text,
     letters,
@@ -126,8 +128,52 @@ def test_colours_of_a_cell_are_as_wide_as_the_actions_are_likely(node):
     assert pure < set(re.findall(r"48;2;([0-9;]+)m", painted))  # rarer hands are paler
 
 
+def many_raises(number):
+    return "f", "c", *(f"r{12_345 * (place + 1)}" for place in range(number))
+
+
+@pytest.mark.parametrize("num_raises", [1, 2, 3, 7, 20])
+@pytest.mark.parametrize("words", ["", "call, raise to 20, raise to 30; " * 12])
+def test_title_and_legend_of_a_picture_fit_beside_the_whole_grid(node, num_raises, words):
+    pytest.importorskip("matplotlib")
+    actions = many_raises(num_raises)
+    labels = ("fold", "call 12,345", *(f"raise to {int(name[1:]):,}" for name in actions[2:]))
+    figure = grid_figure(
+        replace(
+            node,
+            node="cr" * (len(words) // 4),  # one long word
+            words=words,
+            actions=actions,
+            action_words=labels,
+            probabilities=np.full((len(node.hands), len(actions)), 1 / len(actions)),
+        )
+    )
+    figure.draw_without_rendering()
+    grid, (legend,) = figure.axes[0].get_window_extent(), figure.legends
+    title = figure._suptitle.get_window_extent()
+    assert 0 <= title.x0 <= title.x1 <= figure.bbox.width
+    assert grid.y1 <= title.y0 <= title.y1 <= figure.bbox.height
+    assert grid.width == pytest.approx(grid.height)
+    assert grid.width > 0.9 * figure.bbox.width
+    texts = [text.get_window_extent() for text in legend.get_texts()]
+    assert len(texts) == len(actions)
+    assert all(0 <= text.x0 <= text.x1 <= figure.bbox.width for text in texts)
+    assert all(0 <= text.y0 <= text.y1 <= grid.y0 for text in texts)
+
+
+def test_every_raise_has_a_colour_of_its_own():
+    for palette in PALETTES:
+        for number in (1, 2, 3, 4, 7, 20):
+            found = colours(many_raises(number), palette)
+            assert len(set(found)) == number + 2
+
+
 def test_raises_have_letters_of_their_own():
     assert letters(("c", "r20", "r90")) == ["c", "r", "s"]
+    many = letters(many_raises(30))
+    assert len(set(many)) == 32
+    assert all(mark.isalpha() for mark in many)
+    assert letters(many_raises(40))[-1] == "?"
     assert letters(("f", "c", "r")) == ["f", "c", "r"]
 
 

@@ -1,4 +1,4 @@
-"""Distributions of results like poker's: mostly small, seldom large, skewed."""
+"""Distributions of results like poker's: mostly small, rarely large, skewed."""
 
 import numpy as np
 import pytest

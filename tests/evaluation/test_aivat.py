@@ -324,7 +324,7 @@ def test_values_that_are_given_are_used_instead_of_the_pairs():
         corrected(game, [record], {}, "Ann")
 
 
-def test_what_cannot_be_corrected_is_one_sentence():
+def test_what_cannot_be_corrected_gives_one_sentence():
     game, rules = model("kuhn"), GAMES["kuhn"]
     mix, never = fixed_mix(game, (0.5, 0.3, 0.2)), fixed_mix(game, (0, 1, 0))
     hand = parse_state(rules, "STATE:0:rc:As|Qs").state

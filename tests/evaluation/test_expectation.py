@@ -153,7 +153,7 @@ def test_a_plan_may_miss_by_a_ten_thousandth():
         pair_value(game, (first, second))
 
 
-def test_what_is_no_plan_is_one_sentence():
+def test_what_is_no_plan_gives_one_sentence():
     game = exact_game(get_game("kuhn"))
     plans = fixed_mix(game, CALL)
     with pytest.raises(InvalidValueError, match=r"plans of kuhn have \d+ numbers"):

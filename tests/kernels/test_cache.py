@@ -132,7 +132,7 @@ def test_a_user_without_a_home_gets_the_temporary_folder(places, monkeypatch):
 
 
 def test_kernels_are_never_cached_beside_their_sources(places, monkeypatch):
-    """Numba would do so, without a word, where the folder it is told cannot be written."""
+    """Numba would do so, without a warning, if the folder that it is given cannot be written."""
     (places / "file").write_text("in the way")
     monkeypatch.setattr("numba.config.CACHE_DIR", str(places / "file"))
     assert cache.use_fingerprinted_folder().parent == cache._temporary_cache()

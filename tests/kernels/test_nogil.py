@@ -18,10 +18,10 @@ LONG_LOOPS = {
     "clustering.k_means", "clustering.k_means_table", "equity.canonical_boards",
     "external_sampling.external", "external_sampling.normalise", "histograms.unpack",
     "rollout.sum_intervals", "sampling.flush", "sampling.public_chance",
-    "sequence_form.fold_up", "sequence_form.gradient", "sequence_form.normalize",
-    "sequence_form.realize", "sequence_form.sweeps", "sequence_form.sweeps_parallel",
+    "sequence_form.fold_up_team", "sequence_form.gradient_team", "sequence_form.normalize",
+    "sequence_form.realize_team", "sequence_form.sweeps_team",
     "table_sweeps.match_trunk", "table_sweeps.pack_last", "table_sweeps.realize_last",
-    "table_sweeps.realize_trunk", "table_sweeps.root_value", "table_sweeps.sweeps",
+    "table_sweeps.halves_team", "table_sweeps.realize_trunk",
     "table_sweeps.unpack_last", "real_game.respond_last", "real_game.respond_round",
 }  # fmt: skip
 

@@ -151,7 +151,7 @@ def test_every_listed_mutant_exists_and_has_a_reason():
 
 
 def test_the_changed_source_stands_before_pytests_own_import_hook(tmp_path, monkeypatch):
-    """Which reads files that the command line names, such as those with doctests, by itself."""
+    """Pytest's own hook reads files named on the command line, such as those with doctests."""
     plugin = importlib.import_module("mutant_plugin")
     (tmp_path / "job").write_text(
         json.dumps({"module": "m", "file": "m.py", "source": "c.py", "tests": {}, "out": "out"})

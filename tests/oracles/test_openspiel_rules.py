@@ -127,7 +127,7 @@ def check_same(at: Table, state: HandState, theirs: Any, dealt: int, rng: Random
 
 
 def check_legal(state: HandState, theirs: list[int], where: str, rng: Random) -> None:
-    """The same legal actions; OpenSpiel lists every amount, ascending."""
+    """Check that the legal actions are the same; OpenSpiel lists every amount, ascending."""
     legal = state.legal_actions()
     menu = [_number(action) for action in legal.actions]
     num_amounts = len(theirs) - len(menu)

@@ -61,7 +61,7 @@ def test_the_lines_of_a_match_are_pokerkits(name):
         for thread in threads:
             thread.join(10)
     hands = read_log(game, log).hands
-    # Some no-limit hands are all-in before the river, so that rounds without betting are told too.
+    # Some no-limit hands are all-in before the river, so that rounds without betting are sent too.
     assert any("c/" in hand.state.betting.text[-3:] for hand in hands) != game.is_limit
     for record in hands:
         theirs = HandHistory.loads(phh_text(record))

@@ -105,10 +105,10 @@ def play(rules: GameRules, deal: Deal, rng: Random, seen: Counter[str]) -> None:
 
 
 def is_idle_turn(betting: Betting) -> bool:
-    """Whether the actor may only check because the opponent is all-in.
+    """Return whether the actor may only check because the opponent is all-in.
 
     Before the flop the ACPC dealer waits for that check (OpenSpiel, which runs its code, agrees);
-    PokerKit goes on to the showdown. In later rounds neither asks.
+    PokerKit continues to the showdown. In later rounds neither asks.
     """
     return betting.to_call == 0 and not betting.can_raise and 0 in betting.stacks_left
 
@@ -192,7 +192,7 @@ HAPPENED = {
 
 
 def random_stacks(rng: Random, blinds: tuple[int, ...]) -> tuple[int, ...]:
-    """From the blind itself to 200 big blinds, seldom equal; now and then one big blind."""
+    """Draw stacks from one blind to 200 big blinds, rarely equal, sometimes of one big blind."""
     most = rng.choice((2, 4, 10, 40, 200)) * max(blinds)
     stacks = [rng.choice((rng.randint(blind, most), most)) for blind in blinds]
     if rng.random() < 0.1:
@@ -285,7 +285,7 @@ def test_acpc_forbids_the_fold_that_pokerkit_cash_games_only_warn_of() -> None:
         pytest.param((100, 50), (1000, 100), "c", id="dealer is all-in by calling"),
     ],
 )
-def test_acpc_asks_who_can_only_check_before_the_flop_and_pokerkit_does_not(
+def test_acpc_asks_a_player_that_can_only_check_before_the_flop_and_pokerkit_does_not(
     blinds: tuple[int, int], stacks: tuple[int, int], names: str
 ) -> None:
     state, theirs = follow(replace(NOLIMIT, blinds=blinds, stacks=stacks), *names)
@@ -304,7 +304,7 @@ THREE_HANDED = replace(
 )
 
 
-def test_acpc_lets_a_short_all_in_be_raised_by_who_already_acted_and_pokerkit_does_not() -> None:
+def test_acpc_lets_a_short_all_in_be_raised_by_a_player_that_acted_and_pokerkit_does_not() -> None:
     # Player 2 raises by 200, player 0 is all-in for 100 more, player 1 calls.
     state, theirs = follow(THREE_HANDED, "r300", "r400", "c")
     assert state.actor == theirs.actor_index == 2

@@ -1,4 +1,4 @@
-"""Hand values against two evaluators nobody here wrote, and against the known counts.
+"""Hand values compared with two independent evaluators and with the known counts.
 
 Values of different evaluators are different numbers (phevaluator's even fall as hands get better),
 so what is compared is the order: two hands are equal for one exactly when they are for the other,
@@ -84,7 +84,7 @@ def test_five_six_and_seven_cards_share_one_scale() -> None:
 def counts_of_categories(
     counts: NDArray[np.int64], num_cards: int, ranking: str = "standard"
 ) -> dict[str, int]:
-    """How many hands of each category there are, best first, from the count of each value."""
+    """Return the number of hands of each category, best first, from the count of each value."""
     bounds = category_bounds(num_cards, ranking)
     return {name: int(counts[low:high].sum()) for name, (low, high) in reversed(bounds.items())}
 

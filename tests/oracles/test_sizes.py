@@ -116,6 +116,6 @@ def test_gs3_worked_example():
 
 
 def test_the_flop_of_holdem_has_36_cases():
-    # Decision 0001: GS3 speaks of 60, but suits that nothing tells apart are one class.
+    # Decision 0001: GS3 speaks of 60, but suits that nothing distinguishes are one class.
     indexer = DealIndexer((2, 3, 1, 1))
     assert (indexer.num_cases(0), indexer.num_cases(1)) == (3, 36)

@@ -1,4 +1,4 @@
-"""Compiled counts of who leads, and the classes of hands, compared with plain arrays."""
+"""Compiled counts of leads, and the classes of hands, compared with plain arrays."""
 
 import numpy as np
 import pytest

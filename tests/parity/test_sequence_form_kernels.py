@@ -42,6 +42,9 @@ def random_behaviour(game, player, rng):
     return probabilities
 
 
+STEPS = [(reference, 1), (cpu, 1), (cpu, 3)]  # programs and their number of threads
+
+
 @pytest.fixture(params=GAMES)
 def game(request):
     return GAMES[request.param]()
@@ -51,13 +54,11 @@ def test_realize_agrees(game):
     rng = np.random.default_rng(0)
     for player in (0, 1):
         behaviour = random_behaviour(game, player, rng)
-        plans = [np.zeros_like(behaviour) for _ in range(3)]
-        for step, plan in zip(
-            (reference.realize, cpu.realize, cpu.realize_parallel), plans, strict=True
-        ):
-            step(game.trees[player], behaviour, plan)
-        np.testing.assert_allclose(plans[1], plans[0], rtol=1e-14)
-        np.testing.assert_allclose(plans[2], plans[0], rtol=1e-14)
+        plans = [np.zeros_like(behaviour) for _ in range(2)]
+        reference.realize(game.trees[player], behaviour, plans[0])
+        for threads in (1, 3):
+            cpu.realize(game.trees[player], behaviour, plans[1], threads)
+            np.testing.assert_allclose(plans[1], plans[0], rtol=1e-14)
 
 
 def test_normalize_agrees(game):
@@ -78,12 +79,11 @@ def test_gradient_agrees_for_both_leaf_operators(name, leaves):
     rng = np.random.default_rng(1)
     for player in (0, 1):
         plan = game.realize(1 - player, random_behaviour(game, 1 - player, rng))
-        own, opponent = game.trees[player], game.trees[1 - player]
         truth = np.zeros(game.lengths[player])
-        reference.gradient(own, opponent, other.leaves, other.pairs, player, plan, truth)
-        for step in (reference.gradient, cpu.gradient, cpu.gradient_parallel):
+        reference.gradient(game.trees, other.leaves, other.pairs, player, plan, truth)
+        for step, threads in STEPS:
             values = np.full(game.lengths[player], np.nan)
-            step(own, opponent, game.leaves, game.pairs, player, plan, values)
+            step.gradient(game.trees, game.leaves, game.pairs, player, plan, values, threads)
             np.testing.assert_allclose(values, truth, atol=1e-14)
 
 
@@ -99,9 +99,9 @@ def test_fold_up_agrees_for_every_rule(game, rule):
         table = rng.normal(size=len(values)) if rule == reference.REGRET else np.ones(len(values))
         factors = np.array([0.9, 0.5, 0.7])
         results = []
-        for step in (reference.fold_up, cpu.fold_up, cpu.fold_up_parallel):
+        for step, threads in STEPS:
             arrays = [values.copy(), behaviour.copy(), table.copy()]
-            step(tree, rule, *arrays, factors)
+            step.fold_up(tree, rule, *arrays, factors, threads)
             results.append(arrays)
         for other in results[1:]:
             for ours, theirs in zip(results[0], other, strict=True):

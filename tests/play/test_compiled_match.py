@@ -102,16 +102,16 @@ def chances_of(player, view):
     found = dict.fromkeys(legal, 0.0)
     kinds = {action.kind: action for action in legal}
     if isinstance(player, Mix):
-        for kind, chance in zip("fcr", player.probabilities, strict=True):
-            found[kinds.get(kind, CALL)] += chance
+        for kind, probability in zip("fcr", player.probabilities, strict=True):
+            found[kinds.get(kind, CALL)] += probability
         return found
     tree = player.strategy.tree
     node = find_node(tree, view.betting)
     if node is None:
         return found | {CALL: 1.0}
     probabilities = thresholded(player.strategy.probabilities(node, view), player.threshold)
-    for child, chance in zip(tree.children(node), probabilities.tolist(), strict=True):
-        found[tree.action(child)] = chance
+    for child, probability in zip(tree.children(node), probabilities.tolist(), strict=True):
+        found[tree.action(child)] = probability
     return found
 
 
@@ -130,10 +130,10 @@ def plain_match(rules, players, deals, seed, run=0, agreed_rounds=0):
             probabilities = chances_of(order[actor], View.of(state, actor))
             word = (word + 0x9E3779B97F4A7C15) & WORD
             left = (mixed(word) >> 11) / 2**53 * sum(probabilities.values())
-            for action, chance in probabilities.items():
-                if chance > 0:
+            for action, probability in probabilities.items():
+                if probability > 0:
                     chosen = action
-                    left -= chance
+                    left -= probability
                     if left < 0:
                         break
             state = state.apply(chosen)

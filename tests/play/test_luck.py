@@ -194,7 +194,7 @@ def test_strategies_of_buckets_are_known_too(tmp_path):
     from equilibrist.games.bet_menu import BetMenu
     from equilibrist.solving.cfr import CFR
     from equilibrist.solving.solution_run import Store
-    from equilibrist.solving.solve import solve
+    from equilibrist.solving.solve import Budget, solve
     from equilibrist.strategies.description import BucketDescription
 
     rules = get_game("leduc")
@@ -202,7 +202,7 @@ def test_strategies_of_buckets_are_known_too(tmp_path):
     first = buckets.save(tmp_path / "buckets")
     joint(buckets).save(tmp_path / "joint", {"first": first})
     described = BucketDescription.of(tmp_path / "buckets", tmp_path / "joint", BetMenu())
-    run = solve(game := described.build(), CFR(), iterations=20)
+    run = solve(game := described.build(), CFR(), Budget(iterations=20))
     Store(tmp_path / "bot", game, described, CFR(), 0, "float64").save(run)
     players = make_player(f"solution:{tmp_path / 'bot'}", rules), make_player("uniform", rules)
     exact = LuckAdjuster(rules, players).match(play_match(rules, players, 2, keep_log=True))
@@ -442,7 +442,7 @@ def test_a_stop_before_the_match_ends_the_preparation(royal_bot):
             values.by_columns(values.tree.parse("cc/"), 0)
 
 
-def test_what_cannot_be_corrected_is_one_sentence():
+def test_what_cannot_be_corrected_gives_one_sentence():
     leduc, kuhn = get_game("leduc"), get_game("kuhn")
 
     def players(rules, *names):

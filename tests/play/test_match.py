@@ -69,7 +69,7 @@ def test_statistics_of_a_match_are_those_of_its_log(duplicate):
 
 
 def test_always_call_and_always_raise_are_worth_the_same():
-    # Whoever holds which cards, the same bets go in: a duplicate pair is exactly zero.
+    # The same bets go in for all cards: a duplicate pair is exactly zero.
     players = pair("always-call", "always-raise")
     assert not play_match(LIMIT, players, 200, duplicate=True).results.rates.any()
     plain = play_match(LIMIT, players, 2000).results.rates

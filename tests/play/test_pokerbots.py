@@ -81,7 +81,7 @@ def test_a_match_over_tcp_is_logged_as_in_process(serve, game):
     assert log == list(log_lines(inside.logs[0]))
     assert match.is_finished
     assert warnings == []
-    # What they are told is what they were told in process, the other's swapped cards apart.
+    # They receive the same as in process, except the other's swapped cards.
     for one, other in zip(remote, players, strict=True):
         assert [r.chips for r in one.results] == [r.chips for r in other.results]
         assert [r.view.hole for r in one.results] == [r.view.hole for r in other.results]

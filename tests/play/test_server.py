@@ -72,16 +72,16 @@ def test_a_match_over_tcp_is_logged_as_in_process(serve, name):
 
 
 def test_players_receive_their_winnings(serve):
-    told = {}
+    results = {}
 
     def client(wire):
         player = Uniform()
         player.reset(8)
-        told["sitting"] = play_over(LIMIT, wire, player)
+        results["sitting"] = play_over(LIMIT, wire, player)
 
     match, _, _ = serve(LIMIT, [client, seated(LIMIT, calls())], 30)
-    assert told["sitting"].chips == match.chips
-    assert not told["sitting"].is_cut_off
+    assert results["sitting"].chips == match.chips
+    assert not results["sitting"].is_cut_off
 
 
 @pytest.mark.parametrize("game", [LIMIT, NOLIMIT, get_game("discard-holdem")])
@@ -250,15 +250,15 @@ def test_the_cards_are_a_secret_until_the_match_is_over(serve):
 
 def test_a_match_that_is_stopped_keeps_its_whole_hands(serve):
     """The dealer receives a stop request while it waits for a silent client."""
-    told = threading.Event()
+    stopped = threading.Event()
 
     def stalls(wire, line):
-        told.set()
+        stopped.set()
         wire.receive(5)
 
     def stoppable(match, wires, **settings):
         for wire in wires:
-            wire.should_stop = told.is_set
+            wire.should_stop = stopped.is_set
         return serve_match(match, wires, **settings)
 
     served = serve.over_tcp(stoppable, LIMIT, [seated(LIMIT, calls()), leaves_after(2, stalls)], 9)

@@ -185,7 +185,7 @@ def test_a_mixed_strategy_is_revealed_and_sums_to_one():
     sitting = sat(LIMIT, Mix(0.25, 0.25, 0.5, "Bob"), 1)
     assert isinstance(sitting.player, Mixing)
     for decision in sitting.decisions:
-        assert sum(chance for _, chance in decision.mixture) == pytest.approx(1)
+        assert sum(probability for _, probability in decision.mixture) == pytest.approx(1)
         assert decision.action in [action for action, _ in decision.mixture]
     (hand, first, *_) = revealed(sitting.decisions, "Bob")
     hole = sitting.hands[0].state.holes[1]
@@ -223,7 +223,7 @@ def test_leaving_folds_the_hand():
 
 
 @pytest.mark.parametrize("name", ["sitting.log", "sitting.phhs"])
-def test_a_resumed_sitting_goes_on_with_the_next_hand(name, tmp_path):
+def test_a_resumed_sitting_continues_with_the_next_hand(name, tmp_path):
     path = tmp_path / name
     sat(LIMIT, Learner(), 3).save(path)
     again = resumed(LIMIT, Learner(), path)

@@ -21,7 +21,7 @@ def test_all_pairs_play_and_the_table_is_antisymmetric(tmp_path):
     off = ~np.eye(3, dtype=bool)
     assert np.isnan(table.rates[~off]).all()
     assert (table.rates == -table.rates.T)[off].all()
-    assert table.rates[1, 2] == -1  # one ante a hand
+    assert table.rates[1, 2] == -1  # one ante per hand
     assert shares[-1] == 1
 
 

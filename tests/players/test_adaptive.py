@@ -19,7 +19,7 @@ LIMIT = get_game("holdem-limit")
 ADAPTIVE = ["aadapti", "vexbot", "vexbot:miximix"]
 
 
-def taught(name, other, hands, seed=2):
+def trained(name, other, hands, seed=2):
     """Return a player after some hands against another."""
     player = make_player(name, LIMIT)
     play_match(LIMIT, (player, make_player(other, LIMIT)), hands, seed=seed)
@@ -113,7 +113,7 @@ def test_search_knows_what_is_certain():
 
 def test_search_learns_to_bluff_a_player_that_always_folds():
     line = "MATCHSTATE:1:0:cc/c:|4h3d/QcJcTc"
-    values = search(taught("vexbot", "always-fold", 60), line, "cc/c")
+    values = search(trained("vexbot", "always-fold", 60), line, "cc/c")
     assert values["r"] > 9  # nearly the whole pot
     assert values["r"] > values["c"]
 
@@ -128,15 +128,15 @@ def test_miximix_mixes_what_miximax_maximises():
 def test_aadapti_learns_frequencies_slowly():
     flop = Betting.start(LIMIT, round=1).apply(RAISE)
     before = make_player("aadapti", LIMIT).frequencies(flop)
-    after = taught("aadapti", "always-raise", 100).frequencies(flop)
+    after = trained("aadapti", "always-raise", 100).frequencies(flop)
     assert before[2] < after[2] < 0.9
     blinds = Betting.start(LIMIT)
-    assert taught("aadapti", "always-fold", 100).frequencies(blinds)[0] > before[0]
+    assert trained("aadapti", "always-fold", 100).frequencies(blinds)[0] > before[0]
 
 
 def test_aadapti_learns_which_players_ignore_their_cards():
-    blind = taught("aadapti", "mix:0.1,0.5,0.4", 150).doubt
-    sound = taught("aadapti", "poki", 150).doubt
+    blind = trained("aadapti", "mix:0.1,0.5,0.4", 150).doubt
+    sound = trained("aadapti", "poki", 150).doubt
     assert blind > 0.6
     assert sound < blind - 0.2
 

@@ -63,7 +63,7 @@ def test_a_class_may_take_the_rules(file):
         ("nowhere.py:Caller", InvalidValueError, "there is no file nowhere.py"),
     ],
 )
-def test_other_texts_are_one_sentence(file, text, error, words):
+def test_other_texts_give_one_sentence(file, text, error, words):
     with pytest.raises(error, match=words):
         make_player(text.format(file), get_game("kuhn"))
 

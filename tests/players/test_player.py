@@ -99,9 +99,9 @@ def test_static_players_replace_illegal_actions():
     deal = next(Dealer(game, seed=0))
     opening = HandState.start(game, deal)
     capped = opening.apply(RAISE).apply(RAISE)
-    wishes = {name: make_player(name, game) for name in player_names()[:3]}
+    players = {name: make_player(name, game) for name in player_names()[:3]}
     asked = {name: [player.act(View.of(state, state.actor)) for state in (opening, capped)]
-             for name, player in wishes.items()}  # fmt: skip
+             for name, player in players.items()}  # fmt: skip
     assert asked == {
         "always-fold": [CALL, FOLD],
         "always-call": [CALL, CALL],

@@ -13,7 +13,7 @@ from equilibrist.models.sequence_matrix import sequence_matrix
 from equilibrist.solving.best_response import best_response, evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.linear_program import LinearProgram
-from equilibrist.solving.solve import Run, solve
+from equilibrist.solving.solve import Budget, Run, solve
 
 ALL = slice(None)
 
@@ -38,7 +38,7 @@ def value_by_linear_program(game: SequenceGame, behaviours: tuple[Floats, Floats
     return float(x @ matrix.payoff @ y)
 
 
-def test_a_best_response_keeps_to_what_its_own_plan_does_at_locked_decisions():
+def test_a_best_response_keeps_its_own_plan_at_locked_decisions():
     free = exact_game(get_game("leduc"))
     game = lock(lock(free, 0, [0, 2, 5, 9]), 1, [1, 3, 4])
     behaviours = (random_behaviour(game, 0, 1), random_behaviour(game, 1, 2))
@@ -56,7 +56,7 @@ def test_a_best_response_keeps_to_what_its_own_plan_does_at_locked_decisions():
 
 
 @pytest.mark.parametrize("locked", [[0], [1]])
-def test_no_plan_that_keeps_to_the_locked_decision_beats_the_best_response(locked):
+def test_no_plan_that_keeps_the_locked_decision_beats_the_best_response(locked):
     game = lock(exact_game(get_game("kuhn")), 0, locked)
     own, other = random_behaviour(game, 0, 3), random_behaviour(game, 1, 4)
     plan = game.realize(1, other)
@@ -98,6 +98,6 @@ def test_a_run_certifies_its_plans_by_the_given_probabilities():
         for player, behaviour in enumerate(behaviours):
             start[f"behaviour{player}"][:] = behaviour
             start[f"plan{player}"][:] = game.realize(player, behaviour)
-        run = solve(game, solver, iterations=2000, run=Run(start))
+        run = solve(game, solver, Budget(iterations=2000), run=Run(start))
         assert run.evaluation.exploitability < precision
         assert abs(run.evaluation.value - value) <= run.evaluation.nash_conv + 1e-9

@@ -70,7 +70,7 @@ def test_mean_regrets_over_all_board_paths_are_those_of_a_full_sweep(leaves, pla
     behaviours = [random_behaviour(game, seat, rng) for seat in (0, 1)]
     chance, (own, other) = chance_tables(game), (game.trees[player], game.trees[1 - player])
     length = max(game.lengths)
-    space = leaf_space(int(own.num_states.max()), np.dtype("float64"))
+    space = leaf_space(int(own.num_states.max()), np.dtype("float64"))[0]
     scratch = (np.empty(length), np.empty(length), np.array([1.0, 1.0, 0.0]), space)
     mean = np.zeros(game.lengths[player])
     for board in range(int(own.board_start[1]), int(own.board_start[2])):

@@ -59,7 +59,7 @@ NOT_POSITIVE = ["-1%", "0", "0.0mbb", "-0%", "nan", "inf%", "-inf", "1e999mbb", 
     BAD,
     ids=lambda value: str(type(value)) + repr(value)[:10] if value != 10**5000 else "huge",
 )
-def test_bad_input_is_one_sentence(given):
+def test_bad_input_gives_one_sentence(given):
     with pytest.raises(EquilibristError, match="number with a unit, such as 5mbb") as caught:
         Target.parse(given)
     assert len(str(caught.value)) < 200
@@ -88,7 +88,7 @@ def test_models_of_later_rounds_have_a_pot_and_whole_games_do_not():
     assert Problem.exact(get_game("kuhn")).pot is None
 
 
-def test_a_unit_without_a_meaning_is_one_sentence():
+def test_a_unit_without_a_meaning_gives_one_sentence():
     with pytest.raises(InvalidValueError, match="leduc has no big blind in which 5mbb could be"):
         Problem.exact(get_game("leduc")).goal("5mbb")
     with pytest.raises(InvalidValueError, match=r"leduc starts without a pot of which 0\.3% could"):

@@ -1,4 +1,4 @@
-"""When a checkpoint is due, and which runs are continued."""
+"""Times at which a checkpoint is due, and runs that may be continued."""
 
 import pytest
 
@@ -28,11 +28,11 @@ def test_a_checkpoint_takes_at_most_a_twentieth_of_the_time(now):
 
 
 def test_an_estimate_and_a_pause_delay_the_first_checkpoint(now):
-    slow, seldom = CheckpointClock(cost=1.0), CheckpointClock(pause=10.0)
+    slow, rare = CheckpointClock(cost=1.0), CheckpointClock(pause=10.0)
     now[0] += 9.9
-    assert not seldom.is_due()
+    assert not rare.is_due()
     now[0] += 0.2
-    assert seldom.is_due()
+    assert rare.is_due()
     assert not slow.is_due()
     now[0] += 10
     assert slow.is_due()

@@ -83,7 +83,7 @@ def test_a_disk_without_links_takes_new_files_and_keeps_old_ones(tmp_path, monke
     assert (tmp_path / "second.log").read_text() == "theirs\n"
 
 
-def test_other_failures_to_link_are_told(tmp_path, monkeypatch):
+def test_other_failures_to_link_are_reported(tmp_path, monkeypatch):
     refuse_links(monkeypatch, errno.EIO)
     with pytest.raises(StorageError, match=r"cannot write .*match\.log: Input/output error"):
         write_output(tmp_path / "match.log", "ours\n", replace=False)

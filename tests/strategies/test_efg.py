@@ -168,6 +168,6 @@ def test_a_profile_of_gambit_is_read_with_fractions_and_further_lines():
         (["NE", "9" * 5000, *["0.5"] * 23], "nan is not a probability"),
     ],
 )
-def test_a_text_that_is_not_a_profile_of_the_game_is_one_sentence(words, reason):
+def test_a_text_that_is_not_a_profile_of_the_game_gives_one_sentence(words, reason):
     with pytest.raises(ParseError, match=reason):
         parse_profile(exact_game(KUHN), ",".join(words))

@@ -1,4 +1,4 @@
-"""What a strategy does at a node, and the bulk form, against tables and sums made otherwise."""
+"""Strategies at a node, and their bulk form, compared with tables and sums."""
 
 from dataclasses import replace
 
@@ -140,7 +140,7 @@ def test_a_node_that_nobody_reaches_has_finite_numbers():
         ("cc/", "AsKsQs", "AsKd", "As is on the board AsKsQs"),
     ],
 )
-def test_wrong_nodes_boards_and_hands_are_one_sentence(node, board, hand, complaint):
+def test_wrong_nodes_boards_and_hands_give_one_sentence(node, board, hand, complaint):
     mix = FixedMix(LIMIT, (0.1, 0.6, 0.3))
     with pytest.raises(EquilibristError, match=complaint):
         node_strategy(mix, node, board).place_of(hand)

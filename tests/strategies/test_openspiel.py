@@ -211,7 +211,7 @@ def changed(change):
         (changed(lambda policy, key: policy.update({key: None})), "no entry for"),
     ],
 )  # fmt: skip
-def test_a_file_that_is_not_a_policy_of_the_game_is_one_sentence(text, words):
+def test_a_file_that_is_not_a_policy_of_the_game_gives_one_sentence(text, words):
     with pytest.raises(ParseError, match=words):
         parse_policy(exact_game(KUHN), text)
 

@@ -29,7 +29,7 @@ class BucketTree(Protocol):
 
     @property
     def parents(self) -> tuple[NDArray[np.int32], ...]:
-        """For each round [K]: bucket of the previous round, or −1."""
+        """Parent bucket of each bucket, by round: [K] each; −1 if a bucket has none."""
 
     @property
     def num_buckets(self) -> tuple[int, ...]:

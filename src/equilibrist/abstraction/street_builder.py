@@ -55,13 +55,13 @@ def grow(
     num_parents = 1
 
     def divided(r: int) -> tuple[Ints, NDArray[np.int32]]:
-        say(f"dividing {num_parents:,} buckets into {numbers[r]:,} in round {r + 1}")
+        say(f"{_dividing(num_parents, numbers[r])} in round {r + 1}")
         before = tables[-1][streets.parents(r)] if r > 0 else whole
         table, above = divide(r, before, num_parents, numbers[r])
         return table.astype(np.int16 if len(above) < 2**15 else np.int32), above
 
     def cut_last() -> tuple[Ints, Ints]:
-        say(f"dividing {num_parents:,} buckets into {numbers[-1]:,} in the last round")
+        say(f"{_dividing(num_parents, numbers[-1])} in the last round")
         labels = tables[-1] if tables else whole
         cut = choose_last(spread(strengths, len(streets) - 1, labels, num_parents), numbers[-1])
         return cut.first, cut.lower
@@ -84,6 +84,18 @@ def grow(
         cut,
         configuration or {},
     )
+
+
+def _dividing(num_parents: int, number: int) -> str:
+    """Return the beginning of a progress message; a single parent has all hands.
+
+    Example:
+        >>> _dividing(1, 5), _dividing(1_000, 4_000)
+        ('dividing all hands into 5 buckets', 'dividing 1,000 buckets into 4,000')
+    """
+    if num_parents == 1:
+        return f"dividing all hands into {number:,} bucket{'' if number == 1 else 's'}"
+    return f"dividing {num_parents:,} buckets into {number:,}"
 
 
 def by_strength(strengths: Strengths, choose: Choose) -> Divide:

@@ -155,7 +155,7 @@ class BucketBot(Bot):
     kernels: tuple[str, ...] = (
         "rollout.strengths",
         "joint.bucket_showdowns",
-        "sequence_form.fold_up",
+        "sequence_form.fold_up_team",
     )
     way: str = "is solved to a target"
     options: tuple[str, ...] = ("target", "seconds", "force")

@@ -99,7 +99,7 @@ BOTS: Final = Catalogue(
             player=BotPlayer(
                 "equilibrist.papers.gs3.two_phase:make_two_phase_player",
                 "[SECONDS|iterations=N][,log=FILE][,from=DIR]",
-                ("sequence_form.sweeps_parallel", "ranking.rank_hands"),
+                ("sequence_form.sweeps_team", "ranking.rank_hands"),
             ),
         ),
         _BIGBOT,

@@ -23,7 +23,11 @@ from equilibrist.storage.threads import most_threads
 # Address space that NumPy, Numba and the compiler take: 700 MB measured on two cores.
 _LEAST_MEMORY, _MEMORY_PER_CORE = 2**30, 2**26  # bytes
 # Kernels of the commands that solve or evaluate games.
-SOLVING_KERNELS = ("sequence_form.gradient", "sequence_form.fold_up", "sequence_form.realize")
+SOLVING_KERNELS = (
+    "sequence_form.gradient_team",
+    "sequence_form.fold_up_team",
+    "sequence_form.realize_team",
+)
 P = ParamSpec("P")
 _PATIENCE = 2.0  # seconds of remaining work above which progress is printed
 

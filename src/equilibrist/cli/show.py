@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from equilibrist.strategies.node_strategy import NodeStrategy
     from equilibrist.strategies.played import IdentifiedStrategy
 
-_KERNELS = ("sequence_form.normalize", "sequence_form.realize")
+_KERNELS = ("sequence_form.normalize", "sequence_form.realize_team")
 
 
 # Options of `show`.

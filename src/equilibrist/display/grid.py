@@ -9,6 +9,9 @@ in a picture its height. Hands that the board blocks are blank.
 
 from __future__ import annotations
 
+import itertools
+import string
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,8 +34,13 @@ _WIDTH = 6  # characters per cell
 _COLUMNS = 80  # characters per line
 _RARE = 0.005  # share of the fullest cell's reach below which a cell is empty
 _LEVELS = "▁▂▃▄▅▆▇ "  # eighths of the fullest cell's reach
-_PALE = 0xE5, 0xE7, 0xEB  # background of pictures, and colour of no reach
+_PALE = "#e5e7eb"  # background of pictures, and colour of no reach
 _LEAST = 0.3  # share of its colour that the rarest cell keeps
+_SIDE = 7.3  # inches of a picture's grid
+_LINE = 0.2  # inches of a line of text in a picture
+_LETTER = 0.09  # inches of a letter of the legend, at most in the mean
+_TITLE = 88  # characters per line of a picture's title
+_RAISE_LETTERS = "rstuvwxyz" + string.ascii_uppercase
 
 
 def colours(actions: Sequence[str], palette: str = "usual") -> list[str]:
@@ -44,11 +52,30 @@ def colours(actions: Sequence[str], palette: str = "usual") -> list[str]:
     """
     fold, call, bets = PALETTES[palette]
     raises = [action for action in actions if action.startswith("r")]
-    steps = max(len(raises) - 1, 1)
-    of_raise = {
-        action: bets[round(place * (len(bets) - 1) / steps)] for place, action in enumerate(raises)
-    }
+    steps, last = max(len(raises) - 1, 1), len(bets) - 1
+    places = [place * last / steps for place in range(len(raises))]
+    if steps <= last:
+        places = [round(place) for place in places]
+    of_raise = {raise_: _between(bets, at) for raise_, at in zip(raises, places, strict=True)}
     return [of_raise.get(action, fold if action == "f" else call) for action in actions]
+
+
+def _between(shades: Sequence[str], place: float) -> str:
+    """Return the colour at a place in a row of colours, mixed from both neighbours."""
+    low = min(int(place), len(shades) - 2)
+    return _mixed(shades[low + 1], shades[low], place - low)
+
+
+def _mixed(colour: str, other: str, share: float) -> str:
+    """Return a mixture of two colours; `share` is that of the first."""
+    pairs = zip(_channels(colour), _channels(other), strict=True)
+    return "#{:02x}{:02x}{:02x}".format(*(int(share * a + (1 - share) * b) for a, b in pairs))
+
+
+def _channels(colour: str) -> tuple[int, int, int]:
+    """Return red, green and blue of a colour, each from 0 to 255."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return red, green, blue
 
 
 def letters(actions: Sequence[str]) -> list[str]:
@@ -59,10 +86,8 @@ def letters(actions: Sequence[str]) -> list[str]:
         ['f', 'c', 'r', 's']
     """
     raises = [action for action in actions if action.startswith("r")]
-    return [
-        chr(ord("r") + raises.index(action)) if action in raises else action[0]
-        for action in actions
-    ]
+    marks = dict(itertools.zip_longest(raises, _RAISE_LETTERS[: len(raises)], fillvalue="?"))
+    return [marks.get(action, action[0]) for action in actions]
 
 
 def class_at(row: int, column: int) -> int:
@@ -76,7 +101,7 @@ def class_at(row: int, column: int) -> int:
 
 
 class Cells(NamedTuple):
-    """What the cells of a grid show, by class of hands."""
+    """Contents of the cells of a grid, by class of hands."""
 
     is_possible: NDArray[np.bool_]  # [169] False: board or deck rule out all its hands
     level: NDArray[np.float64]  # [169] reach beside that of the fullest cell, 0 to 1
@@ -187,17 +212,12 @@ def shaded(colour: str, level: float) -> str:
         >>> shaded("#000000", 1.0), shaded("#000000", 0.0)
         ('#000000', '#a0a1a4')
     """
-    share = _LEAST + (1 - _LEAST) * level
-    mixed = [
-        int(share * int(colour[i : i + 2], 16) + (1 - share) * pale)
-        for i, pale in zip((1, 3, 5), _PALE, strict=True)
-    ]
-    return "#{:02x}{:02x}{:02x}".format(*mixed)
+    return _mixed(colour, _PALE, _LEAST + (1 - _LEAST) * level)
 
 
 def _background(colour: str) -> str:
     """Return the escape code of black text on a colour."""
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    red, green, blue = _channels(colour)
     return f"\x1b[30;48;2;{red};{green};{blue}m"
 
 
@@ -214,17 +234,44 @@ def _painted(text: str, probabilities: NDArray[Any], shades: Sequence[str]) -> s
 
 def draw_grid(report: NodeStrategy, path: Path, palette: str = "usual") -> None:
     """Draw the grid to a file; needs the extra `plot`."""
+    save_picture(grid_figure(report, palette), path)
+
+
+def grid_figure(report: NodeStrategy, palette: str = "usual") -> Any:
+    """Return the grid as a matplotlib figure, higher if title or legend have many lines."""
     from matplotlib.figure import Figure
-    from matplotlib.patches import Rectangle
 
     cells, shades = grid_cells(report), colours(report.actions, palette)
-    figure = Figure(figsize=(7.5, 8.4), layout="constrained")
-    axes = figure.subplots()
+    title = _title(report, cells.fullest)
+    labels = [
+        f"{word}  {100 * mean:.1f} %"
+        for word, mean in zip(report.action_words, report.frequencies, strict=True)
+    ]
+    columns = max(1, min(4, int(_SIDE / (0.7 + _LETTER * max(map(len, labels))))))
+    above = 0.18 + 0.9 * _LINE * (title.count("\n") + 1)
+    below = 0.25 + _LINE * -(-len(labels) // columns)
+    width, height = _SIDE + 0.2, above + _SIDE + below
+    figure = Figure(figsize=(width, height))
+    axes = figure.add_axes((0.1 / width, below / height, _SIDE / width, _SIDE / height))
+    axes.set(xlim=(0, 13), ylim=(0, 13))
+    axes.axis("off")
+    _draw_cells(axes, cells, shades)
+    figure.suptitle(title, fontsize=11, y=1 - 0.08 / height, verticalalignment="top")
+    for label, shade in zip(labels, shades, strict=True):
+        axes.plot([], [], "s", color=shade, label=label)
+    figure.legend(loc="lower center", ncols=columns, frameon=False, fontsize=10)
+    return figure
+
+
+def _draw_cells(axes: Any, cells: Cells, shades: Sequence[str]) -> None:
+    """Draw the 169 cells: a background, a part for each action, and the name of the class."""
+    from matplotlib.patches import Rectangle
+
     for row in range(13):
         for column in range(13):
             number, left = class_at(row, column), float(column)
             is_possible = bool(cells.is_possible[number])
-            pale = "#e5e7eb" if is_possible else "#ffffff"
+            pale = _PALE if is_possible else "#ffffff"
             axes.add_patch(Rectangle((column, 12 - row), 1, 1, facecolor=pale, edgecolor="w"))
             bottom, height = 12 - row + 0.03, 0.94 * float(cells.level[number])
             widths = cells.frequency[number] if height > 0 else []
@@ -233,17 +280,12 @@ def draw_grid(report: NodeStrategy, path: Path, palette: str = "usual") -> None:
                 left += float(width)
             ink = "black" if is_possible else "#c4c8cf"
             axes.text(column + 0.05, 12.7 - row, class_name(number), fontsize=7, color=ink)
-    for word, shade, mean in zip(report.action_words, shades, report.frequencies, strict=True):
-        axes.plot([], [], "s", color=shade, label=f"{word}  {100 * mean:.1f} %")
-    axes.set(xlim=(0, 13), ylim=(0, 13), aspect="equal", title=_title(report, cells.fullest))
-    axes.axis("off")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=4, frameon=False)
-    save_picture(figure, path)
 
 
 def _title(report: NodeStrategy, fullest: float) -> str:
-    """Return the title of a picture: board, betting, pot, and what a full cell means."""
+    """Return the lines of a picture's title: board, betting, pot, and what a full cell means."""
     node = f"{report.words} ({report.node})" if report.node else "first decision"
     reach = f"full height: reach {_percent(fullest)}" if fullest else "no hand arrives here"
     board = f"{report.board}   " if report.board else ""
-    return f"{board}{node}\n{report.seat} to act, pot {report.pot:,}, {reach}"
+    betting = textwrap.wrap(f"{board}{node}", _TITLE, break_on_hyphens=False)
+    return "\n".join([*betting, f"{report.seat} to act, pot {report.pot:,}, {reach}"])

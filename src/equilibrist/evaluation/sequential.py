@@ -134,9 +134,9 @@ class SequentialTest:
         count, mean, deviation, skew = self._running(new)
         self.num_results = int(count[-1])
         # A deviation of zero means that the spread is not known yet: nothing is decided.
-        looks = (count >= self.rule.first_look) & (deviation > 0)
-        looks &= np.abs(skew) <= self.rule.most_skew * np.sqrt(count)
-        count, mean, deviation = count[looks], mean[looks], deviation[looks]
+        may_decide = (count >= self.rule.first_look) & (deviation > 0)
+        may_decide &= np.abs(skew) <= self.rule.most_skew * np.sqrt(count)
+        count, mean, deviation = count[may_decide], mean[may_decide], deviation[may_decide]
         if not len(count):
             return
         half = deviation * self.rule.half_width(count)

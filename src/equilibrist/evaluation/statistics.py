@@ -1,4 +1,4 @@
-"""Statistics of a match: the win rate, its error, and who wins, if that is decided.
+"""Statistics of a match: the win rate, its error, and the winner, if that is decided.
 
 A match is N independent *results*, each the chips that player A won over `hands_each` hands: 1
 where hands are dealt alone, 2 where every deal is played twice with seats swapped (the two hands
@@ -168,7 +168,7 @@ class MatchStatistics:
 
     @property
     def verdict(self) -> str:
-        """One sentence: who wins, or how many more hands would decide.
+        """One sentence: the winner, or how many more hands would decide.
 
         Example:
             >>> print(match_statistics([1.0, 3.0] * 50, names=("Ann", "Bob")).verdict)

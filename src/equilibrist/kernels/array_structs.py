@@ -185,7 +185,7 @@ class LeafTables(NamedTuple):
 
 
 class PairTables(NamedTuple):
-    """Which states of the players can meet, and who wins, in one of two forms (`models/leaves.py`).
+    """Pairs of states that can meet, and the winner, in one of two forms (`models/leaves.py`).
 
     Dense: one matrix [S0, S1] per board. Sorted: the hands of a board in order of value. Sorted and
     single: hands are one card, which blocks only itself, so states can be swept instead of hands.

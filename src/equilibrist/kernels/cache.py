@@ -1,7 +1,7 @@
 """Compiled kernels are cached in a folder named by a hash of all kernel sources.
 
 Numba's own check looks only at the file that defines a function: when a helper in *another* file
-changes, the caller's stale machine code is used again without a word. A folder named by the hash
+changes, the caller's stale machine code is used again without a warning. A folder named by the hash
 of every kernel file cannot go stale. Bounds checking changes the generated code but not Numba's
 key, so it is part of the name too; with the JIT disabled nothing is generated and nothing kept.
 
@@ -36,7 +36,7 @@ refusal = ""  # why compiled kernels are not kept; "" if they are
 
 
 def fingerprint(root: Path) -> str:
-    """Twelve hexadecimal digits that change with any source of kernels, a paper's among them.
+    """Return twelve hexadecimal digits that change with any kernel source, a paper's included.
 
     Example:
         >>> len(fingerprint(Path(__file__).parent))
@@ -55,8 +55,8 @@ def fingerprint(root: Path) -> str:
 def use_fingerprinted_folder() -> Path | None:
     """Point Numba at the folder for the present sources; None if no folder is safe to use.
 
-    A folder that the host has set becomes the parent. Whoever can write to a cache can run code as
-    its user, so only a folder that no other user can write to is used; without one, kernels are
+    A folder that the host has set becomes the parent. Anyone who can write to a cache can run code
+    as its user, so only a folder that no other user can write to is used; without one, kernels are
     compiled in every process and `refusal` says why.
     """
     global refusal
@@ -86,7 +86,7 @@ def use_fingerprinted_folder() -> Path | None:
 def is_cold(*kernels: str) -> bool:
     """Return whether some kernel, such as "ranking.rank_hands", has yet to be compiled.
 
-    Asked about none, it says whether nothing at all has been compiled for the present sources.
+    Without arguments, it returns whether nothing at all has been compiled for the present sources.
     """
     if numba.config.DISABLE_JIT:
         return False
@@ -98,7 +98,7 @@ def is_cold(*kernels: str) -> bool:
 
 
 def _user_cache() -> Path | None:
-    """The folder below `$XDG_CACHE_HOME` or `~/.cache`; None for a user without a home."""
+    """Return the folder below `$XDG_CACHE_HOME` or `~/.cache`; None for a user without a home."""
     try:
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     except RuntimeError:
@@ -107,7 +107,7 @@ def _user_cache() -> Path | None:
 
 
 def _temporary_cache() -> Path:
-    """The folder of this user in the temporary directory; another user may have made it first."""
+    """Return this user's folder in the temporary directory; another user may have made it first."""
     return Path(tempfile.gettempdir()) / f"equilibrist-kernels-{os.geteuid()}"
 
 
@@ -136,7 +136,7 @@ def _make_private(folder: Path) -> None:
 
 
 def _fault_of_parent(path: Path) -> str:
-    """Whether another user could replace what is in a folder on the way; "" if not."""
+    """Return how another user could replace a folder on the way; "" if nobody could."""
     found = os.lstat(path)
     if found.st_uid not in (os.geteuid(), 0, os.stat("/").st_uid):
         return f"{path} belongs to another user"
@@ -151,7 +151,7 @@ def _fault_of_parent(path: Path) -> str:
 
 
 def _fault_of_cache(folder: Path) -> str:
-    """Whether another user has or could have put compiled code into a folder; "" if not."""
+    """Return how another user could have put compiled code into a folder; "" if nobody could."""
     found = os.lstat(folder)
     if not stat.S_ISDIR(found.st_mode):
         return f"{folder} is no folder"
@@ -178,7 +178,7 @@ def _keep_nothing() -> None:
 
 
 class _Warning(event.Listener):
-    """Says once, when the first kernel is compiled, that and why it is not kept."""
+    """Warning, given once, that compiled kernels are not cached, and why."""
 
     def __init__(self) -> None:
         self._is_said = False

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numba import get_num_threads
 from numpy.typing import NDArray
 
 from equilibrist.games.betting_tree import BettingTree
@@ -158,7 +159,7 @@ class SequenceGame:
     def realize(self, player: int, behaviour: Floats, out: Floats | None = None) -> Floats:
         """Return the realization plan of some behaviour."""
         plan = np.empty_like(behaviour) if out is None else out
-        self._step("realize")(self.trees[player], behaviour, plan)
+        self._kernels.realize(self.trees[player], behaviour, plan, threads=self.num_threads)
         return plan
 
     def gradient(self, player: int, plan: Floats, out: Floats | None = None) -> Floats:
@@ -167,8 +168,9 @@ class SequenceGame:
         if self._has_wide_matrices:
             self._matrix_gradient(player, plan, values)
             return values
-        own, other = self.trees[player], self.trees[1 - player]
-        self._step("gradient")(own, other, self.leaves, self.pairs, player, plan, values)
+        self._kernels.gradient(
+            self.trees, self.leaves, self.pairs, player, plan, values, threads=self.num_threads
+        )
         self._add_expected(player, plan, values)
         return values
 
@@ -276,7 +278,9 @@ class SequenceGame:
         """Fold `values` up the player's tree by a rule, in place; return the root's value."""
         factors = np.zeros(3, values.dtype) if factors is None else factors
         table = values if table is None else table  # rules that need no table do not use it
-        self._step("fold_up")(self.trees[player], rule, values, behaviour, table, factors)
+        self._kernels.fold_up(
+            self.trees[player], rule, values, behaviour, table, factors, threads=self.num_threads
+        )
         return root_value(self.trees[player], values)
 
     def sweeps(
@@ -291,9 +295,9 @@ class SequenceGame:
         if self.backend == "reference" or self._has_wide_matrices or self.expected:
             sweeps_by_steps(self, first, second, schedule)
             return
-        values = np.empty(max(self.lengths), first[0].dtype)
-        step = self._step("sweeps")
-        step(self.trees, self.leaves, self.pairs, first, second, schedule, values)
+        cpu.sweeps(
+            self.trees, self.leaves, self.pairs, first, second, schedule, threads=self.num_threads
+        )
 
     def behaviour(self, player: int, plan: Floats) -> Floats:
         """Return the behaviour of a plan, the inverse of `realize`; uniform where it is zero."""
@@ -301,20 +305,18 @@ class SequenceGame:
         self._kernels.normalize(self.trees[player], plan, probabilities)
         return probabilities
 
-    def _step(self, name: str) -> Any:
-        has_threads = self.backend == "cpu" and self._is_parallel
-        return getattr(self._kernels, name + "_parallel" if has_threads else name)
-
     @property
     def _kernels(self) -> Any:
         """Return the module with the game's steps."""
         return cpu if self.backend == "cpu" else import_module(_REFERENCE)
 
     @property
-    def _is_parallel(self) -> bool:
-        """Return whether there are enough boards and enough work to share among threads."""
+    def num_threads(self) -> int:
+        """Number of threads of the kernels: 1 unless there are enough boards and enough work."""
         boards = int(np.diff(self.trees[0].board_start).max())
-        return boards >= PARALLEL_BOARDS and max(self.lengths) >= PARALLEL_LENGTH
+        if boards < PARALLEL_BOARDS or max(self.lengths) < PARALLEL_LENGTH:
+            return 1
+        return min(get_num_threads(), boards)
 
 
 def sweeps_by_steps(

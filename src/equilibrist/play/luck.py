@@ -188,7 +188,7 @@ def _by_hand(players: Pair, strategies: tuple[AsPlayed | None, AsPlayed | None])
 def luck_kernels(rules: GameRules) -> tuple[str, ...]:
     """Return the compiled functions that removing the luck needs in a game."""
     if not is_holdem(rules):
-        return ("sequence_form.realize",)
+        return ("sequence_form.realize_team",)
     return "joint.add_pairs", "equity.sorted_hands", "equity.hand_sums", "rollout.label_board"
 
 

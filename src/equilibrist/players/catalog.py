@@ -122,8 +122,8 @@ def _make_mix(rules: GameRules, options: str) -> Player:
         fold, call, raise_ = map(float, words)
     except ValueError:
         raise ParseError(
-            f"mix:{options[:40]} is no mix; write the probabilities of fold, call and raise, such "
-            "as mix:0.1,0.6,0.3",
+            f"mix:{options[:40]} is not a mix; write the probabilities of fold, call and raise, "
+            "such as mix:0.1,0.6,0.3",
             value=options,
         ) from None
     return Mix(fold, call, raise_)

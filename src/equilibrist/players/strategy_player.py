@@ -222,7 +222,7 @@ def make_solution_player(
             threshold = float(last.removeprefix("threshold="))
         except ValueError:
             raise ParseError(
-                f"{last!r} is no threshold; write a probability, such as threshold=0.15",
+                f"{last!r} is not a threshold; write a probability, such as threshold=0.15",
                 value=last,
             ) from None
     name = called or Path(folder).name + options[len(folder) :]

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from equilibrist.kernels.array_structs import Treeplex
 from equilibrist.kernels.cpu import table_sweeps as kernels
 from equilibrist.kernels.cpu.tables import MOST
-from equilibrist.models.game import BEST, EXPECTATION, Floats, SequenceGame
+from equilibrist.kernels.treeplex import root_value
+from equilibrist.models.game import BEST, EXPECTATION, REGRET, Floats, SequenceGame
 from equilibrist.solving.cfr import CFR, CFR_VARIANTS
 from equilibrist.solving.solver import State
 from equilibrist.strategies.evaluation import Evaluation
@@ -33,8 +34,8 @@ class TableCFR:
     """Hyper-parameters of CFR by tables; `bits` is the size of a number of the last round.
 
     Example:
-        >>> from equilibrist.models.spot import Spot
-        >>> game = Spot.of("Td9d6hQc2s", "AA,76s", "KK", pot=200, stack=100, bets="a").build().game
+        >>> from equilibrist.models.spot import Chips, Spot
+        >>> game = Spot.of("Td9d6hQc2s", "AA,76s", "KK", Chips(200, 100), bets="a").build().game
         >>> state = TableCFR().init(game)
         >>> TableCFR().step(game, state, 200)
         >>> TableCFR().evaluate(game, state).exploitability < 1
@@ -82,10 +83,11 @@ class TableCFR:
                 state[f"{part}{player}"] for part in ("trunk_plan", "trunk_behaviour", *_PARTS)
             )
             players.append((*trunk, *(self._last(state, part, player) for part in _PARTS)))
-        values, ends = self._space(game)
-        kernels.sweeps(
-            game.trees, game.leaves, game.pairs, players[0], players[1], schedule, values, ends
-        )
+        halves = np.tile(np.array([(0, REGRET), (1, REGRET)], np.int64), (steps, 1))
+        kernels.run_halves(
+            game.trees, game.leaves, game.pairs, (players[0], players[1]), halves,
+            np.repeat(schedule, 2, axis=0), game.num_threads,
+        )  # fmt: skip
         state["iteration"] += steps
 
     def evaluate(self, game: SequenceGame, state: State) -> Evaluation:
@@ -118,14 +120,19 @@ class TableCFR:
         rule: int,
     ) -> tuple[float, Floats]:
         """Return what a player wins by a rule, and the values of its rows of the trunk."""
-        own, other = game.trees[player], game.trees[1 - player]
-        plan, behaviour, last = sides[player]
-        values, ends = self._space(game)
-        found = kernels.root_value(
-            player, rule, own, other, game.leaves, game.pairs, (plan, behaviour.copy(), last),
-            sides[1 - player], values, ends,
+        half = np.array([(player, rule)], np.int64)
+        players = []
+        for plan, behaviour, last in sides:
+            best = behaviour.copy()  # BEST writes into it
+            players.append((plan, best, best, best, last, last))
+        work = kernels.run_halves(
+            game.trees, game.leaves, game.pairs, (players[0], players[1]), half,
+            np.array([[0, 0, 0, -1]]), game.num_threads,
         )  # fmt: skip
-        return float(found), values
+        tree = game.trees[player]
+        if len(tree.num_sequences) == 1:
+            return float(work.ends[: int(tree.num_states[0])].sum(dtype=np.float64)), work.values
+        return root_value(tree, work.values), work.values
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
         """Return the average plans [L], in float32; uniform before the first step."""
@@ -159,15 +166,6 @@ class TableCFR:
         numbers = _in_memory(state[f"last_{part}{player}"])
         scales = state.get(f"last_{part}_scale{player}", np.zeros(0, np.float32))
         return numbers, _in_memory(scales)
-
-    def _space(self, game: SequenceGame) -> tuple[Floats, Floats]:
-        """Allocate work space: values of the longest trunk, and of the last round's entries."""
-        trunk = max(_lengths(tree)[0] for tree in game.trees)
-        ends = max(
-            int(tree.entry_start[-1] - tree.entry_start[-2]) * _num_last_states(tree)
-            for tree in game.trees
-        )
-        return np.empty(trunk, np.float32), np.empty(ends, np.float32)
 
 
 TABLE_METHODS = {name: TableCFR(CFR_VARIANTS[name]) for name in ("cfr+", "dcfr", "cfr")}

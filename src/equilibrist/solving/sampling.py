@@ -39,6 +39,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.array_structs import ChanceTables, WalkTables
 from equilibrist.kernels.cpu import external_sampling, sampling
+from equilibrist.kernels.cpu.leaves import leaf_space
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import betting_walk, leaf_tables, player_rows
 from equilibrist.solving.solver import State
@@ -78,8 +79,10 @@ class PublicChanceSampling:
         weights = _weights(state, steps, self.gamma)
         first, second = _players(state)
         tables = (game.trees, game.leaves, game.pairs, chance_tables(game))
-        total = float(state["weight"])
-        total = sampling.public_chance(*tables, first, second, weights, total, state["generator"])
+        space = leaf_space(max(int(tree.num_states.max()) for tree in game.trees), self.dtype)[0]
+        total = sampling.public_chance(
+            tables, first, second, weights, float(state["weight"]), state["generator"], space
+        )
         state["weight"][...] = total
         state["iteration"] += steps
 

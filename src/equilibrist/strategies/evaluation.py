@@ -46,7 +46,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class PotShares:
-    """What each seat of a spot expects of the pot at its start, net of its later bets, in chips.
+    """Expected chips of the pot of a spot for each seat, net of its later bets.
 
     The values of both seats sum to the pot.
 
@@ -69,7 +69,7 @@ class PotShares:
 
     @property
     def best_response(self) -> tuple[float, float]:
-        """What each seat expects of the pot if it plays a best response."""
+        """Chips of the pot that each seat expects with a best response."""
         first, second = self.evaluation.best_response
         return self.pot / 2 + first, self.pot / 2 + second
 

@@ -1,4 +1,4 @@
-"""What a strategy does at one node: every hand's actions, and how often the hand gets there.
+"""A strategy at one node: the actions of every hand, and how often the hand gets there.
 
 `node_strategy` asks any strategy of `strategies.played`; spots answer with values and equities too
 (`strategies.spot_report`). What displays a node needs nothing else.

@@ -32,7 +32,7 @@ from equilibrist.kernels.treeplex import block, boards
 from equilibrist.models.bucketed import bucket_tree
 from equilibrist.models.game import Floats
 from equilibrist.storage.array_file import damaged
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 from equilibrist.strategies.composition import GluedBuckets
@@ -85,13 +85,12 @@ class CompactStrategy:
         }
         if self.opening is not None:
             arrays["opening"] = self.opening
-        return write_artefact(
-            folder,
+        header = Header(
             KIND,
-            arrays,
             configuration={"game": write_description(self.game, Path(folder))},
             parents={ABSTRACTION: self.game.hashes[0], **self.solutions},
         )
+        return write_artefact(folder, header, arrays)
 
     @classmethod
     def open(cls, folder: str | Path) -> CompactStrategy:
@@ -149,7 +148,7 @@ def _unfit(game: BucketDescription, why: str) -> StorageError:
 
 
 def _sums_to_one(tree: Treeplex, probabilities: NDArray[Any]) -> bool:
-    """Whether the probabilities of every decision, in units of 1/65,535, sum to 1."""
+    """Return whether the probabilities of every decision, in units of 1/65,535, sum to 1."""
     for r in range(len(tree.num_sequences)):
         decisions = range(int(tree.decision_start[r]), int(tree.decision_start[r + 1]))
         for board in boards(tree, r):

@@ -19,6 +19,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.storage.artefact import (
     Artefact,
+    Header,
     Identity,
     open_artefact,
     read_identity,
@@ -123,10 +124,8 @@ class Solution:
         """Write the solution, replacing an existing one; return the artefact's hash."""
         arrays = {"plan0": self.plans[0], "plan1": self.plans[1], "trace": self.trace}
         certificate = dataclasses.asdict(self.certificate)
-        return write_artefact(
-            folder,
+        header = Header(
             KIND,
-            arrays | {STATE + name: array for name, array in self.state.items()},
             configuration={
                 "game": write_description(self.game, Path(folder)),
                 "method": self.method,
@@ -139,8 +138,9 @@ class Solution:
             parents=self._parents,
             seed=self.seed,
             timings={"seconds": self.seconds},
-            may_be_infinite=MAY_BE_INFINITE,
         )
+        arrays |= {STATE + name: array for name, array in self.state.items()}
+        return write_artefact(folder, header, arrays, may_be_infinite=MAY_BE_INFINITE)
 
     @property
     def _parents(self) -> dict[str, str]:
@@ -152,8 +152,8 @@ class Solution:
     def load(cls, folder: str | Path, *, in_memory: bool = False) -> Solution:
         """Open a stored solution and compare its checksums.
 
-        Its `state` is checked against game and method when a run goes on from it: by `solve`.
-        Its arrays are read-only maps unless copied to memory: a solver that goes on from `state`
+        Its `state` is checked against game and method when `solve` continues a run from it.
+        Its arrays are read-only maps unless copied to memory: a solver that continues from `state`
         needs copies, and compiled kernels start sooner on them.
         """
         artefact = open_artefact(folder, KIND, in_memory=in_memory)
@@ -163,7 +163,7 @@ class Solution:
 
     @classmethod
     def of(cls, artefact: Artefact) -> Solution:
-        """The solution of an opened artefact; `StorageError` where it is none.
+        """Return the solution in an opened artefact; raise `StorageError` if it is something else.
 
         Its plans may hold any finite numbers: `solving.certificate` reports those that are wrong.
         """
@@ -184,14 +184,14 @@ class Solution:
             raise damaged_by(artefact, "a solution", error) from None
 
 
-def game_of(solution: Solution, backend: str = "cpu") -> SequenceGame:
+def game_of(solution: Solution) -> SequenceGame:
     """Build the game of a solution again from its description.
 
     Raises `InvalidValueError` if a plan does not fit the game.
     """
     if isinstance(solution.game, GameDescription):
         solution.game.check_length(sum(map(len, solution.plans)))
-    game = solution.game.build(backend)
+    game = solution.game.build()
     for player, (plan, length) in enumerate(zip(solution.plans, game.lengths, strict=True)):
         if len(plan) != length:
             raise InvalidValueError(

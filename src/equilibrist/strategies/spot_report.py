@@ -247,16 +247,17 @@ def equities(
 ) -> NDArray[np.float64]:
     """Return each hand's probability of winning on a board if nobody bets, ties half: [1326].
 
-    `weights` [1326] are those of both players' hands; 0 where a hand can meet none.
+    `weights` [1326] are those of both players' hands; 0 for a hand that meets no other.
     """
     first, second = (own / max(own.max(), 1e-300) for own in weights)
     met = compatible(hand_table(), second if player == 0 else first)
     rules = replace(spot.game, stacks=(2**30, 2**30))
     found = subgame(rules, board, (first, second), _NO_BETS, pot=2, only_held=True)
     game, states = found.game, found.states.state_of_hand[0][0]
-    plan = game.realize(1 - player, game.uniform(1 - player))
+    dtype = np.float32  # as spots are solved: accurate to about 1e-6, and kernels compiled already
+    plan = game.realize(1 - player, game.uniform(1 - player, dtype))
     values = game.gradient(player, plan)
-    game.fold_up(player, EXPECTATION, values, game.uniform(player))
+    game.fold_up(player, EXPECTATION, values, game.uniform(player, dtype))
     held = block(game.trees[player], 0, 0, values)[1]
     size = game.pairs.state_size[: len(held)]
     sign = np.where(states >= 0, (held / size)[states], 0) / float(game.pairs.weight[0])

@@ -1,4 +1,4 @@
-"""When a best response in the real game is written to its folder."""
+"""Times at which a best response in the real game is written to its folder."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.kernels
 
 @pytest.fixture
 def saves(monkeypatch):
-    """How many flops were done at each write."""
+    """The number of flops done at each write."""
     found, save = [], runs.save
 
     def counted(run, folder, *rest):

@@ -229,9 +229,9 @@ def _copy_river(found, number, end, into, river, solved, player):
 
 def test_invalid_options_raise_helpful_errors(tmp_path, monkeypatch, strategy):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ParseError, match="'-1' is no time for gs2; write seconds per decision"):
+    with pytest.raises(ParseError, match="'-1' is not a time for gs2; write seconds per decision"):
         make_player("gs2:-1", RULES)
-    with pytest.raises(ParseError, match="'iterations=0' is no time"):
+    with pytest.raises(ParseError, match="'iterations=0' is not a time"):
         make_player("gs2:iterations=0", RULES)
     with pytest.raises(ParseError, match="'iterations=999"):
         make_player("gs2:iterations=" + "9" * 5000, RULES)

@@ -21,7 +21,7 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.refined_response import refined_responses
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.storage.memory import available_bytes
 
 RULES = get_game("royal-holdem")
@@ -123,7 +123,7 @@ def test_merged_rounds_forget_the_class_between_and_nothing_else(three):
 
 
 def test_a_composed_player_loses_only_by_its_opening_if_beliefs_are_right():
-    """With one bucket before the flop beliefs are right, so later models are optimal.
+    """Beliefs are right with one bucket before the flop, so later models are optimal.
 
     A best response in all rounds then wins what it wins before the flop, where every way on is
     worth what a linear program says.
@@ -179,6 +179,6 @@ def test_the_linear_program_and_cfr_agree_on_full_deck_models(number):
     buckets = strength_potential(strengths, (1, number, number, number))
     model = claims.postflop(buckets, sampled_joint(buckets, num_boards=2_000))
     exact = LinearProgram("highs-ipm", tolerance=1e-4).solve(model.game)
-    finer = solve(model.game, CFR(), target=1e-4 * SMALL_BET, iterations=100_000)
+    finer = solve(model.game, CFR(), Budget(target=1e-4 * SMALL_BET, iterations=100_000))
     assert exact.certificate.exploitability <= 1e-4 * SMALL_BET
     assert finer.evaluation.value == pytest.approx(exact.value, abs=1e-4 * SMALL_BET)

@@ -25,7 +25,7 @@ from equilibrist.play.match import play_match
 from equilibrist.players.bucket_strategy import BucketStrategy
 from equilibrist.players.catalog import make_player
 from equilibrist.solving.best_response import evaluate
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.strategies.composition import GluedBuckets, Part, glue, openings
 from equilibrist.strategies.quantized import SURE, CompactStrategy
 from equilibrist.strategies.solution import Solution, game_of
@@ -45,7 +45,7 @@ def solved(bot: GluedBot, folder: Path) -> list[str]:
     reported: list[str] = []
     for model in composing.models(bot, folder, reported.append):
         prepared = training.open_or_start(model.bot, folder / model.name, model.description, seed=0)
-        training.run(model.bot, prepared, target=training.target_chips(bot, prepared[0]))
+        training.run(prepared, training.budget_of(bot, prepared[0]))
     composing.save_glued(bot, folder, reported.append)
     return reported
 
@@ -220,7 +220,7 @@ def test_a_better_opening_makes_later_models_out_of_date(folder):
         TINY, folder / model.name, other, 0, afresh=True
     )
     assert run is None
-    assert solve(game, solver, iterations=1).evaluation.unit == "chips"
+    assert solve(game, solver, Budget(iterations=1)).evaluation.unit == "chips"
     assert store.out == folder / model.name
 
 

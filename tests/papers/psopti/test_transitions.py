@@ -166,7 +166,7 @@ def test_the_command_reads_counts_or_chosen_flops(tmp_path):
     assert "½‖P·T − J‖₁" in chosen.stdout
 
 
-def test_wrong_input_is_one_sentence(tmp_path):
+def test_wrong_input_gives_one_sentence(tmp_path):
     build("strength-potential", get_game("rhode-island"), [3, 3, 3]).save(tmp_path / "a")
     build("expectation", get_game("rhode-island"), [3, 9, 27]).save(tmp_path / "b")
     build("percentile", get_game("rhode-island"), [3, 9, 27]).save(tmp_path / "c")

@@ -33,7 +33,7 @@ class Recipe:
     nanoseconds_per_hand: float = 900.0
     takes_numbers: bool = True  # whether the caller chooses the numbers of buckets
     takes_flops: bool = False  # whether buckets can be cut over chosen flops
-    orders_boards: bool = False  # whether boards are told apart by the order of their cards
+    orders_boards: bool = False  # whether boards differ by the order of their cards
     divides: bool = False  # whether the numbers are parts per bucket of the previous round
 
     def num_buckets(self, numbers: Sequence[int]) -> tuple[int, ...]:

@@ -91,7 +91,7 @@ class PublicTree:
 
     @cached_property
     def meetings(self) -> Floats:
-        """Which hands have no card in common: [N, N]."""
+        """Matrix of the pairs of hands that have no card in common: [N, N]."""
         return meetings(self.hands)
 
     def _showdowns(self, board: Cards) -> Floats:

@@ -30,7 +30,7 @@ from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.models.game import Floats
 from equilibrist.solving.certificate import is_same
 from equilibrist.stopping import Stopped
-from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
+from equilibrist.storage.artefact import Artefact, Header, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import CheckpointClock, another_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
@@ -218,14 +218,8 @@ def save(run: RealGameRun, folder: Path, found: Exploited | None = None) -> str:
     now = {"flops": int(run.is_done.sum()), "estimate": not run.is_whole}
     if found is not None:
         run.result = {"exploitability": found.exploitability, "unit": found.unit, **now}
-    return write_artefact(
-        folder,
+    header = Header(
         KIND,
-        {
-            "done": run.is_done.astype(np.uint8),
-            "values0": run.values[0],
-            "values1": run.values[1],
-        },
         configuration={
             "strategy": run.name,
             "identity": run.identity,
@@ -235,6 +229,9 @@ def save(run: RealGameRun, folder: Path, found: Exploited | None = None) -> str:
         info=now | run.result,
         timings={"seconds": run.seconds},
     )
+    done = run.is_done.astype(np.uint8)
+    arrays = {"done": done, "values0": run.values[0], "values1": run.values[1]}
+    return write_artefact(folder, header, arrays)
 
 
 def run_flops(
@@ -355,12 +352,13 @@ def stratified(flops: Flops, number: int | None, seed: int = 0) -> NDArray[np.in
     if number is None:
         return np.arange(total)
     kinds = _kinds(flops)
-    if not len(np.unique(kinds)) <= number <= total:
+    names = np.unique(kinds)
+    if not len(names) <= number <= total:
         raise InvalidValueError(
-            f"--flops is {len(np.unique(kinds))}, one of each kind, to {total}, not {number}",
+            f"the number of flops must be {len(names)} (one of each kind) to {total:,}, "
+            f"not {number:,}",
             value=number,
         )
-    names = np.unique(kinds)
     share = np.array([flops.multiplicity[kinds == kind].sum() for kind in names])
     sizes = np.array([(kinds == kind).sum() for kind in names])
     counts = np.ones(len(names), np.int64)

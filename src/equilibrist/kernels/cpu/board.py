@@ -198,52 +198,38 @@ def realize_boards(tree, r, begin, end, behaviour, plan):
         _realize_board(tree, r, board, behaviour, plan, plan, 0.0, False)
 
 
-@njit(cache=True, _nrt=False, fastmath={"reassoc", "contract"})  # sums in any order, to vectorise
-def gradient_boards(own, other, leaves, pairs, player, r, begin, end, plan, out, sums):
-    """Write the value of the boards' rows given the opponent's plan: the leaves of the round."""
-    for board in range(begin, end):
-        start, theirs = own.block_start[board], other.block_start[board]
-        gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, out, start, sums)
-
-
-@njit(cache=True, _nrt=False)
-def fold_boards(tree, rule, r, begin, end, values, behaviour, table, factors):
-    """Fold up the boards' values by a rule, including those of all boards of the next round."""
-    for board in range(begin, end):
-        if r < len(tree.num_sequences) - 1:
-            for child in range(tree.child_start[board], tree.child_start[board + 1]):
-                gather_child(tree, r, board, child, values)
-        _fold_board(tree, rule, r, board, values, np.uint64(0), behaviour, table, factors)
-
-
-@njit(cache=True, _nrt=False, fastmath={"reassoc", "contract"})
-def gradient_last(own, other, leaves, pairs, player, board, plan, theirs, out, sums):
-    """Write the values of a board of the last round into `out`, which holds nothing else.
-
-    The opponent's block is in `plan`, starting at `theirs`.
-    """
-    r = len(own.num_sequences) - 1
-    gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, out, 0, sums)
-
-
-@njit(cache=True, _nrt=False)
-def fold_last(tree, rule, board, block, values, behaviour, table, factors):
-    """Fold up a board of the last round in `block`; write its entries' values into `values`."""
-    r, start = len(tree.num_sequences) - 1, np.uint64(tree.block_start[board])
-    _fold_board(tree, rule, r, board, block, start, behaviour, table, factors)
-    entries = tree.entry_start[r + 1] - tree.entry_start[r]
-    for i in range(np.uint64(entries * tree.num_states[board])):
-        values[start + i] = block[i]
-
-
-@njit(cache=True, _nrt=False)
-def fold_path_board(tree, rule, r, board, values, behaviour, table, factors):
-    """Fold up one board's values by a rule, without boards of the next round."""
-    _fold_board(tree, rule, r, board, values, np.uint64(0), behaviour, table, factors)
-
-
 @njit(cache=True, _nrt=False)
 def renew_boards(tree, r, begin, end, behaviour, plan, average, weight):
     """Add `weight` times the boards' blocks of `plan` to `average`, then realize them again."""
     for board in range(begin, end):
         _realize_board(tree, r, board, behaviour, plan, average, weight, True)
+
+
+@njit(cache=True, _nrt=False, fastmath={"reassoc", "contract"})  # sums in any order, to vectorise
+def gradient_boards(own, other, leaves, pairs, player, r, boards, plan, out, shifts, sums):
+    """Write the values of the rows of boards given the opponent's plan: the leaves of the round.
+
+    `boards` is (begin, end). Blocks start `shifts` places earlier in `plan` and in `out` than the
+    treeplexes say.
+    """
+    for board in range(boards[0], boards[1]):
+        theirs, start = other.block_start[board] - shifts[0], own.block_start[board] - shifts[1]
+        gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, out, start, sums)
+
+
+@njit(cache=True, _nrt=False)
+def gather_boards(tree, r, begin, end, values):
+    """Add the entries of all boards of the next round to the rows that lead there."""
+    for board in range(begin, end):
+        for child in range(tree.child_start[board], tree.child_start[board + 1]):
+            gather_child(tree, r, board, child, values)
+
+
+@njit(cache=True, _nrt=False)
+def fold_boards(tree, rule, r, boards, values, shift, behaviour, table, factors):
+    """Fold up the values of boards by a rule; those of the next round must be gathered already.
+
+    `boards` is (begin, end). Blocks start `shift` places earlier in `values`.
+    """
+    for board in range(boards[0], boards[1]):
+        _fold_board(tree, rule, r, board, values, np.uint64(shift), behaviour, table, factors)

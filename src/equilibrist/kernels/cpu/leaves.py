@@ -11,8 +11,11 @@ Sums have the plan's type; those of float32 are accurate to about 1e-6 of the to
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from equilibrist.kernels.cpu.simd import (
     LANES,
@@ -30,12 +33,17 @@ NO_CARD = 52  # the second card of a one-card hand
 FEW_LANES = 4  # number of leaves of one-card hands that are summed side by side
 
 
-@njit(cache=True, inline="always")
-def leaf_space(num_states, dtype):
-    """Allocate `gradient_board`'s work space for `num_states` states, aligned to a cache line."""
-    num_rows = 2 * num_states + NO_CARD + 3
-    space = np.empty(num_rows * LINE // np.empty(0, dtype).itemsize, dtype)
-    return space[(-space.ctypes.data % LINE) // space.itemsize :]
+def leaf_space(num_states: int, dtype: Any, threads: int = 1) -> NDArray[Any]:
+    """Allocate `gradient_board`'s work space for `num_states` states: a row for each thread.
+
+    Rows are aligned to a cache line.
+    """
+    kind = np.dtype(dtype)
+    line = LINE // kind.itemsize
+    length = (2 * num_states + NO_CARD + 3) * line
+    space = np.empty(threads * length + line, kind)
+    start = (-space.ctypes.data % LINE) // kind.itemsize
+    return space[start : start + threads * length].reshape(threads, length)
 
 
 @njit(cache=True, inline="always")
@@ -46,36 +54,56 @@ def gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, ou
     `out[start]` on.
     """
     states, length = own.num_states[board], own.block_start[board + 1] - own.block_start[board]
-    their_states = other.num_states[board]
     for i in range(np.uint64(start), np.uint64(start + length)):
         out[i] = 0.0
-    sign = 1.0 if player == 0 else -1.0
-    if pairs.is_sorted and not pairs.is_single:
-        spots = (player, r, start, states, theirs, their_states)
-        wide = np.int64(width_of(spread_line(plan.dtype.type(0))))
-        for leaf in range(0, _count(leaves, r)[1], wide):
-            _sorted_leaves(pairs, leaves, board, leaf, spots, plan, out, sums)
-        return
-    begin, end = leaves.fold_start[r], leaves.fold_start[r + 1]
-    for leaf in range(begin, end):
+    spots = (player, r, start, states, theirs, other.num_states[board])
+    if pairs.is_single:
+        _add_cards(pairs, leaves, board, spots, plan, out, sums)
+    elif pairs.is_sorted:
+        _add_hands(pairs, leaves, board, spots, plan, out, sums)
+    else:
+        _add_matrices(pairs, leaves, board, spots, plan, out, sums)
+
+
+@njit(cache=True, inline="always")
+def _add_hands(pairs, leaves, board, spots, plan, out, sums):
+    """Add the leaves of two-card hands."""
+    wide = np.int64(width_of(spread_line(plan.dtype.type(0))))
+    for leaf in range(0, _count(leaves, spots[1])[1], wide):
+        _sorted_leaves(pairs, leaves, board, leaf, spots, plan, out, sums)
+
+
+@njit(cache=True, inline="always")
+def _add_matrices(pairs, leaves, board, spots, plan, out, sums):
+    """Add the leaves of states that meet by matrices.
+
+    The matrices are for player 0: for player 1 they are transposed and change their sign.
+    """
+    player, r, start, states, theirs, their_states = spots
+    sign, matrix = 1.0 if player == 0 else -1.0, pairs.matrix_start[board]
+    for leaf in range(leaves.fold_start[r], leaves.fold_start[r + 1]):
         mine = start + leaves.fold_rows[leaf, player] * states
         yours = theirs + leaves.fold_rows[leaf, 1 - player] * their_states
         stake = sign * leaves.fold_payoff[leaf]
-        if pairs.is_single:
-            _single_fold(pairs, board, stake, plan, yours, out, mine, states)
-        else:
-            matrix = pairs.matrix_start[board]
-            _dense(pairs.joint, matrix, player, stake, plan, yours, their_states, out, mine, states)
+        _dense(pairs.joint, matrix, player, stake, plan, yours, their_states, out, mine, states)
+    for leaf in range(leaves.showdown_start[r], leaves.showdown_start[r + 1]):
+        mine = start + leaves.showdown_rows[leaf, player] * states
+        yours = theirs + leaves.showdown_rows[leaf, 1 - player] * their_states
+        stake = sign * leaves.showdown_stake[leaf]
+        _dense(pairs.win, matrix, player, stake, plan, yours, their_states, out, mine, states)
+
+
+@njit(cache=True, inline="always")
+def _add_cards(pairs, leaves, board, spots, plan, out, sums):
+    """Add the leaves of one-card hands."""
+    player, r, start, states, theirs, their_states = spots
+    sign = 1.0 if player == 0 else -1.0
+    for leaf in range(leaves.fold_start[r], leaves.fold_start[r + 1]):
+        mine = start + leaves.fold_rows[leaf, player] * states
+        yours = theirs + leaves.fold_rows[leaf, 1 - player] * their_states
+        stake = sign * leaves.fold_payoff[leaf]
+        _single_fold(pairs, board, stake, plan, yours, out, mine, states)
     begin, end = leaves.showdown_start[r], leaves.showdown_start[r + 1]
-    if not pairs.is_single:
-        for leaf in range(begin, end):
-            mine = start + leaves.showdown_rows[leaf, player] * states
-            yours = theirs + leaves.showdown_rows[leaf, 1 - player] * their_states
-            # The matrix is for player 0: for player 1 it is transposed and changes its sign.
-            stake = sign * leaves.showdown_stake[leaf]
-            matrix = pairs.matrix_start[board]
-            _dense(pairs.win, matrix, player, stake, plan, yours, their_states, out, mine, states)
-        return
     for leaf in range(begin, end, FEW_LANES):
         b, c, d = min(leaf + 1, end - 1), min(leaf + 2, end - 1), min(leaf + 3, end - 1)
         rows, chips, weight = leaves.showdown_rows, leaves.showdown_stake, pairs.weight[board]

@@ -30,7 +30,7 @@ def deal_cards(deck, words, out):
 
 
 @njit(cache=True, inline="always")
-def _chance(seat, place, node):
+def _probability(seat, place, node):
     """Return the probability that a seat moves to a node in the state at a place."""
     row = seat.row[node]
     return seat.probabilities[seat.cell[place] + row * seat.width[place]] if row >= 0 else 0.0
@@ -41,31 +41,32 @@ def _choose(seat, place, first, size, number):
     """Choose one of `size` nodes from `first` on, by their probabilities and a number in [0, 1)."""
     most = 0.0
     for c in range(first, first + size):
-        most = max(most, _chance(seat, place, c))
+        most = max(most, _probability(seat, place, c))
     least = min(seat.threshold, most)
     total = 0.0
     for c in range(first, first + size):
-        chance = _chance(seat, place, c)
-        total += chance if chance >= least else 0.0
+        probability = _probability(seat, place, c)
+        total += probability if probability >= least else 0.0
     left, chosen = number * total, first
     for c in range(first, first + size):
-        chance = _chance(seat, place, c)
-        if chance > 0 and chance >= least:
+        probability = _probability(seat, place, c)
+        if probability > 0 and probability >= least:
             chosen = c
-            left -= chance
+            left -= probability
             if left < 0:
                 break
     return chosen
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def play_hands(tree, zero, one, states_zero, states_one, start, key, numbers, out):
+def play_hands(tree, zero, one, states, start, key, numbers, out):
     """Write into `out` [N] the leaf where each hand ends that starts at node `start`.
 
-    `tree` are `WalkTables`, `zero` and `one` the `SeatTable`s of the hand's players; their states
+    `tree` are `WalkTables`, `zero` and `one` the `SeatTable`s of the hand's players; their `states`
     [R, N] int32 count within each round. `numbers` [N] uint64 are those of the hands in their
     match, whose `key` is one word.
     """
+    states_zero, states_one = states
     for i in prange(len(numbers)):
         word = mix(key + numbers[i] * GOLDEN)
         node = np.int64(start)

@@ -1,4 +1,4 @@
-"""Counts of who leads now and one card later, over all opponents and next cards, exactly.
+"""Exact counts of leads now and one card later, over all opponents and next cards.
 
 Give every hand its place in the order of present values. Walk through the hands in the order of
 later values and mark places as they pass: the opponents that a hand leads both now and later are

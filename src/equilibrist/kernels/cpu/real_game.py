@@ -15,7 +15,7 @@ The *ends* of a round with a cap of m raises are numbered: 0 both check; k = 1 �
 bets and the k-th raise is called; m + k the first player checks, and so on.
 
 v1: all ends of sixteen sequences walked together. v2: one end after the other, the total in a
-register, and equal hands in no order, so that neighbours seldom wait for the sums of a card that
+register, and equal hands in no order, so that neighbours rarely wait for the sums of a card that
 they share. v3: the cap is a parameter, one compilation for all; 2 % slower.
 """
 
@@ -121,13 +121,14 @@ def sort_hands(tables, board, last, absent, hand_cards, out):
 
 
 @njit(cache=True, _nrt=False, nogil=True)
-def respond_last(hands, columns, first, weight, sequences, bet, raises, is_first, space, out):
+def respond_last(hands, columns, first, weight, sequences, betting, space, out):
     """Add into `out` [C, H, 16] what the responder's hands win on boards of the last round.
 
     `columns` [N, n] are those of the sorted hands, `first` [H] those of the first round, `weight`
-    [N] counts boards; `raises` is the maximum number of raises; `is_first` says whether the
-    responder acts first.
+    [N] counts boards; `betting` is (bet in chips, maximum number of raises, whether the responder
+    acts first).
     """
+    bet, raises, is_first = betting
     zero, more = sixteen(np.float32(0)), sixteen(np.float32(bet))
     num_rows = _U(sequences.table.shape[1])
     row_size = _U(sequences.table.shape[2]) * _W
@@ -164,9 +165,9 @@ def _sweep(cards, hand, column, group, first, factor, factor_at, table, table_at
     total = nothing
     for h in range(_U(cards.shape[0])):
         a, b = _U(cards[h, 0]) * _W, _U(cards[h, 1]) * _W
-        chance = load(factor, factor_at + _U(first[hand[h]]) * _W, zero)
-        chance = chance * load(table, table_at + _U(column[h]) * _W, zero)
-        x = convert(chance + half, nothing)
+        probability = load(factor, factor_at + _U(first[hand[h]]) * _W, zero)
+        probability = probability * load(table, table_at + _U(column[h]) * _W, zero)
+        x = convert(probability + half, nothing)
         x = x + x
         total = total + x
         at_a, at_b = load(space.sums, a, nothing) + x, load(space.sums, b, nothing) + x
@@ -217,13 +218,16 @@ def _read_ends(space, h, num_hands, end, unit, b):
 
 
 @njit(cache=True, _nrt=False, nogil=True)
-def respond_round(values, met, following, row, scale, spent, bet, raises, is_first, ends, out):
+def respond_round(values, met, positions, betting, ends, out):
     """Write into `out` [P, H] what hands win from each position of a round that is not the last.
 
-    `values` [P', H] are those of the positions of the next round, one for each end: `following` [P,
-    E]. `met` [Q, H] is how often hands meet the opponent's by its `row` [P, E], −1 if never
-    reached; `scale` [P, E] multiplies both. `spent` [P] are chips that each player has put in.
+    `positions` is (following, row, scale, spent): `values` [P', H] are those of the positions of
+    the next round, one for each end: `following` [P, E]. `met` [Q, H] is how often hands meet the
+    opponent's by its `row` [P, E], −1 if never reached; `scale` [P, E] multiplies both. `spent` [P]
+    are chips that each player has put in. `betting` as in `respond_last`.
     """
+    following, row, scale, spent = positions
+    bet, raises, is_first = betting
     zero = spread(0.0)
     more = as_wide(bet, zero)
     num_hands = _U(out.shape[1])

@@ -14,12 +14,11 @@ import numpy as np
 from numba import njit
 
 from equilibrist.kernels.cpu.board import (
-    fold_path_board,
+    fold_boards,
     gather_child,
     gradient_boards,
     realize_boards,
 )
-from equilibrist.kernels.cpu.leaves import leaf_space
 from equilibrist.kernels.decision_rules import REGRET
 
 # --- random numbers -------------------------------------------------------------------------------
@@ -117,6 +116,7 @@ def update_path(
     """
     behaviour, regret, average = ours
     values, plan, factors, sums = scratch
+    unshifted = (np.int64(0), np.int64(0))  # literals would be compiled separately
     last = len(path) - 1
     for r in range(last + 1):
         realize_boards(other, r, path[r], path[r] + 1, theirs, plan)
@@ -124,29 +124,32 @@ def update_path(
     for back in range(last + 1):
         r = last - back
         board = path[r]
-        gradient_boards(own, other, leaves, pairs, player, r, board, board + 1, plan, values, sums)
+        here = (board, board + 1)
+        gradient_boards(own, other, leaves, pairs, player, r, here, plan, values, unshifted, sums)
         scale = weight / chance.board[board]
         for i in range(own.block_start[board], own.block_start[board + 1]):
             values[i] *= scale
         if r < last:
             gather_child(own, r, board, path[r + 1], values)
-        fold_path_board(own, REGRET, r, board, values, behaviour, regret, factors)
+        rule = np.int64(REGRET)  # the literal would be compiled beside other rules
+        fold_boards(own, rule, r, here, values, np.int64(0), behaviour, regret, factors)
 
 
 @njit(cache=True, nogil=True)
-def public_chance(trees, leaves, pairs, chance, first, second, weights, total, rng):
+def public_chance(game, first, second, weights, total, rng, sums):
     """Run iterations of public-chance sampling, one per number of `weights` [steps], in place.
 
-    `first` and `second` are the players' (behaviour, regret, average). Returns the new `total`: the
-    weight of all iterations before these, plus these.
+    `game` is (trees, leaves, pairs, chance), `first` and `second` are the players' (behaviour,
+    regret, average), `sums` is a row of `leaf_space`. Returns the new `total`: the weight of all
+    iterations before these, plus these.
     """
-    path = np.empty(len(trees[0].num_sequences), np.int64)
+    (zero, one), leaves, pairs, chance = game
+    path = np.empty(len(zero.num_sequences), np.int64)
     length, dtype = max(len(first[0]), len(second[0])), first[0].dtype
     factors = np.ones(3, dtype)
     factors[2] = 0  # no prediction
-    tables, (zero, one) = (leaves, pairs, chance), trees
-    space = leaf_space(max(zero.num_states.max(), one.num_states.max()), dtype)
-    work = (np.empty(length, dtype), np.empty(length, dtype), factors, space)
+    tables = (leaves, pairs, chance)
+    work = (np.empty(length, dtype), np.empty(length, dtype), factors, sums)
     for weight in weights:
         total += weight
         for player in range(2):  # a variable: constants would be compiled separately

@@ -1,97 +1,228 @@
 """Compiled versions of the reference's `realize`, `gradient` and `fold_up`, and CFR's loop.
 
-Each step exists twice around the functions of `board.py`: `*_parallel` shares the boards of a round
-among threads, the plain one is for games so small that starting threads would cost more than the
-work. Values are gathered round by round, from boards to their parent board, so no two threads write
-to the same place.
+Each is a kernel of a team of threads (`team.py`) that takes boards of a round until none are left,
+then goes on to the next round. Values are gathered round by round, from boards to their parent
+board, so no two threads write to the same place, and the number of threads does not change the
+result. The functions of the plain names start the team.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit, prange
+from typing import Any
 
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from equilibrist.kernels.array_structs import LeafTables, PairTables, Treeplex
 from equilibrist.kernels.cpu.board import (
     fold_boards,
-    fold_last,
+    gather_boards,
     gradient_boards,
-    gradient_last,
     realize_boards,
     renew_boards,
 )
 from equilibrist.kernels.cpu.leaves import leaf_space
+from equilibrist.kernels.cpu.team import meet, take, together
 from equilibrist.kernels.decision_rules import LARGEST, REGRET, SMALLEST
 
-# --- one thread -----------------------------------------------------------------------------------
+Array = NDArray[Any]
+_CACHED_BYTES = 1 << 18  # bytes of values of the last round that are computed at a time
+_CHUNKS_EACH = 4  # minimum number of chunks per thread, if there are enough boards
 
 
-@njit(cache=True, nogil=True)
-def realize(tree, behaviour, plan):
+def realize(tree: Treeplex, behaviour: Array, plan: Array, threads: int = 1) -> None:
     """Write into `plan` [L] the realization plan of `behaviour` [L]."""
-    for r in range(len(tree.num_sequences)):
-        realize_boards(tree, r, tree.board_start[r], tree.board_start[r + 1], behaviour, plan)
+    together(realize_team, tree, behaviour, plan, threads=threads)
 
 
-@njit(cache=True, nogil=True)
-def gradient(own, other, leaves, pairs, player, plan, out):
+def gradient(
+    trees: tuple[Treeplex, Treeplex],
+    leaves: LeafTables,
+    pairs: PairTables,
+    player: int,
+    plan: Array,
+    out: Array,
+    threads: int = 1,
+) -> None:
     """Write into `out` [L of `player`] the value of each row given the opponent's `plan`."""
-    sums = leaf_space(own.num_states.max(), plan.dtype)
-    for r in range(len(own.num_sequences)):
-        begin, end = own.board_start[r], own.board_start[r + 1]
-        gradient_boards(own, other, leaves, pairs, player, r, begin, end, plan, out, sums)
+    own, other = trees[player], trees[1 - player]
+    sums = leaf_space(int(own.num_states.max()), plan.dtype, threads)
+    together(gradient_team, own, other, leaves, pairs, player, plan, out, sums, threads=threads)
 
 
-@njit(cache=True, nogil=True)
-def fold_up(tree, rule, values, behaviour, table, factors):
+def fold_up(
+    tree: Treeplex,
+    rule: int,
+    values: Array,
+    behaviour: Array,
+    table: Array,
+    factors: Array,
+    threads: int = 1,
+) -> None:
     """Carry `values` [L] from the leaves to the root by a rule (see the reference)."""
-    for r in range(len(tree.num_sequences) - 1, -1, -1):
-        begin, end = tree.board_start[r], tree.board_start[r + 1]
-        fold_boards(tree, rule, r, begin, end, values, behaviour, table, factors)
+    together(fold_up_team, tree, rule, values, behaviour, table, factors, threads=threads)
 
 
-@njit(cache=True, nogil=True)
-def sweeps(trees, leaves, pairs, first, second, schedule, values):
+def sweeps(
+    trees: tuple[Treeplex, Treeplex],
+    leaves: LeafTables,
+    pairs: PairTables,
+    first: tuple[Array, ...],
+    second: tuple[Array, ...],
+    schedule: Array,
+    threads: int = 1,
+) -> None:
     """Run CFR with alternating updates, one iteration per row of `schedule` [steps, 4], in place.
 
     `first` and `second` are (plan, behaviour, regret, average) of the players; a row is (positive
-    factor, negative factor, prediction, weight in the average); `values` [longest L] is work space.
+    factor, negative factor, prediction, weight in the average).
+    """
+    dtype = first[0].dtype
+    states = max(int(tree.num_states.max()) for tree in trees)
+    values = np.empty(max(len(first[0]), len(second[0])), dtype)
+    grain, length = _chunks(trees, dtype.itemsize, threads)
+    space = (values, np.empty((threads, length), dtype), leaf_space(states, dtype, threads))
+    rows = np.ascontiguousarray(schedule, dtype)
+    together(
+        sweeps_team, trees, leaves, pairs, (first, second), rows, space, grain, threads=threads
+    )
+
+
+def _chunks(trees: tuple[Treeplex, Treeplex], itemsize: int, threads: int) -> tuple[int, int]:
+    """Return the number of the last round's boards that are played at a time, and their values."""
+    first, end = (int(start) for start in trees[0].board_start[-2:])
+    longest = max(int(np.diff(tree.block_start[first:]).max()) for tree in trees)
+    fair = max(1, (end - first) // (_CHUNKS_EACH * threads)) if threads > 1 else end - first
+    grain = max(1, min(fair, _CACHED_BYTES // (longest * itemsize)))
+    return grain, grain * longest
+
+
+# --- kernels of a team ----------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def realize_team(member, tree, behaviour, plan):
+    """Run `realize`."""
+    for r in range(len(tree.num_sequences)):
+        begin, end = tree.board_start[r], tree.board_start[r + 1]
+        first, last = take(member, begin, end, 1)
+        while first < last:
+            realize_boards(tree, r, first, last, behaviour, plan)
+            first, last = take(member, begin, end, 1)
+        meet(member)
+
+
+@njit(cache=True, nogil=True)
+def gradient_team(member, own, other, leaves, pairs, player, plan, out, space):
+    """Run `gradient`; `space` is `leaf_space`."""
+    sums = space[member.number]
+    unshifted = (np.int64(0), np.int64(0))  # literals would be compiled separately
+    for r in range(len(own.num_sequences)):
+        begin, end = own.board_start[r], own.board_start[r + 1]
+        boards = take(member, begin, end, 1)
+        while boards[0] < boards[1]:
+            gradient_boards(
+                own, other, leaves, pairs, player, r, boards, plan, out, unshifted, sums
+            )
+            boards = take(member, begin, end, 1)
+        meet(member)
+
+
+@njit(cache=True, nogil=True)
+def fold_up_team(member, tree, rule, values, behaviour, table, factors):
+    """Run `fold_up`."""
+    last = len(tree.num_sequences) - 1
+    for r in range(last, -1, -1):
+        begin, end = tree.board_start[r], tree.board_start[r + 1]
+        boards = take(member, begin, end, 1)
+        while boards[0] < boards[1]:
+            if r < last:
+                gather_boards(tree, r, boards[0], boards[1], values)
+            fold_boards(tree, rule, r, boards, values, np.int64(0), behaviour, table, factors)
+            boards = take(member, begin, end, 1)
+        meet(member)
+
+
+@njit(cache=True, nogil=True)
+def sweeps_team(member, trees, leaves, pairs, players, rows, space, grain):
+    """Run `sweeps`.
+
+    A plan of the last round is renewed where it is read next, in the opponent's half of an
+    iteration, board by board, so that a board is fetched from memory once; its values never leave
+    the cache. `space` is (values [longest L], chunks of values and `leaf_space` by member).
     """
     one, two = trees
-    rounds = len(one.num_sequences)
-    sums = leaf_space(max(one.num_states.max(), two.num_states.max()), values.dtype)
-    factors = np.empty(3, values.dtype)
-    for step in range(schedule.shape[0]):
-        for i in range(3):
-            factors[i] = schedule[step, i]
-        weight = factors.dtype.type(schedule[step, 3])
+    values, block, sums = space[0], space[1][member.number], space[2][member.number]
+    last, rule = len(one.num_sequences) - 1, np.int64(REGRET)  # the literal would be another type
+    owed = values.dtype.type(-1)
+    unshifted = (np.int64(0), np.int64(0))
+    for step in range(len(rows)):
+        factors, weight = rows[step, :3], rows[step, 3]
         for player in range(2):  # a literal 0 and 1 would be compiled separately
             own, other = (one, two) if player == 0 else (two, one)
-            ours, theirs = (first, second) if player == 0 else (second, first)
-            for r in range(rounds - 1, -1, -1):
-                boards = own.board_start[r], own.board_start[r + 1]
-                _rise(
-                    player, own, other, leaves, pairs, r, boards, ours, theirs[0], factors, values,
-                    sums,
-                )  # fmt: skip
-            for r in range(rounds):
-                _descend(own, r, own.board_start[r], own.board_start[r + 1], ours, weight)
+            ours, theirs = (players[0], players[1]) if player == 0 else (players[1], players[0])
+            behaviour, regret = ours[1], ours[2]
+            # The last round: the opponent's new plan, values in the cache, regrets.
+            begin, end = own.board_start[last], own.board_start[last + 1]
+            taken = take(member, begin, end, grain)
+            while taken[0] < taken[1]:
+                for first in range(taken[0], taken[1], grain):
+                    boards = (first, min(first + grain, taken[1]))
+                    if owed >= 0:
+                        renew_boards(other, last, *boards, theirs[1], theirs[0], theirs[3], owed)
+                    shift = own.block_start[first]
+                    gradient_boards(
+                        own, other, leaves, pairs, player, last, boards, theirs[0], block,
+                        (np.int64(0), shift), sums,
+                    )  # fmt: skip
+                    fold_boards(own, rule, last, boards, block, shift, behaviour, regret, factors)
+                    _keep_entries(own, boards, block, values)
+                taken = take(member, begin, end, grain)
+            meet(member)
+            # Earlier rounds up to the root, then down again with the new plan.
+            for r in range(last - 1, -1, -1):
+                begin, end = own.board_start[r], own.board_start[r + 1]
+                boards = take(member, begin, end, 1)
+                while boards[0] < boards[1]:
+                    gradient_boards(
+                        own, other, leaves, pairs, player, r, boards, theirs[0], values, unshifted,
+                        sums,
+                    )  # fmt: skip
+                    gather_boards(own, r, boards[0], boards[1], values)
+                    fold_boards(
+                        own, rule, r, boards, values, np.int64(0), behaviour, regret, factors
+                    )
+                    boards = take(member, begin, end, 1)
+                meet(member)
+            for r in range(last):
+                _renew(member, own, r, ours, weight)
+            owed = weight
+    if owed >= 0:
+        _renew(member, two, last, players[1], owed)
 
 
 @njit(cache=True, inline="always")
-def _rise(player, own, other, leaves, pairs, r, boards, ours, plan, factors, values, sums):
-    """Compute gradient and regrets of some boards; the boards below them must be done already."""
-    begin, end = boards
-    _, behaviour, regret, _ = ours
-    gradient_boards(own, other, leaves, pairs, player, r, begin, end, plan, values, sums)
-    rule = np.int64(REGRET)  # the literal would be compiled beside `fold_up`'s rules
-    fold_boards(own, rule, r, begin, end, values, behaviour, regret, factors)
+def _keep_entries(tree, boards, block, values):
+    """Copy the values of the entries of a chunk of boards of the last round into `values` [L]."""
+    entries, shift = tree.entry_start[-1] - tree.entry_start[-2], tree.block_start[boards[0]]
+    for board in range(boards[0], boards[1]):
+        start = np.uint64(tree.block_start[board])
+        place = start - np.uint64(shift)
+        for i in range(np.uint64(entries * tree.num_states[board])):
+            values[start + i] = block[place + i]
 
 
 @njit(cache=True, inline="always")
-def _descend(tree, r, begin, end, ours, weight):
-    """Compute average and new plan of some boards; the boards above them must be done already."""
+def _renew(member, tree, r, ours, weight):
+    """Add a round's plan to the average, and realize it again."""
     plan, behaviour, _, average = ours
-    renew_boards(tree, r, begin, end, behaviour, plan, average, weight)
+    begin, end = tree.board_start[r], tree.board_start[r + 1]
+    first, last = take(member, begin, end, 1)
+    while first < last:
+        renew_boards(tree, r, first, last, behaviour, plan, average, weight)
+        first, last = take(member, begin, end, 1)
+    meet(member)
 
 
 @njit(cache=True, _nrt=False, nogil=True)
@@ -118,90 +249,3 @@ def normalize(tree, plan, behaviour):
                     for a in range(size):
                         i = first + a * states + s
                         behaviour[i] = max(plan[i], 0.0) / total if reached else 1.0 / size
-
-
-# --- all threads ----------------------------------------------------------------------------------
-
-
-@njit(cache=True, parallel=True, nogil=True)
-def realize_parallel(tree, behaviour, plan):
-    """Run `realize` with the boards of a round shared among threads."""
-    for r in range(len(tree.num_sequences)):
-        for board in prange(tree.board_start[r], tree.board_start[r + 1]):
-            realize_boards(tree, r, board, board + 1, behaviour, plan)
-
-
-@njit(cache=True, parallel=True, nogil=True)
-def gradient_parallel(own, other, leaves, pairs, player, plan, out):
-    """Run `gradient` with the boards of a round shared among threads."""
-    for r in range(len(own.num_sequences)):
-        for board in prange(own.board_start[r], own.board_start[r + 1]):
-            sums = leaf_space(own.num_states[board], plan.dtype)
-            gradient_boards(own, other, leaves, pairs, player, r, board, board + 1, plan, out, sums)
-
-
-@njit(cache=True, parallel=True, nogil=True)
-def fold_up_parallel(tree, rule, values, behaviour, table, factors):
-    """Run `fold_up` with the boards of a round shared among threads."""
-    last = len(tree.num_sequences) - 1
-    for back in range(last + 1):
-        r = last - back
-        for board in prange(tree.board_start[r], tree.board_start[r + 1]):
-            fold_boards(tree, rule, r, board, board + 1, values, behaviour, table, factors)
-
-
-@njit(cache=True, parallel=True)
-def _sweep_parallel(player, own, other, leaves, pairs, ours, theirs, factors, owed, weight, values):
-    """Run one player's half of an iteration, except for the plan of the last round.
-
-    That plan is renewed where it is read next: in the opponent's half, board by board, so that a
-    board is fetched from memory once; its values never leave the cache. `owed` is the opponent's
-    weight in the average, negative if its plan is new already.
-    """
-    last = len(own.num_sequences) - 1
-    for board in prange(own.board_start[last], own.board_start[last + 1]):
-        if owed >= 0:
-            _descend(other, last, board, board + 1, theirs, owed)
-        sums = leaf_space(own.num_states[board], values.dtype)
-        block = np.empty(own.block_start[board + 1] - own.block_start[board], values.dtype)
-        start = other.block_start[board]
-        gradient_last(own, other, leaves, pairs, player, board, theirs[0], start, block, sums)
-        fold_last(own, REGRET, board, block, values, ours[1], ours[2], factors)
-    for back in range(last):
-        r = last - 1 - back
-        for board in prange(own.board_start[r], own.board_start[r + 1]):
-            sums = leaf_space(own.num_states[board], values.dtype)
-            _rise(
-                player, own, other, leaves, pairs, r, (board, board + 1), ours, theirs[0], factors,
-                values, sums,
-            )  # fmt: skip
-    for r in range(last):
-        for board in prange(own.board_start[r], own.board_start[r + 1]):
-            _descend(own, r, board, board + 1, ours, weight)
-
-
-@njit(cache=True, parallel=True)
-def _end_parallel(own, ours, owed):
-    """Renew the plan of the last round after the last half iteration."""
-    last = len(own.num_sequences) - 1
-    for board in prange(own.board_start[last], own.board_start[last + 1]):
-        _descend(own, last, board, board + 1, ours, owed)
-
-
-@njit(cache=True, nogil=True)
-def sweeps_parallel(trees, leaves, pairs, first, second, schedule, values):
-    """Run `sweeps` with the boards of a round shared among threads."""
-    one, two = trees
-    rows = schedule.astype(values.dtype)
-    owed = values.dtype.type(-1)
-    for step in range(len(rows)):
-        factors, weight = rows[step, :3], rows[step, 3]
-        for player in range(2):
-            own, other = (one, two) if player == 0 else (two, one)
-            ours, theirs = (first, second) if player == 0 else (second, first)
-            _sweep_parallel(
-                player, own, other, leaves, pairs, ours, theirs, factors, owed, weight, values
-            )
-            owed = weight
-    if len(rows) > 0:
-        _end_parallel(two, second, owed)

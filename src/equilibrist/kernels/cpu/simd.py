@@ -21,7 +21,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import models
-from numba.extending import intrinsic, overload, register_model
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, register_model
 
 from equilibrist.kernels.decision_rules import LARGEST, SMALLEST
 
@@ -242,22 +243,24 @@ def _shuffle(builder, first, second, places):
 
 
 def _arithmetic(operation: Any, instruction: str) -> None:
-    """Register an operator of vectors with Numba, lane by lane."""
+    """Register an operator of vectors with Numba, lane by lane.
 
-    @intrinsic
-    def compute(context, left, right):
-        is_float = isinstance(left.dtype, types.Float)
+    An `overload` would do the same, but every use of the operator in any kernel would then be
+    compiled as a function and inlined, which took most of the time of compiling.
+    """
 
-        def write(context, builder, signature, arguments):
-            return getattr(builder, f"f{instruction}" if is_float else instruction)(*arguments)
+    @infer_global(operation)
+    class OfLanes(AbstractTemplate):
+        def generic(self, arguments, keywords):
+            left, right = arguments if len(arguments) == 2 else (None, None)
+            return (
+                signature(left, left, right) if isinstance(left, Lanes) and left == right else None
+            )
 
-        return left(left, right), write
-
-    @overload(operation, inline="always")
-    def of_lanes(left, right):
-        if isinstance(left, Lanes) and left == right:
-            return lambda left, right: compute(left, right)
-        return None
+    @lower_builtin(operation, Lanes, Lanes)
+    def write(context, builder, signature, arguments):
+        kind = "f" if isinstance(signature.return_type.dtype, types.Float) else ""
+        return getattr(builder, kind + instruction)(*arguments)
 
 
 for _operation, _instruction in (

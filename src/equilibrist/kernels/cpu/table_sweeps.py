@@ -12,15 +12,18 @@ which match themselves. The same matching turns averages into average behaviour.
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit, prange, types
-from numba.extending import overload
+from typing import Any, NamedTuple
 
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from equilibrist.kernels.array_structs import LeafTables, PairTables, Treeplex
 from equilibrist.kernels.cpu.board import (
     fold_boards,
-    fold_path_board,
+    gather_boards,
     gradient_boards,
-    gradient_last,
     realize_boards,
 )
 from equilibrist.kernels.cpu.leaves import leaf_space
@@ -34,104 +37,211 @@ from equilibrist.kernels.cpu.tables import (
     table_start,
     unpack,
 )
+from equilibrist.kernels.cpu.team import meet, take, together
 from equilibrist.kernels.decision_rules import LARGEST, REGRET, SMALLEST
 
-# --- all boards of the last round -----------------------------------------------------------------
+# --- half iterations ------------------------------------------------------------------------------
+
+
+class Work(NamedTuple):
+    """Work space of a team: values of the trunk and of the last round's entries, and by member."""
+
+    values: NDArray[Any]  # [longest trunk]
+    ends: NDArray[Any]  # [most entries × states of the last round]
+    blocks: NDArray[Any]  # [threads, 2 or 5, longest block of the last round] 5 if packed
+    sums: NDArray[Any]  # [threads, …] `leaf_space`
+
+
+def run_halves(
+    trees: tuple[Treeplex, Treeplex],
+    leaves: LeafTables,
+    pairs: PairTables,
+    players: tuple[Any, Any],
+    halves: NDArray[np.int64],
+    rows: NDArray[Any],
+    threads: int = 1,
+) -> Work:
+    """Run half iterations in place: one player's values and regrets, given the opponent's plan.
+
+    `halves` [N, 2] are (player, rule), `rows` [N, 4] the factors of regrets and the weight of the
+    opponent's plan in its average, negative to leave the average alone. A player is (plan,
+    behaviour, regret, average) of the trunk, and two tables of the last round, regret and average,
+    each (numbers, scales). Returns the work space with the values of the last half.
+    """
+    dtype = players[0][0].dtype
+    first = int(trees[0].board_start[-2])
+    longest = max(int(np.diff(tree.block_start[first:]).max()) for tree in trees)
+    entries = (int(tree.entry_start[-1] - tree.entry_start[-2]) for tree in trees)
+    most = (int(tree.num_states[first:].sum()) for tree in trees)
+    is_packed = players[0][4][0].dtype.kind == "i"
+    work = Work(
+        np.empty(max(len(player[0]) for player in players), dtype),
+        np.empty(max(e * s for e, s in zip(entries, most, strict=True)), dtype),
+        np.empty((threads, 5 if is_packed else 2, longest), dtype),
+        leaf_space(max(int(tree.num_states.max()) for tree in trees), dtype, threads),
+    )
+    together(
+        halves_team, trees, leaves, pairs, players, halves, rows.astype(dtype), work,
+        threads=threads,
+    )  # fmt: skip
+    return work
+
+
+@njit(cache=True, nogil=True)
+def halves_team(member, trees, leaves, pairs, players, halves, rows, work):
+    """Run `run_halves` as a member of a team."""
+    one, two = trees
+    last = len(one.num_sequences) - 1
+    sums = work.sums[member.number]
+    unshifted = (np.int64(0), np.int64(0))  # literals would be compiled separately
+    for half in range(len(halves)):
+        player, rule = halves[half, 0], halves[half, 1]
+        factors, weight = rows[half, :3], rows[half, 3]
+        own, other = (one, two) if player == 0 else (two, one)
+        ours, theirs = (players[0], players[1]) if player == 0 else (players[1], players[0])
+        plan, behaviour, regret, trunk = ours[0], ours[1], ours[2], theirs[0]
+        if weight >= 0:
+            _add_share(member, trunk, weight, theirs[3])
+        # The last round.
+        begin, end = own.board_start[last], own.board_start[last + 1]
+        boards = take(member, begin, end, 1)
+        while boards[0] < boards[1]:
+            for board in range(boards[0], boards[1]):
+                _play_last(
+                    player, rule, own, other, leaves, pairs, board, ours[4], theirs, weight,
+                    factors, work.ends, work.blocks[member.number], sums,
+                )  # fmt: skip
+            boards = take(member, begin, end, 1)
+        meet(member)
+        # The trunk: values up to the root, and down again with the new plan.
+        for r in range(last - 1, -1, -1):
+            begin, end = own.board_start[r], own.board_start[r + 1]
+            boards = take(member, begin, end, 1)
+            while boards[0] < boards[1]:
+                gradient_boards(
+                    own,
+                    other,
+                    leaves,
+                    pairs,
+                    player,
+                    r,
+                    boards,
+                    trunk,
+                    work.values,
+                    unshifted,
+                    sums,
+                )
+                if r == last - 1:
+                    _gather_ends(own, boards, work.ends, work.values)
+                else:
+                    gather_boards(own, r, boards[0], boards[1], work.values)
+                fold_boards(
+                    own, rule, r, boards, work.values, unshifted[0], behaviour, regret, factors
+                )
+                boards = take(member, begin, end, 1)
+            meet(member)
+        if rule == REGRET:
+            for r in range(last):
+                begin, end = own.board_start[r], own.board_start[r + 1]
+                boards = take(member, begin, end, 1)
+                while boards[0] < boards[1]:
+                    realize_boards(own, r, boards[0], boards[1], behaviour, plan)
+                    boards = take(member, begin, end, 1)
+                meet(member)
 
 
 @njit(cache=True, inline="always")
-def _play_board(
-    player, rule, own, other, leaves, pairs, board, ours, base, trunk, theirs, average, their_base,
-    weight, factors, plan, values, sums, ends,
-):  # fmt: skip
-    """Run one player's half of an iteration on a board of the last round; see `_last_round`."""
-    realize(other, board, trunk, theirs, their_base, plan, np.uint64(0), average, weight)
-    gradient_last(own, other, leaves, pairs, player, board, plan, 0, values, sums)
-    fold(own, rule, board, values, ours, base, factors)
-    into = entries(own) * states_before(own, board)
-    for i in range(entries(own) * np.uint64(own.num_states[board])):
-        ends[into + i] = values[i]
-
-
-@njit(cache=True, parallel=True)
-def _last_round(
-    player, rule, own, other, leaves, pairs, ours, trunk, theirs, average, weight, factors, ends
-):
-    """Run one player's half of an iteration on all boards of the last round.
-
-    `ours` is the player's table, `theirs` the opponent's, matched to a plan below the plan `trunk`,
-    which is added to the table `average` unless `weight` is negative. The values of the player's
-    entries are written into `ends`.
-    """
-    for board in prange(own.board_start[-2], own.board_start[-1]):
-        sums = leaf_space(own.num_states[board], ends.dtype)
-        plan = np.empty(other.num_sequences[-1] * other.num_states[board], ends.dtype)
-        values = np.empty(own.num_sequences[-1] * own.num_states[board], ends.dtype)
-        _play_board(
-            player, rule, own, other, leaves, pairs, board, ours, table_start(own, board), trunk,
-            theirs, average, table_start(other, board), weight, factors, plan, values, sums, ends,
-        )  # fmt: skip
-
-
-@njit(cache=True, parallel=True)
-def _last_round_packed(
-    player, rule, own, other, leaves, pairs, ours, trunk, theirs, average, weight, factors, ends
-):
-    """Run `_last_round` on packed tables (numbers of 16 bits, scales of rows)."""
-    for board in prange(own.board_start[-2], own.board_start[-1]):
-        sums = leaf_space(own.num_states[board], ends.dtype)
-        plan = np.empty(other.num_sequences[-1] * other.num_states[board], ends.dtype)
-        values = np.empty(own.num_sequences[-1] * own.num_states[board], ends.dtype)
-        own_block, their_block = np.empty_like(values), np.empty_like(plan)
-        counted = np.empty_like(plan)
-        unpack(own, board, ours[0], ours[1], own_block)
-        unpack(other, board, theirs[0], theirs[1], their_block)
-        if weight >= 0:
-            unpack(other, board, average[0], average[1], counted)
-        nothing = np.uint64(0)
-        _play_board(
-            player, rule, own, other, leaves, pairs, board, own_block, nothing, trunk, their_block,
-            counted, nothing, weight, factors, plan, values, sums, ends,
-        )  # fmt: skip
-        if rule == REGRET:
-            pack(own, board, own_block, ours[0], ours[1], sums)
-        if weight >= 0:
-            pack(other, board, counted, average[0], average[1], sums)
+def _add_share(member, plan, weight, average):
+    """Add this member's share of the trunk's plan to its average."""
+    begin = np.uint64(len(plan) * member.number // member.size)
+    end = np.uint64(len(plan) * (member.number + 1) // member.size)
+    for i in range(begin, end):
+        average[i] += weight * plan[i]
 
 
 def _play_last(
-    player, rule, own, other, leaves, pairs, ours, trunk, theirs, average, weight, factors, ends
-):
-    """Call `_last_round` or `_last_round_packed`, depending on the type of the tables."""
+    player, rule, own, other, leaves, pairs, board, table, theirs, weight, factors, ends, blocks,
+    sums,
+):  # fmt: skip
+    """Run one player's half of an iteration on a board of the last round.
+
+    `table` is the player's table. The opponent's, matched to a plan below the trunk's, is added to
+    its average unless `weight` is negative. The values of the entries are written into `ends`.
+    """
     raise NotImplementedError
 
 
 @overload(_play_last, inline="always")
 def _play_last_by_type(
-    player, rule, own, other, leaves, pairs, ours, trunk, theirs, average, weight, factors, ends
-):
-    if isinstance(ours[0].dtype, types.Integer):
+    player, rule, own, other, leaves, pairs, board, table, theirs, weight, factors, ends, blocks,
+    sums,
+):  # fmt: skip
+    return _play_packed if isinstance(table[0].dtype, types.Integer) else _play_floats
 
-        def packed(
-            player, rule, own, other, leaves, pairs, ours, trunk, theirs, average, weight, factors,
-            ends,
-        ):  # fmt: skip
-            _last_round_packed(
-                player, rule, own, other, leaves, pairs, ours, trunk, theirs, average, weight,
-                factors, ends,
-            )  # fmt: skip
 
-        return packed
+def _play_floats(
+    player, rule, own, other, leaves, pairs, board, table, theirs, weight, factors, ends, blocks,
+    sums,
+):  # fmt: skip
+    plan, values = blocks[0], blocks[1]
+    realize(
+        other, board, theirs[0], theirs[4][0], table_start(other, board), plan, np.uint64(0),
+        theirs[5][0], weight,
+    )  # fmt: skip
+    boards, shifts = (board, board + 1), (other.block_start[board], own.block_start[board])
+    last = len(own.num_sequences) - 1
+    gradient_boards(own, other, leaves, pairs, player, last, boards, plan, values, shifts, sums)
+    fold(own, rule, board, values, table[0], table_start(own, board), factors)
+    _keep_ends(own, board, values, ends)
 
-    def plain(
-        player, rule, own, other, leaves, pairs, ours, trunk, theirs, average, weight, factors, ends
-    ):
-        _last_round(
-            player, rule, own, other, leaves, pairs, ours[0], trunk, theirs[0], average[0], weight,
-            factors, ends,
-        )  # fmt: skip
 
-    return plain
+def _play_packed(
+    player, rule, own, other, leaves, pairs, board, table, theirs, weight, factors, ends, blocks,
+    sums,
+):  # fmt: skip
+    plan, values, own_block, their_block = blocks[0], blocks[1], blocks[2], blocks[3]
+    counted, nothing = blocks[4], np.uint64(0)
+    unpack(own, board, table[0], table[1], own_block)
+    unpack(other, board, theirs[4][0], theirs[4][1], their_block)
+    if weight >= 0:
+        unpack(other, board, theirs[5][0], theirs[5][1], counted)
+    realize(other, board, theirs[0], their_block, nothing, plan, nothing, counted, weight)
+    boards, shifts = (board, board + 1), (other.block_start[board], own.block_start[board])
+    last = len(own.num_sequences) - 1
+    gradient_boards(own, other, leaves, pairs, player, last, boards, plan, values, shifts, sums)
+    fold(own, rule, board, values, own_block, nothing, factors)
+    _keep_ends(own, board, values, ends)
+    if rule == REGRET:
+        pack(own, board, own_block, table[0], table[1], sums)
+    if weight >= 0:
+        pack(other, board, counted, theirs[5][0], theirs[5][1], sums)
+
+
+@njit(cache=True, inline="always")
+def _keep_ends(tree, board, values, ends):
+    """Copy the values of a board's entries into `ends`."""
+    into = entries(tree) * states_before(tree, board)
+    for i in range(entries(tree) * np.uint64(tree.num_states[board])):
+        ends[into + i] = values[i]
+
+
+@njit(cache=True, _nrt=False)
+def _gather_ends(tree, boards, ends, values):
+    """Add the entries of the last round to the rows of boards of the round before."""
+    r = len(tree.num_sequences) - 1
+    for board in range(boards[0], boards[1]):
+        start, states = tree.block_start[board], tree.num_states[board]
+        for child in range(tree.child_start[board], tree.child_start[board + 1]):
+            width, first = np.uint64(tree.num_states[child]), np.uint64(tree.state_start[child])
+            below = entries(tree) * states_before(tree, child)
+            for e in range(tree.entry_start[r + 1] - tree.entry_start[r]):
+                up = np.uint64(start + tree.entry_parent[tree.entry_start[r] + e] * states)
+                for s in range(width):
+                    values[up + np.uint64(tree.state_parent[first + s])] += ends[below + s]
+                below += width
+
+
+# --- tables and plans -----------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -162,9 +272,6 @@ def realize_last(tree, trunk, table, plan):
         realize(tree, board, trunk, table, base, plan, start, table, plan.dtype.type(-1))
 
 
-# --- the trunk ------------------------------------------------------------------------------------
-
-
 @njit(cache=True, _nrt=False, nogil=True)
 def match_trunk(tree, table, behaviour):
     """Write into `behaviour` [trunk] a trunk's table, matched; entries become 1."""
@@ -190,95 +297,3 @@ def realize_trunk(tree, behaviour, plan):
     """Write the trunk of a plan."""
     for r in range(len(tree.num_sequences) - 1):
         realize_boards(tree, r, tree.board_start[r], tree.board_start[r + 1], behaviour, plan)
-
-
-@njit(cache=True, _nrt=False)
-def _gather_ends(tree, board, ends, values):
-    """Add the entries of the last round to the rows of a board of the round before."""
-    r = len(tree.num_sequences) - 1
-    start, states = tree.block_start[board], tree.num_states[board]
-    for child in range(tree.child_start[board], tree.child_start[board + 1]):
-        width, first = np.uint64(tree.num_states[child]), np.uint64(tree.state_start[child])
-        below = entries(tree) * states_before(tree, child)
-        for e in range(tree.entry_start[r + 1] - tree.entry_start[r]):
-            up = np.uint64(start + tree.entry_parent[tree.entry_start[r] + e] * states)
-            for s in range(width):
-                values[up + np.uint64(tree.state_parent[first + s])] += ends[below + s]
-            below += width
-
-
-@njit(cache=True, parallel=True)
-def _fold_trunk(
-    player, rule, own, other, leaves, pairs, plan, behaviour, table, factors, ends, values
-):
-    """Compute gradient and fold-up of the rounds before the last, whose entry values are `ends`."""
-    last = len(own.num_sequences) - 1
-    for back in range(last):
-        r = last - 1 - back
-        for board in prange(own.board_start[r], own.board_start[r + 1]):
-            sums = leaf_space(own.num_states[board], values.dtype)
-            gradient_boards(
-                own, other, leaves, pairs, player, r, board, board + 1, plan, values, sums
-            )
-            if back == 0:
-                _gather_ends(own, board, ends, values)
-                fold_path_board(own, rule, r, board, values, behaviour, table, factors)
-            else:
-                fold_boards(own, rule, r, board, board + 1, values, behaviour, table, factors)
-
-
-@njit(cache=True, nogil=True)
-def sweeps(trees, leaves, pairs, first, second, schedule, values, ends):
-    """Run CFR iterations in place, players in turn, one per row of `schedule` [steps, 4].
-
-    `first` and `second` are (plan, behaviour, regret, average) of the trunk, and two tables of the
-    last round, regret and average, each (numbers, scales). A player's plan is added to the average
-    when the opponent uses it: player 1's of the iteration before, player 0's of this one. `values`
-    [longest trunk] and `ends` [most entries × states] are work space.
-    """
-    one, two = trees
-    rule = np.int64(REGRET)  # the literal would be compiled beside `root_value`'s rules
-    rows = schedule.astype(values.dtype)
-    for step in range(len(rows)):
-        factors, weight = rows[step, :3], rows[step, 3]
-        for player in range(2):
-            own, other = (one, two) if player == 0 else (two, one)
-            ours, theirs = (first, second) if player == 0 else (second, first)
-            plan, behaviour, regret = ours[0], ours[1], ours[2]
-            for i in range(len(theirs[3])):
-                theirs[3][i] += weight * theirs[0][i]
-            _play_last(
-                player, rule, own, other, leaves, pairs, ours[4], theirs[0], theirs[4],
-                theirs[5], weight, factors, ends,
-            )  # fmt: skip
-            _fold_trunk(
-                player, rule, own, other, leaves, pairs, theirs[0], behaviour, regret, factors,
-                ends, values,
-            )  # fmt: skip
-            realize_trunk(own, behaviour, plan)
-
-
-@njit(cache=True, nogil=True)
-def root_value(player, rule, own, other, leaves, pairs, ours, theirs, values, ends):
-    """Return what `player` wins by a rule that updates no regrets, in float64.
-
-    `ours` and `theirs` are (plan, behaviour) of the trunk and a table of the last round. With BEST
-    the behaviour of the trunk becomes the best one.
-    """
-    factors, no_weight = np.zeros(3, values.dtype), values.dtype.type(-1)
-    last, total = len(own.num_sequences) - 1, 0.0
-    _play_last(
-        player, rule, own, other, leaves, pairs, ours[2], theirs[0], theirs[2], theirs[2],
-        no_weight, factors, ends,
-    )  # fmt: skip
-    _fold_trunk(
-        player, rule, own, other, leaves, pairs, theirs[0], ours[1], ours[1], factors, ends, values
-    )
-    if last == 0:
-        for s in range(own.num_states[0]):
-            total += ends[s]
-        return total
-    for board in range(own.board_start[1]):
-        for s in range(own.num_states[board]):
-            total += values[own.block_start[board] + s]
-    return total

@@ -1,4 +1,4 @@
-"""Reference for who leads now and one card later, as matrices: every hand against every hand.
+"""Reference for leads now and one card later, as matrices: every hand against every hand.
 
 Defines the results of `kernels/cpu/potential.py`: nothing is sorted, nothing cumulated.
 """

@@ -2,7 +2,8 @@
 
 `gradient` turns the opponent's plan into values of our rows; `fold_up` carries values from the
 leaves to the root by a rule at each decision; `realize` turns behaviour into a plan, and
-`normalize` a plan into behaviour. Blocks of boards are views [Q, S] of flat vectors [L].
+`normalize` a plan into behaviour. One thread runs them, whatever `threads` says. Blocks of boards
+are views [Q, S] of flat vectors [L].
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from equilibrist.kernels.treeplex import (
 )
 
 
-def realize(tree: Treeplex, behaviour: Floats, plan: Floats) -> None:
+def realize(tree: Treeplex, behaviour: Floats, plan: Floats, threads: int = 1) -> None:
     """Write into `plan` [L] the realization plan of `behaviour` [L].
 
     An action's row is its decision's parent row times its probability; a round's entry is copied
@@ -64,14 +65,20 @@ def normalize(tree: Treeplex, plan: Floats, behaviour: Floats) -> None:
 
 
 def gradient(
-    own: Treeplex, other: Treeplex, leaves: LeafTables, pairs: PairTables, player: int,
-    plan: Floats, out: Floats,
-) -> None:  # fmt: skip
+    trees: tuple[Treeplex, Treeplex],
+    leaves: LeafTables,
+    pairs: PairTables,
+    player: int,
+    plan: Floats,
+    out: Floats,
+    threads: int = 1,
+) -> None:
     """Write into `out` [L of `player`] the value of each row given the opponent's `plan`.
 
     A leaf adds stake · M y to our row, where y is the opponent's row on the board and M is the
     probability that states meet (folds) or that times the winner's sign (showdowns).
     """
+    own, other = trees[player], trees[1 - player]
     out[:] = 0
     sign = 1.0 if player == 0 else -1.0
     for r in range(num_rounds(own)):
@@ -91,7 +98,13 @@ def gradient(
 
 
 def fold_up(
-    tree: Treeplex, rule: int, values: Floats, behaviour: Floats, table: Floats, factors: Floats
+    tree: Treeplex,
+    rule: int,
+    values: Floats,
+    behaviour: Floats,
+    table: Floats,
+    factors: Floats,
+    threads: int = 1,
 ) -> None:
     """Carry `values` [L] from the leaves to the root.
 

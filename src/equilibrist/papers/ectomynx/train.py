@@ -30,7 +30,7 @@ _METHODS: dict[str, tuple[ModuleType, Any]] = {
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """What a training is about to do: its settings, cycles, and the run that it goes on with."""
+    """Plan of a training: its settings, its cycles, and the run that it continues."""
 
     bot: SelfTaughtBot
     settings: Settings
@@ -80,7 +80,7 @@ def num_hands(settings: Settings, run: CycleRun) -> int:
 def train(
     bot: SelfTaughtBot, folder: Path, options: TrainingOptions, report: TrainingReport
 ) -> TaughtBot:
-    """Play the cycles that are left; `report.cycle` receives the plan, then the run as it goes on.
+    """Play the cycles that are left; `report.cycle` receives the plan, then the run block by block.
 
     `Stopped` carries the run so far as `partial`, and what is stored is whole.
     """

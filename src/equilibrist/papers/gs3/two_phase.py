@@ -240,8 +240,8 @@ def _seconds(text: str, bot: str) -> float:
         seconds = -1.0
     if not 0 < seconds < float("inf"):
         raise ParseError(
-            f"{text[:40]!r} is no time for {bot}; write seconds per decision, such as {bot}:0.5, "
-            f"or {bot}:iterations=100",
+            f"{text[:40]!r} is not a time for {bot}; write seconds per decision, such as "
+            f"{bot}:0.5, or {bot}:iterations=100",
             value=text,
         )
     return seconds

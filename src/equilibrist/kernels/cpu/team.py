@@ -1,0 +1,132 @@
+"""A team of threads runs one compiled function together, phase by phase.
+
+Every member calls the same function with the same arrays and its own number. The function takes
+pieces of the work of a phase until there are no more (`take`), so a slow thread delays nobody, and
+then waits for the other members (`meet`). A team of one takes all pieces at once and never waits:
+the same function is the serial program. It must not raise or allocate, because the other members
+would wait for ever. Members that wait offer their processor to other programs.
+
+Numba's own `parallel=True` distributes equal numbers of pieces, waits without giving way, and
+compiles every loop twice; see docs/decisions/0006.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+# Places in the array that members share, each in a pair of cache lines of its own.
+_TAKEN, _WAITING, _FINISHED = 0, 16, 32  # pieces of this phase, waiting members, finished phases
+_SHARED = 48
+_SPINS = 2000  # number of times that a waiting member looks before it offers its processor
+
+_give_way = types.ExternalFunction("sched_yield", types.int32())
+
+
+class Member(NamedTuple):
+    """One thread of a team, as compiled functions see it."""
+
+    shared: NDArray[np.int64]  # [48] counters of the whole team
+    number: np.int64  # of this member, from 0
+    size: np.int64  # number of members
+
+
+def together(kernel: Callable[..., Any], *arguments: Any, threads: int = 1) -> None:
+    """Run a kernel whose first argument is a `Member` by a team of threads, and wait for its end.
+
+    Threads are started for each call, which takes about 0.1 ms per thread. If the system refuses
+    some of them, the team is smaller.
+    """
+    members: list[Member] = []
+    is_complete = threading.Event()
+
+    def work(number: int) -> None:
+        is_complete.wait()
+        kernel(members[number], *arguments)
+
+    others = [threading.Thread(target=work, args=(n,), daemon=True) for n in range(1, threads)]
+    with contextlib.suppress(RuntimeError):  # "can't start new thread"
+        for thread in others:
+            thread.start()
+    others = [thread for thread in others if thread.ident is not None]
+    shared, size = np.zeros(_SHARED, np.int64), np.int64(1 + len(others))
+    members += [Member(shared, np.int64(number), size) for number in range(size)]
+    is_complete.set()
+    kernel(members[0], *arguments)
+    for thread in others:
+        thread.join()
+
+
+@intrinsic
+def _add(context, array, index, number):
+    """Add to a number of an array at once, and return what it was before."""
+
+    def write(context, builder, signature, arguments):
+        place = _place(context, builder, array, arguments[0], arguments[1])
+        return builder.atomic_rmw("add", place, arguments[2], "seq_cst")
+
+    return types.int64(array, types.int64, types.int64), write
+
+
+@intrinsic
+def _read(context, array, index):
+    """Return a number of an array that other threads change."""
+
+    def write(context, builder, signature, arguments):
+        place = _place(context, builder, array, arguments[0], arguments[1])
+        return builder.load_atomic(place, "seq_cst", 8)
+
+    return types.int64(array, types.int64), write
+
+
+@intrinsic
+def _write(context, array, index, number):
+    """Write a number of an array that other threads read."""
+
+    def write(context, builder, signature, arguments):
+        place = _place(context, builder, array, arguments[0], arguments[1])
+        builder.store_atomic(arguments[2], place, "seq_cst", 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64), write
+
+
+def _place(context, builder, array, value, index):
+    """Return a pointer to a number of an array."""
+    data = context.make_array(array)(context, builder, value).data
+    return builder.gep(data, [index])
+
+
+@njit(cache=True, inline="always")
+def take(member, begin, end, grain):
+    """Return the next pieces of `begin` … `end` − 1 as (first, last + 1); equal if none are left.
+
+    A team takes `grain` pieces at a time, a member without a team all of them.
+    """
+    share = grain if member.size > 1 else end - begin
+    first = min(begin + _add(member.shared, _TAKEN, share), end)
+    return first, min(first + share, end)
+
+
+@njit(cache=True, _nrt=False)
+def meet(member):
+    """Wait until all members have come here; then the pieces of the next phase can be taken."""
+    shared = member.shared
+    phase = _read(shared, _FINISHED)
+    if _add(shared, _WAITING, 1) == member.size - 1:
+        _write(shared, _WAITING, 0)
+        _write(shared, _TAKEN, 0)
+        _add(shared, _FINISHED, 1)
+        return
+    looks = 0
+    while _read(shared, _FINISHED) == phase:
+        looks += 1
+        if looks > _SPINS:
+            _give_way()
