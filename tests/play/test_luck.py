@@ -262,7 +262,7 @@ def royal_bot(tmp_path_factory):
     from equilibrist.games.bet_menu import BetMenu
     from equilibrist.solving.cfr import CFR
     from equilibrist.solving.solution_run import Store
-    from equilibrist.solving.solve import solve
+    from equilibrist.solving.solve import Budget, solve
     from equilibrist.strategies.description import BucketDescription
 
     place = tmp_path_factory.mktemp("royal")
@@ -271,7 +271,7 @@ def royal_bot(tmp_path_factory):
     joint(buckets).save(place / "joint", {"first": first})
     menu = BetMenu.parse(None, None, "1 1 2 2")
     described = BucketDescription.of(place / "buckets", place / "joint", menu)
-    run = solve(game := described.build(), CFR(), iterations=50)
+    run = solve(game := described.build(), CFR(), Budget(iterations=50))
     Store(place / "bot", game, described, CFR(), 0, "float64").save(run)
     return place / "bot"
 
