@@ -36,7 +36,7 @@ def check() -> None:
     weights = report_start(BB), report_start(BU)
     sums = [np.zeros((lanes, 2, num_weights(), 2), np.int64) for lanes in (1, 4)]
     for lanes in sums:
-        play_cycle(*level_game(), *weights, KEY, 0, 20_000, lanes)
+        play_cycle(*level_game(), *weights, (KEY, 0, 20_000), lanes)
     assert (sums[0].sum(axis=0) == sums[1].sum(axis=0)).all()
 
 

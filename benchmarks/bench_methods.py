@@ -21,7 +21,7 @@ from equilibrist.models.game import SequenceGame
 from equilibrist.solving.cfr import CFR_VARIANTS
 from equilibrist.solving.excessive_gap import ExcessiveGap
 from equilibrist.solving.linear_program import LinearProgram
-from equilibrist.solving.solve import Outcome, Run, solve
+from equilibrist.solving.solve import Budget, Outcome, Run, solve
 from equilibrist.solving.solver import Solver
 
 TARGETS = (1e-2, 1e-3, 1e-4, 1e-5)  # chips
@@ -44,12 +44,11 @@ HOLDEM = replace(
 def traced(game: SequenceGame, solver: Solver, seconds: float) -> Run:
     """Run to the smallest target or for some seconds, with frequent evaluations."""
     iterations = 1
-    run = solve(game, solver, iterations=iterations)
+    run = solve(game, solver, Budget(iterations=iterations))
     while run.outcome is Outcome.BUDGET_SPENT and run.seconds < seconds:
         iterations += max(1, iterations // 10)
-        run = solve(
-            game, solver, iterations=iterations, target=TARGETS[-1], seconds=seconds, run=run
-        )
+        budget = Budget(iterations, TARGETS[-1], seconds)
+        run = solve(game, solver, budget, run=run)
     return run
 
 

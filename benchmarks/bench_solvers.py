@@ -35,7 +35,7 @@ from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.linear_program import LinearProgram
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.openspiel import from_openspiel, openspiel_game
 
@@ -95,7 +95,7 @@ def assert_equal(found: Evaluation, expected: Evaluation, tolerance: float) -> N
 
 def check_leduc() -> None:
     game = exact_game(get_game("leduc"))
-    run = solve(game, CFR(), target=1e-6, iterations=1_000_000)
+    run = solve(game, CFR(), Budget(target=1e-6, iterations=1_000_000))
     assert abs(run.evaluation.value - LEDUC_VALUE) < 2e-6
 
 
@@ -153,7 +153,7 @@ def throughput(report: Report, game: SequenceGame, iterations: int) -> None:
 def solve_rhode_island(report: Report, game: SequenceGame) -> None:
     """Return seconds of iterations until best responses, in float64, win at most the target."""
     run = solve(
-        game, CFR(dtype="float32"), target=RHODE_ISLAND_TARGET, iterations=10_000, every=100
+        game, CFR(dtype="float32"), Budget(target=RHODE_ISLAND_TARGET, iterations=10_000, every=100)
     )
     assert run.evaluation.exploitability <= RHODE_ISLAND_TARGET
     low, high = RHODE_ISLAND_VALUE

@@ -22,33 +22,35 @@ from harness import Report, best_seconds
 
 from equilibrist.games.catalog import get_game
 from equilibrist.models.game import SequenceGame
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.lean_cfr import TableCFR
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 
 RIVAL_NS = 6.7
 WORK = 3e8  # actions of information sets that a timed run sweeps, at least one iteration
 SPOTS = {
     "turn": lambda: Spot.of(
-        "Td9d6hQc", "random", "random", pot=200, stack=900, bets="60%,a", raises="2.5x"
+        "Td9d6hQc", "random", "random", Chips(pot=200, stack=900), bets="60%,a", raises="2.5x"
     ),
     "flop": lambda: Spot.of(
-        "Td9d6h", "random", "random", pot=40, game=get_game("holdem-limit"), max_raises="1"
+        "Td9d6h", "random", "random", Chips(pot=40), game=get_game("holdem-limit"), max_raises="1"
     ),
 }
 
 
 def check() -> None:
     """Check tables against plans on a turn of few hands."""
-    spot = Spot.of("Td9d6hQc", "QQ+,AK,T9s", "88-22,AQ,JTs", pot=200, stack=900, bets="60%,a")
+    spot = Spot.of(
+        "Td9d6hQc", "QQ+,AK,T9s", "88-22,AQ,JTs", Chips(pot=200, stack=900), bets="60%,a"
+    )
     game, solver = spot.build().game, TableCFR()
     state = solver.init(game)
     solver.step(game, state, 300)
     ours, exact = solver.evaluate(game, state), evaluate(game, solver.plans(game, state))
     assert abs(ours.exploitability - exact.exploitability) < 1e-3
-    plans = solve(game, CFR(), iterations=300).evaluation
+    plans = solve(game, CFR(), Budget(iterations=300)).evaluation
     assert abs(ours.value - plans.value) < ours.exploitability + plans.exploitability
 
 
@@ -67,7 +69,7 @@ def solved(name: str, bits: int) -> None:
     game, solver = spot.build().game, TableCFR(bits=bits)
     solver.step(game, solver.init(game), 1)
     start = time.perf_counter()
-    run = solve(game, solver, target=0.003 * spot.pot, every=20)
+    run = solve(game, solver, Budget(target=0.003 * spot.pot, every=20))
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     print(seconds, int(run.state["iteration"]), peak)

@@ -111,7 +111,7 @@ def solve_leduc() -> bool:
     from equilibrist.display.curves import draw_traces
     from equilibrist.models.exact import exact_game
     from equilibrist.solving.methods import get_method
-    from equilibrist.solving.solve import solve
+    from equilibrist.solving.solve import Budget, solve
 
     known = -0.085606424078  # chips, first player
     game = exact_game(get_game("leduc"))
@@ -119,7 +119,7 @@ def solve_leduc() -> bool:
     agrees = True
     print(f"  {'method':<8}{'iterations':>11}{'seconds':>9}{'value':>15}{'exploitability':>16}")
     for name in ("cfr+", "dcfr", "egt", "lp"):
-        run = solve(game, get_method(name), seconds=2.0, target=1e-5)
+        run = solve(game, get_method(name), Budget(seconds=2.0, target=1e-5))
         found = run.evaluation
         agrees &= abs(found.value - known) <= found.nash_conv + 1e-9
         traces[name] = run.trace_array()

@@ -450,9 +450,11 @@ def lock(rng: Random) -> str:
 
 @functools.cache
 def _spot() -> Any:
-    from equilibrist.models.spot import Spot
+    from equilibrist.models.spot import Chips, Spot
 
-    return Spot.of("AsKsQhTd2c", "QQ+", "JJ,AK", pot=40, stack=90, bets="60%,a", max_raises="2")
+    return Spot.of(
+        "AsKsQhTd2c", "QQ+", "JJ,AK", Chips(pot=40, stack=90), bets="60%,a", max_raises="2"
+    )
 
 
 def spot(rng: Random) -> dict[str, Any]:
@@ -473,6 +475,16 @@ def spot(rng: Random) -> dict[str, Any]:
         "locks": [change(lock(rng))] if rng.random() < 0.15 else [],
     }
     return given | ({"blind": _integer(rng, 1)} if rng.random() < 0.2 else {})
+
+
+def _build_spot(given: dict[str, Any]) -> Any:
+    """Return the spot of the arguments of `spot`."""
+    from equilibrist.models.spot import Chips, Spot
+
+    given = dict(given)
+    chips = Chips(*(given.pop(name) for name in ("pot", "stack")), given.pop("blind", 1))
+    locks = given.pop("locks")
+    return Spot.of(chips=chips, **given).with_locks(locks)
 
 
 def _integer(rng: Random, usual: int) -> int:
@@ -622,14 +634,16 @@ def _manifest() -> dict[str, Any]:
     """Return the manifest of a small artefact."""
     import numpy as np
 
-    from equilibrist.storage.artefact import write_artefact
+    from equilibrist.storage.artefact import Header, write_artefact
     from equilibrist.storage.manifest import read_manifest
 
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "specimen"
         arrays = {"plan0": np.arange(6.0), "first": np.ones((3, 2), np.int32)}
         settings = {"game": "GAMEDEF", "sizes": [1, 2.5, {"deep": [None]}]}
-        write_artefact(place, "specimen", arrays, configuration=settings, info={"iterations": 3})
+        write_artefact(
+            place, Header("specimen", configuration=settings, info={"iterations": 3}), arrays
+        )
         return read_manifest(place)
 
 
@@ -716,7 +730,7 @@ def parsers() -> list[Parser]:
     from equilibrist.games.records import log_line, parse_log_line
     from equilibrist.games.rules import parse_rules, rules_text
     from equilibrist.models.card_states import card_states
-    from equilibrist.models.spot import Spot, parse_lock
+    from equilibrist.models.spot import parse_lock
     from equilibrist.play import acpc, pokerbots
     from equilibrist.play.keys import press
     from equilibrist.play.pokerbots_client import play_pokerbots
@@ -930,7 +944,7 @@ def parsers() -> list[Parser]:
                lambda v: make_player(v[1], rules(v[0])), weight=0.5),
         Parser("strategy", texts(mix),
                lambda t: open_strategy(t, rules("kuhn")), weight=0.7),
-        Parser("spot", spot, lambda given: Spot.of(**given), weight=0.03),
+        Parser("spot", spot, _build_spot, weight=0.03),
         Parser("spot's node", texts(node), _spot().find, lambda t, n: _spot().names[n] == t),
         Parser("lock", texts(lock), lambda t: parse_lock(t, _spot()), weight=0.3),
         Parser("target", texts(target), Target.parse, comes_back(str, Target.parse)),

@@ -27,7 +27,7 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import Floats, SequenceGame
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.play.match import Match, MatchSettings
 from equilibrist.play.match_run import play_as_set
 from equilibrist.players.catalog import make_player
@@ -36,7 +36,7 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.problem import Problem
 from equilibrist.solving.solution_run import Store
-from equilibrist.solving.solve import Run, check_budget
+from equilibrist.solving.solve import Budget, Run
 from equilibrist.solving.solve import solve as run_solver
 from equilibrist.solving.solver import Solver
 from equilibrist.solving.spot_run import USUAL_TARGET, SolvedSpot, solve_spot, spot_goal
@@ -238,14 +238,12 @@ def solve(
     if to is None and iterations is None and seconds is None:
         to = _USUAL_CHIPS
     goal = problem.goal(to)
-    target = None if goal is None else goal.chips
-    check_budget(iterations, target, seconds)
+    budget = Budget(iterations, None if goal is None else goal.chips, seconds)
+    budget.check()
     if not force:
         problem.forecast(methods=[method]).check(problem.name)
     model, _ = problem.build()
-    run = run_solver(
-        model, solver, target=target, iterations=iterations, seconds=seconds, seed=seed
-    )
+    run = run_solver(model, solver, budget, seed=seed)
     return SolvedGame(model, solver, run, seed)
 
 
@@ -379,10 +377,8 @@ class SpotProblem:
             to = USUAL_TARGET
         goal = spot_goal(self.spot, to)
         by, built = spot_solver(method, bits), self.spot.build()
-        target = None if goal is None else goal.chips
-        solved = solve_spot(
-            self.spot, by, built, target=target, iterations=iterations, seconds=seconds
-        )
+        budget = Budget(iterations, None if goal is None else goal.chips, seconds)
+        solved = solve_spot(self.spot, by, built, budget)
         return SpotSolution(solved, solved.answers())
 
     def __repr__(self) -> str:
@@ -407,10 +403,8 @@ def spot(
         >>> river.solve(to="0.01%").at().frequencies
         {'c': 0.30..., 'r200': 0.69...}
     """
-    found = Spot.of(
-        board, oop, ip, pot=pot, stack=stack, bets=bets, raises=raises, locks=tuple(locks)
-    )
-    return SpotProblem(found)
+    found = Spot.of(board, oop, ip, Chips(pot, stack), bets=bets, raises=raises)
+    return SpotProblem(found.with_locks(locks))
 
 
 def train(bot: str, folder: str | Path | None = None, **options: Any) -> TrainedBot:

@@ -31,7 +31,7 @@ from equilibrist.games.rules import GameRules
 from equilibrist.models.bucketed import bucket_game
 from equilibrist.models.exact import exact_game
 from equilibrist.solving.linear_program import LinearProgram
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 
 
 def small(suits, ranks, hole):
@@ -61,7 +61,7 @@ def classes(rules):
 
 
 def value(game):
-    return solve(game, LinearProgram(), iterations=1).evaluation.value
+    return solve(game, LinearProgram(), Budget(iterations=1)).evaluation.value
 
 
 def futures(rules):

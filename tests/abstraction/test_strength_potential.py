@@ -15,6 +15,7 @@ from equilibrist.abstraction.flop_subsets import chosen_boards
 from equilibrist.abstraction.joint_counts import joint
 from equilibrist.abstraction.potential import Potential, potentials
 from equilibrist.abstraction.recipes.strength_potential import (
+    ClassCuts,
     strength_potential,
     strength_potential_clusters,
 )
@@ -104,7 +105,7 @@ def test_stronger_classes_are_smaller_by_the_taper(
     strengths: Strengths, known: tuple[Potential | None, ...]
 ) -> None:
     for taper in (1.0, 1.5, 3.0):
-        found = strength_potential(strengths, (1, 4, 5, 2), taper=taper, known=known)
+        found = strength_potential(strengths, (1, 4, 5, 2), ClassCuts(taper=taper), known=known)
         for r in (1, 2):
             shares = class_shares(found, r)[:-1]
             np.testing.assert_allclose(shares[:-1] / shares[1:], taper, rtol=0.15)
@@ -174,7 +175,7 @@ def test_draws_of_leduc_are_queens() -> None:
     # A queen leads a tenth of the time at best and sometimes pairs against a king or ace; with
     # a low bar it is a draw, and kings and aces are the two classes of strength.
     streets = Streets.of(get_game("leduc"))
-    found = strength_potential(Strengths.of(streets), [3, 2], low=0.2, high=0.1)
+    found = strength_potential(Strengths.of(streets), [3, 2], ClassCuts(low=0.2, high=0.1))
     names = [found.bucket(card) for card in parse_cards("QsKsAs")]
     assert names == [2, 0, 1]
 
@@ -232,9 +233,9 @@ def test_clusters_have_the_requested_number_and_are_not_empty() -> None:
     [
         ({"numbers": (2, 3)}, "4 rounds: specify for each"),
         ({"numbers": (0, 3, 3, 3)}, "4 rounds: specify for each"),
-        ({"taper": 0.5}, "at least 1, not 0.5"),
-        ({"low": 1.5}, "low must be a probability"),
-        ({"high": -0.1}, "high must be a probability"),
+        ({"cuts": ClassCuts(taper=0.5)}, "at least 1, not 0.5"),
+        ({"cuts": ClassCuts(low=1.5)}, "low must be a probability"),
+        ({"cuts": ClassCuts(high=-0.1)}, "high must be a probability"),
         ({"numbers": (1, 1, 1, 5000)}, "cannot be cut into 5000"),
         ({"numbers": (40, 1, 1, 1)}, "40 buckets in round 1 are more than the 36 classes"),
     ],

@@ -14,15 +14,15 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import rules_text
 from equilibrist.models.exact import exact_game
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.solution_run import Store
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.solving.spot_run import SolvedSpot
 from equilibrist.solving.spot_run import solver as spot_solver
 from equilibrist.strategies.behaviour_table import behaviour_table
-from equilibrist.strategies.description import BucketDescription, GameDescription
+from equilibrist.strategies.description import BucketDescription, GameDescription, ModelRounds
 from equilibrist.strategies.node_strategy import bucket_behaviour, node_strategy
 from equilibrist.strategies.quantized import CompactStrategy
 from equilibrist.strategies.solution import Solution
@@ -39,7 +39,7 @@ def folder(tmp_path_factory):
     description = BucketDescription.of(home / "buckets", home / "counts", BetMenu())
     game, solver = description.build(), CFR()
     store = Store(home / "solution", game, description, solver, 0, "float64")
-    solve(game, solver, iterations=5, save=store.save)
+    solve(game, solver, Budget(iterations=5), save=store.save)
     CompactStrategy.of(Solution.load(home / "solution"), {}).save(home / "strategy")
     return home
 
@@ -117,15 +117,15 @@ def test_a_model_of_some_rounds_opens_but_has_no_real_game(tmp_path):
     joint(buckets).save(tmp_path / "counts", {"first": buckets.save(tmp_path / "buckets")})
     folders = tmp_path / "buckets", tmp_path / "counts"
     for name, rounds, node in (
-        ("first", {"last_round": 0}, "cr"),
-        ("second", {"first_round": 1, "pot": 4}, "cr"),
+        ("first", ModelRounds(last=0), "cr"),
+        ("second", ModelRounds(first=1, pot=4), "cr"),
     ):
-        description = BucketDescription.of(*folders, BetMenu(), **rounds)
+        description = BucketDescription.of(*folders, BetMenu(), rounds)
         game, solver = description.build(), CFR()
         store = Store(tmp_path / name, game, description, solver, 0, "float64")
-        run = solve(game, solver, iterations=20, save=store.save)
+        run = solve(game, solver, Budget(iterations=20), save=store.save)
         named = open_strategy(str(tmp_path / name))
-        board = "Ks" if "pot" in rounds else ""
+        board = "Ks" if rounds.first else ""
         found = node_strategy(named.strategy, node, board)
         expected = behaviour_table(game, solver.plans(game, run.state), node)
         columns = buckets.buckets(parse_cards(board))[found.hands]
@@ -139,9 +139,9 @@ def test_a_model_of_some_rounds_opens_but_has_no_real_game(tmp_path):
 
 
 def test_a_spot_opens_and_plays_its_averages(tmp_path):
-    spot = Spot.of("Td9d6hQc2s", "AA,76s", "KK,54s", pot=200, stack=200, bets="a")
+    spot = Spot.of("Td9d6hQc2s", "AA,76s", "KK,54s", Chips(pot=200, stack=200), bets="a")
     by, built = spot_solver("cfr+", 32), spot.build()
-    solved = SolvedSpot(spot, by, solve(built.game, by, iterations=50), built)
+    solved = SolvedSpot(spot, by, solve(built.game, by, Budget(iterations=50)), built)
     solved.save(tmp_path / "spot")
     named = open_strategy(str(tmp_path / "spot"))
     assert named.strategy.tree.rules == spot.game

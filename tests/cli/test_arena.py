@@ -292,9 +292,24 @@ def test_aivat_of_two_tables_is_exact_also_in_duplicate_and_series(run, answer):
     assert "this is the exact expectation" in run(*line).stdout
 
 
+def test_aivat_works_in_limit_holdem(run, answer):
+    line = ("match", "always-call", "poki", "--hands", 60, "--duplicate", "--seed", 3, "--aivat")
+    data = answer(*line)
+    found = data["aivat"]
+    assert found["known"] == ["always-call"]
+    assert found["corrections"] == ["cards", "actions of always-call", "seats"]
+    assert found["variance_factor"] > 1
+    assert found["unit"] == "mbb/g"
+    assert "without luck (AIVAT): " in run(*line).stdout
+    # Both are known, but the cards of one are taken as seen, so this is no exact expectation.
+    text = run("match", "always-call", "uniform", "--hands", 2, "--duplicate", "--aivat").stdout
+    assert "corrected for: cards, actions of always-call, actions of uniform, seats" in text
+    assert "exact" not in text
+
+
 def test_aivat_that_cannot_be_computed_is_refused_before_the_match(run):
     for line, words in (
-        (("uniform", "always-call", "--aivat"), "AIVAT's model of holdem-limit needs"),
+        (("poki", "always-shove", "--aivat"), "neither poki nor always-shove is known"),
         (("poki", "always-call", "--aivat", "--until-sure"), "leave out --matches, --log, --phh"),
         (("always-shove", "always-shove", "--game", "kuhn", "--aivat"), "neither always-shove"),
         (("uniform", "always-call", "--game", "holdem-nolimit", "--aivat"), "is no-limit"),

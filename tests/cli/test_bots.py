@@ -16,7 +16,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.papers.psopti import composing
 from equilibrist.papers.range_of_skill import tables
 from equilibrist.solving.best_response import evaluate
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.storage.artefact import open_artefact
 from equilibrist.strategies.solution import Solution, game_of
 
@@ -140,7 +140,7 @@ def test_the_range_of_skill_continues_from_its_rounds(bots, answer):
     assert len(expected.trace) == whole["iterations"] >= 3
     shutil.rmtree(bots / "tiny/solution-skill")
     game, solver, store, _ = prepare(SKILLED, bots / "tiny")
-    solve(game, solver, iterations=2, every=1, save=store.save)
+    solve(game, solver, Budget(iterations=2, every=1), save=store.save)
     assert Solution.load(bots / "tiny/solution-skill").iterations == 2
     answer("train", "skilled")
     again = Solution.load(bots / "tiny/solution-skill")

@@ -5,6 +5,7 @@ import pty
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equilibrist.cli import progress
-from equilibrist.cli.progress import Lines, RunLimits, details, iterations_to, line, standing
+from equilibrist.cli.progress import Lines, details, iterations_to, line, standing
 from equilibrist.games.catalog import get_game
-from equilibrist.solving.solve import Row, Run
+from equilibrist.solving.solve import Budget, Row, Run
 from equilibrist.solving.target import Target
 from equilibrist.strategies.evaluation import Evaluation
 
-TARGET = RunLimits(target=1 / 400)
+TARGET = Budget(target=1 / 400)
 LEFT = re.compile(
     r"(at most )?about [\d,]+(\.\d)? (s|min|h|d)( \d+ (h|min|s))? (left|to the target)"
 )
@@ -42,37 +43,37 @@ def make_run(evaluated, *, iteration=None, seconds=None, level=lambda t: 1 / t, 
     ("budget", "run", "left"),
     [
         # By the budgets that are given, whichever ends first.
-        (RunLimits(iterations=150), make_run([50, 100]), "about 50.0 s left"),
-        (RunLimits(seconds=130), make_run([50, 100]), "about 30.0 s left"),
-        (RunLimits(iterations=150, seconds=130), make_run([50, 100]), "about 30.0 s left"),
-        (RunLimits(iterations=100_100), make_run([50, 100]), "about 1 d 3 h left"),
+        (Budget(iterations=150), make_run([50, 100]), "about 50.0 s left"),
+        (Budget(seconds=130), make_run([50, 100]), "about 30.0 s left"),
+        (Budget(iterations=150, seconds=130), make_run([50, 100]), "about 30.0 s left"),
+        (Budget(iterations=100_100), make_run([50, 100]), "about 1 d 3 h left"),
         # Methods that end by themselves may end sooner.
         (
-            RunLimits(iterations=150),
+            Budget(iterations=150),
             make_run([50, 100], finished=False),
             "at most about 50.0 s left",
         ),
-        (RunLimits(iterations=150), make_run([50, 100], finished=True), ""),
-        (RunLimits(seconds=150), make_run([50, 100], finished=True), ""),
+        (Budget(iterations=150), make_run([50, 100], finished=True), ""),
+        (Budget(seconds=150), make_run([50, 100], finished=True), ""),
         # By the trend: 1 / t is 1/400 at 400, and the next evaluation is after 500.
         (TARGET, make_run([20, 50, 100]), "about 6 min 40 s to the target"),
-        (TARGET._replace(every=50), make_run([20, 50, 100]), "about 5 min 0 s to the target"),
+        (replace(TARGET, every=50), make_run([20, 50, 100]), "about 5 min 0 s to the target"),
         # Between evaluations the clock keeps running.
         (TARGET, make_run([20, 50, 100], iteration=300), "about 3 min 20 s to the target"),
         # The budget ends before the target is met; or nobody knows when that is.
-        (RunLimits(150, 1 / 400), make_run([20, 50, 100]), "about 50.0 s left"),
-        (RunLimits(150, 1 / 400), make_run([100]), "at most about 50.0 s left"),
+        (Budget(150, 1 / 400), make_run([20, 50, 100]), "about 50.0 s left"),
+        (Budget(150, 1 / 400), make_run([100]), "at most about 50.0 s left"),
         # Nothing is said where nothing is known: too few evaluations, no fall, too far, passed by.
-        (RunLimits(target=0.1), make_run([1, 2]), ""),
-        (RunLimits(target=0.1), make_run([20, 50, 100], level=lambda t: 1.0), ""),
-        (RunLimits(target=0.1), make_run([20, 50, 100], level=lambda t: t), ""),
-        (RunLimits(target=1e-9), make_run([20, 50, 100]), ""),
+        (Budget(target=0.1), make_run([1, 2]), ""),
+        (Budget(target=0.1), make_run([20, 50, 100], level=lambda t: 1.0), ""),
+        (Budget(target=0.1), make_run([20, 50, 100], level=lambda t: t), ""),
+        (Budget(target=1e-9), make_run([20, 50, 100]), ""),
         (TARGET, make_run([20, 50, 100], iteration=600), ""),
-        (RunLimits(target=0.1), make_run([20, 50, 100]), ""),
-        (RunLimits(target=0.1), make_run([20, 50, 100], level=lambda t: 0.0), ""),
-        (RunLimits(iterations=100), make_run([50, 100]), ""),
-        (RunLimits(seconds=90), make_run([50, 100]), ""),
-        (RunLimits(iterations=100), make_run([1], iteration=0, seconds=0), ""),
+        (Budget(target=0.1), make_run([20, 50, 100]), ""),
+        (Budget(target=0.1), make_run([20, 50, 100], level=lambda t: 0.0), ""),
+        (Budget(iterations=100), make_run([50, 100]), ""),
+        (Budget(seconds=90), make_run([50, 100]), ""),
+        (Budget(iterations=100), make_run([1], iteration=0, seconds=0), ""),
     ],
 )  # fmt: skip
 def test_what_is_left_is_printed_if_it_is_known(budget, run, left):
@@ -84,7 +85,7 @@ def test_what_is_left_is_printed_if_it_is_known(budget, run, left):
     later=st.integers(0, 10**6),
     pace=st.floats(1e-9, 1e6),
     budget=st.builds(
-        RunLimits,
+        Budget,
         st.none() | st.integers(1, 10**9),
         st.none() | st.floats(1e-12, 1e3),
         st.none() | st.floats(1e-3, 1e9),
@@ -109,14 +110,14 @@ def test_the_rate_is_that_of_late():
     run = make_run([1, 2, 5, 10])
     run.trace.append(Row(20, 110.0, run.trace[-1].evaluation))  # ten times slower since 10
     run.state["iteration"], run.seconds = np.array(20), 110.0
-    assert standing(run, RunLimits()).rate == pytest.approx(0.1)
+    assert standing(run, Budget()).rate == pytest.approx(0.1)
 
 
 # --- words ----------------------------------------------------------------------------------------
 
 
 def test_a_line_has_units_and_both_best_responses():
-    now = standing(make_run([20, 50, 100]), RunLimits(iterations=150))
+    now = standing(make_run([20, 50, 100]), Budget(iterations=150))
     assert line("cfr+", now) == (
         "cfr+ 100: exploitability 1.000e-02 chips (-0.09, 0.11), 1.0 iterations/s, 1 min 40 s, "
         "about 50.0 s left"
@@ -124,9 +125,9 @@ def test_a_line_has_units_and_both_best_responses():
 
 
 def test_the_panel_says_what_is_known():
-    now = standing(make_run([20, 50, 100], iteration=120), RunLimits(150, 0.001))
+    now = standing(make_run([20, 50, 100], iteration=120), Budget(150, 0.001))
     goal = Target.parse("0.1mbb").of_game("limit", get_game("holdem-limit"))
-    limits = RunLimits(150, goal.chips)
+    limits = Budget(150, goal.chips)
     assert details(now, limits, elapsed=130.0, memory=3 * 2**30, goal=goal) == [
         ("iteration", "120 of 150"),
         ("exploitability", "1.000e-02 chips at 100"),
@@ -140,13 +141,13 @@ def test_the_panel_says_what_is_known():
 
 def test_lines_begin_with_the_target_and_its_unit(capsys):
     goal = Target.parse("0.3%").of_game("a spot", None, pot=200)
-    Lines(200, goal).begin("dcfr", RunLimits(target=goal.chips))
+    Lines(200, goal).begin("dcfr", Budget(target=goal.chips))
     assert capsys.readouterr().err == "dcfr: target 0.6 chips (0.3 % of the pot)\n"
 
 
 def test_before_the_first_evaluation_the_panel_says_so():
     run = Run({"iteration": np.array(3)}, [], 0.0)
-    assert details(standing(run, RunLimits()), RunLimits(), 1.0, None) == [
+    assert details(standing(run, Budget()), Budget(), 1.0, None) == [
         ("iteration", "3"),
         ("exploitability", "not yet known"),
         ("best responses", "not yet known"),
@@ -169,7 +170,7 @@ def test_lines_come_after_evaluations_and_not_too_often(capsys, monkeypatch):
     clock = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     lines, run = Lines(), make_run([1, 2])
-    lines.begin("egt", RunLimits())
+    lines.begin("egt", Budget())
     for seconds, evaluated in ((0, [1]), (1, [1, 2]), (5, [1, 2]), (6, [1, 2, 5])):
         clock[0] = 100.0 + seconds
         run.trace[:] = make_run(evaluated).trace

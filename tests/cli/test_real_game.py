@@ -20,7 +20,7 @@ from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import rules_text
 from equilibrist.models.exact import exact_game
 from equilibrist.solving.best_response import evaluate
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 
 pytestmark = pytest.mark.kernels
 
@@ -149,10 +149,7 @@ def test_verify_finds_a_result_that_the_flops_do_not_give(answer, run, game, tmp
     answer("exploit", MIX, "--real-game", "--game", game, "--out", out)
     stored = open_artefact(out, in_memory=True)
     info = stored.info | {"exploitability": stored.info["exploitability"] * 0.999}
-    write_artefact(
-        out, stored.kind, stored.arrays, configuration=stored.configuration, info=info,
-        timings=stored.timings,
-    )  # fmt: skip
+    write_artefact(out, replace(stored, info=info), stored.arrays)
     found = run("verify", out)
     assert found.returncode == 2
     assert "states an exploitability of" in found.stderr
@@ -222,12 +219,14 @@ def test_wrong_input_gives_one_sentence(run, game, tmp_path):
 def test_bots_print_the_certificate_of_what_they_play(add_bot, tmp_path, monkeypatch):
     def solution(number):
         arrays = {"plan": np.full(3, float(number))}
-        return write_artefact(tmp_path / "solution", "solution", arrays, configuration={})
+        return write_artefact(tmp_path / "solution", Header("solution", configuration={}), arrays)
 
     info = {"exploitability": 400.0, "unit": "mbb/g", "flops": 1755, "estimate": False}
     identity = {"identity": solution(1)}
     done = {"done": np.ones(1755, np.uint8)}
-    write_artefact(tmp_path / "real-game", runs.KIND, done, configuration=identity, info=info)
+    write_artefact(
+        tmp_path / "real-game", Header(runs.KIND, configuration=identity, info=info), done
+    )
     assert known_response(BOTS["smallbot"], tmp_path)["real_game"] == 400.0
     monkeypatch.setattr("equilibrist.bots.bot.HOME", tmp_path.parent)
     add_bot(replace(BOTS["smallbot"], family=tmp_path.name))

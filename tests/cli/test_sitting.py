@@ -244,6 +244,14 @@ def test_the_result_without_luck_is_beside_the_plain_one(sit):
     assert len(found["ci95"]) == 2
 
 
+def test_the_result_without_luck_is_known_in_limit_holdem(sit):
+    result = sit("ssssssss" + "fssssssss" * 3, "always-call", "--hands", 4, "--seed", 3, "--json")
+    data = json.loads(result.stdout)
+    assert data["luck_adjusted"]["hands"] == 4
+    assert data["luck_adjusted"]["win_rate"] != data["win_rate"]
+    assert data["luck_adjusted"]["corrections"] == ["cards", "actions of always-call", "seats"]
+
+
 def test_a_result_whose_luck_is_not_known_is_plain(sit):
-    result = sit("ssss", "always-call", "--hands", 1, "--json")
+    result = sit("ssss", "poki", "--hands", 1, "--json")
     assert json.loads(result.stdout)["luck_adjusted"] is None

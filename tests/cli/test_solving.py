@@ -17,7 +17,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import rules_text
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.methods import METHODS
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 from equilibrist.strategies.solution import Solution
 
 
@@ -178,7 +178,7 @@ def test_a_run_killed_before_its_first_checkpoint_can_be_started_again(answer, t
 def test_a_solution_is_not_overwritten_and_another_artefact_not_resumed(answer, run, tmp_path):
     solved, other = str(tmp_path / "solved"), str(tmp_path / "other")
     answer("solve", "kuhn", "--iterations", "5", "--out", solved)
-    write_artefact(other, "match", {"chips": np.arange(3)}, configuration={})
+    write_artefact(other, Header("match", configuration={}), {"chips": np.arange(3)})
     assert "holds a solution" in run("solve", "kuhn", "--out", solved)[2]
     for more in ((), ("--resume",)):
         code, out, err = run("solve", "kuhn", "--iterations", "5", "--out", other, *more)
@@ -259,10 +259,8 @@ def test_a_forged_certificate_is_reported_and_fails(answer, run, tmp_path):
     answer("solve", "kuhn", "--iterations", "20", "--out", folder)
     stored = open_artefact(folder, in_memory=True)
     certificate = stored.info["certificate"] | {"value": 0.25}
-    write_artefact(
-        folder, stored.kind, stored.arrays, configuration=stored.configuration, seed=stored.seed,
-        info=stored.info | {"certificate": certificate}, timings=stored.timings,
-    )  # fmt: skip
+    info = {**stored.info, "certificate": certificate}
+    write_artefact(folder, replace(stored, info=info), stored.arrays)
     assert answer("verify", folder)["kind"] == "solution"
     found = run("exploit", folder)
     assert found.returncode == 1

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from equilibrist.errors import InvalidValueError
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.forecast import spot_forecast
 from equilibrist.storage import array_file
 from equilibrist.storage.artefact import open_artefact
@@ -208,7 +208,7 @@ def test_what_does_not_fit_says_what_would(run, turn, monkeypatch):
     result = run("spot", *turn)
     assert result.returncode == 2
     assert "fewer bet sizes, fewer raises (--max-raises) or a later street" in result.stderr
-    spot = Spot.of("Td9d6hQc", "QQ+", "AK", pot=20, stack=90, bets="a")
+    spot = Spot.of("Td9d6hQc", "QQ+", "AK", Chips(pot=20, stack=90), bets="a")
     sizes = [spot_forecast(spot, bits).bytes for bits in (16, 32)]
     monkeypatch.setattr("equilibrist.solving.forecast.available_bytes", lambda: sum(sizes) // 2)
     with pytest.raises(InvalidValueError, match=r"--bits 16 needs .* and would fit, or take fewer"):

@@ -19,13 +19,13 @@ from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import rules_text
 from equilibrist.models.endings import PlayedOut
 from equilibrist.models.exact import exact_game
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.solution_run import Store
-from equilibrist.solving.solve import Run, solve
+from equilibrist.solving.solve import Budget, Run, solve
 from equilibrist.solving.spot_run import SolvedSpot, solver
 from equilibrist.storage.array_file import write_array
-from equilibrist.storage.artefact import open_artefact, read_identity, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, read_identity, write_artefact
 from equilibrist.storage.manifest import digest
 from equilibrist.strategies.description import BucketDescription, GameDescription, _least_states
 from equilibrist.strategies.quantized import CompactStrategy, open_buckets
@@ -58,17 +58,17 @@ def home(tmp_path_factory):
     PlayedOut(np.array([1.0, 3.0]), np.ones((2, 3, 3))).save(home / "ends", {})
     for method in METHODS:
         store = kuhn_store(home / method, method)
-        solve(store.game, store.solver, iterations=2, save=store.save)
+        solve(store.game, store.solver, Budget(iterations=2), save=store.save)
     description = BucketDescription.of(home / "abstraction", home / "joint", BetMenu())
     bucket_store = Store(
         home / "buckets", description.build(), description, get_method("cfr+"), 0, "float64"
     )
-    solve(bucket_store.game, bucket_store.solver, iterations=2, save=bucket_store.save)
+    solve(bucket_store.game, bucket_store.solver, Budget(iterations=2), save=bucket_store.save)
     made_of = {"buckets": read_identity(home / "buckets").hash}
     CompactStrategy.of(Solution.load(home / "buckets"), made_of).save(home / "strategy")
-    spot = Spot.of("Td9d6hQc2s", "AA,76s", "KK", pot=200, stack=100, bets="a")
+    spot = Spot.of("Td9d6hQc2s", "AA,76s", "KK", Chips(pot=200, stack=100), bets="a")
     for bits in (16, 32):
-        run = solve(spot.build().game, solver("cfr+", bits), iterations=2)
+        run = solve(spot.build().game, solver("cfr+", bits), Budget(iterations=2))
         SolvedSpot(spot, solver("cfr+", bits), run).save(home / f"spot{bits}")
     return home
 
@@ -320,13 +320,13 @@ def test_no_solver_continues_from_arrays_that_are_not_its_own(copied, method):
             with pytest.raises(
                 InvalidValueError, match=f"{by.name} cannot go on from this run".replace("+", r"\+")
             ):
-                solve(game, by, iterations=3, run=Run(whole | {name: other}))
+                solve(game, by, Budget(iterations=3), run=Run(whole | {name: other}))
     rest = dict(whole)
     del rest["iteration"]
     with pytest.raises(InvalidValueError, match="is missing"):
-        solve(game, by, iterations=3, run=Run(rest))
+        solve(game, by, Budget(iterations=3), run=Run(rest))
     run = Run(whole)
-    solve(game, by, iterations=3, run=run)
+    solve(game, by, Budget(iterations=3), run=run)
     assert run.is_checked
 
 
@@ -344,7 +344,7 @@ def test_a_spot_of_more_actions_than_its_tables_hold_is_refused_before_it_is_bui
     configuration = json.loads((folder / "manifest.json").read_text())["configuration"]
     configuration["spot"] |= {"bets": ",".join(f"{n}%" for n in range(1, 41)), "max_raises": "3"}
     forge(folder, "more", None, configuration=configuration)
-    monkeypatch.setattr(Spot, "build", lambda self, backend="cpu": pytest.fail("it was built"))
+    monkeypatch.setattr(Spot, "build", lambda self: pytest.fail("it was built"))
     with pytest.raises(StorageError, match=r"describes a spot of [\d,]+ actions, but its tables"):
         SolvedSpot.open(folder)
 
@@ -365,5 +365,5 @@ def test_counts_of_other_buckets_are_not_continued(copied):
 
 def test_nothing_forged_is_written(tmp_path):
     with pytest.raises(SolverError, match="not finite"):
-        write_artefact(tmp_path / "a", "thing", {"x": np.array([np.nan])}, configuration={})
+        write_artefact(tmp_path / "a", Header("thing", configuration={}), {"x": np.array([np.nan])})
     assert not (tmp_path / "a").exists()

@@ -16,7 +16,7 @@ from equilibrist.solving.excessive_gap import ExcessiveGap
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.methods import get_method, method_names
 from equilibrist.solving.sampling import ExternalSampling, PublicChanceSampling
-from equilibrist.solving.solve import Outcome, solve
+from equilibrist.solving.solve import Budget, Outcome, solve
 from equilibrist.solving.solver import State
 
 VALUES = {
@@ -251,7 +251,7 @@ def test_the_seed_decides_every_number_and_only_where_chance_is_sampled(method):
 @each_method
 def test_iterations_are_counted_until_a_method_ends_and_no_further(method):
     game, solver = make_game("kuhn"), get_method(method)
-    run = solve(game, solver, iterations=40)
+    run = solve(game, solver, Budget(iterations=40))
     state, ended = run.state, copied(run.state)
     if method not in ENDING:
         assert (run.outcome, int(state["iteration"])) == (Outcome.BUDGET_SPENT, 40)

@@ -6,7 +6,7 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.catalog import get_game
 from equilibrist.games.words import action_labels, node_words, seat_name
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,9 @@ def test_a_node_and_its_actions_are_said_with_chips_of_the_street(game, node, wo
 
 def test_a_spot_says_the_chips_of_its_node_names():
     """Names of a spot's nodes count chips of the street too, by code of their own."""
-    spot = Spot.of("Td9d6hQc", "QQ+", "88-22", pot=200, stack=900, bets="60%,a", raises="2.5x,a")
+    spot = Spot.of(
+        "Td9d6hQc", "QQ+", "88-22", Chips(pot=200, stack=900), bets="60%,a", raises="2.5x,a"
+    )
     tree = spot.betting
     assert node_words(tree, spot.find("cr120r300c/c")) == (
         "check, bet 120, raise to 300, call; river: check"

@@ -15,13 +15,13 @@ from equilibrist.models.bucketed import bucket_game, lift
 from equilibrist.models.exact import exact_game
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.linear_program import LinearProgram
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 
 
 @pytest.mark.parametrize(("name", "value"), [("kuhn", -1 / 18), ("leduc", -0.085606424078)])
 def test_lossless_buckets_have_the_value_of_the_game(name, value):
     buckets = lossless(get_game(name))
-    run = solve(bucket_game(buckets, joint(buckets)), LinearProgram(), iterations=1)
+    run = solve(bucket_game(buckets, joint(buckets)), LinearProgram(), Budget(iterations=1))
     assert run.evaluation.value == pytest.approx(value, abs=1e-9)
     assert run.evaluation.exploitability < 1e-9
 

@@ -21,7 +21,7 @@ from equilibrist.solving.cfr import CFR
 from equilibrist.solving.leaf_values import play_out
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.sampling import PublicChanceSampling
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 
 MENU = BetMenu()
 
@@ -146,7 +146,8 @@ def test_every_method_solves_a_truncated_game_to_the_same_value(name):
     ending = play_out(buckets, counts, MENU, last, iterations=100, dtype="float64")
     game = bucket_game(buckets, counts, last_round=last, ending=ending)
     exact = LinearProgram().solve(game)
-    run = solve(game, CFR(), target=1e-4 * end_nodes(game.betting)[1].max(), iterations=20_000)
+    budget = Budget(target=1e-4 * end_nodes(game.betting)[1].max(), iterations=20_000)
+    run = solve(game, CFR(), budget)
     assert run.outcome.name == "TARGET_REACHED"
     assert run.evaluation.value == pytest.approx(exact.value, abs=2 * run.evaluation.nash_conv)
 

@@ -12,12 +12,12 @@ from equilibrist.errors import EquilibristError
 from equilibrist.games.betting import Betting
 from equilibrist.games.betting_tree import NodeKind
 from equilibrist.games.catalog import get_game
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.models.subgame import subgame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.linear_program import LinearProgram
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 
 ROYAL = replace(get_game("holdem-nolimit"), name="royal-nolimit", num_ranks=5)
 TURN, RIVER = "AsKsQhTd", "AsKsQhTdTc"
@@ -25,8 +25,10 @@ OOP, IP = "AJs,KQo:0.25,JJ,TcJc:0.5,AhQh", "AQ,KTs:0.75,QJs,AcAd"
 
 
 def royal(board=TURN, oop=OOP, ip=IP, **options):
-    options = {"pot": 40, "stack": 90, "bets": "50%,a", "raises": "2.5x,a"} | options
-    return Spot.of(board, oop, ip, game=ROYAL, **options)
+    options = {"bets": "50%,a", "raises": "2.5x,a"} | options
+    given = {name: options.pop(name) for name in ("pot", "stack", "blind") if name in options}
+    chips, locks = Chips(**{"pot": 40, "stack": 90} | given), options.pop("locks", ())
+    return Spot.of(board, oop, ip, chips, game=ROYAL, **options).with_locks(locks)
 
 
 def uniform_value(game):
@@ -107,7 +109,7 @@ def test_hands_in_neither_range_have_no_state_and_change_no_value():
 def test_cfr_plus_and_the_linear_program_agree(board, bets):
     game = royal(board, bets=bets, raises="a").build().game
     exact = LinearProgram().solve(game)
-    run = solve(game, CFR(), target=0.02, iterations=20_000)
+    run = solve(game, CFR(), Budget(target=0.02, iterations=20_000))
     assert run.outcome.name == "TARGET_REACHED"
     assert run.evaluation.value == pytest.approx(exact.value, abs=0.04)
 
@@ -117,7 +119,7 @@ def test_the_only_player_that_may_bet_wins_the_same_in_either_seat():
     values = []
     for bets, ranges in (("a | 2.5x", (OOP, IP)), ("2.5x | a", (IP, OOP))):
         game = royal(RIVER, *ranges, bets=bets, raises="2.5x").build().game
-        values.append(solve(game, CFR(), target=1e-4, iterations=50_000).evaluation.value)
+        values.append(solve(game, CFR(), Budget(target=1e-4, iterations=50_000)).evaluation.value)
     assert values[0] > 1
     assert values[0] == pytest.approx(-values[1], abs=1e-3)
 
@@ -189,8 +191,8 @@ def test_a_locked_decision_is_played_as_given_and_exploited():
     """A player that always calls a river bet faces bets by better hands only, and no bluffs."""
     spot = royal(RIVER, bets="a", raises="a", locks=("r90: c=1",))
     found = spot.build()
-    run = solve(found.game, CFR(), target=1e-3, iterations=20_000)
-    free = solve(royal(RIVER, bets="a", raises="a").build().game, CFR(), target=1e-3)
+    run = solve(found.game, CFR(), Budget(target=1e-3, iterations=20_000))
+    free = solve(royal(RIVER, bets="a", raises="a").build().game, CFR(), Budget(target=1e-3))
     assert run.evaluation.value > free.evaluation.value + 0.1
     decision = found.rows[1].decision[found.betting.parse("r110")]
     assert found.game.trees[1].locked[decision]
@@ -273,18 +275,18 @@ def test_ranges_that_leave_no_pair_of_hands_are_refused():
     with pytest.raises(EquilibristError, match="no hands of the ranges can meet"):
         royal(oop=shared, ip=shared).build()
     with pytest.raises(EquilibristError, match="a spot must be of hold'em"):
-        Spot.of("Ks", "random", "random", pot=4, game=get_game("leduc"))
+        Spot.of("Ks", "random", "random", Chips(pot=4), game=get_game("leduc"))
 
 
 def test_limit_spots_have_the_bets_of_the_game():
-    spot = Spot.of("Td9d6hQc", "QQ+", "AK", pot=40, game=get_game("holdem-limit"))
+    spot = Spot.of("Td9d6hQc", "QQ+", "AK", Chips(pot=40), game=get_game("holdem-limit"))
     assert steps(spot, "") == ["c", "r"]
     assert spot.betting.spent[spot.betting.parse("r")].tolist() == [40, 20]
 
 
 def test_raise_caps_above_the_games_are_refused_and_stored_ones_mean_the_games():
-    limit = {"pot": 40, "game": get_game("holdem-limit")}
-    spot = Spot.of("Td9d6h", "QQ+", "AK", **limit, max_raises="4")  # three before the flop
+    given, limit = ("Td9d6h", "QQ+", "AK", Chips(pot=40)), get_game("holdem-limit")
+    spot = Spot.of(*given, game=limit, max_raises="4")  # three before the flop
     with pytest.raises(EquilibristError, match="5 raises in round 2 is above the 4"):
-        Spot.of("Td9d6h", "QQ+", "AK", **limit, max_raises="5")
+        Spot.of(*given, game=limit, max_raises="5")
     assert len(replace(spot, max_raises="5").betting) == len(spot.betting)

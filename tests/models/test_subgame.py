@@ -17,7 +17,7 @@ from equilibrist.models.treeplex import player_rows
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.linear_program import LinearProgram
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 
 ONE_RAISE = BetMenu(max_raises=(1, 1, 1, 1))
 
@@ -82,7 +82,7 @@ def test_cfr_plus_and_the_linear_program_agree_on_a_subgame(game):
     ranges = random_ranges(rules, random)
     found = subgame(rules, board, ranges, BetMenu(max_raises=(1,) * rules.num_rounds), pot=8)
     exact = LinearProgram().solve(found.game)
-    run = solve(found.game, CFR(), target=1e-3, iterations=20_000)
+    run = solve(found.game, CFR(), Budget(target=1e-3, iterations=20_000))
     assert run.outcome.name == "TARGET_REACHED"
     assert run.evaluation.value == pytest.approx(exact.value, abs=2e-3)
     # Ranges do not change: row 1 of a plan is the weight of each hand.
@@ -167,7 +167,9 @@ def test_hands_that_differ_by_suits_are_merged_only_if_ranges_do_not_distinguish
     ]
     assert values[0].value == pytest.approx(values[1].value, abs=1e-9)
     assert values[0].best_response == pytest.approx(values[1].best_response, abs=1e-9)
-    runs = [solve(found.game, CFR(), iterations=100).evaluation for found in (merged, apart)]
+    runs = [
+        solve(found.game, CFR(), Budget(iterations=100)).evaluation for found in (merged, apart)
+    ]
     assert runs[0].value == pytest.approx(runs[1].value, abs=runs[0].nash_conv + runs[1].nash_conv)
     uneven = np.array(ranges[0])
     twins = next(s for s in range(of_hand.max() + 1) if (of_hand == s).sum() > 1)

@@ -13,7 +13,7 @@ from equilibrist.models.card_states import SYMMETRIES
 from equilibrist.models.exact import exact_game
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.linear_program import METHODS, LinearProgram
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 
 # Kuhn (1950); Leduc: Southey et al. (2005) describe it, OpenSpiel's LP gives the digits.
 KUHN_VALUE = -1 / 18
@@ -65,7 +65,7 @@ def test_preflop_holdem_has_selbys_value(method):
 @pytest.mark.slow
 def test_rhode_island_is_solved_by_cfr_plus():
     game = exact_game(get_game("rhode-island"))
-    found = solve(game, CFR(), iterations=4_000).evaluation
+    found = solve(game, CFR(), Budget(iterations=4_000)).evaluation
     low, high = RHODE_ISLAND_VALUE
     assert low < found.value < high
     assert found.exploitability <= 0.01

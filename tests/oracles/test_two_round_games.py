@@ -21,7 +21,7 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.excessive_gap import ExcessiveGap
 from equilibrist.solving.linear_program import METHODS, LinearProgram
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.strategies.openspiel import to_openspiel
 
 EXPLOITABILITY = 5e-5  # so that no value is further than 1e-4 from the game's
@@ -75,7 +75,7 @@ def fast_and_slow(fast: dict, slow: dict) -> list:
 def solution(rules: GameRules, method: str):
     """A game, a method's plans for it, and what best responses say of them."""
     game, solver = exact_game(rules), SOLVERS[method]
-    run = solve(game, solver, target=EXPLOITABILITY, iterations=200_000)
+    run = solve(game, solver, Budget(target=EXPLOITABILITY, iterations=200_000))
     return game, solver.plans(game, run.state), run.evaluation
 
 

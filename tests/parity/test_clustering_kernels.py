@@ -96,7 +96,9 @@ def test_splitting_off_the_farthest_point_never_raises_the_error(metric: str, se
     searches = tuple(new_search(*points.shape, most) for _ in range(3))
     table = np.zeros((most, len(points)), np.uint8)
     rng = random.integers(1, 2**63, 4).astype(np.uint64)
-    found, sums = compiled.k_means_table(points, weights, kind, 0, 300, rng, False, searches, table)
+    found, sums = compiled.k_means_table(
+        (points, weights, kind), 0, 300, rng, False, searches, table
+    )
     assert found == most
     assert (np.diff(sums[:, 0]) <= 0).all()
     wide, labels = points.astype(float), np.zeros(len(points), int)

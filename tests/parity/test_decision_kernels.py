@@ -184,7 +184,9 @@ def test_sums_do_not_depend_on_the_number_of_threads(lanes: int) -> None:
     for number in (1, lanes):
         gains, chosen = np.zeros((2, number, rows, 4), np.int64)
         visits = np.zeros((number, rows), np.int64)
-        decisions.walk_hands(*decision_game(), scores, np.uint64(9), 5, 205, gains, chosen, visits)
+        decisions.walk_hands(
+            *decision_game(), scores, (np.uint64(9), 5, 205), (gains, chosen, visits)
+        )
         found.append([sums.sum(axis=0) for sums in (gains, chosen, visits)])
     for one, many in zip(*found, strict=True):
         np.testing.assert_array_equal(one, many)

@@ -72,8 +72,7 @@ def play(boards, times, hands, weights, first, second, pairwise, chunks=3):
         times.astype(np.uint8),
         hands.astype(np.uint8),
         weights,
-        first,
-        second,
+        (first, second),
         pairwise,
         out,
     )

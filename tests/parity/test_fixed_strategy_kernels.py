@@ -136,7 +136,7 @@ def played(weights):
     """Profits, traces and streets of the first hands, compiled."""
     results = np.zeros(COUNT, np.int64), np.zeros((COUNT, 4, 2, 2), np.int64)
     streets = np.zeros(COUNT, np.int64)
-    play_results(*level_game(), *weights, np.uint64(KEY), 0, *results, streets)
+    play_results(level_game(), *weights, np.uint64(KEY), 0, *results, streets)
     return *results, streets
 
 
@@ -153,7 +153,7 @@ def test_hands_are_the_same_card_by_card(weights, played):
 @pytest.mark.parametrize("lanes", [1, 3])
 def test_sums_are_of_all_slots_between_played_and_meant(weights, played, lanes):
     sums = np.zeros((lanes, 2, num_weights(), 2), np.int64)
-    play_cycle(*level_game(), *weights, np.uint64(KEY), 0, COUNT, sums)
+    play_cycle(*level_game(), *weights, (np.uint64(KEY), 0, COUNT), sums)
     expected = np.zeros((2, num_weights(), 2))
     for profit, trace, streets in zip(*played, strict=True):
         share = 1.0

@@ -25,7 +25,7 @@ from equilibrist.kernels.decision_rules import (
     regret_matching,
 )
 from equilibrist.kernels.reference import sequence_form as reference
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.papers.ectomynx.kernels import decisions
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
@@ -291,7 +291,13 @@ def all_finite(arrays) -> bool:
 @pytest.mark.parametrize("board", ["AsKsQhTh", "AsKsQhThTd"])
 def test_iterations_stay_finite_from_any_numbers(board, method):
     spot = Spot.of(
-        board, "JJ,AK,QTo", "AQ,QQ,KJs", pot=40, stack=90, bets="50%,a", raises="a", game=ROYAL
+        board,
+        "JJ,AK,QTo",
+        "AQ,QQ,KJs",
+        Chips(pot=40, stack=90),
+        bets="50%,a",
+        raises="a",
+        game=ROYAL,
     )
     game, rng = spot.build().game, np.random.default_rng(5)
     bits = int(method.split()[0]) if "bits" in method else 0
@@ -315,7 +321,7 @@ def test_iterations_stay_finite_from_any_numbers(board, method):
 @pytest.mark.parametrize(("bits", "iterations"), [(32, 27), (16, 6)])
 def test_a_flop_with_tiny_regrets_stays_finite(bits, iterations):
     """Products of six actions that are nearly never taken leave regrets of 1e-45 here."""
-    spot = Spot.of("AhJhKd", "KK", "AKs,KK", pot=4, game=SHORT_LIMIT)
+    spot = Spot.of("AhJhKd", "KK", "AKs,KK", Chips(pot=4), game=SHORT_LIMIT)
     game, solver = spot.build().game, TableCFR(bits=bits)
     state = solver.init(game)
     solver.step(game, state, iterations)

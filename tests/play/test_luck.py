@@ -1,5 +1,6 @@
 """Matches without luck: the mean is the exact expectation, and the variance is smaller."""
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -9,6 +10,7 @@ import equilibrist as eq
 from equilibrist import stopping
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.expectation import expectation, fixed_mix
+from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.games.dealing import Dealer
 from equilibrist.games.state import HandState
@@ -20,6 +22,7 @@ from equilibrist.play.match import play_match
 from equilibrist.play.match_run import MatchSettings, play_as_set
 from equilibrist.players.catalog import make_player
 from equilibrist.players.known_plans import known_plans
+from equilibrist.players.known_strategies import known_strategy, strategy_values
 from equilibrist.players.own_player import as_player
 from equilibrist.players.player import View
 from equilibrist.strategies.behaviour_table import find_board
@@ -191,7 +194,7 @@ def test_strategies_of_buckets_are_known_too(tmp_path):
     from equilibrist.games.bet_menu import BetMenu
     from equilibrist.solving.cfr import CFR
     from equilibrist.solving.solution_run import Store
-    from equilibrist.solving.solve import solve
+    from equilibrist.solving.solve import Budget, solve
     from equilibrist.strategies.description import BucketDescription
 
     rules = get_game("leduc")
@@ -199,13 +202,176 @@ def test_strategies_of_buckets_are_known_too(tmp_path):
     first = buckets.save(tmp_path / "buckets")
     joint(buckets).save(tmp_path / "joint", {"first": first})
     described = BucketDescription.of(tmp_path / "buckets", tmp_path / "joint", BetMenu())
-    run = solve(game := described.build(), CFR(), iterations=20)
+    run = solve(game := described.build(), CFR(), Budget(iterations=20))
     Store(tmp_path / "bot", game, described, CFR(), 0, "float64").save(run)
     players = make_player(f"solution:{tmp_path / 'bot'}", rules), make_player("uniform", rules)
     exact = LuckAdjuster(rules, players).match(play_match(rules, players, 2, keep_log=True))
     long = play_match(rules, players, 200_000, runner="tables").statistics().estimate
     assert abs(long.mean - exact.chips.mean()) < 4 * long.standard_error
     assert long.standard_error < 0.02
+
+
+# --- limit hold'em, whose exact model does not fit ------------------------------------------------
+
+
+def blind_value(tree, mixes):
+    """Return what player 0 wins if both players ignore their cards: showdowns are even."""
+    from equilibrist.games.betting_tree import NodeKind
+    from equilibrist.strategies.played import mixed_probabilities
+
+    def value(node):
+        if tree.kind[node] == NodeKind.DECISION:
+            shares = mixed_probabilities(tree, node, mixes[tree.player[node]])
+            return sum(
+                share * value(child)
+                for share, child in zip(shares, tree.children(node), strict=True)
+            )
+        if tree.kind[node] == NodeKind.ROUND_END:
+            return value(tree.children(node)[0])
+        if tree.kind[node] == NodeKind.SHOWDOWN:
+            return 0.0
+        lost = float(tree.spent[node, tree.player[node]])
+        return lost if tree.player[node] else -lost
+
+    return value(0)
+
+
+@pytest.mark.parametrize("unknown", [0, 1])
+def test_in_holdem_two_mixes_have_their_exact_expectation(unknown):
+    rules = get_game("holdem-limit")
+    mixes = (0.1, 0.4, 0.5), (0.25, 0.55, 0.2)
+    players = [make_player(f"mix:{','.join(map(str, mix))}", rules) for mix in mixes]
+    players[unknown] = Hidden(players[unknown])
+    tree = BettingTree.build(rules)
+    found = LuckAdjuster(rules, tuple(players)).match(
+        play_match(rules, tuple(players), 301, seed=5, keep_log=True)  # odd: seats are kept
+    )
+    for seat in (0, 1):
+        hands = found.chips[0, seat::2]
+        expected = blind_value(tree, mixes) if seat == 0 else -blind_value(tree, mixes[::-1])
+        assert abs(hands.mean() - expected) < 4 * hands.std(ddof=1) / np.sqrt(len(hands))
+    assert found.variance_factor > 1.1
+    assert found.known == (players[1 - unknown].name,)
+
+
+@pytest.fixture(scope="session")
+def royal_bot(tmp_path_factory):
+    """Return the folder of a weak strategy of buckets of royal hold'em, with few raises."""
+    from equilibrist.abstraction.joint_counts import joint
+    from equilibrist.abstraction.recipes import build
+    from equilibrist.games.bet_menu import BetMenu
+    from equilibrist.solving.cfr import CFR
+    from equilibrist.solving.solution_run import Store
+    from equilibrist.solving.solve import solve
+    from equilibrist.strategies.description import BucketDescription
+
+    place = tmp_path_factory.mktemp("royal")
+    buckets = build("percentile", get_game("royal-holdem"), [3, 9, 18, 36])
+    first = buckets.save(place / "buckets")
+    joint(buckets).save(place / "joint", {"first": first})
+    menu = BetMenu.parse(None, None, "1 1 2 2")
+    described = BucketDescription.of(place / "buckets", place / "joint", menu)
+    run = solve(game := described.build(), CFR(), iterations=50)
+    Store(place / "bot", game, described, CFR(), 0, "float64").save(run)
+    return place / "bot"
+
+
+@pytest.mark.parametrize(("unknown", "options"), [(0, ""), (1, ",threshold=0.2")])
+def test_in_holdem_a_strategy_of_buckets_wins_what_a_long_match_says(unknown, options, royal_bot):
+    rules = get_game("royal-holdem")
+    mix = make_player("mix:0.1,0.4,0.5", rules)  # raises more often than the strategy knows
+    pair = [make_player(f"solution:{royal_bot}{options}", rules), mix]
+    truth = play_match(rules, tuple(pair), 400_000, runner="tables").statistics("chips").estimate
+    for is_known in (True, False):
+        players = list(pair)
+        if not is_known:
+            players[1] = Hidden(mix)
+        order = tuple(players) if unknown else tuple(players[::-1])
+        match = play_match(rules, order, 400, seed=2, duplicate=True, keep_log=True)
+        found = LuckAdjuster(rules, order).match(match)
+        estimate = found.statistics("chips").estimate
+        mean = estimate.mean if unknown else -estimate.mean
+        error = np.hypot(estimate.standard_error, truth.standard_error)
+        assert abs(mean - truth.mean) < 4 * error
+        assert found.variance_factor > 1.5
+        assert len(found.known) == 1 + is_known
+        assert error < 0.2 * abs(truth.mean)
+
+
+def test_probabilities_by_hand_are_what_the_player_says(royal_bot):
+    from equilibrist.cards.hand import hand_index
+
+    rules = get_game("royal-holdem")
+    tree = BettingTree.build(rules)
+    rng, dealer, decisions = np.random.default_rng(1), Dealer(rules, seed=3), 0
+    for options in ("", ",purify", ",threshold=0.3"):
+        player = make_player(f"solution:{royal_bot}{options}", rules)
+        strategy = known_strategy(player, tree)
+        for _ in range(20):
+            hand = HandState.start(rules, next(dealer))
+            reach = [1.0, 1.0]
+            while not hand.is_over:
+                seat, legal = hand.actor, hand.legal_actions().actions
+                mixture = dict(player.mixture(View.of(hand, seat)))
+                if reach[seat] > 0:
+                    node = tree.parse(hand.betting.text)
+                    own = strategy.probabilities(node, hand.board)
+                    expected = [mixture.get(action, 0.0) for action in legal]
+                    found = own[:, hand_index(*hand.holes[seat])]
+                    np.testing.assert_allclose(found, expected, atol=1e-6)
+                    decisions += 1
+                action = legal[rng.integers(len(legal))]
+                reach[seat] *= mixture.get(action, 0.0)
+                hand = hand.apply(action)
+    assert decisions > 100
+
+
+def test_agreed_rounds_are_part_of_a_strategy_in_holdem(royal_bot):
+    rules = get_game("royal-holdem")
+    players = make_player(f"solution:{royal_bot}", rules), make_player("mix:0.1,0.4,0.5", rules)
+    settings = {"agreed_rounds": 1}
+    match = play_match(rules, players, 400, keep_log=True, **settings)
+    found = LuckAdjuster(rules, players, agreed_rounds=1).match(match).statistics("chips").estimate
+    long = play_match(rules, players, 400_000, runner="tables", **settings)
+    truth = long.statistics("chips").estimate
+    error = np.hypot(found.standard_error, truth.standard_error)
+    assert abs(found.mean - truth.mean) < 4 * error
+
+
+def test_a_small_deck_is_corrected_by_its_exact_model_if_that_fits(monkeypatch):
+    rules = dataclasses.replace(
+        get_game("royal-holdem"), name="few", num_suits=3, num_ranks=3, max_raises=(1, 1, 1, 1)
+    )
+    players = make_player("uniform", rules), make_player("mix:0.1,0.4,0.5", rules)
+    match = play_match(rules, players, 6, keep_log=True)
+    assert LuckAdjuster(rules, players).match(match).variance_factor is None  # exact
+    monkeypatch.setattr("equilibrist.play.luck.available_bytes", lambda: 1000)
+    assert LuckAdjuster(rules, players).match(match).variance_factor > 0
+
+
+def test_counts_that_are_gone_or_too_large_are_one_sentence(royal_bot, tmp_path, monkeypatch):
+    import shutil
+
+    place = shutil.copytree(royal_bot.parent, tmp_path / "copy")
+    rules = get_game("royal-holdem")
+    players = make_player(f"solution:{place / 'bot'}", rules), make_player("uniform", rules)
+    with monkeypatch.context() as patch:
+        patch.setattr("equilibrist.players.known_strategies.available_bytes", lambda: 1000)
+        with pytest.raises(InvalidValueError, match=r"AIVAT's values of .* fewer buckets"):
+            LuckAdjuster(rules, players)
+    shutil.rmtree(place / "joint")
+    with pytest.raises(InvalidValueError, match="AIVAT needs the buckets and joint counts of"):
+        LuckAdjuster(rules, players)
+
+
+def test_buckets_that_are_too_many_are_not_told_apart(royal_bot, monkeypatch):
+    rules = get_game("royal-holdem")
+    players = make_player(f"solution:{royal_bot}", rules), make_player("mix:0.1,0.4,0.5", rules)
+    match = play_match(rules, players, 200, seed=3, duplicate=True, keep_log=True)
+    fine = LuckAdjuster(rules, players).match(match)
+    monkeypatch.setattr("equilibrist.players.known_strategies.MOST_BUCKETS", 35)
+    coarse = LuckAdjuster(rules, players).match(match)
+    assert fine.variance_factor > coarse.variance_factor > 1
 
 
 def test_players_of_the_same_name_keep_their_own_hands():
@@ -258,6 +424,19 @@ def test_a_stop_while_luck_is_removed_keeps_the_plain_result():
     assert played.matches[0].num_hands == 40
 
 
+def test_a_stop_before_the_match_ends_the_preparation(royal_bot):
+    rules = get_game("royal-holdem")
+    players = make_player(f"solution:{royal_bot}", rules), make_player("uniform", rules)
+    with stopping.on_signals(lambda text: None) as stop:
+        stop.request()
+        LuckAdjuster(rules, players)  # asked for after the request, so it is computed
+    with stopping.on_signals(lambda text: None) as stop:
+        values = strategy_values(players[0], known_strategy(players[0], BettingTree.build(rules)))
+        stop.request()
+        with pytest.raises(stopping.Stopped):
+            values.by_columns(values.tree.parse("cc/"), 0)
+
+
 def test_what_cannot_be_corrected_gives_one_sentence():
     leduc, kuhn = get_game("leduc"), get_game("kuhn")
 
@@ -267,14 +446,16 @@ def test_what_cannot_be_corrected_gives_one_sentence():
     with pytest.raises(InvalidValueError, match="neither always-shove nor always-shove is known"):
         LuckAdjuster(kuhn, players(kuhn, "always-shove", "always-shove"))
     for name, words in (
-        ("holdem-limit", "AIVAT's model of holdem-limit needs .* GiB"),
-        ("royal-holdem", "AIVAT's model of royal-holdem needs .* GiB"),
         ("holdem-nolimit", "holdem-nolimit is no-limit"),
         ("discard-holdem", "has discards"),
     ):
         rules = get_game(name)
         with pytest.raises(InvalidValueError, match=words):
             LuckAdjuster(rules, players(rules, "uniform", "always-call"))
+    boards = {"num_board_cards": (0, 2, 2, 1), "name": "wide"}
+    wide = dataclasses.replace(get_game("holdem-limit"), **boards)
+    with pytest.raises(InvalidValueError, match=r"AIVAT's model of wide needs .* GiB"):
+        LuckAdjuster(wide, players(wide, "uniform", "always-call"))
     pair = players(leduc, "uniform", "always-call")
     with pytest.raises(InvalidValueError, match="play it with keep_log"):
         LuckAdjuster(leduc, pair).match(play_match(leduc, pair, 4))

@@ -314,7 +314,7 @@ def test_the_result_without_luck_is_that_of_aivat_with_one_known_player(tmp_path
 
 def test_luck_that_cannot_be_removed_is_not_reported():
     holdem, kuhn = get_game("holdem-limit"), get_game("kuhn")
-    for rules, name in ((holdem, "always-call"), (kuhn, "always-shove")):
+    for rules, name in ((holdem, "poki"), (kuhn, "always-shove")):
         sitting = Session(rules, make_player(name, rules), 5)
         sitting.play(Person(lambda view: view.legal_actions().actions[0]))
         assert sitting.luck_adjusted() is None

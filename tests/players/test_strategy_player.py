@@ -26,7 +26,7 @@ from equilibrist.players.strategy_player import (
 from equilibrist.players.translation import find_node
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.strategies.behaviour_table import behaviour_table
 from equilibrist.strategies.description import GameDescription
 from equilibrist.strategies.solution import Solution
@@ -34,7 +34,7 @@ from equilibrist.strategies.solution import Solution
 
 def solution(name, iterations=300, menu=None, symmetry=None):
     game = exact_game(get_game(name), *([menu] if menu else []), symmetry=symmetry)
-    run = solve(game, CFR(), iterations=iterations)
+    run = solve(game, CFR(), Budget(iterations=iterations))
     plans = CFR().plans(game, run.state)
     return Solution(
         game=GameDescription.of(game),

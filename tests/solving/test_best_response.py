@@ -13,7 +13,7 @@ from equilibrist.models.sequence_matrix import sequence_matrix
 from equilibrist.solving.best_response import best_response, evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.linear_program import LinearProgram
-from equilibrist.solving.solve import Run, solve
+from equilibrist.solving.solve import Budget, Run, solve
 
 ALL = slice(None)
 
@@ -98,6 +98,6 @@ def test_a_run_certifies_its_plans_by_the_given_probabilities():
         for player, behaviour in enumerate(behaviours):
             start[f"behaviour{player}"][:] = behaviour
             start[f"plan{player}"][:] = game.realize(player, behaviour)
-        run = solve(game, solver, iterations=2000, run=Run(start))
+        run = solve(game, solver, Budget(iterations=2000), run=Run(start))
         assert run.evaluation.exploitability < precision
         assert abs(run.evaluation.value - value) <= run.evaluation.nash_conv + 1e-9

@@ -10,14 +10,14 @@ from equilibrist.errors import EquilibristError
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import rules_text
 from equilibrist.models.exact import exact_game
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.certificate import EXACT, PLAN, check
 from equilibrist.solving.linear_program import largest_payoff
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.solution_run import Store
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.solving.spot_run import SolvedSpot, solver
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 from equilibrist.strategies.description import GameDescription
 
 PAYOFF = 13  # the most chips that a hand of Leduc can win
@@ -28,7 +28,7 @@ def solution(tmp_path_factory):
     out = tmp_path_factory.mktemp("solution") / "leduc"
     game, by = exact_game(get_game("leduc")), get_method("cfr+")
     store = Store(out, game, GameDescription.of(game), by, 0, "float64")
-    solve(game, by, iterations=20, save=store.save)
+    solve(game, by, Budget(iterations=20), save=store.save)
     assert largest_payoff(game) == PAYOFF
     return out
 
@@ -36,9 +36,9 @@ def solution(tmp_path_factory):
 @pytest.fixture(scope="module")
 def spot(tmp_path_factory):
     out = tmp_path_factory.mktemp("spot") / "river"
-    given = Spot.of("Td9d6hQc2s", "AA,76s", "KK,QJs", pot=200, stack=400, bets="50%,a")
+    given = Spot.of("Td9d6hQc2s", "AA,76s", "KK,QJs", Chips(pot=200, stack=400), bets="50%,a")
     by = solver("cfr+", 32)
-    SolvedSpot(given, by, solve(given.build().game, by, iterations=20)).save(out)
+    SolvedSpot(given, by, solve(given.build().game, by, Budget(iterations=20))).save(out)
     return out
 
 
@@ -55,7 +55,9 @@ def forged(folder, tmp_path, change):
     }
     change(**parts)
     arrays = parts.pop("arrays")
-    write_artefact(out, stored.kind, arrays, seed=stored.seed, parents=stored.parents, **parts)
+    write_artefact(
+        out, Header(stored.kind, seed=stored.seed, parents=stored.parents, **parts), arrays
+    )
     return out
 
 
@@ -244,9 +246,13 @@ def test_an_honest_spot_matches(spot):
 def test_a_spot_with_large_tables_matches_too(tmp_path, monkeypatch):
     monkeypatch.setattr("equilibrist.storage.array_file.LARGE_BYTES", 1000)
     monkeypatch.setattr("equilibrist.storage.array_file.BLOCK_BYTES", 512)
-    given = Spot.of("Td9d6hQc2s", "AA,76s,T9s", "KK,QJs,99", pot=200, stack=400, bets="50%,a")
+    given = Spot.of(
+        "Td9d6hQc2s", "AA,76s,T9s", "KK,QJs,99", Chips(pot=200, stack=400), bets="50%,a"
+    )
     by = solver("cfr+", 32)
-    SolvedSpot(given, by, solve(given.build().game, by, iterations=5)).save(tmp_path / "river")
+    SolvedSpot(given, by, solve(given.build().game, by, Budget(iterations=5))).save(
+        tmp_path / "river"
+    )
     assert open_artefact(tmp_path / "river", blockwise=True).large
     assert check(tmp_path / "river").faults == ()
 

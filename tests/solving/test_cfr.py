@@ -11,7 +11,7 @@ from equilibrist.papers.cfr_plus.claims import regret_bound, regret_sum
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR, CFR_VARIANTS
 from equilibrist.solving.discounting import DISCOUNTED, LINEAR, PLUS, VANILLA
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_the_sweeps_of_all_threads_equal_the_steps_they_fuse(leduc, monkeypatch)
 @pytest.mark.parametrize(("method", "slope"), [("cfr", -0.5), ("cfr+", -1.0), ("dcfr", -1.0)])
 def test_the_measured_rate_is_at_least_the_declared_one(method, slope, leduc):
     """CFR is bounded by T^-1/2; CFR+ and DCFR have the same bound and do better in practice."""
-    run = solve(leduc, CFR_VARIANTS[method], iterations=5_000)
+    run = solve(leduc, CFR_VARIANTS[method], Budget(iterations=5_000))
     rows = [row for row in run.trace if row.iteration >= 50]
     t = np.log([row.iteration for row in rows])
     gap = np.log([row.evaluation.nash_conv for row in rows])

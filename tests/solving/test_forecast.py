@@ -14,10 +14,10 @@ from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.models.bucketed import bucket_game
 from equilibrist.models.exact import exact_game
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.forecast import bucket_forecast, forecast, spot_forecast
 from equilibrist.solving.methods import get_method
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.solving.spot_run import solver as spot_solver
 
 HOLDEM = get_game("holdem-limit")
@@ -33,10 +33,10 @@ def test_a_bucket_game_takes_the_forecast_memory(method):
     buckets = build("percentile", rules, [2, 8, 32, 128])
     menu = BetMenu.parse(None, None, "3 3 3 3")
     game, solver = bucket_game(buckets, joint(buckets), menu), get_method(method, "float32")
-    solve(game, solver, iterations=1)  # loading and compiling are not part of it
+    solve(game, solver, Budget(iterations=1))  # loading and compiling are not part of it
     tracemalloc.start()
     try:
-        solve(game, solver, iterations=2)
+        solve(game, solver, Budget(iterations=2))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -67,7 +67,7 @@ def test_times_are_those_that_were_measured_on_one_core():
         for threads in (1, 2)
     }
     assert seconds == pytest.approx({1: 60.8, 2: 31.2}, rel=0.01)  # GS3's game
-    spot = Spot.of("Td9d6hQc", "random", "random", pot=200, stack=900, bets="60%,a")
+    spot = Spot.of("Td9d6hQc", "random", "random", Chips(pot=200, stack=900), bets="60%,a")
     for bits, nanoseconds in ((32, 4), (16, 5)):
         found = spot_forecast(spot, bits)
         assert found.seconds_per_iteration == pytest.approx(nanoseconds * 1e-9 * found.actions)
@@ -126,7 +126,9 @@ def test_the_forecast_of_an_exact_game_is_its_arrays_and_those_of_an_evaluation(
 
 @pytest.mark.parametrize("bits", [16, 32])
 def test_the_forecast_of_a_spot_is_a_little_more_than_its_arrays(bits):
-    spot = Spot.of("Td9d6hQc", "QQ+,AK,T9s", "88-22,AQ,JTs", pot=200, stack=900, bets="60%,a")
+    spot = Spot.of(
+        "Td9d6hQc", "QQ+,AK,T9s", "88-22,AQ,JTs", Chips(pot=200, stack=900), bets="60%,a"
+    )
     built, by = spot.build(), spot_solver("cfr+", bits)
     state, found = by.init(built.game), spot_forecast(spot, bits)
     pairs = (array for array in built.game.pairs if isinstance(array, np.ndarray))
@@ -138,7 +140,7 @@ def test_the_forecast_of_a_spot_is_a_little_more_than_its_arrays(bits):
 
 
 def test_the_forecast_of_a_spot_counts_its_hands_where_little_can_be_bet():
-    spot = Spot.of("Td9d6hQc", "random", "random", pot=200, stack=100, bets="a")
+    spot = Spot.of("Td9d6hQc", "random", "random", Chips(pot=200, stack=100), bets="a")
     built, by = spot.build(), spot_solver("cfr+", 16)
     pairs = (array for array in built.game.pairs if isinstance(array, np.ndarray))
     arrays = num_bytes([*by.init(built.game).values(), *by._space(built.game), *pairs])

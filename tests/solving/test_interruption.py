@@ -13,12 +13,12 @@ from equilibrist.errors import SolverError
 from equilibrist.games.catalog import get_game
 from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.models.game import SequenceGame
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.papers.range_of_skill import solver as range_of_skill
 from equilibrist.solving import excessive_gap
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.methods import get_method
-from equilibrist.solving.solve import Outcome, Run, solve
+from equilibrist.solving.solve import Budget, Outcome, Run, solve
 from equilibrist.solving.spot_run import SolvedSpot, solver
 
 ITERATIONS = 40
@@ -37,7 +37,7 @@ WORK = {
 def case(method):
     """Return a game and its solver."""
     if method == "spot":
-        given = Spot.of("Td9d6hQc2s", "AA,76s", "KK,QJs", pot=200, stack=400, bets="50%,a")
+        given = Spot.of("Td9d6hQc2s", "AA,76s", "KK,QJs", Chips(pot=200, stack=400), bets="50%,a")
         return given.build().game, solver("cfr+", 32)
     name = "kuhn" if method == "range-of-skill" else "leduc"
     return exact_game(get_game(name)), get_method(method)
@@ -79,7 +79,7 @@ def clean():
     def clean(method):
         if method not in found:
             game, by = case(method)
-            found[method] = game, by, solve(game, by, iterations=ITERATIONS).state
+            found[method] = game, by, solve(game, by, Budget(iterations=ITERATIONS)).state
         return found[method]
 
     return clean
@@ -92,11 +92,13 @@ def test_a_signal_within_an_iteration_ends_the_run_after_it(clean, method, at, m
     saved = []
     with monkeypatch.context() as patch, stopping.on_signals() as stop:
         with_signal(patch, method, at)
-        run = solve(game, by, iterations=ITERATIONS, save=lambda run: saved.append(copied(run)))
+        run = solve(
+            game, by, Budget(iterations=ITERATIONS), save=lambda run: saved.append(copied(run))
+        )
     assert stop.exit_code == 130
     assert run.outcome is Outcome.INTERRUPTED
     assert int(saved[-1].state["iteration"]) == run.trace[-1].iteration < ITERATIONS
-    again = solve(game, by, iterations=ITERATIONS, run=saved[-1])
+    again = solve(game, by, Budget(iterations=ITERATIONS), run=saved[-1])
     assert states_are_equal(again.state, wanted)
     assert "stopping after this" in capsys.readouterr().err
 
@@ -115,19 +117,19 @@ def test_without_handlers_an_interrupt_within_an_iteration_saves_nothing_of_it(
     with monkeypatch.context() as patch:
         with_signal(patch, method, 9)
         with pytest.raises(KeyboardInterrupt):
-            solve(game, by, iterations=ITERATIONS, save=save)
+            solve(game, by, Budget(iterations=ITERATIONS), save=save)
     assert saved
-    again = solve(game, by, iterations=ITERATIONS, run=saved[-1])
+    again = solve(game, by, Budget(iterations=ITERATIONS), run=saved[-1])
     assert states_are_equal(again.state, wanted)
     with pytest.raises(SolverError, match="within an iteration"):
-        solve(game, by, iterations=ITERATIONS, run=runs[-1])
+        solve(game, by, Budget(iterations=ITERATIONS), run=runs[-1])
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_run_stopped_at_random_moments_has_the_numbers_of_a_clean_one(seed, capsys):
     method = ("cfr+", "dcfr", "mccfr", "pcs")[seed % 4]
     game, by = case(method)
-    wanted = solve(game, by, iterations=2000).state
+    wanted = solve(game, by, Budget(iterations=2000)).state
     rng, run = random.Random(seed), None
     for _ in range(100):
         with stopping.on_signals():
@@ -135,7 +137,7 @@ def test_a_run_stopped_at_random_moments_has_the_numbers_of_a_clean_one(seed, ca
                 0.002 + 0.02 * rng.random(), os.kill, (os.getpid(), signal.SIGINT)
             )
             press.start()
-            found = solve(game, by, iterations=2000, run=run)
+            found = solve(game, by, Budget(iterations=2000), run=run)
             press.join()
         run = copied(found)
         if int(run.state["iteration"]) == 2000:
@@ -148,16 +150,16 @@ def test_a_signal_before_the_first_iteration_saves_nothing():
     saved = []
     with stopping.on_signals() as stop:
         stop.request()
-        run = solve(game, by, iterations=10, save=saved.append)
+        run = solve(game, by, Budget(iterations=10), save=saved.append)
     assert run.outcome is Outcome.INTERRUPTED
     assert int(run.state["iteration"]) == 0
     assert not saved
 
 
 def test_a_run_within_an_iteration_is_not_written(tmp_path):
-    given = Spot.of("Td9d6hQc2s", "AA", "KK", pot=200, stack=100, bets="a")
+    given = Spot.of("Td9d6hQc2s", "AA", "KK", Chips(pot=200, stack=100), bets="a")
     by = solver("cfr+", 32)
-    run = solve(given.build().game, by, iterations=2)
+    run = solve(given.build().game, by, Budget(iterations=2))
     run.is_whole = False
     with pytest.raises(SolverError, match="last checkpoint"):
         SolvedSpot(given, by, run).save(tmp_path / "spot")
@@ -188,7 +190,9 @@ def test_a_number_that_is_not_finite_stops_the_run_and_is_named(array, number, f
         monkeypatch.setattr("equilibrist.solving.solve.check_finite", lambda state: None)
     saved = []
     with pytest.raises(SolverError) as caught:
-        solve(game, Breaking(), iterations=10, save=lambda run: saved.append(len(run.trace)))
+        solve(
+            game, Breaking(), Budget(iterations=10), save=lambda run: saved.append(len(run.trace))
+        )
     assert str(caught.value) == (
         f"cfr+ on {game.name}: {fault} after iteration 5; the last checkpoint is from iteration 2"
     )

@@ -10,21 +10,23 @@ from equilibrist.kernels.decision_rules import regret_matching
 from equilibrist.kernels.treeplex import block, boards, decisions, num_rounds
 from equilibrist.models.exact import exact_game
 from equilibrist.models.game import REGRET
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR_VARIANTS
 from equilibrist.solving.forecast import spot_forecast
 from equilibrist.solving.lean_cfr import TableCFR
 from equilibrist.solving.lean_plans import TableBoards
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.strategies.spot_report import WholePlans
 
 ROYAL = replace(get_game("holdem-nolimit"), name="royal-nolimit", num_ranks=5)
 
 
 def royal(board, **options):
-    options = {"pot": 40, "stack": 90, "bets": "50%,a", "raises": "a"} | options
-    return Spot.of(board, "JJ,AK,KQs:0.5,QTo", "AQ,QQ,JTo:0.75,KJs", game=ROYAL, **options)
+    options = {"bets": "50%,a", "raises": "a"} | options
+    chips = Chips(options.pop("pot", 40), options.pop("stack", 90))
+    ranges, locks = ("JJ,AK,KQs:0.5,QTo", "AQ,QQ,JTo:0.75,KJs"), options.pop("locks", ())
+    return Spot.of(board, *ranges, chips, game=ROYAL, **options).with_locks(locks)
 
 
 GAMES = {
@@ -125,7 +127,7 @@ def test_its_best_responses_are_those_of_its_plans(name, bits):
 def test_sixteen_bits_halve_memory_and_cost_less_than_a_thousandth_of_the_pot(name):
     game, found = GAMES[name](), {}
     for bits in (16, 32):
-        run = solve(game, TableCFR(bits=bits), iterations=1000)
+        run = solve(game, TableCFR(bits=bits), Budget(iterations=1000))
         last = [array.nbytes for key, array in run.state.items() if key.startswith("last_")]
         found[bits] = run.evaluation.exploitability / 40, sum(last)
     assert found[32][0] < 1e-3

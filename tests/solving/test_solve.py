@@ -9,7 +9,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.models.exact import exact_game
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.forecast import forecast
-from equilibrist.solving.solve import Outcome, check_finite, solve
+from equilibrist.solving.solve import Budget, Outcome, check_finite, solve
 
 
 @pytest.fixture(scope="module")
@@ -18,51 +18,51 @@ def kuhn():
 
 
 def test_a_run_stops_at_its_target(kuhn):
-    run = solve(kuhn, CFR(), target=0.01, iterations=10_000)
+    run = solve(kuhn, CFR(), Budget(target=0.01, iterations=10_000))
     assert run.outcome is Outcome.TARGET_REACHED
     assert run.evaluation.exploitability <= 0.01
     assert all(row.evaluation.exploitability > 0.01 for row in run.trace[:-1])
 
 
 def test_a_run_stops_at_its_budget_of_iterations(kuhn):
-    run = solve(kuhn, CFR(), iterations=37)
+    run = solve(kuhn, CFR(), Budget(iterations=37))
     assert run.outcome is Outcome.BUDGET_SPENT
     assert [row.iteration for row in run.trace] == [1, 2, 5, 10, 20, 37]
 
 
 def test_a_run_stops_at_its_budget_of_seconds(kuhn):
-    run = solve(kuhn, CFR(), seconds=0.05)
+    run = solve(kuhn, CFR(), Budget(seconds=0.05))
     assert run.seconds >= 0.05
 
 
 def test_a_run_is_evaluated_every_given_number_of_iterations(kuhn):
-    run = solve(kuhn, CFR(), iterations=10, every=4)
+    run = solve(kuhn, CFR(), Budget(iterations=10, every=4))
     assert [row.iteration for row in run.trace] == [4, 8, 10]
 
 
 def test_a_resumed_run_has_the_same_numbers(kuhn):
-    whole = solve(kuhn, CFR(), iterations=100)
-    half = solve(kuhn, CFR(), iterations=50)
-    both = solve(kuhn, CFR(), iterations=100, run=half)
+    whole = solve(kuhn, CFR(), Budget(iterations=100))
+    half = solve(kuhn, CFR(), Budget(iterations=50))
+    both = solve(kuhn, CFR(), Budget(iterations=100), run=half)
     assert all((whole.state[name] == both.state[name]).all() for name in whole.state)
     assert [row.iteration for row in both.trace] == [row.iteration for row in whole.trace]
 
 
 def test_a_resumed_run_reaches_its_target_where_a_clean_one_does(kuhn):
     target = 0.0041  # reached after 33 iterations, but not after 20
-    clean = solve(kuhn, CFR(), target=target)
+    clean = solve(kuhn, CFR(), Budget(target=target))
     assert [row.iteration for row in clean.trace][-2:] == [20, 50]
-    run = solve(kuhn, CFR(), iterations=33)  # where a signal might have stopped it
+    run = solve(kuhn, CFR(), Budget(iterations=33))  # where a signal might have stopped it
     assert run.evaluation.exploitability < target
-    solve(kuhn, CFR(), target=target, run=run)
+    solve(kuhn, CFR(), Budget(target=target), run=run)
     assert run.outcome is clean.outcome is Outcome.TARGET_REACHED
     assert int(run.state["iteration"]) == 50
     for name, array in clean.state.items():
         np.testing.assert_array_equal(run.state[name], array)
     # At the end of a budget the target counts, wherever that is.
-    run = solve(kuhn, CFR(), iterations=33, target=target)
+    run = solve(kuhn, CFR(), Budget(iterations=33, target=target))
     assert run.outcome is Outcome.TARGET_REACHED
-    assert len(solve(kuhn, CFR(), iterations=33, target=target, run=run).trace) == 6
+    assert len(solve(kuhn, CFR(), Budget(iterations=33, target=target), run=run).trace) == 6
 
 
 def test_an_interrupted_run_is_saved(kuhn):
@@ -71,7 +71,9 @@ def test_an_interrupted_run_is_saved(kuhn):
             raise KeyboardInterrupt
 
     saved = []
-    run = solve(kuhn, CFR(), iterations=1000, watch=interrupt, save=lambda r: saved.append(r))
+    run = solve(
+        kuhn, CFR(), Budget(iterations=1000), watch=interrupt, save=lambda r: saved.append(r)
+    )
     assert run.outcome is Outcome.INTERRUPTED
     assert 10 <= int(run.state["iteration"]) < 1000
     assert saved
@@ -79,7 +81,7 @@ def test_an_interrupted_run_is_saved(kuhn):
 
 def test_a_run_is_watched_between_evaluations_too(kuhn):
     seen = []
-    solve(kuhn, CFR(), iterations=64, every=64,
+    solve(kuhn, CFR(), Budget(iterations=64, every=64),
           watch=lambda run: seen.append((int(run.state["iteration"]), len(run.trace))))  # fmt: skip
     iterations, evaluations = zip(*seen, strict=True)
     assert list(iterations) == sorted(set(iterations))
@@ -103,7 +105,7 @@ class Slow(CFR):
 
 def test_a_request_to_stop_waits_for_about_a_second_of_iterations(kuhn, monkeypatch):
     solver = Slow(monkeypatch)
-    solve(kuhn, solver, iterations=100, every=100)
+    solve(kuhn, solver, Budget(iterations=100, every=100))
     assert sum(solver.chunks) == 100
     assert max(solver.chunks) <= 16
     # Looking at the clock costs little: once the speed is known, not before a quarter of a second.
@@ -122,7 +124,7 @@ def test_numbers_that_are_not_finite_are_found_in_a_state(number):
 
 
 def test_the_trace_is_an_array_of_six_columns(kuhn):
-    trace = solve(kuhn, CFR(), iterations=10).trace_array()
+    trace = solve(kuhn, CFR(), Budget(iterations=10)).trace_array()
     assert trace.shape == (4, 6)
     assert (np.diff(trace[:, 0]) > 0).all()
 
@@ -135,7 +137,7 @@ def test_the_trace_is_an_array_of_six_columns(kuhn):
 )  # fmt: skip
 def test_impossible_budgets_are_refused(kuhn, budget):
     with pytest.raises(InvalidValueError):
-        solve(kuhn, CFR(), **budget)
+        solve(kuhn, CFR(), Budget(**budget))
 
 
 def test_every_outcome_says_what_to_do():

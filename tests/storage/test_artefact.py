@@ -19,7 +19,7 @@ from equilibrist.errors import InvalidValueError, SolverError, StorageError
 from equilibrist.storage import array_file
 from equilibrist.storage import artefact as artefact_module
 from equilibrist.storage.array_file import BLOCK_BYTES
-from equilibrist.storage.artefact import open_artefact, read_identity, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, read_identity, write_artefact
 from equilibrist.storage.manifest import FIELDS, digest
 from equilibrist.storage.ownership import LockText
 from equilibrist.version import __version__
@@ -39,7 +39,7 @@ def write(folder, generation=1, **changes):
     """One small artefact, all of whose content follows from a number."""
     arrays = {"x": np.full(1000, generation), "y": np.full((3, 4), generation / 2)}
     arguments = {"configuration": {"k": generation}, "seed": generation} | changes
-    return write_artefact(folder, "thing", arrays, **arguments)
+    return write_artefact(folder, Header("thing", **arguments), arrays)
 
 
 def generation_of(folder):
@@ -73,13 +73,15 @@ def test_what_is_written_comes_back(tmp_path):
     folder = tmp_path / "new" / "folder"
     hash_of_it = write_artefact(
         folder,
-        "thing",
+        Header(
+            "thing",
+            configuration={"text": "50% ×", "pair": (1, 2), "count": np.int64(3)},
+            info={"score": np.float64(0.1), "nothing": None},
+            seed=7,
+            parents={"cards": "ab" * 32},
+            timings={"run": 1.5},
+        ),
         ARRAYS,
-        configuration={"text": "50% ×", "pair": (1, 2), "count": np.int64(3)},
-        info={"score": np.float64(0.1), "nothing": None},
-        seed=7,
-        parents={"cards": "ab" * 32},
-        timings={"run": 1.5},
     )
     artefact = open_artefact(folder, kind="thing")
     artefact.verify()
@@ -162,7 +164,8 @@ sources = str(Path(artefact.__file__).parent)
 
 def write(k, size):
     arrays = {"x": np.full(size, k), "y": np.full((3, 4), k / 2)}
-    artefact.write_artefact(folder, "thing", arrays, configuration={"k": k}, seed=k)
+    header = artefact.Header("thing", configuration={"k": k}, seed=k)
+    artefact.write_artefact(folder, header, arrays)
 
 def check(allowed):
     found = artefact.open_artefact(folder, "thing")
@@ -355,7 +358,7 @@ def small_blocks(monkeypatch):
 
 def test_large_arrays_are_checked_block_by_block(tmp_path, small_blocks):
     rows = np.arange(4000, dtype=np.float32).reshape(1000, 4)
-    write_artefact(tmp_path, "thing", {"rows": rows, "few": rows[:3]}, configuration={})
+    write_artefact(tmp_path, Header("thing", configuration={}), {"rows": rows, "few": rows[:3]})
     found = open_artefact(tmp_path, blockwise=True)
     assert (set(found.arrays), set(found.large)) == ({"few"}, {"rows"})
     assert len(found.files["rows"].blocks) == -(-(16_000 + 128) // 512)
@@ -640,7 +643,7 @@ def test_another_kind_is_refused_and_not_overwritten(tmp_path):
     with pytest.raises(StorageError, match="describes a thing, but a solution is wanted"):
         open_artefact(tmp_path, kind="solution")
     with pytest.raises(StorageError, match="holds a thing, which a solution does not overwrite"):
-        write_artefact(tmp_path, "solution", {}, configuration={})
+        write_artefact(tmp_path, Header("solution", configuration={}), {})
     assert snapshot(tmp_path) == before
 
 
@@ -744,14 +747,19 @@ def test_arrays_are_added_without_writing_the_others_again(tmp_path):
     write(tmp_path)
     before = open_artefact(tmp_path).files
     write_artefact(
-        tmp_path, "thing", {"z": np.arange(3)}, configuration={"k": 2}, keep={"x", "y", "absent"}
+        tmp_path,
+        Header("thing", configuration={"k": 2}),
+        {"z": np.arange(3)},
+        keep={"x", "y", "absent"},
     )
     found = open_artefact(tmp_path)
     found.verify()
     assert {name: found.files[name] for name in before} == dict(before)
     assert found.arrays["z"].tolist() == [0, 1, 2]
     assert found.configuration == {"k": 2}
-    write_artefact(tmp_path, "thing", {"x": np.arange(5)}, configuration={"k": 3}, keep={"x", "z"})
+    write_artefact(
+        tmp_path, Header("thing", configuration={"k": 3}), {"x": np.arange(5)}, keep={"x", "z"}
+    )
     assert open_artefact(tmp_path).arrays["x"].tolist() == [0, 1, 2, 3, 4]
     assert len(list(tmp_path.glob("*.npy"))) == 2  # the old x and y are gone
     write(tmp_path)
@@ -827,7 +835,7 @@ def test_a_manifest_never_holds_a_number_that_is_not_finite(tmp_path, number):
 )
 def test_arrays_that_no_file_can_hold_are_refused(tmp_path, name, array, complaint):
     with pytest.raises(InvalidValueError, match=complaint):
-        write_artefact(tmp_path / "new", "thing", {name: array}, configuration={})
+        write_artefact(tmp_path / "new", Header("thing", configuration={}), {name: array})
     assert not (tmp_path / "new").exists()
 
 
@@ -838,12 +846,12 @@ def test_numbers_that_are_not_finite_are_not_written(tmp_path, number, dtype):
     bad = np.zeros((3, 2**20), dtype, order="F")
     bad[1, 5000] = number
     with pytest.raises(SolverError, match=r"array bad of the thing for .* is not finite"):
-        write_artefact(tmp_path, "thing", {"bad": bad}, configuration={})
+        write_artefact(tmp_path, Header("thing", configuration={}), {"bad": bad})
     assert generation_of(tmp_path) == 1
-    arguments = {"configuration": {}, "may_be_infinite": ["bad"]}
+    given = tmp_path, Header("thing", configuration={}), {"bad": bad}
     if np.isnan(number):
         with pytest.raises(SolverError, match="is not finite"):
-            write_artefact(tmp_path, "thing", {"bad": bad}, **arguments)
+            write_artefact(*given, may_be_infinite=["bad"])
     else:
-        write_artefact(tmp_path, "thing", {"bad": bad}, **arguments)
+        write_artefact(*given, may_be_infinite=["bad"])
         np.testing.assert_array_equal(open_artefact(tmp_path).arrays["bad"], bad)

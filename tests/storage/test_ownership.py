@@ -15,7 +15,7 @@ import pytest
 
 from equilibrist.errors import StorageError
 from equilibrist.storage import ownership
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 from equilibrist.storage.ownership import LockText, owned, read_lock
 
 HOLD = """
@@ -28,7 +28,7 @@ with owned(sys.argv[1]):
 
 
 def write(folder, k=1):
-    write_artefact(folder, "thing", {"x": np.full(10, k)}, configuration={"k": k})
+    write_artefact(folder, Header("thing", configuration={"k": k}), {"x": np.full(10, k)})
 
 
 def k_of(folder):

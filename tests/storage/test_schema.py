@@ -5,7 +5,7 @@ import pytest
 
 from equilibrist.errors import StorageError
 from equilibrist.storage import array_file
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
 RULES = {
@@ -24,7 +24,7 @@ GOOD = {
 def opened(folder, **changes):
     arrays = {name: array for name, array in (GOOD | changes).items() if array is not None}
     write_artefact(
-        folder, "thing", arrays, configuration={"a": 1}, may_be_infinite={"more", "value"}
+        folder, Header("thing", configuration={"a": 1}), arrays, may_be_infinite={"more", "value"}
     )
     return open_artefact(folder, blockwise=True)
 

@@ -23,7 +23,7 @@ from equilibrist.players.player import View
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.solution_run import Store
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.storage.artefact import open_artefact
 from equilibrist.strategies.description import BucketDescription, GameDescription
 from equilibrist.strategies.quantized import SURE, CompactStrategy
@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
     description = BucketDescription.of(home / "buckets", home / "counts", menu)
     game, solver = description.build(), CFR(dtype="float32")
     store = Store(home / "solution", game, description, solver, 0, "float32")
-    solve(game, solver, iterations=200, save=store.save)
+    solve(game, solver, Budget(iterations=200), save=store.save)
     solution = Solution.load(home / "solution")
     made_of = {"solution": open_artefact(home / "solution").hash}
     CompactStrategy.of(solution, made_of).save(home / "strategy")

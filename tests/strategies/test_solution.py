@@ -11,7 +11,7 @@ from equilibrist.errors import InvalidValueError, SolverError, StorageError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
 from equilibrist.models.exact import exact_game, matrix_game
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 from equilibrist.storage.schema import Fields
 from equilibrist.strategies.description import (
     GameDescription,
@@ -163,10 +163,10 @@ def test_an_altered_plan_is_refused_by_name(tmp_path, leduc):
 
 
 def test_an_artefact_that_is_not_a_solution_is_refused(tmp_path):
-    write_artefact(tmp_path / "a", "match", {}, configuration={})
+    write_artefact(tmp_path / "a", Header("match", configuration={}), {})
     with pytest.raises(StorageError, match=r"manifest\.json describes a match"):
         Solution.load(tmp_path / "a")
-    write_artefact(tmp_path / "b", "solution", {}, configuration={"game": {}})
+    write_artefact(tmp_path / "b", Header("solution", configuration={"game": {}}), {})
     with pytest.raises(StorageError, match=r"manifest\.json has info\.certificate that is no"):
         Solution.load(tmp_path / "b")
 

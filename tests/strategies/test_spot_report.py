@@ -13,7 +13,7 @@ from equilibrist.cards.ranking import rank_hands
 from equilibrist.errors import EquilibristError
 from equilibrist.games.catalog import get_game
 from equilibrist.kernels.treeplex import block
-from equilibrist.models.spot import Spot
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.models.subgame import subgame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
@@ -24,8 +24,10 @@ TURN, RIVER = "AsKsQhTh", "AsKsQhTdTc"
 
 
 def royal(board, **options):
-    options = {"pot": 40, "stack": 90, "bets": "50%,a", "raises": "a"} | options
-    return Spot.of(board, "JJ,AK,KQs:0.5,QTo", "AQ,QQ,JTo:0.75,KJs", game=ROYAL, **options)
+    options = {"bets": "50%,a", "raises": "a"} | options
+    chips = Chips(options.pop("pot", 40), options.pop("stack", 90))
+    ranges, locks = ("JJ,AK,KQs:0.5,QTo", "AQ,QQ,JTo:0.75,KJs"), options.pop("locks", ())
+    return Spot.of(board, *ranges, chips, game=ROYAL, **options).with_locks(locks)
 
 
 def solved(spot, found=None, iterations=200):

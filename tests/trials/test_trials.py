@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from equilibrist.errors import StorageError
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 
 NEEDS_MORE = ("array of another",)  # forgeries that need another folder to take from
 TRIALS = Path(__file__).parents[2] / "trials"
@@ -32,10 +32,12 @@ def draft(tmp_path):
 
     write_artefact(
         tmp_path / "genuine",
-        "specimen",
+        Header(
+            "specimen",
+            configuration={"game": "GAMEDEF\nnumSuits = 2\n", "method": "cfr+"},
+            info={"iterations": 3},
+        ),
         {"plan0": np.arange(6.0), "plan1": np.ones((3, 2)), "first": np.arange(4, dtype=np.int32)},
-        configuration={"game": "GAMEDEF\nnumSuits = 2\n", "method": "cfr+"},
-        info={"iterations": 3},
     )
 
     def draft(seed):

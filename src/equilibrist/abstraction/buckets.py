@@ -25,7 +25,7 @@ from equilibrist.errors import CardError, InvalidValueError, StorageError
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
 from equilibrist.games.sizes import deals_seen
 from equilibrist.storage.array_file import damaged
-from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
+from equilibrist.storage.artefact import Artefact, Header, open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
@@ -197,9 +197,8 @@ class Abstraction:
             "buckets": list(self.num_buckets), "ordered": self.streets.ordered,
             **self.configuration,
         }  # fmt: skip
-        return write_artefact(
-            folder, KIND, arrays, configuration=configuration, timings=timings or {}
-        )
+        header = Header(KIND, configuration=configuration, timings=timings or {})
+        return write_artefact(folder, header, arrays)
 
     @staticmethod
     def open(folder: str | Path) -> Abstraction:

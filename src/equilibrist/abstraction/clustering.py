@@ -115,7 +115,7 @@ def cluster(
     labels = np.empty_like(search.label)
     centres = np.empty_like(search.centres)
     found, distances, costs = kernel.k_means(
-        *problem.arrays, *settings, _generator(seed, 0), True, search, labels, centres
+        problem.arrays, *settings, _generator(seed, 0), True, search, labels, centres
     )
     total = problem.weights.sum()
     return problem.clusters(labels, centres[:found], distances / total, costs / total)
@@ -216,7 +216,7 @@ def _table(
     searches = tuple(problem.search(most) for _ in range(3))
     rows, num_points = len(searches[0].centres), len(problem.points)
     labels = np.empty((rows, num_points), np.min_scalar_type(rows - 1))
-    found, sums = kernel.k_means_table(*problem.arrays, *settings, rng, threads, searches, labels)
+    found, sums = kernel.k_means_table(problem.arrays, *settings, rng, threads, searches, labels)
     # More clusters than distinct points change nothing.
     means = sums[np.minimum(np.arange(most), found - 1)] / problem.weights.sum()
     exact = np.flatnonzero(means[:, 0] == 0)

@@ -69,7 +69,7 @@ def interval_histograms(
         return _interval_counts(streets, r, values, parents, cut)
     words = np.empty((len(street.boards), streets.num_hands), np.uint64)
     links = street.child, street.renaming, streets.renamed
-    pack_intervals(values, *links, parents, cut.first, cut.lower, _bits(street), words)
+    pack_intervals(values, links, parents, (cut.first, cut.lower), _bits(street), words)
     return words
 
 

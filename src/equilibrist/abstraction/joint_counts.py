@@ -40,7 +40,7 @@ from equilibrist.abstraction.joint_counts_by_tile import can_be_tiled, count_til
 from equilibrist.abstraction.streets import Streets
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.storage.array_file import damaged
-from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
+from equilibrist.storage.artefact import Artefact, Header, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import CheckpointClock, check_same_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.memory import available_bytes, check_fits
@@ -108,7 +108,7 @@ class Joint:
             settings["sample"] = self.sample
         if self.flops:
             settings["flops"] = self.flops
-        return write_artefact(folder, KIND, arrays, configuration=settings, parents=parents)
+        return write_artefact(folder, Header(KIND, configuration=settings, parents=parents), arrays)
 
     @staticmethod
     def open(folder: str | Path) -> Joint:
@@ -170,7 +170,7 @@ class Progress:
         """Write the counts so far into the folder of the final counts."""
         arrays = dict(zip(_PARTS, self.matrices, strict=False))
         settings = {"distance": None, "done": self.done}
-        return write_artefact(folder, KIND, arrays, configuration=settings, parents=parents)
+        return write_artefact(folder, Header(KIND, configuration=settings, parents=parents), arrays)
 
     @staticmethod
     def open(folder: str | Path, parents: Mapping[str, str]) -> Progress:
@@ -311,13 +311,13 @@ def marginals(found: Abstraction) -> tuple[Counts, Counts, Counts]:
     from equilibrist.kernels.cpu.rollout import sum_intervals
 
     streets, out = found.streets, np.zeros((3, found.num_buckets[-1]))
-    labels, values, (first, lower) = last_street(found)
+    labels, values, cuts = last_street(found)
     if len(streets) == 1:
         child = np.arange(len(streets[0].boards), dtype=np.int32)[:, None]
         links = child, np.zeros_like(child, np.uint8), streets[0].multiplicity
     else:
         links = streets[-2].child, streets[-2].renaming, streets[-2].multiplicity
-    sum_intervals(values, *links, streets.renamed, labels, first, lower, out)
+    sum_intervals(values, links, streets.renamed, labels, cuts, out)
     return out[0], out[1], out[2]
 
 

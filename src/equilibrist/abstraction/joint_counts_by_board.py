@@ -103,18 +103,17 @@ def _pairs(found: Abstraction, links: Links) -> Callable[[int, int], Matrices]:
     from equilibrist.kernels.cpu.joint import bucket_showdowns
 
     streets = found.streets
-    tables, hands, inverse = _tables(found), streets.hands[streets.in_deck], _inverse(streets)
+    tables, hands = _tables(found), (streets.hands[streets.in_deck], streets.in_deck)
+    renamings = streets.renamed, _inverse(streets)
     labels, values, cuts = last_street(found)
     shape = (2, numba.get_num_threads(), found.num_buckets[-1], found.num_buckets[-1])
 
     def count(begin: int, end: int) -> Matrices:
         wins, ties = np.zeros(shape)
         side = labels, values[begin:end], *cuts
-        bucket_showdowns(
-            tables, streets[-1].boards[begin:end], hands, streets.in_deck,
-            (links.start[begin : end + 1], links.origin, links.renaming),
-            (links.weights, streets.renamed), inverse, side, side, wins, ties,
-        )  # fmt: skip
+        deals = links.start[begin : end + 1], links.origin, links.renaming, links.weights
+        boards = streets[-1].boards[begin:end]
+        bucket_showdowns(tables, boards, hands, deals, renamings, side, side, (wins, ties))
         return [wins.sum(axis=0), ties.sum(axis=0)]
 
     return count
@@ -152,7 +151,8 @@ def _add_walks(
     from equilibrist.kernels.cpu.row_groups import WIDTH, add_row_groups, write_walks
 
     streets = few.streets
-    tables, hands, inverse = _tables(few), streets.hands[streets.in_deck], _inverse(streets)
+    tables, hands = _tables(few), streets.hands[streets.in_deck]
+    renamings = streets.renamed, _inverse(streets)
     cards = np.full((len(hands), 2), _NOBODYS, hands.dtype)
     cards[:, : hands.shape[1]] = hands
     sides = [last_street(side) for side in (few, many)]
@@ -168,8 +168,8 @@ def _add_walks(
             *np.zeros((2, len(deals), len(hands)), np.int32),
         )
         write_walks(
-            tables, streets[-1].boards[low:high], hands, streets.in_deck,
-            (start, links.origin, links.renaming), streets.renamed, inverse,
+            tables, streets[-1].boards[low:high], (hands, streets.in_deck),
+            (start, links.origin, links.renaming, links.weights), renamings,
             *[(labels, values[low:high], *cuts) for labels, values, cuts in sides], walks,
         )  # fmt: skip
         weights = links.weights[deals].astype(dtype)

@@ -79,7 +79,7 @@ def _count(
                 write_runouts(tables, streets.hands, deals, last.boards, side, space)
             add_tiles(
                 before.multiplicity[numbers], spaces[0], spaces[-1], sides[0][-1], sides[-1][-1],
-                other is first, matrices[0], matrices[1], matrices[-1], overflows,
+                other is first, (matrices[0], matrices[1], matrices[-1]), overflows,
             )  # fmt: skip
         largest = int(max(matrix.max() for matrix in matrices)) if number == 0 else 0
         if overflows.any() or largest > np.iinfo(matrices[0].dtype).max // (_ROOM * NUM_BLOCKS):

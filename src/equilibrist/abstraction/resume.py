@@ -32,7 +32,7 @@ from equilibrist.abstraction.buckets import (
 from equilibrist.errors import StorageError
 from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.storage.array_file import damaged
-from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
+from equilibrist.storage.artefact import Artefact, Header, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import CheckpointClock, check_same_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
@@ -187,14 +187,9 @@ class UnfinishedFolder:
             self._waiting = {}
 
     def _write(self, arrays: dict[str, NDArray[Any]]) -> None:
-        write_artefact(
-            self.folder,
-            KIND,
-            arrays,
-            configuration={UNFINISHED: self.wanted},
-            info={_STORED: sorted(self._stored)},
-            keep=self._stored | self._added,
-        )
+        unfinished, stored = {UNFINISHED: self.wanted}, {_STORED: sorted(self._stored)}
+        header = Header(KIND, configuration=unfinished, info=stored)
+        write_artefact(self.folder, header, arrays, keep=self._stored | self._added)
 
 
 def _check_parts(artefact: Artefact, fields: Fields) -> None:

@@ -25,7 +25,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.catalog import load_game
 from equilibrist.models import endings
 from equilibrist.models.game import SequenceGame
-from equilibrist.solving.solve import Outcome, Run, check_budget
+from equilibrist.solving.solve import Budget, Outcome, Run
 from equilibrist.solving.solver import Solver
 from equilibrist.solving.target import MBB, Target
 from equilibrist.storage.artefact import check_target
@@ -68,12 +68,7 @@ class TrainingReport:
 
     @contextlib.contextmanager
     def solving(
-        self,
-        game: SequenceGame,
-        solver: Solver,
-        target: float,
-        seconds: float | None,
-        bot: BucketBot,
+        self, game: SequenceGame, solver: Solver, budget: Budget, bot: BucketBot
     ) -> Iterator[Callable[[Run], None] | None]:
         """Return a context whose value, if any, receives the run as it proceeds."""
         yield None
@@ -193,7 +188,7 @@ def train_buckets(
     """Train a bot of buckets: buckets, joint counts, endings, solution, strategy."""
     if options.target is not None:
         bot = replace(bot, target=_mbb(bot, options.target))
-    check_budget(target=bot.target, seconds=options.seconds)
+    Budget(target=bot.target, seconds=options.seconds).check()
     for part, kind in _kinds(bot).items():
         check_target(folder / part, kind)
     rules = load_game(bot.game)
@@ -252,11 +247,9 @@ def solve_model(
 ) -> SolvedModel:
     """Solve one game of a bot to the bot's target or to the time limit."""
     game, solver, store, _ = prepared
-    target = training.target_chips(bot, game)
-    with report.solving(game, solver, target, options.seconds, bot) as watch:
-        run = training.run(
-            bot, prepared, target=target, seconds=options.seconds, seed=options.seed, watch=watch
-        )
+    budget = training.budget_of(bot, game, options.seconds)
+    with report.solving(game, solver, budget, bot) as watch:
+        run = training.run(prepared, budget, seed=options.seed, watch=watch)
     if not run.state["iteration"]:
         stopping.check()  # without an iteration there is no strategy to play
     return SolvedModel(name, game, solver, run, store.out)

@@ -32,14 +32,14 @@ from equilibrist.solving.forecast import SolvingForecast, bucket_forecast
 from equilibrist.solving.leaf_values import play_out
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.solution_run import Store
-from equilibrist.solving.solve import Run, solve
+from equilibrist.solving.solve import Budget, Run, solve
 from equilibrist.solving.solver import DependsOnTarget, Solver
 from equilibrist.solving.target import MBB, Goal, Target
 from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.checkpoint import check_same_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.ownership import owned
-from equilibrist.strategies.description import BucketDescription, Description
+from equilibrist.strategies.description import BucketDescription, Description, ModelRounds
 from equilibrist.strategies.quantized import CompactStrategy, open_buckets
 from equilibrist.strategies.solution import Solution
 
@@ -256,9 +256,8 @@ def prepare(
     """
     menu = BetMenu.parse(None, None, bot.max_raises)
     ends = None if bot.last_round is None else make_ends(bot, folder, menu, progress)
-    description = BucketDescription.of(
-        folder / BUCKETS, folder / COUNTS, menu, ends=ends, last_round=bot.last_round
-    )
+    rounds = ModelRounds(last=bot.last_round, ends=ends)
+    description = BucketDescription.of(folder / BUCKETS, folder / COUNTS, menu, rounds)
     return open_or_start(bot, folder / bot.solution, description, seed)
 
 
@@ -291,28 +290,21 @@ def goal(bot: BucketBot, game: SequenceGame) -> Goal:
     return Goal(Target(bot.target, MBB), bot.target * game.rules.big_blind / 1000)
 
 
+def budget_of(bot: BucketBot, game: SequenceGame, seconds: float | None = None) -> Budget:
+    """Return the budget of a bot: its target in chips, or a time limit if that comes first."""
+    return Budget(target=target_chips(bot, game), seconds=seconds, every=bot.evaluate_every)
+
+
 def run(
-    bot: BucketBot,
     prepared: Prepared,
+    budget: Budget,
     *,
-    target: float | None = None,
-    seconds: float | None = None,
     seed: int = 0,
     watch: Callable[[Run], None] | None = None,
 ) -> Run:
-    """Solve the game from `prepare` or `open_or_start`, to a target in chips or a time limit."""
+    """Solve the game from `prepare` or `open_or_start`, or continue its run."""
     game, solver, store, earlier = prepared
-    return solve(
-        game,
-        solver,
-        target=target,
-        seconds=seconds,
-        every=bot.evaluate_every,
-        seed=seed,
-        run=earlier,
-        watch=watch,
-        save=store.save,
-    )
+    return solve(game, solver, budget, seed=seed, run=earlier, watch=watch, save=store.save)
 
 
 def save_strategy(bot: BucketBot, folder: Path) -> None:

@@ -290,7 +290,7 @@ def _play(
     done = 0
     for boards, multiplicity in blocks:
         kernel.showdown_boards(
-            tables, boards, multiplicity, hands, weights, *places, pairwise, played
+            tables, boards, multiplicity, hands, weights, places, pairwise, played
         )
         done += len(boards)
         if progress is not None:

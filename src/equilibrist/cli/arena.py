@@ -117,13 +117,17 @@ def match(
     """Play a match and print the win rate with its 95 % confidence interval.
 
     --aivat corrects for the luck of the cards and of the random actions of players whose strategies
-    are known (mixes, uniform, stored strategies), if the exact game fits into memory.
+    are known (mixes, uniform, stored strategies), in limit hold'em and in limit games whose exact
+    model fits into memory.
 
     Example: equilibrist match always-call always-raise --hands 2000 --duplicate --seed 7
 
     Example: equilibrist match uniform always-shove --game leduc --aivat
+
+    Example: equilibrist match smallbot-quick poki --hands 2000 --duplicate --aivat
     """
     from equilibrist.games.catalog import load_game
+    from equilibrist.play.luck import luck_kernels
     from equilibrist.play.match import MatchSettings
     from equilibrist.play.match_run import check_settings, play_as_set
     from equilibrist.players.catalog import make_player
@@ -150,7 +154,7 @@ def match(
     check_settings(rules, pair, settings)
     prepare_players(threads, *names, tables=rules.is_limit and runner != "views")
     if aivat:
-        prepare_kernels(threads, "sequence_form.realize")
+        prepare_kernels(threads, *luck_kernels(rules))
     _print_match(play_as_set(rules, pair, settings, watching), names, settings, outputs, json)
 
 

@@ -105,7 +105,7 @@ def aivat_text(found: dict[str, Any]) -> str:
     factor = found["variance_factor"]
     if factor is not None:
         lines.append(f"  variance {factor:.3g} times smaller")
-    elif len(found["known"]) == 2:
+    elif len(found["known"]) == 2 and found["standard_error"] == 0:
         lines.append("  both strategies are known: this is the exact expectation")
     lines.append(f"  corrected for: {', '.join(found['corrections'])}")
     return "\n".join(lines)

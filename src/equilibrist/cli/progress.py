@@ -11,11 +11,11 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from equilibrist.solving.solve import Row, Run, next_evaluation
+from equilibrist.solving.solve import Budget, Row, Run, next_evaluation
 from equilibrist.solving.target import Goal
 from equilibrist.storage.memory import gigabytes
 from equilibrist.strategies.evaluation import Evaluation
@@ -32,15 +32,6 @@ _FARTHEST = 100.0  # a trend is extrapolated to at most this multiple of the ite
 _SLOWEST_FALL = 0.1  # smallest slope of log exploitability by log iteration that counts as a fall
 
 
-class RunLimits(NamedTuple):
-    """The limits of a run, named as the arguments of `solve`."""
-
-    iterations: int | None = None
-    target: float | None = None
-    seconds: float | None = None
-    every: int | None = None
-
-
 @dataclass(frozen=True)
 class Standing:
     """The progress of a run at one moment."""
@@ -52,7 +43,7 @@ class Standing:
     left: str  # the remaining time in words; empty if unknown
 
 
-def standing(run: Run, budget: RunLimits) -> Standing:
+def standing(run: Run, budget: Budget) -> Standing:
     """Return the progress of a run so far."""
     return Standing(
         iteration=int(run.state["iteration"]),
@@ -72,7 +63,7 @@ def _rate(run: Run) -> float | None:
     return steps / seconds if steps > 0 and seconds > 0 else None
 
 
-def _left(run: Run, budget: RunLimits) -> str:
+def _left(run: Run, budget: Budget) -> str:
     """Return the remaining time in words: to the target by the trend, or to a limit."""
     rate = _rate(run)
     if rate is None:
@@ -153,7 +144,7 @@ def line(name: str, now: Standing, pot: int | None = None) -> str:
 
 def details(
     now: Standing,
-    budget: RunLimits,
+    budget: Budget,
     elapsed: float,
     memory: int | None,
     pot: int | None = None,
@@ -232,9 +223,9 @@ class Lines:
     def __init__(self, pot: int | None = None, goal: Goal | None = None) -> None:
         self.pot = pot
         self.goal = goal
-        self.begin("", RunLimits())
+        self.begin("", Budget())
 
-    def begin(self, name: str, budget: RunLimits, above: str = "") -> None:
+    def begin(self, name: str, budget: Budget, above: str = "") -> None:
         """Start to show the run of a method: print its target, if it has one."""
         if name and self.goal is not None:
             print(f"{name}: target {self.goal}", file=sys.stderr, flush=True)
@@ -265,9 +256,9 @@ class Screen:
         self.goal = goal
         self.game = game
         self.hint = hint
-        self.begin("", RunLimits())
+        self.begin("", Budget())
 
-    def begin(self, name: str, budget: RunLimits, above: str = "") -> None:
+    def begin(self, name: str, budget: Budget, above: str = "") -> None:
         """Start to show the run of a method; `above` is text to show over its panel."""
         self.name = name
         self.budget = budget

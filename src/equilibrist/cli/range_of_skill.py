@@ -80,7 +80,7 @@ def _trained(bot: BucketBot) -> Solution:
     with owned(bot.folder / bot.solution):
         prepared = training.prepare(bot, bot.folder)
         say(f"solving {bot.name}")
-        training.run(bot, prepared, target=training.target_chips(bot, prepared[0]))
+        training.run(prepared, training.budget_of(bot, prepared[0]))
         stopping.check()
         training.save_strategy(bot, bot.folder)
     return Solution.load(bot.folder / bot.solution, in_memory=True)

@@ -24,7 +24,7 @@ from equilibrist.solving.solver import Solver
 from equilibrist.solving.target import NO_GOAL, Goal
 from equilibrist.storage.artefact import check_target
 from equilibrist.storage.manifest import MANIFEST
-from equilibrist.strategies.description import BucketDescription, Description
+from equilibrist.strategies.description import BucketDescription, Description, ModelRounds
 from equilibrist.strategies.evaluation import Evaluation
 from equilibrist.strategies.solution import KIND
 
@@ -47,8 +47,8 @@ class Rounds(NamedTuple):
             return Rounds(pot=pot, bet=bet)
         return Rounds(*parse_rounds(text), pot, bet)
 
-    def of(self, rules: GameRules) -> dict[str, Any]:
-        """Return the rounds as arguments of `BucketDescription.of`."""
+    def of(self, rules: GameRules) -> ModelRounds:
+        """Return the rounds of a model of this game."""
         last = self.last or rules.num_rounds
         if not 1 <= self.first <= last <= rules.num_rounds:
             raise InvalidValueError(
@@ -67,12 +67,9 @@ class Rounds(NamedTuple):
                 f"not {self.bet:g} after round {last} of {rules.num_rounds}",
                 value=self.bet,
             )
-        return {
-            "first_round": self.first - 1,
-            "last_round": last - 1 if is_cut else None,
-            "bet": self.bet,
-            "pot": self.pot,
-        }
+        return ModelRounds(
+            first=self.first - 1, last=last - 1 if is_cut else None, pot=self.pot, bet=self.bet
+        )
 
 
 ALL_ROUNDS = Rounds()
@@ -101,7 +98,7 @@ class GameOptions(NamedTuple):
         buckets = Abstraction.open(self.name)
         menu = _menu(buckets.rules, self.bets, self.raises, self.max_raises)
         rounds = self.rounds.of(buckets.rules)
-        found = BucketDescription.of(Path(self.name), joint, menu, **rounds)
+        found = BucketDescription.of(Path(self.name), joint, menu, rounds)
         return Problem.of_buckets(buckets, found)
 
     def _exact(self) -> Problem:

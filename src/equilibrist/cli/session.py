@@ -62,8 +62,8 @@ def play(
 
     Keys: A fold, S check or call, D bet or raise, F next hand, Q leave; in no-limit, Z X C V B N
     choose a size. Piped input is read as keys. The cards come from a secret seed, printed at the
-    end. Against mixes and stored strategies of small limit games, such as leduc, the result is also
-    printed without luck.
+    end. Against mixes and stored strategies of limit hold'em and of small limit games, such as
+    leduc, the result is also printed without luck.
 
     Example: equilibrist play poki --out evening.log
     """

@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,11 +36,10 @@ from equilibrist.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from equilibrist.cli.progress import RunLimits
     from equilibrist.models.game import SequenceGame
     from equilibrist.solving.certificate import Proof
     from equilibrist.solving.solution_run import Store
-    from equilibrist.solving.solve import Run
+    from equilibrist.solving.solve import Budget, Run
     from equilibrist.solving.solver import Solver
     from equilibrist.solving.target import Goal
     from equilibrist.storage.artefact import Artefact
@@ -116,10 +116,9 @@ def solve(
     """
     from equilibrist import stopping
     from equilibrist.cli import runs
-    from equilibrist.cli.progress import RunLimits
     from equilibrist.solving.methods import get_method
     from equilibrist.solving.solution_run import Store
-    from equilibrist.solving.solve import check_budget
+    from equilibrist.solving.solve import Budget
 
     solver = get_method(method, dtype)
     if iterations is None and to is None and seconds is None:
@@ -128,8 +127,8 @@ def solve(
     problem = runs.GameOptions(game, joint, bets, raises, max_raises, symmetry, parsed).problem()
     goal = problem.goal(to)
     every = runs.default_evaluate_every(solver) if every is None else every
-    budget = RunLimits(iterations, None if goal is None else goal.chips, seconds, every)
-    check_budget(*budget)
+    budget = Budget(iterations, None if goal is None else goal.chips, seconds, every)
+    budget.check()
     runs.check_output(out, resume)
     runs.check_plot(plot)
     runs.warn_precision(budget.target, dtype)
@@ -143,7 +142,7 @@ def solve(
 
 
 def _run_stored(
-    store: Store, budget: RunLimits, goal: Goal | None, *, resume: bool, plain: bool
+    store: Store, budget: Budget, goal: Goal | None, *, resume: bool, plain: bool
 ) -> Run:
     """Solve a game, or continue its stored run, and show the progress."""
     from equilibrist.cli.progress import shown
@@ -154,9 +153,8 @@ def _run_stored(
     with shown(game.name, hint, plain=plain, goal=goal) as view:
         earlier = store.resume() if resume else None
         view.begin(solver.name, budget)
-        limits = budget._asdict()
         return run_solver(
-            game, solver, **limits, seed=store.seed, run=earlier, watch=view, save=store.save
+            game, solver, budget, seed=store.seed, run=earlier, watch=view, save=store.save
         )
 
 
@@ -331,21 +329,20 @@ def compare(
     """
     from equilibrist import stopping
     from equilibrist.cli import runs
-    from equilibrist.cli.progress import RunLimits
     from equilibrist.solving.methods import get_method
-    from equilibrist.solving.solve import check_budget
+    from equilibrist.solving.solve import Budget
 
     names = [name.strip() for name in methods.split(",")]
     solvers = [get_method(name, dtype) for name in names]
     problem = runs.GameOptions(game, joint, bets, raises, max_raises, symmetry).problem()
     goal = problem.goal(to)
-    limits = RunLimits(None, None if goal is None else goal.chips, seconds)
-    check_budget(*limits)
+    budget = Budget(target=None if goal is None else goal.chips, seconds=seconds)
+    budget.check()
     runs.check_plot(plot)
     prepare_kernels(threads, *SOLVING_KERNELS)
     model, _ = runs.build(problem, dtype, names, force=False)
     stopping.check()
-    done = _run_all(model, solvers, limits, goal, seed, plain=json)
+    done = _run_all(model, solvers, budget, goal, seed, plain=json)
     _print_compared(model, done, goal, plot=plot, as_json=json)
 
 
@@ -377,7 +374,7 @@ def _print_compared(
 def _run_all(
     game: SequenceGame,
     solvers: list[Solver],
-    limits: RunLimits,
+    budget: Budget,
     goal: Goal | None,
     seed: int,
     *,
@@ -392,9 +389,9 @@ def _run_all(
     done: list[tuple[Solver, Run]] = []
     with shown(game.name, "Ctrl-C stops", plain=plain, goal=goal) as view:
         for solver in solvers:
-            own = limits._replace(every=runs.default_evaluate_every(solver))
+            own = replace(budget, every=runs.default_evaluate_every(solver))
             view.begin(solver.name, own, _compare_table(game, done) if done else "")
-            run = run_solver(game, solver, **own._asdict(), seed=seed, watch=view)
+            run = run_solver(game, solver, own, seed=seed, watch=view)
             done.append((solver, run))
             if run.outcome is Outcome.INTERRUPTED:
                 break

@@ -126,7 +126,7 @@ def spot(
     equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked
     """
     from equilibrist.games.catalog import get_game, load_game
-    from equilibrist.models.spot import Spot
+    from equilibrist.models.spot import Chips, Spot
     from equilibrist.solving.spot_run import USUAL_TARGET, solver, spot_goal
     from equilibrist.storage.ownership import owned
 
@@ -143,9 +143,9 @@ def spot(
             _check_given(board, oop, ip, pot)
             rules = get_game("holdem-limit") if limit else load_game(game) if game else None
             given = Spot.of(
-                board, oop, ip, pot=pot, stack=stack, blind=blind, game=rules, bets=bets,
-                raises=raises, max_raises=max_raises, locks=locks,
-            )  # fmt: skip
+                board, oop, ip, Chips(pot, stack, blind), game=rules, bets=bets, raises=raises,
+                max_raises=max_raises,
+            ).with_locks(locks)  # fmt: skip
             work = _resumed(given, by, out) if resume else _Work(given, by, out)
         prepare_kernels(threads, *_KERNELS)
         if work.done is None or has_budget or resume:
@@ -261,16 +261,16 @@ def _solve(
     """Solve a spot, or continue, and show the progress."""
     from equilibrist import stopping
     from equilibrist.cli import runs
-    from equilibrist.cli.progress import RunLimits, shown
+    from equilibrist.cli.progress import shown
     from equilibrist.solving.forecast import spot_forecast
-    from equilibrist.solving.solve import check_budget
+    from equilibrist.solving.solve import Budget
     from equilibrist.solving.spot_run import EVALUATE_EVERY, KIND, solve_spot
 
     given, by, out, done = work
     if done is None:
         runs.check_output(out, False, KIND)
-    limits = RunLimits(iterations, None if goal is None else goal.chips, seconds, EVALUATE_EVERY)
-    check_budget(*limits)
+    budget = Budget(iterations, None if goal is None else goal.chips, seconds, EVALUATE_EVERY)
+    budget.check()
     needed = spot_forecast(given, by.bits)
     if not force:
         needed.check(f"the spot on {given.board}")
@@ -281,9 +281,9 @@ def _solve(
     stopping.check()
     hint = "Ctrl-C stops" if out is None else "Ctrl-C pauses and saves"
     with shown(f"spot on {given.board}", hint, plain=plain, pot=given.pot, goal=goal) as view:
-        view.begin(by.name, limits)
+        view.begin(by.name, budget)
         run = None if done is None else done.run
-        found = solve_spot(given, by, built, run=run, out=out, watch=view, **limits._asdict())
+        found = solve_spot(given, by, built, budget, run=run, out=out, watch=view)
     return work._replace(done=found)
 
 

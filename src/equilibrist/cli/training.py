@@ -14,11 +14,11 @@ from equilibrist.bots.bot import Bot, BucketBot
 from equilibrist.bots.train import TrainedBot, TrainedBuckets, TrainingReport
 from equilibrist.cli import runs
 from equilibrist.cli.options import Remaining, prepare_kernels
-from equilibrist.cli.progress import RunLimits, duration, shown
+from equilibrist.cli.progress import duration, shown
 from equilibrist.games.catalog import load_game
 from equilibrist.models.game import SequenceGame
 from equilibrist.papers.ectomynx.train import CycleRun, TaughtBot, TrainingPlan, num_hands
-from equilibrist.solving.solve import Run
+from equilibrist.solving.solve import Budget, Run
 from equilibrist.solving.solver import Solver
 from equilibrist.storage.memory import gigabytes
 
@@ -57,17 +57,12 @@ class TerminalReport(TrainingReport):
 
     @contextlib.contextmanager
     def solving(
-        self,
-        game: SequenceGame,
-        solver: Solver,
-        target: float,
-        seconds: float | None,
-        bot: BucketBot,
+        self, game: SequenceGame, solver: Solver, budget: Budget, bot: BucketBot
     ) -> Iterator[Callable[[Run], None] | None]:
         """Show the run in a panel, or as lines."""
         hint, goal = "Ctrl-C stops and saves", training.goal(bot, game)
         with shown(game.name, hint, plain=self._plain, goal=goal) as view:
-            view.begin(solver.name, RunLimits(None, target, seconds, bot.evaluate_every))
+            view.begin(solver.name, budget)
             yield view
 
     def cycle(self, run: TrainingPlan | CycleRun) -> None:

@@ -6,8 +6,9 @@ exact value when both players follow given plans; AIVAT also accepts any other e
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from equilibrist.cards.card import Cards, cards_name
 from equilibrist.cards.hand import hand_index
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.expectation import Plans, checked_plan
-from equilibrist.games.betting_tree import BettingTree
+from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import HandState
 from equilibrist.kernels.treeplex import block, board_matrices, parents_of
@@ -75,21 +76,12 @@ class ExactCards:
     def find(self, r: int, hand: HandState, player: int | None) -> tuple[int, int]:
         """Return the board of round `r`, and a player's state on it, −1 without a player."""
         rules = self.betting.rules
-        if _deal_of(hand.rules) != _deal_of(rules):
-            raise InvalidValueError(
-                f"a hand of {hand.rules.name} cannot be found in {rules.name}", value=str(hand)
-            )
+        check_deal(hand, rules)
         b, renaming = self._board(r, hand.deal.board[: rules.board_cards_by(r)])
         board = int(self.game.trees[0].board_start[r]) + b
         if player is None:
             return board, -1
-        hole = hand.deal.holes[player]
-        if not hole:
-            raise InvalidValueError(
-                f"player {player}'s cards are hidden and its strategy is unknown; give one of them",
-                value=player,
-            )
-        stored = [int(renaming[card]) for card in hole]
+        stored = [int(renaming[card]) for card in seen_hole(hand, player)]
         row = hand_index(*stored) if len(stored) == 2 else stored[0]
         return board, int(self.states.state_of_hand[r][b][row])
 
@@ -113,7 +105,7 @@ class PairValues:
         self.walk = walk_tables(game)
         self.behaviours = [game.behaviour(player, exact[player]) for player in (0, 1)]
         roots = np.flatnonzero(self.walk.opens).tolist()
-        self.below = {root: self._same_round(root) for root in roots}
+        self.below = {root: same_round(self.cards.betting, root) for root in roots}
         last = int(self.walk.round.max())
         largest = max(len(self.below[root]) for root in roots if self.walk.round[root] == last)
         states = max(int(tree.num_states.max()) for tree in game.trees)
@@ -142,19 +134,18 @@ class PairValues:
         probabilities = [
             block(game.trees[player], r, board, self.behaviours[player]) for player in (0, 1)
         ]
-        found: dict[int, Floats] = {}
-        for node in reversed(self.below[root]):
-            children, actor = self.cards.betting.children(node), int(walk.actor[node])
-            if not children:
-                found[node] = self.cards.leaf(walk.fixed[node], walk.contested[node], board)
-            elif actor < 0:
-                found[node] = self._dealt(children[0], board)
-            else:
-                share = (probabilities[actor][int(walk.row[child, actor])] for child in children)
-                across = (slice(None), None) if actor == 0 else (None, slice(None))
-                parts = zip(share, children, strict=True)
-                found[node] = sum(part[across] * found[child] for part, child in parts)
-        return found
+
+        def share(child: int, actor: int) -> Floats:
+            across = (slice(None), None) if actor == 0 else (None, slice(None))
+            return probabilities[actor][int(walk.row[child, actor])][across]
+
+        return fold_round(
+            self.cards.betting,
+            self.below[root],
+            lambda leaf: self.cards.leaf(walk.fixed[leaf], walk.contested[leaf], board),
+            lambda opening: self._dealt(opening, board),
+            share,
+        )
 
     def _dealt(self, opening: int, board: int) -> Floats:
         """Return J · v where cards are dealt on a board: the sum over boards that follow."""
@@ -166,13 +157,66 @@ class PairValues:
             )
         return total
 
-    def _same_round(self, root: int) -> list[int]:
-        """Return the nodes of a round below its opening, parents first."""
-        nodes = [root]
-        for node in nodes:
-            children = self.cards.betting.children(node)
-            nodes.extend(child for child in children if not self.walk.opens[child])
-        return sorted(nodes)
+
+def same_round(betting: BettingTree, root: int) -> list[int]:
+    """Return the nodes of a round from its opening on, parents first.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> leduc = BettingTree.build(get_game("leduc"))
+        >>> [leduc.name(node) for node in same_round(leduc, leduc.parse("cc/"))][:4]
+        ['cc/', 'cc/c', 'cc/r', 'cc/cc']
+    """
+    nodes = [root]
+    for node in nodes:
+        if betting.kind[node] != NodeKind.ROUND_END:
+            nodes.extend(betting.children(node))
+    return sorted(nodes)
+
+
+def fold_round(
+    betting: BettingTree,
+    nodes: Sequence[int],
+    leaf: Callable[[int], Any],
+    dealt: Callable[[int], Any],
+    share: Callable[[int, int], Any],
+) -> dict[int, Any]:
+    """Return the values of the nodes of a round, folded up from its ends.
+
+    `nodes` are those of `same_round`. `leaf` gives the value of a node where the hand ends, `dealt`
+    that of the opening of the next round before its cards are dealt, and `share` the probability of
+    the action to a child, from the child and its actor. All are numbers or arrays that broadcast.
+    """
+    found: dict[int, Any] = {}
+    for node in reversed(nodes):
+        children = betting.children(node)
+        if not children:
+            found[node] = leaf(node)
+        elif betting.kind[node] == NodeKind.ROUND_END:
+            found[node] = dealt(children[0])
+        else:
+            actor = int(betting.player[node])
+            found[node] = sum(share(child, actor) * found[child] for child in children)
+    return found
+
+
+def check_deal(hand: HandState, rules: GameRules) -> None:
+    """Raise `InvalidValueError` if a hand was not dealt by these rules."""
+    if _deal_of(hand.rules) != _deal_of(rules):
+        raise InvalidValueError(
+            f"a hand of {hand.rules.name} cannot be found in {rules.name}", value=str(hand)
+        )
+
+
+def seen_hole(hand: HandState, player: int) -> Cards:
+    """Return the cards of a player; raise `InvalidValueError` if they are hidden."""
+    hole = hand.deal.holes[player]
+    if not hole:
+        raise InvalidValueError(
+            f"player {player}'s cards are hidden and its strategy is unknown; give one of them",
+            value=player,
+        )
+    return hole
 
 
 def _deal_of(rules: GameRules) -> tuple[object, ...]:

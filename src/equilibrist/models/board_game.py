@@ -16,8 +16,8 @@ def one_board(game: SequenceGame, board: int) -> SequenceGame:
     The gradient of a plan's block is that block of the whole game's gradient.
 
     Example:
-        >>> from equilibrist.models.spot import Spot
-        >>> turn = Spot.of("Td9d6hQc", "QQ+,AK", "88-22", pot=200, stack=900, bets="a").build().game
+        >>> from equilibrist.models.spot import Chips, Spot
+        >>> turn = Spot.of("Td9d6hQc", "QQ+,AK", "88-22", Chips(200, 900), bets="a").build().game
         >>> river = one_board(turn, 7)
         >>> turn.lengths, river.lengths
         ((23030, 23030), (469, 469))

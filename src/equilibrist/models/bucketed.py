@@ -62,7 +62,6 @@ def bucket_game(
     last_round: int | None = None,
     pot: int | None = None,
     ending: Ending | None = None,
-    backend: str = "cpu",
 ) -> SequenceGame:
     """Build the game in which player 0 sees the buckets of `first`, player 1 those of `second`.
 
@@ -102,7 +101,6 @@ def bucket_game(
         first_player=rules.first_players[first_round],
         betting=betting,
         expected=() if ending is None else expected_leaves(betting, rows, ending),
-        backend=backend,
     )
 
 

@@ -30,7 +30,7 @@ from equilibrist.kernels.treeplex import block
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.leaves import ExpectedLeaves
 from equilibrist.models.treeplex import PlayerRows
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 from equilibrist.storage.schema import ArrayRule, check_arrays
 
 KIND = "ends"
@@ -102,7 +102,7 @@ class PlayedOut:
     def save(self, folder: str | Path, parents: Mapping[str, str], **settings: Any) -> str:
         """Write the values as an artefact; `parents` are hashes of buckets and counts."""
         arrays = {"stakes": self.stakes, "values": self.values}
-        return write_artefact(folder, KIND, arrays, configuration=settings, parents=parents)
+        return write_artefact(folder, Header(KIND, configuration=settings, parents=parents), arrays)
 
     @staticmethod
     def open(folder: str | Path) -> PlayedOut:

@@ -36,50 +36,69 @@ class ExpectedLeaves(NamedTuple):
     matrix: NDArray[np.float64]  # [S0, S1] M, probabilities included, for player 0
 
 
+class _BoardPairs(NamedTuple):
+    """The hands and states of one board, as `PairTables` has them of all boards."""
+
+    hand_state: NDArray[np.int32]
+    hand_cards: NDArray[np.uint8]
+    hand_value: NDArray[np.int32]
+    hand_others: NDArray[np.intp]
+    state_size: NDArray[np.intp]
+    state_order: NDArray[np.intp]
+    state_cards: NDArray[np.uint8]
+    state_below: NDArray[np.intp]
+
+    @classmethod
+    def of(
+        cls, of_hand: NDArray[np.int32], hands: NDArray[np.uint8], values: NDArray[np.int32] | None
+    ) -> _BoardPairs:
+        """Sort the hands that have a state by their values; None before the last round."""
+        held = np.flatnonzero(of_hand >= 0)
+        if values is None:
+            values = np.zeros(len(held), np.int32)
+        order = np.argsort(values, kind="stable")
+        held, values = held[order], values[order]
+        states, cards = of_hand[held], _two_columns(hands[held])
+        ordered, size, example, below = _sorted_states(states, values)
+        return cls(states, cards, values, _others(values), size, ordered, cards[example], below)
+
+
 def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
     """Build the pairs of all boards; hands of the last round are in order of showdown value."""
-    hand_start, weight = [0], []
-    hand_state, hand_cards, hand_value, hand_others = [], [], [], []
-    state_start, orders, sizes, examples, belows = [0], [], [], [], []
+    found: list[_BoardPairs] = []
+    weight: list[float] = []
     last = len(states.boards) - 1
     first_round = rules.num_rounds - len(states.boards)
     shown = _shown_values(rules, states)
     for r in range(len(states.boards)):
         for b in range(len(states.boards[r])):
-            held = np.flatnonzero(states.state_of_hand[r][b] >= 0)
-            values = shown[b] if r == last else np.zeros(len(held), np.int32)
-            order = np.argsort(values, kind="stable")
-            held = held[order]
-            hand_start.append(hand_start[-1] + len(held))
-            hand_state.append(states.state_of_hand[r][b][held])
-            hand_cards.append(_two_columns(states.hands[held]))
-            hand_value.append(values[order])
-            hand_others.append(_others(values[order]))
+            values = shown[b] if r == last else None
+            found.append(_BoardPairs.of(states.state_of_hand[r][b], states.hands, values))
             weight.append(pair_weight(rules, first_round + r) * states.multiplicity[r][b])
-            order, size, example, below = _sorted_states(hand_state[-1], hand_value[-1])
-            state_start.append(state_start[-1] + len(order))
-            orders.append(order)
-            sizes.append(size)
-            examples.append(hand_cards[-1][example])
-            belows.append(below)
+    flat = _BoardPairs(*(np.concatenate(part) for part in zip(*found, strict=True)))
     return PairTables(
         is_sorted=np.bool_(True),
         is_single=np.bool_(rules.num_hole_cards == 1),
         matrix_start=_NONE_INT64,
         joint=_NONE_FLOAT,
         win=_NONE_FLOAT,
-        hand_start=np.array(hand_start, np.int64),
-        hand_state=np.concatenate(hand_state).astype(np.int32),
-        hand_cards=np.concatenate(hand_cards),
-        hand_value=np.concatenate(hand_value),
-        hand_others=np.concatenate(hand_others).astype(np.int32),
-        state_start=np.array(state_start, np.int64),
-        state_size=np.concatenate(sizes).astype(np.float32),
-        state_order=np.concatenate(orders).astype(np.int32),
-        state_cards=np.concatenate(examples),
-        state_below=np.concatenate(belows).astype(np.int32),
+        hand_start=_starts([len(board.hand_state) for board in found]),
+        hand_state=flat.hand_state.astype(np.int32),
+        hand_cards=flat.hand_cards,
+        hand_value=flat.hand_value,
+        hand_others=flat.hand_others.astype(np.int32),
+        state_start=_starts([len(board.state_order) for board in found]),
+        state_size=flat.state_size.astype(np.float32),
+        state_order=flat.state_order.astype(np.int32),
+        state_cards=flat.state_cards,
+        state_below=flat.state_below.astype(np.int32),
         weight=np.array(weight, np.float64),
     )
+
+
+def _starts(lengths: list[int]) -> NDArray[np.int64]:
+    """Return where each of several parts starts that follow each other, and where the last ends."""
+    return np.cumsum([0, *lengths]).astype(np.int64)
 
 
 def _shown_values(rules: GameRules, states: CardStates) -> list[NDArray[np.int32]]:

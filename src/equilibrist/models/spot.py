@@ -39,7 +39,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.exact import check_exact
-from equilibrist.models.subgame import Lock, Subgame, range_states, round_of, subgame
+from equilibrist.models.subgame import Lock, Subgame, range_states, round_of, subgame_of
 
 MOST_NODES = 200_000  # larger trees take more than seconds to build
 SEATS = ("oop", "ip")
@@ -47,12 +47,49 @@ _T = TypeVar("_T")
 _Ranges: TypeAlias = tuple[Range, Range]
 
 
+@dataclass(frozen=True)
+class Chips:
+    """The chips at the start of a spot."""
+
+    pot: int  # half from each player
+    stack: int | None = None  # behind, of each player; None in limit games without stacks
+    blind: int = 1  # the smallest bet of no-limit games
+
+    def in_rules(self, rules: GameRules) -> GameRules:
+        """Return rules with these stacks and blinds; raise an error if they cannot have them."""
+        check_exact(rules)
+        _check_hold_em(rules)
+        if self.pot < 2 or self.pot % 2:
+            raise InvalidValueError(
+                "the pot must be a positive even number of chips, half from each player, "
+                f"not {shown(self.pot)}; use smaller chips",
+                value=self.pot,
+            )
+        if self.stack is None and not rules.is_limit:
+            raise InvalidValueError("a no-limit spot needs a stack: the chips behind")
+        if self.stack is not None and self.stack < 0:
+            raise InvalidValueError(
+                f"the stack must be 0 or more chips, not {shown(self.stack)}", value=self.stack
+            )
+        half = self.pot // 2
+        if not 1 <= self.blind <= half:
+            raise InvalidValueError(
+                f"the smallest bet must be 1 to {shown(half)} chips, not {shown(self.blind)}",
+                value=self.blind,
+            )
+        return dataclasses.replace(
+            rules,
+            stacks=None if self.stack is None else (half + self.stack,) * 2,
+            blinds=rules.blinds if rules.is_limit else (self.blind, self.blind),
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Spot:
     """Text and numbers from which a spot's game is built; amounts are chips.
 
     Example:
-        >>> spot = Spot.of("Td9d6hQc", "QQ+,AK", "88-22,T9s", pot=200, stack=900, bets="60%,a")
+        >>> spot = Spot.of("Td9d6hQc", "QQ+,AK", "88-22,T9s", Chips(200, 900), bets="60%,a")
         >>> [spot.betting.step(child) for child in spot.betting.children(0)]  # chips of the hand
         ['c', 'r220', 'r1000']
     """
@@ -73,45 +110,18 @@ class Spot:
         board: str,
         oop: str,
         ip: str,
+        chips: Chips,
         *,
-        pot: int,
-        stack: int | None = None,
-        blind: int = 1,
         game: GameRules | None = None,
         bets: str | None = None,
         raises: str | None = None,
         max_raises: str | None = None,
-        locks: Sequence[str] = (),
     ) -> Spot:
-        """Build a spot of no-limit hold'em or another game, with `stack` chips behind at its start.
+        """Build a spot of no-limit hold'em or another game; `with_locks` locks decisions.
 
-        In no-limit games `blind` is the smallest bet. Raises an error if the arguments are invalid.
+        Raises an error if the arguments are invalid.
         """
-        rules = get_game("holdem-nolimit") if game is None else game
-        check_exact(rules)
-        _check_hold_em(rules)
-        if pot < 2 or pot % 2:
-            raise InvalidValueError(
-                "the pot must be a positive even number of chips, half from each player, "
-                f"not {shown(pot)}; use smaller chips",
-                value=pot,
-            )
-        if stack is None and not rules.is_limit:
-            raise InvalidValueError("a no-limit spot needs a stack: the chips behind")
-        if stack is not None and stack < 0:
-            raise InvalidValueError(
-                f"the stack must be 0 or more chips, not {shown(stack)}", value=stack
-            )
-        if not 1 <= blind <= pot // 2:
-            raise InvalidValueError(
-                f"the smallest bet must be 1 to {shown(pot // 2)} chips, not {shown(blind)}",
-                value=blind,
-            )
-        rules = dataclasses.replace(
-            rules,
-            stacks=None if stack is None else (pot // 2 + stack,) * 2,
-            blinds=rules.blinds if rules.is_limit else (blind, blind),
-        )
+        rules = chips.in_rules(get_game("holdem-nolimit") if game is None else game)
         cards = parse_cards(board)
         _in_deals(rules, cards)
         spot = cls(
@@ -119,11 +129,10 @@ class Spot:
             board=cards_name(cards),
             oop=str(parse_range(oop)),
             ip=str(parse_range(ip)),
-            pot=pot,
+            pot=chips.pot,
             bets=bets,
             raises=raises,
             max_raises=max_raises,
-            locks=tuple(locks),
         )
         return spot.checked()
 
@@ -144,6 +153,8 @@ class Spot:
 
     def with_locks(self, locks: Sequence[str]) -> Spot:
         """Return the spot with more locked decisions; raise an error if one is invalid."""
+        if not locks:
+            return self
         spot = dataclasses.replace(self, locks=(*self.locks, *locks))
         _ = spot.parsed_locks
         return spot
@@ -263,19 +274,10 @@ class Spot:
         held = np.logical_or(*weights)
         return range_states(self.game, self.cards, [*weights, *probabilities], held=held)
 
-    def build(self, backend: str = "cpu") -> Subgame:
+    def build(self) -> Subgame:
         """Build the game; raise `InvalidValueError` if no hands of the ranges can meet."""
-        return subgame(
-            self.game,
-            self.cards,
-            (self.ranges[0].weights, self.ranges[1].weights),
-            self.menu,
-            pot=self.pot,
-            only_held=True,
-            locks=self.parsed_locks,
-            most_nodes=MOST_NODES,
-            backend=backend,
-        )
+        ranges = self.ranges[0].weights, self.ranges[1].weights
+        return subgame_of(self.betting, self.cards, ranges, only_held=True, locks=self.parsed_locks)
 
 
 def parse_lock(text: str, spot: Spot) -> Lock:

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from equilibrist.cards.card import Card, cards_name
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
-from equilibrist.games.betting_tree import MOST_NODES, BettingTree
+from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.array_structs import Treeplex
 from equilibrist.models.card_states import CardStates, Symmetry, board_states, card_states
@@ -63,8 +63,6 @@ def subgame(
     symmetry: Symmetry | None = None,
     only_held: bool = False,
     locks: Sequence[Lock] = (),
-    most_nodes: int = MOST_NODES,
-    backend: str = "cpu",
 ) -> Subgame:
     """Build the rest of a hand from the round in which `board` is the whole board.
 
@@ -83,45 +81,70 @@ def subgame(
         ([1, 16], [120])
     """
     check_exact(rules)
-    first_round = round_of(rules, board)
     betting = BettingTree.build(
-        rules, menu, first_round=first_round, pot=pot, runs_out=True, most_nodes=most_nodes
+        rules, menu, first_round=round_of(rules, board), pot=pot, runs_out=True
     )
-    rows = (_with_range(betting, 0), _with_range(betting, 1))
+    return subgame_of(betting, board, ranges, symmetry, only_held=only_held, locks=locks)
+
+
+def subgame_of(
+    betting: BettingTree,
+    board: Sequence[Card],
+    ranges: tuple[ArrayLike, ArrayLike],
+    symmetry: Symmetry | None = None,
+    *,
+    only_held: bool = False,
+    locks: Sequence[Lock] = (),
+) -> Subgame:
+    """Build the rest of a hand from its betting tree; the arguments are those of `subgame`."""
+    rules = betting.rules
     weights = [np.asarray(weight, np.float64) for weight in ranges]
-    distinguishing = [
-        *weights,
-        *(probabilities for lock in locks for probabilities in lock.probabilities),
-    ]
+    locked = [probabilities for lock in locks for probabilities in lock.probabilities]
     held_hands = np.logical_or(*weights) if only_held else None
-    states = range_states(rules, board, distinguishing, symmetry, held_hands)
+    states = range_states(rules, board, [*weights, *locked], symmetry, held_hands)
     held = states.state_of_hand[0][0] >= 0
     weights = [_shares(weight, held) for weight in weights]
-    nodes: list[list[tuple[int, NDArray[np.float64]]]] = [[], []]
-    for lock in locks:
-        node = betting.parse(lock.node)
-        nodes[betting.player[node]].append((node, lock.probabilities))
+    rows = (_with_range(betting, 0), _with_range(betting, 1))
+    nodes = _nodes_of(locks, betting)
     trees = (_locked(rows[0], states, nodes[0]), _locked(rows[1], states, nodes[1]))
     pairs = sorted_pairs(rules, states)
-    met = float(weights[0] @ compatible(states.hands, weights[1]))
-    if not met > _RAREST * weights[0].sum() * weights[1].sum():
-        raise InvalidValueError(
-            f"no hands of the ranges can meet on {cards_name(board)}", value=cards_name(board)
-        )
+    met = _meeting_weight(states.hands, weights, board)
     game = SequenceGame(
         name=f"{rules.name} on {cards_name(board)}",
         unit="chips",
         trees=trees,
         leaves=leaf_tables(betting, rows),
         pairs=pairs._replace(weight=pairs.weight / (pairs.weight[0] * met)),
-        first_player=rules.first_players[first_round],
+        first_player=rules.first_players[betting.first_round],
         given=(
             _given(trees[0], rows[0], states, betting, weights[0], nodes[0]),
             _given(trees[1], rows[1], states, betting, weights[1], nodes[1]),
         ),
-        backend=backend,
     )
     return Subgame(game, betting, states, rows)
+
+
+def _nodes_of(
+    locks: Sequence[Lock], betting: BettingTree
+) -> list[list[tuple[int, NDArray[np.float64]]]]:
+    """Return the locked nodes of each player, with the probabilities [A, H] there."""
+    nodes: list[list[tuple[int, NDArray[np.float64]]]] = [[], []]
+    for lock in locks:
+        node = betting.parse(lock.node)
+        nodes[betting.player[node]].append((node, lock.probabilities))
+    return nodes
+
+
+def _meeting_weight(
+    hands: NDArray[np.uint8], weights: Sequence[NDArray[np.float64]], board: Sequence[Card]
+) -> float:
+    """Return the weight of all pairs of hands; raise `InvalidValueError` if no hands can meet."""
+    met = float(weights[0] @ compatible(hands, weights[1]))
+    if not met > _RAREST * weights[0].sum() * weights[1].sum():
+        raise InvalidValueError(
+            f"no hands of the ranges can meet on {cards_name(board)}", value=cards_name(board)
+        )
+    return met
 
 
 def round_of(rules: GameRules, board: Sequence[Card]) -> int:

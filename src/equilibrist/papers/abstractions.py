@@ -24,7 +24,7 @@ from equilibrist.models.exact import exact_game
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 
 # Number of buckets in each round of Rhode Island hold'em, from coarse to fine.
 SIZES = ((3, 9, 27), (4, 16, 64), (5, 25, 100), (8, 40, 160), (13, 65, 260))
@@ -92,7 +92,7 @@ def _measure_lossless(real: SequenceGame, buckets: Abstraction, target: float) -
     states = np.add.reduceat(tree.num_states, tree.board_start[:-1])
     if tuple(int(number) for number in states) != buckets.num_buckets:
         raise AssertionError("the states of the real game are the classes of hands and boards")
-    run = solve(real, CFR(), target=target, iterations=_MOST_ITERATIONS)
+    run = solve(real, CFR(), Budget(target=target, iterations=_MOST_ITERATIONS))
     stopping.check()
     found = run.evaluation
     return StudyRow(
@@ -108,7 +108,7 @@ def _measure_lossless(real: SequenceGame, buckets: Abstraction, target: float) -
 def _measure(real: SequenceGame, buckets: Abstraction, target: float) -> StudyRow:
     game = bucket_game(buckets, joint(buckets))
     solver = CFR()
-    run = solve(game, solver, target=target, iterations=_MOST_ITERATIONS)
+    run = solve(game, solver, Budget(target=target, iterations=_MOST_ITERATIONS))
     stopping.check()
     plans = solver.plans(game, run.state)
     first, second = (

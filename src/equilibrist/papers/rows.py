@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from equilibrist.evaluation.statistics import Estimate
 from equilibrist.games.rules import GameRules
@@ -19,8 +19,8 @@ class PaperRow:
 
     table: str
     name: str
-    paper: float | None  # None if the paper has no number
-    ours: float | None  # None if we have no number; `missing` says why
+    paper: float | None = None  # None if the paper has no number
+    ours: float | None = None  # None if we have no number; `missing` says why
     unit: str = "sb/h"
     ci95: tuple[float, float] | None = None  # of our number; None if exact or unknown
     hands: int | None = None
@@ -28,9 +28,7 @@ class PaperRow:
 
 
 def match_row(
-    table: str,
-    name: str,
-    paper: float | None,
+    row: PaperRow,
     rules: GameRules,
     players: tuple[str, str],
     hands: int,
@@ -39,7 +37,7 @@ def match_row(
     *,
     agreed_rounds: int = 0,
 ) -> PaperRow:
-    """Play a duplicate match of two players of the catalogue and return the first one's result.
+    """Play a duplicate match of two players of the catalogue; add the first one's result to a row.
 
     `hands` is the total number of hands, two per deal; in the first `agreed_rounds` both players
     call. `report` receives the names of the players and the share of the match played.
@@ -53,4 +51,4 @@ def match_row(
     settings = MatchSettings(hands=hands, seed=seed, duplicate=True, agreed_rounds=agreed_rounds)
     match = run_match(rules, pair, settings, watch)
     found = Estimate.of_sample(match.results.rates / rules.raise_sizes[0])
-    return PaperRow(table, name, paper, found.mean, ci95=found.ci95, hands=match.num_hands)
+    return replace(row, ours=found.mean, ci95=found.ci95, hands=match.num_hands)

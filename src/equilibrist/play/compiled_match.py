@@ -132,7 +132,7 @@ class TableMatch:
         ]
         seats = [table.seats[p] for p, table in enumerate(order)]
         out = np.empty(len(numbers), np.int32)
-        play_hands(self.walk, *seats, *states, start, key, numbers, out)
+        play_hands(self.walk, *seats, tuple(states), start, key, numbers, out)
         return out
 
     def _showdowns(self, cards: NDArray[np.uint8]) -> NDArray[np.int64]:

@@ -2,24 +2,29 @@
 
 The strategies of players that are tables (`players.tables`) are known; the other player may be
 anything, also a person, an external program or a learner. The luck of the cards and of the known
-players' own random choices is removed; the mean stays that of the chips. If both players are known,
-nothing random is left and every hand has the exact expectation.
+players' own random choices is removed; the mean stays that of the chips. If both players are known
+in a game that fits into memory, nothing random is left and every hand has the exact expectation.
 
-A model of the exact game must fit into memory, so this works for Kuhn, Leduc, Rhode Island and
-preflop hold'em, and for small games of one's own, but not for hold'em with all its rounds.
+It works in limit games whose exact model fits into memory, such as Kuhn, Leduc, Rhode Island and
+preflop hold'em, and in limit hold'em with all its rounds. There the cards of one player are taken
+as seen even if both strategies are known, and values are estimates by the buckets of the other
+(`evaluation.hand_views`, `evaluation.bucket_values`), so some variance is left.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist import stopping
 from equilibrist.errors import InvalidValueError
-from equilibrist.evaluation.aivat import SeatedAivat
+from equilibrist.evaluation.aivat import Corrector, Seated, SeatedAivat
+from equilibrist.evaluation.hand_views import FirstDeal, HandViews
+from equilibrist.evaluation.real_game.response import is_holdem
 from equilibrist.evaluation.statistics import MatchStatistics, Results, match_statistics
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.records import HandRecord
@@ -28,6 +33,12 @@ from equilibrist.games.sizes import deals_seen
 from equilibrist.models.exact import check_exact, exact_game
 from equilibrist.play.match import Match, Pair
 from equilibrist.players.known_plans import known_plans
+from equilibrist.players.known_strategies import (
+    AsPlayed,
+    has_buckets,
+    known_strategy,
+    strategy_values,
+)
 from equilibrist.solving.forecast import forecast
 from equilibrist.storage.memory import available_bytes, check_fits
 
@@ -94,8 +105,14 @@ class LuckAdjuster:
         """Build the model; raise `InvalidValueError` if the luck of this game cannot be removed."""
         self.rules, self.names = rules, (players[0].name, players[1].name)
         check_luck_game(rules)
-        game = exact_game(rules, symmetry="suits")
-        strategies = [known_plans(player, game, agreed_rounds) for player in players]
+        strategies: list[Any]
+        by_hand = is_holdem(rules) and _exact_bytes(rules) > available_bytes()
+        if by_hand:
+            tree = BettingTree.build(rules)
+            strategies = [known_strategy(player, tree, agreed_rounds) for player in players]
+        else:
+            game = exact_game(rules, symmetry="suits")
+            strategies = [known_plans(player, game, agreed_rounds) for player in players]
         self.known = tuple(
             name for name, own in zip(self.names, strategies, strict=True) if own is not None
         )
@@ -105,7 +122,8 @@ class LuckAdjuster:
                 "needs a mix, uniform or a stored strategy as at least one player",
                 value=self.names,
             )
-        self._aivat = SeatedAivat(game, (strategies[0], strategies[1]))
+        pair = strategies[0], strategies[1]
+        self._aivat = _by_hand(players, pair) if by_hand else SeatedAivat(game, pair)
 
     def match(self, match: Match, watch: Callable[[float], None] | None = None) -> LuckAdjusted:
         """Correct the hands of a match that was played with `keep_log`.
@@ -150,6 +168,30 @@ class LuckAdjuster:
         return LuckAdjusted(self.rules, self.names, plain, rounded, self.known, tuple(corrections))
 
 
+def _by_hand(players: Pair, strategies: tuple[AsPlayed | None, AsPlayed | None]) -> Seated:
+    """Return AIVAT by vectors over hands; values are those of a player with buckets, if any."""
+    known = [number for number in (0, 1) if strategies[number] is not None]
+    main = next((number for number in known if has_buckets(players[number])), known[0])
+    own, other = strategies[main], strategies[1 - main]
+    assert own is not None
+    values = strategy_values(players[main], own)
+    first_deal = FirstDeal.of(own, values)
+    one, two = (
+        Corrector(HandViews(main ^ seat, own, other, values, first_deal)) for seat in (0, 1)
+    )
+    seated = Seated((one, two))
+    for seat in (0, 1):
+        seated.expected(seat)  # computed now, so that the time of a hand is that of any other
+    return seated
+
+
+def luck_kernels(rules: GameRules) -> tuple[str, ...]:
+    """Return the compiled functions that removing the luck needs in a game."""
+    if not is_holdem(rules):
+        return ("sequence_form.realize",)
+    return "joint.add_pairs", "equity.sorted_hands", "equity.hand_sums", "rollout.label_board"
+
+
 def check_luck_game(rules: GameRules) -> None:
     """Raise `InvalidValueError` for a game that is not covered, or too large for this machine."""
     check_exact(rules)
@@ -158,6 +200,13 @@ def check_luck_game(rules: GameRules) -> None:
             f"{rules.name} is no-limit; AIVAT covers limit games, whose models have every action",
             value=rules.name,
         )
+    if not is_holdem(rules):  # which needs no exact model
+        what = f"AIVAT's model of {rules.name} needs"
+        check_fits(what, _exact_bytes(rules), available_bytes(), _SMALLER)
+
+
+def _exact_bytes(rules: GameRules) -> int:
+    """Return the memory of AIVAT with matrices over all pairs of hands."""
     betting = BettingTree.build(rules)
     deals, hands = deals_seen(rules)[1], len(rules.deck) ** rules.num_hole_cards
     nodes = [int((betting.round == r).sum()) for r in range(rules.num_rounds)]
@@ -166,5 +215,4 @@ def check_luck_game(rules: GameRules) -> None:
         number * hands * 8 * (2 + (0 if r == len(deals) - 1 else nodes[r]))
         for r, number in enumerate(deals)
     )
-    needed = forecast(rules, betting, "suits").bytes + pairs
-    check_fits(f"AIVAT's model of {rules.name} needs", needed, available_bytes(), _SMALLER)
+    return int(forecast(rules, betting, "suits").bytes + pairs)

@@ -7,7 +7,7 @@ of a hand, it is checked and then folded to the first bet, so that every dealt h
 resumed session continues with the next hand; the player receives the results of the earlier hands
 again, so that it can remember them.
 
-If the player is a table and the game small enough, the luck of the cards and of the player's random
+If the player is a table of a limit game that AIVAT covers, the luck of the cards and of its random
 actions can be removed from the result (`play.luck`); that needs nothing but the hands, so old files
 have it too.
 """
@@ -123,8 +123,9 @@ class Session:
     def luck_adjusted(self) -> LuckAdjusted | None:
         """Return the person's results without luck.
 
-        None if no hand was played, or if the luck cannot be removed: the player is not a table, or
-        the game is not a limit game whose exact model fits into memory.
+        None if no hand was played, or if the luck cannot be removed: the player is not a table, its
+        joint counts are gone, or the game is neither limit hold'em nor a limit game whose exact
+        model fits into memory.
         """
         if not self.hands:
             return None

@@ -16,6 +16,8 @@ from equilibrist.models.game import Floats
 from equilibrist.models.treeplex import player_rows
 from equilibrist.players.player import View
 from equilibrist.players.strategy_player import TreeStrategy
+from equilibrist.strategies.description import BucketDescription
+from equilibrist.strategies.played import BucketColumns, TableStrategy
 from equilibrist.strategies.quantized import SURE, CompactStrategy, open_buckets
 from equilibrist.strategies.seat_tables import HandBuckets, StrategySeat, hand_numbers
 from equilibrist.strategies.solution import Solution
@@ -35,13 +37,16 @@ class BucketStrategy(TreeStrategy):
         second: HandBuckets | None = None,
         *,
         sure: float | None = None,
+        description: BucketDescription | None = None,
     ) -> None:
         """Store the plans of both seats; behaviour is uniform where a plan never goes.
 
         `second` are player 1's buckets; default: `first`. If `sure` is given, `plans` hold
-        behaviour instead: numbers of which `sure` stands for a probability of 1.
+        behaviour instead: numbers of which `sure` stands for a probability of 1. `description` is
+        that of the game of buckets, if it is stored.
         """
         self.tree, self._buckets = tree, (first, second or first)
+        self.description = description
         self._trees = [bucket_tree(tree, player, own) for player, own in enumerate(self._buckets)]
         for player, plan in enumerate(plans):
             length = int(self._trees[player].block_start[-1])
@@ -64,9 +69,11 @@ class BucketStrategy(TreeStrategy):
     def of(found: Solution | CompactStrategy) -> BucketStrategy:
         """Return the strategy of a stored solution or compact strategy of a bucket game."""
         tree, buckets = open_buckets(found)
+        game = found.game
+        assert isinstance(game, BucketDescription)
         if isinstance(found, Solution):
-            return BucketStrategy(tree, found.plans, buckets)
-        return BucketStrategy(tree, found.probabilities, buckets, sure=SURE)
+            return BucketStrategy(tree, found.plans, buckets, description=game)
+        return BucketStrategy(tree, found.probabilities, buckets, sure=SURE, description=game)
 
     def probabilities(self, node: int, view: View) -> Floats:
         """Return the probability of each child of a decision node: [A]."""
@@ -102,3 +109,17 @@ class BucketStrategy(TreeStrategy):
         """Return the strategy of one seat as a table."""
         own, behaviour = self._trees[player], self._behaviour[player]
         return StrategySeat(own, behaviour, self._buckets[player], self._sure)
+
+    def in_game(self, tree: BettingTree) -> TableStrategy | None:
+        """Return the strategy on the betting of a game with at least its raises.
+
+        None if the players have different buckets.
+        """
+        first, second = self._buckets
+        if first is not second:
+            return None
+        trees, behaviour = (
+            (self._trees[0], self._trees[1]),
+            (self._behaviour[0], self._behaviour[1]),
+        )
+        return TableStrategy(tree, self.tree, trees, behaviour, BucketColumns(first), self._sure)

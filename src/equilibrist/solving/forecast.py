@@ -146,7 +146,8 @@ def spot_forecast(spot: Spot, bits: int = 32) -> SpotForecast:
     """Forecast `TableCFR` on a spot; boards and hands are counted, not estimated.
 
     Example:
-        >>> spot = Spot.of("Td9d6hQc", "random", "random", pot=200, stack=900, bets="60%,a")
+        >>> from equilibrist.models.spot import Chips
+        >>> spot = Spot.of("Td9d6hQc", "random", "random", Chips(200, 900), bets="60%,a")
         >>> found = spot_forecast(spot)
         >>> found.actions, found.fewer_bits < found.bytes
         (4604496, True)

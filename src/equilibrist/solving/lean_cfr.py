@@ -33,8 +33,8 @@ class TableCFR:
     """Hyper-parameters of CFR by tables; `bits` is the size of a number of the last round.
 
     Example:
-        >>> from equilibrist.models.spot import Spot
-        >>> game = Spot.of("Td9d6hQc2s", "AA,76s", "KK", pot=200, stack=100, bets="a").build().game
+        >>> from equilibrist.models.spot import Chips, Spot
+        >>> game = Spot.of("Td9d6hQc2s", "AA,76s", "KK", Chips(200, 100), bets="a").build().game
         >>> state = TableCFR().init(game)
         >>> TableCFR().step(game, state, 200)
         >>> TableCFR().evaluate(game, state).exploitability < 1

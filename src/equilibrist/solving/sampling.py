@@ -79,7 +79,7 @@ class PublicChanceSampling:
         first, second = _players(state)
         tables = (game.trees, game.leaves, game.pairs, chance_tables(game))
         total = float(state["weight"])
-        total = sampling.public_chance(*tables, first, second, weights, total, state["generator"])
+        total = sampling.public_chance(tables, first, second, weights, total, state["generator"])
         state["weight"][...] = total
         state["iteration"] += steps
 

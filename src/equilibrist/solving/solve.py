@@ -89,24 +89,61 @@ class Run:
         ).reshape(len(self.trace), 6)  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Budget:
+    """The end of a run, whichever limit it meets first, and how often it is evaluated.
+
+    Example:
+        >>> Budget(iterations=1000, every=300).next_evaluation(900)
+        1000
+    """
+
+    iterations: int | None = None  # maximum number, from the start of the run
+    target: float | None = None  # exploitability in the unit of the game
+    seconds: float | None = None  # maximum time of the solver's iterations
+    every: int | None = None  # iterations per evaluation; None: after 1, 2, 5, 10, 20, 50, …
+
+    def check(self) -> None:
+        """Raise `InvalidValueError` unless a limit is given and all numbers are positive."""
+        if self.iterations is None and self.target is None and self.seconds is None:
+            raise InvalidValueError("give a budget: iterations, seconds or a target")
+        for name, number in vars(self).items():
+            if number is not None and not 0 < number < math.inf:
+                raise InvalidValueError(
+                    f"{name} must be above zero and finite, not {number}", value=number
+                )
+
+    def next_evaluation(self, iteration: int) -> int:
+        """Return the next iteration after which plans are evaluated, the last one included."""
+        goal = next_evaluation(iteration, self.every)
+        return goal if self.iterations is None else min(goal, self.iterations)
+
+    def is_spent(self, run: Run) -> bool:
+        """Return whether a run has used its iterations or its time."""
+        is_late = self.seconds is not None and run.seconds >= self.seconds
+        if self.iterations is None:
+            return is_late
+        return is_late or int(run.state["iteration"]) >= self.iterations
+
+    def is_met(self, evaluation: Evaluation) -> bool:
+        """Return whether an evaluation meets the target, if there is one."""
+        return self.target is not None and evaluation.exploitability <= self.target
+
+
 def solve(
     game: SequenceGame,
     solver: Solver,
+    budget: Budget,
     *,
-    iterations: int | None = None,
-    target: float | None = None,
-    seconds: float | None = None,
-    every: int | None = None,
     seed: int = 0,
     run: Run | None = None,
     watch: Callable[[Run], None] | None = None,
     save: Callable[[Run], None] | None = None,
 ) -> Run:
-    """Run `solver` to an exploitability of `target`, or for some iterations or seconds.
+    """Run `solver` until its budget is spent: a target exploitability, iterations or seconds.
 
-    Best responses are computed after 1, 2, 5, 10, 20, 50, … iterations, or after every `every`
-    iterations, and at the end. Give `run` to continue an earlier run; `iterations` then counts from
-    its start.
+    Best responses are computed after the iterations that the budget names, and at the end. Give
+    `run` to continue an earlier run; the iterations and seconds of the budget count from its start.
     A run that was stopped between two of these evaluations is evaluated there too, but does not end
     there if it meets the target: resumed, it ends where a run that was never stopped ends.
 
@@ -114,11 +151,12 @@ def solve(
         >>> from equilibrist.games.catalog import get_game
         >>> from equilibrist.models.exact import exact_game
         >>> from equilibrist.solving.cfr import CFR
-        >>> run = solve(exact_game(get_game("kuhn")), CFR(), target=1e-3, iterations=10_000)
+        >>> budget = Budget(target=1e-3, iterations=10_000)
+        >>> run = solve(exact_game(get_game("kuhn")), CFR(), budget)
         >>> run.outcome.name, round(run.evaluation.value, 2)
         ('TARGET_REACHED', -0.06)
     """
-    check_budget(iterations, target, seconds, every)
+    budget.check()
     run = run or Run(solver.init(game, seed), is_checked=True)
     run.check_whole()
     if not run.is_checked:  # kernels take the arrays on trust
@@ -129,15 +167,13 @@ def solve(
     checkpoints = _Checkpoints(save, int(run.state["iteration"]))
     evaluator = _Evaluator(game, solver, checkpoints)
     first = evaluator(run)
-    limit = np.inf if iterations is None else iterations
     try:
-        while not _is_done(run, limit, target, seconds, every):
+        while not _is_done(run, budget):
             if stopping.is_requested():
                 run.outcome = Outcome.INTERRUPTED
                 break
-            goal = min(next_evaluation(int(run.state["iteration"]), every), limit)
             ending = evaluator.seconds + checkpoints.clock.cost
-            _advance(game, solver, run, int(goal), seconds, watch, ending)
+            _advance(game, solver, run, budget, watch, ending)
             run.trace.append(evaluator(run))
             if watch is not None:
                 watch(run)
@@ -211,23 +247,6 @@ class _Evaluator:
         return Row(iteration, run.seconds, found)
 
 
-def check_budget(
-    iterations: int | None = None,
-    target: float | None = None,
-    seconds: float | None = None,
-    every: int | None = None,
-) -> None:
-    """Raise `InvalidValueError` unless a budget is given, above zero and finite."""
-    if iterations is None and target is None and seconds is None:
-        raise InvalidValueError("give a budget: iterations, seconds or a target")
-    numbers = {"iterations": iterations, "target": target, "seconds": seconds, "every": every}
-    for name, number in numbers.items():
-        if number is not None and not 0 < number < math.inf:
-            raise InvalidValueError(
-                f"{name} must be above zero and finite, not {number}", value=number
-            )
-
-
 def next_evaluation(iteration: int, every: int | None = None) -> int:
     """Return the next iteration after which plans are evaluated, unless a budget ends before.
 
@@ -245,15 +264,15 @@ def _advance(
     game: SequenceGame,
     solver: Solver,
     run: Run,
-    goal: int,
-    seconds: float | None,
+    budget: Budget,
     watch: Callable[[Run], None] | None,
     ending: float,
 ) -> None:
-    """Iterate to `goal`, in chunks short enough to notice the clock and a request to stop.
+    """Iterate to the next evaluation, in chunks short enough to notice the clock and a stop.
 
-    `ending` is the time needed after such a request: seconds of an evaluation and a checkpoint.
+    `ending` is the time needed after a request to stop: seconds of an evaluation and a checkpoint.
     """
+    goal = budget.next_evaluation(int(run.state["iteration"]))
     chunk, taken, done = 1, None, 1
     while (left := goal - int(run.state["iteration"])) > 0 and not stopping.is_requested():
         steps = min(chunk, left)
@@ -264,7 +283,7 @@ def _advance(
         run.is_whole = True
         taken, done = time.perf_counter() - start, steps
         run.seconds += taken
-        if _has_ended(run.state) or (seconds is not None and run.seconds >= seconds):
+        if _has_ended(run.state) or budget.is_spent(run):
             return
         if watch is not None and steps < left:
             watch(run)
@@ -295,14 +314,12 @@ def check_finite(state: State) -> None:
             raise InvalidValueError(f"{name} of its state holds {what}", value=name)
 
 
-def _is_done(
-    run: Run, limit: float, target: float | None, seconds: float | None, every: int | None
-) -> bool:
-    iteration = int(run.state["iteration"])
-    is_spent = iteration >= limit or (seconds is not None and run.seconds >= seconds)
+def _is_done(run: Run, budget: Budget) -> bool:
+    """Return whether a run has ended, and set its outcome if it has not only spent its budget."""
+    iteration, is_spent = int(run.state["iteration"]), budget.is_spent(run)
     is_last = is_spent or _has_ended(run.state)
-    is_look = iteration > 0 and next_evaluation(iteration - 1, every) == iteration
-    meets = target is not None and bool(run.trace) and run.evaluation.exploitability <= target
+    is_look = iteration > 0 and next_evaluation(iteration - 1, budget.every) == iteration
+    meets = bool(run.trace) and budget.is_met(run.evaluation)
     if meets and (is_look or is_last):
         run.outcome = Outcome.TARGET_REACHED
         return True

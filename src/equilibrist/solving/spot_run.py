@@ -22,12 +22,18 @@ from equilibrist.models.subgame import Subgame
 from equilibrist.solving.lean_cfr import TABLE_METHODS, TableCFR
 from equilibrist.solving.lean_plans import TableBoards
 from equilibrist.solving.solution_run import read_trace
-from equilibrist.solving.solve import Run, solve
+from equilibrist.solving.solve import Budget, Run, solve
 from equilibrist.solving.solver import State
 from equilibrist.solving.state_schema import check_state
 from equilibrist.solving.target import Goal, Target
 from equilibrist.storage.array_file import BlockwiseArray, damaged
-from equilibrist.storage.artefact import Identity, open_artefact, read_identity, write_artefact
+from equilibrist.storage.artefact import (
+    Header,
+    Identity,
+    open_artefact,
+    read_identity,
+    write_artefact,
+)
 from equilibrist.storage.checkpoint import check_same_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays, damaged_by
@@ -54,11 +60,8 @@ class SolvedSpot:
         """Write the spot, replacing an existing one atomically; return its hash."""
         self.run.check_whole()
         found = self.run.evaluation
-        return write_artefact(
-            folder,
+        header = Header(
             KIND,
-            {"trace": self.run.trace_array()}
-            | {STATE + name: array for name, array in self.run.state.items()},
             configuration={
                 "spot": dataclasses.asdict(self.spot),
                 "method": self.solver.name,
@@ -71,6 +74,8 @@ class SolvedSpot:
             },
             timings={"seconds": self.run.seconds},
         )
+        arrays = {STATE + name: array for name, array in self.run.state.items()}
+        return write_artefact(folder, header, {"trace": self.run.trace_array()} | arrays)
 
     @classmethod
     def open(cls, folder: str | Path, *, for_resume: bool = False) -> SolvedSpot:
@@ -126,23 +131,24 @@ def solve_spot(
     spot: Spot,
     by: TableCFR,
     built: Subgame,
+    budget: Budget,
     *,
     run: Run | None = None,
     out: Path | None = None,
     watch: Callable[[Run], None] | None = None,
-    **limits: Any,
 ) -> SolvedSpot:
     """Solve a spot that was built, or continue its run, and save it in `out`.
 
-    `limits` are the iterations, target, seconds and evaluations of `solving.solve.solve`.
+    It is evaluated after every `EVALUATE_EVERY` iterations unless the budget says otherwise.
     """
 
     def save(so_far: Run) -> None:
         if out is not None:
             SolvedSpot(spot, by, so_far).save(out)
 
-    limits = {"every": EVALUATE_EVERY} | limits
-    found = solve(built.game, by, **limits, run=run, watch=watch, save=save)
+    if budget.every is None:
+        budget = dataclasses.replace(budget, every=EVALUATE_EVERY)
+    found = solve(built.game, by, budget, run=run, watch=watch, save=save)
     return SolvedSpot(spot, by, found, built)
 
 

@@ -18,7 +18,7 @@ import datetime
 import errno
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -57,22 +57,29 @@ from equilibrist.version import __version__
 
 _NEW_MANIFEST = "manifest.json.new"
 _EFFECTIVE = os.access in os.supports_effective_ids  # check the effective user, if possible
-_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False)
+class Header:
+    """What a writer states about an artefact: what it is, and how it was made."""
+
+    kind: str
+    _: KW_ONLY
+    configuration: Mapping[str, Any]
+    # Hash of each artefact this one was made from, by role.
+    parents: Mapping[str, str] = field(default_factory=dict)
+    seed: int | None = None
+    timings: Mapping[str, float] = field(default_factory=dict)  # seconds
+    info: Mapping[str, Any] = field(default_factory=dict)  # further data from the writer
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Identity:
+class Identity(Header):
     """The contents of an artefact's manifest; its arrays are neither opened nor checked."""
 
     folder: Path
-    kind: str
-    configuration: dict[str, Any]
-    info: dict[str, Any]  # further data from the writer
-    seed: int | None
-    parents: dict[str, str]  # hash of each artefact this one was made from, by role
     package_version: str  # version that wrote it
     written: str  # date and time, UTC
-    timings: dict[str, float]  # seconds
     generation: int  # number of writes to the folder, from 1
     files: Mapping[str, ArrayFile]  # entry of each array
     hash: str  # of content and configuration, without names and times; children refer to it
@@ -133,14 +140,9 @@ def open_artefact(
 
 def write_artefact(
     folder: str | Path,
-    kind: str,
+    header: Header,
     arrays: Mapping[str, AnyArray],
     *,
-    configuration: Mapping[str, Any],
-    info: Mapping[str, Any] = _EMPTY,
-    seed: int | None = None,
-    parents: Mapping[str, str] = _EMPTY,
-    timings: Mapping[str, float] = _EMPTY,
     keep: Collection[str] = (),
     may_be_infinite: Collection[str] = (),
 ) -> str:
@@ -151,20 +153,13 @@ def write_artefact(
     infinite unless its array is in `may_be_infinite`, and `StorageError` if the folder holds
     something else, is in use or cannot be written. After an error the old artefact is unchanged.
     """
-    folder = Path(folder)
+    folder, kind = Path(folder), header.kind
     checked = {name: check_array(name, array) for name, array in arrays.items()}
     for name, array in checked.items():
         check_finite(
             f"{name} of the {kind} for {folder}", array, may_be_infinite=name in may_be_infinite
         )
-    manifest = _stamped(
-        kind=kind,
-        configuration=configuration,
-        parents=parents,
-        seed=seed,
-        timings=timings,
-        info=info,
-    )
+    manifest = _stamped(header)
     try:
         check_target(folder, kind)
         with locked_for_writing(folder) as writing:
@@ -174,11 +169,12 @@ def write_artefact(
         _cannot_write(folder, error)
 
 
-def _stamped(**fields: Any) -> dict[str, Any]:
+def _stamped(header: Header) -> dict[str, Any]:
     """Return the fields of a manifest as JSON, with package version and time added."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     stamp = {"format": FORMAT, "version": VERSION, "package_version": __version__, "written": now}
-    return plain_json(stamp | fields)
+    stated = {each.name: getattr(header, each.name) for each in fields(Header)}
+    return plain_json(stamp | stated)
 
 
 def _replace(

@@ -109,16 +109,25 @@ class GameDescription:
                 value=length,
             )
 
-    def build(self, backend: str = "cpu") -> SequenceGame:
+    def build(self) -> SequenceGame:
         """Build the game described."""
         rules = parse_rules(self.rules, self.name)
-        return exact_game(
-            rules,
-            self.menu.clipped(rules),
-            symmetry=self.symmetry,
-            leaves=self.leaves,
-            backend=backend,
-        )
+        menu = self.menu.clipped(rules)
+        return exact_game(rules, menu, symmetry=self.symmetry, leaves=self.leaves)
+
+
+@dataclass(frozen=True)
+class ModelRounds:
+    """The rounds that a model of buckets plays, and what stands for those left out at the end."""
+
+    first: int = 0
+    last: int | None = None  # None: the last round of the game
+    pot: int | None = None  # chips when the first round opens; None: the blinds or antes
+    ends: Path | None = None  # folder of the values of hands after the last (`endings.PlayedOut`)
+    bet: float = 0.0  # without ends: chips that each player adds before a showdown
+
+
+_ALL_ROUNDS = ModelRounds()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,19 +154,10 @@ class BucketDescription:
         abstraction: Path,
         counts: Path,
         menu: BetMenu,
-        *,
-        ends: Path | None = None,
-        last_round: int | None = None,
-        bet: float = 0.0,
-        first_round: int = 0,
-        pot: int | None = None,
+        rounds: ModelRounds = _ALL_ROUNDS,
         priors: Priors | None = None,
     ) -> BucketDescription:
-        """Describe the game of two folders; the counts must be those of the abstraction.
-
-        Rounds after `last_round` are left out: the values of hands there are those of `ends`
-        (`models.endings.PlayedOut`), or else those of a showdown after one more `bet`.
-        """
+        """Describe the game of two folders; the counts must be those of the abstraction."""
         hashes: tuple[str, ...] = (
             read_identity(abstraction, KIND).hash,
             read_identity(counts, joint.KIND).hash,
@@ -166,22 +166,22 @@ class BucketDescription:
             raise StorageError(
                 f"{counts} does not count the buckets of {abstraction}", value=str(counts)
             )
-        if ends is not None:
-            hashes = (*hashes, read_identity(ends, endings.KIND).hash)
+        if rounds.ends is not None:
+            hashes = (*hashes, read_identity(rounds.ends, endings.KIND).hash)
         opened = Abstraction.open(abstraction)
-        menu.limit(opened.rules, first_round, last_round)  # raises an error if the menu is invalid
+        menu.limit(opened.rules, rounds.first, rounds.last)  # raises an error if it is invalid
         buckets = _nested(opened, priors)
         return cls(
-            name=bucket_name(buckets, first_round, last_round),
+            name=bucket_name(buckets, rounds.first, rounds.last),
             abstraction=abstraction.absolute(),
             joint=counts.absolute(),
             hashes=hashes,
             **_menu_texts(menu),
-            ends=None if ends is None else ends.absolute(),
-            last_round=last_round,
-            bet=bet,
-            first_round=first_round,
-            pot=pot,
+            ends=None if rounds.ends is None else rounds.ends.absolute(),
+            last_round=rounds.last,
+            bet=rounds.bet,
+            first_round=rounds.first,
+            pot=rounds.pot,
             priors=priors,
         )
 
@@ -190,7 +190,7 @@ class BucketDescription:
         """Bets and raises of the game."""
         return BetMenu.parse(self.bets, self.raises, self.max_raises)
 
-    def build(self, backend: str = "cpu") -> SequenceGame:
+    def build(self) -> SequenceGame:
         """Build the game described; `StorageError` if its folders are gone or have changed."""
         counts, buckets = Joint.open(self._checked(1)), self.open_abstraction()
         if self.priors is not None:
@@ -203,7 +203,6 @@ class BucketDescription:
             last_round=self.last_round,
             pot=self.pot,
             ending=self._ending(counts, buckets),
-            backend=backend,
         )
 
     def nested(self, buckets: Abstraction) -> BucketTree:
@@ -284,14 +283,19 @@ def read_description(fields: Fields, folder: Path) -> Description:
         return fields.optional(name, lambda name: fields.text(name, _MOST_MENU))
 
     menu = {name: menu_text(name) for name in ("bets", "raises", "max_raises")}
-    if kind is GameDescription:
-        return GameDescription(
-            name=fields.text("name"),
-            rules=fields.lines("rules"),
-            symmetry=fields.choice("symmetry", SYMMETRIES),
-            leaves=fields.choice("leaves", ("dense", "sorted")),
-            **menu,
-        )
+    if kind is BucketDescription:
+        return _read_buckets(fields, folder, menu)
+    return GameDescription(
+        name=fields.text("name"),
+        rules=fields.lines("rules"),
+        symmetry=fields.choice("symmetry", SYMMETRIES),
+        leaves=fields.choice("leaves", ("dense", "sorted")),
+        **menu,
+    )
+
+
+def _read_buckets(fields: Fields, folder: Path, menu: dict[str, str | None]) -> BucketDescription:
+    """Read the description of a game of buckets, except its menu; paths start from `folder`."""
     folders = {
         name: Path(os.path.normpath(folder.absolute() / path))
         for name in _FOLDERS

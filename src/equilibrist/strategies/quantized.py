@@ -32,7 +32,7 @@ from equilibrist.kernels.treeplex import block, boards
 from equilibrist.models.bucketed import bucket_tree
 from equilibrist.models.game import Floats
 from equilibrist.storage.array_file import damaged
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 from equilibrist.strategies.composition import GluedBuckets
@@ -85,13 +85,12 @@ class CompactStrategy:
         }
         if self.opening is not None:
             arrays["opening"] = self.opening
-        return write_artefact(
-            folder,
+        header = Header(
             KIND,
-            arrays,
             configuration={"game": write_description(self.game, Path(folder))},
             parents={ABSTRACTION: self.game.hashes[0], **self.solutions},
         )
+        return write_artefact(folder, header, arrays)
 
     @classmethod
     def open(cls, folder: str | Path) -> CompactStrategy:

@@ -19,6 +19,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.storage.artefact import (
     Artefact,
+    Header,
     Identity,
     open_artefact,
     read_identity,
@@ -123,10 +124,8 @@ class Solution:
         """Write the solution, replacing an existing one; return the artefact's hash."""
         arrays = {"plan0": self.plans[0], "plan1": self.plans[1], "trace": self.trace}
         certificate = dataclasses.asdict(self.certificate)
-        return write_artefact(
-            folder,
+        header = Header(
             KIND,
-            arrays | {STATE + name: array for name, array in self.state.items()},
             configuration={
                 "game": write_description(self.game, Path(folder)),
                 "method": self.method,
@@ -139,8 +138,9 @@ class Solution:
             parents=self._parents,
             seed=self.seed,
             timings={"seconds": self.seconds},
-            may_be_infinite=MAY_BE_INFINITE,
         )
+        arrays |= {STATE + name: array for name, array in self.state.items()}
+        return write_artefact(folder, header, arrays, may_be_infinite=MAY_BE_INFINITE)
 
     @property
     def _parents(self) -> dict[str, str]:
@@ -184,14 +184,14 @@ class Solution:
             raise damaged_by(artefact, "a solution", error) from None
 
 
-def game_of(solution: Solution, backend: str = "cpu") -> SequenceGame:
+def game_of(solution: Solution) -> SequenceGame:
     """Build the game of a solution again from its description.
 
     Raises `InvalidValueError` if a plan does not fit the game.
     """
     if isinstance(solution.game, GameDescription):
         solution.game.check_length(sum(map(len, solution.plans)))
-    game = solution.game.build(backend)
+    game = solution.game.build()
     for player, (plan, length) in enumerate(zip(solution.plans, game.lengths, strict=True)):
         if len(plan) != length:
             raise InvalidValueError(

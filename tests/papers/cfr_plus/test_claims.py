@@ -15,7 +15,7 @@ from equilibrist.kernels.treeplex import block, boards, decisions, num_rounds
 from equilibrist.models.exact import exact_game
 from equilibrist.papers.cfr_plus import claims
 from equilibrist.solving.cfr import CFR_VARIANTS
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def reproduced():
 def test_rows_equal_the_results_of_a_plain_run(reproduced):
     rows = {row.name: row for row in reproduced[0]}
     for method in ("cfr", "cfr+"):
-        run = solve(exact_game(get_game("leduc")), CFR_VARIANTS[method], iterations=300)
+        run = solve(exact_game(get_game("leduc")), CFR_VARIANTS[method], Budget(iterations=300))
         row = rows[f"leduc: {method}, average strategy"]
         assert row.ours == pytest.approx(run.evaluation.exploitability, abs=1e-12)
         assert (row.iterations, row.unit) == (300, "chips")

@@ -146,7 +146,7 @@ def test_a_hand_made_by_a_swap_is_played_by_its_new_class() -> None:
     count = 4000
     profits, streets = np.zeros((2, count), np.int64)
     traces = np.zeros((count, 4, 2, 2), np.int64)
-    play_results(*level_game(), weights, passive, np.uint64(5), 0, profits, traces, streets)
+    play_results(level_game(), weights, passive, np.uint64(5), 0, profits, traces, streets)
     bets = set()
     for trace, last in zip(traces, streets, strict=True):
         for street in range(1, last):

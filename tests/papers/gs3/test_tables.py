@@ -15,7 +15,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.models.bucketed import bucket_game
 from equilibrist.papers.gs3 import tables
 from equilibrist.solving.methods import get_method
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 
 
 @pytest.mark.slow
@@ -24,10 +24,10 @@ def test_three_methods_agree_with_two_buckets_per_round() -> None:
     buckets = build("potential-aware", get_game("holdem-limit"), [2, 4, 8, 16])
     counts = sampled_joint(buckets, num_boards=4_000)
     game = bucket_game(buckets, counts, BetMenu.parse(None, None, "3 3 3 3"))
-    exact = solve(game, get_method("lp"), iterations=1).evaluation
+    exact = solve(game, get_method("lp"), Budget(iterations=1)).evaluation
     assert exact.exploitability < 1e-6
     for method, exploitability in (("cfr+", 0.01), ("egt", 0.1)):  # chips: 1 and 10 mbb/g
-        found = solve(game, get_method(method), target=exploitability).evaluation
+        found = solve(game, get_method(method), Budget(target=exploitability)).evaluation
         # The dealer's value against a best response, the game value, and its best response value.
         assert -found.best_response[0] - 1e-6 <= exact.value <= found.best_response[1] + 1e-6
         assert abs(found.value - exact.value) <= 2 * exploitability

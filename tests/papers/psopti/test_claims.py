@@ -21,7 +21,7 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.refined_response import refined_responses
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.storage.memory import available_bytes
 
 RULES = get_game("royal-holdem")
@@ -179,6 +179,6 @@ def test_the_linear_program_and_cfr_agree_on_full_deck_models(number):
     buckets = strength_potential(strengths, (1, number, number, number))
     model = claims.postflop(buckets, sampled_joint(buckets, num_boards=2_000))
     exact = LinearProgram("highs-ipm", tolerance=1e-4).solve(model.game)
-    finer = solve(model.game, CFR(), target=1e-4 * SMALL_BET, iterations=100_000)
+    finer = solve(model.game, CFR(), Budget(target=1e-4 * SMALL_BET, iterations=100_000))
     assert exact.certificate.exploitability <= 1e-4 * SMALL_BET
     assert finer.evaluation.value == pytest.approx(exact.value, abs=1e-4 * SMALL_BET)

@@ -28,7 +28,7 @@ from equilibrist.players.bucket_strategy import BucketStrategy
 from equilibrist.players.strategy_player import StrategyPlayer
 from equilibrist.solving.best_response import best_response, evaluate
 from equilibrist.solving.cfr import CFR
-from equilibrist.solving.solve import Run, solve
+from equilibrist.solving.solve import Budget, Run, solve
 from equilibrist.strategies.raise_cap_rule import with_more_raises
 
 CAPS = BetMenu.parse(None, None, "1 1")
@@ -40,7 +40,7 @@ def bot():
     buckets = percentile(Strengths.of(Streets.of(get_game("leduc"))), [2, 4])
     game = bucket_game(buckets, joint(buckets), CAPS)
     solver = CFR()
-    run = solve(game, solver, iterations=300)
+    run = solve(game, solver, Budget(iterations=300))
     return game, solver.plans(game, run.state), buckets
 
 
@@ -175,14 +175,14 @@ def test_rounds_on_the_full_deck_are_proved_and_resume_to_the_same_result():
         if run.state["iteration"] == 3:
             stopped.append(Run({name: array.copy() for name, array in run.state.items()}))
 
-    run = solve(game, solver, iterations=8, every=1, save=save, watch=save)
+    run = solve(game, solver, Budget(iterations=8, every=1), save=save, watch=save)
     epsilons = [row.evaluation.exploitability for row in run.trace]
     assert epsilons[-1] < 0.75 * epsilons[0]
     assert run.evaluation.exploitability == pytest.approx(float(run.state["exploitability"]))
-    again = solve(game, solver, iterations=8, every=1, run=stopped[0])
+    again = solve(game, solver, Budget(iterations=8, every=1), run=stopped[0])
     for name, array in run.state.items():
         np.testing.assert_array_equal(again.state[name], array)
     # The game value, by another method, is between the values that the mixture's seats guarantee.
-    known = solve(game, CFR(), target=0.02)
+    known = solve(game, CFR(), Budget(target=0.02))
     lowest, highest = -run.evaluation.best_response[0], run.evaluation.best_response[1]
     assert lowest - 0.02 <= known.evaluation.value <= highest + 0.02

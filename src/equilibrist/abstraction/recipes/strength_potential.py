@@ -21,6 +21,7 @@ last. Source: Billings et al. 2003, "Abstraction by bucketing".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -43,13 +44,32 @@ from equilibrist.errors import InvalidValueError
 Known = Sequence[Potential | None]
 
 
+@dataclass(frozen=True)
+class ClassCuts:
+    """Where classes of strength and draws are cut; the module explains the numbers."""
+
+    taper: float = 1.5  # size of a class relative to the next stronger one
+    low: float = 0.5  # draws lead with a smaller probability
+    high: float = 0.2  # draws have at least this positive potential
+
+    def check(self) -> None:
+        """Raise `InvalidValueError` for a cut that is not possible."""
+        _check_taper(self.taper)
+        for name, share in (("low", self.low), ("high", self.high)):
+            if not 0.0 <= share <= 1.0:
+                raise InvalidValueError(
+                    f"{name} must be a probability, 0 to 1, not {share}", value=share
+                )
+
+
+_USUAL_CUTS = ClassCuts()
+
+
 def strength_potential(
     strengths: Strengths,
     numbers: Sequence[int],
+    cuts: ClassCuts = _USUAL_CUTS,
     *,
-    taper: float = 1.5,
-    low: float = 0.5,
-    high: float = 0.2,
     flops: Sequence[Sequence[Card]] = (),
     known: Known | None = None,
     progress: Progress | None = None,
@@ -67,25 +87,21 @@ def strength_potential(
         >>> strength_potential(leduc, [3, 2]).num_buckets
         (3, 6)
     """
-    _check(strengths.streets, numbers, taper)
-    for name, share in (("low", low), ("high", high)):
-        if not 0.0 <= share <= 1.0:
-            raise InvalidValueError(
-                f"{name} must be a probability, 0 to 1, not {share}", value=share
-            )
+    check_parts(strengths.streets.rules, numbers)
+    cuts.check()
     potential_of = _potentials(strengths.streets, known, progress)
 
     def classify(r: int, number: int, counted: Ints) -> Ints:
         potential = potential_of(r)
         if potential is None or number == 1:
-            return _strength_classes(strengths, r, counted, _shares(number, taper))
-        draws = (potential.leading() < low) & (potential.positive() >= high)
-        shares = _shares(number - 1, taper)
+            return _strength_classes(strengths, r, counted, _shares(number, cuts.taper))
+        draws = (potential.leading() < cuts.low) & (potential.positive() >= cuts.high)
+        shares = _shares(number - 1, cuts.taper)
         found = _strength_classes(strengths, r, np.where(draws, -1, counted), shares)
         return np.where(draws, number - 1, found)
 
-    configuration = {"taper": taper, "low": low, "high": high}
-    return _build(strengths, numbers, taper, flops, classify, configuration, progress, keep)
+    configuration = asdict(cuts)
+    return _build(strengths, numbers, cuts.taper, flops, classify, configuration, progress, keep)
 
 
 def strength_potential_clusters(
@@ -104,7 +120,8 @@ def strength_potential_clusters(
     a number of clusters and returns labels [M]; both axes are in standard deviations of the street.
     Rounds without potential are cut by strength as in `strength_potential`.
     """
-    _check(strengths.streets, numbers, taper)
+    check_parts(strengths.streets.rules, numbers)
+    _check_taper(taper)
     potential_of = _potentials(strengths.streets, known, progress)
 
     def classify(r: int, number: int, counted: Ints) -> Ints:
@@ -120,8 +137,7 @@ def strength_potential_clusters(
 # --- shared by both -------------------------------------------------------------------------------
 
 
-def _check(streets: Streets, numbers: Sequence[int], taper: float) -> None:
-    check_parts(streets.rules, numbers)
+def _check_taper(taper: float) -> None:
     if not taper >= 1.0:
         raise InvalidValueError(
             f"taper, the size of a class relative to the next stronger one, must be at least 1, "

@@ -142,15 +142,16 @@ class Response:
         positions = self.positions[r - 1]
         out = aligned((len(positions.nodes), HANDS), np.float64)
         met, row = self._met(r, board), self._rows[r - 1][1]
-        bet = float(self.rules.raise_sizes[r])
-        raises, first = self.rules.max_raises[r], self.rules.first_players[r] == self.seat
         ends = aligned((positions.ends.shape[1] * 16,), np.float64)
-        kernel.respond_round(
-            following, met, positions.following, row, positions.scale, positions.spent, bet, raises,
-            first, ends, out,
-        )  # fmt: skip
+        tables = positions.following, row, positions.scale, positions.spent
+        kernel.respond_round(following, met, tables, self._betting(r), ends, out)
         out *= _live(self.rules, board)
         return out
+
+    def _betting(self, r: int) -> tuple[float, int, bool]:
+        """Return a round's bet in chips, its maximum of raises, and whether the seat acts first."""
+        rules = self.rules
+        return float(rules.raise_sizes[r]), rules.max_raises[r], rules.first_players[r] == self.seat
 
     def _dealt(self, board: Cards, r: int) -> Floats:
         """Return the sum over next cards of the values of the next positions: [P', 1328]."""
@@ -174,10 +175,8 @@ class Response:
         weight = np.array([float(many) for _, many in cards])
         sequences = self._last.sequences
         out = aligned((len(sequences.chips), HANDS, SIXTEEN), np.float64)
-        bet = float(self.rules.raise_sizes[last])
-        raises, first = self.rules.max_raises[last], self.rules.first_players[last] == self.seat
         kernel.respond_last(
-            hands, columns, self._first_columns, weight, sequences, bet, raises, first,
+            hands, columns, self._first_columns, weight, sequences, self._betting(last),
             self._space(sequences), out,
         )  # fmt: skip
         return np.ascontiguousarray(out[self._last.case, :, self._last.lane])

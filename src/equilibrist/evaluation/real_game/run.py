@@ -30,7 +30,7 @@ from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.models.game import Floats
 from equilibrist.solving.certificate import is_same
 from equilibrist.stopping import Stopped
-from equilibrist.storage.artefact import Artefact, open_artefact, write_artefact
+from equilibrist.storage.artefact import Artefact, Header, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import CheckpointClock, another_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
@@ -218,14 +218,8 @@ def save(run: RealGameRun, folder: Path, found: Exploited | None = None) -> str:
     now = {"flops": int(run.is_done.sum()), "estimate": not run.is_whole}
     if found is not None:
         run.result = {"exploitability": found.exploitability, "unit": found.unit, **now}
-    return write_artefact(
-        folder,
+    header = Header(
         KIND,
-        {
-            "done": run.is_done.astype(np.uint8),
-            "values0": run.values[0],
-            "values1": run.values[1],
-        },
         configuration={
             "strategy": run.name,
             "identity": run.identity,
@@ -235,6 +229,9 @@ def save(run: RealGameRun, folder: Path, found: Exploited | None = None) -> str:
         info=now | run.result,
         timings={"seconds": run.seconds},
     )
+    done = run.is_done.astype(np.uint8)
+    arrays = {"done": done, "values0": run.values[0], "values1": run.values[1]}
+    return write_artefact(folder, header, arrays)
 
 
 def run_flops(

@@ -243,12 +243,14 @@ def lloyd(points, weights, metric, search, limit, threads):
 
 
 @njit(cache=True, nogil=True)
-def k_means(points, weights, metric, restarts, limit, rng, threads, search, labels, centres):
+def k_means(problem, restarts, limit, rng, threads, search, labels, centres):
     """Find the cheapest of some searches from different seeds, for the k of `search`.
 
-    Writes into `labels` [N] int32 and `centres` [k, D] float32; returns the number of clusters, k
-    or the number of distinct points if that is smaller, and the sums of distances and of costs.
+    `problem` is (points [N, D] float32, weights [N], metric). Writes into `labels` [N] int32 and
+    `centres` [k, D] float32; returns the number of clusters, k or the number of distinct points if
+    that is smaller, and the sums of distances and of costs.
     """
+    points, weights, metric = problem
     k, distances, least = 0, 0.0, np.inf
     for _ in range(restarts):
         k = _seed(points, weights, metric, search, len(search.centres), rng, threads)
@@ -261,7 +263,7 @@ def k_means(points, weights, metric, restarts, limit, rng, threads, search, labe
 
 
 @njit(cache=True, nogil=True)
-def k_means_table(points, weights, metric, restarts, limit, rng, threads, searches, labels):
+def k_means_table(problem, restarts, limit, rng, threads, searches, labels):
     """Find clusterings of 1 … K clusters with the least distance, which never rises with K.
 
     k clusters start several times from the best k − 1 and one more seed: that finds better ones in
@@ -270,8 +272,9 @@ def k_means_table(points, weights, metric, restarts, limit, rng, threads, search
     own distance, and the mean it leaves moves by no more than that in total. Writes into `labels`
     [K, N]; returns the number of clusters at the end, K or the number of distinct points if that is
     smaller, and the sums of distances and of costs for each: [K, 2]. `searches` are three for K
-    clusters.
+    clusters, `problem` as in `k_means`.
     """
+    points, weights, metric = problem
     best, base, trial = searches
     sums, one = np.zeros((len(labels), 2)), np.int64(1)
     _seed(points, weights, metric, best, one, rng, threads)

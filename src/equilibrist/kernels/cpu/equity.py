@@ -82,13 +82,14 @@ def _orbit_size(mask, images):
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def showdown_boards(tables, boards, multiplicity, hands, weights, first, second, pairwise, out):
+def showdown_boards(tables, boards, multiplicity, hands, weights, places, pairwise, out):
     """Play every hand against a weighted range on every board.
 
     `boards` [B, 5] uint8 with `multiplicity` [B] uint8, `hands` [n, 2] uint8 and the opponent's
-    `weights` [n] float64; `first` and `second` are the places of each side's hands, used only when
+    `weights` [n] float64; `places` are two arrays, the places of each side's hands, used only when
     `pairwise`. Adds into `out` [chunks, 3, n] float64 the weight a hand beats, ties and meets.
     """
+    first, second = places
     num_chunks, num_boards = out.shape[0], boards.shape[0]
     for chunk in prange(num_chunks):
         start, stop = num_boards * chunk // num_chunks, num_boards * (chunk + 1) // num_chunks

@@ -28,11 +28,14 @@ def pack_labels(labels, child, renaming, renamed, bits, out):
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def pack_intervals(values, child, renaming, renamed, parents, first, lower, bits, out):
+def pack_intervals(values, links, parents, cut, bits, out):
     """Write into `out` [B, H] uint64 the histograms over intervals of the next street's values.
 
-    `parents` [B, H] select the intervals; `first` and `lower` are as in `label_values`.
+    `links` are the (child, renaming, renamed) of `pack_labels`; `parents` [B, H] select the
+    intervals; `cut` is (first, lower) as in `label_values`.
     """
+    child, renaming, renamed = links
+    first, lower = cut
     one = np.uint64(1)
     for b in prange(child.shape[0]):
         out[b] = 0

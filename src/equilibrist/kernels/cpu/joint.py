@@ -46,24 +46,25 @@ def _label(order, classes, labels):
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def bucket_showdowns(
-    tables, boards, hands, columns, links, street, inverse, rows, cols, wins, ties
-):
+def bucket_showdowns(tables, boards, hands, deals, renamings, rows, cols, counts):
     """Play all hands against each other on the last boards, counted by their buckets.
 
-    `boards` [B, n] are the last street's, `links` = (start [B + 1], from [L], renaming [L]) the
-    deals that lead to each. `street` = (weights [boards before], renamed [24, H]); `inverse` [24]
-    undoes a renaming. `rows` and `cols` are the players' buckets, each (labels [boards before, H],
-    strength [B, H], first [P + 1], lower [K]). Adds into `wins` and `ties` [chunks, K0, K1] float64
-    how often a hand of the row beats and ties one of the column.
+    `boards` [B, n] are the last street's, `hands` = (cards [N, 1 or 2], columns [N]), `deals` =
+    (start [B + 1], from [L], renaming [L], weights [boards before]) the deals that lead to each
+    board. `renamings` = (renamed [24, H], inverse [24], which undoes a renaming). `rows` and `cols`
+    are the players' buckets, each (labels [boards before, H], strength [B, H], first [P + 1], lower
+    [K]). Adds into `counts`, wins and ties [chunks, K0, K1] float64, how often a hand of the row
+    beats and ties one of the column.
     """
-    start, origin, renaming = links
-    weights, renamed = street
+    cards, columns = hands
+    start, origin, renaming, weights = deals
+    renamed, inverse = renamings
+    wins, ties = counts
     num_chunks = wins.shape[0]
     for chunk in prange(num_chunks):
-        keys, masks = hand_sums(tables, hands)
-        order, spare = np.empty(len(hands), np.uint32), np.empty(len(hands), np.uint32)
-        one, two = np.empty(len(hands), np.int32), np.empty(len(hands), np.int32)
+        keys, masks = hand_sums(tables, cards)
+        order, spare = np.empty(len(cards), np.uint32), np.empty(len(cards), np.uint32)
+        one, two = np.empty(len(cards), np.int32), np.empty(len(cards), np.int32)
         for board in range(chunk, boards.shape[0], num_chunks):
             if start[board] == start[board + 1]:
                 continue
@@ -73,7 +74,7 @@ def bucket_showdowns(
                 before, image = origin[link], renamed[inverse[renaming[link]]]
                 bucket_hands(sorted_order, columns, image, before, board, rows, one)
                 bucket_hands(sorted_order, columns, image, before, board, cols, two)
-                add_pairs(sorted_order, hands, one, two, weights[before], wins[chunk], ties[chunk])
+                add_pairs(sorted_order, cards, one, two, weights[before], wins[chunk], ties[chunk])
 
 
 @njit(cache=True)

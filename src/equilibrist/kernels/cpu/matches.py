@@ -59,13 +59,14 @@ def _choose(seat, place, first, size, number):
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def play_hands(tree, zero, one, states_zero, states_one, start, key, numbers, out):
+def play_hands(tree, zero, one, states, start, key, numbers, out):
     """Write into `out` [N] the leaf where each hand ends that starts at node `start`.
 
-    `tree` are `WalkTables`, `zero` and `one` the `SeatTable`s of the hand's players; their states
+    `tree` are `WalkTables`, `zero` and `one` the `SeatTable`s of the hand's players; their `states`
     [R, N] int32 count within each round. `numbers` [N] uint64 are those of the hands in their
     match, whose `key` is one word.
     """
+    states_zero, states_one = states
     for i in prange(len(numbers)):
         word = mix(key + numbers[i] * GOLDEN)
         node = np.int64(start)

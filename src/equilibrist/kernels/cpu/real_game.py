@@ -121,13 +121,14 @@ def sort_hands(tables, board, last, absent, hand_cards, out):
 
 
 @njit(cache=True, _nrt=False, nogil=True)
-def respond_last(hands, columns, first, weight, sequences, bet, raises, is_first, space, out):
+def respond_last(hands, columns, first, weight, sequences, betting, space, out):
     """Add into `out` [C, H, 16] what the responder's hands win on boards of the last round.
 
     `columns` [N, n] are those of the sorted hands, `first` [H] those of the first round, `weight`
-    [N] counts boards; `raises` is the maximum number of raises; `is_first` says whether the
-    responder acts first.
+    [N] counts boards; `betting` is (bet in chips, maximum number of raises, whether the responder
+    acts first).
     """
+    bet, raises, is_first = betting
     zero, more = sixteen(np.float32(0)), sixteen(np.float32(bet))
     num_rows = _U(sequences.table.shape[1])
     row_size = _U(sequences.table.shape[2]) * _W
@@ -217,13 +218,16 @@ def _read_ends(space, h, num_hands, end, unit, b):
 
 
 @njit(cache=True, _nrt=False, nogil=True)
-def respond_round(values, met, following, row, scale, spent, bet, raises, is_first, ends, out):
+def respond_round(values, met, positions, betting, ends, out):
     """Write into `out` [P, H] what hands win from each position of a round that is not the last.
 
-    `values` [P', H] are those of the positions of the next round, one for each end: `following` [P,
-    E]. `met` [Q, H] is how often hands meet the opponent's by its `row` [P, E], −1 if never
-    reached; `scale` [P, E] multiplies both. `spent` [P] are chips that each player has put in.
+    `positions` is (following, row, scale, spent): `values` [P', H] are those of the positions of
+    the next round, one for each end: `following` [P, E]. `met` [Q, H] is how often hands meet the
+    opponent's by its `row` [P, E], −1 if never reached; `scale` [P, E] multiplies both. `spent` [P]
+    are chips that each player has put in. `betting` as in `respond_last`.
     """
+    following, row, scale, spent = positions
+    bet, raises, is_first = betting
     zero = spread(0.0)
     more = as_wide(bet, zero)
     num_hands = _U(out.shape[1])

@@ -245,8 +245,13 @@ def label_board(values, columns, labels, first, lower, out):
 
 
 @njit(cache=True, nogil=True)
-def sum_intervals(values, child, renaming, weights, renamed, labels, first, lower, out):
-    """Add into `out` [3, K] how often each interval is met, its values, and their squares."""
+def sum_intervals(values, links, renamed, labels, cut, out):
+    """Add into `out` [3, K] how often each interval is met, its values, and their squares.
+
+    `links` is (child, renaming, weights [B]), `cut` is (first, lower) as in `label_values`.
+    """
+    child, renaming, weights = links
+    first, lower = cut
     for b in range(child.shape[0]):
         for d in range(child.shape[1]):
             row, image = values[child[b, d]], renamed[renaming[b, d]]

@@ -23,18 +23,20 @@ _CARDS = 53  # cards of a deck, and one that nobody holds
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def write_walks(tables, boards, hands, columns, links, renamed, inverse, rows, cols, walks):
+def write_walks(tables, boards, hands, deals, renamings, rows, cols, walks):
     """Write the hands and buckets that the walks over some boards of the last street visit.
 
     Arguments as in `joint.bucket_showdowns`. `walks` = (size [B], order [B, H], row [L, H], column
     [L, H]): the number of hands that a board does not block, these by value, and for every deal
     onto the board their buckets.
     """
-    start, origin, renaming = links
+    cards, columns = hands
+    start, origin, renaming, _ = deals
+    renamed, inverse = renamings
     sizes, orders, ones, twos = walks
     for board in prange(len(boards)):
-        keys, masks = hand_sums(tables, hands)
-        spare = np.empty(len(hands), np.uint32)
+        keys, masks = hand_sums(tables, cards)
+        spare = np.empty(len(cards), np.uint32)
         sizes[board] = sorted_hands(tables, boards[board], keys, masks, orders[board], spare)
         order = orders[board, : sizes[board]]
         for link in range(start[board], start[board + 1]):

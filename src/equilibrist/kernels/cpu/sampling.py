@@ -134,12 +134,14 @@ def update_path(
 
 
 @njit(cache=True, nogil=True)
-def public_chance(trees, leaves, pairs, chance, first, second, weights, total, rng):
+def public_chance(game, first, second, weights, total, rng):
     """Run iterations of public-chance sampling, one per number of `weights` [steps], in place.
 
-    `first` and `second` are the players' (behaviour, regret, average). Returns the new `total`: the
+    `game` is (trees, leaves, pairs, chance), `first` and `second` are the players' (behaviour,
+    regret, average). Returns the new `total`: the
     weight of all iterations before these, plus these.
     """
+    trees, leaves, pairs, chance = game
     path = np.empty(len(trees[0].num_sequences), np.int64)
     length, dtype = max(len(first[0]), len(second[0])), first[0].dtype
     factors = np.ones(3, dtype)

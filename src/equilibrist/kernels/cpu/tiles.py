@@ -75,13 +75,15 @@ def _write_runout(tables, hands, deals, last, buckets, side, t):
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def add_tiles(weights, rows, cols, row_start, col_start, is_same, wins, ties, losses, overflows):
+def add_tiles(weights, rows, cols, row_start, col_start, is_same, counts, overflows):
     """Add the counts of T boards with their `weights` [T].
 
     `rows` and `cols` are what `write_runouts` wrote for the players, `row_start` and `col_start`
-    the first buckets of their tiles. With `is_same` the players' buckets are the same, pairs count
-    both ways, and `losses` is not used. `overflows` [chunks] says where a sum was too large.
+    the first buckets of their tiles. `counts` are the matrices of wins, ties and losses. With
+    `is_same` the players' buckets are the same, pairs count both ways, and the losses are not used.
+    `overflows` [chunks] says where a sum was too large.
     """
+    wins, ties, losses = counts
     for chunk in prange(len(overflows)):
         overflows[chunk] |= _add_tiles(
             weights, rows, cols, row_start, col_start, is_same, wins, ties, losses, chunk,

@@ -54,7 +54,7 @@ from equilibrist.papers.ectomynx.level_training import (
     read_settings,
     won_per_hand,
 )
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import check_same_run
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
@@ -170,10 +170,9 @@ def walk_block(settings: Decisions, run: DecisionTraining, sums: Sums) -> None:
 
     count = min(settings.block, settings.hands - run.hands_done)
     first = len(run.cycles) * settings.hands + run.hands_done
-    decisions.walk_hands(
-        *decision_game(), run.scores, key_of(settings.seed, 0), first, first + count,
-        sums.gains, sums.chosen, sums.visits,
-    )  # fmt: skip
+    numbers = key_of(settings.seed, 0), first, first + count
+    parts = sums.gains, sums.chosen, sums.visits
+    decisions.walk_hands(*decision_game(), run.scores, numbers, parts)
     run.blocks += 1
     if settings.update == "regret":
         decisions.match_regrets(
@@ -220,7 +219,7 @@ def head_to_head(
 
     deals = deals or _MATCH_DEALS
     sums = np.zeros((_MOST_LANES, 2), np.int64)
-    play_deals(*decision_game(), first, second, key_of(seed, 1 + stream), 0, deals, sums)
+    play_deals(*decision_game(), first, second, (key_of(seed, 1 + stream), 0, deals), sums)
     return won_per_hand(sums, deals)
 
 
@@ -230,14 +229,13 @@ def head_to_head(
 def save_training(out: Path, settings: Decisions, run: DecisionTraining) -> None:
     """Write a run; the folder always holds either the old or the new run."""
     arrays = {"scores": run.scores, "average": run.average, "before": run.before}
-    write_artefact(
-        out,
+    header = Header(
         KIND,
-        {**arrays, "cycles": cycles_array(run.cycles)},
         configuration={"version": VERSION, **asdict(settings)},
         info={"hands_done": run.hands_done, "blocks": run.blocks},
         seed=settings.seed,
     )
+    write_artefact(out, header, {**arrays, "cycles": cycles_array(run.cycles)})
 
 
 def load_training(folder: Path, settings: Decisions | None = None) -> DecisionTraining:

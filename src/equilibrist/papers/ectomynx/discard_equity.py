@@ -72,13 +72,12 @@ def discard_equity(
     samples = whole_number(samples, "the number of samples", 1, MOST_SAMPLES)
     sides = [parse_range(side) if isinstance(side, str) else side for side in (first, second)]
     _check_sides(*sides)
-    hands = [hand_table()[side.hands] for side in sides]
-    probabilities = [_cumulative(side.weights[side.hands]) for side in sides]
+    dealt = [(hand_table()[own.hands], _cumulative(own.weights[own.hands])) for own in sides]
     key = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
     counts = np.zeros((_LANES, 2), np.int64)
     for start in range(0, samples, _BLOCK):
         stop = min(start + _BLOCK, samples)
-        play_swaps(rank_tables(7), swap_tables(), *hands, *probabilities, key, start, stop, counts)
+        play_swaps(rank_tables(7), swap_tables(), *dealt, key, start, stop, counts)
         if progress is not None:
             progress(stop / samples)
     total = counts.sum(axis=0)

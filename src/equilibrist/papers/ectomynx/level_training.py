@@ -46,7 +46,7 @@ from equilibrist.papers.ectomynx.level_weights import (
 )
 from equilibrist.stopping import Stopped
 from equilibrist.storage.array_file import damaged
-from equilibrist.storage.artefact import open_artefact, write_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import CheckpointClock, check_same_run
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
@@ -209,7 +209,8 @@ def play_block(settings: FixedStrategy, run: Training) -> None:
     lanes = min(numba.get_num_threads(), _MOST_LANES)
     # The first lane adds to the sums themselves.
     sums = run.sums[None] if lanes == 1 else np.zeros((lanes, *run.sums.shape), np.int64)
-    play_cycle(*level_game(), *run.weights, key_of(settings.seed, 0), first, first + count, sums)
+    numbers = key_of(settings.seed, 0), first, first + count
+    play_cycle(*level_game(), *run.weights, numbers, sums)
     if lanes > 1:
         run.sums += sums.sum(axis=0)
     run.hands_done += count
@@ -258,7 +259,7 @@ def head_to_head(
     from equilibrist.papers.ectomynx.kernels.fixed_strategy import play_match
 
     sums = np.zeros((_MOST_LANES, 2), np.int64)
-    play_match(*level_game(), *first, *second, key_of(seed, 1 + stream), 0, deals, sums)
+    play_match(*level_game(), first, second, (key_of(seed, 1 + stream), 0, deals), sums)
     return won_per_hand(sums, deals)
 
 
@@ -312,14 +313,14 @@ class CheckpointSaver:
 
 def save_training(out: Path, settings: FixedStrategy, run: Training) -> None:
     """Write a run; the folder always holds either the old or the new run."""
-    write_artefact(
-        out,
+    header = Header(
         KIND,
-        {"weights": run.weights, "sums": run.sums, "cycles": cycles_array(run.cycles)},
         configuration={"version": VERSION, **asdict(settings)},
         info={"hands_done": run.hands_done},
         seed=settings.seed,
     )
+    arrays = {"weights": run.weights, "sums": run.sums, "cycles": cycles_array(run.cycles)}
+    write_artefact(out, header, arrays)
 
 
 def load_training(folder: Path, settings: FixedStrategy | None = None) -> Training:

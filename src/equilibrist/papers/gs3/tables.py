@@ -26,7 +26,7 @@ from equilibrist.games.rules import GameRules
 from equilibrist.papers.rows import PaperRow, ReportProgress, match_row
 from equilibrist.play.match import MatchSettings, play_matches
 from equilibrist.players.catalog import make_player
-from equilibrist.solving.solve import Run
+from equilibrist.solving.solve import Budget, Run
 from equilibrist.storage.ownership import owned
 
 # Table 1: GS3's win rates, sb/h.
@@ -73,7 +73,8 @@ def static_rows(
             yield PaperRow("1", name, paper, None, missing="not trained")
         else:
             played = hands if ":" not in other else max(4, hands // TWO_PHASE_SHARE // 2 * 2)
-            yield match_row("1", name, paper, rules, (bot, other), played, seed, report)
+            row = PaperRow("1", name, paper)
+            yield match_row(row, rules, (bot, other), played, seed, report)
 
 
 def vexbot_rows(
@@ -118,9 +119,9 @@ def finer_rows(
     players = [f"solution:{folder / bot.name / bot.strategy}" for bot in made]
     for fine in range(1, len(made)):
         for coarse in range(fine):
-            name = f"{made[fine].name} – {made[coarse].name}"
+            row = PaperRow("finer", f"{made[fine].name} – {made[coarse].name}")
             pair = players[fine], players[coarse]
-            yield match_row("finer", name, None, rules, pair, hands, seed, report)
+            yield match_row(row, rules, pair, hands, seed, report)
 
 
 def _sized(size: tuple[int, ...], seconds: float) -> BucketBot:
@@ -150,7 +151,8 @@ def _trained(bot: BucketBot, folder: Path, seconds: float, report: ReportProgres
         prepared = training.prepare(bot, folder)
         run = prepared[-1]
         if run is None or run.seconds < seconds:
-            run = training.run(bot, prepared, seconds=seconds, watch=watch)
+            budget = Budget(seconds=seconds, every=bot.evaluate_every)
+            run = training.run(prepared, budget, watch=watch)
             stopping.check()
             training.save_strategy(bot, folder)
     return run.evaluation.exploitability

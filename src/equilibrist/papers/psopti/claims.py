@@ -30,7 +30,7 @@ from equilibrist.abstraction.conditioning import LaterClasses
 from equilibrist.abstraction.features import Strengths
 from equilibrist.abstraction.joint_counts import Joint, sampled_joint
 from equilibrist.abstraction.potential import potentials
-from equilibrist.abstraction.recipes.strength_potential import strength_potential
+from equilibrist.abstraction.recipes.strength_potential import ClassCuts, strength_potential
 from equilibrist.abstraction.streets import Streets
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.rules import GameRules
@@ -42,7 +42,7 @@ from equilibrist.models.treeplex import player_rows
 from equilibrist.papers.rows import PaperRow, ReportProgress, match_row
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.refined_response import refined_responses
-from equilibrist.solving.solve import solve
+from equilibrist.solving.solve import Budget, solve
 from equilibrist.strategies.evaluation import Evaluation
 
 PLAYERS = "psopti2", "psopti1", "psopti0"
@@ -81,10 +81,11 @@ def match_rows(
     others = [*OTHERS, *(name for name in LATER if name not in without)]
     pairs = [*itertools.combinations(ours, 2), *itertools.product(ours, others)]
     for pair in pairs:
-        yield match_row("1", " – ".join(pair), None, rules, pair, hands, seed, report)
+        yield match_row(PaperRow("1", " – ".join(pair)), rules, pair, hands, seed, report)
     for other in POSTFLOP if "psopti0" in ours else ():
-        name, pair = f"psopti0 – {other}, both calling before the flop", ("psopti0", other)
-        yield match_row("postflop", name, None, rules, pair, hands, seed, report, agreed_rounds=1)
+        row = PaperRow("postflop", f"psopti0 – {other}, both calling before the flop")
+        pair = "psopti0", other
+        yield match_row(row, rules, pair, hands, seed, report, agreed_rounds=1)
 
 
 # --- models ---------------------------------------------------------------------------------------
@@ -103,7 +104,7 @@ class Solved:
     def of(game: SequenceGame, buckets: BucketTree) -> Solved:
         """Solve a model by CFR+ to an exploitability of 0.0005 sb/h."""
         solver, small_bet = CFR(), buckets.rules.raise_sizes[0]
-        run = solve(game, solver, target=_TARGET * small_bet, iterations=_ITERATIONS)
+        run = solve(game, solver, Budget(target=_TARGET * small_bet, iterations=_ITERATIONS))
         stopping.check()
         return Solved(game, solver.plans(game, run.state), run.evaluation, buckets)
 
@@ -206,7 +207,9 @@ def buckets_rows(
     found: dict[str, Solved] = {}
     for name, (numbers, low) in KINDS.items():
         report(f"a model of {name}", 0.0)
-        own = made[name] = strength_potential(strengths, (1, *numbers), low=low, known=known)
+        own = made[name] = strength_potential(
+            strengths, (1, *numbers), ClassCuts(low=low), known=known
+        )
         counts = sampled_joint(own, num_boards=boards, seed=seed)
         model = found[name] = postflop(own, counts)
         yield _row("buckets", f"{name}: dealer wins", model.dealer)

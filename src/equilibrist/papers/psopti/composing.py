@@ -38,6 +38,7 @@ from equilibrist.strategies.description import (
     BucketDescription,
     Description,
     GameDescription,
+    ModelRounds,
     same_game,
 )
 from equilibrist.strategies.quantized import CompactStrategy, rounded
@@ -66,13 +67,15 @@ def models(bot: GluedBot, folder: Path, report: ReportNote = print) -> Iterator[
         game = GameDescription.of(exact_game(get_game("preflop-holdem")))
         yield Model(OPENING, game, replace(bot, method="lp"))
     elif bot.opening == "model":
-        model = _described(bot, folder, last_round=_betting(bot, folder).last_round - 1)
+        last = _betting(bot, folder).last_round - 1
+        model = _described(bot, folder, ModelRounds(last=last))
         yield Model(OPENING, model, bot)
     small_bet = _betting(bot, folder).rules.raise_sizes[0]
     uniform = (1.0,) * bot.buckets[0]
     for pot in bot.pots:
         chips = pot * small_bet
-        model = _described(bot, folder, first_round=1, pot=chips, priors=(uniform, uniform))
+        rounds = ModelRounds(first=1, pot=chips)
+        model = _described(bot, folder, rounds, (uniform, uniform))
         yield Model(f"{_LATER}{pot}", model, bot)
     if bot.pots:
         return
@@ -81,7 +84,7 @@ def models(bot: GluedBot, folder: Path, report: ReportNote = print) -> Iterator[
     for node in openings(betting):
         name, pot = betting.name(node)[:-1], int(betting.spent[node].sum())
         priors = beliefs(solved, opening.plans, name, report)
-        model = _described(bot, folder, first_round=1, pot=pot, priors=priors)
+        model = _described(bot, folder, ModelRounds(first=1, pot=pot), priors)
         yield Model(_LATER + name, model, bot)
 
 
@@ -138,7 +141,7 @@ def save_glued(bot: GluedBot, folder: Path, report: ReportNote = print) -> None:
         for player, probabilities in enumerate(glued)
     )
     CompactStrategy(
-        _described(bot, folder),
+        _described(bot, folder, ModelRounds()),
         (first, second),
         {name: read_identity(folder / name).hash for name in names},
         columns.opening,
@@ -209,23 +212,10 @@ def beliefs(
 
 
 def _described(
-    bot: GluedBot,
-    folder: Path,
-    *,
-    first_round: int = 0,
-    last_round: int | None = None,
-    pot: int | None = None,
-    priors: Priors | None = None,
+    bot: GluedBot, folder: Path, rounds: ModelRounds, priors: Priors | None = None
 ) -> BucketDescription:
-    return BucketDescription.of(
-        folder / BUCKETS,
-        folder / COUNTS,
-        BetMenu.parse(None, None, bot.max_raises),
-        first_round=first_round,
-        last_round=last_round,
-        pot=pot,
-        priors=priors,
-    )
+    menu = BetMenu.parse(None, None, bot.max_raises)
+    return BucketDescription.of(folder / BUCKETS, folder / COUNTS, menu, rounds, priors)
 
 
 def _betting(bot: GluedBot, folder: Path) -> BettingTree:

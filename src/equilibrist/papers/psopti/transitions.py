@@ -33,7 +33,7 @@ from equilibrist.abstraction.bucket_tree import sums_over_children
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.errors import InvalidValueError
-from equilibrist.storage.artefact import write_artefact
+from equilibrist.storage.artefact import Header, write_artefact
 
 KIND = "transitions"
 RECIPES = ("strength-potential", "percentile")  # the k-th child means the same in every bucket
@@ -54,7 +54,7 @@ class Transitions:
         """Write the network as an artefact; `parents` are the hashes of its inputs."""
         arrays: dict[str, NDArray[Any]] = {"start": self.start, "won": self.won}
         arrays |= {f"step{r + 1}": step for r, step in enumerate(self.steps)}
-        return write_artefact(folder, KIND, arrays, configuration={}, parents=parents)
+        return write_artefact(folder, Header(KIND, configuration={}, parents=parents), arrays)
 
 
 @dataclass(frozen=True)

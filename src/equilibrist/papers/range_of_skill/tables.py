@@ -111,15 +111,14 @@ def match_rows(
     """Yield Table 2 for the opponents we have, then the bot's matches against the baselines."""
     ours = STAND_INS | {"BigBot2298": bot}
     for (one, other), (paper, _) in CROSS_TABLE.items():
-        name = f"{one} – {other}"
+        row = PaperRow("2", f"{one} – {other}", paper)
         if one in ours and other in ours:
-            pair = ours[one], ours[other]
-            yield match_row("2", name, paper, rules, pair, hands, seed, report)
+            yield match_row(row, rules, (ours[one], ours[other]), hands, seed, report)
         else:
-            yield PaperRow("2", name, paper, None)
+            yield row
     for other in BASELINES:
-        name = f"{bot} – {other}"
-        yield match_row("baselines", name, None, rules, (bot, other), hands, seed, report)
+        row = PaperRow("baselines", f"{bot} – {other}")
+        yield match_row(row, rules, (bot, other), hands, seed, report)
 
 
 def round_rows(trace: NDArray[np.float64], small_bet: float) -> Iterator[PaperRow]:

@@ -90,12 +90,13 @@ def play_hand(lines, deal, bb, bu, word, trace):
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def play_deals(ranks, swaps, textures, lines, first, second, key, start, stop, out):
+def play_deals(ranks, swaps, textures, lines, first, second, numbers, out):
     """Play deals twice, with strategies `first` and `second` [R, 4] changing seats.
 
-    Adds into `out` [lanes, 2] int64 the chips that the first strategy wins in both hands of a deal,
-    and their squares.
+    The tables are those of `DecisionGame`; `numbers` is (key, start, stop). Adds into `out` [lanes,
+    2] int64 the chips that the first strategy wins in both hands of a deal, and their squares.
     """
+    key, start, stop = numbers
     lanes, count = out.shape[0], stop - start
     for lane in prange(lanes):
         deal, hands = new_deal(), np.empty((2, 9, 2), np.int64)

@@ -221,13 +221,16 @@ def walk(lines, deal, scores, gains, chosen, visits, word, seat, queue, worth):
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def walk_hands(ranks, swaps, textures, lines, scores, key, start, stop, gains, chosen, visits):
-    """Walk the hands numbered from `start` to `stop` under a key, once for each seat.
+def walk_hands(ranks, swaps, textures, lines, scores, numbers, sums):
+    """Walk the hands of `numbers` = (key, start, stop), once for each seat.
 
-    Strategies follow `scores` [R, 4] float32. Adds regrets in 1/`GAIN_UNIT` chip to `gains`
-    [lanes, R, 4], numbers of visits to `visits` [lanes, R], and probabilities in
-    1/`PROBABILITY_UNIT` to `chosen` [lanes, R, 4], all int64.
+    The tables are those of `DecisionGame`; strategies follow `scores` [R, 4] float32. `sums` is
+    (gains, chosen, visits), all int64: adds regrets in 1/`GAIN_UNIT` chip to `gains` [lanes, R, 4],
+    probabilities in 1/`PROBABILITY_UNIT` to `chosen` [lanes, R, 4], and numbers of visits to
+    `visits` [lanes, R].
     """
+    key, start, stop = numbers
+    gains, chosen, visits = sums
     lanes, count = gains.shape[0], stop - start
     for lane in prange(lanes):
         deal, hands = new_deal(), np.empty((2, 9, 2), np.int64)

@@ -72,21 +72,20 @@ def _play(ranks, swaps, first, second, first_cumulative, second_cumulative, stat
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def play_swaps(
-    ranks, swaps, first, second, first_cumulative, second_cumulative, key, start, stop, out
-):
+def play_swaps(ranks, swaps, first, second, key, start, stop, out):
     """Play the hands numbered from `start` to `stop` under a key of one word.
 
-    `first` [n, 2] and `second` [m, 2] uint8 are the sides' hands; `first_cumulative` [n] and
-    `second_cumulative` [m] are their cumulative probabilities, which end in 1; some pair must share
-    no card. Adds to `out` [lanes, 2] int64 the numbers of hands that the first side wins and ties.
+    `first` and `second` are the sides, each (hands [n, 2] uint8, cumulative probabilities [n],
+    which end in 1); some pair must share no card. Adds to `out` [lanes, 2] int64 the numbers of
+    hands that the first side wins and ties.
     """
+    (one, one_cumulative), (two, two_cumulative) = first, second
     lanes, count = out.shape[0], stop - start
     for lane in prange(lanes):
         wins = ties = 0
         for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
             state = mix(key + np.uint64(n) * GOLDEN)
-            score = _play(ranks, swaps, first, second, first_cumulative, second_cumulative, state)
+            score = _play(ranks, swaps, one, two, one_cumulative, two_cumulative, state)
             wins += score == 2
             ties += score == 1
         out[lane, WINS] += wins

@@ -158,11 +158,13 @@ def play_hand(ranks, swaps, textures, lines, bb, bu, word, trace, counts, suits)
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def play_cycle(ranks, swaps, textures, lines, bb, bu, key, start, stop, sums):
-    """Play the hands numbered from `start` to `stop` under a key, and sum the profits of choices.
+def play_cycle(ranks, swaps, textures, lines, bb, bu, numbers, sums):
+    """Play the hands of `numbers` = (key, start, stop), and sum the profits of choices.
 
-    Adds profits in 1/125 chip and visits to `sums` [lanes, 2, W, 2] int64, by seat and slot.
+    Tables and weights are those of `play_hand`. Adds profits in 1/125 chip and visits to `sums`
+    [lanes, 2, W, 2] int64, by seat and slot.
     """
+    key, start, stop = numbers
     lanes, count = sums.shape[0], stop - start
     for lane in prange(lanes):
         trace = np.empty((4, 2, 2), np.int64)
@@ -183,13 +185,14 @@ def play_cycle(ranks, swaps, textures, lines, bb, bu, key, start, stop, sums):
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def play_match(
-    ranks, swaps, textures, lines, first_bb, first_bu, second_bb, second_bu, key, start, stop, out
-):
+def play_match(ranks, swaps, textures, lines, first, second, numbers, out):
     """Play deals twice, with the strategies changing seats, and sum the first one's winnings.
 
+    `first` and `second` [2, W] are the weights of their seats, `numbers` is (key, start, stop).
     Adds the chips won in both hands of a deal, and their squares, to `out` [lanes, 2] int64.
     """
+    key, start, stop = numbers
+    first_bb, first_bu, second_bb, second_bu = first[BB], first[BU], second[BB], second[BU]
     lanes, count = out.shape[0], stop - start
     for lane in prange(lanes):
         trace = np.empty((4, 2, 2), np.int64)
@@ -211,12 +214,13 @@ def play_match(
 
 
 @njit(cache=True, nogil=True)
-def play_results(ranks, swaps, textures, lines, bb, bu, key, start, profits, traces, streets):
+def play_results(game, bb, bu, key, start, profits, traces, streets):
     """Play hands one by one, from hand `start` on, and write their results.
 
     Writes BB's profits into `profits` [N], traces into `traces` [N, 4, 2, 2] and numbers of streets
     into `streets` [N], all int64.
     """
+    ranks, swaps, textures, lines = game
     counts, suits = np.empty(13, np.int64), np.empty(4, np.int64)
     for i in range(len(profits)):
         word = mix(key + np.uint64(start + i) * GOLDEN)
