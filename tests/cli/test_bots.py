@@ -231,13 +231,13 @@ def test_every_step_is_forecast_and_refused_where_memory_is_short(bots, run, ans
     monkeypatch.setattr("equilibrist.solving.forecast.available_bytes", lambda: needed * 3 // 4)
     failed = run("train", "tiny")
     assert failed.returncode == 2
-    assert "1-1-3-6 buckets would fit; --force tries" in failed.stderr
+    assert "1-1-3-6 buckets would fit; force tries it anyway" in failed.stderr
     assert not bots.exists()
     assert run("train", "tiny", "--force").returncode == 0
     solved = ("solve", "bots/tiny/buckets", "--joint", "bots/tiny/counts", "--iterations", 1)
     refused = run(*solved)
     assert refused.returncode == 2
-    assert "buckets would fit; --force tries" in refused.stderr
+    assert "buckets would fit; force tries it anyway" in refused.stderr
     assert run(*solved, "--force").returncode == 0
 
 

@@ -185,7 +185,7 @@ def mtime(folder):
         ({"--board": "AsKs"}, "must start on a board of 3, 4, 5 cards"),
         ({"--bets": "2.5x"}, "nobody can bet on"),
         ({"--bets": "50"}, "is not a bet size"),
-        ({"--pot": "0"}, "--pot is missing"),
+        ({"--pot": "0"}, "a positive even number of chips"),
         ({"--pot": "41"}, "a positive even number of chips"),
         ({"--to": "soon"}, "a number with a unit, such as 5mbb, 0.3% of the pot"),
         ({"--to": "5mbb"}, "the spot on AsKsQhTh has no big blind in which 5mbb could be counted"),
@@ -207,11 +207,11 @@ def test_what_does_not_fit_says_what_would(run, turn, monkeypatch):
     monkeypatch.setattr("equilibrist.solving.forecast.available_bytes", lambda: 10_000)
     result = run("spot", *turn)
     assert result.returncode == 2
-    assert "fewer bet sizes, fewer raises (--max-raises) or a later street" in result.stderr
+    assert "fewer bet sizes, fewer raises (max_raises) or a later street" in result.stderr
     spot = Spot.of("Td9d6hQc", "QQ+", "AK", Chips(pot=20, stack=90), bets="a")
     sizes = [spot_forecast(spot, bits).bytes for bits in (16, 32)]
     monkeypatch.setattr("equilibrist.solving.forecast.available_bytes", lambda: sum(sizes) // 2)
-    with pytest.raises(InvalidValueError, match=r"--bits 16 needs .* and would fit, or take fewer"):
+    with pytest.raises(InvalidValueError, match=r"16 bits need .* and would fit, or take fewer"):
         spot_forecast(spot).check("the spot")
     spot_forecast(spot, 16).check("the spot")
 

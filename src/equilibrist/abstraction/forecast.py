@@ -40,7 +40,7 @@ class CountsForecast:
     def check(self, name: str) -> None:
         """Raise `InvalidValueError` if the counts do not fit into this machine's memory."""
         what = f"counts of {self.buckets:,} last buckets of {name} need"
-        advice = f"{self.fitting:,} buckets would fit; --force tries"
+        advice = f"{self.fitting:,} buckets would fit; force tries it anyway"
         check_fits(what, self.bytes, available_bytes(), advice)
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ class AbstractionForecast:
     def check(self, name: str) -> None:
         """Raise `InvalidValueError` if the abstraction does not fit into this machine's memory."""
         least = gigabytes(self.bytes_of_percentile)
-        advice = f"percentile needs {least}, a smaller deck less; --force tries"
+        advice = f"percentile needs {least}, a smaller deck less; force tries it anyway"
         what = f"{self.recipe} buckets of {name} need"
         check_fits(what, self.bytes, available_bytes(), advice)
 

@@ -106,7 +106,7 @@ class Bot:
         if not (folder / MANIFEST).exists():
             raise StorageError(
                 f"{self.name} is not trained here; run `equilibrist train {self.name}`, which "
-                f"takes about {self.minutes:g} minutes",
+                f"takes about {self.minutes:g} min",
                 value=self.name,
             )
         return folder

@@ -186,7 +186,7 @@ def connect(
     if is_cut_off:
         raise NetworkError(
             f"the dealer disconnected in the middle of hand {len(chips)}; "
-            f"{seated.name} had won {sum(chips)} chips in {len(chips)} complete hands"
+            f"before, {seated.name} {_won(chips)} in {len(chips):,} complete hands"
         )
     _print_winnings(rules, seated.name, chips, seed, json)
     if not chips:
@@ -207,8 +207,13 @@ def _print_winnings(rules: GameRules, name: str, chips: list[int], seed: int, js
     """Print what a connected player won."""
     data = {"game": rules.name, "player": name, "chips": sum(chips), "seed": seed}
     data |= winnings(chips, rules, (name, "the opponent"))
-    text = f"{name} won {sum(chips)} chips in {len(chips):,} hands, seed {seed}"
+    text = f"{name} {_won(chips)} in {len(chips):,} hands, seed {seed}"
     emit(data, f"{text}\n{data['verdict']}", as_json=json)
+
+
+def _won(chips: list[int]) -> str:
+    total = sum(chips)
+    return f"{'lost' if total < 0 else 'won'} {abs(total):,} chips"
 
 
 def _is_acpc(protocol: str) -> bool:

@@ -16,6 +16,7 @@ from equilibrist.cli.options import (
     emit,
     prepare_kernels,
 )
+from equilibrist.cli.spot import SPOT_KERNELS
 from equilibrist.display.picture import check_plot
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def _report(named: IdentifiedStrategy, node: str, board: str) -> NodeStrategy:
     from equilibrist.strategies.spot_report import Answers
 
     if isinstance(named.strategy, Answers):
+        prepare_kernels(None, *SPOT_KERNELS)
         return named.strategy.on(node, board)
     return node_strategy(named.strategy, node, board)
 

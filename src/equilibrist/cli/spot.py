@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from equilibrist.solving.target import Goal
     from equilibrist.strategies.spot_report import Answers
 
-_KERNELS = ("table_sweeps.halves_team", "isomorphism.index_hands")
+SPOT_KERNELS = ("table_sweeps.halves_team", "isomorphism.index_hands")
 
 
 # Options of `spot`.
@@ -42,7 +42,7 @@ SpotFolder = Annotated[
 SpotBoard = Annotated[str, typer.Option(help="Three, four or five cards, for example Td9d6hQc.")]
 OopRange = Annotated[str, typer.Option(help="Range out of position, for example QQ+,AKs,T9s:0.5.")]
 IpRange = Annotated[str, typer.Option(help="Range in position.")]
-Pot = Annotated[int, typer.Option(help="Chips in the pot.")]
+Pot = Annotated[int | None, typer.Option(help="Chips in the pot.")]
 Stack = Annotated[int | None, typer.Option(help="Chips that each player has left to bet.")]
 SpotBets = Annotated[
     str | None, typer.Option(help='Bet sizes by street and seat: "60%,a / 75% | 100%,a".')
@@ -89,7 +89,7 @@ def spot(
     board: SpotBoard = "",
     oop: OopRange = "",
     ip: IpRange = "",
-    pot: Pot = 0,
+    pot: Pot = None,
     stack: Stack = None,
     bets: SpotBets = None,
     raises: SpotRaises = None,
@@ -143,11 +143,11 @@ def spot(
             _check_given(board, oop, ip, pot)
             rules = get_game("holdem-limit") if limit else load_game(game) if game else None
             given = Spot.of(
-                board, oop, ip, Chips(pot, stack, blind), game=rules, bets=bets, raises=raises,
+                board, oop, ip, Chips(pot or 0, stack, blind), game=rules, bets=bets, raises=raises,
                 max_raises=max_raises,
             ).with_locks(locks)  # fmt: skip
             work = _resumed(given, by, out) if resume else _Work(given, by, out)
-        prepare_kernels(threads, *_KERNELS)
+        prepare_kernels(threads, *SPOT_KERNELS)
         if work.done is None or has_budget or resume:
             goal = spot_goal(work.spot, to if has_budget else USUAL_TARGET)
             work = _solve(work, iterations, goal, seconds, force=force, plain=json)
@@ -208,9 +208,9 @@ class _Work(NamedTuple):
 # --- arguments ------------------------------------------------------------------------------------
 
 
-def _check_given(board: str, oop: str, ip: str, pot: int) -> None:
+def _check_given(board: str, oop: str, ip: str, pot: int | None) -> None:
     for name, value in (("--board", board), ("--oop", oop), ("--ip", ip), ("--pot", pot)):
-        if not value:
+        if value in ("", None):
             raise InvalidValueError(
                 f"{name} is missing; give --board, --oop, --ip, --pot, --stack and --bets, or the "
                 "folder of a solved spot"

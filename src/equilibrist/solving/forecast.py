@@ -44,10 +44,12 @@ class SolvingForecast:
 
     def check(self, name: str) -> None:
         """Raise `InvalidValueError` if this machine's memory cannot hold it."""
-        advice = "take fewer raises (--max-raises), float32, or a game with fewer cards"
+        advice = "take fewer raises (max_raises), float32, or a game with fewer cards"
         if self.buckets:
             advice = f"{'-'.join(map(str, self.fitting)) or 'no number of'} buckets would fit"
-        check_fits(f"{name} needs", self.bytes, available_bytes(), f"{advice}; --force tries")
+        check_fits(
+            f"{name} needs", self.bytes, available_bytes(), f"{advice}; force tries it anyway"
+        )
 
     def __str__(self) -> str:
         return (
@@ -68,14 +70,12 @@ class SpotForecast:
     def check(self, name: str) -> None:
         """Raise `InvalidValueError` if this machine's memory cannot hold it."""
         available = available_bytes()
-        smaller = "fewer bet sizes, fewer raises (--max-raises) or a later street"
+        smaller = "fewer bet sizes, fewer raises (max_raises) or a later street"
         if self.fewer_bits <= available and self.fewer_bits < self.bytes:
-            advice = (
-                f"--bits 16 needs {gigabytes(self.fewer_bits)} and would fit, or take {smaller}"
-            )
+            advice = f"16 bits need {gigabytes(self.fewer_bits)} and would fit, or take {smaller}"
         else:
             advice = f"take {smaller}"
-        check_fits(f"{name} needs", self.bytes, available, f"{advice}; --force tries")
+        check_fits(f"{name} needs", self.bytes, available, f"{advice}; force tries it anyway")
 
     def __str__(self) -> str:
         return (
