@@ -61,7 +61,7 @@ def test_hands_are_saved_and_resumed(sit, answer, tmp_path):
     assert "hand 1, " not in result.stdout
     data = answer("log", path)
     assert (data["hands"], data["finished"], data["players"][0]) == (3, True, "you")
-    assert "in 3 hands" in result.stdout.splitlines()[-4]
+    assert sum("in 3 hands" in line for line in result.stdout.splitlines()) >= 1
 
 
 def test_leaving_in_the_middle_of_a_hand_folds_and_keeps_it(sit, tmp_path):

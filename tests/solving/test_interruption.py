@@ -29,7 +29,7 @@ WORK = {
     "egt": (excessive_gap, "_accept"),
     "mccfr": ("equilibrist.kernels.cpu.external_sampling", "external"),
     "pcs": ("equilibrist.kernels.cpu.sampling", "public_chance"),
-    "spot": ("equilibrist.kernels.cpu.table_sweeps", "run_halves"),
+    "spot": ("equilibrist.kernels.cpu.table_sweeps", "sweeps"),
     "range-of-skill": (range_of_skill, "generalized_best_response"),
 }
 

@@ -20,7 +20,7 @@ from equilibrist.kernels.array_structs import Treeplex
 from equilibrist.kernels.cpu import table_sweeps as kernels
 from equilibrist.kernels.cpu.tables import MOST
 from equilibrist.kernels.treeplex import root_value
-from equilibrist.models.game import BEST, EXPECTATION, REGRET, Floats, SequenceGame
+from equilibrist.models.game import BEST, EXPECTATION, Floats, SequenceGame
 from equilibrist.solving.cfr import CFR, CFR_VARIANTS
 from equilibrist.solving.solver import State
 from equilibrist.strategies.evaluation import Evaluation
@@ -83,10 +83,9 @@ class TableCFR:
                 state[f"{part}{player}"] for part in ("trunk_plan", "trunk_behaviour", *_PARTS)
             )
             players.append((*trunk, *(self._last(state, part, player) for part in _PARTS)))
-        halves = np.tile(np.array([(0, REGRET), (1, REGRET)], np.int64), (steps, 1))
-        kernels.run_halves(
-            game.trees, game.leaves, game.pairs, (players[0], players[1]), halves,
-            np.repeat(schedule, 2, axis=0), game.num_threads,
+        kernels.sweeps(
+            game.trees, game.leaves, game.pairs, (players[0], players[1]), schedule,
+            game.num_threads,
         )  # fmt: skip
         state["iteration"] += steps
 

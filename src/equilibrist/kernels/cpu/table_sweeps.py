@@ -52,6 +52,43 @@ class Work(NamedTuple):
     sums: NDArray[Any]  # [threads, …] `leaf_space`
 
 
+def work_space(
+    trees: tuple[Treeplex, Treeplex], dtype: Any, *, is_packed: bool, threads: int = 1
+) -> Work:
+    """Allocate the work space of a team for a game; packed tables need more."""
+    first = int(trees[0].board_start[-2])
+    trunk = max(int(tree.block_start[first]) for tree in trees)
+    longest = max(int(np.diff(tree.block_start[first:]).max()) for tree in trees)
+    ends = max(
+        int(tree.entry_start[-1] - tree.entry_start[-2]) * int(tree.num_states[first:].sum())
+        for tree in trees
+    )
+    return Work(
+        np.empty(trunk, dtype),
+        np.empty(ends, dtype),
+        np.empty((threads, 5 if is_packed else 2, longest), dtype),
+        leaf_space(max(int(tree.num_states.max()) for tree in trees), dtype, threads),
+    )
+
+
+def sweeps(
+    trees: tuple[Treeplex, Treeplex],
+    leaves: LeafTables,
+    pairs: PairTables,
+    players: tuple[Any, Any],
+    schedule: NDArray[Any],
+    threads: int = 1,
+) -> None:
+    """Run CFR iterations in place, players in turn, one per row of `schedule` [steps, 4].
+
+    A player's plan is added to the average when the opponent uses it: player 1's of the iteration
+    before, player 0's of this one.
+    """
+    halves = np.tile(np.array([(0, REGRET), (1, REGRET)], np.int64), (len(schedule), 1))
+    rows = np.repeat(schedule, 2, axis=0)
+    run_halves(trees, leaves, pairs, players, halves, rows, threads)
+
+
 def run_halves(
     trees: tuple[Treeplex, Treeplex],
     leaves: LeafTables,
@@ -68,18 +105,8 @@ def run_halves(
     behaviour, regret, average) of the trunk, and two tables of the last round, regret and average,
     each (numbers, scales). Returns the work space with the values of the last half.
     """
-    dtype = players[0][0].dtype
-    first = int(trees[0].board_start[-2])
-    longest = max(int(np.diff(tree.block_start[first:]).max()) for tree in trees)
-    entries = (int(tree.entry_start[-1] - tree.entry_start[-2]) for tree in trees)
-    most = (int(tree.num_states[first:].sum()) for tree in trees)
-    is_packed = players[0][4][0].dtype.kind == "i"
-    work = Work(
-        np.empty(max(len(player[0]) for player in players), dtype),
-        np.empty(max(e * s for e, s in zip(entries, most, strict=True)), dtype),
-        np.empty((threads, 5 if is_packed else 2, longest), dtype),
-        leaf_space(max(int(tree.num_states.max()) for tree in trees), dtype, threads),
-    )
+    dtype, is_packed = players[0][0].dtype, players[0][4][0].dtype.kind == "i"
+    work = work_space(trees, dtype, is_packed=is_packed, threads=threads)
     together(
         halves_team, trees, leaves, pairs, players, halves, rows.astype(dtype), work,
         threads=threads,
