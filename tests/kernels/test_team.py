@@ -74,3 +74,20 @@ def test_a_team_is_smaller_if_the_system_refuses_threads(monkeypatch):
     together(count_up, numbers, 50, early, 1, threads=8)
     assert (numbers == 50).all()
     assert len(started) == 2
+
+
+def test_the_others_end_without_work_if_the_first_member_is_interrupted():
+    numbers, early, members = np.zeros(9, np.int64), np.zeros(3, np.int64), []
+
+    def interrupted(member, *arguments):
+        if member.number == 0:
+            raise KeyboardInterrupt
+        members.append(threading.current_thread())
+        count_up(member, *arguments)
+
+    with pytest.raises(KeyboardInterrupt):
+        together(interrupted, numbers, 1000, early, 1, threads=3)
+    for thread in members:
+        thread.join(timeout=60)
+        assert not thread.is_alive()
+    assert (numbers <= 1).all()  # no phase but the first

@@ -23,8 +23,10 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 # Places in the array that members share, each in a pair of cache lines of its own.
-_TAKEN, _WAITING, _FINISHED = 0, 16, 32  # pieces of this phase, waiting members, finished phases
-_SHARED = 48
+# Pieces of this phase, waiting members, finished phases, and whether the team is given up.
+_TAKEN, _WAITING, _FINISHED, _GIVEN_UP = 0, 16, 32, 48
+_SHARED = 64
+_ALL = 1 << 62  # more pieces than any phase has
 _SPINS = 2000  # number of times that a waiting member looks before it offers its processor
 
 _give_way = types.ExternalFunction("sched_yield", types.int32())
@@ -33,7 +35,7 @@ _give_way = types.ExternalFunction("sched_yield", types.int32())
 class Member(NamedTuple):
     """One thread of a team, as compiled functions see it."""
 
-    shared: NDArray[np.int64]  # [48] counters of the whole team
+    shared: NDArray[np.int64]  # [64] counters of the whole team
     number: np.int64  # of this member, from 0
     size: np.int64  # number of members
 
@@ -59,7 +61,11 @@ def together(kernel: Callable[..., Any], *arguments: Any, threads: int = 1) -> N
     shared, size = np.zeros(_SHARED, np.int64), np.int64(1 + len(others))
     members += [Member(shared, np.int64(number), size) for number in range(size)]
     is_complete.set()
-    kernel(members[0], *arguments)
+    try:
+        kernel(members[0], *arguments)
+    except BaseException:  # Ctrl-C while the kernel is compiled: the others would wait for ever
+        shared[_GIVEN_UP], shared[_TAKEN] = 1, _ALL
+        raise
     for thread in others:
         thread.join()
 
@@ -126,7 +132,7 @@ def meet(member):
         _add(shared, _FINISHED, 1)
         return
     looks = 0
-    while _read(shared, _FINISHED) == phase:
+    while _read(shared, _FINISHED) == phase and not _read(shared, _GIVEN_UP):
         looks += 1
         if looks > _SPINS:
             _give_way()
