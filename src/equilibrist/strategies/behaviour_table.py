@@ -21,9 +21,19 @@ from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import player_rows
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BehaviourTable:
-    """Behaviour at a node: H hands (states of the cards, one of their hands each) × A actions."""
+    """Behaviour at a node: H hands (states of the cards, one of their hands each) × A actions.
+
+    Example:
+        >>> shares = np.array([[0.964, 0.0, 0.036], [0.0, 0.084, 0.916]])
+        >>> reach = np.array([0.7, 0.15])
+        >>> BehaviourTable("cc/r", "Ks", 1, ("Qs ×2", "Kh"), ("f", "c", "r"), shares, reach)
+        cc/r on Ks, player 1
+                   f      c      r  reach
+        Qs ×2  0.964  0.000  0.036  0.700
+        Kh     0.000  0.084  0.916  0.150
+    """
 
     node: str  # the betting so far
     board: str  # cards, empty before any are dealt
@@ -32,6 +42,19 @@ class BehaviourTable:
     actions: tuple[str, ...]  # such as f, c and r
     probabilities: NDArray[np.float64]  # [H, A], uniform where the player never arrives
     reach: NDArray[np.float64]  # [H] probability that the player's own actions lead here
+
+    def __repr__(self) -> str:
+        head = f"{self.node or 'the first node'}{f' on {self.board}' if self.board else ''}"
+        numbers = np.column_stack([self.probabilities, self.reach])
+        cells = [[*self.actions, "reach"], *([f"{x:.3f}" for x in row] for row in numbers)]
+        names = ["", *self.hands]
+        width = max(map(len, names))
+        wide = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+        lines = (
+            "  ".join([name.ljust(width), *map(str.rjust, row, wide)])
+            for name, row in zip(names, cells, strict=True)
+        )
+        return "\n".join([f"{head}, player {self.player}", *lines])
 
 
 def behaviour_table(
