@@ -51,7 +51,7 @@ bounds: $(VENV)/installed-dev    ## kernel tests again, with every index checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "kernels and not slow" tests
 
 proofs: bounds                   ## bounds, then the slow proofs: whole-deck enumerations
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal --durations 12 -m slow tests
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --durations 12 -m slow tests
 
 trials: $(VENV)/installed-dev    ## forged and damaged folders, killed runs, fuzzed texts, neighbours: two hours
 	$(BIN)/python trials/forge_folders.py --trials 2400 --jobs 2
