@@ -148,7 +148,7 @@ def test_a_game_too_large_for_memory_is_refused_with_advice():
     rules = get_game("holdem-limit")
     needed = forecast(rules, BettingTree.build(rules))
     assert needed.bytes > 10**14
-    with pytest.raises(InvalidValueError, match="--max-raises"):
+    with pytest.raises(InvalidValueError, match="max_raises"):
         needed.check(rules.name)
 
 
