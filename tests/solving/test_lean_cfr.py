@@ -9,7 +9,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.kernels.decision_rules import regret_matching
 from equilibrist.kernels.treeplex import block, boards, decisions, num_rounds
 from equilibrist.models.exact import exact_game
-from equilibrist.models.game import REGRET
+from equilibrist.models.game import REGRET, SequenceGame
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR_VARIANTS
@@ -188,3 +188,18 @@ def test_single_boards_give_the_answers_of_whole_plans(name, bits):
             # Whole plans lose locked probabilities where they are zero; tables keep them.
             found = np.where((plan > 0) | (name != "locked"), single.values(player, board), values)
             np.testing.assert_allclose(found, values, atol=rounding)
+
+
+@pytest.mark.parametrize("bits", [32, 16])
+def test_the_number_of_threads_does_not_change_a_bit(bits, monkeypatch):
+    game = Spot.of("Td9d6h", "AA,KQs", "JJ,T9s", Chips(pot=60, stack=200), bets="a").build().game
+    found = []
+    for threads in (1, 2, 5):
+        monkeypatch.setattr(SequenceGame, "num_threads", threads)
+        solver = TableCFR(bits=bits)
+        state = solver.init(game)
+        solver.step(game, state, 7)
+        found.append((state, solver.evaluate(game, state)))
+    for state, evaluation in found[1:]:
+        assert evaluation == found[0][1]
+        assert all((state[name] == array).all() for name, array in found[0][0].items())
