@@ -245,8 +245,8 @@ def _shuffle(builder, first, second, places):
 def _arithmetic(operation: Any, instruction: str) -> None:
     """Register an operator of vectors with Numba, lane by lane.
 
-    An `overload` would do the same, but every use of the operator in any kernel would then be
-    compiled as a function and inlined, which took most of the time of compiling.
+    An `overload` would do the same, but Numba would then compile and inline a function at every use
+    of the operator, which takes longer.
     """
 
     @infer_global(operation)
