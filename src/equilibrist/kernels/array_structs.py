@@ -174,11 +174,11 @@ class Treeplex(NamedTuple):
 
 
 class LeafTables(NamedTuple):
-    """Leaves of the betting tree, and their payoffs to player 0, in chips."""
+    """Leaves of the betting tree, and their payoffs in chips."""
 
     fold_start: NDArray[int64]  # [R + 1] first fold of each round
     fold_rows: NDArray[int32]  # [F, 2] both players' rows
-    fold_payoff: NDArray[float64]  # [F] chips that player 0 wins
+    fold_payoff: NDArray[float64]  # [F, 2] chips that each player wins
     showdown_start: NDArray[int64]  # [R + 1]
     showdown_rows: NDArray[int32]  # [Z, 2]
     showdown_stake: NDArray[float64]  # [Z] chips that the winner wins

@@ -198,7 +198,7 @@ class SequenceGame:
             shown = slice(int(leaves.showdown_start[r]), int(leaves.showdown_start[r + 1]))
             found.append(
                 (
-                    _sparse(leaves.fold_payoff[folds], leaves.fold_rows[folds], shape),
+                    _sparse(leaves.fold_payoff[folds, 0], leaves.fold_rows[folds], shape),
                     _sparse(leaves.showdown_stake[shown], leaves.showdown_rows[shown], shape),
                 )
             )

@@ -134,10 +134,11 @@ def leaf_tables(tree: BettingTree, rows: tuple[PlayerRows, PlayerRows]) -> LeafT
     fold_nodes, showdown_nodes = np.concatenate(folds), np.concatenate(showdowns)
     folder = tree.player[fold_nodes]
     lost = tree.spent[fold_nodes, folder].astype(np.float64)
+    won = np.where(folder == 1, lost, -lost)
     return LeafTables(
         fold_start=np.cumsum([0, *map(len, folds)]).astype(np.int64),
         fold_rows=np.ascontiguousarray(both[fold_nodes], np.int32),
-        fold_payoff=np.where(folder == 1, lost, -lost),
+        fold_payoff=np.stack([won, -won], axis=1),
         showdown_start=np.cumsum([0, *map(len, showdowns)]).astype(np.int64),
         showdown_rows=np.ascontiguousarray(both[showdown_nodes], np.int32),
         showdown_stake=tree.spent[showdown_nodes].min(axis=1).astype(np.float64),
@@ -156,7 +157,7 @@ def betting_walk(tree: BettingTree) -> WalkTables:
     rows = (player_rows(tree, 0), player_rows(tree, 1))
     leaves = leaf_tables(tree, rows)
     fixed, contested = np.zeros(len(tree)), np.zeros(len(tree))
-    fixed[tree.nodes(NodeKind.FOLD)] = leaves.fold_payoff
+    fixed[tree.nodes(NodeKind.FOLD)] = leaves.fold_payoff[:, 0]
     contested[tree.nodes(NodeKind.SHOWDOWN)] = leaves.showdown_stake
     return WalkTables(
         actor=np.where(tree.kind == NodeKind.DECISION, tree.player, -1).astype(np.int64),

@@ -77,14 +77,14 @@ def _add_hands(pairs, leaves, board, spots, plan, out, sums):
 def _add_matrices(pairs, leaves, board, spots, plan, out, sums):
     """Add the leaves of states that meet by matrices.
 
-    The matrices are for player 0: for player 1 they are transposed and change their sign.
+    The matrices are for player 0: for player 1 they are transposed, and W changes its sign.
     """
     player, r, start, states, theirs, their_states = spots
     sign, matrix = 1.0 if player == 0 else -1.0, pairs.matrix_start[board]
     for leaf in range(leaves.fold_start[r], leaves.fold_start[r + 1]):
         mine = start + leaves.fold_rows[leaf, player] * states
         yours = theirs + leaves.fold_rows[leaf, 1 - player] * their_states
-        stake = sign * leaves.fold_payoff[leaf]
+        stake = leaves.fold_payoff[leaf, player]
         _dense(pairs.joint, matrix, player, stake, plan, yours, their_states, out, mine, states)
     for leaf in range(leaves.showdown_start[r], leaves.showdown_start[r + 1]):
         mine = start + leaves.showdown_rows[leaf, player] * states
@@ -97,11 +97,10 @@ def _add_matrices(pairs, leaves, board, spots, plan, out, sums):
 def _add_cards(pairs, leaves, board, spots, plan, out, sums):
     """Add the leaves of one-card hands."""
     player, r, start, states, theirs, their_states = spots
-    sign = 1.0 if player == 0 else -1.0
     for leaf in range(leaves.fold_start[r], leaves.fold_start[r + 1]):
         mine = start + leaves.fold_rows[leaf, player] * states
         yours = theirs + leaves.fold_rows[leaf, 1 - player] * their_states
-        stake = sign * leaves.fold_payoff[leaf]
+        stake = leaves.fold_payoff[leaf, player]
         _single_fold(pairs, board, stake, plan, yours, out, mine, states)
     begin, end = leaves.showdown_start[r], leaves.showdown_start[r + 1]
     for leaf in range(begin, end, FEW_LANES):
@@ -378,6 +377,5 @@ def _stake(leaves, leaf, spots):
     player, r = spots[0], spots[1]
     num_folds, _ = _count(leaves, r)
     if leaf < num_folds:
-        chips = leaves.fold_payoff[leaves.fold_start[r] + leaf]
-        return chips if player == 0 else -chips
+        return leaves.fold_payoff[leaves.fold_start[r] + leaf, player]
     return leaves.showdown_stake[leaves.showdown_start[r] + leaf - num_folds]
