@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from equilibrist.errors import InvalidValueError
 from equilibrist.kernels.array_structs import LeafTables, Treeplex
 from equilibrist.models.exact import matrix_game
-from equilibrist.models.game import Floats, SequenceGame, sweeps_by_steps
+from equilibrist.models.game import Floats, SequenceGame, check_zero_sum, sweeps_by_steps
 
 _TOLERANCE = 1e-12  # for probabilities that should be equal
 
@@ -53,6 +53,7 @@ class RestrictedGame:
     payoffs: Floats | None = None  # [K, L of the opponent] utility vectors; computed if not given
 
     def __post_init__(self) -> None:
+        check_zero_sum(self.game)
         plans = np.atleast_2d(np.asarray(self.plans))
         if self.player not in (0, 1):
             raise InvalidValueError(
@@ -94,6 +95,11 @@ class RestrictedGame:
     def first_player(self) -> int:
         """Player whose value is reported."""
         return self.game.first_player
+
+    @property
+    def is_zero_sum(self) -> bool:
+        """True: games with a rake cannot be restricted."""
+        return True
 
     @cached_property
     def trees(self) -> tuple[Treeplex, Treeplex]:

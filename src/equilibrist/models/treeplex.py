@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.kernels.array_structs import LeafTables, Treeplex, WalkTables
+from equilibrist.models.money import Rake
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +143,36 @@ def leaf_tables(tree: BettingTree, rows: tuple[PlayerRows, PlayerRows]) -> LeafT
         showdown_start=np.cumsum([0, *map(len, showdowns)]).astype(np.int64),
         showdown_rows=np.ascontiguousarray(both[showdown_nodes], np.int32),
         showdown_stake=tree.spent[showdown_nodes].min(axis=1).astype(np.float64),
+    )
+
+
+def raked(leaves: LeafTables, rake: Rake) -> LeafTables:
+    """Return the leaves of a zero-sum game after the house has taken its rake, in chips of both.
+
+    Uncalled bets are not raked, so the pot is twice what the loser of a leaf loses. A fold costs
+    the winner the rake r. At a showdown the winner of stake s wins s − r, the loser loses s, and in
+    a tie both lose r / 2: that is a showdown for s − r / 2, and r / 2 less for both whatever they
+    hold, which is a fold on the same rows.
+    """
+    won = leaves.fold_payoff
+    cost = rake.taken(2 * np.abs(won[:, :1]))
+    half = rake.taken(2 * leaves.showdown_stake) / 2
+    ends = leaves.fold_start[1:]
+    shown = np.diff(leaves.showdown_start)  # by round; their halves follow the folds of the round
+    places = np.repeat(ends, shown)
+    both = np.stack([-half, -half], axis=1)
+    return leaves._replace(
+        fold_start=leaves.fold_start + leaves.showdown_start,
+        fold_rows=np.insert(leaves.fold_rows, places, leaves.showdown_rows, axis=0),
+        fold_payoff=np.insert(np.where(won > 0, won - cost, won), places, both, axis=0),
+        showdown_stake=leaves.showdown_stake - half,
+    )
+
+
+def scaled(leaves: LeafTables, size: int) -> LeafTables:
+    """Return leaves in a unit of `size` chips."""
+    return leaves._replace(
+        fold_payoff=leaves.fold_payoff / size, showdown_stake=leaves.showdown_stake / size
     )
 
 
