@@ -34,7 +34,7 @@ def river(rake="5%", cap=None, *, board=RIVER, oop=OOP, ip=IP, pot=60, stack=200
 
 
 class Enumeration:
-    """A spot as lists of deals, by the rules of betting and of the house alone; amounts in chips."""
+    """A spot as lists of deals, by the rules of betting and of the house; in chips."""
 
     def __init__(self, spot, rate, cap):
         self.spot, self.tree, self.rate, self.cap = spot, spot.betting, rate, cap
@@ -232,7 +232,7 @@ def test_methods_for_zero_sum_games_refuse_a_rake(use):
         ("5", None, "such as 5%, not '5'"),
         ("nan%", None, "such as 5%"),
         (0.05, None, "such as 5%, not 0.05"),
-        (None, 3, "a cap of the rake, .*3.*, needs a rake such as 5%"),
+        (None, 3, "the cap of the rake, 3, needs a rake such as 5%"),
         ("5%", "3bb", "the cap of the rake, 3bb, is in big blinds, but other amounts are in chips"),
         ("5%", -1, "the cap of the rake must be an amount"),
         ("5%", "nan", "the cap of the rake must be an amount"),

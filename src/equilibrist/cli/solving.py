@@ -281,7 +281,8 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
         data |= {"pot": proof.pot, **proof.shares.data()}
     verdict = "matches" if proof.matches else "DOES NOT match"
     text = (
-        f"{game.name} by {proof.method}: {_responses_text(proof)}; this {verdict} the certificate (all checksums match)"
+        f"{game.name} by {proof.method}: {_responses_text(proof)}; this {verdict} the "
+        "certificate (all checksums match)"
     )
     emit(data, "\n".join([text, *(f"- {fault}" for fault in proof.faults)]), as_json=json)
     if not proof.matches:

@@ -146,7 +146,7 @@ def spot(
     goal: Goal | None = None
     with owned(out or (folder if has_budget and not locks else None)):
         if folder is not None:
-            _check_without_spot(folder, board, oop, ip, rake)
+            _check_without_spot(folder, board, oop, ip, rake or rake_cap)
             work = _opened(folder, out, locks, has_budget)
         else:
             _check_given(board, oop, ip, pot)

@@ -34,6 +34,7 @@ Given: TypeAlias = str | float  # an amount as users give it; int too
 
 _WORDS: Final = {CHIPS: "chips", BIG_BLINDS: "big blinds"}
 _SIZE_UNITS: Final = {"chips": CHIPS, "blinds": BIG_BLINDS}  # units by the kind of a bet size
+_CAP: Final = "the cap of the rake"
 _FINEST: Final = 100  # fractions and big blinds are counted in hundredths, or in smaller parts
 _AMOUNT: Final = re.compile(r"(?P<number>\d{1,12}(?:\.\d{1,3})?) *(?P<unit>chips|bb)?", re.ASCII)
 _PERCENT: Final = re.compile(r"(?P<number>\d{1,3}(?:\.\d{1,6})?) *%", re.ASCII)
@@ -135,14 +136,14 @@ def parse_rake(rate: str | None, cap: str | None, unit: Unit) -> Rake | None:
     if rate is None:
         if cap is not None:
             raise InvalidValueError(
-                f"a cap of the rake, {shown(cap)}, needs a rake such as 5%", value=cap
+                f"the cap of the rake, {cap}, needs a rake such as 5%", value=cap
             )
         return None
     found = _PERCENT.fullmatch(_as_text(rate))
     share = Fraction(100) if found is None else Fraction(found["number"])
     if share >= 100:
         raise InvalidValueError(
-            f"the rake must be a share of the pot from 0% to below 100%, such as 5%, not "
+            "the rake must be a share of the pot from 0% to below 100%, such as 5%, not "
             f"{shown(rate)}",
             value=rate,
         )
@@ -152,9 +153,6 @@ def parse_rake(rate: str | None, cap: str | None, unit: Unit) -> Rake | None:
         _check_unit(_CAP, amount, unit.name)
         most = float(amount.number * unit.size)
     return Rake(float(share / 100), most) if share and most else None
-
-
-_CAP: Final = "the cap of the rake"
 
 
 def _check_unit(what: str, amount: Amount, unit: str) -> None:
@@ -182,6 +180,11 @@ class Chips:
     rake_cap: Given | None = None  # most that the house takes of a hand
 
     @property
+    def cap(self) -> str | None:
+        """The cap of the rake as text; None without one."""
+        return None if self.rake_cap is None else str(Amount.parse(self.rake_cap, _CAP))
+
+    @property
     def stacks(self) -> tuple[Amount, ...] | None:
         """Chips behind of both players; None in games without stacks."""
         if self.stack is None:
@@ -190,7 +193,7 @@ class Chips:
         parts = given if isinstance(given, Sequence) else (given,)
         if len(parts) not in (1, 2):
             raise InvalidValueError(
-                f"the stack must be one amount, or two for out of position and in position, "
+                "the stack must be one amount, or two for out of position and in position, "
                 f"not {shown(self.stack)}",
                 value=self.stack,
             )
@@ -215,25 +218,34 @@ class Chips:
         parts = (number.denominator for number in (pot.number / 2, *numbers))
         return Unit(pot.unit, math.lcm(1 if is_whole else _FINEST, *parts))
 
-    def in_rules(self, rules: GameRules, unit: Unit) -> tuple[GameRules, int]:
-        """Return rules with these stacks and blinds, and the pot, in chips of the game.
-
-        In limit games all chips of the rules become smaller, if the unit says so. Raises an error
-        if the rules cannot have these amounts.
-        """
+    def pot_chips(self, unit: Unit) -> int:
+        """Return the pot in chips of the game."""
         pot = _in_chips(Amount.parse(self.pot, "the pot"), unit, "the pot")
         if pot < 2:
-            raise InvalidValueError(f"the pot must be above 0, not {shown(self.pot)}", value=0)
+            raise InvalidValueError("the pot must be above 0", value=self.pot)
+        return pot
+
+    def behind(self, unit: Unit) -> tuple[int, ...] | None:
+        """Return the stacks of both players in chips of the game; None without stacks."""
+        if self.stacks is None:
+            return None
+        return tuple(_in_chips(amount, unit, "the stack") for amount in self.stacks)
+
+    def in_rules(self, rules: GameRules, unit: Unit) -> GameRules:
+        """Return rules with these stacks and blinds, in chips of the game.
+
+        Both players have the smaller of two stacks: the rest of the larger one cannot be won. In
+        limit games all chips of the rules become smaller, if the unit says so. Raises an error if
+        the rules cannot have these amounts.
+        """
         if self.stack is None and not rules.is_limit:
             raise InvalidValueError("a no-limit spot needs a stack: the chips behind")
-        half, stacks = pot // 2, None
-        if self.stacks is not None:
-            behind = (_in_chips(amount, unit, "the stack") for amount in self.stacks)
-            stacks = tuple(half + chips for chips in behind)
+        half, behind = self.pot_chips(unit) // 2, self.behind(unit)
+        stacks = None if behind is None else (half + min(behind),) * 2
         if rules.is_limit:
-            return replace(_smaller_chips(rules, unit), stacks=stacks), pot
+            return replace(_smaller_chips(rules, unit), stacks=stacks)
         blind = self._blind(unit, half)
-        return replace(rules, stacks=stacks, blinds=(blind, blind)), pot
+        return replace(rules, stacks=stacks, blinds=(blind, blind))
 
     def _blind(self, unit: Unit, half: int) -> int:
         """Return the smallest bet in chips of the game."""

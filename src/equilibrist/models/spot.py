@@ -73,7 +73,10 @@ class Spot:
     max_raises: str | None = None
     locks: tuple[str, ...] = ()
     unit: str = "chips"  # of the amounts in all other texts, of names and of values: chips or bb
-    chips_per_unit: int = 1  # chips of `pot` and `rules`
+    chips_per_unit: int = 1  # chips of `pot`, `behind` and `rules`
+    behind: tuple[int, ...] | None = (
+        None  # of both players, if they differ; the rules have the less
+    )
     rake: str | None = None  # share of the matched chips that the house takes, such as 5%
     rake_cap: str | None = None  # in units
 
@@ -99,7 +102,7 @@ class Spot:
         _check_hold_em(rules)
         menu = BetMenu.parse(bets, raises, max_raises)
         unit = chips.unit(menu.bets, menu.raises)
-        rules, pot = chips.in_rules(rules, unit)
+        rules, behind = chips.in_rules(rules, unit), chips.behind(unit)
         cards = parse_cards(board)
         _in_deals(rules, cards)
         spot = cls(
@@ -107,14 +110,15 @@ class Spot:
             board=cards_name(cards),
             oop=str(parse_range(oop)),
             ip=str(parse_range(ip)),
-            pot=pot,
+            pot=chips.pot_chips(unit),
             bets=bets,
             raises=raises,
             max_raises=max_raises,
             unit=unit.name,
             chips_per_unit=unit.size,
+            behind=None if behind is None or len({*behind}) == 1 else behind,
             rake=chips.rake,
-            rake_cap=None if chips.rake_cap is None else str(chips.rake_cap),
+            rake_cap=chips.cap,
         )
         return spot.checked()
 
@@ -125,6 +129,12 @@ class Spot:
         if self.unit not in UNITS:
             raise InvalidValueError(
                 f"the unit must be {' or '.join(UNITS)}, not {self.unit!r}", value=self.unit
+            )
+        if self.behind is not None and (len(self.behind) != 2 or min(self.behind) != self.stack):
+            raise InvalidValueError(
+                f"the smaller of two stacks must be that of the rules, {self.stack} chips, not "
+                f"{' and '.join(map(str, self.behind[:2]))}",
+                value=self.behind,
             )
         self._written_menu.limit(self.game, self.first_round)
         check_menu_units(self._written_menu, self.money)
@@ -180,13 +190,12 @@ class Spot:
     @property
     def stacks(self) -> tuple[int, ...] | None:
         """Chips behind of both players at the start; None in games without stacks."""
-        behind = self.game.stacks
-        return None if behind is None else tuple(own - self.pot // 2 for own in behind)
+        return self.behind or (None if self.stack is None else (self.stack, self.stack))
 
     @property
     def stack(self) -> int | None:
         """Chips that both players can bet: the smaller stack; None in games without stacks."""
-        return None if self.stacks is None else min(self.stacks)
+        return None if self.game.stacks is None else self.game.stacks[0] - self.pot // 2
 
     @property
     def menu(self) -> BetMenu:

@@ -176,6 +176,7 @@ def _read_spot(stored: Identity) -> Spot:
             locks=fields.list_of_lines("locks"),
             unit=fields.optional("unit", fields.text) or CHIPS,
             chips_per_unit=fields.optional("chips_per_unit", _chips_per_unit(fields)) or 1,
+            behind=fields.optional("behind", _stacks(fields)),
             rake=fields.optional("rake", fields.text),
             rake_cap=fields.optional("rake_cap", fields.text),
         ).checked()
@@ -187,6 +188,10 @@ def _read_spot(stored: Identity) -> Spot:
 
 def _chips_per_unit(fields: Fields) -> Callable[[str], int]:
     return lambda name: fields.whole(name, 1, MOST_CHIPS_PER_UNIT)
+
+
+def _stacks(fields: Fields) -> Callable[[str], tuple[int, ...]]:
+    return lambda name: fields.wholes(name, 0, UNLIMITED_STACK)
 
 
 def _check_actions(stored: Identity, spot: Spot) -> None:
