@@ -342,8 +342,9 @@ class SpotSolution:
 
     def __repr__(self) -> str:
         spot, iterations = self.solved.spot, int(self.solved.run.state["iteration"])
+        what = "exploitability" if self.evaluation.rake is None else "deviating gains on average"
         return (
-            f"<spot on {spot.board}: exploitability {self.percent_of_pot:.3g} % of the pot after "
+            f"<spot on {spot.board}: {what} {self.percent_of_pot:.3g} % of the pot after "
             f"{iterations:,} iterations>"
         )
 
