@@ -58,7 +58,8 @@ class Spot:
         >>> spot = Spot.of("Td9d6hQc", "QQ+,AK", "88-22,T9s", Chips(200, 900), bets="60%,a")
         >>> [spot.betting.step(child) for child in spot.betting.children(0)]  # chips of the hand
         ['c', 'r220', 'r1000']
-        >>> blinds = Spot.of("Td9d6hQc", "QQ+,AK", "88", Chips("5.5bb", "97.25bb"), bets="2bb,33%")
+        >>> chips = Chips("5.5bb", "97.25bb")
+        >>> blinds = Spot.of("Td9d6hQc", "QQ+,AK", "88", chips, bets="2bb,33%", raises="a")
         >>> blinds.actions(0), blinds.pot, blinds.money
         (('c', 'r1.82', 'r2'), 550, Unit(name='bb', size=100))
     """
