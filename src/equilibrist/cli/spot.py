@@ -45,7 +45,7 @@ IpRange = Annotated[str, typer.Option(help="Range in position.")]
 Pot = Annotated[str | None, typer.Option(help="The pot: chips (45, 22.5) or big blinds (5.5bb).")]
 Stack = Annotated[
     str | None,
-    typer.Option(help="Chips or bb behind, of each player or of both: 900, 97.25bb, 900,1200."),
+    typer.Option(help="Chips or bb behind: 900, 97.25bb, or 900,1200 (out of position first)."),
 ]
 SpotBets = Annotated[
     str | None, typer.Option(help='Bet sizes by street and seat: "60%,a / 75% | 100%,a".')
@@ -132,7 +132,9 @@ def spot(
     --stack 900 --bets "60%,a" --raises 2.5x --to 0.3% --out turn ·
     equilibrist spot turn --node cr120 --hands AK --csv node.csv ·
     equilibrist spot turn --node cc --runouts ·
-    equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked
+    equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked ·
+    equilibrist spot --board Td9d6hQc2s --oop "QQ+,AK" --ip "88-22,AQ" --pot 5.5bb --stack 97.25bb
+    --bets "33%,2.5bb,a" --rake 5% --rake-cap 0.6bb --to 5mbb
     """
     from equilibrist.games.catalog import get_game, load_game
     from equilibrist.models.spot import Chips, Spot
