@@ -134,7 +134,7 @@ def spot(
     equilibrist spot turn --node cc --runouts ·
     equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked ·
     equilibrist spot --board Td9d6hQc2s --oop "QQ+,AK" --ip "88-22,AQ" --pot 5.5bb --stack 97.25bb
-    --bets "33%,2.5bb,a" --rake 5% --rake-cap 0.6bb --to 5mbb
+    --bets "33%,2.5bb,a" --raises 2.5x --rake 5% --rake-cap 0.6bb --to 5mbb
     """
     from equilibrist.games.catalog import get_game, load_game
     from equilibrist.models.spot import Chips, Spot
