@@ -1,5 +1,10 @@
-"""A team of threads runs one compiled function together, phase by phase.
+"""Two ways to use several cores: pieces of work that threads take, and teams of threads.
 
+`in_pieces` calls a kernel for one range of boards, hands or chunks after the other; threads take
+the next range when they have finished one, and Ctrl-C stops between two. It suits work that
+consists of long independent pieces.
+
+`together` lets a team of threads run one kernel phase by phase, for sweeps that take microseconds.
 Every member calls the same function with the same arrays and its own number. The function takes
 pieces of the work of a phase until there are no more (`take`), so a slow thread delays nobody, and
 then waits for the other members (`meet`). A team of one takes all pieces at once and never waits:
@@ -15,12 +20,15 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import get_num_threads, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from equilibrist.kernels.parts import part
 
 # Places in the array that members share, each in a pair of cache lines of its own.
 # Pieces of this phase, waiting members, finished phases, and whether the team is given up.
@@ -38,6 +46,39 @@ class Member(NamedTuple):
     shared: NDArray[np.int64]  # [64] counters of the whole team
     number: np.int64  # of this member, from 0
     size: np.int64  # number of members
+
+
+_PIECES_EACH = 16  # number of ranges per thread that `in_pieces` divides work into
+
+
+def in_pieces(kernel: Callable[..., Any], count: int, *arguments: Any, grain: int = 1) -> None:
+    """Call `kernel(begin, end, *arguments)` on ranges that together are 0 … `count` − 1.
+
+    Threads take ranges of at least `grain` numbers, of which there should be enough for about 0.1
+    ms. Ranges must not write to the same place.
+    """
+    threads = max(1, min(get_num_threads(), count // grain))
+    step = max(grain, -(-count // (_PIECES_EACH * threads)))
+    begins = iter(range(0, count, step))
+
+    def work() -> None:
+        try:
+            for begin in begins:
+                kernel(begin, min(begin + step, count), *arguments)
+        except BaseException:
+            for _ in begins:  # the other threads find nothing left to do
+                pass
+            raise
+
+    if threads == 1:
+        return work()
+    with ThreadPoolExecutor(threads - 1) as pool:
+        others = []
+        with contextlib.suppress(RuntimeError):  # "can't start new thread"
+            others = [pool.submit(work) for _ in range(threads - 1)]
+        work()
+    for other in others:
+        other.result()
 
 
 def together(kernel: Callable[..., Any], *arguments: Any, threads: int = 1) -> None:
@@ -110,7 +151,7 @@ def _place(context, builder, array, value, index):
     return builder.gep(data, [index])
 
 
-@njit(cache=True, inline="always")
+@part
 def take(member, begin, end, grain):
     """Return the next pieces of `begin` … `end` − 1 as (first, last + 1); equal if none are left.
 
@@ -121,7 +162,7 @@ def take(member, begin, end, grain):
     return first, min(first + share, end)
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def meet(member):
     """Wait until all members have come here; then the pieces of the next phase can be taken."""
     shared = member.shared
