@@ -52,7 +52,7 @@ class _KernelLibrary(JITCodeLibrary):
     """Code of a kernel and its parts, optimised once, as a whole.
 
     Numba also optimises each function before linking, and the whole twice, so that references are
-    counted less often. Kernels count none.
+    counted less often. These kernels count none.
     """
 
     def _optimize_functions(self, ll_module: Any) -> None:
@@ -94,9 +94,10 @@ class _KernelLowering(NativeLowering):
     _name = "equilibrist_kernel_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        library = _KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        library.enable_object_caching()
-        state.library = library
+        if not state.flags.nrt:
+            library = _KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+            library.enable_object_caching()
+            state.library = library
         return super().run_pass(state)
 
 

@@ -2,7 +2,7 @@
 
 `in_pieces` calls a kernel for one range of boards, hands or chunks after the other; threads take
 the next range when they have finished one, and Ctrl-C stops between two. It suits work that
-consists of long independent pieces.
+consists of long independent pieces. `threaded` makes such a function of a kernel.
 
 `together` lets a team of threads run one kernel phase by phase, for sweeps that take microseconds.
 Every member calls the same function with the same arrays and its own number. The function takes
@@ -18,6 +18,7 @@ compiles every loop twice; see docs/decisions/0006.
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +29,7 @@ from numba import get_num_threads, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from equilibrist.kernels.parts import part
+from equilibrist.kernels.parts import kernel, part
 
 # Places in the array that members share, each in a pair of cache lines of its own.
 # Pieces of this phase, waiting members, finished phases, and whether the team is given up.
@@ -51,8 +52,8 @@ class Member(NamedTuple):
 _PIECES_EACH = 16  # number of ranges per thread that `in_pieces` divides work into
 
 
-def in_pieces(kernel: Callable[..., Any], count: int, *arguments: Any, grain: int = 1) -> None:
-    """Call `kernel(begin, end, *arguments)` on ranges that together are 0 … `count` − 1.
+def in_pieces(work: Callable[..., Any], count: int, *arguments: Any, grain: int = 1) -> None:
+    """Call `work(begin, end, *arguments)` on ranges that together are 0 … `count` − 1.
 
     Threads take ranges of at least `grain` numbers, of which there should be enough for about 0.1
     ms. Ranges must not write to the same place.
@@ -61,27 +62,49 @@ def in_pieces(kernel: Callable[..., Any], count: int, *arguments: Any, grain: in
     step = max(grain, -(-count // (_PIECES_EACH * threads)))
     begins = iter(range(0, count, step))
 
-    def work() -> None:
+    def take_all() -> None:
         try:
             for begin in begins:
-                kernel(begin, min(begin + step, count), *arguments)
+                work(begin, min(begin + step, count), *arguments)
         except BaseException:
             for _ in begins:  # the other threads find nothing left to do
                 pass
             raise
 
     if threads == 1:
-        return work()
+        take_all()
+        return
     with ThreadPoolExecutor(threads - 1) as pool:
         others = []
         with contextlib.suppress(RuntimeError):  # "can't start new thread"
-            others = [pool.submit(work) for _ in range(threads - 1)]
-        work()
+            others = [pool.submit(take_all) for _ in range(threads - 1)]
+        take_all()
     for other in others:
         other.result()
 
 
-def together(kernel: Callable[..., Any], *arguments: Any, threads: int = 1) -> None:
+def threaded(
+    count: Callable[..., int], *, grain: int = 1, **options: Any
+) -> Callable[[Callable[..., Any]], Callable[..., None]]:
+    """Decorate a function of (begin, end, *arguments): its kernel is run by `in_pieces`.
+
+    The decorated function takes the arguments, of which `count` returns the number of pieces;
+    `options` are those of `kernel`.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., None]:
+        compiled = kernel(function, **options)
+
+        @functools.wraps(function)
+        def run(*arguments: Any) -> None:
+            in_pieces(compiled, count(*arguments), *arguments, grain=grain)
+
+        return run
+
+    return decorate
+
+
+def together(compiled: Callable[..., Any], *arguments: Any, threads: int = 1) -> None:
     """Run a kernel whose first argument is a `Member` by a team of threads, and wait for its end.
 
     Threads are started for each call, which takes about 0.1 ms per thread. If the system refuses
@@ -92,7 +115,7 @@ def together(kernel: Callable[..., Any], *arguments: Any, threads: int = 1) -> N
 
     def work(number: int) -> None:
         is_complete.wait()
-        kernel(members[number], *arguments)
+        compiled(members[number], *arguments)
 
     others = [threading.Thread(target=work, args=(n,), daemon=True) for n in range(1, threads)]
     with contextlib.suppress(RuntimeError):  # "can't start new thread"
@@ -103,7 +126,7 @@ def together(kernel: Callable[..., Any], *arguments: Any, threads: int = 1) -> N
     members += [Member(shared, np.int64(number), size) for number in range(size)]
     is_complete.set()
     try:
-        kernel(members[0], *arguments)
+        compiled(members[0], *arguments)
     except BaseException:  # Ctrl-C while the kernel is compiled: the others would wait for ever
         shared[_GIVEN_UP], shared[_TAKEN] = 1, _ALL
         raise
