@@ -37,7 +37,7 @@ def test_a_task_leaves_the_kernels_of_its_work_compiled(tmp_path, monkeypatch):
 
 def test_a_task_that_fails_is_named(monkeypatch):
     monkeypatch.setattr(kernel_warmup, "TASKS", (Task("bad", "fails", ("rank Zz",)),))
-    with pytest.raises(EquilibristError, match="the task bad failed: .*Zz"):
+    with pytest.raises(EquilibristError, match=r"the task bad failed: .*Zz"):
         eq.warmup()
 
 
