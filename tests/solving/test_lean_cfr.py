@@ -184,7 +184,8 @@ def test_single_boards_give_the_answers_of_whole_plans(name, bits):
         for board in range(len(tree.num_states)):
             plan, values = whole.plan(player, board), whole.values(player, board)
             np.testing.assert_allclose(single.plan(player, board), plan, atol=1e-6)
-            rounding = 1e-5 * np.abs(values).max()
+            # Boards that the opponent hardly ever reaches have values of 1e-8 chips.
+            rounding = max(1e-5 * np.abs(values).max(), 1e-10)
             # Whole plans lose locked probabilities where they are zero; tables keep them.
             found = np.where((plan > 0) | (name != "locked"), single.values(player, board), values)
             np.testing.assert_allclose(found, values, atol=rounding)
