@@ -35,6 +35,7 @@ from equilibrist.play.match_run import play_as_set
 from equilibrist.players.catalog import make_player
 from equilibrist.players.own_player import as_player
 from equilibrist.solving.best_response import evaluate
+from equilibrist.solving.lean_cfr import DEFAULT_METHOD
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.problem import Problem
 from equilibrist.solving.solution_run import Store
@@ -380,12 +381,14 @@ class SpotProblem:
         *,
         iterations: int | None = None,
         seconds: float | None = None,
-        method: str = "cfr+",
+        method: str = DEFAULT_METHOD,
         bits: int = 32,
     ) -> SpotSolution:
         """Solve to an exploitability: "0.3%" of the pot (default), "0.5chips", "5mbb".
 
         A number is in the unit of the spot. With a rake it is the mean of both seats' gains.
+        `method` is a name of `TABLE_METHODS`: log-dcfr+ (default), dcfr+, dcfr, linear-cfr, cfr+ or
+        cfr.
         """
         if to is None and iterations is None and seconds is None:
             to = USUAL_TARGET

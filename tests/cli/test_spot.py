@@ -194,6 +194,23 @@ def test_a_run_continues_where_it_stopped(answer, turn, tmp_path):
     assert_same(whole, parts)
 
 
+def test_a_run_keeps_its_method_and_a_new_one_takes_the_default(answer, run, turn, tmp_path):
+    """Spots that were saved when cfr+ was the default continue by cfr+."""
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    plus = ("--method", "cfr+")
+    answer("spot", *turn, *plus, "--iterations", "30", "--out", whole)
+    answer("spot", *turn, *plus, "--iterations", "10", "--out", parts)
+    assert (
+        answer("spot", *turn, "--iterations", "20", "--out", parts, "--resume")["method"] == "cfr+"
+    )
+    assert answer("spot", parts, "--iterations", "30")["method"] == "cfr+"
+    assert_same(whole, parts)
+    other = run("spot", *turn, "--method", "dcfr", "--iterations", "40", "--out", parts, "--resume")
+    assert other.returncode == 2
+    assert "method cfr+, not dcfr" in other.stderr
+    assert answer("spot", *turn, "--iterations", "1")["method"] == "log-dcfr+"
+
+
 def assert_same(first, second):
     one, other = open_artefact(first), open_artefact(second)
     assert one.info["iterations"] == other.info["iterations"]
@@ -245,7 +262,7 @@ def mtime(folder):
         ({"--to": "soon"}, "a number with a unit, such as 5mbb, 0.3% of the pot"),
         ({"--to": "5mbb"}, "the spot on AsKsQhTh has no big blind in which 5mbb could be counted"),
         ({"--bits": "8"}, "bits must be 16 or 32"),
-        ({"--method": "lp"}, "cfr+, dcfr, cfr"),
+        ({"--method": "lp"}, "log-dcfr+, dcfr+, dcfr, linear-cfr, cfr+, cfr, not 'lp'"),
         ({"--lock": "c: f=1"}, "not one of the actions"),
         ({"--node": "x"}, "not a node of this spot"),
     ],

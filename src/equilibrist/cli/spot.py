@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -71,7 +72,13 @@ Locks = Annotated[
     list[str] | None,
     typer.Option(help='Fix a decision: "c: r120=QQ+,AK:0.5" or "r120: f=0.4; c=0.6".'),
 ]
-SpotMethod = Annotated[str, typer.Option(help="Method: cfr+, dcfr or cfr.")]
+SpotMethod = Annotated[
+    str | None,
+    typer.Option(
+        help="Method: log-dcfr+ (default; with --resume that of the run), dcfr+, dcfr, linear-cfr, "
+        "cfr+ or cfr."
+    ),
+]
 SpotTarget = Annotated[
     str | None,
     typer.Option(help="Target exploitability: 0.3% of the pot (default), 0.5chips, 5mbb."),
@@ -107,7 +114,7 @@ def spot(
     limit: Limit = False,
     game: SpotGame = None,
     lock: Locks = None,
-    method: SpotMethod = "cfr+",
+    method: SpotMethod = None,
     to: SpotTarget = None,
     iterations: Iterations = None,
     seconds: Seconds = None,
@@ -138,12 +145,13 @@ def spot(
     """
     from equilibrist.games.catalog import get_game, load_game
     from equilibrist.models.spot import Chips, Spot
+    from equilibrist.solving.lean_cfr import DEFAULT_METHOD
     from equilibrist.solving.spot_run import USUAL_TARGET, solver, spot_goal
     from equilibrist.storage.ownership import owned
 
     view = _View(node, runout, hands, runouts, to_csv, plot, palette)
     view.check()
-    by, locks = solver(method, bits), tuple(lock or ())
+    by, locks = solver(DEFAULT_METHOD if method is None else method, bits), tuple(lock or ())
     has_budget = not (to is None and iterations is None and seconds is None)
     goal: Goal | None = None
     with owned(out or (folder if has_budget and not locks else None)):
@@ -157,7 +165,9 @@ def spot(
             given = Spot.of(
                 board, oop, ip, chips, game=rules, bets=bets, raises=raises, max_raises=max_raises
             ).with_locks(locks)
-            work = _resumed(given, by, out) if resume else _Work(given, by, out)
+            work = _Work(given, by, out)
+            if resume:
+                work = _resumed(work, keep_method=method is None)
         prepare_kernels(threads, *SPOT_KERNELS)
         if work.done is None or has_budget or resume:
             goal = spot_goal(work.spot, to if has_budget else USUAL_TARGET)
@@ -245,16 +255,20 @@ def _opened(folder: Path, out: Path | None, locks: tuple[str, ...], has_budget: 
     return _Work(done.spot, done.solver, out or (folder if has_budget else None), done)
 
 
-def _resumed(given: Spot, by: TableCFR, out: Path | None) -> _Work:
-    """Open the run in a folder, which must be of the same spot by the same solver."""
+def _resumed(work: _Work, *, keep_method: bool) -> _Work:
+    """Open the run in a folder, which must be of the same spot by the same solver.
+
+    With `keep_method` the run continues with its own method, whatever that is.
+    """
     from equilibrist.cli import runs
     from equilibrist.solving.spot_run import KIND, SolvedSpot
 
-    runs.check_output(out, True, KIND)
-    assert out is not None
-    done = SolvedSpot.open(out, for_resume=True)
-    done.check_same(given, by, out)
-    return _Work(given, by, out, done)
+    runs.check_output(work.out, True, KIND)
+    assert work.out is not None
+    done = SolvedSpot.open(work.out, for_resume=True)
+    by = replace(work.solver, method=done.solver.method) if keep_method else work.solver
+    done.check_same(work.spot, by, work.out)
+    return work._replace(solver=by, done=done)
 
 
 # --- solving and printing -------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""CFR+ and discounted CFR for spots that store only regrets and averages.
+"""CFR variants for spots that store only regrets and averages.
 
 The iterations are those of `cfr.py`, but the last round has no plans in memory, and a plan is added
 to the average when the opponent uses it, so player 0's one iteration earlier
@@ -26,6 +26,7 @@ from equilibrist.solving.solver import State
 from equilibrist.strategies.evaluation import Evaluation
 
 _PARTS = ("regret", "average")
+DEFAULT_METHOD = "log-dcfr+"  # needs the fewest iterations (docs/decisions/0007)
 Table = tuple[NDArray[Any], NDArray[Any]]  # numbers, and scales of rows if they are packed
 
 
@@ -42,7 +43,7 @@ class TableCFR:
         True
     """
 
-    method: CFR = CFR_VARIANTS["cfr+"]
+    method: CFR = CFR_VARIANTS[DEFAULT_METHOD]
     bits: int = 32
 
     @property
@@ -169,7 +170,10 @@ class TableCFR:
         return numbers, _in_memory(scales)
 
 
-TABLE_METHODS = {name: TableCFR(CFR_VARIANTS[name]) for name in ("cfr+", "dcfr", "cfr")}
+TABLE_METHODS = {
+    name: TableCFR(CFR_VARIANTS[name])
+    for name in (DEFAULT_METHOD, "dcfr+", "dcfr", "linear-cfr", "cfr+", "cfr")
+}
 
 
 def table_block(tree: Treeplex, board: int, state: State, player: int) -> Floats:
