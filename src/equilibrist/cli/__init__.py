@@ -30,6 +30,7 @@ from equilibrist.cli import (
     spot,
     transitions,
 )
+from equilibrist.cli.heartbeat import heartbeat
 from equilibrist.cli.interrupts import stoppable
 from equilibrist.cli.options import CheckedCommand, shorten
 from equilibrist.errors import EquilibristError
@@ -111,6 +112,14 @@ def _options(
 def main() -> None:
     """Run the command line; wrong input prints one sentence on stderr and exits with code 2."""
     _prepare_streams()
+    with heartbeat():
+        code = _run()
+    sys.exit(code)
+
+
+def _run() -> int:
+    """Run the command line; return its exit code."""
+    code = 0
     try:
         code = app(standalone_mode=False) or 0
     except SystemExit:  # typer's, with code 1: the reader, such as `head`, has closed the pipe
@@ -132,7 +141,7 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         _complain("interrupted")
         code = 130
-    sys.exit(code)
+    return code
 
 
 def _complain_of_system(error: OSError) -> int:
