@@ -71,7 +71,8 @@ def status(stack: Sequence[Phase]) -> str:
     inner = stack[-1]
     around = next((each for each in reversed(stack[:-1]) if each.share is not None), None)
     before = "" if around is None else f"{around.text} ({_progress(around)}): "
-    return f"{before}{inner.text} … ({_progress(inner)})"
+    text = f"{before}{inner.text} … ({_progress(inner)})"
+    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def _progress(phase: Phase) -> str:
@@ -110,7 +111,7 @@ class Heartbeat:
         )  # fmt: skip
         self._lock = threading.RLock()  # a signal handler may print while a print is under way
         self._last = clock()  # of the last output, ours or others'
-        self._said, self._said_at = "", 0.0  # the last phase that was printed, and when
+        self._said: dict[str, float] = {}  # when each phase was last printed, by its text
         self._live = ""  # the line that is on the terminal now
         self._is_at_start = True  # whether the last output ended its line
 
@@ -124,7 +125,7 @@ class Heartbeat:
                 self._is_at_start = shown.endswith(("\n", "\r"))
             for each in phases.under_way()[-1:]:
                 if each.text in text:  # this output says it already
-                    self._said, self._said_at = each.text, self._last
+                    self._said[each.text] = self._last
             return stream.write(text)
 
     def tick(self) -> None:
@@ -158,14 +159,11 @@ class Heartbeat:
     def _print(self, stack: Sequence[Phase]) -> None:
         """Print a line after a silence: at once for a new phase, later for the same one."""
         now, text = self._clock(), stack[-1].text
-        since = now - self._last
-        is_new = text != self._said
-        if since < _PATIENCE or (not is_new and now - self._said_at < _AGAIN):
+        if now - self._last < _PATIENCE or now - self._said.get(text, -_AGAIN) < _AGAIN:
             return
         self._stream.write(f"{status(stack)}\n")
         self._stream.flush()
-        self._last = self._said_at = now
-        self._said = text
+        self._last = self._said[text] = now
 
     def _clear(self) -> None:
         if self._live:

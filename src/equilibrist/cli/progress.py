@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 64  # maximum width of the panel in characters
 _PATIENCE = 2.0  # minimum seconds between two plain lines
-_SILENCE = 60.0  # seconds after which a line is printed even without a new evaluation
+_SILENCE = 10.0  # seconds after which a line is printed even without a new evaluation
 _FRAMES = 4.0  # drawings of the panel per second
 _MOMENT = 0.1  # shorter remaining times, in seconds, are not shown
 _FARTHEST = 100.0  # a trend is extrapolated to at most this multiple of the iterations so far
@@ -203,7 +203,7 @@ def memory_in_use() -> int | None:
 
 
 class Lines:
-    """Prints a line on stderr after an evaluation, at most every 2 s, and at least every minute."""
+    """Prints a line on stderr after an evaluation, at most every 2 s, and at least every 10 s."""
 
     def __init__(self, pot: int | None = None, goal: Goal | None = None) -> None:
         self.pot = pot

@@ -30,6 +30,7 @@ from equilibrist.models.exact import check_exact
 from equilibrist.models.game import Given, SequenceGame
 from equilibrist.models.leaves import sorted_pairs
 from equilibrist.models.treeplex import PlayerRows, leaf_tables, player_rows, treeplex
+from equilibrist.phases import phase
 
 _HELD, _NOT_HELD = 1, 2  # rows of the locked decision, after the entry
 _GAME_MENU = BetMenu()
@@ -87,6 +88,7 @@ def subgame(
     return subgame_of(betting, board, ranges, symmetry, only_held=only_held, locks=locks)
 
 
+@phase("building the game: boards, hands and betting")
 def subgame_of(
     betting: BettingTree,
     board: Sequence[Card],

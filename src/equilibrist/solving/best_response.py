@@ -13,9 +13,11 @@ from __future__ import annotations
 import numpy as np
 
 from equilibrist.models.game import BEST, Floats, Game
+from equilibrist.phases import phase
 from equilibrist.strategies.evaluation import Evaluation
 
 
+@phase("computing a best response")
 def best_response(
     game: Game, player: int, plan: Floats, locked: Floats | None = None
 ) -> tuple[float, Floats]:
@@ -34,6 +36,7 @@ def best_response(
     return game.fold_up(player, BEST, values, behaviour), behaviour
 
 
+@phase("computing best responses")
 def evaluate(
     game: Game, plans: tuple[Floats, Floats], locked: tuple[Floats, Floats] | None = None
 ) -> Evaluation:
