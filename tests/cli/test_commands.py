@@ -202,7 +202,7 @@ BAD = [
     (("tree", "holdem-nolimit", "--bets", "50%,ten"), "'ten'"),
     (("tree", "holdem-limit", "--rounds", "2-4", "--pot", "-4"), "pot of -4"),
     (("games", "show", "poker"), "no game is called 'poker'"),
-    (("games", "--json", "show", "kuhn"), "games show GAME --json"),
+    (("games", "--json", "show", "kuhn"), "games show NAME --json"),
     (("games", "--seed", "3", "show", "kuhn"), "write the options after show"),
     (("tree", "x" * 300), "no game is called"),
     (("tree", "x" * 300 + ".game"), "File name too long"),

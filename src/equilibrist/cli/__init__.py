@@ -34,8 +34,12 @@ from equilibrist.cli.heartbeat import heartbeat
 from equilibrist.cli.interrupts import stoppable
 from equilibrist.cli.options import CheckedCommand, shorten
 from equilibrist.errors import EquilibristError
+from equilibrist.phases import phase
 
 _LONGEST_COMPLAINT = 1000  # characters
+_LONGEST_NAME = 20  # characters of a command
+# Commands that wait for people and other programs: their own silence is not work.
+_WAITING = ("play", "dealer", "connect")
 # Parts of the messages of a library that cannot be loaded for lack of memory.
 _NO_MEMORY = ("failed to map segment", "annot allocate memory", "out of memory")
 
@@ -48,6 +52,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(games.app, name="games")
+app.add_typer(bots.app, name="bots")
 _LONG = {
     bots.train,
     solving.solve,
@@ -68,7 +73,6 @@ for command in (
     cards.rank,
     cards.index,
     bots.train,
-    bots.bots,
     solving.solve,
     solving.exploit,
     show.show,
@@ -112,9 +116,18 @@ def _options(
 def main() -> None:
     """Run the command line; wrong input prints one sentence on stderr and exits with code 2."""
     _prepare_streams()
-    with heartbeat():
+    with heartbeat(), _whole_command():
         code = _run()
     sys.exit(code)
+
+
+def _whole_command() -> contextlib.AbstractContextManager[object]:
+    """Return the phase that contains the whole command; none if it waits for others."""
+    name = "".join(sys.argv[1:2])
+    is_name = name.isprintable() and not name.startswith("-") and len(name) < _LONGEST_NAME
+    if name in _WAITING or not is_name:
+        return contextlib.nullcontext()
+    return phase(f"equilibrist {name}".rstrip())
 
 
 def _run() -> int:

@@ -19,7 +19,7 @@ from typer.core import TyperCommand
 from equilibrist import phases
 from equilibrist.cli.heartbeat import compiling_text, note_compilations
 from equilibrist.errors import InvalidValueError, StorageError
-from equilibrist.phases import Phase, phase
+from equilibrist.phases import Phase
 from equilibrist.storage.threads import most_threads
 
 # Address space that NumPy, Numba and the compiler take: 700 MB measured on two cores.
@@ -31,8 +31,6 @@ SOLVING_KERNELS = (
     "sequence_form.realize_team",
 )
 P = ParamSpec("P")
-# Commands that wait for people and other programs: their own silence is not work.
-_WAITING = ("play", "dealer", "connect")
 
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on stdout instead of text.")
@@ -128,6 +126,15 @@ def emit(data: Mapping[str, object], text: str, *, as_json: bool) -> None:
     print(json.dumps(data, allow_nan=False) if as_json else text, flush=True)
 
 
+def check_no_options(context: typer.Context, *are_default: bool) -> None:
+    """Raise `InvalidValueError` for options before a subcommand, which would be ignored."""
+    if not all(are_default):
+        command, name = context.info_name, context.invoked_subcommand
+        raise InvalidValueError(
+            f"write the options after {name}, for example: {command} {name} NAME --json"
+        )
+
+
 def check_palette(name: str) -> None:
     """Raise `InvalidValueError` if a palette has another name than those of the grids."""
     from equilibrist.display.grid import PALETTES
@@ -181,7 +188,7 @@ def prepare_players(threads: int | None, *players: str, tables: bool = False) ->
 
 
 class CheckedCommand(TyperCommand):
-    """A command that checks the memory limit and its file names before it runs as a phase."""
+    """A command that checks the memory limit and the names of its files before it runs."""
 
     def invoke(self, ctx: Any) -> Any:
         """Check the memory limit and all paths, then run the command."""
@@ -189,10 +196,7 @@ class CheckedCommand(TyperCommand):
         for value in ctx.params.values():
             if isinstance(value, Path):
                 check_name(value)
-        if self.name in _WAITING:
-            return super().invoke(ctx)
-        with phase(f"equilibrist {self.name}"):
-            return super().invoke(ctx)
+        return super().invoke(ctx)
 
 
 def check_memory_limit() -> None:

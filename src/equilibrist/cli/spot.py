@@ -290,10 +290,12 @@ def _solve(
 def _print_header(given: Spot, needed: SpotForecast) -> None:
     """Print both ranges and the forecast on stderr."""
     from equilibrist.cli import spot_text
+    from equilibrist.cli.node_text import wrapped
 
     for seat, text, own in zip(spot_text.SEATS, (given.oop, given.ip), given.ranges, strict=True):
-        print(f"{seat}: {text}, {own.num_combos:g} hands", file=sys.stderr)
-    print(f"{needed}", file=sys.stderr, flush=True)
+        words = text.replace(",", ", ")  # so that a long range is wrapped between its parts
+        print(wrapped(f"{seat}: {words}", f"({own.num_combos:g} hands)"), file=sys.stderr)
+    print(wrapped(f"{needed}"), file=sys.stderr, flush=True)
 
 
 def _print(

@@ -198,7 +198,7 @@ def _replace(
     size = sum(array.nbytes for array in arrays.values())
     try:
         files = {name: entry for name, entry in there.items() if name in keep}
-        with phase(f"writing {plain_text(str(folder), 40)}, {gigabytes(size)}", total=size) as work:
+        with phase(f"writing {_short_path(folder)}, {gigabytes(size)}", total=size) as work:
             for name, array in arrays.items():
                 files[name] = write_array(folder, new_files[name], array, work.advance)
         manifest["generation"] = generation
@@ -316,7 +316,7 @@ def _open_arrays(
         if not was_stopped:
             stopping.check()
 
-    with phase(f"reading {plain_text(str(folder), 40)}, {gigabytes(size)}", total=size) as reading:
+    with phase(f"reading {_short_path(folder)}, {gigabytes(size)}", total=size) as reading:
         for name, entry in fields["files"].items():
             found = (
                 load_array(folder, entry, report)
@@ -360,3 +360,13 @@ def _cannot_write(folder: Path, error: OSError) -> NoReturn:
 def _a(kind: str) -> str:
     """Return a kind of artefact with its article."""
     return f"{'an' if kind.startswith(tuple('aeiou')) else 'a'} {kind}"
+
+
+def _short_path(folder: Path) -> str:
+    """Return the last two names of a path, safe to print.
+
+    Example:
+        >>> _short_path(Path("/home/ann/bots/smallbot/solution"))
+        'smallbot/solution'
+    """
+    return plain_text("/".join(folder.parts[-2:]), 60)
