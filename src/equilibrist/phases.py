@@ -19,6 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
+_LEAST_SHARE = 0.005  # the speed is not known before this share is done
 clock = time.monotonic  # seconds; tests replace it
 
 
@@ -77,7 +78,8 @@ class Phase:
     @property
     def left(self) -> float | None:
         """Return the remaining seconds by the speed so far or by the forecast; None: not known."""
-        if self.total and self.done > 0:
+        if (self.share or 0) >= _LEAST_SHARE:
+            assert self.total is not None
             (since, before), (until, after) = self._first, self._last
             if after <= before:  # one piece so far
                 since, before = self.start, 0.0

@@ -49,6 +49,7 @@ from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
 KIND = "joint"
 _PARTS = "wins", "ties", "losses"
+_BLOCKS_OF_GROUP = 8  # blocks of boards of each group of a sample
 _BOARDS_TOGETHER = 256  # boards whose hands are counted between two checks for a stop
 _LEAST = -1e-9  # smallest count: products of zero probabilities may be rounded below zero
 
@@ -292,12 +293,16 @@ def sampled_joint(
     _check_memory(first, other, cell_bytes(numba.get_num_threads(), is_sampled=True))
     groups: list[Joint] = []
     what = f"counting deals on {num_boards:,} boards"
-    with phase(what, total=NUM_GROUPS, unit="samples") as work:
-        for deals in _samples(first.streets, num_boards, seed):
+    with phase(what, total=NUM_GROUPS * _BLOCKS_OF_GROUP) as work:
+
+        def watch(matrices: Matrices, done: int) -> None:
             stopping.check()
-            links = links_of(first.streets, deals, np.ones(len(first.streets[-2].boards)))
-            groups.append(_joint(count_boards(first, other, links)))
             work.advance()
+
+        for deals in _samples(first.streets, num_boards, seed):
+            links = links_of(first.streets, deals, np.ones(len(first.streets[-2].boards)))
+            counted = count_boards(first, other, links, watch=watch, blocks=_BLOCKS_OF_GROUP)
+            groups.append(_joint(counted))
     wins, ties, losses = (
         np.sum([getattr(group, part) for group in groups], axis=0) for part in _PARTS
     )

@@ -30,8 +30,8 @@ from equilibrist.cli import (
     spot,
     transitions,
 )
-from equilibrist.cli.heartbeat import heartbeat
-from equilibrist.cli.interrupts import stoppable
+from equilibrist.cli.heartbeat import beating
+from equilibrist.cli.interrupts import abandonable, stoppable
 from equilibrist.cli.options import CheckedCommand, shorten
 from equilibrist.errors import EquilibristError
 from equilibrist.phases import phase
@@ -67,6 +67,15 @@ _LONG = {
     arena.match,
     arena.tournament,
 }
+_READS_ONLY = {  # or writes one file, atomically, at the end
+    games.tree,
+    cards.equity,
+    show.show,
+    exchange.export,
+    exchange.import_,
+    abstraction.buckets,
+    history.log,
+}
 for command in (
     games.tree,
     cards.equity,
@@ -95,7 +104,8 @@ for command in (
     session.play,
 ):
     name = command.__name__.rstrip("_")  # `import` is a keyword of Python
-    app.command(name, cls=CheckedCommand)(stoppable(command) if command in _LONG else command)
+    ends = stoppable if command in _LONG else abandonable if command in _READS_ONLY else None
+    app.command(name, cls=CheckedCommand)(command if ends is None else ends(command))
 
 
 def _print_version(wanted: bool) -> None:
@@ -116,7 +126,7 @@ def _options(
 def main() -> None:
     """Run the command line; wrong input prints one sentence on stderr and exits with code 2."""
     _prepare_streams()
-    with heartbeat(), _whole_command():
+    with beating(), _whole_command():
         code = _run()
     sys.exit(code)
 

@@ -69,7 +69,7 @@ def status(stack: Sequence[Phase]) -> str:
         '4 best responses (50 %, about 0 s left): reading 2 files … (0 s so far)'
     """
     inner = stack[-1]
-    around = next((each for each in reversed(stack[:-1]) if each.share is not None), None)
+    around = next((each for each in reversed(stack[:-1]) if each.share), None)  # it has begun
     before = "" if around is None else f"{around.text} ({_progress(around)}): "
     text = f"{before}{inner.text} … ({_progress(inner)})"
     return "".join(character if character.isprintable() else "?" for character in text)
@@ -190,7 +190,7 @@ class _Noted:
 
 
 @contextlib.contextmanager
-def heartbeat() -> Iterator[None]:
+def beating() -> Iterator[None]:
     """Show the phases of the work inside the context on stderr whenever it is silent."""
     out, err = sys.stdout, sys.stderr
     is_terminal = err.isatty() and os.environ.get("TERM") != "dumb"

@@ -293,8 +293,7 @@ def _print_header(given: Spot, needed: SpotForecast) -> None:
     from equilibrist.cli.node_text import wrapped
 
     for seat, text, own in zip(spot_text.SEATS, (given.oop, given.ip), given.ranges, strict=True):
-        words = text.replace(",", ", ")  # so that a long range is wrapped between its parts
-        print(wrapped(f"{seat}: {words}", f"({own.num_combos:g} hands)"), file=sys.stderr)
+        print(wrapped(f"{seat}: {text}", f"({own.num_combos:g} hands)"), file=sys.stderr)
     print(wrapped(f"{needed}"), file=sys.stderr, flush=True)
 
 

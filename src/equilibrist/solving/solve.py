@@ -170,9 +170,7 @@ def solve(
     evaluator = _Evaluator(game, solver, checkpoints)
     first = evaluator(run)
     try:
-        with phase(
-            f"iterating by {solver.name}", total=budget.iterations, unit="iterations"
-        ) as now:
+        with phase(f"solving by {solver.name}", total=budget.iterations, unit="iterations") as now:
 
             def update(run: Run) -> None:
                 now.update(int(run.state["iteration"]))
