@@ -44,7 +44,7 @@ COMMANDS = (
     "rank KhKd4c4d9hJsQc",
     "index AhKh2c7d9h",
     "equity AhAd --random",
-    "equity 22+,A2+,K2+ QQ+,AKs,72o-32o,T2s+",
+    "equity 22+,A2s+,K2s+,A2o+ QQ+,AKs,72o,T2s+",
     "solve leduc --iterations 2000 --out leduc-solution",
     "solve leduc --method lp",
     "exploit leduc-solution",
@@ -64,10 +64,11 @@ COMMANDS = (
     "exploit bots/smallbot-quick/solution",
     "exploit smallbot-quick --real-game --flops 1 --out response",
     "match smallbot-quick poki --hands 200 --duplicate --aivat",
-    "spot --board Td9d6h --oop 22+,A2s+,K9s+,QTs+,ATo+ --ip 22+,A2s+,K9s+,QTs+,ATo+ --pot 60"
-    ' --stack 470 --bets "50%,100%" --iterations 2 --out flop',
-    "spot flop --node c",
-    "exploit flop",
+    "spot --board Td9d6hQc --oop 22+,A2s+,K9s+,QTs+,ATo+ --ip 22+,A2s+,K9s+,QTs+,ATo+ --pot 60"
+    ' --stack 470 --bets "33%,75%,150%" --raises "2x,3x" --iterations 20 --out turn',
+    "spot turn --node c",
+    "spot turn --node cc --runouts",
+    "exploit turn",
     "reproduce range-of-skill --quick",
 )
 
@@ -118,12 +119,14 @@ def measure(command: list[str], folder: Path, *, terminal: bool = True, limit: f
         command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=writer, stderr=writer
     )
     os.close(writer)
-    while data := _read(reader, start + limit - time.monotonic()):
-        watch.hear(time.monotonic() - start, data)
-    if time.monotonic() - start >= limit:
-        process.kill()
-    code = process.wait()
-    os.close(reader)
+    try:
+        while data := _read(reader, start + limit - time.monotonic()):
+            watch.hear(time.monotonic() - start, data)
+    finally:
+        if time.monotonic() - start >= limit or sys.exc_info()[0]:
+            process.kill()
+        code = process.wait()
+        os.close(reader)
     watch.hear(time.monotonic() - start, b"")
     return Silence(code, watch.last, watch.longest, watch.begin, watch.before)
 
