@@ -27,7 +27,7 @@ def pytest_configure():
 def patience():
     """Commands say nothing of their own accord, however busy the machine is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("equilibrist.cli.heartbeat._PATIENCE", float("inf"))
+        patch.setenv("EQUILIBRIST_PATIENCE", "inf")
         yield
 
 

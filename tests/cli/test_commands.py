@@ -357,7 +357,7 @@ def test_compilation_is_announced_while_a_kernel_of_the_command_is_cold(
 
 
 def test_long_work_says_what_it_does_and_leaves_stdout_alone(run, monkeypatch):
-    monkeypatch.setattr("equilibrist.cli.heartbeat._PATIENCE", 0.0)
+    monkeypatch.setenv("EQUILIBRIST_PATIENCE", "0")
     monkeypatch.setattr("equilibrist.cli.heartbeat._TICK", 0.001)
     monkeypatch.setattr("equilibrist.cards.equity._BLOCK", 1)
     result = run("equity", "AhKh", "QsQd", "--board", "2c3c4c", "--json")
@@ -370,8 +370,7 @@ def test_a_hand_is_ranked_where_numba_is_off():
     result = subprocess.run(
         ["bash", "-c", f"NUMBA_DISABLE_JIT=1 {program}"], capture_output=True, text=True
     )
-    said = [line for line in result.stderr.splitlines() if "s so far)" not in line]  # busy machine
-    assert (result.returncode, said) == (0, [])
+    assert (result.returncode, result.stderr) == (0, "")
     assert "high card, ace" in result.stdout
 
 

@@ -25,7 +25,6 @@ class Shown:
     def __init__(self, monkeypatch, *, is_terminal, width=80):
         self.now, self.stream = 0.0, io.StringIO()
         monkeypatch.setattr(phases, "clock", lambda: self.now)
-        monkeypatch.setattr(heartbeat, "_PATIENCE", 1.5)
         self.heart = Heartbeat(
             self.stream, is_terminal=is_terminal, width=lambda: width, clock=lambda: self.now
         )

@@ -23,10 +23,11 @@ from typing import Any, TextIO, cast
 from equilibrist import phases
 from equilibrist.phases import Phase
 
-_PATIENCE = 1.5  # seconds without output after which the phase is shown
+_PATIENCE = 1.5  # seconds without output after which the phase is shown, by default
+_VARIABLE = "EQUILIBRIST_PATIENCE"  # of the environment: other seconds, or inf
 _AGAIN = 10.0  # seconds after which an unchanged phase is printed again, except on a terminal
 _TICK = 0.25  # seconds between two looks at the phases
-_FAREWELL = 1.0  # seconds to wait for the thread at the end
+_FAREWELL = 1.0  # seconds to wait for a thread that is blocked, by a pipe that nobody reads
 _WIDTH = 80  # characters per line of a terminal that does not know its width
 _CLEAR = "\r\x1b[K"
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -105,10 +106,12 @@ class Heartbeat:
         is_terminal: bool,
         width: Callable[[], int] = lambda: _WIDTH,
         clock: Callable[[], float] = time.monotonic,
+        patience: float = _PATIENCE,
     ) -> None:
         self._stream, self._is_terminal, self._width, self._clock = (
             stream, is_terminal, width, clock
         )  # fmt: skip
+        self._patience = patience  # seconds without output after which the phase is shown
         self._lock = threading.RLock()  # a signal handler may print while a print is under way
         self._last = clock()  # of the last output, ours or others'
         self._said: dict[str, float] = {}  # when each phase was last printed, by its text
@@ -117,7 +120,9 @@ class Heartbeat:
 
     def pass_on(self, stream: TextIO, text: str) -> int:
         """Write a text of others to a stream, in the place of our own line."""
-        with self._lock:
+        if not self._lock.acquire(timeout=_FAREWELL):
+            return stream.write(text)  # our thread is blocked by a pipe that nobody reads
+        try:
             self._clear()
             self._last = self._clock()
             shown = _ESCAPES.sub("", text)
@@ -127,6 +132,8 @@ class Heartbeat:
                 if each.text in text:  # this output says it already
                     self._said[each.text] = self._last
             return stream.write(text)
+        finally:
+            self._lock.release()
 
     def tick(self) -> None:
         """Show the current phase if a line is due."""
@@ -146,7 +153,7 @@ class Heartbeat:
 
     def _draw(self, stack: Sequence[Phase]) -> None:
         """Overwrite our line on the terminal, or begin it after a silence."""
-        is_due = self._live or self._clock() - self._last >= _PATIENCE
+        is_due = self._live or self._clock() - self._last >= self._patience
         if not is_due or not self._is_at_start:
             return
         text = status(stack)
@@ -159,7 +166,7 @@ class Heartbeat:
     def _print(self, stack: Sequence[Phase]) -> None:
         """Print a line after a silence: at once for a new phase, later for the same one."""
         now, text = self._clock(), stack[-1].text
-        if now - self._last < _PATIENCE or now - self._said.get(text, -_AGAIN) < _AGAIN:
+        if now - self._last < self._patience or now - self._said.get(text, -_AGAIN) < _AGAIN:
             return
         self._stream.write(f"{status(stack)}\n")
         self._stream.flush()
@@ -194,7 +201,9 @@ def beating() -> Iterator[None]:
     """Show the phases of the work inside the context on stderr whenever it is silent."""
     out, err = sys.stdout, sys.stderr
     is_terminal = err.isatty() and os.environ.get("TERM") != "dumb"
-    heart = Heartbeat(err, is_terminal=is_terminal, width=lambda: _width(err))
+    heart = Heartbeat(
+        err, is_terminal=is_terminal, width=lambda: _width(err), patience=_given_patience()
+    )
     noted_err = cast(TextIO, _Noted(err, heart))
     # Only what is printed on the same terminal counts as output, and must not meet our line.
     noted_out = cast(TextIO, _Noted(out, heart)) if is_terminal and out.isatty() else out
@@ -220,6 +229,14 @@ def _beat(heart: Heartbeat, ended: threading.Event) -> None:
         while not ended.wait(_TICK):
             note_compilations()
             heart.tick()
+
+
+def _given_patience() -> float:
+    """Return the seconds of silence that the environment allows; 1.5 if it does not say."""
+    try:
+        return float(os.environ[_VARIABLE])
+    except (KeyError, ValueError):
+        return _PATIENCE
 
 
 def _width(stream: TextIO) -> int:
