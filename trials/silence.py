@@ -114,6 +114,7 @@ def measure(command: list[str], folder: Path, *, terminal: bool = True, limit: f
     else:
         reader, writer = os.pipe()
     environment = os.environ | {"PYTHONPATH": str(SOURCES), "TERM": "xterm"}
+    environment.pop("EQUILIBRIST_PATIENCE", None)
     watch, start = Watch(), time.monotonic()
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=writer, stderr=writer

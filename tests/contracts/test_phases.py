@@ -139,6 +139,7 @@ def test_boards_of_an_equity_are_counted(phases_of):
 def test_opening_buckets_checks_them_in_phases(phases_of, coarse, tmp_path):
     coarse.save(tmp_path / "buckets")
     found = phases_of(lambda: Abstraction.open(tmp_path / "buckets"))
+    assert "checking the range of every number" in found
     for r in (1, 2, 3):
         assert f"checking the buckets of round {r}" in found
 
