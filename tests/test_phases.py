@@ -71,6 +71,14 @@ def test_the_first_piece_does_not_count_once_there_are_more(clock):
     assert work.left == pytest.approx(81)
 
 
+def test_what_was_done_before_the_start_says_nothing_of_the_speed(clock):
+    work = Phase("solving", total=100, done=60)  # resumed
+    assert (work.share, work.left) == (0.6, None)
+    clock[0] += 10
+    work.update(70)
+    assert work.left == 30
+
+
 def test_a_tiny_first_piece_gives_no_forecast(clock):
     work = Phase("writing", total=1e9)
     clock[0] += 1

@@ -39,23 +39,24 @@ class Phase:
         *,
         total: float | None = None,
         unit: str = "",
+        done: float = 0.0,
         seconds: float | None = None,
     ) -> None:
-        """Begin to count from 0 to `total` of a `unit`; or forecast `seconds`, if known."""
+        """Begin to count from `done` to `total` of a `unit`; or forecast `seconds`, if known."""
         self.text = text
         self.total = total  # None: the amount of work is not known
         self.unit = unit  # of the total; empty: show per cent
         self.seconds = seconds  # forecast of the whole phase; None: not known
         self.start = clock()
-        self.done = 0.0
-        self._first = self._last = (self.start, 0.0)  # when how much was done
+        self.done = self._before = done  # what was done before the start says nothing of the speed
+        self._first = self._last = (self.start, done)  # when how much was done
 
     def update(self, done: float) -> None:
         """State how much of the total is done."""
         if done == self.done:
             return
         now = clock()
-        if self.done == 0:
+        if self.done == self._before:
             self._first = (now, done)  # later pieces show the speed without any warm-up
         self.done, self._last = done, (now, done)
 
@@ -78,11 +79,10 @@ class Phase:
     @property
     def left(self) -> float | None:
         """Return the remaining seconds by the speed so far or by the forecast; None: not known."""
-        if (self.share or 0) >= _LEAST_SHARE:
-            assert self.total is not None
+        if self.total and self.done - self._before >= _LEAST_SHARE * self.total:
             (since, before), (until, after) = self._first, self._last
             if after <= before:  # one piece so far
-                since, before = self.start, 0.0
+                since, before = self.start, self._before
             speed = (until - since) / (after - before)
             return max(speed * (self.total - self.done) - (clock() - until), 0.0)
         return None if self.seconds is None else max(self.seconds - self.elapsed, 0.0)
@@ -116,16 +116,21 @@ def end(phase: Phase) -> None:
 
 @contextlib.contextmanager
 def phase(
-    text: str, *, total: float | None = None, unit: str = "", seconds: float | None = None
+    text: str,
+    *,
+    total: float | None = None,
+    unit: str = "",
+    done: float = 0.0,
+    seconds: float | None = None,
 ) -> Iterator[Phase]:
-    """Declare what is done inside the context; `seconds` is a forecast of its duration.
+    """Declare what is done inside the context; the arguments are those of `Phase`.
 
     Example:
         >>> with phase("reading 3 files", total=3):
         ...     [each.text for each in under_way()]
         ['reading 3 files']
     """
-    found = begin(Phase(text, total=total, unit=unit, seconds=seconds))
+    found = begin(Phase(text, total=total, unit=unit, done=done, seconds=seconds))
     try:
         yield found
     finally:

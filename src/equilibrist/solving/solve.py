@@ -170,7 +170,8 @@ def solve(
     evaluator = _Evaluator(game, solver, checkpoints)
     first = evaluator(run)
     try:
-        with phase(f"solving by {solver.name}", total=budget.iterations, unit="iterations") as now:
+        what, done = f"solving by {solver.name}", int(run.state["iteration"])
+        with phase(what, total=budget.iterations, unit="iterations", done=done) as now:
 
             def update(run: Run) -> None:
                 now.update(int(run.state["iteration"]))
