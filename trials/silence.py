@@ -62,7 +62,7 @@ COMMANDS = (
     "show smallbot-quick --node r",
     "verify bots/smallbot-quick/solution",
     "exploit bots/smallbot-quick/solution",
-    "exploit smallbot-quick --real-game --flops 1 --out response",
+    "exploit smallbot-quick --real-game --flops 6 --out response",
     "match smallbot-quick poki --hands 200 --duplicate --aivat",
     "spot --board Td9d6hQc --oop 22+,A2s+,K9s+,QTs+,ATo+ --ip 22+,A2s+,K9s+,QTs+,ATo+ --pot 60"
     ' --stack 470 --bets "33%,75%,150%" --raises "2x,3x" --iterations 20 --out turn',
