@@ -58,6 +58,7 @@ trials: $(VENV)/installed-dev    ## forged and damaged folders, killed runs, fuz
 	$(BIN)/python trials/kill_runs.py --trials 520
 	$(BIN)/python trials/fuzz_parsers.py --trials 1000000
 	$(BIN)/python trials/neighbours.py
+	$(BIN)/python trials/silence.py
 
 mutants: $(VENV)/installed-dev   ## 300 small changes to the sources, each of which a test should notice
 	$(BIN)/python trials/mutants $(OPTIONS)

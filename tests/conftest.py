@@ -23,6 +23,14 @@ def pytest_configure():
             signal.signal(number, handler)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def patience():
+    """Commands say nothing of their own accord, however busy the machine is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EQUILIBRIST_PATIENCE", "inf")
+        yield
+
+
 @pytest.fixture
 def add_bot():
     """A function that adds a bot to the catalogue, or replaces one, until the test ends."""

@@ -40,6 +40,7 @@ def prepare() -> None:
     """Choose threads that survive a fork, and the sources beside this folder; call it first."""
     os.environ["NUMBA_NUM_THREADS"] = "1"
     os.environ["NUMBA_THREADING_LAYER"] = "workqueue"
+    os.environ["EQUILIBRIST_PATIENCE"] = "inf"  # no lines because the machine is busy
     if str(SOURCES) not in sys.path:
         sys.path.insert(0, str(SOURCES))
 

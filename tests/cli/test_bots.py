@@ -304,6 +304,21 @@ def test_a_bot_is_listed_with_where_it_is_from(answer, run):
     assert "all deals" in text
 
 
+def test_the_list_of_bots_fits_a_terminal_and_one_bot_is_shown_whole(bots, run, answer):
+    assert all(len(line) <= 80 for line in run("bots").stdout.splitlines())
+    text = run("bots", "show", "psopti1").stdout
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert text.startswith("psopti1: PsOpti1: Selby's preflop hold'em, then models")
+    assert "\npaper: Billings et al. 2003\n" in text
+    assert "\nboards: all deals\n" in text
+    rows = {row["name"]: row for row in answer("bots")["bots"]}
+    assert answer("bots", "show", "psopti1") == rows["psopti1"]
+    wrong = run("bots", "show", "psopti9")
+    assert (wrong.returncode, "did you mean psopti" in wrong.stderr) == (2, True)
+    misplaced = run("bots", "--json", "show", "psopti1")
+    assert (misplaced.returncode, "bots show NAME --json" in misplaced.stderr) == (2, True)
+
+
 def test_a_folder_that_cannot_be_is_named(bots, run, tmp_path):
     (tmp_path / "file").write_text("mine")
     failed = run("train", "tiny", "--out", "file")

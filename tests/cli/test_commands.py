@@ -3,6 +3,7 @@
 import errno
 import itertools
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -202,7 +203,7 @@ BAD = [
     (("tree", "holdem-nolimit", "--bets", "50%,ten"), "'ten'"),
     (("tree", "holdem-limit", "--rounds", "2-4", "--pot", "-4"), "pot of -4"),
     (("games", "show", "poker"), "no game is called 'poker'"),
-    (("games", "--json", "show", "kuhn"), "games show GAME --json"),
+    (("games", "--json", "show", "kuhn"), "games show NAME --json"),
     (("games", "--seed", "3", "show", "kuhn"), "write the options after show"),
     (("tree", "x" * 300), "no game is called"),
     (("tree", "x" * 300 + ".game"), "File name too long"),
@@ -355,11 +356,12 @@ def test_compilation_is_announced_while_a_kernel_of_the_command_is_cold(
     assert run(*command).stderr == "compiling kernels, first run only …\n"
 
 
-def test_long_work_says_how_long_it_takes(run, monkeypatch):
-    monkeypatch.setattr("equilibrist.cli.options._PATIENCE", 0.0)
-    monkeypatch.setattr("equilibrist.cards.equity._BLOCK", 100)
+def test_long_work_says_what_it_does_and_leaves_stdout_alone(run, monkeypatch):
+    monkeypatch.setenv("EQUILIBRIST_PATIENCE", "0")
+    monkeypatch.setattr("equilibrist.cli.heartbeat._TICK", 0.001)
+    monkeypatch.setattr("equilibrist.cards.equity._BLOCK", 1)
     result = run("equity", "AhKh", "QsQd", "--board", "2c3c4c", "--json")
-    assert "equity: about 0 s left\n" in result.stderr
+    assert re.search(r"playing all boards … \([\d,]+ of \d+ boards, ", result.stderr)
     assert json.loads(result.stdout)["total"] == 990
 
 

@@ -298,3 +298,16 @@ def test_a_folder_with_a_solution_is_not_overwritten_nor_taken_for_another(run, 
     resumed = run("spot", *other, "--iterations", "2", "--out", out, "--resume")
     assert resumed.returncode == 2
     assert "started with another spot" in resumed.stderr
+
+
+def test_the_ranges_of_a_spot_are_wrapped(run):
+    wide = "22+,A2s+,K2s+,Q2s+,J2s+,T2s+,92s+,82s+,A2o,A4o,A6o,A8o,K3o,K5o,K7o,Q2o,Q4o,Q6o,J3o"
+    result = run(
+        "spot", "--board", "Td9d6hQc2s", "--oop", wide, "--ip", wide, "--pot", 100, "--stack", 100,
+        "--bets", "a", "--iterations", 1,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    lines = result.stderr.splitlines()
+    assert lines[0].startswith("out of position: 22+, ")
+    assert sum(line.endswith(" hands)") for line in lines) == 2
+    assert all(len(line) <= 80 for line in lines[:6])

@@ -17,6 +17,7 @@ from equilibrist.games.state import HandState
 from equilibrist.kernels.reference.sequence_form import block
 from equilibrist.models.exact import exact_game
 from equilibrist.models.treeplex import player_rows
+from equilibrist.phases import heard_phases
 from equilibrist.play.luck import LuckAdjuster
 from equilibrist.play.match import play_match
 from equilibrist.play.match_run import MatchSettings, play_as_set
@@ -324,6 +325,21 @@ def test_probabilities_by_hand_are_what_the_player_says(royal_bot):
                 reach[seat] *= mixture.get(action, 0.0)
                 hand = hand.apply(action)
     assert decisions > 100
+
+
+def test_preparing_aivat_in_holdem_is_counted(royal_bot):
+    rules, heard = get_game("royal-holdem"), []
+    players = make_player(f"solution:{royal_bot}", rules), Hidden(make_player("uniform", rules))
+    with heard_phases(heard.append):
+        LuckAdjuster(rules, players)
+    found = {each.text: each for each in heard}
+    for text, unit in (
+        ("values of all buckets after each betting", "bettings"),
+        ("counting how hands meet on flops", "flops"),
+        ("expected winnings of both seats", "seats"),
+    ):
+        assert found[text].done == found[text].total > 0
+        assert found[text].unit == unit
 
 
 def test_agreed_rounds_are_part_of_a_strategy_in_holdem(royal_bot):

@@ -174,3 +174,34 @@ def test_no_trial_of_a_small_number_fails(script):
         [sys.executable, TRIALS / name, *options], capture_output=True, text=True
     )
     assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]
+
+
+def test_the_longest_silence_is_found_with_the_line_before_it():
+    import silence
+
+    watch = silence.Watch()
+    for seconds, data in (
+        (1.0, b"first line\n"),
+        (1.5, b"\r\x1b[Klive line"),
+        (5.5, b"\r\x1b[Kresult\n"),
+        (7.0, b""),
+    ):
+        watch.hear(seconds, data)
+    assert (watch.longest, watch.begin, watch.before) == (4.0, 1.5, "live line")
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_program_is_measured_to_its_end(tmp_path, terminal):
+    import silence
+
+    program = [sys.executable, "-c", "import sys; print(sys.stdout.isatty()); sys.exit(3)"]
+    found = silence.measure(program, tmp_path, terminal=terminal, limit=60)
+    assert found.code == 3
+    assert 0 < found.longest <= found.total
+
+
+def test_a_program_that_takes_too_long_is_killed(tmp_path):
+    import silence
+
+    program = [sys.executable, "-c", "import time; time.sleep(60)"]
+    assert silence.measure(program, tmp_path, limit=0.2).code < 0

@@ -24,6 +24,7 @@ from equilibrist.cards.hand import hand_index
 from equilibrist.errors import CardError, InvalidValueError, StorageError
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
 from equilibrist.games.sizes import deals_seen
+from equilibrist.phases import phase
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Artefact, Header, open_artefact, write_artefact
 from equilibrist.storage.manifest import MANIFEST
@@ -289,14 +290,17 @@ def check_blocked(artefact: Artefact, name: str, streets: Streets, r: int) -> No
     """Raise `StorageError` if a table [B, H] is not −1 exactly where the board blocks the hand."""
     table, boards, hands = artefact.arrays[name], streets.boards(r), _card_sets(streets.hands)
     is_foreign = ~np.isin(np.arange(len(hands)), streets.in_deck)
-    for start in range(0, len(boards), _BOARDS_TOGETHER):
-        some = slice(start, start + _BOARDS_TOGETHER)
-        blocked = (_card_sets(boards[some])[:, None] & hands) != 0
-        if not np.array_equal(table[some] < 0, blocked | is_foreign):
-            raise damaged(
-                artefact.folder / artefact.files[name].file,
-                "has a bucket for a hand that the board blocks, or no bucket for another hand",
-            )
+    what = f"checking the buckets of round {r + 1}"
+    with phase(what, total=len(boards), unit="boards") as work:
+        for start in range(0, len(boards), _BOARDS_TOGETHER):
+            some = slice(start, start + _BOARDS_TOGETHER)
+            blocked = (_card_sets(boards[some])[:, None] & hands) != 0
+            if not np.array_equal(table[some] < 0, blocked | is_foreign):
+                raise damaged(
+                    artefact.folder / artefact.files[name].file,
+                    "has a bucket for a hand that the board blocks, or no bucket for another hand",
+                )
+            work.update(start)
 
 
 def _card_sets(cards: NDArray[np.uint8]) -> NDArray[np.uint64]:

@@ -13,12 +13,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.abstraction.buckets import Abstraction
-from equilibrist.abstraction.joint_counts import Joint, joint
+from equilibrist.abstraction.joint_counts import Joint, Progress, joint
 from equilibrist.abstraction.streets import Streets
 from equilibrist.cards.card import Card, Cards, cards_name, parse_cards
 from equilibrist.cards.numbers import parse_whole
 from equilibrist.errors import InvalidValueError
+from equilibrist.phases import phase
 
 
 def parse_starts(streets: Streets, text: str, seed: int = 0) -> list[Cards]:
@@ -93,5 +95,12 @@ def flop_counts(
         >>> found.total == 8 * 51 * 50 * 49, found.flops  # aces and kings, a turn, two hands
         (True, ('As', 'Kd'))
     """
-    counts = joint(first, second, boards=chosen_boards(first.streets, starts)[-1])
+    boards = chosen_boards(first.streets, starts)[-1]
+    with phase(f"counting deals on {len(boards):,} boards", total=1.0) as work:
+
+        def watch(progress: Progress, share: float) -> None:
+            stopping.check()
+            work.update(share)
+
+        counts = joint(first, second, boards=boards, watch=watch)
     return replace(counts, flops=tuple(cards_name(board) for board in starts))

@@ -39,6 +39,7 @@ from equilibrist.abstraction.joint_counts_by_board import (
 from equilibrist.abstraction.joint_counts_by_tile import can_be_tiled, count_tiles
 from equilibrist.abstraction.streets import Streets
 from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.phases import phase
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Artefact, Header, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import CheckpointClock, check_same_run
@@ -48,6 +49,8 @@ from equilibrist.storage.schema import ArrayRule, Fields, check_arrays
 
 KIND = "joint"
 _PARTS = "wins", "ties", "losses"
+_BLOCKS_OF_GROUP = 8  # blocks of boards of each group of a sample
+_BOARDS_TOGETHER = 256  # boards whose hands are counted between two checks for a stop
 _LEAST = -1e-9  # smallest count: products of zero probabilities may be rounded below zero
 
 
@@ -289,10 +292,17 @@ def sampled_joint(
     _check_same_game(first, other)
     _check_memory(first, other, cell_bytes(numba.get_num_threads(), is_sampled=True))
     groups: list[Joint] = []
-    for deals in _samples(first.streets, num_boards, seed):
-        stopping.check()
-        links = links_of(first.streets, deals, np.ones(len(first.streets[-2].boards)))
-        groups.append(_joint(count_boards(first, other, links)))
+    what = f"counting deals on {num_boards:,} boards"
+    with phase(what, total=NUM_GROUPS * _BLOCKS_OF_GROUP) as work:
+
+        def watch(matrices: Matrices, done: int) -> None:
+            stopping.check()
+            work.advance()
+
+        for deals in _samples(first.streets, num_boards, seed):
+            links = links_of(first.streets, deals, np.ones(len(first.streets[-2].boards)))
+            counted = count_boards(first, other, links, watch=watch, blocks=_BLOCKS_OF_GROUP)
+            groups.append(_joint(counted))
     wins, ties, losses = (
         np.sum([getattr(group, part) for group in groups], axis=0) for part in _PARTS
     )
@@ -317,7 +327,14 @@ def marginals(found: Abstraction) -> tuple[Counts, Counts, Counts]:
         links = child, np.zeros_like(child, np.uint8), streets[0].multiplicity
     else:
         links = streets[-2].child, streets[-2].renaming, streets[-2].multiplicity
-    sum_intervals(values, links, streets.renamed, labels, cuts, out)
+    number = len(links[0])
+    with phase("hands in each bucket of the last round", total=number, unit="boards") as work:
+        for start in range(0, number, _BOARDS_TOGETHER):
+            stopping.check()
+            some = slice(start, start + _BOARDS_TOGETHER)
+            part = links[0][some], links[1][some], links[2][some]
+            sum_intervals(values, part, streets.renamed, labels[some], cuts, out)
+            work.update(start)
     return out[0], out[1], out[2]
 
 

@@ -77,16 +77,17 @@ def count_boards(
     *,
     so_far: tuple[Matrices, int] | None = None,
     watch: Watch | None = None,
+    blocks: int = NUM_BLOCKS,
 ) -> Matrices:
     """Count the deals of some links; `so_far` are counts that `watch` received earlier.
 
-    Boards are counted in blocks if `watch` or `so_far` is given, otherwise all at once.
+    Boards are counted in `blocks` if `watch` or `so_far` is given, otherwise all at once.
     """
     shape = first.num_buckets[-1], other.num_buckets[-1]
     parts = 2 if other is first else 3
     matrices, done = so_far or ([np.zeros(shape) for _ in range(parts)], 0)
     count = _pairs(first, links) if other is first else _row_groups(first, other, links)
-    blocks = 1 if watch is None and so_far is None else NUM_BLOCKS
+    blocks = 1 if watch is None and so_far is None else blocks
     ends = np.linspace(0, len(first.streets[-1].boards), blocks + 1).astype(np.int64)
     for number, (begin, end) in enumerate(itertools.pairwise(ends.tolist())):
         if number < done:

@@ -28,6 +28,7 @@ from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.errors import CardError, InvalidValueError
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.array_structs import DealTables
+from equilibrist.phases import phase
 
 _MOST_LINKS = 20_000_000  # maximum number of stored deals onto boards; hold'em has 3.1 million
 
@@ -243,6 +244,7 @@ class Boards:
         return self._found[streets, r]
 
 
+@phase("listing the boards of every round")
 def _build(game: Streets) -> tuple[Street, ...]:
     from equilibrist.kernels.cpu.rollout import link_boards
 

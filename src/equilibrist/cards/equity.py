@@ -24,6 +24,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.cards.card import NUM_CARDS, Card, check_distinct
 from equilibrist.cards.hand import (
     NUM_CLASSES,
@@ -37,6 +38,7 @@ from equilibrist.cards.numbers import whole_number
 from equilibrist.cards.range import Range, blocked_hands, parse_range
 from equilibrist.cards.ranking import rank_tables
 from equilibrist.errors import CardError, InvalidValueError, RangeError, UnknownNameError
+from equilibrist.phases import phase
 
 RangeLike: TypeAlias = Range | str | Hand
 Floats: TypeAlias = NDArray[np.float64]
@@ -236,7 +238,8 @@ class _Plan:
 
 def _exact_results(plan: _Plan, progress: Progress | None = None) -> Floats:
     """Return wins, ties and total of each hand over all boards: [3, 1326]."""
-    boards, multiplicity = _canonical_boards(plan)
+    with phase("listing boards up to suits"):
+        boards, multiplicity = _canonical_boards(plan)
     blocks = (
         (boards[start : start + _BLOCK], multiplicity[start : start + _BLOCK])
         for start in range(0, len(boards), _BLOCK)
@@ -287,14 +290,15 @@ def _play(
     pairwise = len(plan.first) * len(second) <= _PAIRS_PER_HAND * len(plan.hands)
     tables = rank_tables(7)
     played = np.zeros((num_chunks, 3, len(plan.hands)))
-    done = 0
-    for boards, multiplicity in blocks:
-        kernel.showdown_boards(
-            tables, boards, multiplicity, hands, weights, places, pairwise, played
-        )
-        done += len(boards)
-        if progress is not None:
-            progress(done / num_boards)
+    with phase("playing all boards", total=num_boards, unit="boards") as work:
+        for boards, multiplicity in blocks:
+            stopping.check()
+            kernel.showdown_boards(
+                tables, boards, multiplicity, hands, weights, places, pairwise, played
+            )
+            work.advance(len(boards))
+            if progress is not None:
+                progress(work.done / num_boards)
     results = np.zeros((num_chunks, 3, NUM_HANDS))
     results[:, :, plan.hands] = played
     return results

@@ -31,11 +31,16 @@ from equilibrist.cli import (
     transitions,
     warmup,
 )
-from equilibrist.cli.interrupts import stoppable
+from equilibrist.cli.heartbeat import beating
+from equilibrist.cli.interrupts import abandonable, stoppable
 from equilibrist.cli.options import CheckedCommand, shorten
 from equilibrist.errors import EquilibristError
+from equilibrist.phases import phase
 
 _LONGEST_COMPLAINT = 1000  # characters
+_LONGEST_NAME = 20  # characters of a command
+# Commands that wait for people and other programs: their own silence is not work.
+_WAITING = ("play", "dealer", "connect")
 # Parts of the messages of a library that cannot be loaded for lack of memory.
 _NO_MEMORY = ("failed to map segment", "annot allocate memory", "out of memory")
 
@@ -48,6 +53,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(games.app, name="games")
+app.add_typer(bots.app, name="bots")
 _LONG = {
     bots.train,
     solving.solve,
@@ -62,13 +68,21 @@ _LONG = {
     arena.match,
     arena.tournament,
 }
+_READS_ONLY = {  # or writes one file, atomically, at the end
+    games.tree,
+    cards.equity,
+    show.show,
+    exchange.export,
+    exchange.import_,
+    abstraction.buckets,
+    history.log,
+}
 for command in (
     games.tree,
     cards.equity,
     cards.rank,
     cards.index,
     bots.train,
-    bots.bots,
     solving.solve,
     solving.exploit,
     show.show,
@@ -92,7 +106,8 @@ for command in (
     warmup.warmup,
 ):
     name = command.__name__.rstrip("_")  # `import` is a keyword of Python
-    app.command(name, cls=CheckedCommand)(stoppable(command) if command in _LONG else command)
+    ends = stoppable if command in _LONG else abandonable if command in _READS_ONLY else None
+    app.command(name, cls=CheckedCommand)(command if ends is None else ends(command))
 
 
 def _print_version(wanted: bool) -> None:
@@ -113,6 +128,23 @@ def _options(
 def main() -> None:
     """Run the command line; wrong input prints one sentence on stderr and exits with code 2."""
     _prepare_streams()
+    with beating(), _whole_command():
+        code = _run()
+    sys.exit(code)
+
+
+def _whole_command() -> contextlib.AbstractContextManager[object]:
+    """Return the phase that contains the whole command; none if it waits for others."""
+    name = "".join(sys.argv[1:2])
+    is_name = name.isprintable() and not name.startswith("-") and len(name) < _LONGEST_NAME
+    if name in _WAITING or not is_name:
+        return contextlib.nullcontext()
+    return phase(f"equilibrist {name}".rstrip())
+
+
+def _run() -> int:
+    """Run the command line; return its exit code."""
+    code = 0
     try:
         code = app(standalone_mode=False) or 0
     except SystemExit:  # typer's, with code 1: the reader, such as `head`, has closed the pipe
@@ -134,7 +166,7 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         _complain("interrupted")
         code = 130
-    sys.exit(code)
+    return code
 
 
 def _complain_of_system(error: OSError) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equilibrist.cli.heartbeat import announce
 from equilibrist.cli.options import (
     IgnoreForecast,
     Json,
@@ -98,7 +99,7 @@ def abstract(
     prepare_kernels(threads, *_KERNELS)
     start = time.perf_counter()
     with _explain_stop(out):
-        found = build(recipe, rules, numbers, seed=seed, flops=starts, keep=keep, progress=_say)
+        found = build(recipe, rules, numbers, seed=seed, flops=starts, keep=keep, progress=announce)
         seconds = time.perf_counter() - start
         identity = found.save(out, {"seconds": seconds})
     data = _built(found, needed, seconds) | {"seed": seed, "hash": identity, "out": str(out)}
@@ -120,11 +121,6 @@ def _title(found: Abstraction) -> str:
     """Return game, recipe and numbers of buckets as text."""
     sizes = "-".join(f"{number:,}" for number in found.num_buckets)
     return f"{found.rules.name}: {found.recipe} {sizes}"
-
-
-def _say(text: str) -> None:
-    """Print on stderr what is computed next."""
-    print(f"{text} …", file=sys.stderr, flush=True)
 
 
 def _built(found: Abstraction, needed: AbstractionForecast, seconds: float) -> dict[str, Any]:
@@ -284,7 +280,7 @@ def reproduce_abstractions(plot: Path | None, *, quick: bool, seed: int, as_json
         sizes=sizes,
         lossless=not quick,
         seed=seed,
-        watch=_say,
+        watch=announce,
     )
     data = {"rows": [vars(row) | {"unit": "chips"} for row in rows]}
     lines = [

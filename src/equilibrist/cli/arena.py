@@ -16,13 +16,13 @@ from equilibrist.cli.options import (
     GameName,
     GivenSeed,
     Json,
+    Remaining,
     Seed,
     Threads,
     emit,
     prepare_kernels,
     prepare_players,
     table,
-    watching,
 )
 from equilibrist.cli.outputs import Force
 from equilibrist.display.picture import check_plot
@@ -155,7 +155,7 @@ def match(
     prepare_players(threads, *names, tables=rules.is_limit and runner != "views")
     if aivat:
         prepare_kernels(threads, *luck_kernels(rules))
-    _print_match(play_as_set(rules, pair, settings, watching), names, settings, outputs, json)
+    _print_match(play_as_set(rules, pair, settings, Remaining), names, settings, outputs, json)
 
 
 def _print_match(
@@ -205,7 +205,7 @@ def tournament(
     check_plot(plot)
     rules = load_game(plan.game)
     prepare_players(threads, *plan.players, tables=rules.is_limit)
-    found = play_tournament(plan, watching(f"{len(plan.players)} players"))
+    found = play_tournament(plan, Remaining(f"{len(plan.players)} players"))
     data = cross_data(found, plan, rules)
     if csv is not None:
         write_csv(csv, data)

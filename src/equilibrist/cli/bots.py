@@ -9,9 +9,11 @@ import typer
 
 from equilibrist.cli.interrupts import leave
 from equilibrist.cli.options import (
+    CheckedCommand,
     Json,
     Seed,
     Threads,
+    check_no_options,
     emit,
     table,
 )
@@ -106,8 +108,14 @@ def _how_to_resume(stopped: Stopped, report: TerminalReport, folder: Path) -> st
     return f"stopped after {hands:,} hands, saved in {folder}; run the same command to continue"
 
 
+app = typer.Typer(help="List the bots.", invoke_without_command=True)
+Home = Annotated[Path, typer.Option("--in", help="Folder of trained bots.")]
+
+
+@app.callback()
 def bots(
-    home: Annotated[Path, typer.Option("--in", help="Folder of trained bots.")] = Path("bots"),
+    context: typer.Context,
+    home: Home = Path("bots"),
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -119,30 +127,80 @@ def bots(
     from equilibrist.bots.listing import bot_row
     from equilibrist.bots.registry import BOTS
 
+    if context.invoked_subcommand is not None:
+        check_no_options(context, home == Path("bots"), not json, not seed, threads is None)
+        return
     rows = [bot_row(bot, home / bot.folder.name) for bot in BOTS.values()]
     lines = [
         (
             row["name"],
             f"{row['bytes'] / 1e6:,.0f} MB" if row["trained"] else f"≈ {row['minutes']:g} min",
             _proof(row) if row["trained"] else row["state"].replace("begun", "started"),
+            _real_game(row),
             _scale(row),
-            row["description"],
-            row["paper"],
         )
         for row in rows
     ]
-    header = ("bot", "size", "exploitability", "over", "", "from")
+    header = ("bot", "size", "exploitability", "real game", "over")
     problems = [f"{row['name']}: {row['problem']}" for row in rows if row.get("problem")]
-    emit({"bots": rows}, "\n".join([table(lines, header=header), *problems]), as_json=json)
+    hint = "equilibrist bots show NAME prints what a bot is, its paper and its settings"
+    text = "\n".join([table(lines, header=header), hint, *problems])
+    emit({"bots": rows}, text, as_json=json)
+
+
+@app.command(cls=CheckedCommand)
+def show(
+    bot: Annotated[str, typer.Argument(help="Name of a bot (see `equilibrist bots`).")],
+    home: Home = Path("bots"),
+    json: Json = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Print what a bot is: its paper, its settings, and its training if there is one.
+
+    Example: equilibrist bots show smallbot
+    """
+    from equilibrist.bots.listing import bot_row
+    from equilibrist.bots.registry import BOTS
+    from equilibrist.cli.node_text import wrapped
+
+    row = bot_row(BOTS[bot], home / BOTS[bot].folder.name)
+    told = {"name", "description", "trained", "real_game_unit", "real_game_estimate", "bytes"}
+    lines = [f"{row['name']}: {row['description']}"]
+    if row["trained"]:
+        lines.append(f"size: {row['bytes'] / 1e6:,.0f} MB")
+    lines += [
+        f"{name.replace('_', ' ')}: {_value(name, value, row)}"
+        for name, value in row.items()
+        if name not in told and (value is not None or name == "boards")
+    ]
+    emit(row, "\n".join(map(wrapped, lines)), as_json=json)
+
+
+def _value(name: str, value: Any, row: dict[str, Any]) -> str:
+    """Return a setting or a result of a bot as text."""
+    if name == "boards" and value is None:
+        return "all deals"
+    if name == "real_game":
+        return f"{_real_game(row)} {row['real_game_unit']}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _proof(row: dict[str, Any]) -> str:
-    """Return a trained bot's exploitability as text, within its model and in the real game."""
-    own = f"{row['mbb/g']:.4g} mbb/g" if "mbb/g" in row else "unknown"
+    """Return a trained bot's exploitability within its own model as text."""
+    return f"{row['mbb/g']:.4g} mbb/g" if "mbb/g" in row else "unknown"
+
+
+def _real_game(row: dict[str, Any]) -> str:
+    """Return a trained bot's exploitability in the real game as text; empty if unknown."""
     if "real_game" not in row:
-        return own
+        return ""
     about = "about " if row["real_game_estimate"] else ""
-    return f"{own}, real game {about}{row['real_game']:.4g}"
+    return f"{about}{row['real_game']:.4g}"
 
 
 def _scale(row: dict[str, Any]) -> str:

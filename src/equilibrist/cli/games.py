@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equilibrist.cli.options import Json, MaxRaises, Seed, Threads, emit, table
+from equilibrist.cli.options import (
+    CheckedCommand,
+    Json,
+    MaxRaises,
+    Seed,
+    Threads,
+    check_no_options,
+    emit,
+    table,
+)
 from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
@@ -28,11 +37,7 @@ def games(
 ) -> None:
     """List the games of the catalogue."""
     if context.invoked_subcommand is not None:
-        if json or seed or threads is not None:
-            name = context.invoked_subcommand
-            raise InvalidValueError(
-                f"write the options after {name}, for example: games {name} GAME --json"
-            )
+        check_no_options(context, not json, not seed, threads is None)
         return
     from equilibrist.games.catalog import describe_game, game_names, get_game
 
@@ -52,7 +57,7 @@ def games(
     emit({"games": rows}, text, as_json=json)
 
 
-@app.command()
+@app.command(cls=CheckedCommand)
 def show(game: Game, json: Json = False, seed: Seed = 0, threads: Threads = None) -> None:
     """Print the definition of a game and the size of its tree.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -11,6 +13,8 @@ import typer
 
 from equilibrist import stopping
 from equilibrist.stopping import Stop, Stopped
+
+_GRACE = 0.5  # seconds that a command has to end by itself
 
 
 def stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,6 +31,34 @@ def stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
             except Stopped as stopped:
                 _say(str(stopped))
                 raise typer.Exit(stop.exit_code) from None
+
+    return run
+
+
+def abandonable(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the command so that a signal ends it within a second, also inside compiled code.
+
+    For commands that have nothing to save: they end at the next check, or after half a second
+    wherever they are.
+    """
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> Any:
+        has_ended = threading.Event()
+
+        def leave_soon(_: str) -> None:
+            if not has_ended.wait(_GRACE):
+                _say("interrupted")
+                os._exit(stop.exit_code)
+
+        with stopping.on_signals(leave_soon) as stop:
+            try:
+                return command(*arguments, **options)
+            except Stopped:
+                _say("interrupted")
+                raise typer.Exit(stop.exit_code) from None
+            finally:
+                has_ended.set()
 
     return run
 

@@ -17,11 +17,11 @@ from equilibrist.cli.interrupts import exit_if_requested
 from equilibrist.cli.options import (
     GameName,
     Json,
+    Remaining,
     SecretSeed,
     Threads,
     emit,
     prepare_players,
-    watching,
 )
 from equilibrist.cli.outputs import Force, check_file
 from equilibrist.cli.unblocked_stderr import unblocked_stderr
@@ -118,7 +118,7 @@ def _host(
     bots: list[BotProcess] = []
     names = hosted.match.names
     with unblocked_stderr(), noted_signals(_ending, lambda: _kill(bots)) as signals:
-        watch = watching(f"{names[0]} against {names[1]}")
+        watch = Remaining(f"{names[0]} against {names[1]}")
         played = hosted.play(
             way, bots, log=file, say=_say, watch=watch, should_stop=lambda: signals.is_requested
         )

@@ -9,7 +9,6 @@ import inspect
 import json
 import os
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec
@@ -17,7 +16,10 @@ from typing import Annotated, Any, ParamSpec
 import typer
 from typer.core import TyperCommand
 
+from equilibrist import phases
+from equilibrist.cli.heartbeat import compiling_text, note_compilations
 from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.phases import Phase
 from equilibrist.storage.threads import most_threads
 
 # Address space that NumPy, Numba and the compiler take: 700 MB measured on two cores.
@@ -29,7 +31,6 @@ SOLVING_KERNELS = (
     "sequence_form.realize_team",
 )
 P = ParamSpec("P")
-_PATIENCE = 2.0  # seconds of remaining work above which progress is printed
 
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on stdout instead of text.")
@@ -125,6 +126,15 @@ def emit(data: Mapping[str, object], text: str, *, as_json: bool) -> None:
     print(json.dumps(data, allow_nan=False) if as_json else text, flush=True)
 
 
+def check_no_options(context: typer.Context, *are_default: bool) -> None:
+    """Raise `InvalidValueError` for options before a subcommand, which would be ignored."""
+    if not all(are_default):
+        command, name = context.info_name, context.invoked_subcommand
+        raise InvalidValueError(
+            f"write the options after {name}, for example: {command} {name} NAME --json"
+        )
+
+
 def check_palette(name: str) -> None:
     """Raise `InvalidValueError` if a palette has another name than those of the grids."""
     from equilibrist.display.grid import PALETTES
@@ -163,9 +173,9 @@ def prepare_kernels(threads: int | None, *kernels: str) -> None:
 
     if threads is not None:
         numba.set_num_threads(threads)
+    note_compilations()
     if cache.is_cold(*kernels):
-        when = "" if cache.refusal else ", first run only"
-        print(f"compiling kernels{when} …", file=sys.stderr, flush=True)
+        print(f"{compiling_text()} …", file=sys.stderr, flush=True)
 
 
 def prepare_players(threads: int | None, *players: str, tables: bool = False) -> None:
@@ -230,40 +240,13 @@ def shorten(text: str) -> str:
 
 
 class Remaining:
-    """Prints on stderr how long a computation still takes: once, or repeatedly on a terminal.
-
-    Call it with the share that is done, from 0 to 1.
-    """
+    """Makes a computation the current phase, to be called with the share that is done, 0 to 1."""
 
     def __init__(self, what: str) -> None:
-        self.what = what
-        self.start = time.perf_counter()
-        self.has_printed = False
+        self._phase = phases.begin(Phase(what, total=1.0))
 
     def __call__(self, share: float) -> None:
-        """Receive the share that is done, and print the remaining time if it is long."""
-        seconds = time.perf_counter() - self.start
-        rest = seconds / share - seconds
-        if sys.stderr.isatty():
-            if self.has_printed or rest > _PATIENCE:
-                end = "\n" if share == 1 else ""
-                text = f"\r{self.what}: {share:4.0%} done, about {rest:.0f} s left "
-                print(text, end=end, file=sys.stderr, flush=True)
-                self.has_printed = True
-        elif rest > _PATIENCE and not self.has_printed:
-            print(f"{self.what}: about {rest:.0f} s left", file=sys.stderr, flush=True)
-            self.has_printed = True
-
-
-def watching(what: str) -> Callable[[float], None]:
-    """Return a `Remaining` that measures speed from its first call on, without the warm-up."""
-    first: list[tuple[float, Remaining]] = []
-
-    def update(share: float) -> None:
-        if not first:
-            first.append((share, Remaining(what)))
-        elif share > first[0][0]:
-            start, remaining = first[0]
-            remaining((share - start) / (1 - start))
-
-    return update
+        """Receive the share that is done; the phase ends with the last one."""
+        self._phase.update(share)
+        if share >= 1:
+            phases.end(self._phase)

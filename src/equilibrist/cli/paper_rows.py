@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
+from equilibrist.cli.heartbeat import announced
 from equilibrist.cli.options import table
 from equilibrist.errors import InvalidValueError
+from equilibrist.phases import Phase
 
 if TYPE_CHECKING:
     from equilibrist.papers.rows import PaperRow
@@ -66,20 +67,14 @@ def untrained(*names: str) -> tuple[str, ...]:
     return tuple(missing)
 
 
-def say(text: str) -> None:
-    """Print a line of progress on stderr."""
-    print(f"{text} …", file=sys.stderr, flush=True)
-
-
 class ProgressLines:
-    """Prints the progress of several tasks: a line at the start and at each tenth of a task."""
+    """Prints the name of each task, and makes it the current phase with its share done."""
 
     def __init__(self) -> None:
-        self._last = ("", -1)
+        self._phase: Phase | None = None
 
     def __call__(self, what: str, share: float) -> None:
         """Receive the share of the task `what` that is done, from 0 to 1."""
-        now = (what, int(10 * share))
-        if now != self._last:
-            say(what if share == 0 else f"{what}: {share:.0%}")
-            self._last = now
+        if self._phase is None or self._phase.text != what:
+            self._phase = announced(what, total=1.0)
+        self._phase.update(share)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from equilibrist import phases
+from equilibrist.cli.heartbeat import duration
 from equilibrist.solving.solve import Budget, Row, Run, next_evaluation
 from equilibrist.solving.target import Goal
 from equilibrist.storage.memory import gigabytes
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 64  # maximum width of the panel in characters
 _PATIENCE = 2.0  # minimum seconds between two plain lines
-_SILENCE = 60.0  # seconds after which a line is printed even without a new evaluation
+_SILENCE = 10.0  # seconds after which a line is printed even without a new evaluation
 _FRAMES = 4.0  # drawings of the panel per second
 _MOMENT = 0.1  # shorter remaining times, in seconds, are not shown
 _FARTHEST = 100.0  # a trend is extrapolated to at most this multiple of the iterations so far
@@ -174,23 +176,6 @@ def details(
     return [row for row in rows if row[1]]
 
 
-def duration(seconds: float) -> str:
-    """Return seconds as a short text; negative times become zero.
-
-    Example:
-        >>> [duration(seconds) for seconds in (-1, 3.21, 75, 7300, 200_000)]
-        ['0.0 s', '3.2 s', '1 min 15 s', '2 h 1 min', '2 d 7 h']
-    """
-    if seconds < 60:
-        return f"{max(seconds, 0.0):.1f} s"
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    if days:
-        return f"{days:,} d {hours} h"
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
-
-
 def speed(rate: float | None) -> str:
     """Return iterations per second as text, or seconds per iteration; empty if unknown.
 
@@ -218,7 +203,7 @@ def memory_in_use() -> int | None:
 
 
 class Lines:
-    """Prints a line on stderr after an evaluation, at most every 2 s, and at least every minute."""
+    """Prints a line on stderr after an evaluation, at most every 2 s, and at least every 10 s."""
 
     def __init__(self, pot: float | None = None, goal: Goal | None = None) -> None:
         self.pot = pot
@@ -278,7 +263,8 @@ class Screen:
         from rich.text import Text
 
         elapsed = time.monotonic() - self.start
-        rows = [("time", f"{duration(elapsed)}, preparing")]
+        now_doing = [each.text for each in phases.under_way()[1:]] or ["preparing"]
+        rows = [("time", f"{duration(elapsed)}, {now_doing[-1]}")]
         if self.run is not None:
             now = standing(self.run, self.budget)
             rows = details(now, self.budget, elapsed, memory_in_use(), self.pot, self.goal)

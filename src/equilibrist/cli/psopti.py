@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from equilibrist.cli.heartbeat import announce
 from equilibrist.cli.options import emit
-from equilibrist.cli.paper_rows import ProgressLines, check_hands, rows_text, say, untrained
+from equilibrist.cli.paper_rows import ProgressLines, check_hands, rows_text, untrained
 
 if TYPE_CHECKING:
     from equilibrist.abstraction.buckets import Abstraction
@@ -39,9 +40,9 @@ def reproduce_psopti(
     without, progress = untrained(*claims.PLAYERS, *claims.LATER), ProgressLines()
     first, second = _counted("psopti1"), _counted("psopti2")
     rows: list[PaperRow] = [*claims.match_rows(rules, hands, seed, progress, without)]
-    say("solving models with two, three and four bets per round")
+    announce("solving models with two, three and four bets per round")
     rows += [*claims.bets_rows(*first), *claims.merged_rows(*first)]
-    say("solving models that start preflop")
+    announce("solving models that start preflop")
     models = claims.preflop_models(*second)
     rows += claims.preflop_rows(*second, models)
     if not quick:

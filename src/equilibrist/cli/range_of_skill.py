@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from equilibrist.cli.heartbeat import announce
 from equilibrist.cli.options import Remaining, emit
-from equilibrist.cli.paper_rows import ProgressLines, check_hands, rows_text, say
+from equilibrist.cli.paper_rows import ProgressLines, check_hands, rows_text
 from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _trained(bot: BucketBot) -> Solution:
 
     with owned(bot.folder / bot.solution):
         prepared = training.prepare(bot, bot.folder)
-        say(f"solving {bot.name}")
+        announce(f"solving {bot.name}")
         training.run(prepared, training.budget_of(bot, prepared[0]))
         stopping.check()
         training.save_strategy(bot, bot.folder)
@@ -100,14 +101,14 @@ def _columns(found: dict[str, Solution], quick: bool) -> tuple[dict[str, list[Co
     buckets = description.open_abstraction()
     counts, finer = finer_counts(
         buckets, description.hashes[0], tables.FINER, HOME / "range-of-skill",
-        boards=_QUICK_BOARDS if quick else None, say=say,
+        boards=_QUICK_BOARDS if quick else None, say=announce,
         progress=Remaining("counting deals"),
     )  # fmt: skip
     cases: list[tuple[Joint, Abstraction | None]]
     cases = [(Joint.open(description.joint), None), (counts, finer)]
     columns: dict[str, list[Column]] = {}
     for name, solution in found.items():
-        say(f"best responses to {name}")
+        announce(f"best responses to {name}")
         columns[name] = [
             tables.table_column(
                 game_of(solution), solution.plans, buckets, met, responder, has_all_raises=raises

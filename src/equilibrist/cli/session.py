@@ -130,7 +130,7 @@ def _report(sitting: Session, out: Path | None, json: bool) -> None:
     result = winnings(sitting.chips, sitting.rules, names)
     data: dict[str, Any] = {"game": sitting.rules.name, "player": sitting.player.name}
     data |= {"chips": sum(sitting.chips), "seed": sitting.seed, "out": str(out) if out else None}
-    lines = [_money(sitting), result["verdict"]]
+    lines = [result["verdict"]]  # below the end of the last hand, which shows the chips
     data["luck_adjusted"] = adjusted = _luck_adjusted(sitting, names)
     if adjusted is not None:
         lines.append(f"luck-adjusted (AIVAT): {adjusted['verdict']}")

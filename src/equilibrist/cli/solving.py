@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equilibrist.cli.heartbeat import announce
 from equilibrist.cli.options import (
     SOLVING_KERNELS,
     Bets,
@@ -524,7 +524,7 @@ def _reproduce_cfr_plus(plot: Path | None, *, quick: bool, as_json: bool) -> Non
 
     known = known_responses()  # first, so that an unreadable one is reported before solving
     games = {k: v for k, v in claims.GAMES.items() if not quick or k != "rhode-island"}
-    rows, curves = claims.reproduce(games, lambda text: print(text, "…", file=sys.stderr))
+    rows, curves = claims.reproduce(games, announce)
     figure = claims.figure_s1(known)
     data: dict[str, Any] = {"rows": [vars(row) for row in rows], "figure_s1": figure}
     lines = [

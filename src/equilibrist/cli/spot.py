@@ -316,10 +316,11 @@ def _solve(
 def _print_header(given: Spot, needed: SpotForecast) -> None:
     """Print both ranges and the forecast on stderr."""
     from equilibrist.cli import spot_text
+    from equilibrist.cli.node_text import wrapped
 
     for seat, text, own in zip(spot_text.SEATS, (given.oop, given.ip), given.ranges, strict=True):
-        print(f"{seat}: {text}, {own.num_combos:g} hands", file=sys.stderr)
-    print(f"{needed}", file=sys.stderr, flush=True)
+        print(wrapped(f"{seat}: {text}", f"({own.num_combos:g} hands)"), file=sys.stderr)
+    print(wrapped(f"{needed}"), file=sys.stderr, flush=True)
 
 
 def _print(

@@ -13,8 +13,9 @@ from equilibrist.bots import training
 from equilibrist.bots.bot import Bot, BucketBot
 from equilibrist.bots.train import TrainedBot, TrainedBuckets, TrainingReport
 from equilibrist.cli import runs
+from equilibrist.cli.heartbeat import announce, duration
 from equilibrist.cli.options import Remaining, prepare_kernels
-from equilibrist.cli.progress import duration, shown
+from equilibrist.cli.progress import shown
 from equilibrist.games.catalog import load_game
 from equilibrist.models.game import SequenceGame
 from equilibrist.papers.ectomynx.train import CycleRun, TaughtBot, TrainingPlan, num_hands
@@ -48,12 +49,19 @@ class TerminalReport(TrainingReport):
         prepare_kernels(self._threads, *bot.kernels)
 
     def say(self, text: str) -> None:
-        """Print the name of a step."""
-        print(f"{text} …", file=sys.stderr, flush=True)
+        """Print the name of a step, which becomes the current phase."""
+        announce(text)
 
     def progress(self, what: str) -> Callable[[float], None]:
-        """Return a function that prints how long a step still takes."""
-        return Remaining(what)
+        """Return a function that makes a step the current phase when it is first called."""
+        begun: list[Remaining] = []
+
+        def update(share: float) -> None:
+            if not begun:
+                begun.append(Remaining(what))
+            begun[0](share)
+
+        return update
 
     @contextlib.contextmanager
     def solving(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.phases import phase
 
 
 def check_plot(path: Path | None) -> None:
@@ -28,6 +29,7 @@ def check_plot(path: Path | None) -> None:
         )
 
 
+@phase("drawing the picture")
 def save_picture(figure: Any, path: Path) -> None:
     """Write a matplotlib figure; raise `StorageError` if the file cannot be written."""
     try:

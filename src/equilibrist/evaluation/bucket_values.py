@@ -41,6 +41,7 @@ from equilibrist.kernels.treeplex import board_matrices, parents_of
 from equilibrist.models.bucketed import bucket_game
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import betting_walk
+from equilibrist.phases import phase
 from equilibrist.strategies.played import BulkStrategy
 from equilibrist.strategies.raise_cap_rule import CALLS, follow
 
@@ -110,6 +111,20 @@ class BucketValues:
         self._ends = functools.lru_cache(maxsize=None)(self._sum_up)
         self._leaves = functools.lru_cache(maxsize=None)(self._find_leaves)
         self.by_columns = functools.lru_cache(maxsize=None)(self._matrix)
+
+    def prepare(self) -> None:
+        """Compute the values after every betting of the rounds before, which later calls use."""
+        opens = [int(node) for node in np.flatnonzero(self.walk.opens)]
+        later = [
+            node
+            for node in opens
+            if self.betting.round[node] >= max(2, self.betting.first_round + 1)
+        ]
+        what = "values of all buckets after each betting"
+        with phase(what, total=len(later), unit="bettings") as work:
+            for node in reversed(later):  # those of the last round first: the others use them
+                self._ends(node)
+                work.advance()
 
     def __call__(self, node: int, known: int, boards: Sequence[Cards], seen: int) -> Floats:
         """Return the values at a node after the first round, on B boards: [B, H]."""

@@ -39,6 +39,7 @@ from equilibrist.games.state import HandState
 from equilibrist.kernels.cpu.joint import count_pairs
 from equilibrist.models.game import Floats
 from equilibrist.models.treeplex import betting_walk
+from equilibrist.phases import phase
 from equilibrist.strategies.played import BulkStrategy, RealStrategy
 
 Ints = NDArray[np.int64]
@@ -80,16 +81,19 @@ class FirstDeal:
         example = np.array([int(np.argmax(class_of == c)) for c in range(indexer.size)])
         boards, often = _first_boards(rules)
         live = live_hands(rules, boards)
-        columns = np.stack([values.columns_of(1, board) for board in boards])
+        with phase("finding the buckets of all hands on flops"):
+            columns = np.stack([values.columns_of(1, board) for board in boards])
         first, number = known.columns_of(0, ()), int(columns[live].max()) + 1
         kinds = np.unique((first * number + columns)[live])
         kind = np.searchsorted(kinds, first * number + columns)
         counts, wins = np.zeros((2, indexer.size * number, len(kinds)))
-        for own, left, kind_of, many in zip(columns, live, kind, often, strict=True):
-            order = np.flatnonzero(left)  # all of value 0, so that all pairs are ties
-            label = (class_of * number + own)[order].astype(np.int32)
-            sides = label, kind_of[order].astype(np.int32)
-            count_pairs(order.astype(np.uint32), hands, *sides, float(many), wins, counts)
+        with phase("counting how hands meet on flops", total=len(boards), unit="flops") as work:
+            for own, left, kind_of, many in zip(columns, live, kind, often, strict=True):
+                order = np.flatnonzero(left)  # all of value 0, so that all pairs are ties
+                label = (class_of * number + own)[order].astype(np.int32)
+                sides = label, kind_of[order].astype(np.int32)
+                count_pairs(order.astype(np.uint32), hands, *sides, float(many), wins, counts)
+                work.advance()
         by_class = counts.reshape(indexer.size, number, len(kinds))
         holder = np.array([int(np.argmax(in_deck & (first == k))) for k in kinds // number])
         return FirstDeal(class_of, example, size, by_class, holder, kinds % number)

@@ -27,6 +27,7 @@ from equilibrist.games.action import Action, action_name
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
+from equilibrist.phases import phase
 
 MOST_NODES = 2_000_000  # takes half a minute to build
 _GAME_MENU = BetMenu()
@@ -99,7 +100,8 @@ class BettingTree:
         rows = _Rows(most_nodes)
         level = [(-1, Betting.start(rules, first_round, pot))]
         for r in range(first_round, last + 1):
-            level = _grow_round(rows, level, menu, r, is_last=r == last, runs_out=runs_out)
+            with phase(f"building the betting tree of {rules.name}, round {r + 1}"):
+                level = _grow_round(rows, level, menu, r, is_last=r == last, runs_out=runs_out)
         return cls(rules, menu, first_round, last, *rows.arrays())
 
     def __len__(self) -> int:

@@ -36,6 +36,7 @@ from equilibrist.games.match_log import (
 from equilibrist.games.phh import parse_phh, phh_text
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules
+from equilibrist.phases import phase
 from equilibrist.storage.output_file import write_output
 
 _ACPC_FILES = {  # game definition files of the ACPC that are games of the catalogue
@@ -178,12 +179,13 @@ def summarize(read: LogFile, *, replays: bool = False) -> LogSummary:
     seats: tuple[str, ...] = ()
     chips: list[float] = []
     showdowns, records = 0, []
-    for record in read:
-        if replays:
-            records.append(record)
-        seats = seats or seats_of(record)
-        chips.append(float(seat_chips(seats, record)[0]))
-        showdowns += record.state.betting.is_showdown
+    with phase("reading hands"):
+        for record in read:
+            if replays:
+                records.append(record)
+            seats = seats or seats_of(record)
+            chips.append(float(seat_chips(seats, record)[0]))
+            showdowns += record.state.betting.is_showdown
     if len(seats) > 2:
         raise RecordError(
             f"{read.path} has {len(seats)} players; win rates are computed for two players only",
@@ -194,7 +196,8 @@ def summarize(read: LogFile, *, replays: bool = False) -> LogSummary:
             raise RecordError(
                 f"{read.path} does not state the seed of its deals", value=str(read.path)
             )
-        replay(MatchLog(read.rules, read.seats, tuple(records)), read.seed)
+        with phase("dealing the hands again"):
+            replay(MatchLog(read.rules, read.seats, tuple(records)), read.seed)
     return LogSummary(seats, tuple(chips), showdowns)
 
 

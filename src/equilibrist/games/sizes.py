@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules
+from equilibrist.phases import phase
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class GameSizes:
     canonical_infoset_actions: int
 
 
+@phase("counting nodes and deals")
 def game_sizes(tree: BettingTree) -> GameSizes:
     """Count the nodes of a betting tree and the information sets of its game.
 

@@ -26,6 +26,7 @@ from equilibrist.models.endings import Ending, expected_leaves
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.leaves import flat_pairs
 from equilibrist.models.treeplex import leaf_tables, player_rows, treeplex
+from equilibrist.phases import phase
 
 _GAME_MENU = BetMenu()
 LARGE = 10_000**2  # number of cells above which a matrix is stored in float32
@@ -52,6 +53,7 @@ class BucketStates:
         )
 
 
+@phase("building the game of buckets")
 def bucket_game(
     first: BucketTree,
     counts: Joint,

@@ -17,12 +17,14 @@ from equilibrist.models.card_states import CardStates, Symmetry, card_states
 from equilibrist.models.game import SequenceGame
 from equilibrist.models.leaves import dense_pairs, matrix_pairs, sorted_pairs
 from equilibrist.models.treeplex import leaf_tables, player_rows, treeplex
+from equilibrist.phases import phase
 
 # Boards with at most this number of hands are played by matrices, larger ones by sorted sweeps.
 DENSE_HANDS = 16
 _GAME_MENU = BetMenu()
 
 
+@phase("building the game: cards, states and betting")
 def exact_game(
     rules: GameRules,
     menu: BetMenu = _GAME_MENU,

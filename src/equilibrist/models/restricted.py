@@ -29,6 +29,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.kernels.array_structs import LeafTables, Treeplex
 from equilibrist.models.exact import matrix_game
 from equilibrist.models.game import Floats, SequenceGame, check_zero_sum, sweeps_by_steps
+from equilibrist.phases import phase
 
 _TOLERANCE = 1e-12  # for probabilities that should be equal
 
@@ -196,6 +197,7 @@ class Symmetrised:
         )
 
 
+@phase("joining both seats into one player")
 def symmetrise(game: SequenceGame) -> Symmetrised:
     """Build the game in which a strategy has a plan for either seat, worth its mean over the seats.
 

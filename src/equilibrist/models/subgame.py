@@ -38,6 +38,7 @@ from equilibrist.models.treeplex import (
     scaled,
     treeplex,
 )
+from equilibrist.phases import phase
 
 _HELD, _NOT_HELD = 1, 2  # rows of the locked decision, after the entry
 _GAME_MENU = BetMenu()
@@ -96,6 +97,7 @@ def subgame(
     return subgame_of(betting, board, ranges, symmetry, only_held=only_held, locks=locks)
 
 
+@phase("building the game: boards, hands and betting")
 def subgame_of(
     betting: BettingTree,
     board: Sequence[Card],

@@ -31,6 +31,7 @@ from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules
 from equilibrist.games.sizes import deals_seen
 from equilibrist.models.exact import check_exact, exact_game
+from equilibrist.phases import phase
 from equilibrist.play.match import Match, Pair
 from equilibrist.players.known_plans import known_plans
 from equilibrist.players.known_strategies import (
@@ -149,10 +150,11 @@ class LuckAdjuster:
         """Correct hands that were recorded with the names of both players."""
         seats = np.array([record.names.index(self.names[0]) for record in records], np.int64)
         plain = [float(hand.payoffs[seat]) for hand, seat in zip(records, seats, strict=True)]
-        chips = [
-            self._aivat.chips(hand.state, seat)
-            for hand, seat in zip(records, seats.tolist(), strict=True)
-        ]
+        chips = []
+        with phase("removing the luck", total=len(records), unit="hands") as work:
+            for hand, seat in zip(records, seats.tolist(), strict=True):
+                chips.append(self._aivat.chips(hand.state, seat))
+                work.advance()
         return self._adjusted(np.array([plain]), np.array([chips]), seats[None])
 
     def _adjusted(
@@ -175,13 +177,16 @@ def _by_hand(players: Pair, strategies: tuple[AsPlayed | None, AsPlayed | None])
     own, other = strategies[main], strategies[1 - main]
     assert own is not None
     values = strategy_values(players[main], own)
+    values.prepare()
     first_deal = FirstDeal.of(own, values)
     one, two = (
         Corrector(HandViews(main ^ seat, own, other, values, first_deal)) for seat in (0, 1)
     )
     seated = Seated((one, two))
-    for seat in (0, 1):
-        seated.expected(seat)  # computed now, so that the time of a hand is that of any other
+    with phase("expected winnings of both seats", total=2, unit="seats") as work:
+        for seat in (0, 1):
+            seated.expected(seat)  # computed now, so that the time of a hand is that of any other
+            work.advance()
     return seated
 
 

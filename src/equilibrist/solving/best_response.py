@@ -14,9 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from equilibrist.models.game import BEST, Floats, Game
+from equilibrist.phases import phase
 from equilibrist.strategies.evaluation import Evaluation
 
 
+@phase("computing a best response")
 def best_response(
     game: Game, player: int, plan: Floats, locked: Floats | None = None
 ) -> tuple[float, Floats]:
@@ -35,6 +37,7 @@ def best_response(
     return game.fold_up(player, BEST, values, behaviour), behaviour
 
 
+@phase("computing best responses")
 def evaluate(
     game: Game, plans: tuple[Floats, Floats], locked: tuple[Floats, Floats] | None = None
 ) -> Evaluation:

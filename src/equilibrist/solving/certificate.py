@@ -30,10 +30,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist import stopping
 from equilibrist.errors import InvalidValueError, SolverError
 from equilibrist.games.catalog import game_names, get_game
 from equilibrist.games.rules import parse_rules
 from equilibrist.models.game import SequenceGame
+from equilibrist.phases import phase
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.linear_program import largest_payoff
 from equilibrist.solving.methods import get_method, method_names
@@ -118,7 +120,9 @@ def _check_plans(folder: str | Path) -> Proof:
     game, stated = game_of(solution), solution.certificate
     is_rounded = solution.settings.get("dtype") == "float32"
     allowed = ROUNDED_PLAN if is_rounded else PLAN
-    error = max(plan_error(game, player, solution.plans[player]) for player in (0, 1))
+    with phase("checking the strategies"):
+        error = max(plan_error(game, player, solution.plans[player]) for player in (0, 1))
+    stopping.check()
     start = time.perf_counter()
     found = evaluate(game, solution.plans)
     seconds = time.perf_counter() - start
@@ -140,8 +144,10 @@ def _check_spot(folder: str | Path) -> Proof:
     assert spot.subgame is not None
     game, run = spot.subgame.game, spot.run
     check_finite(run.state)
+    stopping.check()
     start = time.perf_counter()
-    found = spot.solver.evaluate(game, run.state)
+    with phase("computing best responses"):
+        found = spot.solver.evaluate(game, run.state)
     seconds = time.perf_counter() - start
     stated, artefact = run.evaluation, open_artefact(folder, blockwise=True)
     info = Fields.info(artefact)

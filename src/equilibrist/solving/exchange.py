@@ -19,6 +19,7 @@ import numpy as np
 from equilibrist.errors import InvalidValueError, ParseError, UnknownNameError
 from equilibrist.games.files import read_text
 from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.phases import phase
 from equilibrist.solving.best_response import evaluate
 from equilibrist.storage.output_file import write_output
 from equilibrist.strategies.description import GameDescription
@@ -65,10 +66,12 @@ def exported(folder: str | Path, form: Format) -> tuple[SequenceGame, str]:
             value=str(folder),
         )
     game = game_of(solution)
-    if form == "gambit":
-        return game, to_efg(game)
-    plans = (np.asarray(solution.plans[0], np.float64), np.asarray(solution.plans[1], np.float64))
-    return game, (policy_text if form == "openspiel" else profile_text)(game, plans)
+    first, second = (np.asarray(plan, np.float64) for plan in solution.plans)
+    with phase(f"writing {game.num_infosets:,} information sets as {form}"):
+        if form == "gambit":
+            return game, to_efg(game)
+        text_of = policy_text if form == "openspiel" else profile_text
+        return game, text_of(game, (first, second))
 
 
 def export_solution(
@@ -107,10 +110,11 @@ class ImportedStrategy:
             )
         text, spread = read_text(path, ParseError), 0.0
         try:
-            if found == "openspiel":
-                plans, spread = parse_policy(game, text)
-            else:
-                plans = parse_profile(game, text)
+            with phase(f"reading a strategy of {game.num_infosets:,} information sets"):
+                if found == "openspiel":
+                    plans, spread = parse_policy(game, text)
+                else:
+                    plans = parse_profile(game, text)
         except ParseError as error:
             raise ParseError(f"{path}: {error}", value=error.value) from None
         return cls(game, found, plans, evaluate(game, plans), spread)

@@ -20,6 +20,7 @@ from equilibrist.models.bucketed import LARGE
 from equilibrist.models.card_states import Symmetry, default_symmetry
 from equilibrist.models.spot import Spot
 from equilibrist.models.treeplex import player_rows
+from equilibrist.phases import phase
 from equilibrist.storage.memory import available_bytes, check_fits, gigabytes
 
 _VECTORS = 4  # vectors of CFR, each of both players' plans: plan, behaviour, regret, average
@@ -142,6 +143,7 @@ def bucket_forecast(
     return SolvingForecast(sequences, needed, seconds, numbers, fitting)
 
 
+@phase("counting boards and hands")
 def spot_forecast(spot: Spot, bits: int = 32) -> SpotForecast:
     """Forecast `TableCFR` on a spot; boards and hands are counted, not estimated.
 

@@ -24,6 +24,7 @@ from scipy import sparse
 from equilibrist.errors import InvalidValueError, SolverError, UnknownNameError
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.sequence_matrix import SequenceMatrix, SparseMatrix, sequence_matrix
+from equilibrist.phases import phase
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.solver import State
 from equilibrist.strategies.evaluation import Evaluation
@@ -114,8 +115,11 @@ class LinearProgram:
         Raises `SolverError` if the program fails or its plans are worse than `tolerance`.
         """
         given = behaviour or (game.uniform(0), game.uniform(1))
-        matrix = sequence_matrix(game, given)
-        status, *variables = self.saddle_point(matrix)
+        with phase("writing the linear program"):
+            matrix = sequence_matrix(game, given)
+        rows, columns = matrix.payoff.shape
+        with phase(f"solving the linear program of {rows:,} × {columns:,} by {self.method}"):
+            status, *variables = self.saddle_point(matrix)
         plans = [
             game.realize(player, game.behaviour(player, side.plan(x)))
             for player, (side, x) in enumerate(zip(matrix.sequences, variables, strict=True))

@@ -6,6 +6,7 @@ Their winnings are a strategy's exploitability in a larger model, as in Range of
 
 from __future__ import annotations
 
+from equilibrist import stopping
 from equilibrist.abstraction.bucket_tree import BucketTree
 from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.games.bet_menu import BetMenu
@@ -46,6 +47,7 @@ def refined_responses(
     pot = int(betting.spent[0].sum()) if start else None
     responder, won = finer or buckets, []
     for seat in (0, 1):
+        stopping.check()
         if seat == 1:
             wide = bucket_game(buckets, counts, menu, second=responder, first_round=start, pot=pot)
         else:

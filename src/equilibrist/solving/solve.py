@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from equilibrist import stopping
 from equilibrist.errors import InvalidValueError, SolverError
 from equilibrist.models.game import SequenceGame
+from equilibrist.phases import phase
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.solver import Evaluates, Solver, State
 from equilibrist.solving.state_schema import check_given_state
@@ -158,27 +159,35 @@ def solve(
         ('TARGET_REACHED', -0.06)
     """
     budget.check()
-    run = run or Run(solver.init(game, seed), is_checked=True)
-    run.check_whole()
-    if not run.is_checked:  # kernels take the arrays on trust
-        check_given_state(run.state, solver.name, solver.init(game, seed))
-        run.is_checked = True
-    run.outcome = Outcome.BUDGET_SPENT
-    solver.step(game, run.state, 0)  # compiles the kernels before the time is measured
+    with phase(f"preparing {solver.name}"):
+        run = run or Run(solver.init(game, seed), is_checked=True)
+        run.check_whole()
+        if not run.is_checked:  # kernels take the arrays on trust
+            check_given_state(run.state, solver.name, solver.init(game, seed))
+            run.is_checked = True
+        run.outcome = Outcome.BUDGET_SPENT
+        solver.step(game, run.state, 0)  # compiles the kernels before the time is measured
     checkpoints = _Checkpoints(save, int(run.state["iteration"]))
     evaluator = _Evaluator(game, solver, checkpoints)
     first = evaluator(run)
     try:
-        while not _is_done(run, budget):
-            if stopping.is_requested():
-                run.outcome = Outcome.INTERRUPTED
-                break
-            ending = evaluator.seconds + checkpoints.clock.cost
-            _advance(game, solver, run, budget, watch, ending)
-            run.trace.append(evaluator(run))
-            if watch is not None:
-                watch(run)
-            checkpoints.save_if_due(run)
+        what, done = f"solving by {solver.name}", int(run.state["iteration"])
+        with phase(what, total=budget.iterations, unit="iterations", done=done) as now:
+
+            def update(run: Run) -> None:
+                now.update(int(run.state["iteration"]))
+                if watch is not None:
+                    watch(run)
+
+            while not _is_done(run, budget):
+                if stopping.is_requested():
+                    run.outcome = Outcome.INTERRUPTED
+                    break
+                ending = evaluator.seconds + checkpoints.clock.cost
+                _advance(game, solver, run, budget, update, ending)
+                run.trace.append(evaluator(run))
+                update(run)
+                checkpoints.save_if_due(run)
     except KeyboardInterrupt as interrupt:
         # Only `stopping.check` raises `Stopped`, which solvers call between their iterations.
         if not (run.is_whole or isinstance(interrupt, Stopped)):
@@ -236,8 +245,9 @@ class _Evaluator:
         stopping.expect("evaluation", self.seconds + self.checkpoints.clock.cost)
         iteration = int(run.state["iteration"])
         try:
-            check_finite(run.state)
-            found = _evaluated(self.game, self.solver, run.state)
+            with phase("computing best responses", seconds=self.seconds or None):
+                check_finite(run.state)
+                found = _evaluated(self.game, self.solver, run.state)
         except InvalidValueError as error:
             raise SolverError(
                 f"{self.solver.name} on {self.game.name}: {error} after iteration {iteration:,}; "
@@ -266,7 +276,7 @@ def _advance(
     solver: Solver,
     run: Run,
     budget: Budget,
-    watch: Callable[[Run], None] | None,
+    watch: Callable[[Run], None],
     ending: float,
 ) -> None:
     """Iterate to the next evaluation, in chunks short enough to notice the clock and a stop.
@@ -286,7 +296,7 @@ def _advance(
         run.seconds += taken
         if _has_ended(run.state) or budget.is_spent(run):
             return
-        if watch is not None and steps < left:
+        if steps < left:
             watch(run)
         chunk = 2 * steps if taken < _LONGEST_CHUNK / 2 else max(1, steps // 2)
 

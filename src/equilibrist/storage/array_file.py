@@ -27,6 +27,7 @@ from equilibrist.errors import InvalidValueError, SolverError, StorageError
 from equilibrist.storage.regular_file import open_regular
 
 AnyArray: TypeAlias = NDArray[Any]
+Report: TypeAlias = Callable[[int], None]  # receives the number of bytes read or written
 Order: TypeAlias = Literal["C", "F"]
 _ORDERS: tuple[Order, ...] = ("C", "F")
 
@@ -40,6 +41,7 @@ _KINDS = "biufcSU"  # booleans, numbers and texts of fixed length; never objects
 _MOST_AXES = 8
 _TOGETHER = 1 << 20  # numbers checked together
 _MOST_BYTES = 1 << 46  # maximum size of an array
+_CHUNK = 1 << 20  # bytes read at a time
 _START = b"\x93NUMPY\x01\x00"
 _MOST_HEADER = 1 << 12  # bytes
 _MOST_PADDING = 2 * npy.ARRAY_ALIGN  # bytes; NumPy aligns, and may leave room for 21 digits
@@ -157,11 +159,15 @@ def check_array(name: str, array: object) -> AnyArray:
     return plain if plain.flags.forc else np.asarray(plain, order="C")
 
 
-def write_array(folder: Path, file: str, array: AnyArray) -> ArrayFile:
+def _ignore(num_bytes: int) -> None:
+    """Receive a number of bytes and do nothing."""
+
+
+def write_array(folder: Path, file: str, array: AnyArray, report: Report = _ignore) -> ArrayFile:
     """Write an array to a new file and wait until it is on disk; return its entry."""
     path = folder / file
     with open(path, "xb") as stream:
-        out = _Hashed(stream)
+        out = _Hashed(stream, report)
         npy.write_array(out, array, version=(1, 0), allow_pickle=False)
         stream.flush()
         os.fsync(stream.fileno())
@@ -170,7 +176,7 @@ def write_array(folder: Path, file: str, array: AnyArray) -> ArrayFile:
     return ArrayFile(file, array.dtype.str, array.shape, out.digest.hexdigest(), blocks)
 
 
-def load_array(folder: Path, entry: ArrayFile) -> AnyArray:
+def load_array(folder: Path, entry: ArrayFile, report: Report = _ignore) -> AnyArray:
     """Read the array of a file into memory; raise `StorageError` unless its checksum matches."""
     path = folder / entry.file
     with _opened(path) as stream:
@@ -186,13 +192,14 @@ def load_array(folder: Path, entry: ArrayFile) -> AnyArray:
             if stream.readinto(block) != len(block):
                 raise altered(path)
             digest.update(block)
+            report(len(block))
     if digest.hexdigest() != entry.sha256:
         raise altered(path)
     return array
 
 
 def map_array(
-    folder: Path, entry: ArrayFile, *, is_blockwise: bool = False
+    folder: Path, entry: ArrayFile, *, is_blockwise: bool = False, report: Report = _ignore
 ) -> AnyArray | BlockwiseArray:
     """Map the array of a file read-only; raise `StorageError` unless its checksum matches.
 
@@ -210,9 +217,18 @@ def map_array(
         if is_blockwise and order == "C" and is_large:
             return BlockwiseArray(path, entry, array, whole)
         stream.seek(0)
-        if hashlib.file_digest(stream, "sha256").hexdigest() != entry.sha256:
+        if _digest_of(stream, report) != entry.sha256:
             raise altered(path)
     return array
+
+
+def _digest_of(stream: io.BufferedReader, report: Report) -> str:
+    """Return the SHA-256 of a stream from its position on; report each chunk of it."""
+    digest = hashlib.sha256()
+    while chunk := stream.read(_CHUNK):
+        digest.update(chunk)
+        report(len(chunk))
+    return digest.hexdigest()
 
 
 def verify_file(folder: Path, entry: ArrayFile) -> None:
@@ -258,8 +274,8 @@ def altered(path: Path) -> StorageError:
 class _Hashed:
     """A file opened for writing that computes the checksums of what is written."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self.stream = stream
+    def __init__(self, stream: BinaryIO, report: Report) -> None:
+        self.stream, self.report = stream, report
         self.digest = hashlib.sha256()
         self._blocks = [hashlib.sha256()]
         self._room = BLOCK_BYTES  # bytes that still fit in the last block
@@ -274,6 +290,7 @@ class _Hashed:
             part = memoryview(content)[start : start + self._room]
             self._blocks[-1].update(part)
             start, self._room = start + len(part), self._room - len(part)
+        self.report(len(content))
         return self.stream.write(content)
 
     def block_digests(self) -> tuple[str, ...]:

@@ -23,7 +23,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
 
+from equilibrist import stopping
 from equilibrist.errors import StorageError
+from equilibrist.phases import phase
 from equilibrist.storage.array_file import (
     FILE_NAME,
     AnyArray,
@@ -193,10 +195,12 @@ def _replace(
     new_files = {name: _file_name(name, generation) for name in arrays}
     ours = old_files.union(new_files.values())
     writing.announce(ours)
+    size = sum(array.nbytes for array in arrays.values())
     try:
-        files = {name: entry for name, entry in there.items() if name in keep} | {
-            name: write_array(folder, new_files[name], array) for name, array in arrays.items()
-        }
+        files = {name: entry for name, entry in there.items() if name in keep}
+        with phase(f"writing {_short_path(folder)}, {gigabytes(size)}", total=size) as work:
+            for name, array in arrays.items():
+                files[name] = write_array(folder, new_files[name], array, work.advance)
         manifest["generation"] = generation
         manifest["arrays"] = {name: entry.to_json() for name, entry in files.items()}
         manifest["sha256"] = digest(manifest)
@@ -304,16 +308,25 @@ def _open_arrays(
         _check_memory(folder, sum(entry.num_bytes for entry in fields["files"].values()))
     arrays: dict[str, AnyArray] = {}
     large: dict[str, BlockwiseArray] = {}
-    for name, entry in fields["files"].items():
-        found = (
-            load_array(folder, entry)
-            if in_memory
-            else map_array(folder, entry, is_blockwise=blockwise)
-        )
-        if isinstance(found, BlockwiseArray):
-            large[name] = found
-        else:
-            arrays[name] = found
+    size = sum(entry.num_bytes for entry in fields["files"].values())
+    was_stopped = stopping.is_requested()  # then these arrays are needed all the same
+
+    def report(num_bytes: int) -> None:
+        reading.advance(num_bytes)
+        if not was_stopped:
+            stopping.check()
+
+    with phase(f"reading {_short_path(folder)}, {gigabytes(size)}", total=size) as reading:
+        for name, entry in fields["files"].items():
+            found = (
+                load_array(folder, entry, report)
+                if in_memory
+                else map_array(folder, entry, is_blockwise=blockwise, report=report)
+            )
+            if isinstance(found, BlockwiseArray):
+                large[name] = found
+            else:
+                arrays[name] = found
     return Artefact(**fields, arrays=MappingProxyType(arrays), large=MappingProxyType(large))
 
 
@@ -347,3 +360,13 @@ def _cannot_write(folder: Path, error: OSError) -> NoReturn:
 def _a(kind: str) -> str:
     """Return a kind of artefact with its article."""
     return f"{'an' if kind.startswith(tuple('aeiou')) else 'a'} {kind}"
+
+
+def _short_path(folder: Path) -> str:
+    """Return the last two names of a path, safe to print.
+
+    Example:
+        >>> _short_path(Path("/home/ann/bots/smallbot/solution"))
+        'smallbot/solution'
+    """
+    return plain_text("/".join(folder.parts[-2:]), 60)

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from equilibrist.errors import EquilibristError, StorageError
+from equilibrist.phases import phase
 from equilibrist.storage.array_file import AnyArray, BlockwiseArray, blocks_of, damaged
 from equilibrist.storage.artefact import Artefact, Identity
 from equilibrist.storage.manifest import MANIFEST, MOST_TEXT, is_text, plain_text
@@ -65,6 +66,7 @@ class ArrayRule:
         return " and ".join(f"{word} {limit}" for word, limit in limits if limit is not None)
 
 
+@phase("checking the range of every number")
 def check_arrays(
     artefact: Identity, rules: Mapping[str, ArrayRule], *, only: str = "", but: str | None = None
 ) -> None:

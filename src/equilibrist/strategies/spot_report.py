@@ -26,6 +26,7 @@ from equilibrist.models.game import EXPECTATION, Floats, SequenceGame
 from equilibrist.models.money import CHIPS
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame, compatible, subgame
+from equilibrist.phases import phase
 from equilibrist.strategies.behaviour_table import find_board
 from equilibrist.strategies.node_strategy import NodeStrategy
 
@@ -180,7 +181,12 @@ class Answers:
         cards, _, _ = self._board(int(betting.round[v]) - betting.first_round, runout)
         left = [card for card in reversed(spot.game.deck.cards) if card not in cards]
         dealt = cards[len(spot.cards) :]
-        return [self.at(spot.names[opening], cards_name((*dealt, card))) for card in left]
+        reports = []
+        with phase("reporting each next card", total=len(left), unit="cards") as work:
+            for card in left:
+                reports.append(self.at(spot.names[opening], cards_name((*dealt, card))))
+                work.advance()
+        return reports
 
     @property
     def tree(self) -> BettingTree:

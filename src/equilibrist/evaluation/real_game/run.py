@@ -28,6 +28,7 @@ from equilibrist.evaluation.real_game.response import Flops, Response, check_gam
 from equilibrist.evaluation.statistics import chips_of_unit
 from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.models.game import Floats
+from equilibrist.phases import phase
 from equilibrist.solving.certificate import is_same
 from equilibrist.stopping import Stopped
 from equilibrist.storage.artefact import Artefact, Header, open_artefact, write_artefact
@@ -105,6 +106,7 @@ def exploited(run: RealGameRun, responses: tuple[Response, Response]) -> Exploit
     return Exploited((won[0], won[1]), unit)
 
 
+@phase("computing best responses in the real game")
 def reference_exploited(named: IdentifiedStrategy) -> Exploited:
     """Return the winnings in other limit games with few boards, by the reference recursion.
 
@@ -128,6 +130,7 @@ def reference_exploited(named: IdentifiedStrategy) -> Exploited:
     return Exploited((first, second), unit)
 
 
+@phase("preparing best responses in the real game")
 def responses_to(named: IdentifiedStrategy) -> tuple[Response, Response]:
     """Return the best responses in both seats."""
     check_game(named.strategy.tree.rules)
@@ -314,14 +317,16 @@ def check(
         )
     sample = np.random.default_rng(seed).choice(done, min(number, len(done)), replace=False)
     wrong = []
-    for f in sample.tolist():
-        stopping.check()
-        found = flop_values(responses, tuple(run.flops.boards[f].tolist()))
-        if not all(
-            np.allclose(values[f], own, rtol=1e-9, atol=1e-9)
-            for values, own in zip(run.values, found, strict=True)
-        ):
-            wrong.append(f)
+    with phase("computing flops again", total=len(sample), unit="flops") as work:
+        for f in sample.tolist():
+            stopping.check()
+            found = flop_values(responses, tuple(run.flops.boards[f].tolist()))
+            if not all(
+                np.allclose(values[f], own, rtol=1e-9, atol=1e-9)
+                for values, own in zip(run.values, found, strict=True)
+            ):
+                wrong.append(f)
+            work.advance()
     return wrong
 
 
@@ -380,6 +385,7 @@ def _kinds(flops: Flops) -> NDArray[np.int64]:
     return 4 * np.array(suits) + np.array(ranks)
 
 
+@phase("measuring how long a flop takes")
 def forecast(
     responses: tuple[Response, Response], run: RealGameRun, chosen: NDArray[np.int64], threads: int
 ) -> float:

@@ -33,6 +33,7 @@ from equilibrist.abstraction.bucket_tree import sums_over_children
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.errors import InvalidValueError
+from equilibrist.phases import phase
 from equilibrist.storage.artefact import Header, write_artefact
 
 KIND = "transitions"
@@ -90,6 +91,7 @@ def places(found: Abstraction) -> list[NDArray[np.int32]]:
     return [(np.arange(len(begin)) - begin).astype(np.int32) for begin in first]
 
 
+@phase("computing transition probabilities")
 def transitions(
     first: Abstraction,
     counts: Joint,
@@ -173,6 +175,7 @@ def product_counts(
     return Joint((met + won) / 2, np.zeros_like(met), (met - won) / 2)
 
 
+@phase("comparing their products with the joint counts")
 def compare(
     network: Transitions, first: Abstraction, counts: Joint, second: Abstraction | None = None
 ) -> Memory:

@@ -23,6 +23,7 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.papers.rows import PaperRow, ReportProgress, match_row
+from equilibrist.phases import phase
 from equilibrist.solving.refined_response import refined_responses
 
 FINER = (10, 100, 1_000, 10_000)  # numbers of the finer buckets of Table 1
@@ -73,6 +74,7 @@ class Column:
         return PUBLISHED[self.is_finer, self.has_all_raises]
 
 
+@phase("best responses in both seats")
 def table_column(
     game: SequenceGame,
     plans: tuple[Floats, Floats],
