@@ -37,7 +37,7 @@ from equilibrist.games.bet_menu import BetMenu, parse_sizes
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
-from equilibrist.models.card_states import CardStates
+from equilibrist.models.card_states import CardStates, Symmetry
 from equilibrist.models.exact import check_exact
 from equilibrist.models.subgame import Lock, Subgame, range_states, round_of, subgame_of
 
@@ -268,16 +268,19 @@ class Spot:
 
     @property
     def states(self) -> CardStates:
-        """Boards and hands of the game, found without building it."""
+        """Boards and hands, merged by all suits that ranges and locks do not distinguish."""
         weights = [own.weights for own in self.ranges]
         probabilities = [row for lock in self.parsed_locks for row in lock.probabilities]
         held = np.logical_or(*weights)
         return range_states(self.game, self.cards, [*weights, *probabilities], held=held)
 
-    def build(self) -> Subgame:
-        """Build the game; raise `InvalidValueError` if no hands of the ranges can meet."""
-        ranges = self.ranges[0].weights, self.ranges[1].weights
-        return subgame_of(self.betting, self.cards, ranges, only_held=True, locks=self.parsed_locks)
+    def build(self, symmetry: Symmetry | None = None) -> Subgame:
+        """Build the game; raise `InvalidValueError` if no hands of the ranges can meet.
+
+        Suits are merged as in `states`, unless another `symmetry` is given.
+        """
+        ranges, locks = (self.ranges[0].weights, self.ranges[1].weights), self.parsed_locks
+        return subgame_of(self.betting, self.cards, ranges, symmetry, only_held=True, locks=locks)
 
 
 def parse_lock(text: str, spot: Spot) -> Lock:

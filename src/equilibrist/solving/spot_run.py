@@ -2,6 +2,10 @@
 
 Answers read only the averages; resuming reads everything, and the run continues with the same
 numbers.
+
+The tables depend on the renamings of suits by which boards and hands are merged. If ranges and
+locks leave some of those alone that keep the board, but not all, the manifest has their list;
+folders of earlier versions have none and keep all suits apart.
 """
 
 from __future__ import annotations
@@ -15,8 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from equilibrist.cards.suits import renaming_name
 from equilibrist.errors import EquilibristError, InvalidValueError, StorageError
 from equilibrist.games.rules import UNLIMITED_STACK
+from equilibrist.models.card_states import CardStates
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame
 from equilibrist.solving.lean_cfr import TABLE_METHODS, TableCFR
@@ -44,6 +50,7 @@ from equilibrist.strategies.spot_report import Answers
 KIND = "spot"
 USUAL_TARGET = "0.3%"  # of the pot; what solvers of spots usually stop at
 EVALUATE_EVERY = 20  # iterations; an evaluation is as slow as about two iterations
+_GROUP = "renamings"  # key of the renamings of suits in the manifest
 _TRACE = ArrayRule("float64", (None, len(TRACE_COLUMNS)))
 
 
@@ -60,12 +67,14 @@ class SolvedSpot:
         """Write the spot, replacing an existing one atomically; return its hash."""
         self.run.check_whole()
         found = self.run.evaluation
+        states = self.spot.states if self.subgame is None else self.subgame.states
         header = Header(
             KIND,
             configuration={
                 "spot": dataclasses.asdict(self.spot),
                 "method": self.solver.name,
                 "bits": self.solver.bits,
+                **({} if states.group is None else {_GROUP: _group_names(states)}),
             },
             info={
                 "iterations": int(self.run.state["iteration"]),
@@ -87,7 +96,7 @@ class SolvedSpot:
         stored = read_identity(folder, KIND)
         spot, by = _read_spot(stored), _read_solver(stored)
         _check_actions(stored, spot)  # before a large game is built
-        built = spot.build()
+        built = _build(stored, spot)
         first = by.init(built.game)
         check_state(stored, by.name, first)  # before gigabytes are read
         artefact = open_artefact(folder, KIND, in_memory=for_resume, blockwise=not for_resume)
@@ -144,7 +153,7 @@ def solve_spot(
 
     def save(so_far: Run) -> None:
         if out is not None:
-            SolvedSpot(spot, by, so_far).save(out)
+            SolvedSpot(spot, by, so_far, built).save(out)
 
     if budget.every is None:
         budget = dataclasses.replace(budget, every=EVALUATE_EVERY)
@@ -175,6 +184,22 @@ def _read_spot(stored: Identity) -> Spot:
         if isinstance(error, StorageError):
             raise
         raise damaged_by(stored, "a spot", error) from None
+
+
+def _build(stored: Identity, spot: Spot) -> Subgame:
+    """Build the game of a stored spot, with suits merged as its manifest says."""
+    fields, built = Fields.configuration(stored), spot.build()
+    group, names = built.states.group, fields.optional(_GROUP, fields.texts)
+    if names is None:
+        return built if group is None else spot.build("cards")
+    if group is None or list(names) != _group_names(built.states):
+        raise fields.error(_GROUP, "the renamings of suits that leave the spot alone")
+    return built
+
+
+def _group_names(states: CardStates) -> list[str]:
+    """Return the names of the renamings of suits by which states are merged."""
+    return [renaming_name(renaming) for renaming in states.group or ()]
 
 
 def _check_actions(stored: Identity, spot: Spot) -> None:
