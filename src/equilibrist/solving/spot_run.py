@@ -94,13 +94,13 @@ class SolvedSpot:
         large ones are checked as they are read.
         """
         stored = read_identity(folder, KIND)
-        spot, by = _read_spot(stored), _read_solver(stored)
+        spot, by = read_spot(stored), read_solver(stored)
         _check_actions(stored, spot)  # before a large game is built
         built = _build(stored, spot)
         first = by.init(built.game)
         check_state(stored, by.name, first)  # before gigabytes are read
         artefact = open_artefact(folder, KIND, in_memory=for_resume, blockwise=not for_resume)
-        if (_read_spot(artefact), _read_solver(artefact)) != (spot, by):
+        if (read_spot(artefact), read_solver(artefact)) != (spot, by):
             raise damaged(artefact.folder / MANIFEST, "was replaced while it was opened")
         check_arrays(artefact, {"trace": _TRACE}, but=STATE)
         check_state(artefact, by.name, first)
@@ -161,7 +161,7 @@ def solve_spot(
     return SolvedSpot(spot, by, found, built)
 
 
-def _read_spot(stored: Identity) -> Spot:
+def read_spot(stored: Identity) -> Spot:
     """Read the spot that a manifest describes."""
     fields = Fields.configuration(stored).part("spot")
     known = {field.name for field in dataclasses.fields(Spot)}
@@ -218,7 +218,7 @@ def _check_actions(stored: Identity, spot: Spot) -> None:
         )
 
 
-def _read_solver(stored: Identity) -> TableCFR:
+def read_solver(stored: Identity) -> TableCFR:
     """Read the solver that a manifest names."""
     fields = Fields.configuration(stored)
     return solver(fields.choice("method", tuple(TABLE_METHODS)), fields.choice("bits", (16, 32)))
