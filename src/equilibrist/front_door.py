@@ -517,7 +517,8 @@ def flops(
     all flops are computed at once, which takes seconds.
     """
     text = flop_list(flops)
-    found = Spot.of(sample_flop(text), oop, ip, Chips(pot, stack), bets=bets, raises=raises)
+    board = sample_flop(text, (oop, ip))
+    found = Spot.of(board, oop, ip, Chips(pot, stack), bets=bets, raises=raises)
     solver = spot_solver("cfr+", 32)
     return FlopsProblem(FlopStudy.of(found.with_locks(locks), solver, text))
 

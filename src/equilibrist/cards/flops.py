@@ -228,8 +228,8 @@ def representative_flops(table: FlopTable, number: int) -> FlopSubset:
     """Choose a number of flops that represent all, without chance.
 
     Flops of each kind (suits and pairs) are ordered by equity and divided into parts that are about
-    equally likely. The flop in the middle of each part stands for the part, and its weight is the
-    probability of the part. Fewer flops than kinds are chosen by equity alone.
+    equally likely. The flop nearest to the mean equity of each part stands for the part, and its
+    weight is the probability of the part. Fewer flops than kinds are chosen by equity alone.
     """
     can_come = np.flatnonzero(table.probability > 0)
     if not 1 <= number <= len(can_come):
@@ -246,9 +246,10 @@ def representative_flops(table: FlopTable, number: int) -> FlopSubset:
         own = can_come[kinds == kind]
         own = own[np.argsort(table.equity[own], kind="stable")]
         for part in _parts(own, table.probability[own], count):
-            below = np.cumsum(table.probability[part])
-            chosen.append(int(part[np.searchsorted(below, below[-1] / 2)]))
-            weights.append(float(below[-1]))
+            share = float(table.probability[part].sum())
+            mean = table.probability[part] @ table.equity[part] / share
+            chosen.append(int(part[np.argmin(np.abs(table.equity[part] - mean))]))
+            weights.append(share)
     return _subset(table, np.array(chosen), np.array(weights))
 
 
@@ -289,14 +290,14 @@ def _parts(
     return np.split(flops, cuts)
 
 
-def listed_flops(table: FlopTable, text: str) -> FlopSubset:
-    """Return the flops of a list such as `AsKd2c:12,Td9d6h:24`, or of lines with `#` comments.
+def listed_flops(
+    table: FlopTable, boards: Sequence[Cards], given: Sequence[float] | None = None
+) -> FlopSubset:
+    """Return flops with weights, each the number of raw flops that a flop stands for.
 
-    A weight is the number of raw flops that the flop stands for; without weights it is the number
-    of flops that differ by suits only. A flop counts with its weight times the pairs of hands that
-    the ranges can hold on it.
+    Without weights it is the number of flops that differ by suits only. A flop counts with its
+    weight times the pairs of hands that the ranges can hold on it.
     """
-    boards, given = _parse_flops(text)
     numbers = [table.find(board) for board in boards]
     for place, number in enumerate(numbers):
         if number in numbers[:place]:
@@ -335,8 +336,14 @@ def _subset(
     )
 
 
-def _parse_flops(text: str) -> tuple[list[Cards], list[float] | None]:
-    """Parse a list of flops, with a weight for each or for none."""
+def parse_flops(text: str) -> tuple[list[Cards], list[float] | None]:
+    """Parse a list of flops, with a weight for each or for none; lines may end in `#` comments.
+
+    Example:
+        >>> boards, weights = parse_flops("AsKd2c:12, Td9d6h:24")
+        >>> [flop_name(board) for board in boards], weights
+        (['AsKd2c', 'Td9d6h'], [12.0, 24.0])
+    """
     lines = (line.partition("#")[0] for line in text.splitlines())
     words = [word.strip() for line in lines for word in line.split(",") if word.strip()]
     if not words:

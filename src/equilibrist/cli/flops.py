@@ -45,6 +45,7 @@ from equilibrist.cli.spot import (
 from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
+    from equilibrist.models.spot import Spot
     from equilibrist.solving.flop_study import FlopProgress, FlopStudy
     from equilibrist.solving.solve import Budget
     from equilibrist.strategies.flop_report import FlopReport, FlopResult
@@ -116,8 +117,14 @@ def flops(
     from equilibrist.cli import runs
     from equilibrist.games.catalog import get_game, load_game
     from equilibrist.models.spot import Chips, Spot
-    from equilibrist.solving.flop_study import FlopStudy, flop_list, sample_flop
-    from equilibrist.solving.spot_run import solver
+    from equilibrist.solving.flop_study import (
+        KIND,
+        FlopStudy,
+        check_nodes,
+        flop_list,
+        sample_flop,
+    )
+    from equilibrist.solving.spot_run import USUAL_TARGET, solver
     from equilibrist.storage.ownership import owned
     from equilibrist.strategies.flop_report import check_grouping
 
@@ -127,31 +134,32 @@ def flops(
         check_grouping(by)
     nodes = tuple(node or ())
     has_budget = not (to is None and iterations is None and seconds is None)
+    limits = (to if has_budget else USUAL_TARGET, iterations, seconds)
     place = folder or out
     with owned(place if out is not None or has_budget else None):
         if folder is not None:
             _check_without_situation(folder, oop, ip, out)
             study = FlopStudy.load(folder)
+            prepare_kernels(threads, *FLOP_KERNELS)
         else:
             _check_given(oop, ip, pot)
-            rules = get_game("holdem-limit") if limit else load_game(game) if game else None
-            text = flop_list(which)
+            runs.check_output(out, resume, KIND)
+            rules = get_game("holdem-limit" if limit else "holdem-nolimit")
+            rules, text = load_game(game) if game else rules, flop_list(which)
             given = Spot.of(
-                sample_flop(text) if rules is None else sample_flop(text, rules.deck), oop, ip,
-                Chips(pot or 0, stack, blind), game=rules, bets=bets, raises=raises,
-                max_raises=max_raises,
+                sample_flop(text, (oop, ip), rules.deck), oop, ip, Chips(pot or 0, stack, blind),
+                game=rules, bets=bets, raises=raises, max_raises=max_raises,
             ).with_locks(tuple(lock or ()))  # fmt: skip
+            check_nodes(given, nodes)
+            _budget(given, *limits)
             prepare_kernels(threads, *FLOP_KERNELS)
             study = FlopStudy.of(given, solver(method, bits), text, watching("equities"))
-        study.check_nodes(nodes)
-        prepare_kernels(threads, *FLOP_KERNELS)
+            if out is not None:
+                study.open_or_start(out)
         if folder is not None and not has_budget:
             report = study.read(folder, nodes)
         else:
-            if folder is None:
-                _open_or_start(study, out, resume)
-            budget = _budget(study, to, iterations, seconds)
-            report = _solve(study, budget, nodes, place, force=force)
+            report = _solve(study, _budget(study.spot, *limits), nodes, place, force=force)
     if to_csv is not None:
         _write_csv(report, to_csv)
     if plot is not None:
@@ -180,27 +188,15 @@ def _check_without_situation(folder: Path, oop: str, ip: str, out: Path | None) 
         )
 
 
-def _open_or_start(study: FlopStudy, out: Path | None, resume: bool) -> None:
-    """Check or write the flops of the output folder."""
-    from equilibrist.cli import runs
-    from equilibrist.solving.flop_study import KIND
-
-    runs.check_output(out, resume, KIND)
-    if out is not None:
-        study.open_or_start(out)
-
-
-def _budget(
-    study: FlopStudy, to: str | None, iterations: int | None, seconds: float | None
-) -> Budget:
-    """Return the budget of each flop; default: the usual target."""
+def _budget(spot: Spot, to: str | None, iterations: int | None, seconds: float | None) -> Budget:
+    """Return the budget of each flop; raise an error if it is invalid."""
     from equilibrist.solving.solve import Budget
-    from equilibrist.solving.spot_run import USUAL_TARGET, spot_goal
+    from equilibrist.solving.spot_run import spot_goal
 
-    if to is None and iterations is None and seconds is None:
-        to = USUAL_TARGET
-    goal = spot_goal(study.spot, to)
-    return Budget(iterations, None if goal is None else goal.chips, seconds)
+    goal = spot_goal(spot, to)
+    budget = Budget(iterations, None if goal is None else goal.chips, seconds)
+    budget.check()
+    return budget
 
 
 # --- solving --------------------------------------------------------------------------------------
@@ -213,7 +209,6 @@ def _solve(
     from equilibrist.cli.interrupts import leave
     from equilibrist.stopping import Stopped
 
-    budget.check()
     if not force:
         study.check_memory()
     print(study.subset, file=sys.stderr, flush=True)
@@ -276,9 +271,11 @@ def _data(study: FlopStudy, report: FlopReport, by: str | None, out: Path | None
 
 def _text(study: FlopStudy, report: FlopReport, by: str | None) -> str:
     """Return the report as tables: the first decision with EVs, then each node."""
+    from equilibrist.cli.node_text import wrapped
+
     spot = study.spot
     behind = "" if spot.stack is None else f", {spot.stack} behind"
-    parts = [f"pot {spot.pot}{behind}; {report.subset}"]
+    parts = [wrapped(f"pot {spot.pot}{behind}; {report.subset}")]
     results = list(report.results)
     parts.append(_table("flop", [*results, report.mean], 0))
     parts += [_table("flop", [*results, report.mean], i) for i in range(1, len(results[0].nodes))]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from equilibrist.display.grid import colours
 from equilibrist.display.picture import save_picture
+from equilibrist.errors import InvalidValueError
 from equilibrist.strategies.flop_report import FlopReport
 
 _MOST_NAMES = 100  # flops whose names fit under a picture
@@ -18,7 +19,12 @@ def draw_flops(report: FlopReport, path: Path, node: str = "", palette: str = "u
     """
     from matplotlib.figure import Figure
 
-    place = next(i for i, at in enumerate(report.mean.nodes) if at.node == node)
+    names = [at.node for at in report.mean.nodes]
+    if node not in names:
+        raise InvalidValueError(
+            f"the report has no node {node!r}; it has {', '.join(map(repr, names))}", value=node
+        )
+    place = names.index(node)
     mean = report.mean.nodes[place]
     ordered = sorted(report.results, key=lambda own: -own.nodes[place].frequencies[0])
     figure = Figure(
@@ -34,8 +40,8 @@ def draw_flops(report: FlopReport, path: Path, node: str = "", palette: str = "u
         axes.bar(range(len(ordered)), heights, 0.9, bottom=below, color=colour, label=label)
         below = [low + height for low, height in zip(below, heights, strict=True)]
     axes.axhline(100 * mean.frequencies[0], color="black", linewidth=0.8, linestyle="--")
-    names = [own.name for own in ordered] if len(ordered) <= _MOST_NAMES else []
-    axes.set_xticks(range(len(names)), names, rotation=90, family="monospace")
+    flops = [own.name for own in ordered] if len(ordered) <= _MOST_NAMES else []
+    axes.set_xticks(range(len(flops)), flops, rotation=90, family="monospace")
     axes.margins(x=0.01)
     axes.set(ylim=(0, 100), ylabel="frequency, %")
     seat = ("out of position", "in position")[mean.player]

@@ -8,6 +8,7 @@ stopped continues where it was.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,8 +25,10 @@ from equilibrist.cards.flops import (
     flop_kinds,
     flop_table,
     listed_flops,
+    parse_flops,
     representative_flops,
 )
+from equilibrist.cards.hand import hand_table
 from equilibrist.cards.range import parse_range
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.games.betting_tree import NodeKind
@@ -80,11 +83,34 @@ def _read_list(path: Path) -> str:
         raise StorageError(f"cannot read the flops of {path}: {reason}", value=str(path)) from None
 
 
-def sample_flop(flops: int | str, deck: Deck = FULL_DECK) -> str:
-    """Return a flop on which a situation can be described before its flops are chosen."""
+def sample_flop(flops: int | str, ranges: tuple[str, str], deck: Deck = FULL_DECK) -> str:
+    """Return a flop on which a situation can be described before its flops are chosen.
+
+    It is the first of a list, or one on which both ranges have hands.
+    """
     listed = "" if isinstance(flops, int) else flops.partition(",")[0].partition(":")[0].strip()
-    is_flop = len(listed) == 6 and "#" not in listed
-    return listed if is_flop else cards_name(deck.cards[-1:-12:-5])
+    if len(listed) == 6 and "#" not in listed:
+        return listed
+    held = [hand_table()[parse_range(text).weights > 0] for text in ranges]
+    first = deck.cards[-1:-12:-5]
+    for cards in (first, *itertools.combinations(reversed(deck.cards), 3)):
+        if not any(np.isin(hands, cards).any(axis=1).all() for hands in held):
+            return cards_name(cards)
+    return cards_name(first)
+
+
+def check_nodes(spot: Spot, nodes: Sequence[str]) -> None:
+    """Raise an error unless somebody acts at each node on every flop, before a card is dealt.
+
+    The betting is the same on every flop, so that a node exists on all of them or on none.
+    """
+    for node in nodes:
+        v = spot.find(node)
+        if spot.betting.kind[v] != NodeKind.DECISION or "/" in node:
+            raise InvalidValueError(
+                f"{node!r} is not a decision on the flop: give betting before the turn is dealt",
+                value=node,
+            )
 
 
 class FlopProgress(NamedTuple):
@@ -123,30 +149,19 @@ class FlopStudy:
                 f"flops of hold'em have three of five board cards, not {spot.board}",
                 value=spot.board,
             )
-        ranges = parse_range(spot.oop), parse_range(spot.ip)
-        table = flop_table(*ranges, rules.deck, rules.ranking, progress)
+        listed = None if isinstance(flops, int) else parse_flops(flops)  # before the long work
+        table = flop_table(
+            parse_range(spot.oop), parse_range(spot.ip), rules.deck, rules.ranking, progress
+        )
         if isinstance(flops, int):
             return cls(spot, solver, representative_flops(table, flops))
-        return cls(spot, solver, listed_flops(table, flops))
+        assert listed is not None
+        return cls(spot, solver, listed_flops(table, *listed))
 
     def spots(self) -> Iterator[Spot]:
         """Yield the spot of each flop, one at a time: each builds a betting tree of its own."""
         for name in self.subset.names:
             yield dataclasses.replace(self.spot, board=name)
-
-    def check_nodes(self, nodes: Sequence[str]) -> None:
-        """Raise an error unless somebody acts at each node on every flop, before a card is dealt.
-
-        The betting is the same on every flop, so that a node exists on all of them or on none.
-        """
-        for node in nodes:
-            v = self.spot.find(node)
-            if self.spot.betting.kind[v] != NodeKind.DECISION or "/" in node:
-                raise InvalidValueError(
-                    f"{node!r} is not a decision on the flop: give the betting before the turn is "
-                    "dealt",
-                    value=node,
-                )
 
     def check_memory(self) -> None:
         """Raise `InvalidValueError` if a flop does not fit into memory; one of each kind counts."""
@@ -231,7 +246,7 @@ class FlopStudy:
         need it. If a stop is requested, it saves the current flop and raises `Stopped`.
         """
         budget.check()
-        self.check_nodes(nodes)
+        check_nodes(self.spot, nodes)
         if budget.every is None:
             budget = dataclasses.replace(budget, every=EVALUATE_EVERY)
         results, begin, worked, total = [], time.perf_counter(), 0, len(self.subset.boards)
@@ -250,7 +265,7 @@ class FlopStudy:
 
     def read(self, folder: Path, nodes: Sequence[str] = ()) -> FlopReport:
         """Return the report of flops that are solved, without solving more."""
-        self.check_nodes(nodes)
+        check_nodes(self.spot, nodes)
         names = self.subset.names
         missing = [name for name in names if not (folder / name / MANIFEST).exists()]
         if missing:
