@@ -72,6 +72,9 @@ def test_probabilities_and_equities_are_those_of_all_enumerated_deals():
     expected = np.divide(won, weights, out=np.zeros(len(won)), where=weights > 0)
     np.testing.assert_allclose(table.equity, expected, atol=1e-9)
     assert table.mean_equity == pytest.approx(won.sum() / total, abs=1e-12)
+    mean = won.sum() / total
+    variance = sum(w * (s / w - mean) ** 2 for s, w in zip(won, weights, strict=True) if w) / total
+    assert table.spread == pytest.approx(variance**0.5, abs=1e-9)
 
 
 def test_flops_of_one_class_are_equally_likely_and_have_the_same_equity():
@@ -124,6 +127,7 @@ def test_the_subset_of_all_flops_is_exact(royal):
     number = int(np.count_nonzero(royal.probability))
     subset = representative_flops(royal, number)
     assert subset.mean_equity == pytest.approx(royal.mean_equity, abs=1e-12)
+    assert subset.spread == pytest.approx(subset.all_spread, abs=1e-12)
 
 
 def test_listed_flops_weigh_their_number_times_the_hands_that_can_meet(royal):

@@ -67,6 +67,11 @@ class FlopTable:
         """Equity of the first seat over all flops."""
         return float(self.probability @ self.equity)
 
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the equity over all flops."""
+        return _spread(self.probability, self.equity)
+
     def find(self, board: Sequence[Card]) -> int:
         """Return the number of the class of a flop."""
         code = min(_codes(np.array([board], np.int64), names)[0] for names in self.group)
@@ -193,12 +198,18 @@ class FlopSubset:
     weights: NDArray[np.float64]  # [N]
     equity: NDArray[np.float64]  # [N] exact
     all_equity: float  # mean over all flops, exact
+    all_spread: float  # standard deviation of the equity over all flops
     num_flops: int  # number of all flops up to suits
 
     @property
     def mean_equity(self) -> float:
         """Weighted mean of the subset's equities."""
         return float(self.weights @ self.equity)
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the equity over the subset."""
+        return _spread(self.weights, self.equity)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -210,8 +221,14 @@ class FlopSubset:
         return (
             f"{len(self.boards):,} of {self.num_flops:,} flops: mean equity out of position "
             f"{100 * self.mean_equity:.2f} %, {abs(error):.2f} points "
-            f"{'above' if error > 0 else 'below'} that over all flops"
+            f"{'above' if error > 0 else 'below'} that over all flops; its standard deviation "
+            f"{100 * self.spread:.2f}, over all flops {100 * self.all_spread:.2f} points"
         )
+
+
+def _spread(weights: NDArray[np.float64], equity: NDArray[np.float64]) -> float:
+    """Return the standard deviation of equities with weights that sum to 1."""
+    return math.sqrt(weights @ (equity - weights @ equity) ** 2)
 
 
 def flop_name(board: Sequence[Card]) -> str:
@@ -332,6 +349,7 @@ def _subset(
         weights=weights[order] / weights.sum(),
         equity=table.equity[chosen[order]],
         all_equity=table.mean_equity,
+        all_spread=table.spread,
         num_flops=int(np.count_nonzero(table.probability)),
     )
 

@@ -262,6 +262,8 @@ def _data(study: FlopStudy, report: FlopReport, by: str | None, out: Path | None
         "num_flops": subset.num_flops,
         "subset_equity": subset.mean_equity,
         "all_equity": subset.all_equity,
+        "subset_spread": subset.spread,
+        "all_spread": subset.all_spread,
         "out": None if out is None else str(out),
     }
     if by is not None:

@@ -181,7 +181,11 @@ class FlopStudy:
                 "method": self.solver.name,
                 "bits": self.solver.bits,
             },
-            info={"all_equity": self.subset.all_equity, "num_flops": self.subset.num_flops},
+            info={
+                "all_equity": self.subset.all_equity,
+                "all_spread": self.subset.all_spread,
+                "num_flops": self.subset.num_flops,
+            },
         )
         arrays: dict[str, NDArray[Any]] = {
             "boards": np.array(self.subset.boards, np.uint8),
@@ -201,6 +205,7 @@ class FlopStudy:
             weights=arrays["weights"],
             equity=arrays["equity"],
             all_equity=info.number("all_equity", 0, 1),
+            all_spread=info.number("all_spread", 0, 1),
             num_flops=info.whole("num_flops", 1),
         )
         if not subset.boards or any(len(set(board)) < 3 for board in subset.boards):
