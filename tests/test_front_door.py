@@ -75,6 +75,23 @@ def test_a_spot_has_a_rake_two_stacks_and_big_blinds():
     assert odd.solve(iterations=1).at().actions == ("c", "r22.5")
 
 
+def test_flops_are_solved_and_reported(tmp_path):
+    study = eq.flops(
+        "AA,76s", "KK", pot=20, stack=20, flops="AsKd2c:12,Td9d6h:24", bets="a / a / a"
+    )
+    assert "2 of 1,754 flops" in repr(study)  # three kings leave no pair of kings
+    found = study.solve(iterations=2, nodes=["c"], out=tmp_path / "study")
+    rows = found.rows()
+    assert {row["flop"] for row in rows} == {"AsKd2c", "Td9d6h"}
+    assert found.mean["ev_oop"] + found.mean["ev_ip"] == pytest.approx(20)
+    assert {group["high"] for group in found.groups("high")} == {"A", "T"}
+    assert study.solve(iterations=2, nodes=["c"], out=tmp_path / "study").rows() == rows
+    assert "of 20 chips" in repr(found)
+    assert "<td>AsKd2c</td>" in found._repr_html_()
+    with pytest.raises(InvalidValueError, match="no node 'r20'; it has '', 'c'"):
+        found.plot(tmp_path / "flops.png", "r20")
+
+
 def test_a_class_with_one_method_plays():
     class Caller:
         def act(self, view):

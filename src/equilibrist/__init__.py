@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from equilibrist.errors import EquilibristError as EquilibristError
     from equilibrist.front_door import equity as equity
     from equilibrist.front_door import exploitability as exploitability
+    from equilibrist.front_door import flops as flops
     from equilibrist.front_door import match as match
     from equilibrist.front_door import solve as solve
     from equilibrist.front_door import spot as spot
@@ -55,6 +56,7 @@ _PLACES = {
     "View": "players.player",
     "equity": "front_door",
     "exploitability": "front_door",
+    "flops": "front_door",
     "game_names": "games.catalog",
     "get_game": "games.catalog",
     "make_player": "players.catalog",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -35,6 +35,7 @@ from equilibrist.play.match_run import play_as_set
 from equilibrist.players.catalog import make_player
 from equilibrist.players.own_player import as_player
 from equilibrist.solving.best_response import evaluate
+from equilibrist.solving.flop_study import FlopStudy, flop_list, sample_flop
 from equilibrist.solving.lean_cfr import DEFAULT_METHOD
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.problem import Problem
@@ -45,10 +46,12 @@ from equilibrist.solving.solver import Solver
 from equilibrist.solving.spot_run import USUAL_TARGET, SolvedSpot, solve_spot, spot_goal
 from equilibrist.solving.spot_run import solver as spot_solver
 from equilibrist.stopping import Stopped
+from equilibrist.storage.ownership import owned
 from equilibrist.storage.threads import most_threads
 from equilibrist.strategies.behaviour_table import BehaviourTable, behaviour_table
 from equilibrist.strategies.description import GameDescription
 from equilibrist.strategies.evaluation import Evaluation, PotShares
+from equilibrist.strategies.flop_report import FlopReport
 from equilibrist.strategies.solution import RAKED_COLUMNS
 from equilibrist.strategies.spot_report import Answers, NodeReport
 
@@ -430,6 +433,119 @@ def spot(
     chips = Chips(pot, stack, rake=rake, rake_cap=rake_cap)
     found = Spot.of(board, oop, ip, chips, bets=bets, raises=raises)
     return SpotProblem(found.with_locks(locks))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FlopsSolution:
+    """One situation solved on many flops: a row per flop, weighted means and groups."""
+
+    report: FlopReport
+
+    @property
+    def mean(self) -> dict[str, Any]:
+        """Return the weighted mean over all flops, with the columns of `rows`."""
+        return self.report.mean.row()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per flop: its texture, weight, equities, EVs and action frequencies."""
+        return self.report.rows()
+
+    def groups(self, by: str) -> list[dict[str, Any]]:
+        """Return the weighted mean of each group of flops: by suits, pairs or high (card)."""
+        return [{by: found.name, **found.row()} for found in self.report.groups(by)]
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas data frame; needs pandas."""
+        return data_frame(self.rows())
+
+    def plot(self, path: str | Path, node: str = "") -> Path:
+        """Draw the action frequencies at a node, one bar per flop; needs the extra `plot`."""
+        from equilibrist.display.flops import draw_flops
+        from equilibrist.display.picture import check_plot
+
+        check_plot(Path(path))
+        draw_flops(self.report, Path(path), node)
+        return Path(path)
+
+    def __repr__(self) -> str:
+        found, subset = self.report.mean, self.report.subset
+        return (
+            f"<{len(subset.boards):,} of {subset.num_flops:,} flops: out of position expects "
+            f"{found.values[0]:.4g} of {sum(found.values):.4g} chips, equity "
+            f"{100 * found.equity:.2f} %>"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [*self.rows(), {"flop": "mean", **self.mean}]
+        names = list(rows[0])
+        cells = [[_cell(row.get(name, "")) for name in names] for row in rows]
+        return table_html(names, cells, str(self.report.subset))
+
+
+def _cell(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FlopsProblem:
+    """One situation to be solved on many flops."""
+
+    study: FlopStudy
+
+    def solve(
+        self,
+        to: str | float | None = None,
+        *,
+        iterations: int | None = None,
+        seconds: float | None = None,
+        nodes: Sequence[str] = (),
+        out: str | Path | None = None,
+        method: str = DEFAULT_METHOD,
+        bits: int = 32,
+    ) -> FlopsSolution:
+        """Solve each flop to an exploitability: "0.3%" of the pot (default), "0.5chips", "5mbb".
+
+        `nodes` are more decisions of the report, as betting on the flop. With `out`, every flop is
+        stored in a folder there, and a study that was stopped continues.
+        """
+        if to is None and iterations is None and seconds is None:
+            to = USUAL_TARGET
+        study = replace(self.study, solver=spot_solver(method, bits))
+        goal = spot_goal(study.spot, to)
+        budget = Budget(iterations, None if goal is None else goal.chips, seconds)
+        study.check_memory()
+        place = None if out is None else Path(out)
+        with owned(place):
+            if place is not None:
+                study.open_or_start(place)
+            return FlopsSolution(study.run(budget, nodes=nodes, out=place))
+
+    def __repr__(self) -> str:
+        return f"<{self.study.subset}; not solved yet>"
+
+
+def flops(
+    oop: str,
+    ip: str,
+    *,
+    pot: str | float,
+    stack: str | float | None = None,
+    flops: int | str | Path = 10,
+    bets: str | None = None,
+    raises: str | None = None,
+    locks: Sequence[str] = (),
+) -> FlopsProblem:
+    """Describe a no-limit situation on many flops, as `spot` does on one.
+
+    `flops` is a number of flops that represent all, a list such as "AsKd2c:12,Td9d6h:24" with the
+    number of flops that each stands for, or a .txt or .csv file with such a list. The equities of
+    all flops are computed at once, which takes seconds.
+    """
+    text = flop_list(flops)
+    board = sample_flop(text, (oop, ip))
+    found = Spot.of(board, oop, ip, Chips(pot, stack), bets=bets, raises=raises)
+    solver = spot_solver(DEFAULT_METHOD, 32)
+    return FlopsProblem(FlopStudy.of(found.with_locks(locks), solver, text))
 
 
 def train(bot: str, folder: str | Path | None = None, **options: Any) -> TrainedBot:

@@ -54,6 +54,7 @@ _OPENERS = {
     "solution": "strategies.solution:Solution.load",
     "strategy": "strategies.quantized:CompactStrategy.open",
     "spot": "solving.spot_run:SolvedSpot.open",
+    "flops": "solving.flop_study:FlopStudy.load",
     "level training": "papers.ectomynx.level_training:load_training",
     "decision training": "papers.ectomynx.decision_training:load_training",
 }

@@ -296,13 +296,14 @@ def _solve(
         runs.check_output(out, False, KIND)
     budget = Budget(iterations, None if goal is None else goal.chips, seconds, EVALUATE_EVERY)
     budget.check()
-    needed = spot_forecast(given, by.bits)
+    built = None if done is None else done.subgame  # old folders may merge fewer suits
+    needed = spot_forecast(given, by.bits, None if built is None else built.states)
     if not force:
         needed.check(f"the spot on {given.board}")
     _print_header(given, needed)
     stopping.check()
     stopping.expect("preparation")
-    built = given.build()
+    built = built or given.build()
     stopping.check()
     hint = "Ctrl-C stops" if out is None else "Ctrl-C pauses and saves"
     pot = given.money.amount(given.pot)

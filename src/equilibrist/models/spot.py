@@ -38,7 +38,7 @@ from equilibrist.games.bet_menu import BetMenu, parse_sizes
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
-from equilibrist.models.card_states import CardStates
+from equilibrist.models.card_states import CardStates, Symmetry
 from equilibrist.models.exact import check_exact
 from equilibrist.models.money import UNITS, Rake, Unit, check_menu_units, menu_in_chips, parse_rake
 from equilibrist.models.money import Chips as Chips
@@ -282,19 +282,23 @@ class Spot:
 
     @property
     def states(self) -> CardStates:
-        """Boards and hands of the game, found without building it."""
+        """Boards and hands, merged by all suits that ranges and locks do not distinguish."""
         weights = [own.weights for own in self.ranges]
         probabilities = [row for lock in self.parsed_locks for row in lock.probabilities]
         held = np.logical_or(*weights)
         return range_states(self.game, self.cards, [*weights, *probabilities], held=held)
 
-    def build(self) -> Subgame:
-        """Build the game; raise `InvalidValueError` if no hands of the ranges can meet."""
+    def build(self, symmetry: Symmetry | None = None) -> Subgame:
+        """Build the game; raise `InvalidValueError` if no hands of the ranges can meet.
+
+        Suits are merged as in `states`, unless another `symmetry` is given.
+        """
         ranges = self.ranges[0].weights, self.ranges[1].weights
         return subgame_of(
             self.betting,
             self.cards,
             ranges,
+            symmetry,
             only_held=True,
             locks=self.parsed_locks,
             unit=self.money,

@@ -17,7 +17,7 @@ from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.games.sizes import deals_seen
 from equilibrist.models.bucketed import LARGE
-from equilibrist.models.card_states import Symmetry, default_symmetry
+from equilibrist.models.card_states import CardStates, Symmetry, default_symmetry
 from equilibrist.models.spot import Spot
 from equilibrist.models.treeplex import player_rows
 from equilibrist.phases import phase
@@ -144,8 +144,10 @@ def bucket_forecast(
 
 
 @phase("counting boards and hands")
-def spot_forecast(spot: Spot, bits: int = 32) -> SpotForecast:
+def spot_forecast(spot: Spot, bits: int = 32, cards: CardStates | None = None) -> SpotForecast:
     """Forecast `TableCFR` on a spot; boards and hands are counted, not estimated.
+
+    They are merged as in `spot.states`, unless other `cards` are given.
 
     Example:
         >>> from equilibrist.models.spot import Chips
@@ -154,7 +156,7 @@ def spot_forecast(spot: Spot, bits: int = 32) -> SpotForecast:
         >>> found.actions, found.fewer_bits < found.bytes
         (4604496, True)
     """
-    states = [int(number.sum()) for number in spot.states.num_states]
+    states = [int(number.sum()) for number in (cards or spot.states).num_states]
     rows = [player_rows(spot.betting, player) for player in (0, 1)]
     entries = sum(int(np.diff(own.entry_start)[-1]) for own in rows)
     sequences = [int(sum(own.num_sequences[r] for own in rows)) for r in range(len(states))]

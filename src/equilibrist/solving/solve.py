@@ -179,7 +179,7 @@ def solve(
                 if watch is not None:
                     watch(run)
 
-            while not _is_done(run, budget):
+            while not is_done(run, budget):
                 if stopping.is_requested():
                     run.outcome = Outcome.INTERRUPTED
                     break
@@ -325,7 +325,7 @@ def check_finite(state: State) -> None:
             raise InvalidValueError(f"{name} of its state holds {what}", value=name)
 
 
-def _is_done(run: Run, budget: Budget) -> bool:
+def is_done(run: Run, budget: Budget) -> bool:
     """Return whether a run has ended, and set its outcome if it has not only spent its budget."""
     iteration, is_spent = int(run.state["iteration"]), budget.is_spent(run)
     is_last = is_spent or _has_ended(run.state)

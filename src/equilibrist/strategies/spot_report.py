@@ -40,6 +40,7 @@ class NodeReport(NodeStrategy):
 
     values: NDArray[np.float64]  # [N, A] value of each action in `unit`s
     equity: NDArray[np.float64]  # [N] probability of winning, ties half
+    reach: float  # probability that the play and the cards lead here
     unit: str = CHIPS  # of amounts and values
 
     @property
@@ -130,7 +131,7 @@ class Answers:
         hands = np.flatnonzero((own > 0) & (met > 0))
         children = rows[player].row[list(betting.children(v))]
         # A state's value is the sum over its hands, times the probability of board and each pair.
-        pairs = self.subgame.game.pairs
+        pairs, states_of = self.subgame.game.pairs, self.subgame.states
         size = pairs.state_size[int(pairs.state_start[place]) + states[hands]]
         scale = size * float(pairs.weight[place]) * met[hands]
         worth = self.boards.values(player, place)
@@ -154,6 +155,7 @@ class Answers:
             probabilities=probabilities[:, hands].T,
             values=np.stack(values, axis=1) + paid[player] / unit.size,
             equity=equities(spot, cards, weights, player)[hands],
+            reach=float(share.sum() * pairs.weight[place] / states_of.multiplicity[r][b]),
             unit=unit.name,
         )
 

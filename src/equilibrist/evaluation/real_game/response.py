@@ -13,7 +13,6 @@ Public tree, sorted hands and merged boards are those of Johanson, Waugh, Bowlin
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from dataclasses import dataclass
 
@@ -24,6 +23,13 @@ from equilibrist.cards.card import Cards
 from equilibrist.cards.hand import NUM_CLASSES, NUM_HANDS, class_table, hand_table
 from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.cards.ranking import rank_tables
+from equilibrist.cards.suits import (
+    Renaming,
+    all_renamings,
+    rename,
+    renamed_hands,
+    that_keep_board,
+)
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.real_game.positions import LastRound, find_positions
 from equilibrist.games.betting_tree import NodeKind
@@ -33,9 +39,6 @@ from equilibrist.kernels.cpu.real_game import HANDS, OpponentSequences, SortedHa
 from equilibrist.kernels.cpu.real_game_lanes import SIXTEEN
 from equilibrist.models.game import Floats
 from equilibrist.strategies.played import FixedMix, TableStrategy
-from equilibrist.strategies.seat_tables import hand_numbers
-
-Renaming = tuple[int, ...]  # the suit that each of four suits becomes
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,7 @@ class Response:
         r = len(board) - 2
         following = self._dealt(board, r)
         following /= len(self.rules.deck) - len(board) - 4
-        keeping = [_renamed(names) for names in _keeping(self.rules, board)]
+        keeping = [renamed_hands(names) for names in _keeping(self.rules, board)]
         if len(keeping) > 1:
             following[:, :NUM_HANDS] = sum(following[:, own] for own in keeping) / len(keeping)
         positions = self.positions[r - 1]
@@ -274,16 +277,9 @@ class Response:
 # --- cards and suits ------------------------------------------------------------------------------
 
 
-def _keeping(rules: GameRules, board: Cards) -> list[Renaming]:
+def _keeping(rules: GameRules, board: Cards) -> tuple[Renaming, ...]:
     """Return the renamings of suits that map flop, turn and river to themselves, identity first."""
-    suits = range(4 - rules.num_suits, 4)
-    found = []
-    for names in itertools.permutations(suits):
-        renaming = (*range(4 - rules.num_suits), *names)
-        image = [_rename(card, renaming) for card in board]
-        if set(image[:3]) == set(board[:3]) and image[3:] == list(board[3:]):
-            found.append(renaming)
-    return found
+    return that_keep_board(all_renamings(rules.num_suits), (board[:3], board[3:4], board[4:]))
 
 
 def _next_cards(rules: GameRules, board: Cards) -> list[tuple[int, int]]:
@@ -292,20 +288,9 @@ def _next_cards(rules: GameRules, board: Cards) -> list[tuple[int, int]]:
     count: dict[int, int] = {}
     for card in rules.deck.cards:
         if card not in board:
-            least = min(_rename(card, names) for names in keeping)
+            least = min(rename(card, names) for names in keeping)
             count[least] = count.get(least, 0) + 1
     return list(count.items())
-
-
-def _rename(card: int, renaming: Renaming) -> int:
-    return card - (card & 3) + renaming[card & 3]
-
-
-@functools.cache
-def _renamed(renaming: Renaming) -> NDArray[np.int64]:
-    """Return the hand that each hand becomes: [H]."""
-    cards = np.array([_rename(card, renaming) for card in range(52)])
-    return hand_numbers(cards[hand_table().astype(np.int64)])
 
 
 def _live(rules: GameRules, board: Cards) -> Floats:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist import stopping
+from equilibrist.cards.flops import allotted, flop_kinds
 from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.real_game.reference import reference_response
@@ -65,7 +66,7 @@ class RealGameRun:
         many = self.flops.multiplicity.astype(np.float64)
         if self.is_done.all():
             return many
-        kinds = _kinds(self.flops)
+        kinds = flop_kinds(self.flops.boards)
         weight = np.where(self.is_done, many, 0.0)
         for kind in np.unique(kinds):
             own = kinds == kind
@@ -356,7 +357,7 @@ def stratified(flops: Flops, number: int | None, seed: int = 0) -> NDArray[np.in
     total = len(flops.boards)
     if number is None:
         return np.arange(total)
-    kinds = _kinds(flops)
+    kinds = flop_kinds(flops.boards)
     names = np.unique(kinds)
     if not len(names) <= number <= total:
         raise InvalidValueError(
@@ -364,25 +365,12 @@ def stratified(flops: Flops, number: int | None, seed: int = 0) -> NDArray[np.in
             f"not {number:,}",
             value=number,
         )
-    share = np.array([flops.multiplicity[kinds == kind].sum() for kind in names])
-    sizes = np.array([(kinds == kind).sum() for kind in names])
-    counts = np.ones(len(names), np.int64)
-    while counts.sum() < number:  # the next goes to the kind that lacks most
-        lack = number * share / share.sum() - counts
-        counts[np.argmax(np.where(counts < sizes, lack, -np.inf))] += 1
     rng = np.random.default_rng(seed)
     chosen = [
         rng.choice(np.flatnonzero(kinds == kind), count, replace=False)
-        for kind, count in zip(names, counts, strict=True)
+        for kind, count in allotted(kinds, flops.multiplicity, number).items()
     ]
     return np.sort(np.concatenate(chosen))
-
-
-def _kinds(flops: Flops) -> NDArray[np.int64]:
-    """Return the numbers of different suits and ranks of each flop, as one number: [F]."""
-    suits = [len(set((board & 3).tolist())) for board in flops.boards]
-    ranks = [len(set((board >> 2).tolist())) for board in flops.boards]
-    return 4 * np.array(suits) + np.array(ranks)
 
 
 @phase("measuring how long a flop takes")
