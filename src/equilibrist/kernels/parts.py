@@ -21,15 +21,19 @@ returned or kept. See docs/decisions/0008.
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from numba import _dynfunc, njit
+from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.typed_passes import NativeLowering
 from numba.extending import overload
+
+from equilibrist.kernels.cache import SharedCache
 
 # Called in place of a part by Python: raises TypeError.
 _REFUSE = ctypes.cast(ctypes.pythonapi.PyErr_BadArgument, ctypes.c_void_p).value
@@ -142,4 +146,9 @@ def part_by_type(stub: Callable[..., Any]) -> Callable[..., Any]:
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Mark a compiled function that Python calls; it holds no lock of Python."""
-    return njit(function, **{**_KERNEL, **options})
+    if function is None:
+        return functools.partial(kernel, **options)
+    compiled = njit(function, **{**_KERNEL, **options})
+    if isinstance(getattr(compiled, "_cache", None), FunctionCache):
+        compiled._cache = SharedCache(function)
+    return compiled

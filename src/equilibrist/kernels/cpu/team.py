@@ -89,7 +89,7 @@ def threaded(
     """Decorate a function of (begin, end, *arguments): its kernel is run by `in_pieces`.
 
     The decorated function takes the arguments, of which `count` returns the number of pieces;
-    `options` are those of `kernel`.
+    `options` are those of `kernel`, and its attribute `kernel` is the compiled function.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., None]:
@@ -99,6 +99,7 @@ def threaded(
         def run(*arguments: Any) -> None:
             in_pieces(compiled, count(*arguments), *arguments, grain=grain)
 
+        run.kernel = compiled  # type: ignore[attr-defined]
         return run
 
     return decorate
