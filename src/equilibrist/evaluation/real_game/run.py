@@ -25,9 +25,10 @@ from equilibrist.cards.flops import allotted, flop_kinds
 from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.real_game.reference import reference_response
-from equilibrist.evaluation.real_game.response import Flops, Response, check_game
+from equilibrist.evaluation.real_game.response import Flops, Response, board_cards, check_game
 from equilibrist.evaluation.statistics import chips_of_unit
 from equilibrist.games.rules import GameRules, rules_text
+from equilibrist.kernels.cpu.real_game import HANDS
 from equilibrist.models.game import Floats
 from equilibrist.phases import phase
 from equilibrist.solving.certificate import is_same
@@ -303,8 +304,15 @@ def _computed(
 
 
 def flop_values(responses: tuple[Response, Response], board: tuple[int, ...]) -> list[Floats]:
-    """Return what both responses win on a flop: [P, 169] each."""
-    return [response.flop_values(board) for response in responses]
+    """Return what both responses win on a flop: [P, 169] each; they share the cards of turns."""
+    turns = [np.zeros((len(response.positions[1].nodes), HANDS)) for response in responses]
+    for card, many in board_cards(responses[0].rules, board).following:
+        for response, total in zip(responses, turns, strict=True):
+            if len(total):
+                total += many * response.values((*board, card))
+    return [
+        response.flop_values(board, total) for response, total in zip(responses, turns, strict=True)
+    ]
 
 
 def check(
