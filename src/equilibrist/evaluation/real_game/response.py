@@ -311,11 +311,11 @@ def board_cards(rules: GameRules, board: Cards) -> BoardCards:
     is_free = np.zeros(52, np.bool_)
     is_free[list(rules.deck.cards)] = True
     is_free[own] = False
-    least, sizes = np.unique(cards[keeping][:, is_free].min(axis=0), return_counts=True)
+    sizes = np.bincount(cards[keeping][:, is_free].min(axis=0), minlength=52).tolist()
     live = np.zeros(HANDS)
     live[:NUM_HANDS] = is_free[hand_table()].all(axis=1)
     live.flags.writeable = False
-    following = list(zip(least.tolist(), sizes.tolist(), strict=True))
+    following = [(card, size) for card, size in enumerate(sizes) if size]
     return BoardCards(following, live, hands[keeping])
 
 

@@ -21,6 +21,7 @@ they share. v3: the cap is a parameter, one compilation for all; 2 % slower.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,7 +79,7 @@ def aligned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
         >>> aligned((3, 5), np.float32).ctypes.data % 64
         0
     """
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    size = math.prod(shape) * np.dtype(dtype).itemsize
     room = np.zeros(size + 64, np.uint8)
     start = -room.ctypes.data % 64
     return room[start : start + size].view(dtype).reshape(shape)
