@@ -24,7 +24,7 @@ import dataclasses
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from equilibrist.cards.card import Card, cards_name, parse_cards
 from equilibrist.cards.numbers import shown
 from equilibrist.cards.range import Range, parse_range
 from equilibrist.errors import BetMenuError, InvalidValueError, RecordError
-from equilibrist.games.bet_menu import BetMenu, parse_sizes
+from equilibrist.games.bet_menu import BetMenu, MenuTexts, StoredMenu
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
@@ -85,8 +85,10 @@ class Chips:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spot:
+class Spot(StoredMenu):
     """Text and numbers from which a spot's game is built; amounts are chips.
+
+    The texts of its bet menu (`StoredMenu`) are by street, from the street of the board on.
 
     Example:
         >>> spot = Spot.of("Td9d6hQc", "QQ+,AK", "88-22,T9s", Chips(200, 900), bets="60%,a")
@@ -99,9 +101,6 @@ class Spot:
     oop: str  # range of player 0
     ip: str
     pot: int
-    bets: str | None = None  # the bet menu's three texts, from the board's street on
-    raises: str | None = None
-    max_raises: str | None = None
     locks: tuple[str, ...] = ()
 
     @classmethod
@@ -113,13 +112,13 @@ class Spot:
         chips: Chips,
         *,
         game: GameRules | None = None,
-        bets: str | None = None,
-        raises: str | None = None,
-        max_raises: str | None = None,
+        **menu: Unpack[MenuTexts],
     ) -> Spot:
         """Build a spot of no-limit hold'em or another game; `with_locks` locks decisions.
 
-        Raises an error if the arguments are invalid.
+        `menu` are texts of a bet menu: `bets`, `raises`, `max_raises`, `donks`, `add_all_in`,
+        `force_all_in` and `merge` (`games/bet_menu.py`). Raises an error if the arguments are
+        invalid.
         """
         rules = chips.in_rules(get_game("holdem-nolimit") if game is None else game)
         cards = parse_cards(board)
@@ -130,9 +129,7 @@ class Spot:
             oop=str(parse_range(oop)),
             ip=str(parse_range(ip)),
             pot=chips.pot,
-            bets=bets,
-            raises=raises,
-            max_raises=max_raises,
+            **menu,
         )
         return spot.checked()
 
@@ -193,11 +190,13 @@ class Spot:
     @property
     def _written_menu(self) -> BetMenu:
         """Bet menu by the rounds of the game, with raise caps that may be above the game's."""
-        caps = BetMenu.parse(None, None, self.max_raises).max_raises
-        return BetMenu(
-            max_raises=self._from_first(caps),
-            bets=self._from_first(None if self.bets is None else parse_sizes(self.bets)),
-            raises=self._from_first(None if self.raises is None else parse_sizes(self.raises)),
+        found = super().menu
+        return dataclasses.replace(
+            found,
+            max_raises=self._from_first(found.max_raises),
+            bets=self._from_first(found.bets),
+            raises=self._from_first(found.raises),
+            donks=self._from_first(found.donks),
         )
 
     def _from_first(self, of_rounds: tuple[_T, ...] | None) -> tuple[_T, ...] | None:

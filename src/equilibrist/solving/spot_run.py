@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from equilibrist.errors import EquilibristError, InvalidValueError, StorageError
+from equilibrist.games.bet_menu import MENU_FIELDS
 from equilibrist.games.rules import UNLIMITED_STACK
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame
@@ -63,7 +64,7 @@ class SolvedSpot:
         header = Header(
             KIND,
             configuration={
-                "spot": dataclasses.asdict(self.spot),
+                "spot": self.spot.as_data(),
                 "method": self.solver.name,
                 "bits": self.solver.bits,
             },
@@ -166,10 +167,8 @@ def _read_spot(stored: Identity) -> Spot:
             oop=fields.lines("oop"),
             ip=fields.lines("ip"),
             pot=fields.whole("pot", 2, 2 * UNLIMITED_STACK),
-            bets=fields.optional("bets", fields.lines),
-            raises=fields.optional("raises", fields.lines),
-            max_raises=fields.optional("max_raises", fields.lines),
             locks=fields.list_of_lines("locks"),
+            **{name: fields.optional(name, fields.lines) for name in MENU_FIELDS},
         ).checked()
     except EquilibristError as error:
         if isinstance(error, StorageError):
