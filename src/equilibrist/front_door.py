@@ -10,7 +10,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from equilibrist.bots.open import open_strategy
 from equilibrist.bots.train import TrainedBot, TrainedBuckets, TrainingOptions
@@ -23,7 +23,7 @@ from equilibrist.display.notebook import curve_svg, data_frame, grid_html, table
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.real_game import run as responding
 from equilibrist.evaluation.real_game.response import is_holdem
-from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.bet_menu import BetMenu, MenuTexts
 from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import Floats, SequenceGame
@@ -33,6 +33,7 @@ from equilibrist.play.match_run import play_as_set
 from equilibrist.players.catalog import make_player
 from equilibrist.players.own_player import as_player
 from equilibrist.solving.best_response import evaluate
+from equilibrist.solving.forecast import SpotForecast, spot_forecast
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.problem import Problem
 from equilibrist.solving.solution_run import Store
@@ -41,6 +42,7 @@ from equilibrist.solving.solve import solve as run_solver
 from equilibrist.solving.solver import Solver
 from equilibrist.solving.spot_run import USUAL_TARGET, SolvedSpot, solve_spot, spot_goal
 from equilibrist.solving.spot_run import solver as spot_solver
+from equilibrist.solving.suggestions import Suggestion, check_fits, suggestions
 from equilibrist.stopping import Stopped
 from equilibrist.storage.threads import most_threads
 from equilibrist.strategies.behaviour_table import BehaviourTable, behaviour_table
@@ -363,6 +365,17 @@ class SpotProblem:
 
     spot: Spot
 
+    def forecast(self, bits: int = 32) -> SpotForecast:
+        """Return the memory and time that solving needs, with numbers of 32 or 16 bits."""
+        return spot_forecast(self.spot, spot_solver("cfr+", bits).bits)
+
+    def suggestions(self, bits: int = 32, available: int | None = None) -> list[Suggestion]:
+        """Return smaller versions that fit into memory, cheapest cut first; none if it fits.
+
+        `available` is the memory in bytes; default: what is free.
+        """
+        return suggestions(self.spot, self.forecast(bits), available)
+
     def solve(
         self,
         to: str | float | None = None,
@@ -371,12 +384,18 @@ class SpotProblem:
         seconds: float | None = None,
         method: str = "cfr+",
         bits: int = 32,
+        force: bool = False,
     ) -> SpotSolution:
-        """Solve to an exploitability: "0.3%" of the pot (default), "0.5chips", or chips."""
+        """Solve to an exploitability: "0.3%" of the pot (default), "0.5chips", or chips.
+
+        A spot that does not fit into memory is refused, with suggestions, except with `force`.
+        """
         if to is None and iterations is None and seconds is None:
             to = USUAL_TARGET
-        goal = spot_goal(self.spot, to)
-        by, built = spot_solver(method, bits), self.spot.build()
+        goal, by = spot_goal(self.spot, to), spot_solver(method, bits)
+        if not force:
+            check_fits(self.spot, self.forecast(bits))
+        built = self.spot.build()
         budget = Budget(iterations, None if goal is None else goal.chips, seconds)
         solved = solve_spot(self.spot, by, built, budget)
         return SpotSolution(solved, solved.answers())
@@ -392,18 +411,21 @@ def spot(
     *,
     pot: int,
     stack: int | None = None,
-    bets: str | None = None,
-    raises: str | None = None,
+    min_bet: int = 1,
     locks: Sequence[str] = (),
+    **menu: Unpack[MenuTexts],
 ) -> SpotProblem:
     """Describe a no-limit spot: board, ranges of both seats, pot, chips behind, bet sizes.
+
+    `min_bet` is the smallest bet in chips. `menu` are texts, as on the command line: `bets`,
+    `raises`, `donks`, `max_raises`, `add_all_in`, `force_all_in` and `merge`.
 
     Example:
         >>> river = spot("Td9d6hQc2s", oop="AA,76s,54s", ip="KK", pot=200, stack=200, bets="a")
         >>> river.solve(to="0.01%").at().frequencies
         {'c': 0.30..., 'r200': 0.69...}
     """
-    found = Spot.of(board, oop, ip, Chips(pot, stack), bets=bets, raises=raises)
+    found = Spot.of(board, oop, ip, Chips(pot, stack, min_bet), **menu)
     return SpotProblem(found.with_locks(locks))
 
 

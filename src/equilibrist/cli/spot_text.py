@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,19 @@ from equilibrist.cli.node_text import (
     wrapped,
 )
 from equilibrist.cli.options import table
+from equilibrist.models.spot import Spot
+from equilibrist.solving.forecast import SpotForecast
 from equilibrist.solving.spot_run import SolvedSpot
+from equilibrist.solving.suggestions import Suggestion, Writer
 from equilibrist.solving.target import NO_GOAL, Goal
+from equilibrist.storage.memory import gigabytes
 from equilibrist.storage.output_file import write_output
 from equilibrist.strategies.spot_report import SEATS as SEATS
 from equilibrist.strategies.spot_report import NodeReport
 
 
-def result(done: SolvedSpot, out: Path | None, goal: Goal | None = None) -> dict[str, Any]:
-    """Return a solved spot as JSON; values are the chips of the pot that a seat expects."""
-    spot, run = done.spot, done.run
+def _spot_data(spot: Spot) -> dict[str, Any]:
+    """Return what defines a spot as JSON."""
     return {
         "board": spot.board,
         "pot": spot.pot,
@@ -35,6 +39,20 @@ def result(done: SolvedSpot, out: Path | None, goal: Goal | None = None) -> dict
         "ip": spot.ip,
         "menu": str(spot.menu),
         "locks": list(spot.locks),
+    }
+
+
+def _start_text(spot: Spot) -> str:
+    """Return the board, the pot and the chips behind in words."""
+    behind = "" if spot.stack is None else f", {spot.stack} behind"
+    return f"{spot.board}, pot {spot.pot}{behind}"
+
+
+def result(done: SolvedSpot, out: Path | None, goal: Goal | None = None) -> dict[str, Any]:
+    """Return a solved spot as JSON; values are the chips of the pot that a seat expects."""
+    spot, run = done.spot, done.run
+    return {
+        **_spot_data(spot),
         "method": done.solver.name,
         "bits": done.solver.bits,
         "unit": run.evaluation.unit,
@@ -45,6 +63,39 @@ def result(done: SolvedSpot, out: Path | None, goal: Goal | None = None) -> dict
         "out": None if out is None else str(out),
         **(goal.data() if goal else NO_GOAL),
     }
+
+
+def forecast_data(
+    spot: Spot, needed: SpotForecast, available: int, found: Sequence[Suggestion]
+) -> dict[str, Any]:
+    """Return the forecast of a spot as JSON, with smaller versions if it does not fit."""
+    return {
+        **_spot_data(spot),
+        "bits": needed.bits,
+        "actions": needed.actions,
+        "bytes": needed.bytes,
+        "available_bytes": available,
+        "fits": needed.bytes <= available,
+        "seconds_per_iteration": needed.seconds_per_iteration,
+        "suggestions": [suggestion.data() for suggestion in found],
+    }
+
+
+def forecast_text(
+    spot: Spot, needed: SpotForecast, available: int, found: Sequence[Suggestion], write: Writer
+) -> str:
+    """Return the forecast of a spot in words; `write` writes an argument and its value."""
+    fits = needed.bytes <= available
+    lines = [
+        wrapped(f"{_start_text(spot)}; {spot.written_menu}"),
+        wrapped(f"{needed}"),
+        f"{gigabytes(available)} are free: it {'fits' if fits else 'does not fit'}",
+    ]
+    if not fits:
+        are_smaller = any(suggestion.fits for suggestion in found)
+        lines.append("would fit, cheapest cut first:" if are_smaller else "the smallest tried:")
+        lines += [f"  {suggestion.text(write)}" for suggestion in found]
+    return "\n".join(lines)
 
 
 def checks(done: SolvedSpot, folder: Path) -> tuple[list[str], str]:
@@ -61,11 +112,10 @@ def result_text(done: SolvedSpot, goal: Goal | None = None) -> str:
     """Return a solved spot in one sentence, followed by its locks."""
     spot, run = done.spot, done.run
     found = run.evaluation
-    behind = "" if spot.stack is None else f", {spot.stack} behind"
     locks = "".join(f"\nlocked {text}" for text in spot.locks)
     target = "" if goal is None else f", target {goal}"
     return (
-        f"{spot.board}, pot {spot.pot}{behind}; {done.solver.name}, "
+        f"{_start_text(spot)}; {done.solver.name}, "
         f"{int(run.state['iteration']):,} iterations in {run.seconds:.2f} s: exploitability "
         f"{found.exploitability:.4g} chips ({done.shares.percent_of_pot:.3g} % of the pot)"
         f"{target}; {done.shares}{locks}"

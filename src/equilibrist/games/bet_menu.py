@@ -389,9 +389,14 @@ class StoredMenu:
     merge: str | None = None
 
     @property
-    def menu(self) -> BetMenu:
-        """Bets and raises of the game."""
+    def written_menu(self) -> BetMenu:
+        """Bet menu as it is written."""
         return BetMenu.parse(**{name: getattr(self, name) for name in MENU_FIELDS})
+
+    @property
+    def menu(self) -> BetMenu:
+        """Bet menu by the rounds of the game."""
+        return self.written_menu
 
     def as_data(self) -> dict[str, Any]:
         """Return all fields as data for JSON; fields that early versions lack only if not None."""

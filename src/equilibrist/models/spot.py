@@ -137,7 +137,7 @@ class Spot(StoredMenu):
         """Return the spot itself; raise an error if its texts are invalid."""
         check_exact(self.game)
         _check_hold_em(self.game)
-        self._written_menu.limit(self.game, self.first_round)
+        self._game_menu.limit(self.game, self.first_round)
         decisions = self.betting.nodes(NodeKind.DECISION)
         if not len(decisions) or self.betting.num_children[decisions].max() < 2:
             raise BetMenuError(
@@ -185,12 +185,12 @@ class Spot(StoredMenu):
     @property
     def menu(self) -> BetMenu:
         """Bet menu by the rounds of the game."""
-        return self._written_menu.clipped(self.game)  # files of earlier versions may need it
+        return self._game_menu.clipped(self.game)  # files of earlier versions may need it
 
     @property
-    def _written_menu(self) -> BetMenu:
+    def _game_menu(self) -> BetMenu:
         """Bet menu by the rounds of the game, with raise caps that may be above the game's."""
-        found = super().menu
+        found = self.written_menu
         return dataclasses.replace(
             found,
             max_raises=self._from_first(found.max_raises),
