@@ -131,15 +131,10 @@ def tree(
 
 def menu_of(rules: GameRules, **texts: Unpack[MenuTexts]) -> BetMenu:
     """Return the menu of a game from its texts; no-limit games have default bets."""
-    from equilibrist.errors import BetMenuError
-    from equilibrist.games.bet_menu import BetMenu
+    from equilibrist.games.bet_menu import BetMenu, check_limit_texts
 
-    bets = texts.get("bets")
-    if rules.is_limit and not (bets is None and texts.get("raises") is None):
-        raise BetMenuError(
-            f"{rules.name} is a limit game with fixed bets: give no bet or raise sizes", value=bets
-        )
-    if not rules.is_limit and bets is None:
+    check_limit_texts(rules, texts)
+    if not rules.is_limit and texts.get("bets") is None:
         texts["bets"] = NOLIMIT_BETS
     return BetMenu.parse(**texts)
 

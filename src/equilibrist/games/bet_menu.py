@@ -294,12 +294,10 @@ class BetMenu:
                     value=seats,
                 )
 
-        for name in ("donks", *THRESHOLDS):
-            if rules.is_limit and getattr(self, name) is not None:
-                raise BetMenuError(
-                    f"{rules.name} is a limit game with fixed bets: leave out {name}",
-                    value=self.texts()[name],  # type: ignore[literal-required]
-                )
+        texts = self.texts()
+        texts.pop("bets", None)  # ignored in limit games; files of earlier versions may have them
+        texts.pop("raises", None)
+        check_limit_texts(rules, texts)
 
     def raise_actions(self, betting: Betting) -> tuple[Action, ...]:
         """Return the raises that this menu offers to the actor, smallest first.
@@ -406,6 +404,17 @@ class StoredMenu:
 
 MENU_FIELDS = tuple(field.name for field in fields(StoredMenu))
 _LATER = MENU_FIELDS[3:]  # fields that folders of early versions do not have
+
+
+def check_limit_texts(rules: GameRules, texts: MenuTexts) -> None:
+    """Raise `BetMenuError` if a menu of a limit game has anything but raise caps."""
+    given = {name: text for name, text in texts.items() if text is not None}
+    given.pop("max_raises", None)
+    if rules.is_limit and given:
+        raise BetMenuError(
+            f"{rules.name} is a limit game with fixed bets: leave out {' and '.join(given)}",
+            value=next(iter(given.values())),
+        )
 
 
 def parse_size(text: str) -> BetSize:

@@ -33,7 +33,7 @@ from equilibrist.cards.card import Card, cards_name, parse_cards
 from equilibrist.cards.numbers import shown
 from equilibrist.cards.range import Range, parse_range
 from equilibrist.errors import BetMenuError, InvalidValueError, RecordError
-from equilibrist.games.bet_menu import BetMenu, MenuTexts, StoredMenu
+from equilibrist.games.bet_menu import BetMenu, MenuTexts, StoredMenu, check_limit_texts
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
@@ -121,6 +121,7 @@ class Spot(StoredMenu):
         invalid.
         """
         rules = chips.in_rules(get_game("holdem-nolimit") if game is None else game)
+        check_limit_texts(rules, menu)
         cards = parse_cards(board)
         _in_deals(rules, cards)
         spot = cls(

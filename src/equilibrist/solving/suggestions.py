@@ -36,6 +36,8 @@ from equilibrist.storage.memory import available_bytes, gigabytes
 _LEAST_BITS = 16
 _THRESHOLDS = {"merge": "10%", "force_all_in": "20%"}
 _MOST_RAISES = 4  # the highest cap that is tried
+_RANGES = ("oop", "ip")
+_LEAST_MOVED = 1e-9  # rounding errors are below it
 _MOST_MOVED = 0.05  # largest share of a range's weight that averaging over suits may move
 _LEAST_SAVED = 0.02  # changes that save a smaller share of the memory are left out
 _WITHOUT = "without "  # opens the note of a change that drops a size
@@ -66,10 +68,11 @@ class Suggestion:
 
     def text(self, write: Writer) -> str:
         """Return the changes and the memory in words; `write` writes an argument."""
-        short = [item for item in self.changes.items() if len(str(item[1])) <= _LONGEST_VALUE]
-        words = [write(name, value) for name, value in short]
+        long = {name for name, value in self.changes.items() if len(str(value)) > _LONGEST_VALUE}
+        left_out = long | set(_RANGES) if long else long
+        words = [write(name, self.changes[name]) for name in self.changes if name not in left_out]
         if self.note:
-            words.append(f"({self.note})" if len(short) == len(self.changes) else f"{self.note},")
+            words.append(f"{self.note}," if long else f"({self.note})")
         return f"{' '.join(words)} needs {gigabytes(self.bytes)}"
 
     def data(self) -> dict[str, Any]:
@@ -176,7 +179,7 @@ class _Search(NamedTuple):
         """Return the spot with a change; None if it is not possible, or saves too little."""
         arguments: dict[str, Any] = dict(change.arguments)
         bits = arguments.pop("bits", self.needed.bits)
-        is_same_cards = not arguments.keys() & {"oop", "ip"}
+        is_same_cards = not arguments.keys() & set(_RANGES)
         try:
             spot = dataclasses.replace(self.spot, **arguments)
             _ = spot.parsed_locks  # a locked decision may be gone
@@ -226,18 +229,21 @@ def _averaged(spot: Spot) -> list[_Change]:
     """
     state = board_states(spot.game, "suits", spot.first_round, spot.cards)
     held = state >= 0
-    texts, moved = [], []
-    for whole in map(parse_range, (spot.oop, spot.ip)):
+    changes: dict[str, str | int] = {}
+    most = 0.0
+    for seat in _RANGES:
+        whole = parse_range(getattr(spot, seat))
         weights = whole.weights.copy()
         total, number = (np.bincount(state[held], some) for some in (weights[held], None))
         weights[held] = np.clip(total / number, 0, 1)[state[held]]
-        change = np.abs(weights - whole.weights)[held].sum() / whole.weights[held].sum()
-        texts.append(str(Range(weights)))
-        moved.append(float(change) / 2)
-    if not 1e-9 < max(moved) <= _MOST_MOVED:
+        moved = np.abs(weights - whole.weights)[held].sum() / (2 * whole.weights[held].sum())
+        most = max(most, float(moved))
+        if moved > _LEAST_MOVED:
+            changes[seat] = str(Range(weights))
+    if not changes or most > _MOST_MOVED:
         return []
-    note = f"averaging the ranges over suits, which moves {100 * max(moved):.2g} % of the weight"
-    return [_Change({"oop": texts[0], "ip": texts[1]}, note)]
+    note = f"averaging the ranges over suits, which moves {100 * most:.2g} % of the weight"
+    return [_Change(changes, note)]
 
 
 def _thresholds(spot: Spot) -> Iterator[_Change]:
