@@ -57,11 +57,16 @@ def test_the_cheapest_cut_comes_first():
     assert {"force_all_in": "20%"} in changes
 
 
-def test_sixteen_bits_are_added_if_no_change_suffices_alone():
-    one = found(turn(max_raises="3"), 0.09)
-    assert one
-    assert all(len(part.changes) > 1 and part.changes["bits"] == 16 for part in one)
-    assert all(part.forecast.bits == 16 for part in one)
+def test_more_changes_are_combined_if_fewer_than_two_suffice_alone():
+    spot = turn(max_raises="3")
+    assert [one.changes for one in found(spot, 0.12)] == [
+        {"max_raises": "1", "bits": 16},
+        {"max_raises": "2", "bets": "100%", "bits": 16},  # two raises, but one size less
+    ]
+    (least,) = found(spot, 0.09)
+    assert (least.changes, least.forecast.bits) == (
+        {"max_raises": "1", "bets": "100%", "bits": 16}, 16,
+    )  # fmt: skip
 
 
 def test_if_nothing_fits_the_smallest_version_is_named():
@@ -111,10 +116,11 @@ def test_ranges_that_nearly_have_no_suits_are_averaged():
 
 
 def test_long_ranges_are_not_written_out_in_a_message():
-    spot = Spot.of("Td9d6h", LONG, "QQ,AsQs,AcQc", Chips(60, 200), bets="50%,a")
+    spot = Spot.of("Td9d6h", LONG, "QQ,JJ,KK,AcQc:0.9", Chips(60, 200), bets="50%,a")
     text = " | ".join(one.text(lambda name, value: f"{name}={value}") for one in found(spot, 0.9))
-    assert "| averaging the ranges over suits, which moves" in f"| {text}"
+    assert "| averaging the ranges over suits, which moves" in text
     assert "oop=" not in text
+    assert "ip=" not in text  # both are in the changes; one without the other would mislead
 
 
 def test_a_spot_is_refused_from_one_byte_too_few_on(monkeypatch):

@@ -11,9 +11,9 @@ The changes that are tried, one at a time:
 - a lower cap on raises (`max_raises`), the highest that suffices.
 
 Those that fit are suggested, cheapest cut first: 16 bits, then by the memory that they need, the
-largest first, so that little of the game is lost. If none fits, they are tried again together with
-16 bits; then without a size or with a threshold, and with a lower cap, and with 16 bits; at last
-with one size per menu.
+largest first, so that little of the game is lost. If fewer than two fit, they are tried again
+together with 16 bits; then with 16 bits and the highest cap that suffices; at last with one size
+per menu, 16 bits and the highest cap that suffices.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ _MOST_RAISES = 4  # the highest cap that is tried
 _RANGES = ("oop", "ip")
 _LEAST_MOVED = 1e-9  # rounding errors are below it
 _MOST_MOVED = 0.05  # largest share of a range's weight that averaging over suits may move
+_ENOUGH = 2  # suggestions, before more than one change is tried
 _LEAST_SAVED = 0.02  # changes that save a smaller share of the memory are left out
 _WITHOUT = "without "  # opens the note of a change that drops a size
 _LONGEST_VALUE = 60  # characters of a value in a message; the note replaces longer ones
@@ -97,25 +98,26 @@ def suggestions(spot: Spot, needed: SpotForecast, available: int | None = None) 
         >>> from equilibrist.models.spot import Chips
         >>> turn = Spot.of("Td9d6hQc", "AA", "KK", Chips(200, 900), bets="50%,a", max_raises="3")
         >>> needed = spot_forecast(turn)
-        >>> [found.changes for found in suggestions(turn, needed, int(0.95 * needed.bytes))]
-        [{'bits': 16}, {'max_raises': '2'}, {'bets': 'a'}]
+        >>> [found.changes for found in suggestions(turn, needed, int(0.7 * needed.bytes))]
+        [{'bits': 16}, {'bets': '50%'}, {'force_all_in': '20%'}, {'max_raises': '1'}, {'bets': 'a'}]
     """
     free = available_bytes() if available is None else available
     if needed.bytes <= free:
         return []
     search = _Search(spot, needed, free)
-    caps, sizes, thresholds = _caps(spot), list(_sizes(spot)), list(_thresholds(spot))
-    tried = search.all_made([*_averaged(spot), *thresholds, *sizes, *caps])
-    found = search.fitting([*search.all_made([_FEWER_BITS]), *tried])
-    if not found:
-        found = search.fitting(search.all_made(map(_FEWER_BITS.and_then, map(_changes, tried))))
-    if not found:
-        pairs = (cap.and_then(other) for cap in caps for other in (*sizes, *thresholds))
-        found = search.fitting(search.all_made(map(_FEWER_BITS.and_then, pairs)))
-    if not found:
-        pairs = (one.and_then(cap) for one in _one_size(spot) for cap in (_Change({}), *caps))
-        found = search.least(map(_FEWER_BITS.and_then, pairs))
-    return found
+    caps, cuts = _caps(spot), [*_averaged(spot), *_thresholds(spot), *_sizes(spot)]
+    tried = search.all_made([_FEWER_BITS, *cuts, *caps])
+    found = search.chosen(tried, [])
+    if len(found) < _ENOUGH:
+        again = (_changes(one) for one in tried if one.forecast.fewer_bits <= free)
+        found += search.chosen(search.all_made(map(_FEWER_BITS.and_then, again)), found)
+    for changes in (cuts, _one_size(spot)):
+        if len(found) < _ENOUGH:
+            capped = [search.highest(_FEWER_BITS.and_then(change), caps) for change in changes]
+            made = [one for one in capped if one is not None]
+            found += search.chosen(made, found)
+            tried += made
+    return found or sorted(tried, key=lambda one: one.bytes)[:1]
 
 
 def check_fits(spot: Spot, needed: SpotForecast, write: Writer = argument) -> None:
@@ -192,24 +194,32 @@ class _Search(NamedTuple):
         fits = forecast.bytes <= self.available
         return Suggestion(change.arguments, change.note, spot, forecast, fits)
 
-    def fitting(self, tried: Sequence[Suggestion]) -> list[Suggestion]:
-        """Return those that fit, without the less useful ones of a kind, cheapest cut first."""
-        fitting = [found for found in tried if found.fits]
-        fitting.sort(key=lambda found: (found.changes != _FEWER_BITS.arguments, -found.bytes))
-        of_kind: dict[str, list[Suggestion]] = {}
-        for found in fitting:
-            of_kind.setdefault(_kind(found), []).append(found)
-        dropped = of_kind.get("size", [])[1:-1] + of_kind.get("cap", [])[1:]
-        return [found for found in fitting if found not in dropped]
-
-    def least(self, changes: Iterable[_Change]) -> list[Suggestion]:
-        """Return the first that fits of ever smaller versions, or the last that saves anything."""
-        found: list[Suggestion] = []
-        for change in changes:
-            found = self.all_made([change]) or found
-            if found and found[0].fits:
+    def highest(self, change: _Change, caps: Sequence[_Change]) -> Suggestion | None:
+        """Return the spot with a change and the highest cap that fits; if none, with the lowest."""
+        found: Suggestion | None = None
+        for cap in (*reversed(caps), _Change({})):
+            made = self.made(change.and_then(cap))
+            if made is None or (found is not None and not made.fits):
+                break
+            found = made
+            if not made.fits:
                 break
         return found
+
+    def chosen(self, tried: Sequence[Suggestion], before: Sequence[Suggestion]) -> list[Suggestion]:
+        """Return those that fit, cheapest cut first, without the less useful ones of a kind.
+
+        What only adds to a suggestion made before is left out too.
+        """
+        known = [one.changes.items() for one in before]
+        new = [one for one in tried if not any(one.changes.items() >= less for less in known)]
+        fitting = [one for one in new if one.fits]
+        fitting.sort(key=lambda one: (one.changes != _FEWER_BITS.arguments, -one.bytes))
+        of_kind: dict[str, list[Suggestion]] = {}
+        for one in fitting:
+            of_kind.setdefault(_kind(one), []).append(one)
+        dropped = of_kind.get("size", [])[1:-1] + of_kind.get("cap", [])[1:]
+        return [one for one in fitting if one not in dropped]
 
 
 def _kind(found: Suggestion) -> str:
