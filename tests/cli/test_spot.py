@@ -215,7 +215,10 @@ def test_what_does_not_fit_says_what_would(run, turn, monkeypatch):
     monkeypatch.setattr("equilibrist.solving.suggestions.available_bytes", lambda: 10_000)
     result = run("spot", *turn)
     assert result.returncode == 2
-    assert "0.0 MiB are free: even --max-raises 1 --bets a --bits 16 needs" in result.stderr
+    assert (
+        "0.0 MiB are free: even --max-raises 1 --bets a --bits 16 (without 50%) needs"
+        in result.stderr
+    )
     assert "take fewer hands or a later street; --force tries it anyway" in result.stderr
     spot = Spot.of("Td9d6hQc", "QQ+", "AK", Chips(pot=20, stack=90), bets="a")
     sizes = [spot_forecast(spot, bits).bytes for bits in (16, 32)]
