@@ -18,6 +18,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.games.tree_counts import tree_counts
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.models.treeplex import player_rows
+from equilibrist.solving.forecast import spot_forecast
 
 BOARDS = {1: "Td9d6hQc2s", 2: "Td9d6hQc", 3: "Td9d6h"}
 
@@ -206,6 +207,23 @@ def test_counts_of_a_tree_are_those_of_the_tree_that_is_built(donks):
         assert count.actions == tree.num_children[nodes].sum()
         sequences = [int(own.num_sequences[r]) for own in rows]
         assert 2 * count.openings + count.actions == sum(sequences)
+
+
+def test_counts_of_a_spot_in_big_blinds_are_those_of_its_tree():
+    chips = Chips("5.5bb", "97.25bb", "1.5bb")
+    spot = Spot.of("Td9d6h", "AA", "KK", chips, bets="2.5bb,a", raises="3x", donks="2bb,50%")
+    counts = tree_counts(spot.game, spot.menu_in_chips, first_round=1, pot=550, runs_out=True)
+    assert sum(count.actions for count in counts) == (spot.betting.action_kind > 0).sum()
+    forecast = spot_forecast(spot)
+    assert forecast.actions == pytest.approx(sum(state_actions(spot)), rel=0.02)
+
+
+def state_actions(spot: Spot) -> Iterator[int]:
+    """Return the actions of each street times the hands on its boards."""
+    tree = spot.betting
+    for r, states in enumerate(spot.states.num_states):
+        nodes = tree.nodes(NodeKind.DECISION, spot.first_round + r)
+        yield int(tree.num_children[nodes].sum() * states.sum())
 
 
 @pytest.mark.parametrize("game", ["leduc", "rhode-island", "holdem-limit", "discard-holdem"])

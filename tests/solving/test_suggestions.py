@@ -131,3 +131,12 @@ def test_a_spot_is_refused_from_one_byte_too_few_on(monkeypatch):
     monkeypatch.setattr("equilibrist.solving.suggestions.available_bytes", lambda: needed.bytes - 1)
     with pytest.raises(InvalidValueError, match=r"the spot on Td9d6hQc needs .* are free: bits=16"):
         check_fits(spot, needed)
+
+
+def test_suggestions_of_a_spot_in_big_blinds_keep_its_unit():
+    chips = Chips("5.5bb", "97.25bb", rake="5%", rake_cap="0.6bb")
+    menu = {"bets": "2.5bb,100%", "raises": "3x", "max_raises": "3"}
+    for one in found(Spot.of(*TURN, chips, **menu), 0.95):
+        changes = {name: value for name, value in one.changes.items() if name != "bits"}
+        assert Spot.of(*TURN, chips, **(menu | changes)) == one.spot
+        assert (one.spot.unit, one.spot.rake) == ("bb", "5%")

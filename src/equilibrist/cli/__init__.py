@@ -29,6 +29,7 @@ from equilibrist.cli import (
     solving,
     spot,
     transitions,
+    warmup,
 )
 from equilibrist.cli.interrupts import stoppable
 from equilibrist.cli.options import CheckedCommand, shorten
@@ -88,6 +89,7 @@ for command in (
     network.connect,
     history.log,
     session.play,
+    warmup.warmup,
 ):
     name = command.__name__.rstrip("_")  # `import` is a keyword of Python
     app.command(name, cls=CheckedCommand)(stoppable(command) if command in _LONG else command)

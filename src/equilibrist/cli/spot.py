@@ -49,8 +49,11 @@ SpotFolder = Annotated[
 SpotBoard = Annotated[str, typer.Option(help="Three, four or five cards, for example Td9d6hQc.")]
 OopRange = Annotated[str, typer.Option(help="Range out of position, for example QQ+,AKs,T9s:0.5.")]
 IpRange = Annotated[str, typer.Option(help="Range in position.")]
-Pot = Annotated[int | None, typer.Option(help="Chips in the pot.")]
-Stack = Annotated[int | None, typer.Option(help="Chips that each player has left to bet.")]
+Pot = Annotated[str | None, typer.Option(help="The pot: chips (45, 22.5) or big blinds (5.5bb).")]
+Stack = Annotated[
+    str | None,
+    typer.Option(help="Chips or bb behind: 900, 97.25bb, or 900,1200 (out of position first)."),
+]
 SpotBets = Annotated[
     str | None, typer.Option(help='Bet sizes by street and seat: "60%,a / 75% | 100%,a".')
 ]
@@ -61,11 +64,17 @@ SpotMaxRaises = Annotated[
     str | None, typer.Option(help='Raise caps per street, bets included: "3 2".')
 ]
 Blind = Annotated[
-    int,
+    str | None,
     typer.Option(
-        "--blind", "--min-bet", help="Smallest bet in chips; a raise is at least the last one."
+        "--blind",
+        "--min-bet",
+        help="Smallest bet; a raise is at least the last one; default: 1 chip or 1bb.",
     ),
 ]
+RakeRate = Annotated[
+    str | None, typer.Option("--rake", help="Share of the pot that the house takes: 5%.")
+]
+RakeCap = Annotated[str | None, typer.Option(help="Most that the house takes: 30chips or 3bb.")]
 Limit = Annotated[
     bool, typer.Option("--limit", help="Use limit hold'em with bets of 10 and 20 chips.")
 ]
@@ -114,7 +123,9 @@ def spot(
     add_all_in: AddAllIn = None,
     force_all_in: ForceAllIn = None,
     merge: Merge = None,
-    blind: Blind = 1,
+    blind: Blind = None,
+    rake: RakeRate = None,
+    rake_cap: RakeCap = None,
     limit: Limit = False,
     game: SpotGame = None,
     lock: Locks = None,
@@ -146,7 +157,9 @@ def spot(
     --raises 3x --donks - --merge 10% --force-all-in 20% --forecast ·
     equilibrist spot turn --node cr120 --hands AK --csv node.csv ·
     equilibrist spot turn --node cc --runouts ·
-    equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked
+    equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked ·
+    equilibrist spot --board Td9d6hQc2s --oop "QQ+,AK" --ip "88-22,AQ" --pot 5.5bb --stack 97.25bb
+    --bets "33%,2.5bb,a" --raises 2.5x --rake 5% --rake-cap 0.6bb --to 5mbb
     """
     from equilibrist.games.catalog import get_game, load_game
     from equilibrist.models.spot import Chips, Spot
@@ -164,13 +177,16 @@ def spot(
     goal: Goal | None = None
     with owned(out or (folder if has_budget and not locks else None)):
         if folder is not None:
-            given = {"board": board, "oop": oop, "ip": ip, "pot": pot, "stack": stack, "game": game}
+            given = {
+                "board": board, "oop": oop, "ip": ip, "pot": pot, "stack": stack, "blind": blind,
+                "rake": rake, "rake_cap": rake_cap, "game": game,
+            }  # fmt: skip
             _check_without_spot(folder, given | menu)
             work = _opened(folder, out, locks, has_budget)
         else:
             _check_given(board, oop, ip, pot)
             rules = get_game("holdem-limit") if limit else load_game(game) if game else None
-            chips = Chips(pot or 0, stack, blind)
+            chips = Chips(pot or 0, stack, blind, rake, rake_cap)
             asked = Spot.of(board, oop, ip, chips, game=rules, **menu).with_locks(locks)
             work = _resumed(asked, by, out) if resume else _Work(asked, by, out)
         if forecast:
@@ -237,7 +253,7 @@ class _Work(NamedTuple):
 # --- arguments ------------------------------------------------------------------------------------
 
 
-def _check_given(board: str, oop: str, ip: str, pot: int | None) -> None:
+def _check_given(board: str, oop: str, ip: str, pot: str | None) -> None:
     for name, value in (("--board", board), ("--oop", oop), ("--ip", ip), ("--pot", pot)):
         if value in ("", None):
             raise InvalidValueError(
@@ -311,7 +327,8 @@ def _solve(
     built = given.build()
     stopping.check()
     hint = "Ctrl-C stops" if out is None else "Ctrl-C pauses and saves"
-    with shown(f"spot on {given.board}", hint, plain=plain, pot=given.pot, goal=goal) as view:
+    pot = given.money.amount(given.pot)
+    with shown(f"spot on {given.board}", hint, plain=plain, pot=pot, goal=goal) as view:
         view.begin(by.name, budget)
         run = None if done is None else done.run
         found = solve_spot(given, by, built, budget, run=run, out=out, watch=view)

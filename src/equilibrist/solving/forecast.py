@@ -151,7 +151,7 @@ def spot_forecast(
     """
     states = count_states(spot) if num_states is None else num_states
     counts = tree_counts(
-        spot.game, spot.menu, first_round=spot.first_round, pot=spot.pot, runs_out=True
+        spot.game, spot.menu_in_chips, first_round=spot.first_round, pot=spot.pot, runs_out=True
     )
     entries = [2 * count.openings for count in counts]  # of both players
     sequences = [first + count.actions for first, count in zip(entries, counts, strict=True)]
