@@ -1,4 +1,4 @@
-"""Draw the pictures of the documents again, each by one command, in about a minute.
+"""Draw the pictures of the documents again, each by one command, in about three minutes.
 
 Run: make pictures, or python examples/make_pictures.py
 """
@@ -23,6 +23,9 @@ spot --board Kh8d3c5s --pot 60 --stack 470 --bets 50%,100% --raises 3x --to 0.5%
 ATo-AJo,KTo-KQo,QTo+,JTo \
     --ip 22+,A2s+,K7s+,Q8s+,J8s+,T8s+,97s+,86s+,75s+,65s,54s,A8o+,KTo+,QTo+,JTo
 spot turn --node c --plot {here}/turn.png
+flops --flops 12 --oop 22-TT,A2s-AJs,KTs+,QTs+,JTs,T9s,98s --ip 22+,A5s+,KTs+,QJs,AJo+ --pot 60 \
+    --stack 200 --bets '50% / a / a' --raises a --to 1% --out study
+flops study --node c --plot {here}/flops.png
 compare leduc --methods cfr,cfr+,dcfr,egt --seconds 2 --plot {here}/leduc.png
 match poki always-call --hands 400 --matches 5 --seed 7 --plot {here}/match.png
 """

@@ -58,6 +58,57 @@ def test_a_spot_is_solved_and_shown():
         river.solve(to="much")
 
 
+def test_a_spot_has_the_menus_of_the_command_and_says_what_would_fit(monkeypatch):
+    menu = {"bets": "50%,a", "raises": "3x", "donks": "33%", "max_raises": "2"}
+    turn = eq.spot("Td9d6hQc", oop="AA,T9s", ip="KK", pot=60, stack=200, min_bet=10, **menu)
+    assert turn.spot.donks == "33%"
+    assert turn.spot.game.big_blind == 10
+    needed = turn.forecast()
+    assert turn.suggestions() == []
+    (first, *_) = turn.suggestions(available=needed.bytes - 1)
+    assert (dict(first.changes), first.bytes) == ({"bits": 16}, turn.forecast(bits=16).bytes)
+    monkeypatch.setattr("equilibrist.solving.suggestions.available_bytes", lambda: 1000)
+    with pytest.raises(InvalidValueError, match="are free: even max_raises='1' bets='a' bits=16"):
+        turn.solve(iterations=1)
+    assert turn.solve(iterations=1, force=True).exploitability > 0
+    with pytest.raises(TypeError, match="nonsense"):
+        eq.spot("Td9d6hQc", oop="AA", ip="KK", pot=60, stack=200, nonsense="33%")
+
+
+def test_a_spot_has_a_rake_two_stacks_and_big_blinds():
+    given = {"oop": "AA,76s,54s", "ip": "KK", "bets": "a", "rake": "5%", "rake_cap": "0.2bb"}
+    problem = eq.spot("Td9d6hQc2s", pot="5.5bb", stack=("97.25bb", "40bb"), **given)
+    assert repr(problem) == "<spot on Td9d6hQc2s, pot 5.5 bb: not solved yet>"
+    found = problem.solve(to="5mbb")
+    assert found.evaluation.unit == "bb"
+    assert found.exploitability <= 0.005
+    assert sum(found.shares.values) == pytest.approx(5.3, abs=1e-4)  # the cap is always reached
+    assert sum(found.shares.gains) == pytest.approx(2 * found.exploitability)
+    assert found.at().actions == ("c", "r40")
+    assert found.rows()[-1]["rake"] == found.evaluation.rake
+    assert "mean gain by deviating" in found._repr_html_()
+    assert "deviating gains" in repr(found)
+    odd = eq.spot("Td9d6hQc2s", oop="AA", ip="KK", pot=45, stack=22.5, bets="a")
+    assert odd.solve(iterations=1).at().actions == ("c", "r22.5")
+
+
+def test_flops_are_solved_and_reported(tmp_path):
+    study = eq.flops(
+        "AA,76s", "KK", pot=20, stack=20, flops="AsKd2c:12,Td9d6h:24", bets="a / a / a"
+    )
+    assert "2 of 1,754 flops" in repr(study)  # three kings leave no pair of kings
+    found = study.solve(iterations=2, nodes=["c"], out=tmp_path / "study")
+    rows = found.rows()
+    assert {row["flop"] for row in rows} == {"AsKd2c", "Td9d6h"}
+    assert found.mean["ev_oop"] + found.mean["ev_ip"] == pytest.approx(20)
+    assert {group["high"] for group in found.groups("high")} == {"A", "T"}
+    assert study.solve(iterations=2, nodes=["c"], out=tmp_path / "study").rows() == rows
+    assert "of 20 chips" in repr(found)
+    assert "<td>AsKd2c</td>" in found._repr_html_()
+    with pytest.raises(InvalidValueError, match="no node 'r20'; it has '', 'c'"):
+        found.plot(tmp_path / "flops.png", "r20")
+
+
 def test_a_class_with_one_method_plays():
     class Caller:
         def act(self, view):

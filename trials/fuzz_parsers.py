@@ -253,20 +253,43 @@ def definition(rng: Random) -> str:
 
 def size(rng: Random) -> str:
     """Return one bet size."""
-    kind = rng.randrange(5)
-    return ("a", "e", f"{number(rng)}e", f"{number(rng)}c", number(rng) + rng.choice("%x"))[kind]
+    kinds = ("", "e", "c", "bb", "%", "x")
+    return rng.choice(("a", "e", *(number(rng) + kind for kind in kinds)))
+
+
+def amount(rng: Random) -> str:
+    """Return an amount of money of a spot."""
+    return number(rng) + rng.choice(("", "chips", "bb", " bb", ".5", ".25bb", "%"))
 
 
 def sizes(rng: Random) -> str:
     """Return bet sizes of rounds and seats."""
 
     def seat(rng: Random) -> str:
-        return some(rng, size, rng.choice((",", ", ")), 3)
+        return "-" if rng.random() < 0.1 else some(rng, size, rng.choice((",", ", ")), 3)
 
     def street(rng: Random) -> str:
         return some(rng, seat, " | ", 2)
 
     return some(rng, street, rng.choice((" / ", "/")), 4)
+
+
+def threshold(rng: Random) -> str:
+    """Return a threshold of a bet menu."""
+    return rng.choice((number(rng), "0", "12.5", "150")) + rng.choice(("%", "%", "%", "", " %"))
+
+
+def menu_texts(rng: Random) -> dict[str, str]:
+    """Return the texts of a bet menu, by the names of its fields."""
+    makers = {
+        "bets": sizes, "raises": sizes, "max_raises": caps, "donks": sizes, "add_all_in": threshold,
+        "force_all_in": threshold, "merge": threshold,
+    }  # fmt: skip
+    given = {name: make(rng) for name, make in makers.items() if rng.random() < 0.3}
+    if given and rng.random() < 0.3:
+        name = rng.choice(list(given))
+        given[name] = mutate(rng, given[name])
+    return given
 
 
 def caps(rng: Random) -> str:
@@ -467,14 +490,19 @@ def spot(rng: Random) -> dict[str, Any]:
         "board": change("".join(rng.sample(("5s", "6s", "7h", "9d", "4c", "7d"), 5))),
         "oop": change(range_text(rng) if rng.random() < 0.3 else "QQ+,AK"),
         "ip": change(range_text(rng) if rng.random() < 0.3 else "88-22:0.5,T9s"),
-        "pot": _integer(rng, 40),
-        "stack": _integer(rng, 90),
+        "pot": _money(rng, 40),
+        "stack": _money(rng, 90),
         "bets": change(some(rng, size, ",", 2) if rng.random() < 0.3 else "50%,a"),
         "raises": change(size(rng)) if rng.random() < 0.3 else None,
         "max_raises": change(caps(rng)) if rng.random() < 0.2 else "1",
+        "donks": change(size(rng)) if rng.random() < 0.2 else None,
+        "merge": change(threshold(rng)) if rng.random() < 0.1 else None,
+        "force_all_in": change(threshold(rng)) if rng.random() < 0.1 else None,
         "locks": [change(lock(rng))] if rng.random() < 0.15 else [],
     }
-    return given | ({"blind": _integer(rng, 1)} if rng.random() < 0.2 else {})
+    if rng.random() < 0.2:
+        given |= {"rake": change(f"{number(rng)}%"), "rake_cap": _money(rng, 3)}
+    return given | ({"blind": _money(rng, 1)} if rng.random() < 0.2 else {})
 
 
 def _build_spot(given: dict[str, Any]) -> Any:
@@ -482,7 +510,8 @@ def _build_spot(given: dict[str, Any]) -> Any:
     from equilibrist.models.spot import Chips, Spot
 
     given = dict(given)
-    chips = Chips(*(given.pop(name) for name in ("pot", "stack")), given.pop("blind", 1))
+    names = ("pot", "stack", "blind", "rake", "rake_cap")
+    chips = Chips(**{name: given.pop(name) for name in names if name in given})
     locks = given.pop("locks")
     return Spot.of(chips=chips, **given).with_locks(locks)
 
@@ -491,6 +520,13 @@ def _integer(rng: Random, usual: int) -> int:
     if rng.random() < 0.93:
         return usual
     return rng.choice((0, -1, 1, 2, 3, 1000, 2**31, 2**63, 10**400, 10**5000, -(10**5000)))
+
+
+def _money(rng: Random, usual: int) -> Any:
+    """Return an amount of a spot as a number, or as text of one or two amounts."""
+    if rng.random() < 0.8:
+        return _integer(rng, usual)
+    return rng.choice((some(rng, amount, ",", 2), f"{usual}bb", usual / 8, float("nan"), None))
 
 
 _SEATS = ("Ann", "Bob")
@@ -584,7 +620,9 @@ def command(rng: Random) -> list[str]:
     options = {
         "--seed": number, "--threads": number, "--json": None, "--pattern": caps, "--at": number,
         "--ranks": number, "--suits": number, "--ranking": noise, "--max-raises": caps,
-        "--bets": sizes, "--raises": sizes, "--rounds": lambda r: f"{number(r)}-{number(r)}",
+        "--bets": sizes, "--raises": sizes, "--donks": sizes, "--merge": threshold,
+        "--add-all-in": threshold, "--force-all-in": threshold,
+        "--rounds": lambda r: f"{number(r)}-{number(r)}",
         "--pot": number, "--node": lambda r: betting(r, "leduc"), "--board": cards,
         "--dead": cards, "--samples": number, "--method": noise, "--wrong": None,
     }  # fmt: skip
@@ -730,6 +768,7 @@ def parsers() -> list[Parser]:
     from equilibrist.games.records import log_line, parse_log_line
     from equilibrist.games.rules import parse_rules, rules_text
     from equilibrist.models.card_states import card_states
+    from equilibrist.models.money import Amount
     from equilibrist.models.spot import parse_lock
     from equilibrist.play import acpc, pokerbots
     from equilibrist.play.keys import press
@@ -843,7 +882,10 @@ def parsers() -> list[Parser]:
         return chosen_boards(streets, parse_starts(streets, text))
 
     def target(rng: Random) -> str:
-        return number(rng) + rng.choice(("", "%", "mbb", "mbb/g", "chips", " %"))
+        return number(rng) + rng.choice(("", "%", "mbb", "mbb/g", "bb", "chips", " %"))
+
+    def parse_amount(text: str) -> Any:
+        return Amount.parse(text, "the pot")
 
     def log_file(given: tuple[str, str]) -> Any:
         from equilibrist.games.log_file import LogFile
@@ -919,6 +961,8 @@ def parsers() -> list[Parser]:
         Parser("game name", texts(game_name), load_game, weight=0.7),
         Parser("bet sizes", texts(sizes), parse_sizes, comes_back(sizes_text, parse_sizes), 1.5),
         Parser("raise caps", game_and(caps), menu),
+        Parser("bet menu", menu_texts, lambda t: BetMenu.parse(**t),
+               lambda _, v: BetMenu.parse(**v.texts()) == v and bool(str(v))),
         Parser("rounds", texts(lambda r: f"{number(r)}-{number(r)}"), rounds),
         Parser("action", texts(lambda r: "r" + number(r)), parse_action,
                comes_back(action_name, parse_action)),
@@ -972,6 +1016,7 @@ def parsers() -> list[Parser]:
         Parser("unit", game_and(lambda r: r.choice(("mbb/g", "sb/h", "chips"))),
                lambda v: chips_of_unit(rules(v[0]), v[1])),
         Parser("bet size", texts(size), parse_size),
+        Parser("amount", texts(amount), parse_amount, comes_back(str, parse_amount)),
         Parser("file", files, read_file, weight=0.2),
         Parser("board to show", lambda r: (r.choice(list(states)), texts(
             lambda r: card(r) if r.random() < 0.6 else cards(r))(r)), boards, weight=0.5),

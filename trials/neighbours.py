@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from equilibrist.cli import main as run_command
+from equilibrist.solving.lean_cfr import TABLE_METHODS
 
 LEDUC = -0.085606424078  # chips, first player
 KUHN = -1 / 18
@@ -107,6 +108,8 @@ METHODS = (
     "cfr+",
     "cfr",
     "dcfr",
+    "dcfr+",
+    "log-dcfr+",
     "linear-cfr",
     "pcfr+",
     "egt",
@@ -177,7 +180,7 @@ def try_spots(tally: Tally, draw: random.Random, folder: Path) -> None:
             spot = ["spot", "--board", board, "--oop", oop, "--ip", ip, *menu.split()]
             rest = ["--iterations", iterations]
             brackets = []
-            ways = itertools.product(("cfr+", "dcfr", "cfr"), (32, 16), (1, 2))
+            ways = itertools.product(TABLE_METHODS, (32, 16), (1, 2))
             for method, bits, threads in draw.sample([*ways], 5):
                 how = ["--method", method, "--bits", bits, "--threads", threads]
                 case = " ".join(map(str, [*spot, chips, *rest, *how]))

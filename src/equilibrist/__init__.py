@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from equilibrist.errors import EquilibristError as EquilibristError
     from equilibrist.front_door import equity as equity
     from equilibrist.front_door import exploitability as exploitability
+    from equilibrist.front_door import flops as flops
     from equilibrist.front_door import match as match
     from equilibrist.front_door import solve as solve
     from equilibrist.front_door import spot as spot
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from equilibrist.games.catalog import game_names as game_names
     from equilibrist.games.catalog import get_game as get_game
     from equilibrist.games.rules import GameRules as GameRules
+    from equilibrist.kernel_warmup import warmup as warmup
     from equilibrist.play.match import Match as Match
     from equilibrist.players.catalog import make_player as make_player
     from equilibrist.players.catalog import player_names as player_names
@@ -54,6 +56,7 @@ _PLACES = {
     "View": "players.player",
     "equity": "front_door",
     "exploitability": "front_door",
+    "flops": "front_door",
     "game_names": "games.catalog",
     "get_game": "games.catalog",
     "make_player": "players.catalog",
@@ -66,6 +69,7 @@ _PLACES = {
     "solve": "front_door",
     "spot": "front_door",
     "train": "front_door",
+    "warmup": "kernel_warmup",
 }
 __all__ = ["__version__", *_PLACES]
 

@@ -1,16 +1,17 @@
 """The functions behind `import equilibrist as eq`: text in, results with their proofs out.
 
 Each function puts together what the rooms below provide, as the commands of the same name do, and
-prints nothing. Boards, ranges and bet sizes are text; amounts are chips.
+prints nothing. Boards, ranges and bet sizes are text; amounts are chips or, in spots, text such as
+5.5bb.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from equilibrist.bots.open import open_strategy
 from equilibrist.bots.train import TrainedBot, TrainedBuckets, TrainingOptions
@@ -23,16 +24,20 @@ from equilibrist.display.notebook import curve_svg, data_frame, grid_html, table
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.real_game import run as responding
 from equilibrist.evaluation.real_game.response import is_holdem
-from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.bet_menu import BetMenu, MenuTexts
 from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.models.money import CHIPS, Given
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.play.match import Match, MatchSettings
 from equilibrist.play.match_run import play_as_set
 from equilibrist.players.catalog import make_player
 from equilibrist.players.own_player import as_player
 from equilibrist.solving.best_response import evaluate
+from equilibrist.solving.flop_study import FlopStudy, flop_list, sample_flop
+from equilibrist.solving.forecast import SpotForecast, spot_forecast
+from equilibrist.solving.lean_cfr import DEFAULT_METHOD
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.problem import Problem
 from equilibrist.solving.solution_run import Store
@@ -41,11 +46,15 @@ from equilibrist.solving.solve import solve as run_solver
 from equilibrist.solving.solver import Solver
 from equilibrist.solving.spot_run import USUAL_TARGET, SolvedSpot, solve_spot, spot_goal
 from equilibrist.solving.spot_run import solver as spot_solver
+from equilibrist.solving.suggestions import Suggestion, check_fits, suggestions
 from equilibrist.stopping import Stopped
+from equilibrist.storage.ownership import owned
 from equilibrist.storage.threads import most_threads
 from equilibrist.strategies.behaviour_table import BehaviourTable, behaviour_table
 from equilibrist.strategies.description import GameDescription
 from equilibrist.strategies.evaluation import Evaluation, PotShares
+from equilibrist.strategies.flop_report import FlopReport
+from equilibrist.strategies.solution import RAKED_COLUMNS
 from equilibrist.strategies.spot_report import Answers, NodeReport
 
 if TYPE_CHECKING:
@@ -110,10 +119,11 @@ def equity(
 
 def _curve_rows(run: Run) -> list[dict[str, Any]]:
     """Return one row per evaluation of a run."""
-    labels = ("seconds", "exploitability", "best_response_0", "best_response_1", "value")
+    trace = run.trace_array()
+    labels = RAKED_COLUMNS[1 : trace.shape[1]]
     return [
         {"iteration": int(iteration), **dict(zip(labels, numbers, strict=True))}
-        for iteration, *numbers in run.trace_array().tolist()
+        for iteration, *numbers in trace.tolist()
     ]
 
 
@@ -302,17 +312,17 @@ class SpotSolution:
 
     @property
     def evaluation(self) -> Evaluation:
-        """Return the value and both best responses in chips, net of both halves of the pot."""
+        """Return the value and both best responses, net of both halves of the pot."""
         return self.solved.run.evaluation
 
     @property
     def shares(self) -> PotShares:
-        """Return what each seat expects of the pot, in chips; both values sum to the pot."""
+        """Return what each seat expects of the pot; both values and a rake sum to the pot."""
         return self.solved.shares
 
     @property
     def exploitability(self) -> float:
-        """Return the mean of what both best responses gain, in chips."""
+        """Return the mean of what both best responses gain, in the unit of the spot."""
         return self.evaluation.exploitability
 
     @property
@@ -321,7 +331,7 @@ class SpotSolution:
         return self.shares.percent_of_pot
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row per evaluation; values are net of both halves of the pot, in chips."""
+        """Return one row per evaluation; values are net of both halves of the pot."""
         return _curve_rows(self.solved.run)
 
     def to_pandas(self) -> Any:
@@ -339,18 +349,25 @@ class SpotSolution:
 
     def __repr__(self) -> str:
         spot, iterations = self.solved.spot, int(self.solved.run.state["iteration"])
+        what = "exploitability" if self.evaluation.rake is None else "deviating gains on average"
         return (
-            f"<spot on {spot.board}: exploitability {self.percent_of_pot:.3g} % of the pot after "
+            f"<spot on {spot.board}: {what} {self.percent_of_pot:.3g} % of the pot after "
             f"{iterations:,} iterations>"
         )
 
     def _repr_html_(self) -> str:
-        spot, (first, second) = self.solved.spot, self.shares.values
+        spot, shares, unit = self.solved.spot, self.shares, self.evaluation.unit
+        (first, second), pot = shares.values, f"of {shares.pot} {unit}"
         rows = [
-            ("exploitability", f"{self.exploitability:.4g} chips"),
+            ("exploitability", f"{self.exploitability:.4g} {unit}"),
             ("of the pot", f"{self.percent_of_pot:.3g} %"),
-            ("out of position expects", f"{first:.4g} of {spot.pot} chips"),
-            ("in position expects", f"{second:.4g} of {spot.pot} chips"),
+            ("out of position expects", f"{first:.4g} {pot}"),
+            ("in position expects", f"{second:.4g} {pot}"),
+        ]
+        if self.evaluation.rake is not None:
+            rows[0] = ("mean gain by deviating", f"{self.exploitability:.4g} {unit}")
+            rows.append(("the house expects", f"{self.evaluation.rake:.4g} {pot}"))
+        rows += [
             ("iterations", f"{int(self.solved.run.state['iteration']):,}"),
         ]
         first_node = grid_html(self.at().report)
@@ -363,26 +380,48 @@ class SpotProblem:
 
     spot: Spot
 
+    def forecast(self, bits: int = 32) -> SpotForecast:
+        """Return the memory and time that solving needs, with numbers of 32 or 16 bits."""
+        return spot_forecast(self.spot, spot_solver(DEFAULT_METHOD, bits).bits)
+
+    def suggestions(self, bits: int = 32, available: int | None = None) -> list[Suggestion]:
+        """Return smaller versions that fit into memory, cheapest cut first; none if it fits.
+
+        `available` is the memory in bytes; default: what is free.
+        """
+        return suggestions(self.spot, self.forecast(bits), available)
+
     def solve(
         self,
         to: str | float | None = None,
         *,
         iterations: int | None = None,
         seconds: float | None = None,
-        method: str = "cfr+",
+        method: str = DEFAULT_METHOD,
         bits: int = 32,
+        force: bool = False,
     ) -> SpotSolution:
-        """Solve to an exploitability: "0.3%" of the pot (default), "0.5chips", or chips."""
+        """Solve to an exploitability: "0.3%" of the pot (default), "0.5chips", "5mbb".
+
+        A number is in the unit of the spot. With a rake it is the mean of both seats' gains.
+        `method` is a name of `TABLE_METHODS`: log-dcfr+ (default), dcfr+, dcfr, linear-cfr, cfr+ or
+        cfr.
+        A spot that does not fit into memory is refused, with suggestions, except with `force`.
+        """
         if to is None and iterations is None and seconds is None:
             to = USUAL_TARGET
-        goal = spot_goal(self.spot, to)
-        by, built = spot_solver(method, bits), self.spot.build()
+        goal, by = spot_goal(self.spot, to), spot_solver(method, bits)
+        if not force:
+            check_fits(self.spot, self.forecast(bits))
+        built = self.spot.build()
         budget = Budget(iterations, None if goal is None else goal.chips, seconds)
         solved = solve_spot(self.spot, by, built, budget)
         return SpotSolution(solved, solved.answers())
 
     def __repr__(self) -> str:
-        return f"<spot on {self.spot.board}, pot {self.spot.pot}: not solved yet>"
+        unit = self.spot.money
+        pot = f"{unit.text(self.spot.pot)}{'' if unit.name == CHIPS else ' ' + unit.name}"
+        return f"<spot on {self.spot.board}, pot {pot}: not solved yet>"
 
 
 def spot(
@@ -390,21 +429,142 @@ def spot(
     oop: str,
     ip: str,
     *,
-    pot: int,
-    stack: int | None = None,
-    bets: str | None = None,
-    raises: str | None = None,
+    pot: Given,
+    stack: Given | Sequence[Given] | None = None,
+    min_bet: Given | None = None,
     locks: Sequence[str] = (),
+    rake: str | None = None,
+    rake_cap: Given | None = None,
+    **menu: Unpack[MenuTexts],
 ) -> SpotProblem:
     """Describe a no-limit spot: board, ranges of both seats, pot, chips behind, bet sizes.
+
+    Amounts are numbers of chips, or text such as "5.5bb"; `stack` may be one for each seat.
+    `min_bet` is the smallest bet, by default one chip or big blind. `rake` is the share of the pot
+    that the house takes, such as "5%", and `rake_cap` the most it takes. `menu` are texts, as on
+    the command line: `bets`, `raises`, `donks`, `max_raises`, `add_all_in`, `force_all_in` and
+    `merge`.
 
     Example:
         >>> river = spot("Td9d6hQc2s", oop="AA,76s,54s", ip="KK", pot=200, stack=200, bets="a")
         >>> river.solve(to="0.01%").at().frequencies
         {'c': 0.30..., 'r200': 0.69...}
     """
-    found = Spot.of(board, oop, ip, Chips(pot, stack), bets=bets, raises=raises)
+    found = Spot.of(board, oop, ip, Chips(pot, stack, min_bet, rake, rake_cap), **menu)
     return SpotProblem(found.with_locks(locks))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FlopsSolution:
+    """One situation solved on many flops: a row per flop, weighted means and groups."""
+
+    report: FlopReport
+
+    @property
+    def mean(self) -> dict[str, Any]:
+        """Return the weighted mean over all flops, with the columns of `rows`."""
+        return self.report.mean.row()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per flop: its texture, weight, equities, EVs and action frequencies."""
+        return self.report.rows()
+
+    def groups(self, by: str) -> list[dict[str, Any]]:
+        """Return the weighted mean of each group of flops: by suits, pairs or high (card)."""
+        return [{by: found.name, **found.row()} for found in self.report.groups(by)]
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas data frame; needs pandas."""
+        return data_frame(self.rows())
+
+    def plot(self, path: str | Path, node: str = "") -> Path:
+        """Draw the action frequencies at a node, one bar per flop; needs the extra `plot`."""
+        from equilibrist.display.flops import draw_flops
+        from equilibrist.display.picture import check_plot
+
+        check_plot(Path(path))
+        draw_flops(self.report, Path(path), node)
+        return Path(path)
+
+    def __repr__(self) -> str:
+        found, subset = self.report.mean, self.report.subset
+        return (
+            f"<{len(subset.boards):,} of {subset.num_flops:,} flops: out of position expects "
+            f"{found.values[0]:.4g} of {sum(found.values):.4g} chips, equity "
+            f"{100 * found.equity:.2f} %>"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [*self.rows(), {"flop": "mean", **self.mean}]
+        names = list(rows[0])
+        cells = [[_cell(row.get(name, "")) for name in names] for row in rows]
+        return table_html(names, cells, str(self.report.subset))
+
+
+def _cell(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FlopsProblem:
+    """One situation to be solved on many flops."""
+
+    study: FlopStudy
+
+    def solve(
+        self,
+        to: str | float | None = None,
+        *,
+        iterations: int | None = None,
+        seconds: float | None = None,
+        nodes: Sequence[str] = (),
+        out: str | Path | None = None,
+        method: str = DEFAULT_METHOD,
+        bits: int = 32,
+    ) -> FlopsSolution:
+        """Solve each flop to an exploitability: "0.3%" of the pot (default), "0.5chips", "5mbb".
+
+        `nodes` are more decisions of the report, as betting on the flop. With `out`, every flop is
+        stored in a folder there, and a study that was stopped continues.
+        """
+        if to is None and iterations is None and seconds is None:
+            to = USUAL_TARGET
+        study = replace(self.study, solver=spot_solver(method, bits))
+        goal = spot_goal(study.spot, to)
+        budget = Budget(iterations, None if goal is None else goal.chips, seconds)
+        study.check_memory()
+        place = None if out is None else Path(out)
+        with owned(place):
+            if place is not None:
+                study.open_or_start(place)
+            return FlopsSolution(study.run(budget, nodes=nodes, out=place))
+
+    def __repr__(self) -> str:
+        return f"<{self.study.subset}; not solved yet>"
+
+
+def flops(
+    oop: str,
+    ip: str,
+    *,
+    pot: str | float,
+    stack: str | float | None = None,
+    flops: int | str | Path = 10,
+    bets: str | None = None,
+    raises: str | None = None,
+    locks: Sequence[str] = (),
+) -> FlopsProblem:
+    """Describe a no-limit situation on many flops, as `spot` does on one.
+
+    `flops` is a number of flops that represent all, a list such as "AsKd2c:12,Td9d6h:24" with the
+    number of flops that each stands for, or a .txt or .csv file with such a list. The equities of
+    all flops are computed at once, which takes seconds.
+    """
+    text = flop_list(flops)
+    board = sample_flop(text, (oop, ip))
+    found = Spot.of(board, oop, ip, Chips(pot, stack), bets=bets, raises=raises)
+    solver = spot_solver(DEFAULT_METHOD, 32)
+    return FlopsProblem(FlopStudy.of(found.with_locks(locks), solver, text))
 
 
 def train(bot: str, folder: str | Path | None = None, **options: Any) -> TrainedBot:

@@ -30,6 +30,8 @@ BUDGETS = {
     "cfr+": {"kuhn": (1000, 2e-4), "leduc": (1000, 5e-4), "matrix": (1000, 0.001)},
     "linear-cfr": {"kuhn": (1000, 2e-4), "leduc": (1000, 0.012), "matrix": (1000, 4e-4)},
     "dcfr": {"kuhn": (1000, 3e-4), "leduc": (1000, 3e-4), "matrix": (1000, 4e-4)},
+    "dcfr+": {"kuhn": (1000, 3e-4), "leduc": (1000, 4e-4), "matrix": (1000, 0.002)},
+    "log-dcfr+": {"kuhn": (1000, 3e-4), "leduc": (1000, 3e-4), "matrix": (1000, 0.0025)},
     "pcfr+": {"kuhn": (1000, 1e-7), "leduc": (1000, 0.0015), "matrix": (1000, 1e-7)},
     "egt": {"kuhn": (300, 0.0015), "leduc": (300, 0.015), "matrix": (300, 0.0012)},
     "lp": {"kuhn": (1, 1e-12), "leduc": (1, 1e-12), "matrix": (1, 1e-12)},
@@ -54,6 +56,7 @@ VARIANTS = {method: get_method(method) for method in method_names()} | {
     "pcs, linear": PublicChanceSampling(gamma=1),
     "pcs, float32": PublicChanceSampling(gamma=0.7, dtype="float32"),
     "cfr+, float32": get_method("cfr+", "float32"),
+    "log-dcfr+, float32": get_method("log-dcfr+", "float32"),
     "range-of-skill, half-oracle": RangeOfSkill(method="half-oracle"),
     "range-of-skill, cfr+": RangeOfSkill(0.05, "cfr+", 0.02),
 }

@@ -8,6 +8,8 @@ from equilibrist.games.action import CALL, FOLD
 from equilibrist.games.catalog import get_game
 from equilibrist.games.notation import parse_betting
 from equilibrist.games.state import Deal, HandState
+from equilibrist.kernels.array_structs import SwapDeal
+from equilibrist.kernels.parts import kernel
 from equilibrist.papers.ectomynx.betting_lines import BB, BU
 from equilibrist.papers.ectomynx.decision_game import bet_row, decision_game, even, num_rows
 from equilibrist.papers.ectomynx.decision_lines import SHOVES, actor_of, decision_lines
@@ -20,6 +22,24 @@ pytestmark = pytest.mark.kernels
 GAME = get_game("discard-holdem")
 GOLDEN, WORD = 0x9E3779B97F4A7C15, 2**64
 COUNT = 250
+
+
+# Python cannot call parts, so each gets a kernel of its own here.
+
+
+@kernel(cache=False)
+def deal_hand(*arguments):
+    swap_deals.deal_hand(*arguments)
+
+
+@kernel(cache=False)
+def play_hand(*arguments):
+    return decision_matches.play_hand(*arguments)
+
+
+@kernel(cache=False)
+def walk(*arguments):
+    return decisions.walk(*arguments)
 
 
 def mix(word: int) -> int:
@@ -54,21 +74,20 @@ class Hands:
 
     def __init__(self) -> None:
         self.game = decision_game()
-        self.deal = swap_deals.new_deal()
+        shapes = (2, 4, 9), (2, 4, 3), (2, 9), (4,)
+        self.deal = SwapDeal(*(np.zeros(shape, np.int64) for shape in shapes))
         self.trace = np.empty((32, 2), np.int64)
         self.queue = np.empty((decisions.QUEUE, 10), np.int64)
         self.worth = np.empty((decisions.QUEUE, 9))
 
     def dealt(self, word: int):
         scratch = np.empty((2, 9, 2), np.int64), np.empty(13, np.int64), np.empty(4, np.int64)
-        swap_deals.deal_hand(*self.game, np.uint64(word), self.deal, *scratch)
+        deal_hand(*self.game, np.uint64(word), self.deal, *scratch)
         return self.deal
 
     def played(self, bb, bu, word: int) -> int:
         deal = self.dealt(word)
-        return decision_matches.play_hand(
-            self.game.lines, deal, bb, bu, np.uint64(word), self.trace
-        )
+        return play_hand(self.game.lines, deal, bb, bu, np.uint64(word), self.trace)
 
 
 def at_table(scores: tuple[np.ndarray, np.ndarray], word: int) -> int:
@@ -130,7 +149,7 @@ def test_both_seats_learn_at_every_position_that_faces_all_chips(seat: int) -> N
     visits = np.zeros(num_rows(), np.int64)
     for number in range(300):
         hands.dealt(mix(number))
-        decisions.walk(
+        walk(
             hands.game.lines, hands.deal, scores, gains, chosen, visits, np.uint64(number), seat,
             hands.queue, hands.worth,
         )  # fmt: skip
@@ -156,7 +175,7 @@ def test_a_walk_gives_the_value_of_every_deviation() -> None:
         word, seat = mix(1000 + number), number % 2
         won = hands.played(scores, scores, word)
         path = [(int(row), int(action)) for row, action in hands.trace if row >= 0]
-        found = decisions.walk(
+        found = walk(
             hands.game.lines, hands.deal, scores, gains, chosen, visits, np.uint64(word), seat,
             hands.queue, hands.worth,
         )  # fmt: skip

@@ -24,6 +24,7 @@ from equilibrist.kernels.decision_rules import (
     SMALLEST,
     regret_matching,
 )
+from equilibrist.kernels.parts import kernel
 from equilibrist.kernels.reference import sequence_form as reference
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.papers.ectomynx.kernels import decisions
@@ -34,6 +35,29 @@ from equilibrist.strategies.played import FixedMix
 from equilibrist.strategies.spot_report import WholePlans
 
 pytestmark = pytest.mark.kernels
+
+# Python cannot call parts, so each gets a kernel of its own here.
+
+
+@kernel(cache=False)
+def realize(*arguments):
+    tables.realize(*arguments)
+
+
+@kernel(cache=False)
+def fold(*arguments):
+    tables.fold(*arguments)
+
+
+@kernel(cache=False)
+def match_regrets(*arguments):
+    external_sampling._match_regrets(*arguments)
+
+
+@kernel(cache=False)
+def probability(scores, row, first, last, action):
+    return decisions._probability(scores, row, first, last, action)
+
 
 COMMON = (0.0, -1.0, SMALLEST / 4, SMALLEST, 1e-12, 1.0, 12345.0, LARGEST / 4, 2 * LARGEST)
 NUMBERS = {
@@ -109,7 +133,7 @@ def test_a_table_of_the_last_round_splits_a_reach(dtype):
     tree, nothing = one_decision(states), np.zeros(0, dtype)
     plan, average = np.empty(4 * states, dtype), np.zeros(3 * states, dtype)
     at, weight = np.uint64(0), np.dtype(dtype).type(2)
-    tables.realize(tree, 0, nothing, numbers.ravel(), at, plan, at, average, weight)
+    realize(tree, 0, nothing, numbers.ravel(), at, plan, at, average, weight)
     check(plan[states:].reshape(3, states), numbers)
     np.testing.assert_array_equal(average, 2 * plan[states:])
 
@@ -130,7 +154,7 @@ def test_a_split_never_exceeds_a_small_reach(reach):
     )  # fmt: skip
     trunk, plan = np.full(4 * states, reach), np.empty(4 * states, np.float32)
     at, none = np.uint64(0), np.float32(-1)
-    tables.realize(tree, 1, trunk, numbers.ravel(), at, plan, at, plan, none)
+    realize(tree, 1, trunk, numbers.ravel(), at, plan, at, plan, none)
     assert (plan[:states] == reach).all()
     split = plan[states:].reshape(3, states).astype(np.float64)
     # Reach over the sum of the numbers may be off by half the least number of float32.
@@ -149,7 +173,7 @@ def test_a_table_of_the_last_round_folds_up_a_mean(dtype, rule):
     gains = np.array([-3.0, 0.25, 7.0], dtype)
     values = np.concatenate([np.zeros(states, dtype), np.repeat(gains, states)])
     table, factors = numbers.ravel().copy(), np.array([0.5, 0.25, 0], dtype)
-    tables.fold(one_decision(states), rule, 0, values, table, np.uint64(0), factors)
+    fold(one_decision(states), rule, 0, values, table, np.uint64(0), factors)
     mean = gains.astype(np.float64) @ expected(numbers)
     np.testing.assert_allclose(values[:states], mean, atol=1e-5)
     assert np.isfinite(table).all()
@@ -203,9 +227,7 @@ def test_walks_match_regrets(dtype):
     behaviour, worth = np.empty_like(numbers), np.zeros(2)
     states = numbers.shape[1]
     for s in range(states):
-        external_sampling._match_regrets(
-            behaviour.reshape(-1), numbers.reshape(-1), s, states, 2, worth, 0, 0.0, 1.0
-        )
+        match_regrets(behaviour.reshape(-1), numbers.reshape(-1), s, states, 2, worth, 0, 0.0, 1.0)
     check(behaviour, numbers)
 
 
@@ -213,10 +235,7 @@ def test_scores_of_rows_become_probabilities():
     """Scores are never negative; they are divided one by one, so the smallest count as well."""
     numbers = np.abs(combinations("float32", 4))[:, ::7]
     scores = np.ascontiguousarray(numbers.T)
-    rows = [
-        [decisions._probability(scores, row, 0, 3, a) for a in range(4)]
-        for row in range(len(scores))
-    ]
+    rows = [[probability(scores, row, 0, 3, a) for a in range(4)] for row in range(len(scores))]
     found = np.array(rows)
     assert ((found >= 0) & (found <= 1)).all()
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)

@@ -14,9 +14,9 @@ from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR_VARIANTS
 from equilibrist.solving.forecast import spot_forecast
-from equilibrist.solving.lean_cfr import TableCFR
+from equilibrist.solving.lean_cfr import TABLE_METHODS, TableCFR
 from equilibrist.solving.lean_plans import TableBoards
-from equilibrist.solving.solve import Budget, solve
+from equilibrist.solving.solve import Budget, check_finite, solve
 from equilibrist.strategies.spot_report import WholePlans
 
 ROYAL = replace(get_game("holdem-nolimit"), name="royal-nolimit", num_ranks=5)
@@ -95,11 +95,11 @@ def by_steps(game, method, regrets, iterations):
     return [game.realize(player, game.behaviour(player, averages[player])) for player in (0, 1)]
 
 
-@pytest.mark.parametrize("method", ["cfr+", "dcfr"])
+@pytest.mark.parametrize("method", ["cfr+", "dcfr", "log-dcfr+"])
 @pytest.mark.parametrize("name", GAMES)
 def test_tables_play_what_the_steps_that_they_fuse_play(name, method):
     game = GAMES[name]()
-    solver, state, regrets = random_tables(game, np.random.default_rng(3))
+    solver, state, regrets = random_tables(game, np.random.default_rng(6))
     solver = replace(solver, method=CFR_VARIANTS[method])
     solver.step(game, state, 2)
     solver.step(game, state, 2)
@@ -135,8 +135,29 @@ def test_sixteen_bits_halve_memory_and_cost_less_than_a_thousandth_of_the_pot(na
     assert found[16][1] < 0.7 * found[32][1]  # a scale for each row of some tens of hands
 
 
-def test_a_resumed_run_has_the_same_numbers():
-    game, solver = GAMES["turn"](), TableCFR(bits=16)
+@pytest.mark.parametrize("method", TABLE_METHODS)
+@pytest.mark.parametrize("name", ["turn", "locked"])
+def test_numbers_of_16_bits_stay_finite_and_lose_little(name, method):
+    """Also after a million iterations, whose weights are huge if they are powers of t."""
+    game, found = GAMES[name](), []
+    for bits in (16, 32):
+        solver = replace(TABLE_METHODS[method], bits=bits)
+        state = solver.init(game)
+        solver.step(game, state, 100)
+        found.append(solver.evaluate(game, state))
+        state["iteration"][...] = 10**6
+        solver.step(game, state, 50)
+        check_finite(state)
+        late = solver.evaluate(game, state)
+        assert 0 <= late.exploitability < 4  # a tenth of the pot: mostly the last 50 iterations
+    most = 2 * (found[0].exploitability + found[1].exploitability)
+    assert abs(found[0].value - found[1].value) < most
+    assert found[0].exploitability < found[1].exploitability + 0.04
+
+
+@pytest.mark.parametrize("bits", [16, 32])
+def test_a_resumed_run_has_the_same_numbers(bits):
+    game, solver = GAMES["turn"](), TableCFR(bits=bits)
     whole, parts = solver.init(game), solver.init(game)
     solver.step(game, whole, 30)
     for steps in (1, 9, 20):
@@ -184,7 +205,8 @@ def test_single_boards_give_the_answers_of_whole_plans(name, bits):
         for board in range(len(tree.num_states)):
             plan, values = whole.plan(player, board), whole.values(player, board)
             np.testing.assert_allclose(single.plan(player, board), plan, atol=1e-6)
-            rounding = 1e-5 * np.abs(values).max()
+            # Boards that the opponent hardly ever reaches have values of 1e-8 chips.
+            rounding = max(1e-5 * np.abs(values).max(), 1e-10)
             # Whole plans lose locked probabilities where they are zero; tables keep them.
             found = np.where((plan > 0) | (name != "locked"), single.values(player, board), values)
             np.testing.assert_allclose(found, values, atol=rounding)

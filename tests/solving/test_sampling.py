@@ -8,7 +8,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.catalog import get_game
 from equilibrist.kernels.cpu import external_sampling as external
 from equilibrist.kernels.cpu import sampling as public
-from equilibrist.kernels.cpu.leaves import leaf_space
+from equilibrist.kernels.parts import kernel
 from equilibrist.models.exact import exact_game, matrix_game
 from equilibrist.models.game import BEST, REGRET
 from equilibrist.models.restricted import symmetrise
@@ -26,6 +26,44 @@ pytestmark = pytest.mark.kernels
 SAMPLERS = [PublicChanceSampling(), ExternalSampling()]
 BY_NAME = pytest.mark.parametrize("solver", SAMPLERS, ids=lambda solver: solver.name)
 LEAVES = pytest.mark.parametrize("leaves", ["dense", "sorted"])
+
+
+# Python cannot call parts, so each gets a kernel of its own here.
+
+
+@kernel(cache=False)
+def update_path(*arguments):
+    public.update_path(*arguments)
+
+
+@kernel(cache=False)
+def sample_path(tree, chance, words, path):
+    public.sample_path(tree, chance, words, path)
+
+
+@kernel(cache=False)
+def uniform(words):
+    return public.uniform(words)
+
+
+@kernel(cache=False)
+def sample_dense(trees, pairs, chance, words, board):
+    return external.sample_dense(trees, pairs, chance, words, board)
+
+
+@kernel(cache=False)
+def sample_sorted(pairs, words, board):
+    return external.sample_sorted(pairs, words, board)
+
+
+@kernel(cache=False)
+def place_deal(*arguments):
+    external.place_deal(*arguments)
+
+
+@kernel(cache=False)
+def walk(*arguments):
+    return external.walk(*arguments)
 
 
 def leduc(leaves="dense", symmetry="suits"):
@@ -69,15 +107,13 @@ def test_mean_regrets_over_all_board_paths_are_those_of_a_full_sweep(leaves, pla
     game, rng = leduc(leaves), np.random.default_rng(5)
     behaviours = [random_behaviour(game, seat, rng) for seat in (0, 1)]
     chance, (own, other) = chance_tables(game), (game.trees[player], game.trees[1 - player])
-    length = max(game.lengths)
-    space = leaf_space(int(own.num_states.max()), np.dtype("float64"))[0]
-    scratch = (np.empty(length), np.empty(length), np.array([1.0, 1.0, 0.0]), space)
+    _, scratch = public.path_space(game.trees, "float64")
     mean = np.zeros(game.lengths[player])
     for board in range(int(own.board_start[1]), int(own.board_start[2])):
         regret, average = np.zeros((2, len(mean)))
         ours = (behaviours[player].copy(), regret, average)
         path = np.array([own.board_parent[board], board])
-        public.update_path(
+        update_path(
             player, own, other, game.leaves, game.pairs, chance, path, ours,
             behaviours[1 - player], 1.0, 1.0, scratch,
         )  # fmt: skip
@@ -102,16 +138,14 @@ def deals(game):
 def walk_once(game, player, behaviours, deal, rng):
     """Return regrets of `player` and average of the opponent after one walk through a deal."""
     rounds, nodes = len(game.trees[0].num_sequences), len(walk_tables(game).actor)
-    cells, widths = np.empty((rounds, 2), np.int64), np.empty((rounds, 2), np.int64)
-    signs = np.empty(rounds)
-    external.place_deal(game.trees, game.pairs, *map(int, deal), cells, widths, signs)
+    _, cells, widths, signs, scratch = external.walk_space(rounds, nodes)
+    place_deal(game.trees, game.pairs, *map(int, deal), cells, widths, signs)
     ours, theirs = (
         (behaviours[seat].copy(), np.zeros(game.lengths[seat]), np.zeros(game.lengths[seat]))
         for seat in (player, 1 - player)
     )
-    scratch = (np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes))
     tables = walk_tables(game)
-    external.walk(player, tables, cells, widths, signs, ours, theirs, 1.0, rng, scratch)
+    walk(player, tables, cells, widths, signs, ours, theirs, 1.0, rng, scratch)
     return ours[1], theirs[2]
 
 
@@ -184,12 +218,12 @@ def test_deals_are_sampled_by_their_probability(leaves):
     game, words = leduc(leaves), np.arange(1, 5, dtype=np.uint64)
     chance, path, seen = chance_tables(game), np.empty(2, np.int64), Counter()
     for _ in range(20_000):
-        public.sample_path(game.trees[0], chance, words, path)
+        sample_path(game.trees[0], chance, words, path)
         board = int(path[1])
         if game.pairs.is_sorted:
-            deal = external.sample_sorted(game.pairs, words, board)
+            deal = sample_sorted(game.pairs, words, board)
         else:
-            deal = external.sample_dense(game.trees, game.pairs, chance, words, board)
+            deal = sample_dense(game.trees, game.pairs, chance, words, board)
         seen[(board, *map(int, deal))] += 1
     expected = {tuple(map(int, deal)): 20_000 * probability for *deal, probability in deals(game)}
     assert set(seen) == set(expected)
@@ -202,7 +236,7 @@ def test_numbers_are_those_of_the_published_generator():
     # xoshiro256++ from the words 1, 2, 3, 4 (as in the tests of Rust's rand_xoshiro).
     words = np.arange(1, 5, dtype=np.uint64)
     outputs = [41943041, 58720359, 3588806011781223, 3591011842654386, 9228616714210784205]
-    numbers = [public.uniform(words) for _ in outputs]
+    numbers = [uniform(words) for _ in outputs]
     assert numbers == [(output >> 11) / 2**53 for output in outputs]
 
 

@@ -21,6 +21,7 @@ from equilibrist.cli import (
     bots,
     cards,
     exchange,
+    flops,
     games,
     history,
     network,
@@ -29,6 +30,7 @@ from equilibrist.cli import (
     solving,
     spot,
     transitions,
+    warmup,
 )
 from equilibrist.cli.heartbeat import beating
 from equilibrist.cli.interrupts import abandonable, stoppable
@@ -61,6 +63,7 @@ _LONG = {
     solving.verify,
     solving.reproduce,
     spot.spot,
+    flops.flops,
     abstraction.abstract,
     abstraction.joint,
     transitions.transitions,
@@ -91,6 +94,7 @@ for command in (
     exchange.import_,
     solving.reproduce,
     spot.spot,
+    flops.flops,
     abstraction.abstract,
     abstraction.buckets,
     abstraction.joint,
@@ -102,6 +106,7 @@ for command in (
     network.connect,
     history.log,
     session.play,
+    warmup.warmup,
 ):
     name = command.__name__.rstrip("_")  # `import` is a keyword of Python
     ends = stoppable if command in _LONG else abandonable if command in _READS_ONLY else None

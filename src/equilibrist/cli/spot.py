@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from equilibrist.cli.options import (
+    AddAllIn,
+    Donks,
+    ForceAllIn,
     IgnoreForecast,
     Iterations,
     Json,
+    Merge,
     Palette,
     ResumeRun,
     Seconds,
@@ -25,6 +32,7 @@ from equilibrist.cli.options import (
 from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
+    from equilibrist.games.bet_menu import MenuTexts
     from equilibrist.models.spot import Spot
     from equilibrist.solving.forecast import SpotForecast
     from equilibrist.solving.lean_cfr import TableCFR
@@ -42,8 +50,11 @@ SpotFolder = Annotated[
 SpotBoard = Annotated[str, typer.Option(help="Three, four or five cards, for example Td9d6hQc.")]
 OopRange = Annotated[str, typer.Option(help="Range out of position, for example QQ+,AKs,T9s:0.5.")]
 IpRange = Annotated[str, typer.Option(help="Range in position.")]
-Pot = Annotated[int | None, typer.Option(help="Chips in the pot.")]
-Stack = Annotated[int | None, typer.Option(help="Chips that each player has left to bet.")]
+Pot = Annotated[str | None, typer.Option(help="The pot: chips (45, 22.5) or big blinds (5.5bb).")]
+Stack = Annotated[
+    str | None,
+    typer.Option(help="Chips or bb behind: 900, 97.25bb, or 900,1200 (out of position first)."),
+]
 SpotBets = Annotated[
     str | None, typer.Option(help='Bet sizes by street and seat: "60%,a / 75% | 100%,a".')
 ]
@@ -53,7 +64,18 @@ SpotRaises = Annotated[
 SpotMaxRaises = Annotated[
     str | None, typer.Option(help='Raise caps per street, bets included: "3 2".')
 ]
-Blind = Annotated[int, typer.Option(help="Smallest bet in chips.")]
+Blind = Annotated[
+    str | None,
+    typer.Option(
+        "--blind",
+        "--min-bet",
+        help="Smallest bet; a raise is at least the last one; default: 1 chip or 1bb.",
+    ),
+]
+RakeRate = Annotated[
+    str | None, typer.Option("--rake", help="Share of the pot that the house takes: 5%.")
+]
+RakeCap = Annotated[str | None, typer.Option(help="Most that the house takes: 30chips or 3bb.")]
 Limit = Annotated[
     bool, typer.Option("--limit", help="Use limit hold'em with bets of 10 and 20 chips.")
 ]
@@ -64,12 +86,22 @@ Locks = Annotated[
     list[str] | None,
     typer.Option(help='Fix a decision: "c: r120=QQ+,AK:0.5" or "r120: f=0.4; c=0.6".'),
 ]
-SpotMethod = Annotated[str, typer.Option(help="Method: cfr+, dcfr or cfr.")]
+SpotMethod = Annotated[
+    str | None,
+    typer.Option(
+        help="Method: log-dcfr+ (default; with --resume that of the run), dcfr+, dcfr, linear-cfr, "
+        "cfr+ or cfr."
+    ),
+]
 SpotTarget = Annotated[
     str | None,
     typer.Option(help="Target exploitability: 0.3% of the pot (default), 0.5chips, 5mbb."),
 ]
 Bits = Annotated[int, typer.Option(help="Bits per stored number: 32 or 16 (half the memory).")]
+Forecast = Annotated[
+    bool,
+    typer.Option("--forecast", help="Print memory and time, and what would fit; do not solve."),
+]
 Node = Annotated[str, typer.Option(help="Node to show: the betting so far, for example cr120c/.")]
 Runout = Annotated[str, typer.Option(help="Cards dealt between the board and --node.")]
 NodeHands = Annotated[str, typer.Option(help="Hands to list at the node: AKs, random, …")]
@@ -94,11 +126,17 @@ def spot(
     bets: SpotBets = None,
     raises: SpotRaises = None,
     max_raises: SpotMaxRaises = None,
-    blind: Blind = 1,
+    donks: Donks = None,
+    add_all_in: AddAllIn = None,
+    force_all_in: ForceAllIn = None,
+    merge: Merge = None,
+    blind: Blind = None,
+    rake: RakeRate = None,
+    rake_cap: RakeCap = None,
     limit: Limit = False,
     game: SpotGame = None,
     lock: Locks = None,
-    method: SpotMethod = "cfr+",
+    method: SpotMethod = None,
     to: SpotTarget = None,
     iterations: Iterations = None,
     seconds: Seconds = None,
@@ -106,6 +144,7 @@ def spot(
     out: SolutionOut = None,
     resume: ResumeRun = False,
     force: IgnoreForecast = False,
+    forecast: Forecast = False,
     node: Node = "",
     runout: Runout = "",
     hands: NodeHands = "",
@@ -121,32 +160,48 @@ def spot(
 
     Examples: equilibrist spot --board Td9d6hQc --oop "QQ+,AK,T9s" --ip "88-22,AQ,JTs" --pot 200
     --stack 900 --bets "60%,a" --raises 2.5x --to 0.3% --out turn ·
+    equilibrist spot --board Td9d6h --oop random --ip random --pot 60 --stack 970 --bets "50%,100%"
+    --raises 3x --donks - --merge 10% --force-all-in 20% --forecast ·
     equilibrist spot turn --node cr120 --hands AK --csv node.csv ·
     equilibrist spot turn --node cc --runouts ·
-    equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked
+    equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked ·
+    equilibrist spot --board Td9d6hQc2s --oop "QQ+,AK" --ip "88-22,AQ" --pot 5.5bb --stack 97.25bb
+    --bets "33%,2.5bb,a" --raises 2.5x --rake 5% --rake-cap 0.6bb --to 5mbb
     """
     from equilibrist.games.catalog import get_game, load_game
     from equilibrist.models.spot import Chips, Spot
+    from equilibrist.solving.lean_cfr import DEFAULT_METHOD
     from equilibrist.solving.spot_run import USUAL_TARGET, solver, spot_goal
     from equilibrist.storage.ownership import owned
 
     view = _View(node, runout, hands, runouts, to_csv, plot, palette)
     view.check()
-    by, locks = solver(method, bits), tuple(lock or ())
+    menu: MenuTexts = {
+        "bets": bets, "raises": raises, "max_raises": max_raises, "donks": donks,
+        "add_all_in": add_all_in, "force_all_in": force_all_in, "merge": merge,
+    }  # fmt: skip
+    by, locks = solver(DEFAULT_METHOD if method is None else method, bits), tuple(lock or ())
     has_budget = not (to is None and iterations is None and seconds is None)
     goal: Goal | None = None
     with owned(out or (folder if has_budget and not locks else None)):
         if folder is not None:
-            _check_without_spot(folder, board, oop, ip)
+            given = {
+                "board": board, "oop": oop, "ip": ip, "pot": pot, "stack": stack, "blind": blind,
+                "rake": rake, "rake_cap": rake_cap, "game": game,
+            }  # fmt: skip
+            _check_without_spot(folder, given | menu)
             work = _opened(folder, out, locks, has_budget)
         else:
             _check_given(board, oop, ip, pot)
             rules = get_game("holdem-limit") if limit else load_game(game) if game else None
-            given = Spot.of(
-                board, oop, ip, Chips(pot or 0, stack, blind), game=rules, bets=bets, raises=raises,
-                max_raises=max_raises,
-            ).with_locks(locks)  # fmt: skip
-            work = _resumed(given, by, out) if resume else _Work(given, by, out)
+            chips = Chips(pot or 0, stack, blind, rake, rake_cap)
+            asked = Spot.of(board, oop, ip, chips, game=rules, **menu).with_locks(locks)
+            work = _Work(asked, by, out)
+            if resume:
+                work = _resumed(work, keep_method=method is None)
+        if forecast:
+            _print_forecast(work, as_json=json)
+            return
         prepare_kernels(threads, *SPOT_KERNELS)
         if work.done is None or has_budget or resume:
             goal = spot_goal(work.spot, to if has_budget else USUAL_TARGET)
@@ -208,7 +263,7 @@ class _Work(NamedTuple):
 # --- arguments ------------------------------------------------------------------------------------
 
 
-def _check_given(board: str, oop: str, ip: str, pot: int | None) -> None:
+def _check_given(board: str, oop: str, ip: str, pot: str | None) -> None:
     for name, value in (("--board", board), ("--oop", oop), ("--ip", ip), ("--pot", pot)):
         if value in ("", None):
             raise InvalidValueError(
@@ -217,10 +272,11 @@ def _check_given(board: str, oop: str, ip: str, pot: int | None) -> None:
             )
 
 
-def _check_without_spot(folder: Path, board: str, oop: str, ip: str) -> None:
-    if board or oop or ip:
+def _check_without_spot(folder: Path, given: Mapping[str, object]) -> None:
+    names = [spot_flag(name) for name, value in given.items() if value not in ("", None)]
+    if names:
         raise InvalidValueError(
-            f"{folder} already defines the spot: leave out --board, --oop and --ip"
+            f"{folder} already defines the spot: leave out {' and '.join(names)}"
         )
 
 
@@ -234,16 +290,20 @@ def _opened(folder: Path, out: Path | None, locks: tuple[str, ...], has_budget: 
     return _Work(done.spot, done.solver, out or (folder if has_budget else None), done)
 
 
-def _resumed(given: Spot, by: TableCFR, out: Path | None) -> _Work:
-    """Open the run in a folder, which must be of the same spot by the same solver."""
+def _resumed(work: _Work, *, keep_method: bool) -> _Work:
+    """Open the run in a folder, which must be of the same spot by the same solver.
+
+    With `keep_method` the run continues with its own method, whatever that is.
+    """
     from equilibrist.cli import runs
     from equilibrist.solving.spot_run import KIND, SolvedSpot
 
-    runs.check_output(out, True, KIND)
-    assert out is not None
-    done = SolvedSpot.open(out, for_resume=True)
-    done.check_same(given, by, out)
-    return _Work(given, by, out, done)
+    runs.check_output(work.out, True, KIND)
+    assert work.out is not None
+    done = SolvedSpot.open(work.out, for_resume=True)
+    by = replace(work.solver, method=done.solver.method) if keep_method else work.solver
+    done.check_same(work.spot, by, work.out)
+    return work._replace(solver=by, done=done)
 
 
 # --- solving and printing -------------------------------------------------------------------------
@@ -262,29 +322,52 @@ def _solve(
     from equilibrist import stopping
     from equilibrist.cli import runs
     from equilibrist.cli.progress import shown
-    from equilibrist.solving.forecast import spot_forecast
+    from equilibrist.solving.forecast import count_states, spot_forecast
     from equilibrist.solving.solve import Budget
     from equilibrist.solving.spot_run import EVALUATE_EVERY, KIND, solve_spot
+    from equilibrist.solving.suggestions import check_fits
 
     given, by, out, done = work
     if done is None:
         runs.check_output(out, False, KIND)
     budget = Budget(iterations, None if goal is None else goal.chips, seconds, EVALUATE_EVERY)
     budget.check()
-    needed = spot_forecast(given, by.bits)
+    built = None if done is None else done.subgame  # old folders may merge fewer suits
+    states = None if built is None else count_states(built.states)
+    needed = spot_forecast(given, by.bits, states)
     if not force:
-        needed.check(f"the spot on {given.board}")
+        check_fits(given, needed, spot_flag)
     _print_header(given, needed)
     stopping.check()
     stopping.expect("preparation")
-    built = given.build()
+    built = built or given.build()
     stopping.check()
     hint = "Ctrl-C stops" if out is None else "Ctrl-C pauses and saves"
-    with shown(f"spot on {given.board}", hint, plain=plain, pot=given.pot, goal=goal) as view:
+    pot = given.money.amount(given.pot)
+    with shown(f"spot on {given.board}", hint, plain=plain, pot=pot, goal=goal) as view:
         view.begin(by.name, budget)
         run = None if done is None else done.run
         found = solve_spot(given, by, built, budget, run=run, out=out, watch=view)
     return work._replace(done=found)
+
+
+def spot_flag(name: str, value: str | int | None = None) -> str:
+    """Return an argument of a spot as a flag of the command: `--max-raises 2`."""
+    flag = f"--{name.replace('_', '-')}"
+    return flag if value is None else f"{flag} {shlex.quote(str(value))}"
+
+
+def _print_forecast(work: _Work, *, as_json: bool) -> None:
+    """Print the memory and time of a spot, and smaller versions if it does not fit."""
+    from equilibrist.cli import spot_text
+    from equilibrist.solving.forecast import spot_forecast
+    from equilibrist.solving.suggestions import suggestions
+    from equilibrist.storage.memory import available_bytes
+
+    free, needed = available_bytes(), spot_forecast(work.spot, work.solver.bits)
+    found = suggestions(work.spot, needed, free)
+    data = spot_text.forecast_data(work.spot, needed, free, found)
+    emit(data, spot_text.forecast_text(work.spot, needed, free, found, spot_flag), as_json=as_json)
 
 
 def _print_header(given: Spot, needed: SpotForecast) -> None:

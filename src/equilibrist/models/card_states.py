@@ -4,7 +4,8 @@ There are three symmetries, from none to all that a game allows:
 
 - `cards`: every board and hand is separate.
 - `suits`: boards up to a renaming of suits, hands up to renamings that keep the board
-  (GS3's canonical index, board first).
+  (GS3's canonical index, board first). If not all renamings leave the game alone, then up to a
+  group of them.
 - `ranks`: suits do not matter at all; lossless where no flush can be made.
 
 Every (board, state) of a round has one parent in the round before, and boards are numbered so that
@@ -25,6 +26,14 @@ from numpy.typing import NDArray
 from equilibrist.cards.card import Card, cards_name
 from equilibrist.cards.hand import hand_table
 from equilibrist.cards.isomorphism import BoardIndexer
+from equilibrist.cards.suits import (
+    IDENTITY,
+    Renaming,
+    all_renamings,
+    rename,
+    renamed_hands,
+    that_keep_board,
+)
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.rules import GameRules
 
@@ -44,6 +53,13 @@ class CardStates:
     num_states: list[NDArray[np.int64]]  # [boards]
     state_of_hand: list[NDArray[np.int32]]  # [boards, H] −1 if the hand cannot be held
     state_parent: list[NDArray[np.int32]]  # [states of all boards] state on the parent board
+    group: tuple[Renaming, ...] | None = None  # renamings of `suits`; None: all of the deck
+
+    def renamings(self, num_suits: int) -> tuple[Renaming, ...]:
+        """Return the renamings of a deck's suits that map boards to those that are stored."""
+        if self.symmetry != "suits":
+            return (IDENTITY,)
+        return all_renamings(num_suits) if self.group is None else self.group
 
     def names(self, r: int, board: int) -> list[str]:
         """Return a name for each state of a board: one of its hands, and the number of hands."""
@@ -69,12 +85,14 @@ def card_states(
     first_round: int = 0,
     board: Sequence[Card] | None = None,
     held: NDArray[np.bool_] | None = None,
+    group: tuple[Renaming, ...] | None = None,
 ) -> CardStates:
     """Build the boards and states of a game with one or two hole cards.
 
     With a `board`, only those from `first_round` on are built, and that round has this board only.
     With `held` [H], hands that nobody holds have no state; it must not separate hands that the
-    symmetry merges.
+    symmetry merges. With a `group`, the symmetry `suits` has these renamings only; they must keep
+    the given board and include the renamings that follow from them.
     """
     symmetry = symmetry or default_symmetry(rules)
     if rules.num_hole_cards > 2:
@@ -87,12 +105,15 @@ def card_states(
             f"suits matter in {rules.name}: its states cannot be ranks alone", value=symmetry
         )
     hands = _hands(rules)
-    boards, multiplicity, board_parent = _boards(rules, symmetry, first_round, board)
+    boards, multiplicity, board_parent = _boards(rules, symmetry, first_round, board, group)
     num_states: list[NDArray[np.int64]] = []
     state_of_hand: list[NDArray[np.int32]] = []
     state_parent: list[NDArray[np.int32]] = []
     for r, round_boards in enumerate(boards):
-        states = _states(rules, symmetry, hands, first_round + r, round_boards)
+        if group is None:
+            states = _states(rules, symmetry, hands, first_round + r, round_boards)
+        else:
+            states = _group_states(rules, group, hands, round_boards)
         if held is not None:
             states = _renumbered(np.where(held, states, -1))
         counts = states.max(axis=1).astype(np.int64) + 1
@@ -104,7 +125,15 @@ def card_states(
         state_of_hand.append(states)
         state_parent.append(np.concatenate(parents))
     return CardStates(
-        symmetry, hands, boards, multiplicity, board_parent, num_states, state_of_hand, state_parent
+        symmetry=symmetry,
+        hands=hands,
+        boards=boards,
+        multiplicity=multiplicity,
+        board_parent=board_parent,
+        num_states=num_states,
+        state_of_hand=state_of_hand,
+        state_parent=state_parent,
+        group=group,
     )
 
 
@@ -115,18 +144,30 @@ def board_states(
     return _states(rules, symmetry, _hands(rules), r, np.array([board], np.uint8))[0]
 
 
+def live_hands(rules: GameRules, board: Sequence[Card] | NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return which hands of a game's deck a board does not block: [H]."""
+    hands = _hands(rules)
+    in_deck = np.isin(hands, rules.deck.cards).all(axis=1)
+    return np.asarray(in_deck & ~np.isin(hands, board).any(axis=1))
+
+
 def _hands(rules: GameRules) -> NDArray[np.uint8]:
     """Return all hands of the 52-card deck, in the usual order: [H, hole cards]."""
     return hand_table() if rules.num_hole_cards == 2 else np.arange(52, dtype=np.uint8)[:, None]
 
 
 def _boards(
-    rules: GameRules, symmetry: Symmetry, first_round: int, given: Sequence[Card] | None
+    rules: GameRules,
+    symmetry: Symmetry,
+    first_round: int,
+    given: Sequence[Card] | None,
+    group: tuple[Renaming, ...] | None,
 ) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.int64]], list[NDArray[np.int64]]]:
     """Return one board of each class, the number of raw boards and the parent, for each round."""
     boards = [np.array([() if given is None else given], np.uint8)]
     multiplicity = [np.ones(1, np.int64)]
     parents = [np.full(1, -1, np.int64)]
+    allowed = group or (all_renamings(rules.num_suits) if symmetry == "suits" else (IDENTITY,))
     for num_cards in rules.num_board_cards[0 if given is None else first_round + 1 :]:
         found: list[tuple[int, ...]] = []
         count: list[int] = []
@@ -134,8 +175,9 @@ def _boards(
         for b, board in enumerate(boards[-1].tolist()):
             place: dict[tuple[int, ...], int] = {}
             free = [card for card in rules.deck.cards if card not in board]
+            kept = that_keep_board(allowed, deals_of(rules, board))
             for cards in itertools.combinations(free, num_cards):
-                key = _board_key(rules, symmetry, board, cards)
+                key = _board_key(symmetry, kept, cards)
                 if key not in place:
                     place[key] = len(found)
                     found.append((*board, *cards))
@@ -152,31 +194,23 @@ def _boards(
 
 
 def _board_key(
-    rules: GameRules, symmetry: Symmetry, board: list[int], cards: tuple[int, ...]
+    symmetry: Symmetry, kept: tuple[Renaming, ...], cards: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """Return a key that boards of one parent share exactly if the symmetry maps them together."""
+    """Return a key that boards of one parent share exactly if the symmetry maps them together.
+
+    The smallest image of the new cards under the renamings that keep the parent.
+    """
     if symmetry == "ranks":
         return tuple(card >> 2 for card in cards)
-    if symmetry == "cards" or not cards:
+    if len(kept) == 1 or not cards:
         return cards
-    # Renamings that keep the board's rounds: the smallest image of the new cards is the key.
-    images = []
-    for names in itertools.permutations(range(4 - rules.num_suits, 4)):
-        rename = dict(zip(range(4 - rules.num_suits, 4), names, strict=True))
-        if _keeps(rules, board, rename):
-            images.append(tuple(sorted(4 * (c >> 2) + rename[c & 3] for c in cards)))
-    return min(images)
+    return min(tuple(sorted(rename(card, renaming) for card in cards)) for renaming in kept)
 
 
-def _keeps(rules: GameRules, board: list[int], rename: dict[int, int]) -> bool:
-    """Return whether a renaming of suits maps each round of a board to itself."""
-    at = 0
-    for num_cards in rules.num_board_cards:
-        dealt = board[at : at + num_cards]
-        if {4 * (c >> 2) + rename[c & 3] for c in dealt} != set(dealt):
-            return False
-        at += num_cards
-    return True
+def deals_of(rules: GameRules, board: Sequence[Card]) -> list[Sequence[Card]]:
+    """Return the cards of each deal of a board."""
+    ends = np.cumsum([0, *rules.num_board_cards]).tolist()
+    return [board[start:end] for start, end in itertools.pairwise(ends)]
 
 
 def _states(
@@ -187,7 +221,6 @@ def _states(
     boards: NDArray[np.uint8],
 ) -> NDArray[np.int32]:
     """Return the state of every hand on every board of a round: [boards, H]."""
-    deck = np.isin(hands, rules.deck.cards).all(axis=1)
     states = np.full((len(boards), len(hands)), -1, np.int32)
     pattern = [num_cards for num_cards in rules.num_board_cards[: r + 1] if num_cards]
     indexer = (
@@ -199,7 +232,7 @@ def _states(
         if indexer is not None:
             states[b] = indexer.states(tuple(board.tolist()))[0]
             continue
-        free = np.flatnonzero(deck & ~np.isin(hands, board).any(axis=1))
+        free = np.flatnonzero(live_hands(rules, board))
         if symmetry == "cards":
             states[b, free] = np.arange(len(free))
         elif symmetry == "ranks":
@@ -209,6 +242,26 @@ def _states(
             keys = np.hstack([hands[free] >> 2, (hands[free, :1] & 3 == hands[free, -1:] & 3)])
             keys = keys if suited else keys[:, :1]
             states[b, free] = np.unique(keys, axis=0, return_inverse=True)[1]
+    return states
+
+
+def _group_states(
+    rules: GameRules,
+    group: tuple[Renaming, ...],
+    hands: NDArray[np.uint8],
+    boards: NDArray[np.uint8],
+) -> NDArray[np.int32]:
+    """Return the state of every hand on every board, up to a group of renamings: [boards, H].
+
+    States are in the order of the first of their hands.
+    """
+    images = {names: renamed_hands(names, hands.shape[1]) for names in group}
+    states = np.full((len(boards), len(hands)), -1, np.int32)
+    for b, board in enumerate(boards):
+        kept = that_keep_board(group, deals_of(rules, board.tolist()))
+        first = np.min([images[names] for names in kept], axis=0)
+        live = live_hands(rules, board)
+        states[b, live] = np.unique(first[live], return_inverse=True)[1]
     return states
 
 

@@ -20,20 +20,37 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equilibrist.cards.card import Card, cards_name
+from equilibrist.cards.suits import all_renamings, that_keep_board, that_keep_weights
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.array_structs import Treeplex
-from equilibrist.models.card_states import CardStates, Symmetry, board_states, card_states
+from equilibrist.models.card_states import (
+    CardStates,
+    Symmetry,
+    board_states,
+    card_states,
+    deals_of,
+    live_hands,
+)
 from equilibrist.models.exact import check_exact
 from equilibrist.models.game import Given, SequenceGame
 from equilibrist.models.leaves import sorted_pairs
-from equilibrist.models.treeplex import PlayerRows, leaf_tables, player_rows, treeplex
+from equilibrist.models.money import Rake, Unit
+from equilibrist.models.treeplex import (
+    PlayerRows,
+    leaf_tables,
+    player_rows,
+    raked,
+    scaled,
+    treeplex,
+)
 from equilibrist.phases import phase
 
 _HELD, _NOT_HELD = 1, 2  # rows of the locked decision, after the entry
 _GAME_MENU = BetMenu()
+_GAME_CHIPS = Unit()
 _RAREST = 1e-12  # smallest share of pairs of hands that can meet; rounding errors are below it
 
 
@@ -69,9 +86,10 @@ def subgame(
 
     `ranges` are weights [H] by the number of a hand; only their ratios matter, and those of hands
     that the board blocks are ignored. `pot` is what both players have put in, in equal shares.
-    Hands and boards that differ only by suits are merged (`suits`) if the ranges are the same for
-    them, unless `symmetry` is given. With `only_held`, hands that are in neither range have no
-    state. After an all-in the remaining cards are dealt, and shown in the last round.
+    Hands and boards are merged by all renamings of suits that leave the board and the ranges alone,
+    unless `symmetry` is given: `suits` demands all that leave the board alone. With `only_held`,
+    hands that are in neither range have no state. After an all-in the remaining cards are dealt,
+    and shown in the last round.
 
     Example:
         >>> from equilibrist.cards.card import parse_cards
@@ -97,8 +115,13 @@ def subgame_of(
     *,
     only_held: bool = False,
     locks: Sequence[Lock] = (),
+    unit: Unit = _GAME_CHIPS,
+    rake: Rake | None = None,
 ) -> Subgame:
-    """Build the rest of a hand from its betting tree; the arguments are those of `subgame`."""
+    """Build the rest of a hand from its betting tree; the arguments are those of `subgame`.
+
+    Values are in `unit`, and net of the rake.
+    """
     rules = betting.rules
     weights = [np.asarray(weight, np.float64) for weight in ranges]
     locked = [probabilities for lock in locks for probabilities in lock.probabilities]
@@ -111,11 +134,14 @@ def subgame_of(
     trees = (_locked(rows[0], states, nodes[0]), _locked(rows[1], states, nodes[1]))
     pairs = sorted_pairs(rules, states)
     met = _meeting_weight(states.hands, weights, board)
+    leaves = leaf_tables(betting, rows)
+    if rake is not None:
+        leaves = raked(leaves, rake)
     game = SequenceGame(
         name=f"{rules.name} on {cards_name(board)}",
-        unit="chips",
+        unit=unit.name,
         trees=trees,
-        leaves=leaf_tables(betting, rows),
+        leaves=scaled(leaves, unit.size),
         pairs=pairs._replace(weight=pairs.weight / (pairs.weight[0] * met)),
         first_player=rules.first_players[betting.first_round],
         given=(
@@ -168,19 +194,25 @@ def range_states(
     symmetry: Symmetry | None = None,
     held: NDArray[np.bool_] | None = None,
 ) -> CardStates:
-    """Build boards and states, merged by suits if no weights [H] differ within a state.
+    """Build boards and states, merged by the renamings of suits that keep board and weights [H].
 
-    Hands that are not in `held` [H] have no state.
+    Hands that are not in `held` [H] have no state. A `symmetry` that weights contradict is refused.
     """
-    r, kind = round_of(rules, board), symmetry or "suits"
-    of_hand = board_states(rules, kind, r, board)
-    if not all(_is_same_in_states(weight, of_hand) for weight in weights):
-        if symmetry is not None and symmetry != "cards":
+    r = round_of(rules, board)
+    if symmetry is not None:
+        of_hand = board_states(rules, symmetry, r, board)
+        if symmetry != "cards" and not all(_is_same_in_states(own, of_hand) for own in weights):
             raise InvalidValueError(
                 f"the ranges differ by more than {symmetry}: use the symmetry cards", value=symmetry
             )
-        kind = "cards"
-    return card_states(rules, kind, first_round=r, board=board, held=held)
+        return card_states(rules, symmetry, first_round=r, board=board, held=held)
+    of_board = that_keep_board(all_renamings(rules.num_suits), deals_of(rules, board))
+    group = that_keep_weights(of_board, weights, live_hands(rules, board))
+    if group == of_board:
+        return card_states(rules, "suits", first_round=r, board=board, held=held)
+    if len(group) == 1:
+        return card_states(rules, "cards", first_round=r, board=board, held=held)
+    return card_states(rules, "suits", first_round=r, board=board, held=held, group=group)
 
 
 def _is_same_in_states(weight: NDArray[np.float64], of_hand: NDArray[np.int32]) -> bool:

@@ -21,7 +21,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from equilibrist.models.game import Floats, Game
-from equilibrist.solving.discounting import DISCOUNTED, LINEAR, PLUS, VANILLA, Discounting
+from equilibrist.solving.discounting import (
+    DISCOUNTED,
+    DISCOUNTED_PLUS,
+    LINEAR,
+    PLUS,
+    RISING,
+    VANILLA,
+    Discounting,
+)
 from equilibrist.solving.solver import State
 
 _PARTS = ("plan", "behaviour", "regret", "average")
@@ -79,8 +87,18 @@ VANILLA_CFR = CFR(VANILLA, name="cfr")
 CFR_PLUS = CFR(PLUS, name="cfr+")
 LINEAR_CFR = CFR(LINEAR, name="linear-cfr")
 DISCOUNTED_CFR = CFR(DISCOUNTED, name="dcfr")
+DISCOUNTED_CFR_PLUS = CFR(DISCOUNTED_PLUS, name="dcfr+")
+RISING_CFR_PLUS = CFR(RISING, name="log-dcfr+")
 PREDICTIVE_CFR_PLUS = CFR(Discounting(math.inf, -math.inf, 2), prediction=1.0, name="pcfr+")
 CFR_VARIANTS = {
     variant.name: variant
-    for variant in (VANILLA_CFR, CFR_PLUS, LINEAR_CFR, DISCOUNTED_CFR, PREDICTIVE_CFR_PLUS)
+    for variant in (
+        VANILLA_CFR,
+        CFR_PLUS,
+        LINEAR_CFR,
+        DISCOUNTED_CFR,
+        DISCOUNTED_CFR_PLUS,
+        RISING_CFR_PLUS,
+        PREDICTIVE_CFR_PLUS,
+    )
 }

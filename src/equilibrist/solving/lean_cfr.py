@@ -1,4 +1,4 @@
-"""CFR+ and discounted CFR for spots that store only regrets and averages.
+"""CFR variants for spots that store only regrets and averages.
 
 The iterations are those of `cfr.py`, but the last round has no plans in memory, and a plan is added
 to the average when the opponent uses it, so player 0's one iteration earlier
@@ -26,6 +26,7 @@ from equilibrist.solving.solver import State
 from equilibrist.strategies.evaluation import Evaluation
 
 _PARTS = ("regret", "average")
+DEFAULT_METHOD = "log-dcfr+"  # needs the fewest iterations (docs/decisions/0007)
 Table = tuple[NDArray[Any], NDArray[Any]]  # numbers, and scales of rows if they are packed
 
 
@@ -42,7 +43,7 @@ class TableCFR:
         True
     """
 
-    method: CFR = CFR_VARIANTS["cfr+"]
+    method: CFR = CFR_VARIANTS[DEFAULT_METHOD]
     bits: int = 32
 
     @property
@@ -90,7 +91,7 @@ class TableCFR:
         state["iteration"] += steps
 
     def evaluate(self, game: SequenceGame, state: State) -> Evaluation:
-        """Return the value of the average plans and both best responses.
+        """Return the value of the average plans, both best responses, and the expected rake.
 
         Sums except the last are in float32, so accurate to about 1e-6 of the stakes.
         """
@@ -100,7 +101,9 @@ class TableCFR:
             return self._worth(game, sides, player, rule)[0]
 
         first = game.first_player
-        return Evaluation(worth(first, EXPECTATION), (worth(0, BEST), worth(1, BEST)), game.unit)
+        value, best = worth(first, EXPECTATION), (worth(0, BEST), worth(1, BEST))
+        rake = None if game.is_zero_sum else -value - worth(1 - first, EXPECTATION)
+        return Evaluation(value, best, game.unit, rake)
 
     def trunk_values(self, game: SequenceGame, state: State, player: int) -> Floats:
         """Return the values of a player's rows of the trunk if both play averages: [trunk]."""
@@ -167,7 +170,10 @@ class TableCFR:
         return numbers, _in_memory(scales)
 
 
-TABLE_METHODS = {name: TableCFR(CFR_VARIANTS[name]) for name in ("cfr+", "dcfr", "cfr")}
+TABLE_METHODS = {
+    name: TableCFR(CFR_VARIANTS[name])
+    for name in (DEFAULT_METHOD, "dcfr+", "dcfr", "linear-cfr", "cfr+", "cfr")
+}
 
 
 def table_block(tree: Treeplex, board: int, state: State, player: int) -> Floats:

@@ -32,6 +32,16 @@ METHODS: Final = Catalogue(
         Method("cfr+", "CFR+: regrets clipped at zero", "equilibrist.solving.cfr:CFR_PLUS"),
         Method("linear-cfr", "CFR weighted by iteration", "equilibrist.solving.cfr:LINEAR_CFR"),
         Method("dcfr", "discounted CFR", "equilibrist.solving.cfr:DISCOUNTED_CFR"),
+        Method(
+            "dcfr+",
+            "discounted CFR+: regrets clipped at zero",
+            "equilibrist.solving.cfr:DISCOUNTED_CFR_PLUS",
+        ),
+        Method(
+            "log-dcfr+",
+            "discounted CFR+ that forgets less and less",
+            "equilibrist.solving.cfr:RISING_CFR_PLUS",
+        ),
         Method("pcfr+", "predictive CFR+", "equilibrist.solving.cfr:PREDICTIVE_CFR_PLUS"),
         Method("egt", "excessive gap technique", "equilibrist.solving.excessive_gap:ExcessiveGap"),
         Method(

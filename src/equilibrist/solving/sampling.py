@@ -39,7 +39,6 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.array_structs import ChanceTables, WalkTables
 from equilibrist.kernels.cpu import external_sampling, sampling
-from equilibrist.kernels.cpu.leaves import leaf_space
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.treeplex import betting_walk, leaf_tables, player_rows
 from equilibrist.solving.solver import State
@@ -79,7 +78,7 @@ class PublicChanceSampling:
         weights = _weights(state, steps, self.gamma)
         first, second = _players(state)
         tables = (game.trees, game.leaves, game.pairs, chance_tables(game))
-        space = leaf_space(max(int(tree.num_states.max()) for tree in game.trees), self.dtype)[0]
+        space = sampling.path_space(game.trees, self.dtype)
         total = sampling.public_chance(
             tables, first, second, weights, float(state["weight"]), state["generator"], space
         )
@@ -132,7 +131,9 @@ class ExternalSampling:
         weights = _weights(state, steps, self.gamma)
         first, second = _players(state)
         tables = (game.trees, game.pairs, chance_tables(game), walk_tables(game))
-        external_sampling.external(*tables, first, second, weights, state["generator"])
+        rounds, nodes = len(game.trees[0].num_sequences), len(walk_tables(game).actor)
+        space = external_sampling.walk_space(rounds, nodes)
+        external_sampling.external(tables, first, second, weights, state["generator"], space)
         state["iteration"] += steps
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
@@ -304,7 +305,7 @@ def _matrix_walk(game: SequenceGame) -> WalkTables:
         locked=np.concatenate(
             [game.trees[0].locked, np.repeat(game.trees[1].locked, sizes[0]), none > 0]
         ),
-        fixed=np.concatenate([np.zeros(1 + sizes[0]), game.leaves.fold_payoff]),
+        fixed=np.concatenate([np.zeros(1 + sizes[0]), game.leaves.fold_payoff[:, 0]]),
         contested=np.zeros(nodes),
     )
 

@@ -2,6 +2,10 @@
 
 Answers read only the averages; resuming reads everything, and the run continues with the same
 numbers.
+
+The tables depend on the renamings of suits by which boards and hands are merged. If ranges and
+locks leave some of those alone that keep the board, but not all, the manifest has their list;
+folders of earlier versions have none and keep all suits apart.
 """
 
 from __future__ import annotations
@@ -15,8 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from equilibrist.cards.suits import renaming_name
 from equilibrist.errors import EquilibristError, InvalidValueError, StorageError
+from equilibrist.games.bet_menu import MENU_FIELDS
 from equilibrist.games.rules import UNLIMITED_STACK
+from equilibrist.models.card_states import CardStates
+from equilibrist.models.money import CHIPS, MOST_CHIPS_PER_UNIT
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame
 from equilibrist.solving.lean_cfr import TABLE_METHODS, TableCFR
@@ -38,13 +46,16 @@ from equilibrist.storage.checkpoint import check_same_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays, damaged_by
 from equilibrist.strategies.evaluation import PotShares
-from equilibrist.strategies.solution import STATE, TRACE_COLUMNS
+from equilibrist.strategies.solution import RAKED_COLUMNS, STATE, TRACE_COLUMNS
 from equilibrist.strategies.spot_report import Answers
 
 KIND = "spot"
 USUAL_TARGET = "0.3%"  # of the pot; what solvers of spots usually stop at
 EVALUATE_EVERY = 20  # iterations; an evaluation is as slow as about two iterations
-_TRACE = ArrayRule("float64", (None, len(TRACE_COLUMNS)))
+_TRACE, _RAKED_TRACE = (
+    ArrayRule("float64", (None, len(columns))) for columns in (TRACE_COLUMNS, RAKED_COLUMNS)
+)
+_GROUP = "renamings"  # key of the renamings of suits in the manifest
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +71,14 @@ class SolvedSpot:
         """Write the spot, replacing an existing one atomically; return its hash."""
         self.run.check_whole()
         found = self.run.evaluation
+        states = self.spot.states if self.subgame is None else self.subgame.states
         header = Header(
             KIND,
             configuration={
-                "spot": dataclasses.asdict(self.spot),
+                "spot": self.spot.as_data(),
                 "method": self.solver.name,
                 "bits": self.solver.bits,
+                **({} if states.group is None else {_GROUP: _group_names(states)}),
             },
             info={
                 "iterations": int(self.run.state["iteration"]),
@@ -85,15 +98,16 @@ class SolvedSpot:
         large ones are checked as they are read.
         """
         stored = read_identity(folder, KIND)
-        spot, by = _read_spot(stored), _read_solver(stored)
+        spot, by = read_spot(stored), read_solver(stored)
         _check_actions(stored, spot)  # before a large game is built
-        built = spot.build()
+        built = _build(stored, spot)
         first = by.init(built.game)
         check_state(stored, by.name, first)  # before gigabytes are read
         artefact = open_artefact(folder, KIND, in_memory=for_resume, blockwise=not for_resume)
-        if (_read_spot(artefact), _read_solver(artefact)) != (spot, by):
+        if (read_spot(artefact), read_solver(artefact)) != (spot, by):
             raise damaged(artefact.folder / MANIFEST, "was replaced while it was opened")
-        check_arrays(artefact, {"trace": _TRACE}, but=STATE)
+        trace = _TRACE if spot.house is None else _RAKED_TRACE
+        check_arrays(artefact, {"trace": trace}, but=STATE)
         check_state(artefact, by.name, first)
         arrays: dict[str, Any] = {**artefact.arrays, **artefact.large}
         state: State = {
@@ -114,7 +128,7 @@ class SolvedSpot:
     @property
     def shares(self) -> PotShares:
         """What each seat expects of the pot, by the latest evaluation."""
-        return PotShares(self.run.evaluation, self.spot.pot)
+        return PotShares(self.run.evaluation, self.spot.money.amount(self.spot.pot))
 
     @property
     def is_checked_whole(self) -> bool:
@@ -144,7 +158,7 @@ def solve_spot(
 
     def save(so_far: Run) -> None:
         if out is not None:
-            SolvedSpot(spot, by, so_far).save(out)
+            SolvedSpot(spot, by, so_far, built).save(out)
 
     if budget.every is None:
         budget = dataclasses.replace(budget, every=EVALUATE_EVERY)
@@ -152,7 +166,7 @@ def solve_spot(
     return SolvedSpot(spot, by, found, built)
 
 
-def _read_spot(stored: Identity) -> Spot:
+def read_spot(stored: Identity) -> Spot:
     """Read the spot that a manifest describes."""
     fields = Fields.configuration(stored).part("spot")
     known = {field.name for field in dataclasses.fields(Spot)}
@@ -166,15 +180,42 @@ def _read_spot(stored: Identity) -> Spot:
             oop=fields.lines("oop"),
             ip=fields.lines("ip"),
             pot=fields.whole("pot", 2, 2 * UNLIMITED_STACK),
-            bets=fields.optional("bets", fields.lines),
-            raises=fields.optional("raises", fields.lines),
-            max_raises=fields.optional("max_raises", fields.lines),
             locks=fields.list_of_lines("locks"),
+            unit=fields.optional("unit", fields.text) or CHIPS,
+            chips_per_unit=fields.optional("chips_per_unit", _chips_per_unit(fields)) or 1,
+            behind=fields.optional("behind", _stacks(fields)),
+            rake=fields.optional("rake", fields.text),
+            rake_cap=fields.optional("rake_cap", fields.text),
+            **{name: fields.optional(name, fields.lines) for name in MENU_FIELDS},
         ).checked()
     except EquilibristError as error:
         if isinstance(error, StorageError):
             raise
         raise damaged_by(stored, "a spot", error) from None
+
+
+def _chips_per_unit(fields: Fields) -> Callable[[str], int]:
+    return lambda name: fields.whole(name, 1, MOST_CHIPS_PER_UNIT)
+
+
+def _stacks(fields: Fields) -> Callable[[str], tuple[int, ...]]:
+    return lambda name: fields.wholes(name, 0, UNLIMITED_STACK)
+
+
+def _build(stored: Identity, spot: Spot) -> Subgame:
+    """Build the game of a stored spot, with suits merged as its manifest says."""
+    fields, built = Fields.configuration(stored), spot.build()
+    group, names = built.states.group, fields.optional(_GROUP, fields.texts)
+    if names is None:
+        return built if group is None else spot.build("cards")
+    if group is None or list(names) != _group_names(built.states):
+        raise fields.error(_GROUP, "the renamings of suits that leave the spot alone")
+    return built
+
+
+def _group_names(states: CardStates) -> list[str]:
+    """Return the names of the renamings of suits by which states are merged."""
+    return [renaming_name(renaming) for renaming in states.group or ()]
 
 
 def _check_actions(stored: Identity, spot: Spot) -> None:
@@ -193,17 +234,19 @@ def _check_actions(stored: Identity, spot: Spot) -> None:
         )
 
 
-def _read_solver(stored: Identity) -> TableCFR:
+def read_solver(stored: Identity) -> TableCFR:
     """Read the solver that a manifest names."""
     fields = Fields.configuration(stored)
     return solver(fields.choice("method", tuple(TABLE_METHODS)), fields.choice("bits", (16, 32)))
 
 
 def spot_goal(spot: Spot, to: str | float | None) -> Goal | None:
-    """Return a target such as `0.3%` in chips of a spot; a bare number is in chips."""
+    """Return a target such as `0.3%` in the unit of a spot, which is that of a bare number."""
     if to is None:
         return None
-    return Target.parse(to).of_game(f"the spot on {spot.board}", spot.game, spot.pot)
+    unit = spot.money
+    target = Target.parse(to, bare=unit.name)
+    return target.of_game(f"the spot on {spot.board}", spot.game, unit.amount(spot.pot), unit)
 
 
 def solver(method: str, bits: int) -> TableCFR:

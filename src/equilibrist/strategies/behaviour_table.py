@@ -137,11 +137,8 @@ def find_board(
         same = (boards >> 2 == np.array(asked, np.uint8) >> 2).all(axis=1)
         b = int(np.flatnonzero(same)[0])
         return b, asked, _rank_renaming(boards[b], asked)
-    suits = range(4 - rules.num_suits, 4)
-    for names in itertools.permutations(suits) if states.symmetry == "suits" else [tuple(suits)]:
-        renaming = identity.copy()
-        for stored_suit, asked_suit in zip(suits, names, strict=True):
-            renaming[stored_suit::4] = identity[asked_suit::4]
+    for suits in states.renamings(rules.num_suits):
+        renaming = identity - identity % 4 + np.array(suits, np.uint8)[identity % 4]
         stored = np.argsort(renaming)[list(asked)].tolist()
         same = (boards == _sorted_deals(stored, deals)).all(axis=1)
         if same.any():

@@ -1,8 +1,8 @@
 """Reports on a node of a solved spot: frequencies, values and equities by hand.
 
-Chips count from the node on: what was put in before is gone, so a fold is worth 0 and, at the
-start, the expectations of both players add up to the pot. All answers are in the suits that are
-asked for, whichever of the boards that differ by suits was solved.
+Values count from the node on: what was put in before is gone, so a fold is worth 0 and, at the
+start, the expectations of both players add up to the pot, less the rake. All answers are in the
+suits that are asked for, whichever of the boards that differ by suits was solved.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from equilibrist.games.words import action_labels, node_words
 from equilibrist.kernels.decision_rules import regret_matching
 from equilibrist.kernels.treeplex import block
 from equilibrist.models.game import EXPECTATION, Floats, SequenceGame
+from equilibrist.models.money import CHIPS
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame, compatible, subgame
 from equilibrist.phases import phase
@@ -37,8 +38,10 @@ _NO_BETS = BetMenu(max_raises=(0,))
 class NodeReport(NodeStrategy):
     """Decision of N hands × A actions in a spot, with values; player 0 is out of position."""
 
-    values: NDArray[np.float64]  # [N, A] value of each action in chips
+    values: NDArray[np.float64]  # [N, A] value of each action in `unit`s
     equity: NDArray[np.float64]  # [N] probability of winning, ties half
+    reach: float  # probability that the play and the cards lead here
+    unit: str = CHIPS  # of amounts and values
 
     @property
     def seat(self) -> str:
@@ -52,7 +55,7 @@ class NodeReport(NodeStrategy):
 
     @property
     def mean_value(self) -> float:
-        """Expected value of the player, in chips."""
+        """Expected value of the player, in `unit`s."""
         return float(self.share @ self.value)
 
     @property
@@ -128,29 +131,32 @@ class Answers:
         hands = np.flatnonzero((own > 0) & (met > 0))
         children = rows[player].row[list(betting.children(v))]
         # A state's value is the sum over its hands, times the probability of board and each pair.
-        pairs = self.subgame.game.pairs
+        pairs, states_of = self.subgame.game.pairs, self.subgame.states
         size = pairs.state_size[int(pairs.state_start[place]) + states[hands]]
         scale = size * float(pairs.weight[place]) * met[hands]
         worth = self.boards.values(player, place)
         values = [_by_hand(worth[row], states)[hands] / scale for row in children]
         weights = (own, other) if player == 0 else (other, own)
-        share = own[hands] * met[hands]
+        share, unit = own[hands] * met[hands], spot.money
+        paid = betting.spent[v].tolist()
         return NodeReport(
             rules=spot.game,
             node=spot.names[v],
-            words=node_words(betting, v),
+            words=node_words(betting, v, unit.words),
             board=spot.board + cards_name(cards[len(spot.cards) :]),
             player=player,
-            pot=int(betting.spent[v].sum()),
-            to_call=int(betting.spent[v].max() - betting.spent[v, player]),
+            pot=unit.amount(sum(paid)),
+            to_call=unit.amount(max(paid) - paid[player]),
             actions=spot.actions(v),
-            action_words=action_labels(betting, v),
+            action_words=action_labels(betting, v, unit.words),
             hands=hands,
             weight=own[hands],
             share=share / share.sum() if share.any() else share,
             probabilities=probabilities[:, hands].T,
-            values=np.stack(values, axis=1) + betting.spent[v, player],
+            values=np.stack(values, axis=1) + paid[player] / unit.size,
             equity=equities(spot, cards, weights, player)[hands],
+            reach=float(share.sum() * pairs.weight[place] / states_of.multiplicity[r][b]),
+            unit=unit.name,
         )
 
     def on(self, node: str = "", board: str = "") -> NodeReport:

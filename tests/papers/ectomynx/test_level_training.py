@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.kernels.parts import kernel
 from equilibrist.papers.ectomynx import level_training
 from equilibrist.papers.ectomynx.betting_lines import BB, BU, Mark, all_lines, line_numbers
-from equilibrist.papers.ectomynx.kernels.fixed_strategy import choose, play_results
+from equilibrist.papers.ectomynx.kernels import fixed_strategy
+from equilibrist.papers.ectomynx.kernels.fixed_strategy import play_results
 from equilibrist.papers.ectomynx.level_game import level_game
 from equilibrist.papers.ectomynx.level_training import (
     FixedStrategy,
@@ -113,6 +115,11 @@ def test_cleaning_is_off_by_default() -> None:
     assert updated(weights, sums, rate=0.1)[BB, 0] == pytest.approx(0.004)
     cleaned = updated(weights, sums, rate=0.1, cleaning=0.005)[BB, :6]
     assert cleaned == pytest.approx(np.array([0, 0.596, 0.4, 0, 0, 0]) / 0.996)
+
+
+@kernel(cache=False)
+def choose(weights, start, stop, number):
+    return fixed_strategy.choose(weights, start, stop, number)
 
 
 def test_slots_of_weight_zero_are_never_chosen() -> None:

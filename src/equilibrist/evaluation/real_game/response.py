@@ -13,9 +13,10 @@ Public tree, sorted hands and merged boards are those of Johanson, Waugh, Bowlin
 from __future__ import annotations
 
 import functools
-import itertools
 import math
+import threading
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from equilibrist.cards.card import Cards
 from equilibrist.cards.hand import NUM_CLASSES, NUM_HANDS, class_table, hand_table
 from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.cards.ranking import rank_tables
+from equilibrist.cards.suits import all_renamings, rename, renamed_hands
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.real_game.positions import LastRound, find_positions
 from equilibrist.games.betting_tree import NodeKind
@@ -33,9 +35,6 @@ from equilibrist.kernels.cpu.real_game import HANDS, OpponentSequences, SortedHa
 from equilibrist.kernels.cpu.real_game_lanes import SIXTEEN
 from equilibrist.models.game import Floats
 from equilibrist.strategies.played import FixedMix, TableStrategy
-from equilibrist.strategies.seat_tables import hand_numbers
-
-Renaming = tuple[int, ...]  # the suit that each of four suits becomes
 
 
 @dataclass(frozen=True)
@@ -106,19 +105,20 @@ class Response:
         self._num_last = math.comb(left, 2)
         last = self.positions[-1]
         self._last = LastRound.of(self.opponent, last, self._num_last) if last.nodes else None
+        self._own = threading.local()  # work space of each thread
 
     # --- one flop ---------------------------------------------------------------------------------
 
-    def flop_values(self, flop: Cards) -> Floats:
+    def flop_values(self, flop: Cards, turns: Floats | None = None) -> Floats:
         """Return chips won from each position of the flop round, summed by hand class: [P, 169].
 
         They are multiplied by the opponent's probability of being there, and averaged over turns
-        and rivers.
+        and rivers. `turns` is the sum of the turns' values, if it is known.
         """
         if not self.positions[0].nodes:
             return np.zeros((0, NUM_CLASSES))
         classes = class_table()
-        values = self.values(flop)[:, :NUM_HANDS]
+        values = self.values(flop, turns)[:, :NUM_HANDS]
         return np.stack([np.bincount(classes, own, NUM_CLASSES) for own in values])
 
     def turn_values(self, turn: Cards) -> int:
@@ -126,26 +126,27 @@ class Response:
         if not self.positions[0].nodes:
             return 0
         self.values(turn)
-        return len(_next_cards(self.rules, turn))
+        return len(board_cards(self.rules, turn).following)
 
-    def values(self, board: Cards) -> Floats:
+    def values(self, board: Cards, dealt: Floats | None = None) -> Floats:
         """Return chips won with each hand from each position of the round of a board: [P, 1328].
 
-        0 for hands that the board blocks.
+        0 for hands that the board blocks. `dealt` is the sum of the values of the boards that
+        follow, if it is known.
         """
-        r = len(board) - 2
-        following = self._dealt(board, r)
+        r, cards = len(board) - 2, board_cards(self.rules, board)
+        following = self._dealt(board, r) if dealt is None else dealt
         following /= len(self.rules.deck) - len(board) - 4
-        keeping = [_renamed(names) for names in _keeping(self.rules, board)]
-        if len(keeping) > 1:
-            following[:, :NUM_HANDS] = sum(following[:, own] for own in keeping) / len(keeping)
+        if len(cards.renamed) > 1:
+            total = sum(following[:, own] for own in cards.renamed)
+            following[:, :NUM_HANDS] = total / len(cards.renamed)
         positions = self.positions[r - 1]
         out = aligned((len(positions.nodes), HANDS), np.float64)
         met, row = self._met(r, board), self._rows[r - 1][1]
         ends = aligned((positions.ends.shape[1] * 16,), np.float64)
         tables = positions.following, row, positions.scale, positions.spent
         kernel.respond_round(following, met, tables, self._betting(r), ends, out)
-        out *= _live(self.rules, board)
+        out *= cards.live
         return out
 
     def _betting(self, r: int) -> tuple[float, int, bool]:
@@ -155,7 +156,7 @@ class Response:
 
     def _dealt(self, board: Cards, r: int) -> Floats:
         """Return the sum over next cards of the values of the next positions: [P', 1328]."""
-        cards = _next_cards(self.rules, board)
+        cards = board_cards(self.rules, board).following
         if r + 2 == self.rules.num_rounds:
             return self.last_values(board, cards)
         total = np.zeros((len(self.positions[r].nodes), HANDS))
@@ -169,9 +170,11 @@ class Response:
             return np.zeros((0, HANDS))
         hands = _sorted_hands(self.rules, board, tuple(card for card, _ in cards), self._num_last)
         last = self.rules.num_rounds - 1
-        columns = np.empty(hands.hand.shape, np.int32)
-        for i, (card, _) in enumerate(cards):
-            columns[i] = self.strategy.columns_of(last, (*board, card))[hands.hand[i]]
+        columns = self._no_columns[: len(cards)]
+        if self.opponent.rows[last].shape[1] > 1:  # it sees its cards
+            columns = np.empty(hands.hand.shape, np.int32)
+            for i, (card, _) in enumerate(cards):
+                columns[i] = self.strategy.columns_of(last, (*board, card))[hands.hand[i]]
         weight = np.array([float(many) for _, many in cards])
         sequences = self._last.sequences
         out = aligned((len(sequences.chips), HANDS, SIXTEEN), np.float64)
@@ -182,18 +185,25 @@ class Response:
         return np.ascontiguousarray(out[self._last.case, :, self._last.lane])
 
     def _space(self, sequences: OpponentSequences) -> Space:
-        """Allocate the work space of one call; threads have their own."""
-        n = self._num_last
-        num_rows, num_ends = sequences.table.shape[1], len(sequences.end)
-        whole = np.int32
-        return Space(
-            aligned((n * SIXTEEN,), whole),
-            aligned((52 * SIXTEEN,), whole),
-            aligned((52 * SIXTEEN,), whole),
-            aligned((n * SIXTEEN,), whole),
-            aligned((n * num_rows * 2 * SIXTEEN,), whole),
-            aligned((num_ends * 2 * SIXTEEN,), np.float32),
-        )
+        """Return the work space of this thread."""
+        if not hasattr(self._own, "space"):
+            n = self._num_last
+            num_rows, num_ends = sequences.table.shape[1], len(sequences.end)
+            whole = np.int32
+            self._own.space = Space(
+                aligned((n * SIXTEEN,), whole),
+                aligned((52 * SIXTEEN,), whole),
+                aligned((52 * SIXTEEN,), whole),
+                aligned((n * SIXTEEN,), whole),
+                aligned((n * num_rows * 2 * SIXTEEN,), whole),
+                aligned((num_ends * 2 * SIXTEEN,), np.float32),
+            )
+        return self._own.space
+
+    @functools.cached_property
+    def _no_columns(self) -> NDArray[np.int32]:
+        """Column 0 for all hands of boards of the last round: [52, n]."""
+        return np.zeros((52, self._num_last), np.int32)
 
     @functools.cached_property
     def _first_columns(self) -> NDArray[np.int32]:
@@ -204,7 +214,7 @@ class Response:
 
     def _met(self, r: int, board: Cards) -> Floats:
         """Return how often hands meet the opponent's where a round ends, by `_rows`: [Q, 1328]."""
-        opponent, live = self.opponent, _live(self.rules, board)[:NUM_HANDS]
+        opponent, live = self.opponent, board_cards(self.rules, board).live[:NUM_HANDS]
         column = self.strategy.columns_of(r, board)
         rows, _ = self._rows[r - 1]
         reach = np.where(live > 0, opponent.rows[r][rows[:, 0]][:, column], 0.0)
@@ -257,7 +267,7 @@ class Response:
         if tree.kind[node] == NodeKind.ROUND_END:
             return opponent.scale[node] * flops[self._opening(int(tree.first_child[node]))]
         row = opponent.rows[0][opponent.row[node]][self.strategy.columns_of(0, ())]
-        live = _live(self.rules, ())[:NUM_HANDS]
+        live = board_cards(self.rules, ()).live[:NUM_HANDS]
         met = np.zeros((1, HANDS))
         kernel.meet((opponent.scale[node] * row * live)[None], hand_table(), np.zeros(52), met)
         lost = float(tree.spent[node, tree.player[node]])
@@ -274,46 +284,47 @@ class Response:
 # --- cards and suits ------------------------------------------------------------------------------
 
 
-def _keeping(rules: GameRules, board: Cards) -> list[Renaming]:
-    """Return the renamings of suits that map flop, turn and river to themselves, identity first."""
-    suits = range(4 - rules.num_suits, 4)
-    found = []
-    for names in itertools.permutations(suits):
-        renaming = (*range(4 - rules.num_suits), *names)
-        image = [_rename(card, renaming) for card in board]
-        if set(image[:3]) == set(board[:3]) and image[3:] == list(board[3:]):
-            found.append(renaming)
-    return found
+class BoardCards(NamedTuple):
+    """Cards that a board leaves; cached, so that the second seat need not find them again."""
+
+    following: list[tuple[int, int]]  # one card of each class that may come, and the class's size
+    live: Floats  # [1328] 1 for hands of the deck that the board does not block, 0 for others
+    renamed: NDArray[np.int64]  # [G, H] hands that renamings make, if they keep the board's rounds
 
 
-def _next_cards(rules: GameRules, board: Cards) -> list[tuple[int, int]]:
-    """Return one card of each class that may come, and the size of the class."""
-    keeping = _keeping(rules, board)
-    count: dict[int, int] = {}
-    for card in rules.deck.cards:
-        if card not in board:
-            least = min(_rename(card, names) for names in keeping)
-            count[least] = count.get(least, 0) + 1
-    return list(count.items())
+@functools.lru_cache(maxsize=128)
+def board_cards(rules: GameRules, board: Cards) -> BoardCards:
+    """Return the cards and hands that a board leaves.
 
-
-def _rename(card: int, renaming: Renaming) -> int:
-    return card - (card & 3) + renaming[card & 3]
+    Example:
+        >>> from equilibrist.cards.card import parse_cards
+        >>> from equilibrist.games.catalog import get_game
+        >>> found = board_cards(get_game("holdem-limit"), tuple(parse_cards("2c2d2h")))
+        >>> len(found.following), len(found.renamed), int(found.live.sum())
+        (25, 6, 1176)
+    """
+    cards, hands = _renamings(rules.num_suits)
+    own = np.array(board, np.int64)
+    images = cards[:, own]
+    keeps_flop = (np.sort(images[:, :3]) == np.sort(own[:3])).all(axis=1)
+    keeping = keeps_flop & (images[:, 3:] == own[3:]).all(axis=1)
+    is_free = np.zeros(52, np.bool_)
+    is_free[list(rules.deck.cards)] = True
+    is_free[own] = False
+    least, sizes = np.unique(cards[keeping][:, is_free].min(axis=0), return_counts=True)
+    live = np.zeros(HANDS)
+    live[:NUM_HANDS] = is_free[hand_table()].all(axis=1)
+    live.flags.writeable = False
+    following = list(zip(least.tolist(), sizes.tolist(), strict=True))
+    return BoardCards(following, live, hands[keeping])
 
 
 @functools.cache
-def _renamed(renaming: Renaming) -> NDArray[np.int64]:
-    """Return the hand that each hand becomes: [H]."""
-    cards = np.array([_rename(card, renaming) for card in range(52)])
-    return hand_numbers(cards[hand_table().astype(np.int64)])
-
-
-def _live(rules: GameRules, board: Cards) -> Floats:
-    """Return 1 for hands of the deck that a board does not block, 0 for others: [1328]."""
-    cards = [card for card in rules.deck.cards if card not in board]
-    live = np.zeros(HANDS)
-    live[:NUM_HANDS] = np.isin(hand_table(), cards).all(axis=1)
-    return live
+def _renamings(num_suits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the cards [G, 52] and hands [G, H] that renamings of suits make, identity first."""
+    found = all_renamings(num_suits)
+    cards = np.array([[rename(card, names) for card in range(52)] for names in found])
+    return cards, np.array([renamed_hands(names) for names in found])
 
 
 @functools.lru_cache(maxsize=128)
@@ -326,14 +337,28 @@ def _sorted_hands(rules: GameRules, board: Cards, last: Cards, num_hands: int) -
         np.empty((many, num_hands + 1), np.int16),
         np.empty(many, np.int64),
     )
-    tables = rank_tables(7, rules.ranking)
-    absent = np.setdiff1d(np.arange(52), rules.deck.cards)
     kernel.sort_hands(
-        tables,
+        rank_tables(7, rules.ranking),
         np.array(board, np.uint8),
         np.array(last, np.uint8),
-        np.bitwise_or.reduce(tables.card_mask[absent], initial=np.uint64(0)),
-        hand_table(),
+        _absent(rules),
+        _shuffled_hands(),
+        (np.empty(num_hands, np.int32), np.empty(kernel.NUM_VALUES, np.int32)),
         found,
     )
     return found
+
+
+@functools.cache
+def _absent(rules: GameRules) -> np.uint64:
+    """Return the masks of the cards that are not in the deck, as one."""
+    masks = rank_tables(7, rules.ranking).card_mask
+    absent = np.setdiff1d(np.arange(52), rules.deck.cards)
+    return np.bitwise_or.reduce(masks[absent], initial=np.uint64(0))
+
+
+@functools.cache
+def _shuffled_hands() -> tuple[NDArray[np.int16], NDArray[np.uint8]]:
+    """Return the numbers [H] and cards [H, 2] of all hands in no order."""
+    numbers = np.argsort(np.arange(NUM_HANDS) * 40503 & 0xFFFF)
+    return numbers.astype(np.int16), hand_table()[numbers]

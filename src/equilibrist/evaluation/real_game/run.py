@@ -21,12 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist import stopping
+from equilibrist.cards.flops import allotted, flop_kinds
 from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.real_game.reference import reference_response
-from equilibrist.evaluation.real_game.response import Flops, Response, check_game
+from equilibrist.evaluation.real_game.response import Flops, Response, board_cards, check_game
 from equilibrist.evaluation.statistics import chips_of_unit
 from equilibrist.games.rules import GameRules, rules_text
+from equilibrist.kernels.cpu.real_game import HANDS
 from equilibrist.models.game import Floats
 from equilibrist.phases import phase
 from equilibrist.solving.certificate import is_same
@@ -65,7 +67,7 @@ class RealGameRun:
         many = self.flops.multiplicity.astype(np.float64)
         if self.is_done.all():
             return many
-        kinds = _kinds(self.flops)
+        kinds = flop_kinds(self.flops.boards)
         weight = np.where(self.is_done, many, 0.0)
         for kind in np.unique(kinds):
             own = kinds == kind
@@ -302,8 +304,15 @@ def _computed(
 
 
 def flop_values(responses: tuple[Response, Response], board: tuple[int, ...]) -> list[Floats]:
-    """Return what both responses win on a flop: [P, 169] each."""
-    return [response.flop_values(board) for response in responses]
+    """Return what both responses win on a flop: [P, 169] each; they share the cards of turns."""
+    turns = [np.zeros((len(response.positions[1].nodes), HANDS)) for response in responses]
+    for card, many in board_cards(responses[0].rules, board).following:
+        for response, total in zip(responses, turns, strict=True):
+            if len(total):
+                total += many * response.values((*board, card))
+    return [
+        response.flop_values(board, total) for response, total in zip(responses, turns, strict=True)
+    ]
 
 
 def check(
@@ -356,7 +365,7 @@ def stratified(flops: Flops, number: int | None, seed: int = 0) -> NDArray[np.in
     total = len(flops.boards)
     if number is None:
         return np.arange(total)
-    kinds = _kinds(flops)
+    kinds = flop_kinds(flops.boards)
     names = np.unique(kinds)
     if not len(names) <= number <= total:
         raise InvalidValueError(
@@ -364,25 +373,12 @@ def stratified(flops: Flops, number: int | None, seed: int = 0) -> NDArray[np.in
             f"not {number:,}",
             value=number,
         )
-    share = np.array([flops.multiplicity[kinds == kind].sum() for kind in names])
-    sizes = np.array([(kinds == kind).sum() for kind in names])
-    counts = np.ones(len(names), np.int64)
-    while counts.sum() < number:  # the next goes to the kind that lacks most
-        lack = number * share / share.sum() - counts
-        counts[np.argmax(np.where(counts < sizes, lack, -np.inf))] += 1
     rng = np.random.default_rng(seed)
     chosen = [
         rng.choice(np.flatnonzero(kinds == kind), count, replace=False)
-        for kind, count in zip(names, counts, strict=True)
+        for kind, count in allotted(kinds, flops.multiplicity, number).items()
     ]
     return np.sort(np.concatenate(chosen))
-
-
-def _kinds(flops: Flops) -> NDArray[np.int64]:
-    """Return the numbers of different suits and ranks of each flop, as one number: [F]."""
-    suits = [len(set((board & 3).tolist())) for board in flops.boards]
-    ranks = [len(set((board >> 2).tolist())) for board in flops.boards]
-    return 4 * np.array(suits) + np.array(ranks)
 
 
 @phase("measuring how long a flop takes")

@@ -6,15 +6,27 @@ read backwards, the queue has the value of every child before that of its parent
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit
 
 from equilibrist.kernels.cpu.leaves import NO_CARD
 from equilibrist.kernels.cpu.sampling import find_place, sample_path, uniform
 from equilibrist.kernels.decision_rules import LARGEST, SMALLEST
+from equilibrist.kernels.parts import kernel, part
 
 
-@njit(cache=True, _nrt=False)
+def walk_space(rounds: int, nodes: int) -> tuple[Any, ...]:
+    """Return the work space of walks through a betting tree of V nodes and R rounds.
+
+    It is (path [R], cells [R, 2], widths [R, 2], signs [R], scratch of `walk`).
+    """
+    cells, widths = np.empty((2, rounds, 2), np.int64)
+    scratch = (np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes))
+    return np.empty(rounds, np.int64), cells, widths, np.empty(rounds), scratch
+
+
+@part(forceinline=False)
 def sample_dense(trees, pairs, chance, rng, board):
     """Draw states of both players on a last board, by the probability that they meet there."""
     begin, states = trees[0].state_start[board], trees[0].num_states[board]
@@ -35,7 +47,7 @@ def sample_dense(trees, pairs, chance, rng, board):
     return place, other
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def sample_sorted(pairs, rng, board):
     """Draw two hands of a board that share no card, all pairs with equal probability."""
     begin, size = pairs.hand_start[board], pairs.hand_start[board + 1] - pairs.hand_start[board]
@@ -51,7 +63,7 @@ def sample_sorted(pairs, rng, board):
             return one, two
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def place_deal(trees, pairs, board, one, two, cells, widths, signs):
     """Find where a deal lies in the plans, from its board of the last round up.
 
@@ -78,7 +90,7 @@ def place_deal(trees, pairs, board, one, two, cells, widths, signs):
         board = trees[0].board_parent[board]
 
 
-@njit(cache=True, inline="always")
+@part
 def _choose(behaviour, at, width, size, rng):
     """Draw an action by its probability; actions are `width` apart, starting at `at`."""
     left = uniform(rng)
@@ -92,7 +104,7 @@ def _choose(behaviour, at, width, size, rng):
     return chosen
 
 
-@njit(cache=True, inline="always")
+@part
 def _match_regrets(behaviour, regret, at, width, size, worth, first, mean, weight):
     """Add weighted regrets of the actions' values, and match the regrets."""
     total = 0.0
@@ -106,7 +118,7 @@ def _match_regrets(behaviour, regret, at, width, size, worth, first, mean, weigh
         behaviour[i] = max(regret[i], 0.0) / total if is_counted else 1.0 / size
 
 
-@njit(cache=True, inline="always")
+@part
 def _go_down(player, tables, cells, widths, signs, theirs, weight, rng, scratch):
     """Fill the queue and the values of its leaves; return its length."""
     behaviour, _, average = theirs
@@ -136,7 +148,7 @@ def _go_down(player, tables, cells, widths, signs, theirs, weight, rng, scratch)
     return length
 
 
-@njit(cache=True, inline="always")
+@part
 def _come_up(player, tables, cells, widths, ours, weight, length, scratch):
     """Carry values from the end of the queue to its start, and match regrets on the way."""
     behaviour, regret, _ = ours
@@ -158,7 +170,7 @@ def _come_up(player, tables, cells, widths, ours, weight, length, scratch):
             worth[i] = worth[below[i]]
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def walk(player, tables, cells, widths, signs, ours, theirs, weight, rng, scratch):
     """Walk through a deal for `player`, in place; return what the player wins, in chips.
 
@@ -171,21 +183,20 @@ def walk(player, tables, cells, widths, signs, ours, theirs, weight, rng, scratc
     return scratch[2][0]
 
 
-@njit(cache=True, nogil=True)
-def external(trees, pairs, chance, tables, first, second, weights, rng):
+@kernel
+def external(game, first, second, weights, rng, space):
     """Run iterations of external sampling, one per number of `weights` [steps], in place.
 
-    `first` and `second` are the players' (behaviour, regret, average); each iteration deals new
-    cards and walks once for either player.
+    `game` is (trees, pairs, chance, walk tables), `first` and `second` are the players' (behaviour,
+    regret, average), `space` is that of `walk_space`; each iteration deals new cards and walks once
+    for either player.
     """
-    rounds, nodes = len(trees[0].num_sequences), len(tables.actor)
-    path, signs = np.empty(rounds, np.int64), np.empty(rounds)
-    cells, widths = np.empty((rounds, 2), np.int64), np.empty((rounds, 2), np.int64)
-    scratch = (np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes))
+    trees, pairs, chance, tables = game
+    path, cells, widths, signs, scratch = space
     for weight in weights:
         for player in range(2):
             sample_path(trees[0], chance, rng, path)
-            board = path[rounds - 1]
+            board = path[len(path) - 1]
             if pairs.is_sorted:
                 one, two = sample_sorted(pairs, rng, board)
             else:
@@ -197,7 +208,7 @@ def external(trees, pairs, chance, tables, first, second, weights, rng):
                 walk(player, tables, cells, widths, signs, second, first, weight, rng, scratch)
 
 
-@njit(cache=True, _nrt=False, nogil=True)
+@kernel
 def normalise(tree, average, behaviour):
     """Write into `behaviour` [L] the probabilities in proportion to `average` [L].
 

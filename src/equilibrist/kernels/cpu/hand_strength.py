@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from equilibrist.kernels.cpu.equity import hand_sums
-from equilibrist.kernels.cpu.ranking import hand_value
+from equilibrist.kernels.cpu.ranking import value_with
+from equilibrist.kernels.parts import kernel, part
 from equilibrist.kernels.rank_tables import NO_CARDS
 
 
-@njit(cache=True)
+@kernel
 def hand_values(tables, hands, board, out):
     """Write into `out` [H] int32 the values of `hands` [H, 2] with a board; −1 where blocked.
 
     `tables` must be built for the number of cards of a hand and the board together.
     """
-    keys, masks = hand_sums(tables, hands)
-    key, mask = _board_sums(tables, board)
+    key, board_mask = _board_sums(tables, board)
     for h in range(len(hands)):
         out[h] = -1
-        if masks[h] & mask == NO_CARDS:
-            out[h] = hand_value(tables, keys[h] + key, masks[h] + mask)
+        if _mask(tables, hands, h) & board_mask == NO_CARDS:
+            out[h] = value_with(tables, key, board_mask, hands[h, 0], hands[h, 1])
 
 
-@njit(cache=True)
+@kernel
 def meetings(tables, hands, boards, own, classes, weights, out):
     """Add into `out` [K, C, 3] the weight of other hands that hand `own` beats, ties, loses to.
 
@@ -32,21 +30,27 @@ def meetings(tables, hands, boards, own, classes, weights, out):
     … C − 1, or −1 for hands that cannot be held, `weights` [H]. Rows of boards that block `own` do
     not change.
     """
-    keys, masks = hand_sums(tables, hands)
+    own_mask = _mask(tables, hands, own)
     for k in range(len(boards)):
-        key, mask = _board_sums(tables, boards[k])
-        if masks[own] & mask != NO_CARDS:
+        key, board_mask = _board_sums(tables, boards[k])
+        if own_mask & board_mask != NO_CARDS:
             continue
-        value = hand_value(tables, keys[own] + key, masks[own] + mask)
-        taken = mask | masks[own]
+        value = value_with(tables, key, board_mask, hands[own, 0], hands[own, 1])
+        taken = board_mask | own_mask
         for h in range(len(hands)):
-            if classes[h] >= 0 and masks[h] & taken == NO_CARDS:
-                other = hand_value(tables, keys[h] + key, masks[h] + mask)
+            if classes[h] >= 0 and _mask(tables, hands, h) & taken == NO_CARDS:
+                other = value_with(tables, key, board_mask, hands[h, 0], hands[h, 1])
                 result = np.int64(other >= value) + np.int64(other > value)
                 out[k, classes[h], result] += weights[h]
 
 
-@njit(cache=True)
+@part
+def _mask(tables, hands, h):
+    """Return the mask of a hand's cards."""
+    return tables.card_mask[hands[h, 0]] | tables.card_mask[hands[h, 1]]
+
+
+@part
 def _board_sums(tables, board):
     """Return key (with the tables' start) and mask of board cards, to which a hand's are added."""
     key, mask = tables.start, NO_CARDS

@@ -8,20 +8,22 @@ other hands are played.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels.cpu.splitmix import GOLDEN, fraction, mix
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import part
 
 
-@njit(cache=True, parallel=True)
-def deal_cards(deck, words, out):
+@threaded(lambda deck, words, out: len(words), grain=1024, _nrt=True)
+def deal_cards(begin, end, deck, words, out):
     """Write into `out` [N, n] uint8 the cards that `words` [N, n] uint32 draw from `deck` [C].
 
     Word k of a hand takes the card at its remainder modulo C − k; the last card then moves to that
     place (the ACPC dealer's rule, see `games/dealing.py`).
     """
-    for i in prange(words.shape[0]):
-        left = deck.copy()
+    left = np.empty_like(deck)
+    for i in range(np.uint64(begin), np.uint64(end)):
+        left[:] = deck
         for k in range(words.shape[1]):
             last = len(deck) - 1 - k
             place = words[i, k] % (last + 1)
@@ -29,14 +31,14 @@ def deal_cards(deck, words, out):
             left[place] = left[last]
 
 
-@njit(cache=True, inline="always")
+@part
 def _probability(seat, place, node):
     """Return the probability that a seat moves to a node in the state at a place."""
     row = seat.row[node]
     return seat.probabilities[seat.cell[place] + row * seat.width[place]] if row >= 0 else 0.0
 
 
-@njit(cache=True, inline="always")
+@part
 def _choose(seat, place, first, size, number):
     """Choose one of `size` nodes from `first` on, by their probabilities and a number in [0, 1)."""
     most = 0.0
@@ -58,8 +60,8 @@ def _choose(seat, place, first, size, number):
     return chosen
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def play_hands(tree, zero, one, states, start, key, numbers, out):
+@threaded(lambda *arguments: len(arguments[-1]), grain=512)
+def play_hands(begin, end, tree, zero, one, states, start, key, numbers, out):
     """Write into `out` [N] the leaf where each hand ends that starts at node `start`.
 
     `tree` are `WalkTables`, `zero` and `one` the `SeatTable`s of the hand's players; their `states`
@@ -67,7 +69,7 @@ def play_hands(tree, zero, one, states, start, key, numbers, out):
     match, whose `key` is one word.
     """
     states_zero, states_one = states
-    for i in prange(len(numbers)):
+    for i in range(np.uint64(begin), np.uint64(end)):
         word = mix(key + numbers[i] * GOLDEN)
         node = np.int64(start)
         while tree.num_children[node] > 0:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from equilibrist.kernels.parts import kernel
 
 
-@njit(cache=True)
+@kernel
 def fold_up_mixed(child, player, own, nodes, probabilities, warmth, values):
     """Write into `values` [V] the value of each of `nodes` [N] to player `own`.
 

@@ -24,17 +24,18 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from equilibrist.kernels.cpu.ranking import value_with
 from equilibrist.kernels.cpu.real_game_lanes import SIXTEEN, convert, larger, minus_half, sixteen
 from equilibrist.kernels.cpu.simd import as_wide, load, spread, store
+from equilibrist.kernels.parts import kernel, part
 
 HANDS = 1328  # columns of arrays of hands: 1326, and two that nobody holds
 _W = np.uint64(SIXTEEN)
 _TWO = np.uint64(2 * SIXTEEN)
 _EIGHT = np.uint64(8)
+NUM_VALUES = 1 << 13  # more than there are values of hands
 _USUAL = 4  # raises in a round of limit hold'em: a loop that the compiler unrolls
 _U = np.uint64
 
@@ -83,44 +84,55 @@ def aligned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     return room[start : start + size].view(dtype).reshape(shape)
 
 
-@njit(cache=True, nogil=True)
-def sort_hands(tables, board, last, absent, hand_cards, out):
+@kernel
+def sort_hands(tables, board, last, absent, hands, space, out):
     """Write the hands of the boards that `last` [N] cards make of `board` (see `SortedHands`).
 
-    `absent` are the masks of cards that are not in the deck.
+    `absent` are the masks of cards that are not in the deck; `hands` is (numbers [H], cards [H, 2])
+    of all hands, equal ones in the order to write them; `space` is (found [n] int32, starts [8192]
+    int32).
     """
+    numbers, hand_cards = hands
+    found, starts = space
     key, mask = tables.start, np.uint64(0)
     for card in board:
         key += tables.card_key[card]
         mask += tables.card_mask[card]
-    n = out.hand.shape[1]
-    keys = np.empty(n, np.int64)
     for i in range(len(last)):
         dealt = last[i]
         all_keys, all_masks = key + tables.card_key[dealt], mask + tables.card_mask[dealt]
         seen = all_masks | absent
+        # Count the hands of each value, so that values have places; then write hands to places.
+        for value in range(NUM_VALUES):
+            starts[value] = 0
         at = 0
-        for h in range(len(hand_cards)):
+        for h in range(len(numbers)):
             low, high = hand_cards[h, 0], hand_cards[h, 1]
             if seen & (tables.card_mask[low] | tables.card_mask[high]):
                 continue
-            value = np.int64(value_with(tables, all_keys, all_masks, low, high))
-            keys[at] = value << 32 | (h * 40503 & 0xFFFF) << 16 | h
+            own = np.int32(value_with(tables, all_keys, all_masks, low, high))
+            starts[own] += 1
+            found[at] = own << 16 | h
             at += 1
-        keys.sort()
-        groups = 0
-        for j in range(n):
-            h = keys[j] & 0xFFFF
-            out.hand[i, j] = h
-            out.cards[i, j, 0], out.cards[i, j, 1] = hand_cards[h, 0], hand_cards[h, 1]
-            if j == 0 or keys[j] >> 32 != keys[j - 1] >> 32:
-                out.group[i, groups] = j
+        place, groups = 0, 0
+        for value in range(NUM_VALUES):
+            size = starts[value]
+            starts[value] = place
+            if size > 0:
+                out.group[i, groups] = place
                 groups += 1
-        out.group[i, groups] = n
+                place += size
+        out.group[i, groups] = place
         out.num_groups[i] = groups
+        for j in range(at):
+            value, h = found[j] >> 16, found[j] & 0xFFFF
+            place = starts[value]
+            starts[value] += 1
+            out.hand[i, place] = numbers[h]
+            out.cards[i, place, 0], out.cards[i, place, 1] = hand_cards[h, 0], hand_cards[h, 1]
 
 
-@njit(cache=True, _nrt=False, nogil=True)
+@kernel
 def respond_last(hands, columns, first, weight, sequences, betting, space, out):
     """Add into `out` [C, H, 16] what the responder's hands win on boards of the last round.
 
@@ -155,7 +167,7 @@ def respond_last(hands, columns, first, weight, sequences, betting, space, out):
                     store(out, at, load(out, at, sixteen(0.0)) + value)
 
 
-@njit(cache=True, _nrt=False, nogil=True)
+@part(forceinline=False)
 def _sweep(cards, hand, column, group, first, factor, factor_at, table, table_at, d, space):
     """Count for one end of sixteen sequences how often hands win and meet, doubled, in `found`."""
     nothing, zero = sixteen(np.int32(0)), sixteen(np.float32(0))
@@ -204,7 +216,7 @@ def _sweep(cards, hand, column, group, first, factor, factor_at, table, table_at
             store(space.found, place + _W, met)
 
 
-@njit(cache=True, _nrt=False, inline="always")
+@part
 def _read_ends(space, h, num_hands, end, unit, b):
     """Write into `ends`, for every end, what one hand wins per chip and how often it meets."""
     nothing, zero = sixteen(np.int32(0)), sixteen(np.float32(0))
@@ -217,7 +229,7 @@ def _read_ends(space, h, num_hands, end, unit, b):
         store(space.ends, e * _TWO + _W, met)
 
 
-@njit(cache=True, _nrt=False, nogil=True)
+@kernel
 def respond_round(values, met, positions, betting, ends, out):
     """Write into `out` [P, H] what hands win from each position of a round that is not the last.
 
@@ -246,7 +258,7 @@ def respond_round(values, met, positions, betting, ends, out):
             store(out, _U(p) * num_hands + h, value)
 
 
-@njit(cache=True, _nrt=False, inline="always")
+@part
 def _fold(ends, spent, bet, is_last, raises, is_first, zero, width):
     """Return the value of a round to a best responder; both players have `spent` before it.
 
@@ -284,7 +296,7 @@ def _fold(ends, spent, bet, is_last, raises, is_first, zero, width):
     return larger(passed, worth) + other
 
 
-@njit(cache=True, _nrt=False, nogil=True)
+@kernel
 def meet(reach, hand_cards, sums, out):
     """Write into `out` [Q, H] how often each hand meets hands of `reach` [Q, H]; `sums` [52]."""
     for q in range(reach.shape[0]):

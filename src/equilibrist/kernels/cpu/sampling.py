@@ -10,26 +10,30 @@ reference counting.
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from typing import Any
 
+import numpy as np
+
+from equilibrist.kernels.array_structs import Treeplex
 from equilibrist.kernels.cpu.board import (
     fold_boards,
     gather_child,
     gradient_boards,
     realize_boards,
 )
+from equilibrist.kernels.cpu.leaves import leaf_space
 from equilibrist.kernels.decision_rules import REGRET
+from equilibrist.kernels.parts import kernel, part
 
 # --- random numbers -------------------------------------------------------------------------------
 
 
-@njit(cache=True, inline="always")
+@part
 def _rotate(word, left):
     return (word << np.uint64(left)) | (word >> np.uint64(64 - left))
 
 
-@njit(cache=True, _nrt=False)
+@part
 def uniform(rng):
     """Return the next number in [0, 1), with 53 bits; advances the words of `rng` [4] uint64."""
     result = _rotate(rng[0] + rng[3], 23) + rng[0]
@@ -43,7 +47,7 @@ def uniform(rng):
     return (result >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(cache=True, inline="always")
+@part
 def find_place(cumulative, start, end, number):
     """Return the first place of a slice whose cumulative probability exceeds a number below 1."""
     low, high = start, end - 1
@@ -56,7 +60,7 @@ def find_place(cumulative, start, end, number):
     return low
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def sample_path(tree, chance, rng, path):
     """Write into `path` [R] a board of each round, each the parent of the next."""
     last = len(path) - 1
@@ -68,7 +72,17 @@ def sample_path(tree, chance, rng, path):
 # --- public chance: all states of a path of boards ------------------------------------------------
 
 
-@njit(cache=True, inline="always")
+def path_space(trees: tuple[Treeplex, Treeplex], dtype: str) -> tuple[Any, ...]:
+    """Return the work space of public chance: a path of boards and the scratch of `update_path`."""
+    length = max(int(tree.block_start[-1]) for tree in trees)
+    values, plan = np.empty(length, dtype), np.empty(length, dtype)
+    factors = np.array([1, 1, 0], dtype)  # no prediction
+    sums = leaf_space(max(int(tree.num_states.max()) for tree in trees), dtype)[0]
+    path = np.empty(len(trees[0].num_sequences), np.int64)
+    return path, (values, plan, factors, sums)
+
+
+@part
 def _flush_board(tree, r, board, total, behaviour, average, owed):
     """Add to `average` what the board's rows have gained since the board was last visited.
 
@@ -95,7 +109,7 @@ def _flush_board(tree, r, board, total, behaviour, average, owed):
                 average[own + s] += owed[own + s]
 
 
-@njit(cache=True, _nrt=False, nogil=True)
+@kernel
 def flush(tree, total, behaviour, average, owed):
     """Bring every board of `average` [L] up to date: then it is the sum of all plans so far."""
     for r in range(len(tree.num_sequences)):
@@ -103,7 +117,7 @@ def flush(tree, total, behaviour, average, owed):
             _flush_board(tree, r, board, total, behaviour, average, owed)
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def update_path(
     player, own, other, leaves, pairs, chance, path, ours, theirs, weight, total, scratch
 ):
@@ -135,21 +149,17 @@ def update_path(
         fold_boards(own, rule, r, here, values, np.int64(0), behaviour, regret, factors)
 
 
-@njit(cache=True, nogil=True)
-def public_chance(game, first, second, weights, total, rng, sums):
+@kernel
+def public_chance(game, first, second, weights, total, rng, space):
     """Run iterations of public-chance sampling, one per number of `weights` [steps], in place.
 
     `game` is (trees, leaves, pairs, chance), `first` and `second` are the players' (behaviour,
-    regret, average), `sums` is a row of `leaf_space`. Returns the new `total`: the weight of all
+    regret, average), `space` is that of `path_space`. Returns the new `total`: the weight of all
     iterations before these, plus these.
     """
     (zero, one), leaves, pairs, chance = game
-    path = np.empty(len(zero.num_sequences), np.int64)
-    length, dtype = max(len(first[0]), len(second[0])), first[0].dtype
-    factors = np.ones(3, dtype)
-    factors[2] = 0  # no prediction
+    path, work = space
     tables = (leaves, pairs, chance)
-    work = (np.empty(length, dtype), np.empty(length, dtype), factors, sums)
     for weight in weights:
         total += weight
         for player in range(2):  # a variable: constants would be compiled separately

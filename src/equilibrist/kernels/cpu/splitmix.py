@@ -8,13 +8,14 @@ Generators" (2014).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from equilibrist.kernels.parts import part
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 
 
-@njit(cache=True, inline="always")
+@part
 def mix(word):
     """Return the word of a state."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -22,19 +23,19 @@ def mix(word):
     return word ^ (word >> np.uint64(31))
 
 
-@njit(cache=True, inline="always")
+@part
 def fraction(word):
     """Convert a word to a number in [0, 1), with 53 bits."""
     return (word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(cache=True, inline="always")
+@part
 def below(word, most):
     """Convert a word to an integer below `most`, both uint64; biased by less than most / 2**32."""
     return ((word >> _HALF) * most) >> _HALF
 
 
-@njit(cache=True, inline="always")
+@part
 def draw_card(state, gone):
     """Draw a card whose bit is not set in `gone` uint64; return card, state and the new `gone`."""
     while True:

@@ -7,9 +7,10 @@ cards, and the sums are whole numbers, so results do not depend on the number of
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels.cpu.splitmix import GOLDEN, mix
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import part
 from equilibrist.papers.ectomynx.kernels.decisions import (
     CALL,
     FOLD,
@@ -28,7 +29,7 @@ from equilibrist.papers.ectomynx.kernels.swap_deals import deal_hand, last_hand,
 _DEPTH = 32  # largest number of decisions in a hand
 
 
-@njit(cache=True, inline="always")
+@part
 def _play_action(probabilities, row, first, last, word):
     """Draw a legal action of a row by its probabilities; call if all of them are zero."""
     for action in range(first, last + 1):
@@ -37,60 +38,63 @@ def _play_action(probabilities, row, first, last, word):
     return CALL
 
 
-@njit(cache=True)
+@part(forceinline=False)
 def play_hand(lines, deal, bb, bu, word, trace):
     """Play a deal with the probabilities `bb` and `bu` [R, 4] of the seats; return BB's profit.
 
     Writes into `trace` [32, 2] the row and action of each decision, and −1 after the last.
     """
     line, street, position, before, steps = 0, 0, 0, 0, 0
-    own, hand, trace[:] = np.array((2, 1)), np.zeros(2, np.int64), -1
+    own_bb, own_bu, hand_bb, hand_bu = 2, 1, 0, 0
+    trace[:] = -1
     while True:
         late = 1 if street > 0 else 0
         actor = lines.actor[late, position]
-        bet, stack = max(own[BB], own[BU]), lines.stack - before
-        size = raise_to(
-            lines, street, position, 2 * before, bet, own[actor], stack - own[actor],
-            deal.tenths[street],
-        )  # fmt: skip
-        first = least_action(street, 2 * before, bet, own[actor])
-        last = last_action(bet, size, stack)
-        row = bet_row(lines, deal, actor, street, line, position, hand[actor])
+        bet, stack, pot = max(own_bb, own_bu), lines.stack - before, 2 * before
+        own, hand = (own_bb, hand_bb) if actor == BB else (own_bu, hand_bu)
+        tenths = deal.tenths[street]
+        size = raise_to(lines, street, position, pot, bet, own, stack - own, tenths)
+        first, last = least_action(street, pot, bet, own), last_action(bet, size, stack)
+        row = bet_row(lines, deal, actor, street, line, position, hand)
         action = _play_action(bb if actor == BB else bu, row, first, last, word)
         trace[steps, 0], trace[steps, 1] = row, action
         steps += 1
         if action == FOLD:
-            lost = before + own[actor]
+            lost = before + own
             return -lost if actor == BB else lost
+        # The street goes on after a raise, and after the first action of all.
+        leads_on, to = action != CALL or position == 0, bet
         if action == RAISE:
-            own[actor], position = size, lines.after_raise[late, position]
-            continue
-        if action == SHOVE:
-            own[actor], position = stack, lines.after_shove[position]
-            continue
-        own[actor] = bet
-        if position == 0:
+            to, position = size, lines.after_raise[late, position]
+        elif action == SHOVE:
+            to, position = stack, lines.after_shove[position]
+        elif leads_on:
             position = 1
+        own_bb, own_bu = (to, own_bu) if actor == BB else (own_bb, to)
+        if leads_on:
             continue
         # The street is over: a showdown, or the next street, which starts with swaps.
         before += bet
         if street == 3 or before == lines.stack:
-            ours = deal.values[BB, last_hand(deal, BB, street, hand[BB])]
-            theirs = deal.values[BU, last_hand(deal, BU, street, hand[BU])]
+            ours = deal.values[BB, last_hand(deal, BB, street, hand_bb)]
+            theirs = deal.values[BU, last_hand(deal, BU, street, hand_bu)]
             return before * np.sign(ours - theirs)
         line = lines.next[line, lines.mark[late, position]]
-        own[:], street, position = 0, street + 1, 0
+        own_bb, own_bu, street, position = 0, 0, street + 1, 0
         if street < 3:
             for seat in range(2):
-                row = swap_row(lines, deal, seat, street, line, hand[seat])
+                row = swap_row(lines, deal, seat, street, line, hand_bb if seat == BB else hand_bu)
                 action = _play_action(bb if seat == BB else bu, row, 0, 2, word)
-                hand[seat] = 3 * hand[seat] + action
+                if seat == BB:
+                    hand_bb = 3 * hand_bb + action
+                else:
+                    hand_bu = 3 * hand_bu + action
                 trace[steps, 0], trace[steps, 1] = row, action
                 steps += 1
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def play_deals(ranks, swaps, textures, lines, first, second, numbers, out):
+@threaded(lambda *arguments: len(arguments[-1]), _nrt=True)
+def play_deals(begin, end, ranks, swaps, textures, lines, first, second, numbers, out):
     """Play deals twice, with strategies `first` and `second` [R, 4] changing seats.
 
     The tables are those of `DecisionGame`; `numbers` is (key, start, stop). Adds into `out` [lanes,
@@ -98,10 +102,10 @@ def play_deals(ranks, swaps, textures, lines, first, second, numbers, out):
     """
     key, start, stop = numbers
     lanes, count = out.shape[0], stop - start
-    for lane in prange(lanes):
-        deal, hands = new_deal(), np.empty((2, 9, 2), np.int64)
-        counts, suits = np.empty(13, np.int64), np.empty(4, np.int64)
-        trace = np.empty((_DEPTH, 2), np.int64)
+    deal, hands = new_deal(), np.empty((2, 9, 2), np.int64)
+    counts, suits = np.empty(13, np.int64), np.empty(4, np.int64)
+    trace = np.empty((_DEPTH, 2), np.int64)
+    for lane in range(begin, end):
         total = squares = 0
         for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
             word = mix(key + np.uint64(n) * GOLDEN)

@@ -14,10 +14,11 @@ Minimization in Extensive Games" (2009).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels.cpu.splitmix import GOLDEN, fraction, mix
+from equilibrist.kernels.cpu.team import threaded
 from equilibrist.kernels.decision_rules import LARGEST
+from equilibrist.kernels.parts import part
 from equilibrist.papers.ectomynx.kernels.fixed_strategy import BB
 from equilibrist.papers.ectomynx.kernels.swap_deals import HANDS, deal_hand, last_hand, new_deal
 
@@ -34,20 +35,20 @@ QUEUE = 4096  # largest number of positions in a walk
 # --- rows -----------------------------------------------------------------------------------------
 
 
-@njit(cache=True, inline="always")
+@part
 def bet_row(lines, deal, seat, street, line, position, hand):
     """Return the row of a seat's hand at a position."""
     state, width = deal.states[seat, street, hand], lines.num_positions[line]
     return lines.bet_start[line] + state * width + lines.place[line, position]
 
 
-@njit(cache=True, inline="always")
+@part
 def swap_row(lines, deal, seat, street, line, hand):
     """Return the row of a seat's hand before its swap."""
     return lines.swap_start[line] + deal.swap_states[seat, street, hand] * 2 + seat
 
 
-@njit(cache=True, inline="always")
+@part
 def _probability(scores, row, first, last, action):
     """Return the probability of an action of a row; `first` to `last` are the legal actions."""
     total = np.float32(0)
@@ -58,7 +59,7 @@ def _probability(scores, row, first, last, action):
     return 1.0 / (last + 1 - first)
 
 
-@njit(cache=True, inline="always")
+@part
 def draw_action(scores, row, first, last, word):
     """Draw an action of a row by the hand's random word and the row."""
     left = fraction(mix(word + np.uint64(row) * GOLDEN))
@@ -73,19 +74,19 @@ def draw_action(scores, row, first, last, word):
     return chosen
 
 
-@njit(cache=True, inline="always")
+@part
 def least_action(street, pot, bet, own):
     """Return the first legal action; a bet of at most a fifth of the pot is never folded to."""
     return FOLD if own < bet and (street == 0 or 5 * bet > pot) else CALL
 
 
-@njit(cache=True, inline="always")
+@part
 def last_action(bet, size, stack):
     """Return the last legal action if a raise goes to `size`; no raise after an all-in."""
     return CALL if bet == stack else RAISE if size < stack else SHOVE
 
 
-@njit(cache=True, inline="always")
+@part
 def raise_to(lines, street, position, pot, bet, own, behind, tenths):
     """Return the amount of a bet or raise, at most all-in; see `decision_lines.raise_to`."""
     by_pot = bet + (tenths * (pot + 2 * bet) + 5) // 10
@@ -94,7 +95,7 @@ def raise_to(lines, street, position, pot, bet, own, behind, tenths):
     return size if has_raise and 10 * (size - own) <= 6 * behind else own + behind
 
 
-@njit(cache=True, inline="always")
+@part
 def _note(chosen, scores, row, first, last):
     """Add the probabilities of a row's actions to `chosen`."""
     for action in range(first, last + 1):
@@ -102,22 +103,26 @@ def _note(chosen, scores, row, first, last):
         chosen[row, action] += np.int64(np.rint(probability * PROBABILITY_UNIT))
 
 
-@njit(cache=True, inline="always")
-def _learn(scores, gains, visits, row, first, last, worths):
-    """Return the value of a row by its scores; `worths` [4] are the values of its actions.
+@part
+def _learn(scores, gains, visits, row, first, last, worth, places):
+    """Return the value of a row by its scores, and add the regrets of its actions to `gains`.
 
-    Adds the regrets of the actions to `gains`.
+    The values of the actions are in `worth`; `places` is (place, hand) of the first one and the
+    step from one action to the next in both.
     """
+    place, hand, down, right = places
     mean = 0.0
     for action in range(first, last + 1):
-        mean += _probability(scores, row, first, last, action) * worths[action]
+        value = worth[place + (action - first) * down, hand + (action - first) * right]
+        mean += _probability(scores, row, first, last, action) * value
     for action in range(first, last + 1):
-        gains[row, action] += np.int64(np.rint((worths[action] - mean) * GAIN_UNIT))
+        value = worth[place + (action - first) * down, hand + (action - first) * right]
+        gains[row, action] += np.int64(np.rint((value - mean) * GAIN_UNIT))
     visits[row] += 1
     return mean
 
 
-@njit(cache=True, inline="always")
+@part
 def _put(queue, place, line, street, position, before, own_bb, own_bu, other):
     """Write a position of the walk into the queue."""
     queue[place, LINE], queue[place, STREET], queue[place, POSITION] = line, street, position
@@ -125,7 +130,7 @@ def _put(queue, place, line, street, position, before, own_bb, own_bu, other):
     queue[place, OWN_BB], queue[place, OWN_BU] = own_bb, own_bu
 
 
-@njit(cache=True)
+@part(forceinline=False)
 def _go_down(lines, deal, scores, chosen, word, seat, queue, worth):
     """Fill the queue and the values of its leaves; return its length."""
     rival, length, i = 1 - seat, 1, 0
@@ -182,10 +187,9 @@ def _go_down(lines, deal, scores, chosen, word, seat, queue, worth):
     return length
 
 
-@njit(cache=True)
+@part(forceinline=False)
 def _go_up(lines, deal, scores, gains, visits, seat, queue, worth, length):
     """Compute the values of all positions for the seat's hands, and add its regrets."""
-    worths = np.empty(NUM_ACTIONS)
     for i in range(length - 1, -1, -1):
         line, street, position = queue[i, LINE], queue[i, STREET], queue[i, POSITION]
         below = queue[i, BELOW]
@@ -193,21 +197,20 @@ def _go_up(lines, deal, scores, gains, visits, seat, queue, worth, length):
             continue
         if position == _OPENING:
             for h in range(HANDS[street - 1]):
-                worths[:3] = worth[below, 3 * h : 3 * h + 3]
-                row = swap_row(lines, deal, seat, street, line, h)
-                worth[i, h] = _learn(scores, gains, visits, row, 0, _LAST_SWAP, worths)
+                row, places = swap_row(lines, deal, seat, street, line, h), (below, 3 * h, 0, 1)
+                worth[i, h] = _learn(scores, gains, visits, row, 0, _LAST_SWAP, worth, places)
         elif lines.actor[1 if street > 0 else 0, position] != seat:
-            worth[i, :] = worth[below, :]
+            for h in range(worth.shape[1]):
+                worth[i, h] = worth[below, h]
         else:
             first, last = queue[i, FIRST], queue[i, LAST]
             for h in range(HANDS[street]):
-                for action in range(first, last + 1):
-                    worths[action] = worth[below + action - first, h]
                 row = bet_row(lines, deal, seat, street, line, position, h)
-                worth[i, h] = _learn(scores, gains, visits, row, first, last, worths)
+                places = (below, h, 1, 0)
+                worth[i, h] = _learn(scores, gains, visits, row, first, last, worth, places)
 
 
-@njit(cache=True)
+@part
 def walk(lines, deal, scores, gains, chosen, visits, word, seat, queue, worth):
     """Walk a deal for one seat; return the value of the deal to it, in chips.
 
@@ -220,8 +223,8 @@ def walk(lines, deal, scores, gains, chosen, visits, word, seat, queue, worth):
     return worth[0, 0]
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def walk_hands(ranks, swaps, textures, lines, scores, numbers, sums):
+@threaded(lambda *arguments: len(arguments[-1][0]), _nrt=True)
+def walk_hands(begin, end, ranks, swaps, textures, lines, scores, numbers, sums):
     """Walk the hands of `numbers` = (key, start, stop), once for each seat.
 
     The tables are those of `DecisionGame`; strategies follow `scores` [R, 4] float32. `sums` is
@@ -232,10 +235,10 @@ def walk_hands(ranks, swaps, textures, lines, scores, numbers, sums):
     key, start, stop = numbers
     gains, chosen, visits = sums
     lanes, count = gains.shape[0], stop - start
-    for lane in prange(lanes):
-        deal, hands = new_deal(), np.empty((2, 9, 2), np.int64)
-        counts, suits = np.empty(13, np.int64), np.empty(4, np.int64)
-        queue, worth = np.empty((QUEUE, 10), np.int64), np.empty((QUEUE, 9))
+    deal, hands = new_deal(), np.empty((2, 9, 2), np.int64)
+    counts, suits = np.empty(13, np.int64), np.empty(4, np.int64)
+    queue, worth = np.empty((QUEUE, 10), np.int64), np.empty((QUEUE, 9))
+    for lane in range(begin, end):
         for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
             word = mix(key + np.uint64(n) * GOLDEN)
             deal_hand(ranks, swaps, textures, lines, word, deal, hands, counts, suits)
@@ -250,14 +253,14 @@ def walk_hands(ranks, swaps, textures, lines, scores, numbers, sums):
 # --- updates --------------------------------------------------------------------------------------
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def match_regrets(scores, average, gains, chosen, visits, weight):
+@threaded(lambda scores, *_: len(scores), grain=4096)
+def match_regrets(begin, end, scores, average, gains, chosen, visits, weight):
     """Finish a block of walks by regret matching+: scores are sums of regrets, at least zero.
 
     Adds `gains` to `scores` and `weight` times `chosen` to `average`, both [R, 4] float32, and
     clears the sums of all lanes.
     """
-    for row in prange(len(scores)):
+    for row in range(begin, end):
         for action in range(NUM_ACTIONS):
             gain = probability = 0
             for lane in range(len(gains)):
@@ -270,30 +273,27 @@ def match_regrets(scores, average, gains, chosen, visits, weight):
         gains[:, row], chosen[:, row], visits[:, row] = 0, 0, 0
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def multiply_scores(scores, gains, chosen, visits, rate, cleaning):
+@threaded(lambda scores, *_: len(scores), grain=4096)
+def multiply_scores(begin, end, scores, gains, chosen, visits, rate, cleaning):
     """Finish a block by the report's rule: scores times exp(rate · gain per visit), normalised.
 
     Scores below `cleaning` become zero. Clears the sums of all lanes.
     """
-    for row in prange(len(scores)):
+    for row in range(begin, end):
         count = 0
         for lane in range(len(visits)):
             count += visits[lane, row]
         if count > 0:
             # Subtract the largest exponent: the normalised scores are the same without overflow.
-            exponents, largest = np.empty(NUM_ACTIONS), -np.inf
+            largest = -np.inf
             for action in range(NUM_ACTIONS):
-                gain = 0
-                for lane in range(len(gains)):
-                    gain += gains[lane, row, action]
-                exponents[action] = rate * gain / (GAIN_UNIT * count)
                 if scores[row, action] > 0:
-                    largest = max(largest, exponents[action])
+                    largest = max(largest, _exponent(gains, row, action, rate, count))
             total = np.float32(0)
             for action in range(NUM_ACTIONS):
                 if scores[row, action] > 0:
-                    scores[row, action] *= np.exp(exponents[action] - largest)
+                    exponent = _exponent(gains, row, action, rate, count)
+                    scores[row, action] *= np.exp(exponent - largest)
                 total += scores[row, action]
             if total == 0:
                 total = np.float32(1)  # scores that are all zero stay zero
@@ -306,3 +306,12 @@ def multiply_scores(scores, gains, chosen, visits, rate, cleaning):
             for action in range(NUM_ACTIONS):
                 scores[row, action] /= kept if kept > 0 else np.float32(1)
         gains[:, row], chosen[:, row], visits[:, row] = 0, 0, 0
+
+
+@part
+def _exponent(gains, row, action, rate, count):
+    """Return the rate times the gain per visit of an action, in chips; all lanes together."""
+    gain = 0
+    for lane in range(len(gains)):
+        gain += gains[lane, row, action]
+    return rate * gain / (GAIN_UNIT * count)

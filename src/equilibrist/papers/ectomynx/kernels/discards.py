@@ -8,18 +8,19 @@ sums are whole numbers, so results do not depend on the number of threads.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels.cpu.ranking import value_with
 from equilibrist.kernels.cpu.sampling import find_place
 from equilibrist.kernels.cpu.splitmix import GOLDEN, draw_card, fraction, mix
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import part
 from equilibrist.papers.ectomynx.kernels.swapping import swap_place
 
 WINS, TIES = 0, 1
 _BIT = np.uint64(1)
 
 
-@njit(cache=True, inline="always")
+@part
 def swap_card(tables, one, two, board, gone, state):
     """Swap at most one card of a hand, by the rule.
 
@@ -35,7 +36,7 @@ def swap_card(tables, one, two, board, gone, state):
     return one, two, gone, state
 
 
-@njit(cache=True, inline="always")
+@part
 def _deal_sides(first, second, first_cumulative, second_cumulative, state):
     """Draw two hands without a common card by their cumulative probabilities.
 
@@ -52,7 +53,7 @@ def _deal_sides(first, second, first_cumulative, second_cumulative, state):
             return i, j, ours | theirs, state
 
 
-@njit(cache=True)
+@part
 def _play(ranks, swaps, first, second, first_cumulative, second_cumulative, state):
     """Play a hand and return 2, 1 or 0 if the first side wins, ties or loses."""
     i, j, gone, state = _deal_sides(first, second, first_cumulative, second_cumulative, state)
@@ -71,8 +72,8 @@ def _play(ranks, swaps, first, second, first_cumulative, second_cumulative, stat
     return 2 if ours > theirs else 1 if ours == theirs else 0
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def play_swaps(ranks, swaps, first, second, key, start, stop, out):
+@threaded(lambda *arguments: len(arguments[-1]))
+def play_swaps(begin, end, ranks, swaps, first, second, key, start, stop, out):
     """Play the hands numbered from `start` to `stop` under a key of one word.
 
     `first` and `second` are the sides, each (hands [n, 2] uint8, cumulative probabilities [n],
@@ -81,7 +82,7 @@ def play_swaps(ranks, swaps, first, second, key, start, stop, out):
     """
     (one, one_cumulative), (two, two_cumulative) = first, second
     lanes, count = out.shape[0], stop - start
-    for lane in prange(lanes):
+    for lane in range(begin, end):
         wins = ties = 0
         for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
             state = mix(key + np.uint64(n) * GOLDEN)

@@ -13,10 +13,11 @@ Report", IV.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels.cpu.ranking import value_with
 from equilibrist.kernels.cpu.splitmix import GOLDEN, draw_card, fraction, mix
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import kernel, part
 from equilibrist.papers.ectomynx.kernels.discards import swap_card
 from equilibrist.papers.ectomynx.kernels.texture import draw_class, made_class, texture_of
 from equilibrist.papers.ectomynx.reference.texture import NOTHING
@@ -30,7 +31,7 @@ TEXTURES = (1, 12, 4, 5)  # number of textures that each street adds
 _CHOICES = np.uint64(0xD1B54A32D192ED03)  # separates the words of choices from those of cards
 
 
-@njit(cache=True, inline="always")
+@part
 def choose(weights, start, stop, number):
     """Choose a place from `start` to `stop` by weights and a number in [0, 1).
 
@@ -49,14 +50,14 @@ def choose(weights, start, stop, number):
     return chosen
 
 
-@njit(cache=True, inline="always")
+@part
 def hand_class(one, two):
     """Return the class of a hand before the flop, 0 … 168."""
     high, low = max(one >> 2, two >> 2), min(one >> 2, two >> 2)
     return 13 * high + low if one & 3 == two & 3 else 13 * low + high
 
 
-@njit(cache=True, inline="always")
+@part
 def strength_class(tables, one, two, street, counts, suits):
     """Return the strength class of a hand after the flop, 0 … 13."""
     found = made_class(one, two, counts, suits, tables.straight, tables.size)
@@ -65,7 +66,7 @@ def strength_class(tables, one, two, street, counts, suits):
     return found
 
 
-@njit(cache=True)
+@kernel(_nrt=True)
 def hand_state(swaps, textures, one, two, board):
     """Return the state of two hole cards on `board` [3 … 5] int64, in the order of dealing."""
     counts, suits = np.zeros(13, np.int64), np.zeros(4, np.int64)
@@ -82,7 +83,7 @@ def hand_state(swaps, textures, one, two, board):
     return strength_class(swaps, one, two, len(board) - 2, counts, suits) * num_textures + texture
 
 
-@njit(cache=True, inline="always")
+@part
 def _note(trace, street, seat, start, meant, played):
     """Write the slots that a choice credits: those between the levels played and intended.
 
@@ -92,7 +93,7 @@ def _note(trace, street, seat, start, meant, played):
     trace[street, seat, 1] = start + max(meant, played) + 1 if played >= 0 else start
 
 
-@njit(cache=True)
+@part(forceinline=False)
 def play_hand(ranks, swaps, textures, lines, bb, bu, word, trace, counts, suits):
     """Play a hand of the random stream that starts at `word`; return BB's profit and the streets.
 
@@ -157,8 +158,8 @@ def play_hand(ranks, swaps, textures, lines, bb, bu, word, trace, counts, suits)
     return (stake if ours > theirs else -stake if ours < theirs else 0), streets
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def play_cycle(ranks, swaps, textures, lines, bb, bu, numbers, sums):
+@threaded(lambda *arguments: len(arguments[-1]), _nrt=True)
+def play_cycle(begin, end, ranks, swaps, textures, lines, bb, bu, numbers, sums):
     """Play the hands of `numbers` = (key, start, stop), and sum the profits of choices.
 
     Tables and weights are those of `play_hand`. Adds profits in 1/125 chip and visits to `sums`
@@ -166,9 +167,9 @@ def play_cycle(ranks, swaps, textures, lines, bb, bu, numbers, sums):
     """
     key, start, stop = numbers
     lanes, count = sums.shape[0], stop - start
-    for lane in prange(lanes):
-        trace = np.empty((4, 2, 2), np.int64)
-        counts, suits = np.empty(13, np.int64), np.empty(4, np.int64)
+    trace = np.empty((4, 2, 2), np.int64)
+    counts, suits = np.empty(13, np.int64), np.empty(4, np.int64)
+    for lane in range(begin, end):
         for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
             word = mix(key + np.uint64(n) * GOLDEN)
             profit, streets = play_hand(
@@ -184,8 +185,8 @@ def play_cycle(ranks, swaps, textures, lines, bb, bu, numbers, sums):
                     sums[lane, BU, place, VISITS] += 1
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def play_match(ranks, swaps, textures, lines, first, second, numbers, out):
+@threaded(lambda *arguments: len(arguments[-1]), _nrt=True)
+def play_match(begin, end, ranks, swaps, textures, lines, first, second, numbers, out):
     """Play deals twice, with the strategies changing seats, and sum the first one's winnings.
 
     `first` and `second` [2, W] are the weights of their seats, `numbers` is (key, start, stop).
@@ -194,9 +195,9 @@ def play_match(ranks, swaps, textures, lines, first, second, numbers, out):
     key, start, stop = numbers
     first_bb, first_bu, second_bb, second_bu = first[BB], first[BU], second[BB], second[BU]
     lanes, count = out.shape[0], stop - start
-    for lane in prange(lanes):
-        trace = np.empty((4, 2, 2), np.int64)
-        counts, suits = np.empty(13, np.int64), np.empty(4, np.int64)
+    trace = np.empty((4, 2, 2), np.int64)
+    counts, suits = np.empty(13, np.int64), np.empty(4, np.int64)
+    for lane in range(begin, end):
         total = squares = 0
         for n in range(start + count * lane // lanes, start + count * (lane + 1) // lanes):
             word = mix(key + np.uint64(n) * GOLDEN)
@@ -213,7 +214,7 @@ def play_match(ranks, swaps, textures, lines, first, second, numbers, out):
         out[lane, 1] += squares
 
 
-@njit(cache=True, nogil=True)
+@kernel(_nrt=True)
 def play_results(game, bb, bu, key, start, profits, traces, streets):
     """Play hands one by one, from hand `start` on, and write their results.
 

@@ -7,11 +7,11 @@ showdown, so that playing it needs look-ups only and no further cards.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from equilibrist.kernels.array_structs import SwapDeal
 from equilibrist.kernels.cpu.ranking import value_with
 from equilibrist.kernels.cpu.splitmix import draw_card
+from equilibrist.kernels.parts import part
 from equilibrist.papers.ectomynx.kernels.fixed_strategy import TEXTURES, hand_class, strength_class
 from equilibrist.papers.ectomynx.kernels.swapping import swap_place
 from equilibrist.papers.ectomynx.kernels.texture import texture_of
@@ -20,7 +20,7 @@ KEEP_BOTH, SWAP_BY_RULE, SWAP_OTHER = 0, 1, 2
 HANDS = (1, 3, 9, 9)  # number of hands per seat, by street
 
 
-@njit(cache=True)
+@part(_nrt=True)
 def new_deal():
     """Return an empty deal to write into."""
     return SwapDeal(
@@ -31,7 +31,7 @@ def new_deal():
     )
 
 
-@njit(cache=True, inline="always")
+@part
 def _rule(swaps, one, two, board):
     """Return the card that the swap rule discards, 0 or 1, and whether it keeps both.
 
@@ -43,7 +43,7 @@ def _rule(swaps, one, two, board):
     return (0 if one >> 2 <= two >> 2 else 1), 1
 
 
-@njit(cache=True, inline="always")
+@part
 def swapped(one, two, card, choice, place):
     """Return a hand after a choice; `place` is the card that the rule would discard."""
     if choice == KEEP_BOTH:
@@ -52,7 +52,7 @@ def swapped(one, two, card, choice, place):
     return (card, two) if gone == 0 else (one, card)
 
 
-@njit(cache=True)
+@part(forceinline=False)
 def deal_hand(ranks, swaps, textures, lines, word, deal, hands, counts, suits):
     """Write the deal of a random word into `deal`.
 
@@ -102,7 +102,7 @@ def deal_hand(ranks, swaps, textures, lines, word, deal, hands, counts, suits):
                     deal.values[seat, h] = value_with(ranks, key, board, one, two)
 
 
-@njit(cache=True, inline="always")
+@part
 def last_hand(deal, seat, street, hand):
     """Return the hand at a showdown for a hand on a street if the seat then swaps by the rule."""
     for later in range(street + 1, 3):

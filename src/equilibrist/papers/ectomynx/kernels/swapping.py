@@ -6,20 +6,21 @@ A board is one word with 16 bits per suit: the sum of its cards' `RankTables.car
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import part
 from equilibrist.papers.ectomynx.reference.swapping import KEEP
 
 RANKS_OF_SUIT = np.int64(0x1FFF)
 
 
-@njit(cache=True, inline="always")
+@part
 def in_suit(board, suit):
     """Return the ranks of a suit on a board, as a set of 13 bits."""
     return np.int64(board >> np.uint64(16 * suit)) & RANKS_OF_SUIT
 
 
-@njit(cache=True)
+@part(forceinline=False)
 def swap_place(tables, one, two, board):
     """Return which of two hole cards to swap, 0 or 1, or `KEEP`; `tables` are `SwapTables`."""
     shown, longest = np.int64(0), np.int64(0)
@@ -46,7 +47,7 @@ def swap_place(tables, one, two, board):
     return 0 if first < second else 1
 
 
-@njit(cache=True, inline="always")
+@part
 def _is_kept(tables, card, other, board, both, without, longest):
     """Return whether the rule keeps `card`; `without` are the ranks of all other cards."""
     if both == without:  # another card has its rank
@@ -59,10 +60,10 @@ def _is_kept(tables, card, other, board, both, without, longest):
     return longest < 3 and tables.outs[both] > 1 and tables.outs[without] <= 1
 
 
-@njit(cache=True, parallel=True)
-def swap_places(tables, holes, boards, out):
+@threaded(lambda tables, holes, boards, out: len(holes), grain=2048)
+def swap_places(begin, end, tables, holes, boards, out):
     """Write the choices for `holes` [N, 2] on `boards` [N, n], both uint8, into `out` [N] int8."""
-    for i in prange(len(holes)):
+    for i in range(begin, end):
         board = np.uint64(0)
         for card in boards[i]:
             board |= np.uint64(1) << np.uint64(16 * (card & 3) + (card >> 2))

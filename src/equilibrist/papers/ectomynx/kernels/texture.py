@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import part
 from equilibrist.papers.ectomynx.reference.texture import (
     FULL_HOUSE,
     MIDDLE_PAIR,
@@ -29,8 +30,8 @@ BLOCKED = -1
 _ALL_RANKS = 0x1FFF
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def strength_classes(boards, hands, columns, straight, size, lowest, out):
+@threaded(lambda boards, *_: len(boards), grain=4, _nrt=True)
+def strength_classes(begin, end, boards, hands, columns, straight, size, lowest, out):
     """Write the class of every hand on every board into `out` [B, H] int8, −1 if blocked.
 
     `boards` is [B, n] uint8; `hands` [N, 2] uint8 are those of the deck, `columns` [N] their places
@@ -38,9 +39,10 @@ def strength_classes(boards, hands, columns, straight, size, lowest, out):
     −1 if none, and `size` [2**13] int8 the number of ranks; `lowest` is the lowest rank of the
     deck.
     """
-    for b in prange(boards.shape[0]):
-        counts = np.zeros(13, np.int64)
-        suits = np.zeros(4, np.int64)  # ranks of each suit on the board
+    counts = np.empty(13, np.int64)
+    suits = np.empty(4, np.int64)  # ranks of each suit on the board
+    for b in range(begin, end):
+        counts[:], suits[:] = 0, 0
         for card in boards[b]:
             counts[card >> 2] += 1
             suits[card & 3] |= 1 << (card >> 2)
@@ -55,7 +57,7 @@ def strength_classes(boards, hands, columns, straight, size, lowest, out):
             out[b, columns[i]] = found
 
 
-@njit(cache=True, inline="always")
+@part
 def _in_suit(one, two, suit):
     """Return the ranks of the hole cards of a suit, as a set of 13 bits."""
     ranks = 0
@@ -66,7 +68,7 @@ def _in_suit(one, two, suit):
     return ranks
 
 
-@njit(cache=True)
+@part
 def made_class(one, two, counts, suits, straight, size):
     """Return the class of a made hand, without draws."""
     high, low = max(one >> 2, two >> 2), min(one >> 2, two >> 2)
@@ -114,7 +116,7 @@ def made_class(one, two, counts, suits, straight, size):
     return MIDDLE_PAIR if above == 1 else WEAK_PAIR
 
 
-@njit(cache=True)
+@part(forceinline=False)
 def draw_class(one, two, suits, straight, size, lowest):
     """Return the class of a hand's draws."""
     shown = suits[0] | suits[1] | suits[2] | suits[3]
@@ -132,7 +134,7 @@ def draw_class(one, two, suits, straight, size, lowest):
     return WEAK_DRAW if outs == 1 or overcards else NOTHING
 
 
-@njit(cache=True, inline="always")
+@part
 def texture_of(tables, size, street, suits, values):
     """Return the place of a board among the textures of its street, from 0.
 
@@ -156,11 +158,12 @@ def texture_of(tables, size, street, suits, values):
     return place
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def board_textures(tables, size, boards, out):
+@threaded(lambda tables, size, boards, out: len(boards), grain=1024, _nrt=True)
+def board_textures(begin, end, tables, size, boards, out):
     """Write the textures of `boards` [B, 3 … 5] uint8, from 0, into `out` [B] int64."""
-    for b in prange(len(boards)):
-        suits, values = np.zeros(4, np.int64), 0
+    suits = np.empty(4, np.int64)
+    for b in range(begin, end):
+        suits[:], values = 0, 0
         for card in boards[b]:
             suits[card & 3] |= 1 << (card >> 2)
             values += (card >> 2) + 2
