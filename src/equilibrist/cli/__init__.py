@@ -24,6 +24,7 @@ from equilibrist.cli import (
     games,
     history,
     network,
+    serve,
     session,
     show,
     solving,
@@ -88,6 +89,7 @@ for command in (
     network.connect,
     history.log,
     session.play,
+    serve.serve,
 ):
     name = command.__name__.rstrip("_")  # `import` is a keyword of Python
     app.command(name, cls=CheckedCommand)(stoppable(command) if command in _LONG else command)

@@ -186,7 +186,7 @@ def replay_hand(played: HandState, deal: Deal, seed: int) -> HandState:
     """
     state = HandState.start(played.rules, deal, played.hand_number)
     try:
-        for action in _actions(played):
+        for action in actions_of(played):
             state = state.apply(action)
     except EquilibristError:
         pass  # the cards differ, and the comparison below reports it
@@ -204,7 +204,7 @@ def _deal_text(state: HandState) -> str:
     return "|".join(map(cards_name, state.deal.holes)) + "/" + cards_name(state.board)
 
 
-def _actions(state: HandState) -> Iterator[Action]:
+def actions_of(state: HandState) -> Iterator[Action]:
     """Yield the actions of a hand; swaps include their cards."""
     betting, swaps = Betting.start(state.rules), [iter(swaps) for swaps in state.swaps]
     for action in itertools.chain(*state.betting.history):

@@ -30,7 +30,7 @@ from equilibrist.evaluation.winnings import winnings
 from equilibrist.games.action import Action
 from equilibrist.games.dealing import MOST_ACPC_SEED, Dealer
 from equilibrist.games.log_file import LogFile, write_hands
-from equilibrist.games.match_log import MatchHeader, MatchLog, replay, replay_hand
+from equilibrist.games.match_log import MatchHeader, MatchLog, actions_of, replay, replay_hand
 from equilibrist.games.phh import phh_text
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules
@@ -39,6 +39,7 @@ from equilibrist.play.luck import LuckAdjusted, LuckAdjuster
 from equilibrist.play.table import end_hand, play_on
 from equilibrist.players.player import Mixing, Mixture, Player, Result, View
 from equilibrist.players.static import nearest_action
+from equilibrist.players.strategy_player import StrategyPlayer
 
 YOU = "you"
 
@@ -230,6 +231,24 @@ class Session:
 def mixture_at(player: Player, view: View) -> Mixture | None:
     """Return a player's mixed strategy at one of its decisions, None if it cannot report one."""
     return player.mixture(view) if isinstance(player, Mixing) else None
+
+
+def decisions_in(record: HandRecord, player: Player) -> list[Decision]:
+    """Return the decisions of a session's player in a finished hand, with its mixed strategy.
+
+    The mixtures are computed again: in limit games they are those that were played. In no-limit
+    games a strategy may read raises of sizes that it does not have in another way than it did.
+    """
+    number = 1 - record.names.index(YOU)
+    asked = player.twin() if isinstance(player, StrategyPlayer) else player
+    state = HandState.start(record.rules, record.state.deal, record.hand_number)
+    found = []
+    for action in actions_of(record.state):
+        if state.actor == number:
+            view = View.of(state, number)
+            found.append(Decision(view, action, mixture_at(asked, view)))
+        state = state.apply(action)
+    return found
 
 
 def _leave(view: View) -> Action:

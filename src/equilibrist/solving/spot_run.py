@@ -85,13 +85,13 @@ class SolvedSpot:
         large ones are checked as they are read.
         """
         stored = read_identity(folder, KIND)
-        spot, by = _read_spot(stored), _read_solver(stored)
+        spot, by = read_spot(stored), _read_solver(stored)
         _check_actions(stored, spot)  # before a large game is built
         built = spot.build()
         first = by.init(built.game)
         check_state(stored, by.name, first)  # before gigabytes are read
         artefact = open_artefact(folder, KIND, in_memory=for_resume, blockwise=not for_resume)
-        if (_read_spot(artefact), _read_solver(artefact)) != (spot, by):
+        if (read_spot(artefact), _read_solver(artefact)) != (spot, by):
             raise damaged(artefact.folder / MANIFEST, "was replaced while it was opened")
         check_arrays(artefact, {"trace": _TRACE}, but=STATE)
         check_state(artefact, by.name, first)
@@ -152,7 +152,7 @@ def solve_spot(
     return SolvedSpot(spot, by, found, built)
 
 
-def _read_spot(stored: Identity) -> Spot:
+def read_spot(stored: Identity) -> Spot:
     """Read the spot that a manifest describes."""
     fields = Fields.configuration(stored).part("spot")
     known = {field.name for field in dataclasses.fields(Spot)}
