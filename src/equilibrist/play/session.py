@@ -34,7 +34,7 @@ from equilibrist.games.match_log import MatchHeader, MatchLog, actions_of, repla
 from equilibrist.games.phh import phh_text
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules
-from equilibrist.games.state import HandState
+from equilibrist.games.state import Deal, HandState
 from equilibrist.play.luck import LuckAdjusted, LuckAdjuster
 from equilibrist.play.table import end_hand, play_on
 from equilibrist.players.player import Mixing, Mixture, Player, Result, View
@@ -114,6 +114,7 @@ class Session:
 
     def __post_init__(self) -> None:
         self._person = Person(_leave)
+        self._upcoming: Deal | None = None  # the next deal, if it is drawn already
         self._dealer = Dealer(self.rules, self.seed)
         self._dealer.skip(len(self.hands))
         # After a resume, the player's random numbers differ from those of an uninterrupted session.
@@ -177,7 +178,10 @@ class Session:
             number = self.hand.hand_number + 1
             raise IllegalActionError(f"hand {number} is still in play; finish it first")
         self.decisions = []
-        self._go_on(HandState.start(self.rules, next(self._dealer), len(self.hands)))
+        if self._upcoming is None:  # else the player failed after this deal
+            self._upcoming = next(self._dealer)
+        self._go_on(HandState.start(self.rules, self._upcoming, len(self.hands)))
+        self._upcoming = None
 
     def act(self, action: Action) -> None:
         """Take an action of the person; the player acts until it is the person's turn again.

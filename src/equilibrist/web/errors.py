@@ -22,11 +22,16 @@ class ConflictError(EquilibristError):
     """A request that was made for an earlier state, for example in another tab."""
 
 
+class DamagedTableError(EquilibristError):
+    """A table whose file cannot be read."""
+
+
 class SavingError(EquilibristError):
     """A table that cannot be saved, for example because the disk is full."""
 
 
 _STATUS = (
+    (DamagedTableError, 410),
     (SavingError, 507),
     (NotFoundError, 404),
     (UnknownNameError, 404),

@@ -46,6 +46,8 @@ class Library:
             _entry(name, "mix", "holdem-limit", "The same probabilities with every hand")
             for name in MIXES
         ]
+        if self.is_public:
+            bots = [entry for entry in bots if not entry["command"]]
         return [*bots, *self.stored(), *mixes]
 
     def stored(self) -> list[dict[str, Any]]:

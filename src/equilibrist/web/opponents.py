@@ -50,7 +50,9 @@ class Opponents:
         for entry in PLAYERS.values():
             plays = list(_games(entry, games))
             if plays and (not entry.options or entry.options.startswith("[")):
-                found.append(self._row(entry, plays))
+                row = self._row(entry, plays)
+                if not (row["command"] and self.library.is_public):
+                    found.append(row)
         return [*found, *self._solutions(games)]
 
     def _row(self, entry: PlayerEntry, plays: list[str]) -> dict[str, Any]:

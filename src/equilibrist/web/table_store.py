@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import re
 import secrets
 import threading
@@ -12,14 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from equilibrist.errors import EquilibristError, InvalidValueError, StorageError
+from equilibrist.errors import EquilibristError, InvalidValueError, RecordError, StorageError
 from equilibrist.games.catalog import get_game
 from equilibrist.games.dealing import secret_seed
 from equilibrist.play.session_file import SavedSession, read_head
-from equilibrist.web.errors import NotFoundError, SavingError
+from equilibrist.web.errors import DamagedTableError, NotFoundError, SavingError
 from equilibrist.web.opponents import Opponents
 from equilibrist.web.settings import Settings
 
+_LOG = logging.getLogger(__name__)
 _LETTERS = "bfgjkmnpqrvwxyz"  # no letter or digit of a card, and no vowels
 _LENGTH = 20  # of an identity: 78 bits
 _IDENTITY = re.compile(f"[{_LETTERS}]{{{_LENGTH}}}")
@@ -85,13 +87,23 @@ class TableStore:
             self._close_old()
         with held.lock:
             if held.saved is None:
-                held.saved = SavedSession.resume(path, self.opponents.make)
+                held.saved = self._resume(path)
             try:
                 yield held.saved
             except StorageError as error:
                 held.saved.close()
                 held.saved = None
                 raise SavingError(str(error), value=error.value) from None
+
+    def _resume(self, path: Path) -> SavedSession:
+        """Read a table from its file; errors are logged, because they may name hidden cards."""
+        try:
+            return SavedSession.resume(path, self.opponents.make)
+        except RecordError as error:
+            _LOG.error("%s: %s", path, error)
+            raise DamagedTableError(
+                f"the file {path.name} of this table is damaged; the server's terminal says where"
+            ) from None
 
     def listing(self, owner: str) -> list[dict[str, Any]]:
         """Return the tables of an owner, the one that was played last first."""

@@ -6,6 +6,7 @@ the opponent held and how it chose is answered only for finished hands.
 
 from __future__ import annotations
 
+import logging
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -14,6 +15,7 @@ from pydantic import BaseModel, Field
 
 from equilibrist.cards.card import card_name
 from equilibrist.cards.ranking import hand_description
+from equilibrist.errors import IllegalActionError, StorageError
 from equilibrist.games.action import Action, action_name, parse_action, raise_to
 from equilibrist.games.amounts import hand_total, street_total
 from equilibrist.games.log_file import log_text
@@ -27,6 +29,8 @@ from equilibrist.web.errors import ConflictError, NotFoundError
 from equilibrist.web.kernels import KERNELS
 from equilibrist.web.opponents import Opponents, playable_games
 from equilibrist.web.table_store import TableStore
+
+_LOG = logging.getLogger(__name__)
 
 
 class Opponent(BaseModel):
@@ -202,7 +206,7 @@ def table_router(store: TableStore, opponents: Opponents) -> APIRouter:
         """Sit down at a new table; the first hand is dealt."""
         identity = store.create(request.state.owner, new.game, new.player)
         with store.using(request.state.owner, identity) as saved, KERNELS:
-            saved.deal()
+            _play(saved, None)
             return table_of(identity, saved)
 
     @router.get("/tables/{identity}")
@@ -219,10 +223,7 @@ def table_router(store: TableStore, opponents: Opponents) -> APIRouter:
         """
         with store.using(request.state.owner, identity) as saved, KERNELS:
             _check_current(saved, move)
-            if move.action == "next":
-                saved.deal()
-            else:
-                saved.act(_action(saved, move.action))
+            _play(saved, None if move.action == "next" else _action(saved, move.action))
             return table_of(identity, saved)
 
     @router.get("/tables/{identity}/hands/{number}")
@@ -334,11 +335,33 @@ def _posted(view: View, action: Action) -> str:
 
 
 def _action(saved: SavedSession, text: str) -> Action:
-    """Return the action that the page posted."""
+    """Return the action that the page posted; raise `IllegalActionError` if it is not legal."""
     action, view = parse_action(text), saved.session.view
-    if action.kind == "r" and action.amount and view is not None:
-        return raise_to(hand_total(view.betting, action.amount))
+    if view is None or saved.session.hand is None:
+        raise ConflictError("no hand is in play; deal the next one")
+    if action.kind == "r" and action.amount:
+        action = raise_to(hand_total(view.betting, action.amount))
+    if not view.state.can(action):
+        words = ", ".join(choice.words for choice in choices(view))
+        raise IllegalActionError(f"{text!r} is not possible here; you can {words}", value=text)
     return action
+
+
+def _play(saved: SavedSession, action: Action | None) -> None:
+    """Act, or without an action deal; an error of the opponent may name its cards: it is logged."""
+    try:
+        if action is None:
+            saved.deal()
+        else:
+            saved.act(action)
+    except StorageError:
+        raise
+    except Exception as error:
+        name = saved.session.player.name
+        if saved.session.hand is not None and action is None:
+            raise ConflictError("this hand is still in play; finish it first") from None
+        _LOG.error("%s failed to act", name, exc_info=error)
+        raise ConflictError(f"{name} failed to act; the hand stays as it was") from None
 
 
 def _check_current(saved: SavedSession, move: Move) -> None:

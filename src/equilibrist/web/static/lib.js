@@ -73,6 +73,16 @@ export function signed(number) {
   return (number > 0 ? "+" : number < 0 ? "−" : "") + Math.abs(number).toLocaleString("en");
 }
 
+/** The text with a capital letter. */
+export function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** A player's name as people read it: a solution by its folder. */
+export function playerName(text) {
+  return text.replace(/^solution:/, "");
+}
+
 export function percent(share, digits = 0) {
   return `${(100 * share).toFixed(digits)} %`;
 }

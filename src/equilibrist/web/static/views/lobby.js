@@ -1,5 +1,5 @@
 // The lobby: continue a table, or choose an opponent.
-import { api, go, html, Link, Problem, useEffect, useState } from "../lib.js";
+import { api, go, html, Link, playerName, Problem, useEffect, useState } from "../lib.js";
 
 const GAMES = {
   "holdem-limit": "Limit hold’em",
@@ -55,12 +55,13 @@ export function Lobby() {
   ];
   const untrained = fitting.filter((player) => player.command);
   return html`<main class="narrow">
+    <div><h1>Play</h1><p class="muted">Choose an opponent. Every action is saved, so a table can be left and continued at any time.</p></div>
     <${Problem} text=${problem} />
     ${tables.length > 0 && html`<section aria-label="Your tables">
       <h2>Continue</h2>
       <ul class="rows">
         ${tables.slice(0, 5).map((table) => html`<li key=${table.id}><${Link} to=${`/table/${table.id}`} class="row">
-          <span class="grow"><b>${table.player}</b> <span class="muted">${gameName(table.game)}</span></span>
+          <span class="grow"><b>${playerName(table.player)}</b> <span class="muted">${gameName(table.game)}</span></span>
           <span class="muted num">${table.hands} ${table.hands === 1 ? "hand" : "hands"}</span>
           <span class="muted when">${ago(table.played_at)}</span></${Link}></li>`)}
       </ul>
@@ -73,7 +74,7 @@ export function Lobby() {
       ${groups.map(([title, players]) => players.length > 0 && html`<h3>${title}</h3>
         <ul class="tiles">${players.map((player) => html`<li key=${player.name}>
           <button class="tile" disabled=${waiting !== ""} onClick=${() => sit(player.name)}>
-            <b>${player.name.replace(/^solution:/, "")}</b>
+            <b>${playerName(player.name)}</b>
             <span class="muted">${waiting === player.name ? "Sitting down …" : player.description}</span>
           </button></li>`)}</ul>`)}
       ${untrained.length > 0 && html`<details class="untrained"><summary>${untrained.length} more bots can be trained</summary>

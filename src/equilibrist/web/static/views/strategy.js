@@ -1,6 +1,6 @@
 // The strategy browser: the betting line, the board, the grid of hands, and one cell's hands.
 import { Card, CardText, splitCards } from "../cards.js";
-import { api, go, html, isTyped, percent, Problem, remember, remembered, useCallback, useEffect, useMemo, useRef, useState } from "../lib.js";
+import { api, capital, go, html, isTyped, percent, Problem, remember, remembered, useCallback, useEffect, useMemo, useRef, useState } from "../lib.js";
 
 const RANKS = "AKQJT98765432";
 const RARE = 0.005; // share of the fullest cell's reach below which a cell is empty
@@ -84,16 +84,16 @@ export function Strategy({ kind, name }) {
     <${Problem} text=${problem} />
     ${found && html`
       <${BettingLine} steps=${found.steps} choose=${choose} show=${show} />
-      <${Board} found=${found} chosen=${chosen} picking=${picking || found.missing > 0} setPicking=${setPicking} setBoard=${setBoard} />
-      ${data && html`<div class="node">
-        <section aria-label="All hands">
-          <${Summary} found=${found} palette=${palette} />
-          ${data.grid
-            ? html`<${Grid} data=${data} palette=${palette} shown=${shown} setCell=${setCell} pinned=${pinned} setPinned=${setPinned} />`
-            : html`<${HandList} data=${data} palette=${palette} places=${data.hands.names.map((_, i) => i)} />`}
+      <div class=${`node${!data ? " empty" : data.grid ? "" : " listed"}`}>
+        <section class="about" aria-label="Node">
+          <${Board} found=${found} chosen=${chosen} picking=${picking || found.missing > 0} setPicking=${setPicking} setBoard=${setBoard} />
+          ${data && html`<${Summary} found=${found} palette=${palette} />`}
         </section>
-        ${data.grid && html`<${Cell} data=${data} palette=${palette} cell=${shown} />`}
-      </div>`}`}
+        ${data && data.grid && html`
+          <${Grid} data=${data} palette=${palette} shown=${shown} setCell=${setCell} pinned=${pinned} setPinned=${setPinned} />
+          <${Cell} data=${data} palette=${palette} cell=${shown} />`}
+        ${data && !data.grid && html`<section class="panel list"><${HandList} data=${data} palette=${palette} places=${data.hands.names.map((_, i) => i)} /></section>`}
+      </div>`}
   </main>`;
 }
 
@@ -147,8 +147,12 @@ function Board({ found, chosen, picking, setPicking, setBoard }) {
 
 function Summary({ found, palette }) {
   const { data } = found;
+  const facts = [`pot ${data.pot.toLocaleString("en")}`];
+  if (data.to_call) facts.push(`${data.to_call.toLocaleString("en")} to call`);
+  if (data.equity !== null) facts.push(`equity ${percent(data.equity, 1)}`, `expects ${data.value.toFixed(1)} chips`);
   return html`<div class="summary">
-    <p><b>${data.seat.replace(/^player \d \((.*)\)$/, "$1")}</b> to act${found.words ? html` after <span>${found.words}</span>` : ""}; pot ${data.pot.toLocaleString("en")}${data.to_call ? `, ${data.to_call.toLocaleString("en")} to call` : ""}${data.equity === null ? "" : `; equity ${percent(data.equity, 1)}, expects ${data.value.toFixed(1)} chips`}</p>
+    <p class="facts"><b>${capital(data.seat.replace(/^player \d \((.*)\)$/, "$1"))}</b>${facts.map((fact) => html`<span>${fact}</span>`)}</p>
+    ${found.words && html`<p class="muted small">After ${found.words}</p>`}
     <div class="bar tall">${data.actions.map((action) => html`<span class="part" style=${{ width: `${100 * action.frequency}%`, background: action.colours[palette] }}></span>`)}</div>
     <ul class="legend">${data.actions.map((action) => html`<li><i style=${{ background: action.colours[palette] }}></i>${action.words} <b class="num">${percent(action.frequency, 1)}</b></li>`)}</ul>
     ${data.fullest === 0 && html`<p class="muted small">No hand arrives here: the cells show what it would do.</p>`}
@@ -195,7 +199,7 @@ function Grid({ data, palette, shown, setCell, pinned, setPinned }) {
     const style = isReached
       ? { backgroundImage: stripes(grid.frequency[place], actions, palette), backgroundSize: `100% ${(100 * level).toFixed(1)}%` }
       : {};
-    const look = !grid.is_possible[place] ? "none" : !isReached ? "unreached" : level > 0.8 ? "full" : "part";
+    const look = !grid.is_possible[place] ? "none" : !isReached ? "unreached" : level > 0.92 ? "full" : "part";
     const shares = actions.map((action, i) => `${action.words} ${percent(grid.frequency[place][i])}`).join(", ");
     const label = `${cellName(place)}: ${look === "none" ? "not possible" : isReached ? shares : "does not get here"}`;
     return { style, look, label };
@@ -210,7 +214,7 @@ function Grid({ data, palette, shown, setCell, pinned, setPinned }) {
 function Cell({ data, palette, cell }) {
   const places = useMemo(() => data.hands.cells.flatMap((own, place) => (own === cell ? [place] : [])), [data, cell]);
   if (cell === null) {
-    return html`<aside class="panel detail"><p class="muted">Point at a cell, or click it to keep it; arrow keys move. Its height is how often these hands get here, its colours what they do.</p></aside>`;
+    return html`<aside class="panel detail"><p class="muted">Point at a cell to see its hands; click to keep it, arrow keys move. Its height is how often they get here, its colours what they do.</p><p class="muted keys">Keys <kbd>1</kbd> to <kbd>9</kbd> choose an action, <kbd>⌫</kbd> goes back.</p></aside>`;
   }
   return html`<aside class="panel detail" aria-live="polite"><h2>${cellName(cell)}</h2>
     ${places.length === 0 ? html`<p class="muted">${data.grid.is_possible[cell] ? "These hands do not get here." : "The board rules these hands out."}</p>`

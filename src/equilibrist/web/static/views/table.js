@@ -1,10 +1,11 @@
 // The table: a hand in play, the result of the session, and the review of finished hands.
 import { Card } from "../cards.js";
-import { api, download, html, isTyped, percent, Problem, remember, remembered, signed, useCallback, useEffect, useRef, useState } from "../lib.js";
+import { api, capital, download, html, isTyped, percent, playerName, Problem, remember, remembered, signed, useCallback, useEffect, useRef, useState } from "../lib.js";
 import { gameName } from "./lobby.js";
 
 const NEXT_KEY = "f";
 const REVIEW_KEY = "r";
+const FEWEST = 30; // hands before a verdict is shown
 const LOOKS = { a: "fold", s: "call", d: "raise" };
 
 export function Table({ id }) {
@@ -31,17 +32,17 @@ export function Table({ id }) {
   }, [load]);
   const hand = table?.hand;
   useEffect(() => {
-    if (table) document.title = `${table.player} · hand ${hand.number} · Equilibrist`;
+    if (hand) document.title = `${playerName(table.player)} · hand ${hand.number} · Equilibrist`;
     setChips(null);
   }, [hand?.number, hand?.actions]);
 
   const move = useCallback(async (action) => {
-    if (isBusy.current || !hand) return;
+    if (isBusy.current) return;
     isBusy.current = true;
     setBusy(true);
     setProblem("");
     try {
-      setTable(await api(`/api/tables/${id}/moves`, { action, hand: hand.number, actions: hand.actions }));
+      setTable(await api(`/api/tables/${id}/moves`, { action, hand: hand?.number ?? 0, actions: hand?.actions ?? 0 }));
     } catch (error) {
       setProblem(error.message);
       if (error.status === 409) await load();
@@ -51,8 +52,7 @@ export function Table({ id }) {
   }, [id, hand]);
 
   const press = useCallback((key) => {
-    if (!hand) return;
-    if (hand.is_over) {
+    if (!hand || hand.is_over) {
       if (key === NEXT_KEY) move("next");
       if (key === REVIEW_KEY) toggle();
       return;
@@ -83,6 +83,10 @@ export function Table({ id }) {
   }, [id, isReviewed, hand?.number]);
 
   if (!table) return html`<main class="wide"><${Problem} text=${problem} /></main>`;
+  if (!hand) {
+    return html`<main class="narrow"><h1>${playerName(table.player)}</h1><${Problem} text=${problem} />
+      <div class="actions"><button class="act next" disabled=${busy} onClick=${() => move("next")}>Deal the first hand<kbd>F</kbd></button></div></main>`;
+  }
   const save = (form) => download(`/api/tables/${id}/download?form=${form}`).catch((error) => setProblem(error.message));
   return html`<main class="wide table">
     <div class="stage">
@@ -90,7 +94,7 @@ export function Table({ id }) {
       <${Felt} hand=${hand} review=${review} busy=${busy} />
       ${hand.is_over
         ? html`<div class="actions">
-            <button class="act quiet" onClick=${toggle} aria-pressed=${reviews}>${reviews ? "Hide the review" : "Show both hands"}<kbd>R</kbd></button>
+            <button class="act quiet" onClick=${toggle} aria-pressed=${reviews}>${reviews ? "Hide the review" : "Review the hand"}<kbd>R</kbd></button>
             <button class="act next" disabled=${busy} onClick=${() => move("next")}>Next hand<kbd>F</kbd></button>
           </div>`
         : html`<${Actions} hand=${hand} chips=${chips} setChips=${setChips} busy=${busy} press=${press} />`}
@@ -101,7 +105,6 @@ export function Table({ id }) {
       <section class="panel"><h2>Hand ${hand.number}</h2>
         ${hand.story.length === 0 && html`<p class="muted">You are ${hand.you.position}; it is your turn.</p>`}
         <dl class="story">${hand.story.map((line) => html`<dt>${line.street}</dt><dd>${line.actions.map((words) => html`<span>${words}</span>`)}</dd>`)}</dl>
-        ${hand.is_over && html`<p class=${`outcome ${hand.chips > 0 ? "won" : hand.chips < 0 ? "lost" : ""}`}>${hand.result}</p>`}
       </section>
       ${table.score.hands > 0 && html`<p class="downloads muted">Save the finished hands:
         <button class="text" onClick=${() => save("acpc")}>ACPC log</button>
@@ -118,7 +121,7 @@ function Felt({ hand, review, busy }) {
     <${Seat} seat=${hand.other} cards=${theirs} number=${hand.num_hole} dim=${hand.is_over && hand.other.last_action === "folds"} thinks=${busy} />
     <div class="middle">
       <div class="board" aria-label="Board">${places.map((card) => html`<${Card} card=${card} empty=${!card} />`)}</div>
-      <p class="pot"><span>Pot</span> <b>${hand.pot.toLocaleString("en")}</b></p>
+      <p class="pot"><span>Pot</span> <b>${hand.pot.toLocaleString("en")}</b>${hand.is_over && html`<span class=${`outcome ${hand.chips > 0 ? "gain" : ""}`} role="status">${capital(hand.result)}</span>`}</p>
     </div>
     <${Seat} seat=${hand.you} cards=${hand.you.cards} number=${hand.num_hole} dim=${hand.is_over && hand.you.last_action === "fold"} />
   </section>`;
@@ -136,8 +139,8 @@ function Seat({ seat, cards, number, dim, thinks = false }) {
 
 function Actions({ hand, chips, setChips, busy, press }) {
   const sized = (button) => {
-    if (button.key !== "d" || chips === null) return button.words;
-    return `${button.words.replace(/[\d,]+$/, "")}${Number(chips || 0).toLocaleString("en")}`;
+    if (button.key !== "d" || chips === null) return capital(button.words);
+    return `${capital(button.words).replace(/[\d,]+$/, "")}${Number(chips || 0).toLocaleString("en")}`;
   };
   return html`<div>
     ${hand.sizes.length > 0 && html`<div class="sizes">
@@ -159,10 +162,10 @@ function Score({ table }) {
   return html`<section class="panel score">
     <h2>${gameName(table.game)}</h2>
     <p class=${`total num ${score.chips > 0 ? "won" : score.chips < 0 ? "lost" : ""}`}>${signed(score.chips)}<small> chips</small></p>
-    <p class="muted">${score.hands.toLocaleString("en")} ${score.hands === 1 ? "hand" : "hands"} against ${table.player}</p>
+    <p class="muted">${score.hands.toLocaleString("en")} ${score.hands === 1 ? "hand" : "hands"} against ${playerName(table.player)}</p>
     ${half !== null && html`<p class="num">${signed(Math.round(score.win_rate))} ± ${Math.round(half).toLocaleString("en")} ${score.unit}</p>
       <${Interval} mean=${score.win_rate} low=${score.ci95[0]} high=${score.ci95[1]} />
-      <p class="muted small">${score.verdict}</p>`}
+      ${score.hands >= FEWEST && html`<p class="muted small">${capital(score.verdict)}</p>`}`}
   </section>`;
 }
 
@@ -194,6 +197,6 @@ function Mixture({ shares, taken }) {
   const look = { f: "fold", c: "call", k: "call", r: "raise", d: "swap" };
   return html`<div>
     <div class="bar">${shares.map((share) => html`<span class=${`part ${look[share.action[0]]}`} style=${{ width: `${100 * share.probability}%` }} title=${share.words}></span>`)}</div>
-    <div class="labels">${shares.map((share) => html`<span class=${share.action === taken ? "taken" : ""}><i class=${look[share.action[0]]}></i>${share.words} ${percent(share.probability, share.probability > 0.001 && share.probability < 0.1 ? 1 : 0)}</span>`)}</div>
+    <div class="labels">${shares.filter((share) => share.probability >= 0.0005 || share.action === taken).map((share) => html`<span class=${share.action === taken ? "taken" : ""}><i class=${look[share.action[0]]}></i>${share.words} ${percent(share.probability, share.probability > 0.001 && share.probability < 0.1 ? 1 : 0)}</span>`)}</div>
   </div>`;
 }
