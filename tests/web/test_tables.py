@@ -158,8 +158,7 @@ def check_nothing_hidden_is_sent(client, tables, game, hands, seed):
     """Play at random and compare every byte that is sent with the cards that nobody has shown."""
     rng, rules = random.Random(seed), get_game(game)
     table = sit(client, "uniform", game)
-    header = next(tables.glob(f"{table['id']}.log")).open().readline()
-    secret = header.split()[-1]
+    secret = (tables / f"{table['id']}.log").read_text().splitlines()[0].split()[-1]
     dealer = Dealer(rules, int(secret))
     deal, number, checked = next(dealer), 1, 0
     sent = client.get(f"/api/tables/{table['id']}")
@@ -188,15 +187,17 @@ def check_nothing_hidden_is_sent(client, tables, game, hands, seed):
         sent = act(client, table, action)
         assert sent.status_code == 200, sent.text
         table = sent.json()
-        refused = act(client, table, rng.choice(["r1", "dAs", "zz"]))  # errors are bytes too
+        refused = act(client, table, rng.choice(["r1", "zz"]))  # errors are bytes too
         if refused.status_code != 200 and not table["hand"]["is_over"]:
             assert not re.search(r"STATE|\|", refused.text)
     assert checked > hands
 
 
-@pytest.mark.parametrize("game", ["holdem-limit", "discard-holdem", "leduc"])
-def test_hidden_cards_never_leave_the_server(owner, folder, game):
-    check_nothing_hidden_is_sent(owner, folder / "tables", game, 40, seed=3)
+@pytest.mark.parametrize(
+    ("game", "hands"), [("holdem-limit", 60), ("discard-holdem", 60), ("leduc", 30)]
+)
+def test_hidden_cards_never_leave_the_server(owner, folder, game, hands):
+    check_nothing_hidden_is_sent(owner, folder / "tables", game, hands, seed=3)
 
 
 @pytest.mark.slow
@@ -346,11 +347,3 @@ def test_a_table_that_cannot_be_saved_stays_as_it_was(owner, monkeypatch):
     again = owner.get(f"/api/tables/{table['id']}").json()
     assert again["hand"]["number"] == 1
     assert play(owner, again, calls, 1)["score"]["hands"] == 1
-
-
-def test_a_second_server_on_the_same_tables_is_refused(owner, folder):
-    from equilibrist.errors import StorageError
-    from equilibrist.storage.ownership import owned
-
-    with pytest.raises(StorageError), owned(folder / "tables"):
-        pass

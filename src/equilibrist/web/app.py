@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 from fastapi import APIRouter, FastAPI, Request
 from pydantic import BaseModel
 
-from equilibrist.storage.ownership import owned
 from equilibrist.version import __version__
 from equilibrist.web.errors import add_error_handlers
 from equilibrist.web.guard import Guard
@@ -31,7 +30,7 @@ class About(BaseModel):
 def create_app(settings: Settings) -> FastAPI:
     """Return the application of a server; bots and strategies are those of the working directory.
 
-    While it runs, it owns its folder of tables: a second server is refused.
+    No other process may use its folder of tables while it runs (`server.serve` sees to that).
     """
     library = Library(is_public=settings.is_public)
     opponents = Opponents(library)
@@ -39,9 +38,8 @@ def create_app(settings: Settings) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        with owned(settings.tables):
-            yield
-            store.close()
+        yield
+        store.close()
 
     app = FastAPI(
         title="Equilibrist",

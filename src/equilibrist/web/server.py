@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from collections.abc import Callable
 
 import uvicorn
 
 from equilibrist.errors import NetworkError
+from equilibrist.storage.ownership import owned
 from equilibrist.web.app import create_app
 from equilibrist.web.settings import Settings
 
@@ -45,7 +47,8 @@ class _Server(uvicorn.Server):
 def serve(settings: Settings, door: socket.socket, started: Callable[[], None]) -> bool:
     """Answer requests until a signal ends the server; return whether it started.
 
-    `started` is called when the server answers.
+    `started` is called when the server answers. Raises `StorageError` if another server uses the
+    folder of tables.
     """
     config = uvicorn.Config(
         create_app(settings),
@@ -57,5 +60,6 @@ def serve(settings: Settings, door: socket.socket, started: Callable[[], None]) 
         timeout_graceful_shutdown=3,
     )
     server = _Server(config, started)
-    server.run(sockets=[door])
+    with owned(settings.tables), contextlib.suppress(KeyboardInterrupt):
+        server.run(sockets=[door])
     return server.started
