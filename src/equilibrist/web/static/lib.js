@@ -87,6 +87,13 @@ export function percent(share, digits = 0) {
   return `${(100 * share).toFixed(digits)} %`;
 }
 
+/** A probability of an action; small and near-certain ones are not rounded to 0 and 100. */
+export function probability(share) {
+  if (share > 0 && share < 0.001) return "<0.1 %";
+  if (share > 0.995 && share < 1) return ">99.5 %";
+  return percent(share, share > 0 && share < 0.1 ? 1 : 0);
+}
+
 export function Problem({ text }) {
   return text ? html`<p class="problem" role="alert">${text}</p>` : null;
 }

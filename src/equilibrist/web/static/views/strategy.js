@@ -1,6 +1,6 @@
 // The strategy browser: the betting line, the board, the grid of hands, and one cell's hands.
 import { Card, CardText, splitCards } from "../cards.js";
-import { api, capital, go, html, isTyped, percent, Problem, remember, remembered, useCallback, useEffect, useMemo, useRef, useState } from "../lib.js";
+import { api, capital, go, html, isTyped, percent, probability, Problem, remember, remembered, useCallback, useEffect, useMemo, useRef, useState } from "../lib.js";
 
 const RANKS = "AKQJT98765432";
 const RARE = 0.005; // share of the fullest cell's reach below which a cell is empty
@@ -230,7 +230,7 @@ function HandList({ data, palette, places }) {
       <${CardText} cards=${hands.names[place]} />
       <div class="handbars">
         <div class="bar">${actions.map((action, i) => html`<span class="part" style=${{ width: `${100 * probabilities[i]}%`, background: action.colours[palette] }}></span>`)}</div>
-        <div class="figures num">${actions.map((action, i) => probabilities[i] > 0 && html`<span><i style=${{ background: action.colours[palette] }}></i>${percent(probabilities[i], probabilities[i] < 0.1 ? 1 : 0)}${hands.values ? html` <small>${hands.values[place][i].toFixed(1)}</small>` : ""}</span>`)}
+        <div class="figures num">${actions.map((action, i) => probabilities[i] > 0 && html`<span><i style=${{ background: action.colours[palette] }}></i>${probability(probabilities[i])}${hands.values ? html` <small>${hands.values[place][i].toFixed(1)}</small>` : ""}</span>`)}
           <span class="muted">${isReached ? `reach ${percent(hands.reach[place], hands.reach[place] < 0.1 ? 2 : 0)}` : "never here"}${hands.equity ? ` · equity ${percent(hands.equity[place], 0)}` : ""}</span></div>
       </div></li>`;
   })}</ul>`;

@@ -1,6 +1,6 @@
 // The table: a hand in play, the result of the session, and the review of finished hands.
 import { Card } from "../cards.js";
-import { api, capital, download, html, isTyped, percent, playerName, Problem, remember, remembered, signed, useCallback, useEffect, useRef, useState } from "../lib.js";
+import { api, capital, download, html, isTyped, playerName, probability, Problem, remember, remembered, signed, useCallback, useEffect, useRef, useState } from "../lib.js";
 import { gameName } from "./lobby.js";
 
 const NEXT_KEY = "f";
@@ -197,6 +197,6 @@ function Mixture({ shares, taken }) {
   const look = { f: "fold", c: "call", k: "call", r: "raise", d: "swap" };
   return html`<div>
     <div class="bar">${shares.map((share) => html`<span class=${`part ${look[share.action[0]]}`} style=${{ width: `${100 * share.probability}%` }} title=${share.words}></span>`)}</div>
-    <div class="labels">${shares.filter((share) => share.probability >= 0.0005 || share.action === taken).map((share) => html`<span class=${share.action === taken ? "taken" : ""}><i class=${look[share.action[0]]}></i>${share.words} ${percent(share.probability, share.probability > 0.001 && share.probability < 0.1 ? 1 : 0)}</span>`)}</div>
+    <div class="labels">${shares.filter((share) => share.probability >= 0.0005 || share.action === taken).map((share) => html`<span class=${share.action === taken ? "taken" : ""}><i class=${look[share.action[0]]}></i>${share.words} ${probability(share.probability)}</span>`)}</div>
   </div>`;
 }
