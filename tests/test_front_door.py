@@ -58,6 +58,23 @@ def test_a_spot_is_solved_and_shown():
         river.solve(to="much")
 
 
+def test_a_spot_has_a_rake_two_stacks_and_big_blinds():
+    given = {"oop": "AA,76s,54s", "ip": "KK", "bets": "a", "rake": "5%", "rake_cap": "0.2bb"}
+    problem = eq.spot("Td9d6hQc2s", pot="5.5bb", stack=("97.25bb", "40bb"), **given)
+    assert repr(problem) == "<spot on Td9d6hQc2s, pot 5.5 bb: not solved yet>"
+    found = problem.solve(to="5mbb")
+    assert found.evaluation.unit == "bb"
+    assert found.exploitability <= 0.005
+    assert sum(found.shares.values) == pytest.approx(5.3, abs=1e-4)  # the cap is always reached
+    assert sum(found.shares.gains) == pytest.approx(2 * found.exploitability)
+    assert found.at().actions == ("c", "r40")
+    assert found.rows()[-1]["rake"] == found.evaluation.rake
+    assert "mean gain by deviating" in found._repr_html_()
+    assert "deviating gains" in repr(found)
+    odd = eq.spot("Td9d6hQc2s", oop="AA", ip="KK", pot=45, stack=22.5, bets="a")
+    assert odd.solve(iterations=1).at().actions == ("c", "r22.5")
+
+
 def test_a_class_with_one_method_plays():
     class Caller:
         def act(self, view):

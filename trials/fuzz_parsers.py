@@ -253,8 +253,13 @@ def definition(rng: Random) -> str:
 
 def size(rng: Random) -> str:
     """Return one bet size."""
-    kind = rng.randrange(5)
-    return ("a", "e", f"{number(rng)}e", f"{number(rng)}c", number(rng) + rng.choice("%x"))[kind]
+    kinds = ("", "e", "c", "bb", "%", "x")
+    return rng.choice(("a", "e", *(number(rng) + kind for kind in kinds)))
+
+
+def amount(rng: Random) -> str:
+    """Return an amount of money of a spot."""
+    return number(rng) + rng.choice(("", "chips", "bb", " bb", ".5", ".25bb", "%"))
 
 
 def sizes(rng: Random) -> str:
@@ -467,14 +472,16 @@ def spot(rng: Random) -> dict[str, Any]:
         "board": change("".join(rng.sample(("5s", "6s", "7h", "9d", "4c", "7d"), 5))),
         "oop": change(range_text(rng) if rng.random() < 0.3 else "QQ+,AK"),
         "ip": change(range_text(rng) if rng.random() < 0.3 else "88-22:0.5,T9s"),
-        "pot": _integer(rng, 40),
-        "stack": _integer(rng, 90),
+        "pot": _money(rng, 40),
+        "stack": _money(rng, 90),
         "bets": change(some(rng, size, ",", 2) if rng.random() < 0.3 else "50%,a"),
         "raises": change(size(rng)) if rng.random() < 0.3 else None,
         "max_raises": change(caps(rng)) if rng.random() < 0.2 else "1",
         "locks": [change(lock(rng))] if rng.random() < 0.15 else [],
     }
-    return given | ({"blind": _integer(rng, 1)} if rng.random() < 0.2 else {})
+    if rng.random() < 0.2:
+        given |= {"rake": change(f"{number(rng)}%"), "rake_cap": _money(rng, 3)}
+    return given | ({"blind": _money(rng, 1)} if rng.random() < 0.2 else {})
 
 
 def _build_spot(given: dict[str, Any]) -> Any:
@@ -482,7 +489,8 @@ def _build_spot(given: dict[str, Any]) -> Any:
     from equilibrist.models.spot import Chips, Spot
 
     given = dict(given)
-    chips = Chips(*(given.pop(name) for name in ("pot", "stack")), given.pop("blind", 1))
+    names = ("pot", "stack", "blind", "rake", "rake_cap")
+    chips = Chips(**{name: given.pop(name) for name in names if name in given})
     locks = given.pop("locks")
     return Spot.of(chips=chips, **given).with_locks(locks)
 
@@ -491,6 +499,13 @@ def _integer(rng: Random, usual: int) -> int:
     if rng.random() < 0.93:
         return usual
     return rng.choice((0, -1, 1, 2, 3, 1000, 2**31, 2**63, 10**400, 10**5000, -(10**5000)))
+
+
+def _money(rng: Random, usual: int) -> Any:
+    """Return an amount of a spot as a number, or as text of one or two amounts."""
+    if rng.random() < 0.8:
+        return _integer(rng, usual)
+    return rng.choice((some(rng, amount, ",", 2), f"{usual}bb", usual / 8, float("nan"), None))
 
 
 _SEATS = ("Ann", "Bob")
@@ -730,6 +745,7 @@ def parsers() -> list[Parser]:
     from equilibrist.games.records import log_line, parse_log_line
     from equilibrist.games.rules import parse_rules, rules_text
     from equilibrist.models.card_states import card_states
+    from equilibrist.models.money import Amount
     from equilibrist.models.spot import parse_lock
     from equilibrist.play import acpc, pokerbots
     from equilibrist.play.keys import press
@@ -843,7 +859,10 @@ def parsers() -> list[Parser]:
         return chosen_boards(streets, parse_starts(streets, text))
 
     def target(rng: Random) -> str:
-        return number(rng) + rng.choice(("", "%", "mbb", "mbb/g", "chips", " %"))
+        return number(rng) + rng.choice(("", "%", "mbb", "mbb/g", "bb", "chips", " %"))
+
+    def parse_amount(text: str) -> Any:
+        return Amount.parse(text, "the pot")
 
     def log_file(given: tuple[str, str]) -> Any:
         from equilibrist.games.log_file import LogFile
@@ -972,6 +991,7 @@ def parsers() -> list[Parser]:
         Parser("unit", game_and(lambda r: r.choice(("mbb/g", "sb/h", "chips"))),
                lambda v: chips_of_unit(rules(v[0]), v[1])),
         Parser("bet size", texts(size), parse_size),
+        Parser("amount", texts(amount), parse_amount, comes_back(str, parse_amount)),
         Parser("file", files, read_file, weight=0.2),
         Parser("board to show", lambda r: (r.choice(list(states)), texts(
             lambda r: card(r) if r.random() < 0.6 else cards(r))(r)), boards, weight=0.5),

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from equilibrist.games.catalog import game_names as game_names
     from equilibrist.games.catalog import get_game as get_game
     from equilibrist.games.rules import GameRules as GameRules
+    from equilibrist.kernel_warmup import warmup as warmup
     from equilibrist.play.match import Match as Match
     from equilibrist.players.catalog import make_player as make_player
     from equilibrist.players.catalog import player_names as player_names
@@ -66,6 +67,7 @@ _PLACES = {
     "solve": "front_door",
     "spot": "front_door",
     "train": "front_door",
+    "warmup": "kernel_warmup",
 }
 __all__ = ["__version__", *_PLACES]
 

@@ -1,7 +1,8 @@
 """The functions behind `import equilibrist as eq`: text in, results with their proofs out.
 
 Each function puts together what the rooms below provide, as the commands of the same name do, and
-prints nothing. Boards, ranges and bet sizes are text; amounts are chips.
+prints nothing. Boards, ranges and bet sizes are text; amounts are chips or, in spots, text such as
+5.5bb.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.models.money import CHIPS, Given
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.play.match import Match, MatchSettings
 from equilibrist.play.match_run import play_as_set
@@ -46,6 +48,7 @@ from equilibrist.storage.threads import most_threads
 from equilibrist.strategies.behaviour_table import BehaviourTable, behaviour_table
 from equilibrist.strategies.description import GameDescription
 from equilibrist.strategies.evaluation import Evaluation, PotShares
+from equilibrist.strategies.solution import RAKED_COLUMNS
 from equilibrist.strategies.spot_report import Answers, NodeReport
 
 if TYPE_CHECKING:
@@ -110,10 +113,11 @@ def equity(
 
 def _curve_rows(run: Run) -> list[dict[str, Any]]:
     """Return one row per evaluation of a run."""
-    labels = ("seconds", "exploitability", "best_response_0", "best_response_1", "value")
+    trace = run.trace_array()
+    labels = RAKED_COLUMNS[1 : trace.shape[1]]
     return [
         {"iteration": int(iteration), **dict(zip(labels, numbers, strict=True))}
-        for iteration, *numbers in run.trace_array().tolist()
+        for iteration, *numbers in trace.tolist()
     ]
 
 
@@ -302,17 +306,17 @@ class SpotSolution:
 
     @property
     def evaluation(self) -> Evaluation:
-        """Return the value and both best responses in chips, net of both halves of the pot."""
+        """Return the value and both best responses, net of both halves of the pot."""
         return self.solved.run.evaluation
 
     @property
     def shares(self) -> PotShares:
-        """Return what each seat expects of the pot, in chips; both values sum to the pot."""
+        """Return what each seat expects of the pot; both values and a rake sum to the pot."""
         return self.solved.shares
 
     @property
     def exploitability(self) -> float:
-        """Return the mean of what both best responses gain, in chips."""
+        """Return the mean of what both best responses gain, in the unit of the spot."""
         return self.evaluation.exploitability
 
     @property
@@ -321,7 +325,7 @@ class SpotSolution:
         return self.shares.percent_of_pot
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row per evaluation; values are net of both halves of the pot, in chips."""
+        """Return one row per evaluation; values are net of both halves of the pot."""
         return _curve_rows(self.solved.run)
 
     def to_pandas(self) -> Any:
@@ -339,18 +343,25 @@ class SpotSolution:
 
     def __repr__(self) -> str:
         spot, iterations = self.solved.spot, int(self.solved.run.state["iteration"])
+        what = "exploitability" if self.evaluation.rake is None else "deviating gains on average"
         return (
-            f"<spot on {spot.board}: exploitability {self.percent_of_pot:.3g} % of the pot after "
+            f"<spot on {spot.board}: {what} {self.percent_of_pot:.3g} % of the pot after "
             f"{iterations:,} iterations>"
         )
 
     def _repr_html_(self) -> str:
-        spot, (first, second) = self.solved.spot, self.shares.values
+        spot, shares, unit = self.solved.spot, self.shares, self.evaluation.unit
+        (first, second), pot = shares.values, f"of {shares.pot} {unit}"
         rows = [
-            ("exploitability", f"{self.exploitability:.4g} chips"),
+            ("exploitability", f"{self.exploitability:.4g} {unit}"),
             ("of the pot", f"{self.percent_of_pot:.3g} %"),
-            ("out of position expects", f"{first:.4g} of {spot.pot} chips"),
-            ("in position expects", f"{second:.4g} of {spot.pot} chips"),
+            ("out of position expects", f"{first:.4g} {pot}"),
+            ("in position expects", f"{second:.4g} {pot}"),
+        ]
+        if self.evaluation.rake is not None:
+            rows[0] = ("mean gain by deviating", f"{self.exploitability:.4g} {unit}")
+            rows.append(("the house expects", f"{self.evaluation.rake:.4g} {pot}"))
+        rows += [
             ("iterations", f"{int(self.solved.run.state['iteration']):,}"),
         ]
         first_node = grid_html(self.at().report)
@@ -372,7 +383,10 @@ class SpotProblem:
         method: str = "cfr+",
         bits: int = 32,
     ) -> SpotSolution:
-        """Solve to an exploitability: "0.3%" of the pot (default), "0.5chips", or chips."""
+        """Solve to an exploitability: "0.3%" of the pot (default), "0.5chips", "5mbb".
+
+        A number is in the unit of the spot. With a rake it is the mean of both seats' gains.
+        """
         if to is None and iterations is None and seconds is None:
             to = USUAL_TARGET
         goal = spot_goal(self.spot, to)
@@ -382,7 +396,9 @@ class SpotProblem:
         return SpotSolution(solved, solved.answers())
 
     def __repr__(self) -> str:
-        return f"<spot on {self.spot.board}, pot {self.spot.pot}: not solved yet>"
+        unit = self.spot.money
+        pot = f"{unit.text(self.spot.pot)}{'' if unit.name == CHIPS else ' ' + unit.name}"
+        return f"<spot on {self.spot.board}, pot {pot}: not solved yet>"
 
 
 def spot(
@@ -390,20 +406,26 @@ def spot(
     oop: str,
     ip: str,
     *,
-    pot: int,
-    stack: int | None = None,
+    pot: Given,
+    stack: Given | Sequence[Given] | None = None,
     bets: str | None = None,
     raises: str | None = None,
     locks: Sequence[str] = (),
+    rake: str | None = None,
+    rake_cap: Given | None = None,
 ) -> SpotProblem:
     """Describe a no-limit spot: board, ranges of both seats, pot, chips behind, bet sizes.
+
+    Amounts are numbers of chips, or text such as "5.5bb"; `stack` may be one for each seat. `rake`
+    is the share of the pot that the house takes, such as "5%", and `rake_cap` the most it takes.
 
     Example:
         >>> river = spot("Td9d6hQc2s", oop="AA,76s,54s", ip="KK", pot=200, stack=200, bets="a")
         >>> river.solve(to="0.01%").at().frequencies
         {'c': 0.30..., 'r200': 0.69...}
     """
-    found = Spot.of(board, oop, ip, Chips(pot, stack), bets=bets, raises=raises)
+    chips = Chips(pot, stack, rake=rake, rake_cap=rake_cap)
+    found = Spot.of(board, oop, ip, chips, bets=bets, raises=raises)
     return SpotProblem(found.with_locks(locks))
 
 

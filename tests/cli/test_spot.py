@@ -82,6 +82,57 @@ def test_a_spot_is_solved_to_a_share_of_the_pot_and_opened_again(answer, run, tu
         assert "(each seat's share of the pot, net of its later bets)" in text
 
 
+RIVER = ["--board", "Td9d6hQc2s", "--oop", "QQ+,AK", "--ip", "88-22,AQ", "--bets", "2.5bb,a"]
+
+
+def test_a_rake_in_big_blinds_is_solved_shown_and_proved(answer, run, tmp_path):
+    out = tmp_path / "raked"
+    money = ["--pot", "5.5bb", "--stack", "97.25bb,120bb", "--rake", "5%", "--rake-cap", "0.4bb"]
+    solved = answer("spot", *RIVER, *money, "--to", "5mbb", "--out", out)
+    assert (solved["unit"], solved["pot"], solved["stack"]) == ("bb", 5.5, 97.25)
+    assert solved["stacks"] == [97.25, 120]
+    assert (solved["rake"], solved["rake_cap"]) == ("5%", "0.4bb")
+    assert (solved["target"], solved["to"]) == (0.005, "5mbb")
+    assert solved["value"] is None
+    assert solved["net_value"] is None
+    assert sum(solved["values"]) + solved["expected_rake"] == pytest.approx(5.5, abs=1e-4)
+    assert sum(solved["gains"]) / 2 == pytest.approx(solved["exploitability"])
+    assert solved["exploitability"] <= 0.005
+    assert solved["node"]["actions"] == ["c", "r2.5", "r97.25"]
+    assert solved["node"]["action_words"] == ["check", "bet 2.5", "bet 97.25"]
+    assert solved["node"]["unit"] == "bb"
+    proved = answer("exploit", out)
+    assert proved["matches"]
+    for name in ("value", "values", "best_response", "gains", "expected_rake", "exploitability",
+                 "pot", "accounting"):  # fmt: skip
+        assert proved[name] == pytest.approx(solved[name]), name
+    node = answer("spot", out, "--node", "r2.5")["node"]
+    assert (node["pot"], node["actions"][:2]) == (8, ["f", "c"])
+    assert node["action_words"][1] == "call 2.5"
+    for command in ("spot", "exploit"):
+        text = run(command, out).stdout
+        first, second = solved["gains"]
+        assert f"gains out of position {first:.4g}, in position {second:.4g} bb, mean" in text
+        assert "net of its later bets and of the rake" in text
+        assert "exploitability" not in text
+        assert "game value" not in text
+    shown = run("spot", out).stdout
+    assert "pot 5.5 bb, 97.25 bb behind (the effective stack of 97.25 and 120)" in shown
+    assert "rake 5% up to 0.4 bb" in shown
+    locked = answer("spot", out, "--lock", "r2.5: f=1; c=0; r97.25=0", "--iterations", "5")
+    assert (locked["rake"], locked["stacks"]) == ("5%", [97.25, 120])
+    refused = run("spot", out, "--rake", "3%")
+    assert refused.returncode == 2
+    assert "already defines the spot" in refused.stderr
+
+
+def test_an_odd_pot_is_shown_in_the_chips_that_were_given(answer, turn):
+    odd = answer("spot", *turn, "--pot", "41", "--iterations", "5")
+    assert (odd["pot"], odd["unit"], odd["node"]["pot"]) == (41, "chips", 41)
+    assert odd["node"]["actions"] == ["c", "r20.5", "r90"]
+    assert sum(odd["values"]) == pytest.approx(41)
+
+
 def test_a_large_spot_says_that_only_what_was_read_was_checked(
     answer, run, turn, tmp_path, monkeypatch
 ):
@@ -185,8 +236,12 @@ def mtime(folder):
         ({"--board": "AsKs"}, "must start on a board of 3, 4, 5 cards"),
         ({"--bets": "2.5x"}, "nobody can bet on"),
         ({"--bets": "50"}, "is not a bet size"),
-        ({"--pot": "0"}, "a positive even number of chips"),
-        ({"--pot": "41"}, "a positive even number of chips"),
+        ({"--pot": "0"}, "the pot must be above 0"),
+        ({"--pot": "-41"}, "the pot must be an amount of at most three decimals"),
+        ({"--pot": "4bb"}, "the stack, 90, is in chips, but other amounts are in big blinds"),
+        ({"--stack": "90bb"}, "the stack, 90bb, is in big blinds, but other amounts are in chips"),
+        ({"--rake": "100%"}, "from 0% to below 100%, such as 5%"),
+        ({"--rake-cap": "3"}, "the cap of the rake, 3, needs a rake such as 5%"),
         ({"--to": "soon"}, "a number with a unit, such as 5mbb, 0.3% of the pot"),
         ({"--to": "5mbb"}, "the spot on AsKsQhTh has no big blind in which 5mbb could be counted"),
         ({"--bits": "8"}, "bits must be 16 or 32"),

@@ -34,6 +34,16 @@ def test_a_multiple_refers_to_the_bet_of_this_round():
     assert totals(BetMenu.parse(bets="a", raises="2.5x"), flop) == [200 + 750]
 
 
+def test_a_size_in_big_blinds_comes_on_top_of_a_call():
+    flop = Betting.start(NOLIMIT, round=1, pot=400).apply(raise_to(500))  # the big blind is 100
+    assert totals(BetMenu.parse(bets="a", raises="4.5bb"), flop) == [500 + 450]
+    assert str(parse_size("4.50bb")) == "4.5bb"
+    assert parse_size("22.5c").raise_total(flop) == 500 + 22  # halves round to even
+    for text in ("bb", "0bb", "2.5555bb", "-1bb", "1e3bb", "2.5 bb"):
+        with pytest.raises(BetMenuError, match="size"):
+            parse_size(text)
+
+
 def test_before_the_flop_a_multiple_refers_to_the_big_blind():
     assert totals(BetMenu.parse(bets="2.5x"), Betting.start(NOLIMIT)) == [250]
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from equilibrist.kernels.cpu.team import meet, take, together
+from equilibrist.kernels.cpu import team
+from equilibrist.kernels.cpu.team import in_pieces, meet, take, threaded, together
 
 pytestmark = pytest.mark.kernels
 
@@ -91,3 +92,57 @@ def test_the_others_end_without_work_if_the_first_member_is_interrupted():
         thread.join(timeout=60)
         assert not thread.is_alive()
     assert (numbers <= 1).all()  # no phase but the first
+
+
+# --- pieces ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+@pytest.mark.parametrize(("count", "grain"), [(0, 1), (1, 1), (5, 1), (1000, 1), (1000, 300)])
+def test_pieces_cover_every_number_once(monkeypatch, threads, count, grain):
+    monkeypatch.setattr(team, "get_num_threads", lambda: threads)
+    seen = np.zeros(count, np.int64)
+    ranges = []
+
+    def work(begin, end, out):
+        ranges.append((begin, end))
+        out[begin:end] += 1
+
+    in_pieces(work, count, seen, grain=grain)
+    assert (seen == 1).all()
+    assert all(end - begin >= min(grain, count) or end == count for begin, end in ranges)
+
+
+def test_one_thread_also_works_in_several_pieces_so_that_it_can_be_interrupted(monkeypatch):
+    monkeypatch.setattr(team, "get_num_threads", lambda: 1)
+    begins = []
+    in_pieces(lambda begin, end: begins.append(begin), 1000)
+    assert len(begins) > 10
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, ValueError])
+def test_a_fault_in_a_piece_ends_the_work_and_is_raised(monkeypatch, fault):
+    monkeypatch.setattr(team, "get_num_threads", lambda: 2)
+    done = []
+
+    def work(begin, end):
+        if begin > 100:
+            raise fault
+        done.append(begin)
+
+    with pytest.raises(fault):
+        in_pieces(work, 100_000)
+    assert len(done) < 20
+
+
+def test_a_threaded_function_takes_its_arguments_without_a_range():
+    @threaded(lambda numbers, out: len(numbers), grain=3, cache=False)
+    def square(begin, end, numbers, out):
+        """Square numbers."""
+        for i in range(begin, end):
+            out[i] = numbers[i] * numbers[i]
+
+    out = np.empty(10)
+    square(np.arange(10.0), out)
+    assert out.tolist() == [i * i for i in range(10)]
+    assert square.__doc__ == "Square numbers."

@@ -5,11 +5,19 @@ import pytest
 
 from equilibrist.kernels.cpu import clustering as compiled
 from equilibrist.kernels.cpu import intervals
-from equilibrist.kernels.cpu.cluster_points import new_search, weighted_median
+from equilibrist.kernels.cpu.cluster_points import new_search
+from equilibrist.kernels.cpu.cluster_points import weighted_median as median_part
 from equilibrist.kernels.metrics import EMD, L2
+from equilibrist.kernels.parts import kernel
 from equilibrist.kernels.reference import clustering as reference
 
 pytestmark = pytest.mark.kernels
+
+
+@kernel(cache=False)
+def weighted_median(values, weights):
+    return median_part(values, weights)
+
 
 METRICS = {"l2": L2, "emd": EMD}
 

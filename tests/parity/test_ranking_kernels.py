@@ -4,6 +4,7 @@ import pytest
 from equilibrist.cards.ranking import rank_cards, rank_hands, rank_tables
 from equilibrist.kernels.cpu import ranking as cpu
 from equilibrist.kernels.hand_strengths import THREE_CARD
+from equilibrist.kernels.parts import kernel
 from equilibrist.kernels.reference import ranking as reference
 
 pytestmark = pytest.mark.kernels
@@ -34,8 +35,12 @@ def test_three_card_ranking_agrees_on_every_hand():
     assert (fast == reference.rank_hands(hands, THREE_CARD)).all()
 
 
+@kernel(cache=False)
+def rank_one(tables, cards):
+    return cpu.rank_hand(tables, cards, len(cards))
+
+
 def test_the_scalar_the_bulk_and_the_single_hand_agree():
     for hand in random_hands(200, 7, seed=1):
         (value,) = rank_hands(hand[None])
-        scalar = cpu.rank_hand.py_func(rank_tables(7), hand, 7)
-        assert value == scalar == rank_cards(hand.tolist())
+        assert value == rank_one(rank_tables(7), hand) == rank_cards(hand.tolist())

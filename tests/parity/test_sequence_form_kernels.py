@@ -87,6 +87,26 @@ def test_gradient_agrees_for_both_leaf_operators(name, leaves):
             np.testing.assert_allclose(values, truth, atol=1e-14)
 
 
+@pytest.mark.parametrize("leaves", ["dense", "sorted"])
+@pytest.mark.parametrize("name", GAMES)
+def test_a_fold_pays_each_player_its_own_chips(name, leaves):
+    game, other = GAMES[name](leaves=leaves), GAMES[name](leaves="dense")
+    rng = np.random.default_rng(7)
+    payoff = rng.normal(size=game.leaves.fold_payoff.shape)
+    paying = game.leaves._replace(fold_payoff=payoff)
+    for player in (0, 1):
+        plan = game.realize(1 - player, random_behaviour(game, 1 - player, rng))
+        # The truth: folds of a zero-sum game in which both players get this player's column.
+        own = payoff[:, player] * (1 if player == 0 else -1)
+        zero_sum = paying._replace(fold_payoff=np.stack([own, -own], axis=1))
+        truth = np.zeros(game.lengths[player])
+        reference.gradient(game.trees, zero_sum, other.pairs, player, plan, truth)
+        for step, threads in STEPS:
+            values = np.full(game.lengths[player], np.nan)
+            step.gradient(game.trees, paying, game.pairs, player, plan, values, threads)
+            np.testing.assert_allclose(values, truth, atol=1e-13)
+
+
 @pytest.mark.parametrize(
     "rule", [reference.EXPECTATION, reference.BEST, reference.REGRET, reference.SOFTMAX]
 )

@@ -265,6 +265,71 @@ def test_a_forged_spot_does_not_match(spot, tmp_path, name):
     assert any(fault in each for each in proof.faults), proof.faults
 
 
+@pytest.fixture(scope="module")
+def raked(tmp_path_factory):
+    out = tmp_path_factory.mktemp("raked") / "river"
+    chips = Chips("10bb", "20bb,30bb", rake="5%", rake_cap="0.8bb")
+    given = Spot.of("Td9d6hQc2s", "AA,76s", "KK,QJs", chips, bets="50%,a")
+    by = solver("cfr+", 32)
+    SolvedSpot(given, by, solve(given.build().game, by, Budget(iterations=20))).save(out)
+    return out
+
+
+RAKED_FORGERIES = {
+    "rake": (entry("configuration", "spot", "rake", value="4%"), "the expected rake is"),
+    "cap": (entry("configuration", "spot", "rake_cap", value="0.6bb"), "the expected rake is"),
+    "unit": (entry("configuration", "spot", "chips_per_unit", value=50), "the value is"),
+    "exploitability": (entry("info", "exploitability", value=0.0), "is not the mean of"),
+    "trace": (array("trace", lambda trace: trace + np.eye(7)[6]), "the expected rake is"),
+    "mean": (array("trace", lambda trace: trace + np.eye(7)[2]), "not the certificate"),
+}
+
+
+def test_an_honest_spot_with_a_rake_in_big_blinds_matches(raked):
+    proof = check(raked)
+    assert proof.faults == ()
+    assert (proof.found.unit, proof.pot) == ("bb", 10)
+    assert 0.5 <= proof.found.rake <= 0.8  # 5 % of at least 10 bb
+    opened = SolvedSpot.open(raked)
+    assert opened.shares.gains == proof.shares.gains
+    assert opened.spot.stacks == (2000, 3000)
+
+
+@pytest.mark.parametrize("name", RAKED_FORGERIES)
+def test_a_forged_rake_does_not_match(raked, tmp_path, name):
+    change, fault = RAKED_FORGERIES[name]
+    proof = check(forged(raked, tmp_path, change))
+    assert not proof.matches
+    assert any(fault in each for each in proof.faults), proof.faults
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (entry("configuration", "spot", "rake", value=None), "needs a rake such as 5%"),
+        (entry("configuration", "spot", "rake", value=7), "that is not a text"),
+        (entry("configuration", "spot", "unit", value="euro"), "the unit must be chips or bb"),
+        (entry("configuration", "spot", "chips_per_unit", value=0), "a whole number from 1"),
+        (entry("configuration", "spot", "behind", value=[1, "x"]), "a list of whole numbers"),
+        (entry("configuration", "spot", "behind", value=[1, 2]), "must be that of the rules"),
+        (array("trace", lambda trace: trace[:, :6]), "is wanted"),
+    ],
+)
+def test_a_folder_with_impossible_money_is_refused(raked, tmp_path, change, complaint):
+    with pytest.raises(EquilibristError, match=complaint):
+        check(forged(raked, tmp_path, change))
+
+
+def test_a_folder_of_an_earlier_version_has_chips_and_no_rake(spot, tmp_path):
+    def without(configuration, **_):
+        for name in ("unit", "chips_per_unit", "behind", "rake", "rake_cap"):
+            del configuration["spot"][name]
+
+    folder = forged(spot, tmp_path, without)
+    assert check(folder).faults == ()
+    assert SolvedSpot.open(folder).spot == SolvedSpot.open(spot).spot
+
+
 def test_a_folder_whose_numbers_are_not_finite_proves_nothing(solution, tmp_path, monkeypatch):
     monkeypatch.setattr("equilibrist.storage.artefact.check_finite", lambda *_, **__: None)
     folder = forged(solution, tmp_path, array("plan0", lambda plan: plan * np.nan))

@@ -12,6 +12,7 @@ from equilibrist.errors import EquilibristError, InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
+from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.problem import Problem
 from equilibrist.solving.spot_run import spot_goal
 from equilibrist.solving.target import CHIPS, MBB, PERCENT, Target
@@ -109,3 +110,25 @@ def test_the_front_door_takes_targets_with_units():
         eq.solve("kuhn", to="5mbb")
     with pytest.raises(InvalidValueError, match="smallbot starts without a pot"):
         eq.train("smallbot", target="1%")
+
+
+def test_a_spot_in_big_blinds_has_targets_in_big_blinds():
+    def goal(to, pot="5.5bb", stack="40bb"):
+        given = eq.spot("Td9d6hQc2s", oop="AA,76s,54s", ip="KK", pot=pot, stack=stack, bets="a")
+        return spot_goal(given.spot, to)
+
+    assert goal("5mbb").chips == goal("0.005bb").chips == goal(0.005).chips == 0.005
+    assert goal("1%").chips == pytest.approx(0.055)
+    assert str(goal("5mbb")) == "0.005 bb (5 mbb/g)"
+    assert str(goal(0.005)) == "0.005 bb"
+    assert str(goal("1%", 45, 100)) == "0.45 chips (1 % of the pot)"
+    with pytest.raises(InvalidValueError, match="are in big blinds: give the target 1chips in bb"):
+        goal("1chips")
+    with pytest.raises(InvalidValueError, match="no big blind in which 1bb could be counted"):
+        goal("1bb", 45, 100)
+
+
+@pytest.mark.parametrize(("pot", "chips"), [(60, 0.05), (55, 0.05), ("5.5bb", 0.005)])
+def test_milli_big_blinds_of_a_limit_spot_do_not_depend_on_its_smallest_chip(pot, chips):
+    limit = Spot.of("Td9d6hQc2s", "AA", "KK", Chips(pot), game=get_game("holdem-limit"))
+    assert spot_goal(limit, "5mbb").chips == pytest.approx(chips)

@@ -231,3 +231,21 @@ def test_nodes_without_a_decision_are_refused(river):
 def test_boards_are_named_as_they_were_asked_for():
     turn = solved(royal(TURN), iterations=1)
     assert [cards_name(parse_cards(r.board)[-1:]) for r in turn.runouts("cc")][:2] == ["Ah", "Ad"]
+
+
+def test_a_report_in_big_blinds_is_the_report_in_chips_by_the_big_blind():
+    """A pot of 400 chips with 900 behind and a smallest bet of 100, and the same in big blinds."""
+    ranges = ("JJ,AK,KQs:0.5,QTo", "AQ,QQ,JTo:0.75,KJs")
+    amounts = (Chips(400, 900, 100), Chips("4bb", "9bb"))
+    chips, blinds = (
+        solved(Spot.of(RIVER, *ranges, one, game=ROYAL, bets="50%,a", raises="a"))
+        for one in amounts
+    )
+    for node, other in (("", ""), ("r200", "r2"), ("cr900", "cr9")):
+        whole, part = chips.at(node), blinds.at(other)
+        assert (whole.unit, part.unit) == ("chips", "bb")
+        assert (whole.pot, whole.to_call) == (100 * part.pot, 100 * part.to_call)
+        np.testing.assert_allclose(part.probabilities, whole.probabilities, atol=1e-9)
+        np.testing.assert_allclose(100 * part.values, whole.values, atol=1e-6)
+    assert blinds.at("r2").words == "bet 2"
+    assert blinds.at("r2").action_words == ("fold", "call 2", "raise to 9")

@@ -107,12 +107,8 @@ class DealIndexer:
             >>> cards_name(DealIndexer((2, 3)).unindex(1238851))
             '7c7d3hJhAc'
         """
-        from equilibrist.kernels.cpu.isomorphism import unindex_deal
-
-        target = self._round(round)
-        out = np.empty(sum(self.rounds[: target + 1]), np.uint8)
-        unindex_deal(self.tables, self._check_index(index, target), target, out)
-        return tuple(out.tolist())
+        number = self._check_index(index, self._round(round))
+        return tuple(self.unindex_array([number], round)[0].tolist())
 
     def unindex_array(self, indices: ArrayLike, round: int = -1) -> NDArray[np.uint8]:
         """Return the canonical deals [N, n] uint8 of indices [N], in parallel."""
@@ -180,16 +176,12 @@ class DealIndexer:
             >>> DealIndexer((2, 3)).path(parse_cards("7s7h 3dJdAh"))  # GS3's worked example
             [(13, 5), (936, 455)]
         """
-        from equilibrist.kernels.cpu.isomorphism import split_index
+        from equilibrist.kernels.cpu.isomorphism import index_path
 
-        index = self.index(cards)
         target = self._round_of(len(cards))
-        steps, t = [], 0
-        for r in range(target + 1):
-            case, local, index = split_index(self.tables, t, r, index, target)
-            steps.append((int(self.tables.num_locals[case]), int(local)))
-            t = int(self.tables.child[case])
-        return steps
+        path = np.empty((target + 1, 2), np.int64)
+        index_path(self.tables, self.index(cards), target, path)
+        return [(int(self.tables.num_locals[case]), local) for case, local in path.tolist()]
 
     def num_cases(self, round: int = -1) -> int:
         """Return the number of cases that a round distinguishes, over all deals before it."""

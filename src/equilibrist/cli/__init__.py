@@ -30,6 +30,7 @@ from equilibrist.cli import (
     solving,
     spot,
     transitions,
+    warmup,
 )
 from equilibrist.cli.interrupts import stoppable
 from equilibrist.cli.options import CheckedCommand, shorten
@@ -90,6 +91,7 @@ for command in (
     history.log,
     session.play,
     serve.serve,
+    warmup.warmup,
 ):
     name = command.__name__.rstrip("_")  # `import` is a keyword of Python
     app.command(name, cls=CheckedCommand)(stoppable(command) if command in _LONG else command)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Kernels that the commands compile on their first run.
 EQUITY_KERNELS = ("equity.showdown_boards", "equity.canonical_boards")
-INDEX_KERNELS = ("isomorphism.index_deal", "isomorphism.unindex_deal", "isomorphism.relate")
+INDEX_KERNELS = ("isomorphism.index_deal", "isomorphism.unindex_deals", "isomorphism.relate")
 
 
 # Options of `equity`.

@@ -28,7 +28,8 @@ def head_text(report: NodeStrategy) -> str:
     to_call = f", {report.to_call:,} to call" if report.to_call else ""
     text = f"{report.seat} acts {node}{board}, pot {report.pot:,}{to_call}"
     if isinstance(report, NodeReport) and len(report.hands):
-        text += f": equity {100 * report.mean_equity:.2f} %, expects {report.mean_value:.4g} chips"
+        text += f": equity {100 * report.mean_equity:.2f} %, expects "
+        text += f"{report.mean_value:.4g} {report.unit}"
     return text
 
 
@@ -43,7 +44,7 @@ def wrapped(text: str, ending: str = "") -> str:
 
 
 def actions_table(report: NodeStrategy) -> str:
-    """Return the actions in words, their notation and frequency; in a spot also their chips."""
+    """Return the actions in words, their notation and frequency; in a spot also their value."""
     header, rows = ["action", "node", "frequency"], []
     for place, (word, name) in enumerate(zip(report.action_words, report.actions, strict=True)):
         row = [word, name, f"{100 * report.frequencies[place]:.1f} %"]
@@ -53,7 +54,7 @@ def actions_table(report: NodeStrategy) -> str:
             row.append("—" if mean is None else _chips(mean))
         rows.append(row)
     if isinstance(report, NodeReport):
-        header.append("chips")
+        header.append(report.unit)
     return table(rows, header=header)
 
 
@@ -66,7 +67,6 @@ def grid_with_legend(report: NodeStrategy, palette: str) -> str:
 
 def hands_table(report: NodeStrategy, groups: Sequence[Sequence[int]]) -> str:
     """Return one row for each group of hands that play alike, its first hand for all."""
-    is_report = isinstance(report, NodeReport)
     rows = []
     for group in groups:
         place = group[0]
@@ -74,7 +74,8 @@ def hands_table(report: NodeStrategy, groups: Sequence[Sequence[int]]) -> str:
         if isinstance(report, NodeReport):
             row += [f"{100 * report.equity[place]:.1f} %", _chips(report.value[place])]
         rows.append([*row, *(f"{100 * own:.1f} %" for own in report.probabilities[place])])
-    first = ["hand", "reach", *(["equity", "chips"] if is_report else [])]
+    first = ["hand", "reach"]
+    first += ["equity", report.unit] if isinstance(report, NodeReport) else []
     return wide_table(rows, first, report.actions, report.action_words)
 
 
@@ -112,8 +113,9 @@ def hand_text(report: NodeStrategy, place: int) -> str:
     reach = f"reach {100 * report.weight[place]:.4g} %"
     header = ["action", "node", "probability"]
     if isinstance(report, NodeReport):
-        header.append("chips")
-        reach += f", equity {100 * report.equity[place]:.2f} %, {_chips(report.value[place])} chips"
+        header.append(report.unit)
+        reach += f", equity {100 * report.equity[place]:.2f} %, "
+        reach += f"{_chips(report.value[place])} {report.unit}"
     return f"{report.hand_name(place)}: {reach}\n{table(rows, header=header)}"
 
 

@@ -119,12 +119,12 @@ def iterations_to(target: float, trace: list[Row], every: int | None = None) -> 
 # --- words ----------------------------------------------------------------------------------------
 
 
-def share_of_pot(found: Evaluation, pot: int | None) -> str:
+def share_of_pot(found: Evaluation, pot: float | None) -> str:
     """Return exploitability in per cent of the pot, in brackets; empty without a pot."""
     return "" if pot is None else f" ({100 * found.exploitability / pot:.3g} % of the pot)"
 
 
-def line(name: str, now: Standing, pot: int | None = None) -> str:
+def line(name: str, now: Standing, pot: float | None = None) -> str:
     """Return the progress of a run as one line.
 
     Example:
@@ -147,7 +147,7 @@ def details(
     budget: Budget,
     elapsed: float,
     memory: int | None,
-    pot: int | None = None,
+    pot: float | None = None,
     goal: Goal | None = None,
 ) -> list[tuple[str, str]]:
     """Return progress as rows of label and text; `elapsed` in seconds, `memory` in bytes."""
@@ -220,7 +220,7 @@ def memory_in_use() -> int | None:
 class Lines:
     """Prints a line on stderr after an evaluation, at most every 2 s, and at least every minute."""
 
-    def __init__(self, pot: int | None = None, goal: Goal | None = None) -> None:
+    def __init__(self, pot: float | None = None, goal: Goal | None = None) -> None:
         self.pot = pot
         self.goal = goal
         self.begin("", Budget())
@@ -250,7 +250,7 @@ class Screen:
     """A panel about the current run, below the results of earlier runs."""
 
     def __init__(
-        self, game: str, hint: str, pot: int | None = None, goal: Goal | None = None
+        self, game: str, hint: str, pot: float | None = None, goal: Goal | None = None
     ) -> None:
         self.pot = pot
         self.goal = goal
@@ -292,7 +292,7 @@ class Screen:
 
 @contextlib.contextmanager
 def shown(
-    game: str, hint: str, *, plain: bool, pot: int | None = None, goal: Goal | None = None
+    game: str, hint: str, *, plain: bool, pot: float | None = None, goal: Goal | None = None
 ) -> Iterator[Lines | Screen]:
     """Yield a view that shows the runs passed to it: a panel on a terminal, otherwise lines.
 

@@ -281,8 +281,8 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
         data |= {"pot": proof.pot, **proof.shares.data()}
     verdict = "matches" if proof.matches else "DOES NOT match"
     text = (
-        f"{game.name} by {proof.method}: exploitability {runs.amount(game, found)}, "
-        f"{_responses_text(proof)}; this {verdict} the certificate (all checksums match)"
+        f"{game.name} by {proof.method}: {_responses_text(proof)}; this {verdict} the "
+        "certificate (all checksums match)"
     )
     emit(data, "\n".join([text, *(f"- {fault}" for fault in proof.faults)]), as_json=json)
     if not proof.matches:
@@ -290,16 +290,19 @@ def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
 
 
 def _responses_text(proof: Proof) -> str:
-    """Return the value and the best responses; those of a spot as shares of the pot."""
+    """Return the gains, the value and the best responses; of a spot as shares of the pot."""
+    from equilibrist.cli import runs
+
     found, shares = proof.found, proof.shares
+    gains = f"exploitability {runs.amount(proof.game, found)}"
     if shares is None:
         first, second = found.best_response
-        return f"best responses {first:.6g} and {second:.6g}, value {found.value:.9g}"
+        return f"{gains}, best responses {first:.6g} and {second:.6g}, value {found.value:.9g}"
     first, second = shares.best_response
-    return (
-        f"{shares.percent_of_pot:.3g} % of the pot; {shares}, with a best response {first:.6g} "
-        f"and {second:.6g}"
-    )
+    gains = f"{gains}, {shares.percent_of_pot:.3g} % of the pot"
+    if found.rake is not None:
+        gains = shares.proof()
+    return f"{gains}; {shares}, with a best response {first:.6g} and {second:.6g}"
 
 
 # Options of `compare`.

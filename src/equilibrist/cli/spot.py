@@ -42,8 +42,11 @@ SpotFolder = Annotated[
 SpotBoard = Annotated[str, typer.Option(help="Three, four or five cards, for example Td9d6hQc.")]
 OopRange = Annotated[str, typer.Option(help="Range out of position, for example QQ+,AKs,T9s:0.5.")]
 IpRange = Annotated[str, typer.Option(help="Range in position.")]
-Pot = Annotated[int | None, typer.Option(help="Chips in the pot.")]
-Stack = Annotated[int | None, typer.Option(help="Chips that each player has left to bet.")]
+Pot = Annotated[str | None, typer.Option(help="The pot: chips (45, 22.5) or big blinds (5.5bb).")]
+Stack = Annotated[
+    str | None,
+    typer.Option(help="Chips or bb behind: 900, 97.25bb, or 900,1200 (out of position first)."),
+]
 SpotBets = Annotated[
     str | None, typer.Option(help='Bet sizes by street and seat: "60%,a / 75% | 100%,a".')
 ]
@@ -53,7 +56,11 @@ SpotRaises = Annotated[
 SpotMaxRaises = Annotated[
     str | None, typer.Option(help='Raise caps per street, bets included: "3 2".')
 ]
-Blind = Annotated[int, typer.Option(help="Smallest bet in chips.")]
+Blind = Annotated[str | None, typer.Option(help="Smallest bet; default: 1 chip or 1bb.")]
+RakeRate = Annotated[
+    str | None, typer.Option("--rake", help="Share of the pot that the house takes: 5%.")
+]
+RakeCap = Annotated[str | None, typer.Option(help="Most that the house takes: 30chips or 3bb.")]
 Limit = Annotated[
     bool, typer.Option("--limit", help="Use limit hold'em with bets of 10 and 20 chips.")
 ]
@@ -94,7 +101,9 @@ def spot(
     bets: SpotBets = None,
     raises: SpotRaises = None,
     max_raises: SpotMaxRaises = None,
-    blind: Blind = 1,
+    blind: Blind = None,
+    rake: RakeRate = None,
+    rake_cap: RakeCap = None,
     limit: Limit = False,
     game: SpotGame = None,
     lock: Locks = None,
@@ -123,7 +132,9 @@ def spot(
     --stack 900 --bets "60%,a" --raises 2.5x --to 0.3% --out turn ·
     equilibrist spot turn --node cr120 --hands AK --csv node.csv ·
     equilibrist spot turn --node cc --runouts ·
-    equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked
+    equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked ·
+    equilibrist spot --board Td9d6hQc2s --oop "QQ+,AK" --ip "88-22,AQ" --pot 5.5bb --stack 97.25bb
+    --bets "33%,2.5bb,a" --raises 2.5x --rake 5% --rake-cap 0.6bb --to 5mbb
     """
     from equilibrist.games.catalog import get_game, load_game
     from equilibrist.models.spot import Chips, Spot
@@ -137,15 +148,15 @@ def spot(
     goal: Goal | None = None
     with owned(out or (folder if has_budget and not locks else None)):
         if folder is not None:
-            _check_without_spot(folder, board, oop, ip)
+            _check_without_spot(folder, board, oop, ip, rake or rake_cap)
             work = _opened(folder, out, locks, has_budget)
         else:
             _check_given(board, oop, ip, pot)
             rules = get_game("holdem-limit") if limit else load_game(game) if game else None
+            chips = Chips(pot or 0, stack, blind, rake, rake_cap)
             given = Spot.of(
-                board, oop, ip, Chips(pot or 0, stack, blind), game=rules, bets=bets, raises=raises,
-                max_raises=max_raises,
-            ).with_locks(locks)  # fmt: skip
+                board, oop, ip, chips, game=rules, bets=bets, raises=raises, max_raises=max_raises
+            ).with_locks(locks)
             work = _resumed(given, by, out) if resume else _Work(given, by, out)
         prepare_kernels(threads, *SPOT_KERNELS)
         if work.done is None or has_budget or resume:
@@ -208,7 +219,7 @@ class _Work(NamedTuple):
 # --- arguments ------------------------------------------------------------------------------------
 
 
-def _check_given(board: str, oop: str, ip: str, pot: int | None) -> None:
+def _check_given(board: str, oop: str, ip: str, pot: str | None) -> None:
     for name, value in (("--board", board), ("--oop", oop), ("--ip", ip), ("--pot", pot)):
         if value in ("", None):
             raise InvalidValueError(
@@ -217,10 +228,10 @@ def _check_given(board: str, oop: str, ip: str, pot: int | None) -> None:
             )
 
 
-def _check_without_spot(folder: Path, board: str, oop: str, ip: str) -> None:
-    if board or oop or ip:
+def _check_without_spot(folder: Path, board: str, oop: str, ip: str, rake: str | None) -> None:
+    if board or oop or ip or rake:
         raise InvalidValueError(
-            f"{folder} already defines the spot: leave out --board, --oop and --ip"
+            f"{folder} already defines the spot: leave out --board, --oop, --ip and --rake"
         )
 
 
@@ -280,7 +291,8 @@ def _solve(
     built = given.build()
     stopping.check()
     hint = "Ctrl-C stops" if out is None else "Ctrl-C pauses and saves"
-    with shown(f"spot on {given.board}", hint, plain=plain, pot=given.pot, goal=goal) as view:
+    pot = given.money.amount(given.pot)
+    with shown(f"spot on {given.board}", hint, plain=plain, pot=pot, goal=goal) as view:
         view.begin(by.name, budget)
         run = None if done is None else done.run
         found = solve_spot(given, by, built, budget, run=run, out=out, watch=view)

@@ -17,6 +17,8 @@ from equilibrist.cli.node_text import (
     wrapped,
 )
 from equilibrist.cli.options import table
+from equilibrist.models.money import CHIPS
+from equilibrist.models.spot import Spot
 from equilibrist.solving.spot_run import SolvedSpot
 from equilibrist.solving.target import NO_GOAL, Goal
 from equilibrist.storage.output_file import write_output
@@ -25,12 +27,15 @@ from equilibrist.strategies.spot_report import NodeReport
 
 
 def result(done: SolvedSpot, out: Path | None, goal: Goal | None = None) -> dict[str, Any]:
-    """Return a solved spot as JSON; values are the chips of the pot that a seat expects."""
-    spot, run = done.spot, done.run
+    """Return a solved spot as JSON; values are the shares of the pot that a seat expects."""
+    spot, run, amount = done.spot, done.run, done.spot.money.amount
     return {
         "board": spot.board,
-        "pot": spot.pot,
-        "stack": spot.stack,
+        "pot": amount(spot.pot),
+        "stack": None if spot.stack is None else amount(spot.stack),
+        "stacks": None if spot.stacks is None else [amount(own) for own in spot.stacks],
+        "rake": spot.rake,
+        "rake_cap": spot.rake_cap,
         "oop": spot.oop,
         "ip": spot.ip,
         "menu": str(spot.menu),
@@ -60,16 +65,31 @@ def checks(done: SolvedSpot, folder: Path) -> tuple[list[str], str]:
 def result_text(done: SolvedSpot, goal: Goal | None = None) -> str:
     """Return a solved spot in one sentence, followed by its locks."""
     spot, run = done.spot, done.run
-    found = run.evaluation
-    behind = "" if spot.stack is None else f", {spot.stack} behind"
     locks = "".join(f"\nlocked {text}" for text in spot.locks)
     target = "" if goal is None else f", target {goal}"
+    if target and run.evaluation.rake is not None:
+        target += " for the mean"
     return (
-        f"{spot.board}, pot {spot.pot}{behind}; {done.solver.name}, "
-        f"{int(run.state['iteration']):,} iterations in {run.seconds:.2f} s: exploitability "
-        f"{found.exploitability:.4g} chips ({done.shares.percent_of_pot:.3g} % of the pot)"
-        f"{target}; {done.shares}{locks}"
+        f"{spot.board}, {_money_text(spot)}; {done.solver.name}, "
+        f"{int(run.state['iteration']):,} iterations in {run.seconds:.2f} s: "
+        f"{done.shares.proof()}{target}; {done.shares}{locks}"
     )
+
+
+def _money_text(spot: Spot) -> str:
+    """Return the pot, the stacks and the rake of a spot; chips need no unit."""
+    unit = spot.money
+    ending = "" if unit.name == CHIPS else f" {unit.name}"
+    parts = [f"pot {unit.text(spot.pot)}{ending}"]
+    if spot.stack is not None and spot.stacks is not None:
+        parts.append(f"{unit.text(spot.stack)}{ending} behind")
+        if min(spot.stacks) < max(spot.stacks):
+            first, second = map(unit.text, spot.stacks)
+            parts[-1] += f" (the effective stack of {first} and {second})"
+    if spot.rake is not None:
+        cap = "" if spot.rake_cap is None else f" up to {spot.rake_cap.removesuffix(unit.name)}"
+        parts.append(f"rake {spot.rake}{cap}{ending if cap else ''}")
+    return ", ".join(parts)
 
 
 def _chosen(report: NodeReport, hands: str) -> list[int]:
@@ -89,6 +109,7 @@ def report_data(report: NodeReport, hands: str = "") -> dict[str, Any]:
         "board": report.board,
         "player": ("oop", "ip")[report.player],
         "pot": report.pot,
+        "unit": report.unit,
         "actions": list(report.actions),
         "action_words": list(report.action_words),
         "frequencies": report.frequencies.tolist(),
@@ -124,7 +145,7 @@ def report_text(report: NodeReport, hands: str, palette: str) -> str:
 
 def runouts_text(reports: list[NodeReport]) -> str:
     """Return a table with one line per next card."""
-    header = ("card", "equity", "chips", *reports[0].action_words)
+    header = ("card", "equity", reports[0].unit, *reports[0].action_words)
     rows = [
         (
             report.board[-2:],

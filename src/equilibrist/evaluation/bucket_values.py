@@ -36,7 +36,7 @@ from equilibrist.evaluation.history_values import fold_round, same_round
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.array_structs import RankTables
-from equilibrist.kernels.cpu.equity import HAND, hand_sums, sorted_hands
+from equilibrist.kernels.cpu.equity import HAND, sort_hands, sums_of_hands
 from equilibrist.kernels.treeplex import board_matrices, parents_of
 from equilibrist.models.bucketed import bucket_game
 from equilibrist.models.game import Floats, SequenceGame
@@ -381,7 +381,7 @@ def standings(rules: GameRules, boards: Sequence[Cards], seen: int) -> Floats:
     signs = np.zeros((len(boards), len(keys)))
     values = np.empty(len(keys), np.int64)
     for own, board in zip(signs, boards, strict=True):
-        num_left = sorted_hands(tables, np.array(board, np.uint8), keys, masks, order, spare)
+        num_left = sort_hands(tables, np.array(board, np.uint8), keys, masks, order, spare)
         left = order[:num_left] & HAND
         values[left] = order[:num_left] >> 16
         own[left] = np.sign(values[left] - values[seen])
@@ -392,4 +392,4 @@ def standings(rules: GameRules, boards: Sequence[Cards], seen: int) -> Floats:
 def _rank_sums(rules: GameRules) -> tuple[RankTables, NDArray[np.uint64], NDArray[np.uint64]]:
     """Return tables that rank complete hands, and the sums of all hole cards in them: [H] each."""
     tables = rank_tables(rules.num_hole_cards + rules.total_board_cards, rules.ranking)
-    return tables, *hand_sums(tables, all_hands(rules))
+    return tables, *sums_of_hands(tables, all_hands(rules))

@@ -36,7 +36,7 @@ from equilibrist.evaluation.history_values import check_deal, fold_round, same_r
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.games.state import HandState
-from equilibrist.kernels.cpu.joint import add_pairs
+from equilibrist.kernels.cpu.joint import count_pairs
 from equilibrist.models.game import Floats
 from equilibrist.models.treeplex import betting_walk
 from equilibrist.strategies.played import BulkStrategy, RealStrategy
@@ -89,7 +89,7 @@ class FirstDeal:
             order = np.flatnonzero(left)  # all of value 0, so that all pairs are ties
             label = (class_of * number + own)[order].astype(np.int32)
             sides = label, kind_of[order].astype(np.int32)
-            add_pairs(order.astype(np.uint32), hands, *sides, float(many), wins, counts)
+            count_pairs(order.astype(np.uint32), hands, *sides, float(many), wins, counts)
         by_class = counts.reshape(indexer.size, number, len(kinds))
         holder = np.array([int(np.argmax(in_deck & (first == k))) for k in kinds // number])
         return FirstDeal(class_of, example, size, by_class, holder, kinds % number)

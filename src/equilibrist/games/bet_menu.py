@@ -6,6 +6,7 @@ most at the cap of the game; in no-limit games it also lists sizes, in a notatio
     50%     half the pot; for a raise, half the pot after calling
     2.5x    raises only: to two and a half times the bet faced, in this round's chips
     100c    one hundred chips more than a call
+    2.5bb   two and a half big blinds more than a call
     e       geometric: betting the same share of the pot in every remaining round ends all-in;
             `2e`: all-in after two rounds
     a       all-in, or putting the opponent all-in
@@ -33,7 +34,8 @@ from equilibrist.games.betting import Betting
 from equilibrist.games.rules import UNLIMITED_RAISES, GameRules
 
 _SIZE = re.compile(
-    r"(?P<percent>\d+(?:\.\d+)?)%|(?P<times>\d+(?:\.\d+)?)x|(?P<chips>\d+)c"
+    r"(?P<percent>\d+(?:\.\d+)?)%|(?P<times>\d+(?:\.\d+)?)x|(?P<chips>\d+(?:\.\d{1,3})?)c"
+    r"|(?P<blinds>\d+(?:\.\d{1,3})?)bb"
     r"|(?P<geometric>\d*)e|(?P<all_in>a)",
     re.ASCII,
 )
@@ -41,9 +43,9 @@ _SIZE = re.compile(
 
 @dataclass(frozen=True)
 class BetSize:
-    """One size of a menu; `amount` is a percentage, a factor, chips, or a number of rounds."""
+    """One size of a menu; `amount` is a percentage, a factor, chips, blinds, or rounds."""
 
-    kind: Literal["percent", "times", "chips", "geometric", "all_in"]
+    kind: Literal["percent", "times", "chips", "blinds", "geometric", "all_in"]
     amount: float = 0.0
 
     def raise_total(self, betting: Betting) -> int | None:
@@ -60,7 +62,9 @@ class BetSize:
         if self.kind == "percent":
             return called + round(pot * self.amount / 100)
         if self.kind == "chips":
-            return called + int(self.amount)
+            return called + round(self.amount)
+        if self.kind == "blinds":
+            return called + round(self.amount * betting.rules.big_blind)
         if self.kind == "all_in":
             return betting.max_matched_to
         if self.kind == "times":
@@ -76,7 +80,8 @@ class BetSize:
         return {
             "percent": f"{number}%",
             "times": f"{number}x",
-            "chips": f"{int(self.amount)}c",
+            "chips": f"{number}c",
+            "blinds": f"{number}bb",
             "geometric": f"{number if self.amount else ''}e",
             "all_in": "a",
         }[self.kind]
@@ -278,7 +283,7 @@ def _size(token: str, text: str, position: int) -> BetSize:
     if match is None or match.lastgroup is None:
         raise BetMenuError(
             f"{token.strip()!r} at character {position + 1} of {text!r} is not a bet size; "
-            "sizes are 50%, 2.5x, 100c, e and a",
+            "sizes are 50%, 2.5x, 100c, 2.5bb, e and a",
             value=token.strip(),
             position=position,
         )

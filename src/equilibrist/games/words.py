@@ -1,10 +1,12 @@
 """Betting in words, as players say it: check, bet 120, call, raise to 360, fold.
 
 Amounts are chips of the street, as in spots and PHH; names of nodes (`BettingTree.name`) count the
-chips of the whole hand.
+chips of the whole hand. A spot passes a function that writes chips in its own unit.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from equilibrist.games.action import Action
 from equilibrist.games.amounts import street_total
@@ -12,6 +14,7 @@ from equilibrist.games.betting import Betting
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 
+Writer = Callable[[int], str]  # writes chips as text
 _STREETS = ("preflop", "flop", "turn", "river")
 
 
@@ -34,19 +37,29 @@ def seat_name(rules: GameRules, player: int) -> str:
     return "the big blind" if blinds[player] == max(blinds) else "the dealer"
 
 
-def action_phrase(betting: Betting, action: Action, *, second_person: bool = False) -> str:
+def _with_commas(chips: int) -> str:
+    return f"{chips:,}"
+
+
+def action_phrase(
+    betting: Betting,
+    action: Action,
+    *,
+    second_person: bool = False,
+    write: Writer = _with_commas,
+) -> str:
     """Return an action in words: "raises to 300", or "raise to 300" in the second person."""
     s = "" if second_person else "s"
     if action.kind == "r":
         total = action.amount or betting.min_raise_to
         verb = f"raise{s} to" if max(betting.spent) > betting.opening else f"bet{s}"
-        return f"{verb} {street_total(betting, total):,}"
+        return f"{verb} {write(street_total(betting, total))}"
     if action.kind == "c":
         return f"call{s}" if betting.to_call else f"check{s}"
     return {"f": f"fold{s}", "d": f"swap{s} a card", "k": f"keep{s}"}[action.kind]
 
 
-def node_words(tree: BettingTree, node: int) -> str:
+def node_words(tree: BettingTree, node: int, write: Writer = _with_commas) -> str:
     """Return the betting that leads to a node in words, empty at the root.
 
     Example:
@@ -63,13 +76,13 @@ def node_words(tree: BettingTree, node: int) -> str:
         if action is None:
             streets.append([round_name(tree.rules, int(tree.round[v]))])
             continue
-        streets[-1].append(action_phrase(now, action, second_person=True))
+        streets[-1].append(action_phrase(now, action, second_person=True, write=write))
         now = now.apply(action)
     texts = [": ".join(filter(None, (name, ", ".join(words)))) for name, *words in streets]
     return "; ".join(texts)
 
 
-def action_labels(tree: BettingTree, node: int) -> tuple[str, ...]:
+def action_labels(tree: BettingTree, node: int, write: Writer = _with_commas) -> tuple[str, ...]:
     """Return the actions at a decision in words; a call has its chips.
 
     Example:
@@ -86,8 +99,8 @@ def action_labels(tree: BettingTree, node: int) -> tuple[str, ...]:
     for child in tree.children(node):
         action = tree.action(child)
         assert action is not None
-        words = action_phrase(now, action, second_person=True)
-        found.append(f"{words} {now.to_call:,}" if words == "call" else words)
+        words = action_phrase(now, action, second_person=True, write=write)
+        found.append(f"{words} {write(now.to_call)}" if words == "call" else words)
     return tuple(found)
 
 

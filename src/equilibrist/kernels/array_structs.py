@@ -174,25 +174,24 @@ class Treeplex(NamedTuple):
 
 
 class LeafTables(NamedTuple):
-    """Leaves of the betting tree, and their payoffs to player 0, in chips."""
+    """Leaves of the betting tree, and their payoffs in chips."""
 
     fold_start: NDArray[int64]  # [R + 1] first fold of each round
     fold_rows: NDArray[int32]  # [F, 2] both players' rows
-    fold_payoff: NDArray[float64]  # [F] chips that player 0 wins
+    fold_payoff: NDArray[float64]  # [F, 2] chips that each player wins
     showdown_start: NDArray[int64]  # [R + 1]
     showdown_rows: NDArray[int32]  # [Z, 2]
     showdown_stake: NDArray[float64]  # [Z] chips that the winner wins
 
 
 class PairTables(NamedTuple):
-    """Pairs of states that can meet, and the winner, in one of two forms (`models/leaves.py`).
+    """Pairs of states that can meet, and the winner: the arrays of all three forms below.
 
-    Dense: one matrix [S0, S1] per board. Sorted: the hands of a board in order of value. Sorted and
-    single: hands are one card, which blocks only itself, so states can be swept instead of hands.
+    Kernels are compiled for one form, so an instance always has the class of its form
+    (`models/leaves.py`). Arrays that a form does not use are empty.
     """
 
-    is_sorted: bool_
-    is_single: bool_
+    is_sorted: bool_  # whether there are hands in order of value instead of matrices
     matrix_start: NDArray[int64]  # [B] where the board's matrices start
     joint: NDArray[float64]  # probability of (board, state, state)
     win: NDArray[float64]  # the same probability times the showdown's sign: win 1, tie 0, loss −1
@@ -207,6 +206,18 @@ class PairTables(NamedTuple):
     state_cards: NDArray[uint8]  # [states, 2] in that order: the cards of one of the state's hands
     state_below: NDArray[int32]  # [states, 2] in that order: states with a lower value, or up to it
     weight: NDArray[float64]  # [B] probability of the board and of one pair of hands that can meet
+
+
+class MatrixPairs(PairTables):
+    """Pairs of states as one matrix [S0, S1] per board."""
+
+
+class HandPairs(PairTables):
+    """Pairs of two-card hands: the hands of a board in order of value."""
+
+
+class CardPairs(PairTables):
+    """Pairs of one-card hands: a card blocks only itself, so states are swept, not hands."""
 
 
 class ChanceTables(NamedTuple):

@@ -11,25 +11,32 @@ loading compiled code runs it. Without such a folder nothing is kept, and a sent
 Numba has one cache folder per process. Importing the kernels sets it, so cached functions of a host
 program that are defined afterwards land there as well; a folder the host has set (as
 `NUMBA_CACHE_DIR` or `numba.config.CACHE_DIR`) before the import becomes the parent of ours.
+
+If several processes need the same kernel, one compiles it and the others wait (`SharedCache`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import logging
 import os
 import shutil
 import stat
 import tempfile
+import time
 from pathlib import Path
+from typing import IO, Any
 
 import numba
 from numba.core import event
+from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
 
 _PAPER_SOURCES = ("kernels", "reference")  # folders of a paper's package with compiled code
 _KEPT_FOLDERS = 6  # how many fingerprints stay on disk; older ones are removed
+_LONGEST_WAIT = 300.0  # seconds for which a process waits until another has compiled a kernel
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 refusal = ""  # why compiled kernels are not kept; "" if they are
@@ -81,6 +88,56 @@ def use_fingerprinted_folder() -> Path | None:
     # Numba would cache beside the sources, where machine code can go stale, or give up.
     _keep_nothing()
     return None
+
+
+class SharedCache(FunctionCache):
+    """Numba's cache of one function, for several processes: one compiles, the others wait.
+
+    Numba's own would let each compile the function, and the last one would drop what the others
+    have added to the function's index. The lock ends with its process.
+    """
+
+    _lock: IO[bytes] | None = None
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled function if it is stored, if need be after waiting for it."""
+        found = super().load_overload(sig, target_context)
+        if found is None and self._acquire():
+            found = super().load_overload(sig, target_context)
+        if found is not None:
+            self._release()
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Store a compiled function and let other processes load it."""
+        try:
+            super().save_overload(sig, data)
+        finally:
+            self._release()
+
+    def _acquire(self) -> bool:
+        """Lock the function; return whether another process held the lock before."""
+        self._release()  # a compilation before this one may have failed
+        name, until = f"{self._cache_file._index_name}.lock", time.monotonic() + _LONGEST_WAIT
+        has_waited = False
+        try:
+            self._lock = open(os.path.join(self.cache_path, name), "ab")  # noqa: SIM115  see `_release`
+            while time.monotonic() < until:
+                try:
+                    fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    has_waited = True
+                    time.sleep(0.02)
+                else:
+                    break
+        except OSError:  # a file system without locks, or the folder is gone
+            pass
+        return has_waited
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
 
 def is_cold(*kernels: str) -> bool:

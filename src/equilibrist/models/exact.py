@@ -133,7 +133,7 @@ def matrix_game(payoffs: ArrayLike, name: str = "matrix", unit: str = "points") 
     leaves = LeafTables(
         fold_start=np.array([0, len(cells)]),
         fold_rows=np.ascontiguousarray(cells, np.int32),
-        fold_payoff=matrix.ravel(),
+        fold_payoff=np.stack([matrix.ravel(), -matrix.ravel()], axis=1),
         showdown_start=np.zeros(2, np.int64),
         showdown_rows=np.zeros((0, 2), np.int32),
         showdown_stake=np.zeros(0),

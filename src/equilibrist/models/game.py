@@ -15,6 +15,7 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
+from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.array_structs import LeafTables, PairTables, Treeplex
@@ -43,6 +44,7 @@ __all__ = [
     "Game",
     "Given",
     "SequenceGame",
+    "check_zero_sum",
     "sweeps_by_steps",
 ]
 
@@ -69,6 +71,10 @@ class Game(Protocol):
     @property
     def lengths(self) -> tuple[int, int]:
         """Length of each player's plan."""
+
+    @property
+    def is_zero_sum(self) -> bool:
+        """Whether one player wins what the other loses; not if the house takes a rake."""
 
     def uniform(self, player: int, dtype: Any = np.float64) -> Floats:
         """Return behaviour that takes every action with the same probability."""
@@ -108,10 +114,11 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SequenceGame:
-    """Two-player zero-sum game in sequence form.
+    """Two-player game in sequence form, zero-sum unless the house takes a rake (`treeplex.raked`).
 
     `value` and best-response values are in `unit`s. Player 0's gradient of a plan y is A y, player
-    1's gradient of a plan x is −Aᵀ x, so each player maximises the product with its own gradient.
+    1's gradient of a plan x is −Aᵀ x (less the rake), so each player maximises the product with its
+    own gradient.
     """
 
     name: str
@@ -130,6 +137,12 @@ class SequenceGame:
     def lengths(self) -> tuple[int, int]:
         """Length of each player's plan."""
         return int(self.trees[0].block_start[-1]), int(self.trees[1].block_start[-1])
+
+    @cached_property
+    def is_zero_sum(self) -> bool:
+        """Whether one player wins what the other loses; not if the house takes a rake."""
+        payoff = self.leaves.fold_payoff
+        return bool(np.array_equal(payoff[:, 0], -payoff[:, 1]))
 
     @property
     def rules(self) -> GameRules | None:
@@ -188,8 +201,10 @@ class SequenceGame:
     def stakes(self) -> list[tuple[Any, ...]]:
         """Return the chips of each round's leaves by both players' rows: sparse matrices [Q0, Q1].
 
-        The matrices are those of `matrices`: folds, showdowns, then expected leaves.
+        The matrices are those of `matrices`: folds, showdowns, then expected leaves. Player 1 wins
+        what they are less, so games with a rake have none.
         """
+        check_zero_sum(self)
         leaves = self.leaves
         found: list[tuple[Any, ...]] = []
         for r in range(len(self.trees[0].num_sequences)):
@@ -198,7 +213,7 @@ class SequenceGame:
             shown = slice(int(leaves.showdown_start[r]), int(leaves.showdown_start[r + 1]))
             found.append(
                 (
-                    _sparse(leaves.fold_payoff[folds], leaves.fold_rows[folds], shape),
+                    _sparse(leaves.fold_payoff[folds, 0], leaves.fold_rows[folds], shape),
                     _sparse(leaves.showdown_stake[shown], leaves.showdown_rows[shown], shape),
                 )
             )
@@ -317,6 +332,16 @@ class SequenceGame:
         if boards < PARALLEL_BOARDS or max(self.lengths) < PARALLEL_LENGTH:
             return 1
         return min(get_num_threads(), boards)
+
+
+def check_zero_sum(game: Game) -> None:
+    """Raise `InvalidValueError` if the house takes a rake, which few methods support."""
+    if not game.is_zero_sum:
+        raise InvalidValueError(
+            f"{game.name} has a rake, so it is not zero-sum; use cfr+, dcfr or cfr, or leave out "
+            "the rake",
+            value=game.name,
+        )
 
 
 def sweeps_by_steps(

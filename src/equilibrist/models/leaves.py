@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from equilibrist.cards.ranking import rank_hands
 from equilibrist.games.rules import GameRules
-from equilibrist.kernels.array_structs import PairTables, Treeplex
+from equilibrist.kernels.array_structs import (
+    CardPairs,
+    HandPairs,
+    MatrixPairs,
+    PairTables,
+    Treeplex,
+)
 from equilibrist.kernels.treeplex import board_matrices, boards, num_rounds
 from equilibrist.models.card_states import CardStates, pair_weight
 
@@ -76,9 +82,9 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
             found.append(_BoardPairs.of(states.state_of_hand[r][b], states.hands, values))
             weight.append(pair_weight(rules, first_round + r) * states.multiplicity[r][b])
     flat = _BoardPairs(*(np.concatenate(part) for part in zip(*found, strict=True)))
-    return PairTables(
+    form = CardPairs if rules.num_hole_cards == 1 else HandPairs
+    return form(
         is_sorted=np.bool_(True),
-        is_single=np.bool_(rules.num_hole_cards == 1),
         matrix_start=_NONE_INT64,
         joint=_NONE_FLOAT,
         win=_NONE_FLOAT,
@@ -160,9 +166,8 @@ def matrix_pairs(joint: list[NDArray[np.float64]], win: list[NDArray[np.float64]
 
 def flat_pairs(sizes: list[int], joint: NDArray[Any], win: NDArray[Any]) -> PairTables:
     """Build pairs from the matrices J of all boards, one after the other, and likewise W."""
-    return PairTables(
+    return MatrixPairs(
         is_sorted=np.bool_(False),
-        is_single=np.bool_(False),
         matrix_start=np.cumsum([0, *sizes[:-1]]).astype(np.int64),
         joint=joint,
         win=win,

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from equilibrist.errors import InvalidValueError
 from equilibrist.kernels.array_structs import LeafTables, Treeplex
 from equilibrist.models.exact import matrix_game
-from equilibrist.models.game import Floats, SequenceGame, sweeps_by_steps
+from equilibrist.models.game import Floats, SequenceGame, check_zero_sum, sweeps_by_steps
 
 _TOLERANCE = 1e-12  # for probabilities that should be equal
 
@@ -53,6 +53,7 @@ class RestrictedGame:
     payoffs: Floats | None = None  # [K, L of the opponent] utility vectors; computed if not given
 
     def __post_init__(self) -> None:
+        check_zero_sum(self.game)
         plans = np.atleast_2d(np.asarray(self.plans))
         if self.player not in (0, 1):
             raise InvalidValueError(
@@ -94,6 +95,11 @@ class RestrictedGame:
     def first_player(self) -> int:
         """Player whose value is reported."""
         return self.game.first_player
+
+    @property
+    def is_zero_sum(self) -> bool:
+        """True: games with a rake cannot be restricted."""
+        return True
 
     @cached_property
     def trees(self) -> tuple[Treeplex, Treeplex]:
@@ -309,24 +315,28 @@ def _both_seats(trees: tuple[Treeplex, Treeplex], rows: list[list[NDArray[np.int
 
 
 def _both_seatings(leaves: LeafTables, rows: list[list[NDArray[np.int64]]]) -> LeafTables:
-    """Return every leaf twice, for half its chips; exchanged seats negate the payoffs of folds.
+    """Return every leaf twice, for half its chips; exchanged seats exchange the payoffs of folds.
 
     Showdowns keep their sign: W with the seats exchanged is −W transposed, which equals W.
     """
 
     def twice(
-        start: NDArray[np.int64], pairs: NDArray[np.int32], chips: NDArray[np.float64], sign: int
+        start: NDArray[np.int64],
+        pairs: NDArray[np.int32],
+        chips: NDArray[np.float64],
+        exchanged: NDArray[np.float64],
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        both, halves = [np.zeros((0, 2), np.int64)], [np.zeros(0)]
+        both, halves = [np.zeros((0, 2), np.int64)], [chips[:0]]
         for r in range(len(start) - 1):
             own = slice(int(start[r]), int(start[r + 1]))
             seated = [row[r][pairs[own, seat]] for seat, row in enumerate(rows)]
             both += [np.stack(seated, axis=1), np.stack(seated[::-1], axis=1)]
-            halves += [chips[own] / 2, sign * chips[own] / 2]
+            halves += [chips[own] / 2, exchanged[own] / 2]
         return np.concatenate(both).astype(np.int32), np.concatenate(halves)
 
-    folds = twice(leaves.fold_start, leaves.fold_rows, leaves.fold_payoff, -1)
-    showdowns = twice(leaves.showdown_start, leaves.showdown_rows, leaves.showdown_stake, 1)
+    payoff, stake = leaves.fold_payoff, leaves.showdown_stake
+    folds = twice(leaves.fold_start, leaves.fold_rows, payoff, payoff[:, ::-1])
+    showdowns = twice(leaves.showdown_start, leaves.showdown_rows, stake, stake)
     return LeafTables(
         fold_start=leaves.fold_start * 2,
         fold_rows=folds[0],

@@ -3,13 +3,15 @@
     board Td9d6hQc, out of position QQ+,AK, in position 88-22,T9s, pot 200, 900 chips behind,
     bets 60%,a, raises 2.5x
 
-A `Spot` is text and numbers only, so that it can be stored in a file and its game built again
-(`subgame.py`). The first round of its bet menus is the street of its board. Out of position is
-player 0, the big blind; in position is player 1.
+The money is given as `Chips`, in chips or in big blinds (`money.py`). A `Spot` is text and numbers
+only, so that it can be stored in a file and its game built again (`subgame.py`). The first round of
+its bet menus is the street of its board. Out of position is player 0, the big blind; in position is
+player 1.
 
 A node's name is the betting since the board of the spot: `c` a check or call, `f` a fold, `r120`
 a bet or raise to 120 chips *of the street*, `/` where a card is dealt: `cr120c/` is the next street
-after a check, a bet of 120 and a call.
+after a check, a bet of 120 and a call. Amounts in names are in the unit of the spot: `r2.5` bets
+two and a half big blinds if the pot was given in big blinds.
 
 Decisions may be locked, one text each, `NODE: ACTION=FREQUENCY; …`:
 
@@ -30,7 +32,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.cards.card import Card, cards_name, parse_cards
-from equilibrist.cards.numbers import shown
 from equilibrist.cards.range import Range, parse_range
 from equilibrist.errors import BetMenuError, InvalidValueError, RecordError
 from equilibrist.games.bet_menu import BetMenu, parse_sizes
@@ -39,6 +40,8 @@ from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.exact import check_exact
+from equilibrist.models.money import UNITS, Rake, Unit, check_menu_units, menu_in_chips, parse_rake
+from equilibrist.models.money import Chips as Chips
 from equilibrist.models.subgame import Lock, Subgame, range_states, round_of, subgame_of
 
 MOST_NODES = 200_000  # larger trees take more than seconds to build
@@ -47,51 +50,18 @@ _T = TypeVar("_T")
 _Ranges: TypeAlias = tuple[Range, Range]
 
 
-@dataclass(frozen=True)
-class Chips:
-    """The chips at the start of a spot."""
-
-    pot: int  # half from each player
-    stack: int | None = None  # behind, of each player; None in limit games without stacks
-    blind: int = 1  # the smallest bet of no-limit games
-
-    def in_rules(self, rules: GameRules) -> GameRules:
-        """Return rules with these stacks and blinds; raise an error if they cannot have them."""
-        check_exact(rules)
-        _check_hold_em(rules)
-        if self.pot < 2 or self.pot % 2:
-            raise InvalidValueError(
-                "the pot must be a positive even number of chips, half from each player, "
-                f"not {shown(self.pot)}; use smaller chips",
-                value=self.pot,
-            )
-        if self.stack is None and not rules.is_limit:
-            raise InvalidValueError("a no-limit spot needs a stack: the chips behind")
-        if self.stack is not None and self.stack < 0:
-            raise InvalidValueError(
-                f"the stack must be 0 or more chips, not {shown(self.stack)}", value=self.stack
-            )
-        half = self.pot // 2
-        if not 1 <= self.blind <= half:
-            raise InvalidValueError(
-                f"the smallest bet must be 1 to {shown(half)} chips, not {shown(self.blind)}",
-                value=self.blind,
-            )
-        return dataclasses.replace(
-            rules,
-            stacks=None if self.stack is None else (half + self.stack,) * 2,
-            blinds=rules.blinds if rules.is_limit else (self.blind, self.blind),
-        )
-
-
 @dataclass(frozen=True, kw_only=True)
 class Spot:
-    """Text and numbers from which a spot's game is built; amounts are chips.
+    """Text and numbers from which a spot's game is built; `pot` and `rules` count its own chips.
 
     Example:
         >>> spot = Spot.of("Td9d6hQc", "QQ+,AK", "88-22,T9s", Chips(200, 900), bets="60%,a")
         >>> [spot.betting.step(child) for child in spot.betting.children(0)]  # chips of the hand
         ['c', 'r220', 'r1000']
+        >>> chips = Chips("5.5bb", "97.25bb")
+        >>> blinds = Spot.of("Td9d6hQc", "QQ+,AK", "88", chips, bets="2bb,33%", raises="a")
+        >>> blinds.actions(0), blinds.pot, blinds.money
+        (('c', 'r1.82', 'r2'), 550, Unit(name='bb', size=100))
     """
 
     rules: str  # an ACPC game definition with the stacks of the spot
@@ -103,6 +73,13 @@ class Spot:
     raises: str | None = None
     max_raises: str | None = None
     locks: tuple[str, ...] = ()
+    unit: str = "chips"  # of the amounts in all other texts, of names and of values: chips or bb
+    chips_per_unit: int = 1  # chips of `pot`, `behind` and `rules`
+    behind: tuple[int, ...] | None = (
+        None  # of both players, if they differ; the rules have the less
+    )
+    rake: str | None = None  # share of the matched chips that the house takes, such as 5%
+    rake_cap: str | None = None  # in units
 
     @classmethod
     def of(
@@ -121,7 +98,12 @@ class Spot:
 
         Raises an error if the arguments are invalid.
         """
-        rules = chips.in_rules(get_game("holdem-nolimit") if game is None else game)
+        rules = get_game("holdem-nolimit") if game is None else game
+        check_exact(rules)
+        _check_hold_em(rules)
+        menu = BetMenu.parse(bets, raises, max_raises)
+        unit = chips.unit(menu.bets, menu.raises)
+        rules, behind = chips.in_rules(rules, unit), chips.behind(unit)
         cards = parse_cards(board)
         _in_deals(rules, cards)
         spot = cls(
@@ -129,10 +111,15 @@ class Spot:
             board=cards_name(cards),
             oop=str(parse_range(oop)),
             ip=str(parse_range(ip)),
-            pot=chips.pot,
+            pot=chips.pot_chips(unit),
             bets=bets,
             raises=raises,
             max_raises=max_raises,
+            unit=unit.name,
+            chips_per_unit=unit.size,
+            behind=None if behind is None or len({*behind}) == 1 else behind,
+            rake=chips.rake,
+            rake_cap=chips.cap,
         )
         return spot.checked()
 
@@ -140,7 +127,18 @@ class Spot:
         """Return the spot itself; raise an error if its texts are invalid."""
         check_exact(self.game)
         _check_hold_em(self.game)
+        if self.unit not in UNITS:
+            raise InvalidValueError(
+                f"the unit must be {' or '.join(UNITS)}, not {self.unit!r}", value=self.unit
+            )
+        if self.behind is not None and (len(self.behind) != 2 or min(self.behind) != self.stack):
+            raise InvalidValueError(
+                f"the smaller of two stacks must be that of the rules, {self.stack} chips, not "
+                f"{' and '.join(map(str, self.behind[:2]))}",
+                value=self.behind,
+            )
         self._written_menu.limit(self.game, self.first_round)
+        check_menu_units(self._written_menu, self.money)
         decisions = self.betting.nodes(NodeKind.DECISION)
         if not len(decisions) or self.betting.num_children[decisions].max() < 2:
             raise BetMenuError(
@@ -148,7 +146,7 @@ class Spot:
                 "for a first bet, such as 60%,a",
                 value=self.bets,
             )
-        _ = self.ranges, self.parsed_locks
+        _ = self.ranges, self.parsed_locks, self.house
         return self
 
     def with_locks(self, locks: Sequence[str]) -> Spot:
@@ -181,13 +179,28 @@ class Spot:
         return parse_range(self.oop).without(cards), parse_range(self.ip).without(cards)
 
     @property
+    def money(self) -> Unit:
+        """Unit of amounts, with the number of the game's chips in it."""
+        return Unit(self.unit, self.chips_per_unit)
+
+    @property
+    def house(self) -> Rake | None:
+        """Rake in chips of the game; None if nothing is taken."""
+        return parse_rake(self.rake, self.rake_cap, self.money)
+
+    @property
+    def stacks(self) -> tuple[int, ...] | None:
+        """Chips behind of both players at the start; None in games without stacks."""
+        return self.behind or (None if self.stack is None else (self.stack, self.stack))
+
+    @property
     def stack(self) -> int | None:
-        """Chips behind at the start; None in games without stacks."""
+        """Chips that both players can bet: the smaller stack; None in games without stacks."""
         return None if self.game.stacks is None else self.game.stacks[0] - self.pot // 2
 
     @property
     def menu(self) -> BetMenu:
-        """Bet menu by the rounds of the game."""
+        """Bet menu by the rounds of the game, amounts in the unit of the spot."""
         return self._written_menu.clipped(self.game)  # files of earlier versions may need it
 
     @property
@@ -215,7 +228,7 @@ class Spot:
         """Betting tree of the streets that are left."""
         return BettingTree.build(
             self.game,
-            self.menu,
+            menu_in_chips(self.menu, self.money),
             first_round=self.first_round,
             pot=self.pot,
             runs_out=True,
@@ -238,7 +251,8 @@ class Spot:
                 names.append(names[parent] + "/")
                 continue
             opening[node] = opening[parent]
-            chips = action.amount - opening[node] if action.amount else ""
+            street = action.amount - int(opening[node])
+            chips = self.money.text(street) if action.amount else ""
             names.append(f"{names[parent]}{action.kind}{chips}")
         return names
 
@@ -277,7 +291,15 @@ class Spot:
     def build(self) -> Subgame:
         """Build the game; raise `InvalidValueError` if no hands of the ranges can meet."""
         ranges = self.ranges[0].weights, self.ranges[1].weights
-        return subgame_of(self.betting, self.cards, ranges, only_held=True, locks=self.parsed_locks)
+        return subgame_of(
+            self.betting,
+            self.cards,
+            ranges,
+            only_held=True,
+            locks=self.parsed_locks,
+            unit=self.money,
+            rake=self.house,
+        )
 
 
 def parse_lock(text: str, spot: Spot) -> Lock:

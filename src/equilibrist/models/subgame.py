@@ -29,10 +29,19 @@ from equilibrist.models.card_states import CardStates, Symmetry, board_states, c
 from equilibrist.models.exact import check_exact
 from equilibrist.models.game import Given, SequenceGame
 from equilibrist.models.leaves import sorted_pairs
-from equilibrist.models.treeplex import PlayerRows, leaf_tables, player_rows, treeplex
+from equilibrist.models.money import Rake, Unit
+from equilibrist.models.treeplex import (
+    PlayerRows,
+    leaf_tables,
+    player_rows,
+    raked,
+    scaled,
+    treeplex,
+)
 
 _HELD, _NOT_HELD = 1, 2  # rows of the locked decision, after the entry
 _GAME_MENU = BetMenu()
+_GAME_CHIPS = Unit()
 _RAREST = 1e-12  # smallest share of pairs of hands that can meet; rounding errors are below it
 
 
@@ -95,8 +104,13 @@ def subgame_of(
     *,
     only_held: bool = False,
     locks: Sequence[Lock] = (),
+    unit: Unit = _GAME_CHIPS,
+    rake: Rake | None = None,
 ) -> Subgame:
-    """Build the rest of a hand from its betting tree; the arguments are those of `subgame`."""
+    """Build the rest of a hand from its betting tree; the arguments are those of `subgame`.
+
+    Values are in `unit`, and net of the rake.
+    """
     rules = betting.rules
     weights = [np.asarray(weight, np.float64) for weight in ranges]
     locked = [probabilities for lock in locks for probabilities in lock.probabilities]
@@ -109,11 +123,14 @@ def subgame_of(
     trees = (_locked(rows[0], states, nodes[0]), _locked(rows[1], states, nodes[1]))
     pairs = sorted_pairs(rules, states)
     met = _meeting_weight(states.hands, weights, board)
+    leaves = leaf_tables(betting, rows)
+    if rake is not None:
+        leaves = raked(leaves, rake)
     game = SequenceGame(
         name=f"{rules.name} on {cards_name(board)}",
-        unit="chips",
+        unit=unit.name,
         trees=trees,
-        leaves=leaf_tables(betting, rows),
+        leaves=scaled(leaves, unit.size),
         pairs=pairs._replace(weight=pairs.weight / (pairs.weight[0] * met)),
         first_player=rules.first_players[betting.first_round],
         given=(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.kernels.array_structs import LeafTables, Treeplex, WalkTables
+from equilibrist.models.money import Rake
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,13 +135,44 @@ def leaf_tables(tree: BettingTree, rows: tuple[PlayerRows, PlayerRows]) -> LeafT
     fold_nodes, showdown_nodes = np.concatenate(folds), np.concatenate(showdowns)
     folder = tree.player[fold_nodes]
     lost = tree.spent[fold_nodes, folder].astype(np.float64)
+    won = np.where(folder == 1, lost, -lost)
     return LeafTables(
         fold_start=np.cumsum([0, *map(len, folds)]).astype(np.int64),
         fold_rows=np.ascontiguousarray(both[fold_nodes], np.int32),
-        fold_payoff=np.where(folder == 1, lost, -lost),
+        fold_payoff=np.stack([won, -won], axis=1),
         showdown_start=np.cumsum([0, *map(len, showdowns)]).astype(np.int64),
         showdown_rows=np.ascontiguousarray(both[showdown_nodes], np.int32),
         showdown_stake=tree.spent[showdown_nodes].min(axis=1).astype(np.float64),
+    )
+
+
+def raked(leaves: LeafTables, rake: Rake) -> LeafTables:
+    """Return the leaves of a zero-sum game after the house has taken its rake, in chips of both.
+
+    Uncalled bets are not raked, so the pot is twice what the loser of a leaf loses. A fold costs
+    the winner the rake r. At a showdown the winner of stake s wins s − r, the loser loses s, and in
+    a tie both lose r / 2: that is a showdown for s − r / 2, and r / 2 less for both whatever they
+    hold, which is a fold on the same rows.
+    """
+    won = leaves.fold_payoff
+    cost = rake.taken(2 * np.abs(won[:, :1]))
+    half = rake.taken(2 * leaves.showdown_stake) / 2
+    ends = leaves.fold_start[1:]
+    shown = np.diff(leaves.showdown_start)  # by round; their halves follow the folds of the round
+    places = np.repeat(ends, shown)
+    both = np.stack([-half, -half], axis=1)
+    return leaves._replace(
+        fold_start=leaves.fold_start + leaves.showdown_start,
+        fold_rows=np.insert(leaves.fold_rows, places, leaves.showdown_rows, axis=0),
+        fold_payoff=np.insert(np.where(won > 0, won - cost, won), places, both, axis=0),
+        showdown_stake=leaves.showdown_stake - half,
+    )
+
+
+def scaled(leaves: LeafTables, size: int) -> LeafTables:
+    """Return leaves in a unit of `size` chips."""
+    return leaves._replace(
+        fold_payoff=leaves.fold_payoff / size, showdown_stake=leaves.showdown_stake / size
     )
 
 
@@ -156,7 +188,7 @@ def betting_walk(tree: BettingTree) -> WalkTables:
     rows = (player_rows(tree, 0), player_rows(tree, 1))
     leaves = leaf_tables(tree, rows)
     fixed, contested = np.zeros(len(tree)), np.zeros(len(tree))
-    fixed[tree.nodes(NodeKind.FOLD)] = leaves.fold_payoff
+    fixed[tree.nodes(NodeKind.FOLD)] = leaves.fold_payoff[:, 0]
     contested[tree.nodes(NodeKind.SHOWDOWN)] = leaves.showdown_stake
     return WalkTables(
         actor=np.where(tree.kind == NodeKind.DECISION, tree.player, -1).astype(np.int64),

@@ -1,9 +1,10 @@
 """Exact best responses, and the exploitability that they prove.
 
 Folding the gradient of the opponent's plan up one's own tree with the maximum at every decision is
-a best response. The exploitability of a profile is the mean of what both best responses win, half
-of NashConv (their sum); it bounds how far either player's plan is from optimal (CFR+ supplement,
-equations 11–13: ε ≤ ε₁ + ε₂ ≤ 2x).
+a best response. The exploitability of a profile is the mean of what both players gain by best
+responses, half of NashConv (the sum). In a zero-sum game it is the mean of what both best responses
+win, and bounds how far either player's plan is from optimal (CFR+ supplement, equations 11–13:
+ε ≤ ε₁ + ε₂ ≤ 2x). With a rake the game is not zero-sum, and there is no such bound.
 
 A locked decision is not a choice: its probabilities are given, and a best response keeps them.
 """
@@ -51,10 +52,12 @@ def evaluate(
     """
     first, second = (np.asarray(plan, np.float64) for plan in plans)
     gradients = (game.gradient(0, second), game.gradient(1, first))
-    value = float(first @ gradients[0])
+    values = [float(first @ gradients[0])]
+    values.append(-values[0] if game.is_zero_sum else float(second @ gradients[1]))
     given = locked or (game.behaviour(0, first), game.behaviour(1, second))
     best = tuple(
         game.fold_up(player, BEST, gradients[player], np.array(given[player], np.float64))
         for player in (0, 1)
     )
-    return Evaluation(value if game.first_player == 0 else -value, (best[0], best[1]), game.unit)
+    rake = None if game.is_zero_sum else -sum(values)
+    return Evaluation(values[game.first_player], (best[0], best[1]), game.unit, rake)

@@ -63,7 +63,7 @@ class Proof:
     plan_error: float  # how far the plans miss their constraints; 0 for spots, which have no plans
     faults: tuple[str, ...]  # sentences without a full stop; empty if everything holds
     seconds: float  # time that the best responses took
-    pot: int | None = None  # chips at the start of a spot; None for solutions
+    pot: float | None = None  # at the start of a spot, in its unit; None for solutions
 
     @property
     def shares(self) -> PotShares | None:
@@ -100,6 +100,7 @@ def agree(found: Evaluation, stated: Evaluation, allowed: float) -> list[str]:
         "player 0's best response": (found.best_response[0], stated.best_response[0]),
         "player 1's best response": (found.best_response[1], stated.best_response[1]),
         "the exploitability": (found.exploitability, stated.exploitability),
+        "the expected rake": (found.rake or 0.0, stated.rake or 0.0),
     }
     faults = [
         f"{name} is {ours:.12g} {found.unit}, not {theirs:.12g} as stated"
@@ -156,7 +157,7 @@ def _check_spot(folder: str | Path) -> Proof:
         *_trace_faults(artefact.arrays["trace"], stated, iterations, run.seconds),
         *_same("number of iterations of its arrays", int(run.state["iteration"]), iterations),
     ]
-    name, pot = spot.solver.name, spot.spot.pot
+    name, pot = spot.solver.name, spot.shares.pot
     return Proof(game, name, iterations, found, stated, 0.0, tuple(faults), seconds, pot)
 
 
@@ -213,12 +214,12 @@ def _trace_faults(
     yield from _same("last iteration of the trace", int(trace[-1, 0]), iterations)
     if not is_same(float(trace[-1, 1]), seconds):
         yield f"the trace ends after {trace[-1, 1]:.6g} s, not after {seconds:.6g} as stated"
-    last = [stated.exploitability, *stated.best_response, stated.value][: trace.shape[1] - 2]
+    numbers = (stated.exploitability, *stated.best_response, stated.value, stated.rake or 0.0)
+    last = numbers[: trace.shape[1] - 2]
     if not all(map(is_same, trace[-1, 2:].tolist(), last)):
         yield "the last row of the trace is not the certificate"
-    if trace.shape[1] > 3 and not np.allclose(
-        trace[:, 2], trace[:, 3:5].mean(axis=1), 1e-12, 1e-12
-    ):
+    gained = trace[:, 3:5].sum(axis=1) + trace[:, 6:].sum(axis=1)  # a rake is in column 6
+    if trace.shape[1] > 3 and not np.allclose(trace[:, 2], gained / 2, 1e-12, 1e-12):
         yield "the trace states exploitabilities that are not the mean of its best responses"
 
 

@@ -54,7 +54,7 @@ from typing import NamedTuple
 import numpy as np
 
 from equilibrist.errors import InvalidValueError
-from equilibrist.models.game import BEST, Floats, SequenceGame
+from equilibrist.models.game import BEST, Floats, SequenceGame, check_zero_sum
 from equilibrist.solving.best_response import best_response
 from equilibrist.solving.dilated_entropy import (
     WEIGHT_SCHEMES,
@@ -153,6 +153,7 @@ class ExcessiveGap:
 
     def init(self, game: SequenceGame, seed: int = 0) -> State:
         """Return the first pair with an excessive gap; nothing is random."""
+        check_zero_sum(game)
         state: State = {
             "iteration": np.array(0),
             "outcome": np.array(GapOutcome.RUNNING.code),

@@ -90,7 +90,7 @@ class TableCFR:
         state["iteration"] += steps
 
     def evaluate(self, game: SequenceGame, state: State) -> Evaluation:
-        """Return the value of the average plans and both best responses.
+        """Return the value of the average plans, both best responses, and the expected rake.
 
         Sums except the last are in float32, so accurate to about 1e-6 of the stakes.
         """
@@ -100,7 +100,9 @@ class TableCFR:
             return self._worth(game, sides, player, rule)[0]
 
         first = game.first_player
-        return Evaluation(worth(first, EXPECTATION), (worth(0, BEST), worth(1, BEST)), game.unit)
+        value, best = worth(first, EXPECTATION), (worth(0, BEST), worth(1, BEST))
+        rake = None if game.is_zero_sum else -value - worth(1 - first, EXPECTATION)
+        return Evaluation(value, best, game.unit, rake)
 
     def trunk_values(self, game: SequenceGame, state: State, player: int) -> Floats:
         """Return the values of a player's rows of the trunk if both play averages: [trunk]."""

@@ -155,7 +155,7 @@ class LinearProgram:
 
 def largest_payoff(game: SequenceGame) -> float:
     """Return the most that a hand can win or lose, in the game's unit."""
-    payoffs = np.concatenate([game.leaves.fold_payoff, game.leaves.showdown_stake])
+    payoffs = np.concatenate([game.leaves.fold_payoff.ravel(), game.leaves.showdown_stake])
     # For expected leaves only the mean size is known; the largest is more.
     ends = [np.abs(end.matrix).sum() * end.stake.max(initial=0.0) for end in game.expected]
     return float(np.abs([*payoffs, *ends]).max(initial=0.0))

@@ -304,7 +304,7 @@ def _matrix_walk(game: SequenceGame) -> WalkTables:
         locked=np.concatenate(
             [game.trees[0].locked, np.repeat(game.trees[1].locked, sizes[0]), none > 0]
         ),
-        fixed=np.concatenate([np.zeros(1 + sizes[0]), game.leaves.fold_payoff]),
+        fixed=np.concatenate([np.zeros(1 + sizes[0]), game.leaves.fold_payoff[:, 0]]),
         contested=np.zeros(nodes),
     )
 

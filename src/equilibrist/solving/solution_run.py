@@ -16,7 +16,7 @@ from equilibrist.storage.checkpoint import another_run, check_same_run
 from equilibrist.storage.schema import ArrayRule, check_arrays
 from equilibrist.strategies.description import Description, same_game
 from equilibrist.strategies.evaluation import Evaluation
-from equilibrist.strategies.solution import KIND, TRACE_COLUMNS, Solution
+from equilibrist.strategies.solution import KIND, RAKED_COLUMNS, TRACE_COLUMNS, Solution
 
 
 class Store:
@@ -80,12 +80,12 @@ class Store:
 def read_trace(artefact: Artefact, unit: str) -> list[Row]:
     """Read the evaluations of a stored run; `StorageError` if there are none to resume from."""
     trace = artefact.arrays["trace"]
-    if len(trace) == 0 or trace.shape[1] != len(TRACE_COLUMNS):
+    if len(trace) == 0 or trace.shape[1] not in (len(TRACE_COLUMNS), len(RAKED_COLUMNS)):
         raise damaged(
             artefact.folder / artefact.files["trace"].file,
             f"has shape {list(trace.shape)}; the rows of a run must be {', '.join(TRACE_COLUMNS)}",
         )
     return [
-        Row(int(t), seconds, Evaluation(value, (one, two), unit))
-        for t, seconds, _, one, two, value in trace.tolist()
+        Row(int(t), seconds, Evaluation(value, (one, two), unit, *rake))
+        for t, seconds, _, one, two, value, *rake in trace.tolist()
     ]

@@ -78,15 +78,16 @@ class Run:
         return self.trace[-1].evaluation
 
     def trace_array(self) -> NDArray[np.float64]:
-        """Return rows (iteration, seconds, exploitability, best response 0, 1, value)."""
-        return np.array(
-            [
-                (row.iteration, row.seconds, row.evaluation.exploitability,
-                 *row.evaluation.best_response, row.evaluation.value)
-                for row in self.trace
-            ],
-            np.float64,
-        ).reshape(len(self.trace), 6)  # fmt: skip
+        """Return rows (iteration, seconds, exploitability, best response 0, 1, value).
+
+        In games with a rake, the expected rake is the last column.
+        """
+        rows = [
+            (row.iteration, row.seconds, found.exploitability, *found.best_response, found.value,
+             *(() if found.rake is None else (found.rake,)))
+            for row in self.trace for found in [row.evaluation]
+        ]  # fmt: skip
+        return np.array(rows, np.float64).reshape(len(rows), len(rows[0]) if rows else 6)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import numpy as np
 
 from equilibrist.errors import EquilibristError, InvalidValueError, StorageError
 from equilibrist.games.rules import UNLIMITED_STACK
+from equilibrist.models.money import CHIPS, MOST_CHIPS_PER_UNIT
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame
 from equilibrist.solving.lean_cfr import TABLE_METHODS, TableCFR
@@ -38,13 +39,15 @@ from equilibrist.storage.checkpoint import check_same_run
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.storage.schema import ArrayRule, Fields, check_arrays, damaged_by
 from equilibrist.strategies.evaluation import PotShares
-from equilibrist.strategies.solution import STATE, TRACE_COLUMNS
+from equilibrist.strategies.solution import RAKED_COLUMNS, STATE, TRACE_COLUMNS
 from equilibrist.strategies.spot_report import Answers
 
 KIND = "spot"
 USUAL_TARGET = "0.3%"  # of the pot; what solvers of spots usually stop at
 EVALUATE_EVERY = 20  # iterations; an evaluation is as slow as about two iterations
-_TRACE = ArrayRule("float64", (None, len(TRACE_COLUMNS)))
+_TRACE, _RAKED_TRACE = (
+    ArrayRule("float64", (None, len(columns))) for columns in (TRACE_COLUMNS, RAKED_COLUMNS)
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +96,8 @@ class SolvedSpot:
         artefact = open_artefact(folder, KIND, in_memory=for_resume, blockwise=not for_resume)
         if (read_spot(artefact), _read_solver(artefact)) != (spot, by):
             raise damaged(artefact.folder / MANIFEST, "was replaced while it was opened")
-        check_arrays(artefact, {"trace": _TRACE}, but=STATE)
+        trace = _TRACE if spot.house is None else _RAKED_TRACE
+        check_arrays(artefact, {"trace": trace}, but=STATE)
         check_state(artefact, by.name, first)
         arrays: dict[str, Any] = {**artefact.arrays, **artefact.large}
         state: State = {
@@ -114,7 +118,7 @@ class SolvedSpot:
     @property
     def shares(self) -> PotShares:
         """What each seat expects of the pot, by the latest evaluation."""
-        return PotShares(self.run.evaluation, self.spot.pot)
+        return PotShares(self.run.evaluation, self.spot.money.amount(self.spot.pot))
 
     @property
     def is_checked_whole(self) -> bool:
@@ -170,11 +174,24 @@ def read_spot(stored: Identity) -> Spot:
             raises=fields.optional("raises", fields.lines),
             max_raises=fields.optional("max_raises", fields.lines),
             locks=fields.list_of_lines("locks"),
+            unit=fields.optional("unit", fields.text) or CHIPS,
+            chips_per_unit=fields.optional("chips_per_unit", _chips_per_unit(fields)) or 1,
+            behind=fields.optional("behind", _stacks(fields)),
+            rake=fields.optional("rake", fields.text),
+            rake_cap=fields.optional("rake_cap", fields.text),
         ).checked()
     except EquilibristError as error:
         if isinstance(error, StorageError):
             raise
         raise damaged_by(stored, "a spot", error) from None
+
+
+def _chips_per_unit(fields: Fields) -> Callable[[str], int]:
+    return lambda name: fields.whole(name, 1, MOST_CHIPS_PER_UNIT)
+
+
+def _stacks(fields: Fields) -> Callable[[str], tuple[int, ...]]:
+    return lambda name: fields.wholes(name, 0, UNLIMITED_STACK)
 
 
 def _check_actions(stored: Identity, spot: Spot) -> None:
@@ -200,10 +217,12 @@ def _read_solver(stored: Identity) -> TableCFR:
 
 
 def spot_goal(spot: Spot, to: str | float | None) -> Goal | None:
-    """Return a target such as `0.3%` in chips of a spot; a bare number is in chips."""
+    """Return a target such as `0.3%` in the unit of a spot, which is that of a bare number."""
     if to is None:
         return None
-    return Target.parse(to).of_game(f"the spot on {spot.board}", spot.game, spot.pot)
+    unit = spot.money
+    target = Target.parse(to, bare=unit.name)
+    return target.of_game(f"the spot on {spot.board}", spot.game, unit.amount(spot.pot), unit)
 
 
 def solver(method: str, bits: int) -> TableCFR:

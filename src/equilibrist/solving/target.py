@@ -1,11 +1,13 @@
 """Target exploitabilities as users give them: a number with its unit.
 
     5mbb        milli big blinds per game (5mbb/g is the same)
+    0.01bb      big blinds per game
     0.3%        of the pot at the start of a spot or of a model of later rounds
     0.01chips   chips per hand
 
-A number without a unit is in the unit that the caller names: chips for games and spots, mbb for
-bots. `Target` is the number and its unit; `Goal` is the target of one game, in chips.
+A number without a unit is in the unit that the caller names: chips for games, the unit of a spot,
+mbb for bots. `Target` is the number and its unit; `Goal` is the target of one game, in its unit:
+chips, or big blinds in a spot whose amounts are in big blinds.
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ from typing import Any, Final
 from equilibrist.cards.numbers import shown
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.rules import GameRules
+from equilibrist.models.money import BIG_BLINDS, CHIPS, Unit
 
-CHIPS, MBB, PERCENT = "chips", "mbb", "%"
-_WORDS: Final = {CHIPS: "chips", MBB: "mbb/g", PERCENT: "% of the pot"}
+MBB, PERCENT = "mbb", "%"
+_WORDS: Final = {CHIPS: "chips", BIG_BLINDS: "bb/g", MBB: "mbb/g", PERCENT: "% of the pot"}
+_GAME_CHIPS: Final = Unit()
 _MOST_CHARACTERS: Final = 60
 _TEXT: Final = re.compile(
-    r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf|nan) *(chips|mbb(?:/g)?|%)?"
+    r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf|nan) *(chips|m?bb(?:/g)?|%)?"
 )
 
 
@@ -37,7 +41,7 @@ class Target:
     """
 
     number: float
-    unit: str  # chips, mbb or %
+    unit: str  # chips, bb, mbb or %
 
     @classmethod
     def parse(cls, given: str | float, bare: str = CHIPS) -> Target:
@@ -64,8 +68,14 @@ class Target:
     def __str__(self) -> str:
         return f"{_digits(self.number)}{self.unit}"
 
-    def of_game(self, name: str, rules: GameRules | None, pot: int | None = None) -> Goal:
-        """Return the target in chips of a game; `pot` is that at its start, None: it has none.
+    def of_game(
+        self,
+        name: str,
+        rules: GameRules | None,
+        pot: float | None = None,
+        unit: Unit = _GAME_CHIPS,
+    ) -> Goal:
+        """Return the target of a game in `unit`; `pot` is that at its start, None: it has none.
 
         Raises `InvalidValueError` if the unit has no meaning in the game.
 
@@ -74,18 +84,23 @@ class Target:
             >>> str(Target.parse("5mbb").of_game("limit", get_game("holdem-limit")))
             '0.05 chips (5 mbb/g)'
         """
-        chips = self.number * self._factor(name, rules, pot)
-        if self.unit != CHIPS:
-            chips /= 100 if self.unit == PERCENT else 1000
-        if not 0 < chips < math.inf:
+        number = self.number * self._factor(name, rules, pot, unit)
+        number /= {PERCENT: 100, MBB: 1000}.get(self.unit, 1)
+        if not 0 < number < math.inf:
             raise InvalidValueError(
-                f"the target {self} is {chips:g} chips of {name}", value=str(self)
+                f"the target {self} is {number:g} {unit.name} of {name}", value=str(self)
             )
-        return Goal(self, chips)
+        return Goal(self, number, unit.name)
 
-    def _factor(self, name: str, rules: GameRules | None, pot: int | None) -> int:
-        """Return the chips of which the number is a share: the pot, the big blind, or one chip."""
+    def _factor(self, name: str, rules: GameRules | None, pot: float | None, unit: Unit) -> float:
+        """Return the amount of which the number is a share: the pot, the big blind, or 1."""
         if self.unit == CHIPS:
+            if unit.name != CHIPS:
+                raise InvalidValueError(
+                    f"the amounts of {name} are in big blinds: give the target {self} in bb, in "
+                    "mbb or in % of the pot",
+                    value=str(self),
+                )
             return 1
         if self.unit == PERCENT:
             if pot is None:
@@ -95,6 +110,8 @@ class Target:
                     value=str(self),
                 )
             return pot
+        if unit.name == BIG_BLINDS:
+            return 1
         if rules is None or not rules.has_big_blind:
             instead = "in chips" if pot is None else "in chips or in % of the pot"
             raise InvalidValueError(
@@ -102,24 +119,25 @@ class Target:
                 f"{instead}",
                 value=str(self),
             )
-        return rules.big_blind
+        return rules.big_blind / unit.size
 
 
 @dataclass(frozen=True)
 class Goal:
-    """The target exploitability of one game: as it was given, and in chips."""
+    """The target exploitability of one game: as it was given, and in the unit of the game."""
 
     given: Target
-    chips: float
+    chips: float  # or big blinds: `unit`
+    unit: str = CHIPS
 
     def __str__(self) -> str:
-        text = f"{self.chips:g} chips"
-        if self.given.unit == CHIPS:
+        text = f"{self.chips:g} {self.unit}"
+        if self.given.unit == self.unit:
             return text
         return f"{text} ({self.given.number:g} {_WORDS[self.given.unit]})"
 
     def data(self) -> dict[str, Any]:
-        """Return the fields of the JSON of a run: `target` in chips, and `to` as it was given."""
+        """Return the fields of the JSON of a run: `target` in `unit`, and `to` as it was given."""
         return {"target": self.chips, "to": str(self.given)}
 
 

@@ -39,15 +39,18 @@ class HandClasses(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NodeStrategy:
-    """Decision of N hands that the player to act may hold × A actions; amounts are chips."""
+    """Decision of N hands that the player to act may hold × A actions.
+
+    Amounts are chips or, in a spot, in the unit of the spot.
+    """
 
     rules: GameRules
     node: str  # the betting so far, as it is asked for
     words: str  # the betting so far, as players say it; empty at the first decision
     board: str
     player: int
-    pot: int
-    to_call: int
+    pot: float
+    to_call: float
     actions: tuple[str, ...]  # c, f, or r and chips
     action_words: tuple[str, ...]  # such as check, call 60, bet 120
     hands: NDArray[np.int64]  # [N] numbers of the hands

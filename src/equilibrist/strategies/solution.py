@@ -46,6 +46,7 @@ TRACE_COLUMNS = (
     "best_response_1",
     "value",
 )
+RAKED_COLUMNS = (*TRACE_COLUMNS, "rake")  # of spots with a rake
 # Keys of the state; values that are unknown before the first iteration are infinite.
 MAY_BE_INFINITE = tuple(STATE + name for name in ("gains", "exploitability", "nash_conv"))
 _PLAN = ArrayRule(("float64", "float32"), (None,))

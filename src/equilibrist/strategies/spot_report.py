@@ -1,8 +1,8 @@
 """Reports on a node of a solved spot: frequencies, values and equities by hand.
 
-Chips count from the node on: what was put in before is gone, so a fold is worth 0 and, at the
-start, the expectations of both players add up to the pot. All answers are in the suits that are
-asked for, whichever of the boards that differ by suits was solved.
+Values count from the node on: what was put in before is gone, so a fold is worth 0 and, at the
+start, the expectations of both players add up to the pot, less the rake. All answers are in the
+suits that are asked for, whichever of the boards that differ by suits was solved.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from equilibrist.games.words import action_labels, node_words
 from equilibrist.kernels.decision_rules import regret_matching
 from equilibrist.kernels.treeplex import block
 from equilibrist.models.game import EXPECTATION, Floats, SequenceGame
+from equilibrist.models.money import CHIPS
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame, compatible, subgame
 from equilibrist.strategies.behaviour_table import find_board
@@ -36,8 +37,9 @@ _NO_BETS = BetMenu(max_raises=(0,))
 class NodeReport(NodeStrategy):
     """Decision of N hands × A actions in a spot, with values; player 0 is out of position."""
 
-    values: NDArray[np.float64]  # [N, A] value of each action in chips
+    values: NDArray[np.float64]  # [N, A] value of each action in `unit`s
     equity: NDArray[np.float64]  # [N] probability of winning, ties half
+    unit: str = CHIPS  # of amounts and values
 
     @property
     def seat(self) -> str:
@@ -51,7 +53,7 @@ class NodeReport(NodeStrategy):
 
     @property
     def mean_value(self) -> float:
-        """Expected value of the player, in chips."""
+        """Expected value of the player, in `unit`s."""
         return float(self.share @ self.value)
 
     @property
@@ -133,23 +135,25 @@ class Answers:
         worth = self.boards.values(player, place)
         values = [_by_hand(worth[row], states)[hands] / scale for row in children]
         weights = (own, other) if player == 0 else (other, own)
-        share = own[hands] * met[hands]
+        share, unit = own[hands] * met[hands], spot.money
+        paid = betting.spent[v].tolist()
         return NodeReport(
             rules=spot.game,
             node=spot.names[v],
-            words=node_words(betting, v),
+            words=node_words(betting, v, unit.words),
             board=spot.board + cards_name(cards[len(spot.cards) :]),
             player=player,
-            pot=int(betting.spent[v].sum()),
-            to_call=int(betting.spent[v].max() - betting.spent[v, player]),
+            pot=unit.amount(sum(paid)),
+            to_call=unit.amount(max(paid) - paid[player]),
             actions=spot.actions(v),
-            action_words=action_labels(betting, v),
+            action_words=action_labels(betting, v, unit.words),
             hands=hands,
             weight=own[hands],
             share=share / share.sum() if share.any() else share,
             probabilities=probabilities[:, hands].T,
-            values=np.stack(values, axis=1) + betting.spent[v, player],
+            values=np.stack(values, axis=1) + paid[player] / unit.size,
             equity=equities(spot, cards, weights, player)[hands],
+            unit=unit.name,
         )
 
     def on(self, node: str = "", board: str = "") -> NodeReport:

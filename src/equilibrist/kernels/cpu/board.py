@@ -10,7 +10,6 @@ counting, which Numba would otherwise do in the inner loops.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from equilibrist.kernels.cpu.leaves import gradient_board
 from equilibrist.kernels.cpu.simd import (
@@ -24,9 +23,10 @@ from equilibrist.kernels.cpu.simd import (
     store,
 )
 from equilibrist.kernels.decision_rules import BEST, EXPECTATION, REGRET, SOFTMAX
+from equilibrist.kernels.parts import part
 
 
-@njit(cache=True, inline="always")
+@part
 def _realize_board(tree, r, board, behaviour, plan, average, weight, averages):
     """Write the block of a board; the plan of the round before must be written already.
 
@@ -65,7 +65,7 @@ def _realize_board(tree, r, board, behaviour, plan, average, weight, averages):
             own += states
 
 
-@njit(cache=True, inline="always")
+@part
 def _step(behaviour, plan, up, own, average, weight, averages, zero):
     """Average and realize an action in one vector of states as wide as `zero` (see `simd.py`)."""
     reach = load(plan, up, zero) * load(behaviour, own, zero)
@@ -75,7 +75,7 @@ def _step(behaviour, plan, up, own, average, weight, averages, zero):
     store(plan, own, reach)
 
 
-@njit(cache=True, inline="always")
+@part
 def _fold_board(tree, rule, r, board, values, shift, behaviour, table, factors):
     """Fold the decisions of a board, children first, by a rule (see the reference).
 
@@ -111,7 +111,7 @@ def _fold_board(tree, rule, r, board, values, shift, behaviour, table, factors):
                 values[up - shift + s] += value
 
 
-@njit(cache=True, inline="always")
+@part
 def _match_regrets(values, shift, behaviour, table, factors, up, first, size, states, zero):
     """Apply the regret rule at one decision, in one vector as wide as `zero` (see `simd.py`).
 
@@ -145,7 +145,7 @@ def _match_regrets(values, shift, behaviour, table, factors, up, first, size, st
         i += states
 
 
-@njit(cache=True, inline="always")
+@part
 def _decide(rule, size, states, at, values, shift, behaviour, table):
     """Return the value of a decision in one state; its actions are `states` apart from `at` on."""
     result, place = 0.0, at - shift
@@ -175,7 +175,7 @@ def _decide(rule, size, states, at, values, shift, behaviour, table):
     return result
 
 
-@njit(cache=True, inline="always")
+@part
 def gather_child(tree, r, board, child, values):
     """Add the entries of one board of the next round to the rows that lead there."""
     start, states = tree.block_start[board], tree.num_states[board]
@@ -191,21 +191,21 @@ def gather_child(tree, r, board, child, values):
 # --- several boards of a round --------------------------------------------------------------------
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def realize_boards(tree, r, begin, end, behaviour, plan):
     """Write the blocks of boards `begin` … `end` − 1; the round before must be written already."""
     for board in range(begin, end):
         _realize_board(tree, r, board, behaviour, plan, plan, 0.0, False)
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def renew_boards(tree, r, begin, end, behaviour, plan, average, weight):
     """Add `weight` times the boards' blocks of `plan` to `average`, then realize them again."""
     for board in range(begin, end):
         _realize_board(tree, r, board, behaviour, plan, average, weight, True)
 
 
-@njit(cache=True, _nrt=False, fastmath={"reassoc", "contract"})  # sums in any order, to vectorise
+@part(forceinline=False, fastmath={"reassoc", "contract"})  # sums in any order, to vectorise
 def gradient_boards(own, other, leaves, pairs, player, r, boards, plan, out, shifts, sums):
     """Write the values of the rows of boards given the opponent's plan: the leaves of the round.
 
@@ -217,7 +217,7 @@ def gradient_boards(own, other, leaves, pairs, player, r, boards, plan, out, shi
         gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, out, start, sums)
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def gather_boards(tree, r, begin, end, values):
     """Add the entries of all boards of the next round to the rows that lead there."""
     for board in range(begin, end):
@@ -225,7 +225,7 @@ def gather_boards(tree, r, begin, end, values):
             gather_child(tree, r, board, child, values)
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def fold_boards(tree, rule, r, boards, values, shift, behaviour, table, factors):
     """Fold up the values of boards by a rule; those of the next round must be gathered already.
 

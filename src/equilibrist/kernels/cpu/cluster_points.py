@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit, prange
 
 from equilibrist.kernels.metrics import L2
+from equilibrist.kernels.parts import part
 
 _REORDER = {"reassoc", "contract", "nsz"}  # needed to vectorise a sum
 HUGE = np.float32(1e30)
@@ -88,7 +89,7 @@ def new_search(num_points: int, num_coordinates: int, most: int) -> Search:
 # --- the points of a chunk ------------------------------------------------------------------------
 
 
-@njit(cache=True, fastmath=_REORDER, _nrt=False)
+@part(forceinline=False, fastmath=_REORDER)
 def distance_between(metric, points, i, others, j):
     """Return the distance of row i of some points to row j of others."""
     i, j, total = np.uint64(i), np.uint64(j), np.float32(0)
@@ -102,20 +103,20 @@ def distance_between(metric, points, i, others, j):
     return total
 
 
-@njit(cache=True, inline="always")
+@part
 def cost_of(metric, distance):
     """Return the cost whose sum Lloyd minimises: for L2 the squared distance."""
     wide = np.float64(distance)
     return wide * wide if metric == L2 else wide
 
 
-@njit(cache=True, inline="always")
+@part
 def _bounds(search, chunk):
     num_points, num_chunks = len(search.label), len(search.members)
     return num_points * chunk // num_chunks, num_points * (chunk + 1) // num_chunks
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _transfer(points, weights, metric, search, chunk, i, old, new):
     """Move point i from the sums of one cluster (ignored if negative) to those of another."""
     weight = weights[i]
@@ -135,7 +136,7 @@ def _transfer(points, weights, metric, search, chunk, i, old, new):
                 search.sums[c, source, d] -= weight * points[i, d]
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _least_other(search, k, i, own):
     """Return the distance to its own centre below which a point has no nearer of k − 1 others.
 
@@ -148,7 +149,7 @@ def _least_other(search, k, i, own):
     return np.int32(least).view(np.float32)
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _assign(points, weights, metric, search, k, chunk):
     """Move points to the nearest of k centres; return the number of points moved."""
     travel, half = search.travel, search.half
@@ -182,7 +183,7 @@ def _assign(points, weights, metric, search, k, chunk):
     return moved
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _place(points, weights, metric, search, new, chunk):
     """Assign to a new centre the points that are nearer to it; sums are not updated."""
     start, stop = _bounds(search, chunk)
@@ -198,7 +199,7 @@ def _place(points, weights, metric, search, new, chunk):
             search.label[i] = new
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _saving(points, weights, metric, search, chunk):
     """Report how much a centre at each of the points tried would save."""
     search.result[chunk] = 0.0
@@ -212,7 +213,7 @@ def _saving(points, weights, metric, search, chunk):
                 search.result[chunk, trial] += weights[i] * max(saved, 0.0)
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _measure(points, weights, metric, search, k, chunk):
     """Make bounds exact and relative to no travel; report the sums of distances and costs."""
     search.result[chunk] = 0.0
@@ -227,7 +228,7 @@ def _measure(points, weights, metric, search, k, chunk):
         search.result[chunk, 1] += weights[i] * cost_of(metric, distance)
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _count(points, weights, metric, search, k, chunk):
     """Recompute counts and sums from the labels."""
     search.members[chunk], search.mass[chunk] = 0, 0.0
@@ -238,7 +239,7 @@ def _count(points, weights, metric, search, k, chunk):
         _transfer(points, weights, metric, search, chunk, i, nowhere, np.int64(search.label[i]))
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _median(points, weights, search, k, d):
     """Write into column d of `target` the weighted medians of the clusters that were touched."""
     values, shares = np.empty(len(points), np.float32), np.empty(len(points))
@@ -253,7 +254,7 @@ def _median(points, weights, search, k, d):
             search.target[j, d] = weighted_median(values[:size], shares[:size])
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def weighted_median(values, weights):
     """Return the least of `values` [n] with half of the weight at or below it; reorders both."""
     total = 0.0
@@ -292,36 +293,36 @@ def weighted_median(values, weights):
 # --- all points -----------------------------------------------------------------------------------
 
 
-@njit(cache=True)
-def _do(task, points, weights, metric, search, k, part):
+@part(forceinline=False, _nrt=True)
+def _do(task, points, weights, metric, search, k, share):
     """Run a task on a chunk of points, or on a coordinate for medians."""
     if task == ASSIGN:
-        search.result[part, 0] = _assign(points, weights, metric, search, k, part)
+        search.result[share, 0] = _assign(points, weights, metric, search, k, share)
     elif task == PLACE:
-        _place(points, weights, metric, search, k, part)
+        _place(points, weights, metric, search, k, share)
     elif task == SAVING:
-        _saving(points, weights, metric, search, part)
+        _saving(points, weights, metric, search, share)
     elif task == MEASURE:
-        _measure(points, weights, metric, search, k, part)
+        _measure(points, weights, metric, search, k, share)
     elif task == COUNT:
-        _count(points, weights, metric, search, k, part)
+        _count(points, weights, metric, search, k, share)
     else:
-        _median(points, weights, search, k, part)
+        _median(points, weights, search, k, share)
 
 
 @njit(cache=True, parallel=True)
 def _do_parallel(task, points, weights, metric, search, k, num_parts):
-    for part in prange(num_parts):
-        _do(task, points, weights, metric, search, k, np.int64(part))
+    for share in prange(num_parts):
+        _do(task, points, weights, metric, search, k, np.int64(share))
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def do_all(task, points, weights, metric, search, k, threads):
     """Run a task on all points, in threads if allowed; return the sum of the chunks' results."""
     num_parts = points.shape[1] if task == MEDIAN else len(search.members)
     if threads and len(search.members) > 1:
         _do_parallel(task, points, weights, metric, search, k, num_parts)
     else:
-        for part in range(num_parts):
-            _do(task, points, weights, metric, search, k, part)
+        for share in range(num_parts):
+            _do(task, points, weights, metric, search, k, share)
     return search.result[:, 0].sum()

@@ -10,7 +10,6 @@ Vassilvitskii 2007): of some points drawn in proportion to their cost, the one t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels.cpu.cluster_points import (
     ASSIGN,
@@ -26,12 +25,14 @@ from equilibrist.kernels.cpu.cluster_points import (
     do_all,
 )
 from equilibrist.kernels.cpu.sampling import find_place, uniform
+from equilibrist.kernels.cpu.team import threaded
 from equilibrist.kernels.metrics import L2
+from equilibrist.kernels.parts import kernel, part
 
 # --- centres --------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _halve_gaps(metric, search, j, k):
     """Write half the distance of centre j to each of k centres."""
     for other in range(k):
@@ -40,7 +41,7 @@ def _halve_gaps(metric, search, j, k):
     search.half[j, j] = HUGE
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _move_centres(points, weights, metric, search, k, threads):
     """Move centres to the centroids of the clusters whose points have changed."""
     touched, target = search.touched[0], search.target
@@ -72,7 +73,7 @@ def _move_centres(points, weights, metric, search, k, threads):
             touched[j] = False
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _sort_members(search, k):
     """Write the points of one cluster after the other into `order`."""
     first = search.first
@@ -89,7 +90,7 @@ def _sort_members(search, k):
     first[0] = 0
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _measure(points, weights, metric, search, k, threads):
     """Make bounds exact again; return the sums of distances and of costs."""
     do_all(MEASURE, points, weights, metric, search, k, threads)
@@ -99,14 +100,14 @@ def _measure(points, weights, metric, search, k, threads):
     return search.result[:, 0].sum(), search.result[:, 1].sum()
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _place(points, weights, metric, search, j, k, threads):
     """Make row j of `centres` one of k centres: it takes the points that are nearest to it."""
     _halve_gaps(metric, search, j, k)
     do_all(PLACE, points, weights, metric, search, j, threads)
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _refill(points, weights, metric, search, k, threads):
     """Restart each cluster without points at the farthest point."""
     j = 0
@@ -127,7 +128,7 @@ def _refill(points, weights, metric, search, k, threads):
 # --- searches -------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _begin(points, weights, metric, search, threads):
     """Assign all points to centre 0, whose row is written already."""
     first, one = np.int64(0), np.int64(1)
@@ -136,7 +137,7 @@ def _begin(points, weights, metric, search, threads):
     _measure(points, weights, metric, search, one, threads)
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _settle(points, weights, metric, search, k, limit, threads):
     """Run Lloyd's iteration on k clusters; return the sums of distances and of costs."""
     do_all(COUNT, points, weights, metric, search, k, threads)
@@ -152,7 +153,7 @@ def _settle(points, weights, metric, search, k, limit, threads):
     return _measure(points, weights, metric, search, k, threads)
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _draw(search, rng):
     """Draw a point with probability in proportion to the growth of `cumulative`."""
     sums = search.cumulative
@@ -162,7 +163,7 @@ def _draw(search, rng):
     return i
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _grow(points, weights, metric, search, k, rng, threads):
     """Add a centre to k by greedy k-means++; return False if every point is at its centre."""
     total = 0.0
@@ -182,7 +183,7 @@ def _grow(points, weights, metric, search, k, rng, threads):
     return True
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _seed(points, weights, metric, search, k, rng, threads):
     """Find k centres by k-means++, or one per distinct point; return their number."""
     total = 0.0
@@ -197,7 +198,7 @@ def _seed(points, weights, metric, search, k, rng, threads):
     return k
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _copy(search, copy, k):
     """Copy the state of a converged search with k clusters into another search."""
     copy.label[:] = search.label
@@ -207,7 +208,7 @@ def _copy(search, copy, k):
     copy.half[:k, :k] = search.half[:k, :k]
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _adopt(points, weights, metric, search, k, threads):
     """Start from the k clusters of `label`; return the sums of distances and of costs."""
     search.lower[:, :k] = 0.0
@@ -219,7 +220,7 @@ def _adopt(points, weights, metric, search, k, threads):
     return _measure(points, weights, metric, search, k, threads)
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _split(points, weights, metric, search, k, threads):
     """Make the point farthest from its centre, of k, another cluster."""
     search.label[search.upper.argmax()] = k
@@ -232,7 +233,7 @@ def _split(points, weights, metric, search, k, threads):
 # released, so that the caller may run searches in parallel.
 
 
-@njit(cache=True, nogil=True)
+@kernel(_nrt=True)
 def lloyd(points, weights, metric, search, limit, threads):
     """Run Lloyd's iteration from the distinct rows of `centres`, which end as centroids."""
     k = len(search.centres)
@@ -242,7 +243,7 @@ def lloyd(points, weights, metric, search, limit, threads):
     return _settle(points, weights, metric, search, k, limit, threads)
 
 
-@njit(cache=True, nogil=True)
+@kernel(_nrt=True)
 def k_means(problem, restarts, limit, rng, threads, search, labels, centres):
     """Find the cheapest of some searches from different seeds, for the k of `search`.
 
@@ -262,7 +263,7 @@ def k_means(problem, restarts, limit, rng, threads, search, labels, centres):
     return k, distances, least
 
 
-@njit(cache=True, nogil=True)
+@kernel(_nrt=True)
 def k_means_table(problem, restarts, limit, rng, threads, searches, labels):
     """Find clusterings of 1 … K clusters with the least distance, which never rises with K.
 
@@ -299,17 +300,17 @@ def k_means_table(problem, restarts, limit, rng, threads, searches, labels):
     return len(labels), sums
 
 
-@njit(cache=True, nogil=True)
+@kernel(_nrt=True)
 def centroids(points, weights, metric, labels, search, threads):
     """Write the centroids of a clustering into the `centres` of `search`."""
     search.label[:] = labels
     _adopt(points, weights, metric, search, len(search.centres), threads)
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def nearest(points, centres, metric, labels):
+@threaded(lambda points, *_: len(points), grain=256)
+def nearest(begin, end, points, centres, metric, labels):
     """Write into `labels` [N] int32 the nearest of `centres` [k, D], the first of equals."""
-    for i in prange(len(points)):
+    for i in range(begin, end):
         least = np.float32(np.inf)
         for j in range(len(centres)):
             distance = distance_between(metric, points, i, centres, j)

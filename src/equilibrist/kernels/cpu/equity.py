@@ -18,9 +18,10 @@ are played in chunks of fixed bounds, so results do not depend on the number of 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels.cpu.ranking import hand_value
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import kernel, part
 from equilibrist.kernels.rank_tables import NO_CARDS
 
 WINS, TIES, TOTAL = 0, 1, 2  # rows of the results
@@ -31,7 +32,7 @@ HAND = np.uint32(0xFFFF)  # an entry of the sort is `value << 16 | hand`
 _VALUE_SHIFT = np.uint32(16)
 
 
-@njit(cache=True, nogil=True)
+@kernel(_nrt=True)
 def canonical_boards(deck, num_new, images, boards, multiplicity):
     """Find one set of `num_new` cards of `deck` per orbit of a group of suit permutations.
 
@@ -65,7 +66,7 @@ def canonical_boards(deck, num_new, images, boards, multiplicity):
             place[j] = place[j - 1] + 1
 
 
-@njit(cache=True)
+@part
 def _orbit_size(mask, images):
     """Return the size of the orbit of a card mask if the mask is its smallest, else 0."""
     fixed = 1
@@ -81,8 +82,12 @@ def _orbit_size(mask, images):
     return images.shape[0] // fixed
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def showdown_boards(tables, boards, multiplicity, hands, weights, places, pairwise, out):
+@threaded(
+    lambda tables, boards, multiplicity, hands, weights, places, pairwise, out: len(out), _nrt=True
+)
+def showdown_boards(
+    begin, end, tables, boards, multiplicity, hands, weights, places, pairwise, out
+):
     """Play every hand against a weighted range on every board.
 
     `boards` [B, 5] uint8 with `multiplicity` [B] uint8, `hands` [n, 2] uint8 and the opponent's
@@ -91,7 +96,7 @@ def showdown_boards(tables, boards, multiplicity, hands, weights, places, pairwi
     """
     first, second = places
     num_chunks, num_boards = out.shape[0], boards.shape[0]
-    for chunk in prange(num_chunks):
+    for chunk in range(begin, end):
         start, stop = num_boards * chunk // num_chunks, num_boards * (chunk + 1) // num_chunks
         if pairwise:
             _compare_pairs(
@@ -110,7 +115,7 @@ def showdown_boards(tables, boards, multiplicity, hands, weights, places, pairwi
             )
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _compare_pairs(tables, boards, multiplicity, hands, weights, first, second, out):
     """Add into `out` [3, n] the results of the `first` hands by comparing every pair."""
     keys, masks = hand_sums(tables, hands)
@@ -136,7 +141,7 @@ def _compare_pairs(tables, boards, multiplicity, hands, weights, first, second, 
             out[TOTAL, i] += multiplicity[b] * total
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _sweep_boards(tables, boards, multiplicity, hands, weights, out):
     """Add into `out` [3, n] the results of all hands by a walk in order of value."""
     keys, masks = hand_sums(tables, hands)
@@ -171,7 +176,7 @@ def _sweep_boards(tables, boards, multiplicity, hands, weights, out):
             out[TOTAL, i] += times * total
 
 
-@njit(cache=True)
+@part
 def card_sum(tables, cards):
     """Return key and mask of some cards, without the start of a hand."""
     key, mask = NO_CARDS, NO_CARDS
@@ -181,7 +186,7 @@ def card_sum(tables, cards):
     return key, mask
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def hand_sums(tables, hands):
     """Return the keys [n] and masks [n] uint64 of hands [n, 2]."""
     keys, masks = np.empty(len(hands), np.uint64), np.empty(len(hands), np.uint64)
@@ -190,7 +195,13 @@ def hand_sums(tables, hands):
     return keys, masks
 
 
-@njit(cache=True)
+@kernel(_nrt=True)
+def sums_of_hands(tables, hands):
+    """Run `hand_sums`."""
+    return hand_sums(tables, hands)
+
+
+@part(forceinline=False, _nrt=True)
 def sorted_hands(tables, board, keys, masks, order, spare):
     """Write `value << 16 | hand` of a board's unblocked hands, ascending; return their number."""
     low_start, high_start = np.zeros(129, np.int64), np.zeros(65, np.int64)
@@ -220,7 +231,13 @@ def sorted_hands(tables, board, keys, masks, order, spare):
     return alive
 
 
-@njit(cache=True)
+@kernel(_nrt=True)
+def sort_hands(tables, board, keys, masks, order, spare):
+    """Run `sorted_hands`."""
+    return sorted_hands(tables, board, keys, masks, order, spare)
+
+
+@part
 def end_of_group(order, start, stop):
     """Return where the run of hands of equal value that starts at `start` ends."""
     value = order[start] >> _VALUE_SHIFT

@@ -8,16 +8,17 @@ A hand that the board blocks has no counts: the word 0.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels.cpu.rollout import interval
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import kernel
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def pack_labels(labels, child, renaming, renamed, bits, out):
+@threaded(lambda labels, child, *_: len(child), grain=4)
+def pack_labels(begin, end, labels, child, renaming, renamed, bits, out):
     """Write into `out` [B, H] uint64 the histograms over `labels` [children, H], −1 if blocked."""
     one = np.uint64(1)
-    for b in prange(child.shape[0]):
+    for b in range(begin, end):
         out[b] = 0
         for d in range(child.shape[1]):
             row, image = labels[child[b, d]], renamed[renaming[b, d]]
@@ -27,8 +28,8 @@ def pack_labels(labels, child, renaming, renamed, bits, out):
                     out[b, h] += one << np.uint64(bits * label)
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def pack_intervals(values, links, parents, cut, bits, out):
+@threaded(lambda values, links, *_: len(links[0]), grain=4)
+def pack_intervals(begin, end, values, links, parents, cut, bits, out):
     """Write into `out` [B, H] uint64 the histograms over intervals of the next street's values.
 
     `links` are the (child, renaming, renamed) of `pack_labels`; `parents` [B, H] select the
@@ -37,7 +38,7 @@ def pack_intervals(values, links, parents, cut, bits, out):
     child, renaming, renamed = links
     first, lower = cut
     one = np.uint64(1)
-    for b in prange(child.shape[0]):
+    for b in range(begin, end):
         out[b] = 0
         for d in range(child.shape[1]):
             row, image = values[child[b, d]], renamed[renaming[b, d]]
@@ -48,7 +49,7 @@ def pack_intervals(values, links, parents, cut, bits, out):
                     out[b, h] += one << np.uint64(bits * place)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unpack(words, bits, out):
     """Write into `out` [N, K] the counts of `words` [N] uint64."""
     mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)

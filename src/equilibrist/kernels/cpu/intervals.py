@@ -15,24 +15,26 @@ than some known division. (It never falls when a number is added.) It is the opt
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import part
 
 
-@njit(cache=True, inline="always")
+@part
 def _mean(sums, i, j):
     """Return the mean of the numbers i … j − 1, zero if their weights were lost in rounding."""
     mass = sums[0, j] - sums[0, i]
     return (sums[1, j] - sums[1, i]) / mass if mass > 0 else 0.0
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _squared(sums, i, j):
     """Return the weighted squared distance of the numbers i … j − 1 to their mean."""
     mean = _mean(sums, i, j)
     return max(sums[2, j] - sums[2, i] - (sums[1, j] - sums[1, i]) * mean, 0.0)
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _squared_layer(sums, before, after, start):
     """Compute the costs of k intervals from those of k − 1 intervals, `before` [n + 1].
 
@@ -58,7 +60,7 @@ def _squared_layer(sums, before, after, start):
         step //= 2
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _distance(x, sums, i, j):
     """Return the weighted distance of the numbers i … j − 1 to their mean: twice that above it."""
     mean = _mean(sums, i, j)
@@ -73,7 +75,7 @@ def _distance(x, sums, i, j):
     return max(2 * above, 0.0)
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _distance_costs(x, sums, j, limit, costs):
     """Write into `costs` [n] the cost of i … j − 1, for i from j − 1 down to one above the limit.
 
@@ -91,7 +93,7 @@ def _distance_costs(x, sums, j, limit, costs):
     return 0
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _least_sum(first, second, start, stop):
     """Return the least sum; non-negative floats compare like integers, whose minimum vectorises."""
     least = np.float64(np.inf).view(np.int64)
@@ -100,7 +102,7 @@ def _least_sum(first, second, start, stop):
     return np.int64(least).view(np.float64)
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _distance_layers(x, sums, best, start, costs):
     """Fill `best` and `start` [m, n + 1] for at most m intervals; `best[0]` is known."""
     m, n = best.shape[0], best.shape[1] - 1
@@ -126,7 +128,7 @@ def _distance_layers(x, sums, best, start, costs):
             best[k - 1, j], start[k - 1, j] = least, i
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _divide(x, w, squared, start):
     """Write into `start` [m, n + 1] where the last of 1 … m intervals of the first j starts."""
     m, n = start.shape[0], len(x)
@@ -152,7 +154,7 @@ def _divide(x, w, squared, start):
         _distance_layers(x, sums, best, start, costs)
 
 
-@njit(cache=True)
+@part(forceinline=False)
 def _spread(x, w, ends, k):
     """Return the weighted sums of distances and squared distances to the means of k intervals."""
     distances, squares = 0.0, 0.0
@@ -169,7 +171,7 @@ def _spread(x, w, ends, k):
     return distances, squares
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _solve(values, weights, squared, cuts, sums):
     """Solve one problem of `best_intervals`."""
     place = np.flatnonzero(weights)
@@ -190,8 +192,8 @@ def _solve(values, weights, squared, cuts, sums):
         sums[k] = sums[m - 1]
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def best_intervals(values, weights, squared, cuts, sums):
+@threaded(lambda values, weights, *_: len(weights), _nrt=True)
+def best_intervals(begin, end, values, weights, squared, cuts, sums):
     """Divide ascending `values` [V] float64 by each row of `weights` [P, V] float64.
 
     Writes into `cuts` [P, K, K] int32, which hold V, where each of k intervals starts: the first at
@@ -199,5 +201,5 @@ def best_intervals(values, weights, squared, cuts, sums):
     interval. Writes into `sums` [P, K, 2] float64 the weighted distances to the means, and their
     squares.
     """
-    for problem in prange(len(weights)):
+    for problem in range(begin, end):
         _solve(values, weights[problem], squared, cuts[problem], sums[problem])

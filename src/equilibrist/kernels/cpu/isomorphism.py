@@ -4,16 +4,17 @@ The index and its case analysis are those of `kernels/deal_tables.py`; these ker
 case of a deal, its digits, and the inverse. They hold, for each suit, the ranks used (16 bits per
 suit) and the first position of its class in the canonical order (a nibble per suit).
 
-Helpers are inlined at the level of Numba's own code: passing a tuple of twenty arrays to a function
-that is not inlined costs more than all the arithmetic here (0.9 µs per deal instead of 0.1).
+Helpers are inlined: passing a tuple of twenty arrays to a function that is not costs more than all
+the arithmetic here (0.9 µs per deal instead of 0.1).
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
+from equilibrist.kernels.cpu.team import threaded
 from equilibrist.kernels.deal_tables import POSITIONS
+from equilibrist.kernels.parts import kernel, part
 
 # Sort order of suits within a class: 4 bits of card count above 12 bits of colex rank (≤ 1,716).
 ONE_CARD = 1 << 12
@@ -25,7 +26,7 @@ COUNT_SHIFT = SET_SHIFT + 12
 CLASS_SHIFT = 20
 
 
-@njit(cache=True, inline="always")
+@part
 def start_classes(tables):
     """Return the first position of the class of every suit before any deal, a nibble per suit."""
     classes = np.int64(0)
@@ -34,7 +35,7 @@ def start_classes(tables):
     return classes
 
 
-@njit(cache=True, inline="always")
+@part
 def deal_round(tables, r, t, classes, used, cards, begin):
     """Deal the cards of round `r`, which start at `cards[begin]`, to a deal of type `t`.
 
@@ -63,7 +64,7 @@ def deal_round(tables, r, t, classes, used, cards, begin):
     return case, local, classes, used | new
 
 
-@njit(cache=True, inline="always")
+@part
 def _deal_card(tables, r, t, classes, used, rank, suit):
     """Deal a round of one card: its suit leaves its class for the class's first position."""
     below = ((used >> (16 * suit)) & SET_MASK) & ((1 << rank) - 1)
@@ -76,7 +77,7 @@ def _deal_card(tables, r, t, classes, used, rank, suit):
     return case, local, classes, used | (np.int64(1) << (16 * suit + rank))
 
 
-@njit(cache=True, inline="always")
+@part
 def _sort_suits(tables, r, t, classes, sets):
     """Return case, local index and new classes when the suits get `sets` (16 bits per suit)."""
     # Highest first, by class, count and set: a network of five exchanges.
@@ -105,7 +106,7 @@ def _sort_suits(tables, r, t, classes, sets):
     return case, local, classes
 
 
-@njit(cache=True, inline="always")
+@part
 def _suit_key(classes, sets, suit):
     """Return a key that sorts suits by class, then by number of new cards, then by their set."""
     first = (classes >> (4 * suit)) & 15
@@ -113,25 +114,26 @@ def _suit_key(classes, sets, suit):
     return ((POSITIONS - first) << CLASS_SHIFT) | (dealt << SET_SHIFT) | suit
 
 
-@njit(cache=True, inline="always")
+@part
 def _same_set(key, other):
     return np.int64(key >> SET_SHIFT == other >> SET_SHIFT)
 
 
-@njit(cache=True, inline="always")
+@part
 def _count(key):
     return (key >> COUNT_SHIFT) & 15
 
 
-@njit(cache=True, inline="always")
+@part
 def _digit(tables, case, position, key):
     """Return what the set at a position adds to the local index."""
     colex = (key >> SET_SHIFT) & COLEX_MASK
     return tables.stride[case, position] * tables.subsets[colex, tables.choose[case, position]]
 
 
-@njit(cache=True, inline="always")
-def _index_deal(tables, cards, target):
+@part
+def number_deal(tables, cards, target):
+    """Return the index of `cards` [n], those of the first rounds, among deals of round `target`."""
     index, t, begin = np.int64(0), np.int64(0), np.int64(0)
     classes, used = start_classes(tables), np.int64(0)
     for r in range(target + 1):
@@ -142,20 +144,20 @@ def _index_deal(tables, cards, target):
     return index
 
 
-@njit(cache=True)
+@kernel
 def index_deal(tables, cards, target):
-    """Return the index of `cards` [n], those of the first rounds, among deals of round `target`."""
-    return _index_deal(tables, cards, target)
+    """Run `number_deal`."""
+    return number_deal(tables, cards, target)
 
 
-@njit(cache=True, parallel=True)
-def index_deals(tables, cards, target, out):
+@threaded(lambda tables, cards, target, out: len(cards), grain=1024)
+def index_deals(begin, end, tables, cards, target, out):
     """Write into `out` [N] int64 the indices of deals `cards` [N, n] uint8."""
-    for i in prange(cards.shape[0]):
-        out[i] = _index_deal(tables, cards[i], target)
+    for i in range(begin, end):
+        out[i] = number_deal(tables, cards[i], target)
 
 
-@njit(cache=True)
+@kernel
 def index_hands(tables, board, hands, out):
     """Number the k-card hands on a board up to suits, in the pattern (…board…, k).
 
@@ -182,7 +184,7 @@ def index_hands(tables, board, hands, out):
     return tables.offset[last, final] + tables.num_locals[final]
 
 
-@njit(cache=True, inline="always")
+@part
 def _is_free(tables, used, card):
     """Return whether a card belongs to the deck and has not been dealt."""
     rank = np.int64(card >> 2) - (13 - tables.num_ranks)
@@ -190,7 +192,7 @@ def _is_free(tables, used, card):
     return rank >= 0 and suit >= 0 and not (used >> (16 * suit + rank)) & 1
 
 
-@njit(cache=True, inline="always")
+@part
 def split_index(tables, t, r, index, target):
     """Return case and local index of round `r` under type `t`, and what remains of `index`."""
     low, high = tables.case_span[r, t, 0], tables.case_span[r, t, 1]
@@ -205,7 +207,7 @@ def split_index(tables, t, r, index, target):
     return low, local, index - local * tables.size[target, low]
 
 
-@njit(cache=True)
+@kernel
 def relate(tables, index, from_round, to_round):
     """Return the ancestor, or the first descendant, in `to_round` of deal `index` of `from_round`.
 
@@ -220,7 +222,16 @@ def relate(tables, index, from_round, to_round):
     return result, tables.multiplicity[t]
 
 
-@njit(cache=True, inline="always")
+@kernel
+def index_path(tables, index, target, path):
+    """Write into `path` [rounds, 2] int64 the case and the local index of a deal in each round."""
+    t = np.int64(0)
+    for r in range(target + 1):
+        path[r, 0], path[r, 1], index = split_index(tables, t, r, index, target)
+        t = np.int64(tables.child[path[r, 0]])
+
+
+@part
 def unindex_deal(tables, index, target, out):
     """Write into `out` [n] the canonical deal of an index, each round ascending."""
     t, at, used = np.int64(0), 0, np.int64(0)
@@ -256,7 +267,7 @@ def unindex_deal(tables, index, target, out):
         t = np.int64(tables.child[case])
 
 
-@njit(cache=True, inline="always")
+@part
 def _sort_cards(cards, begin, end):
     """Sort a few cards in place."""
     for i in range(begin + 1, end):
@@ -267,7 +278,7 @@ def _sort_cards(cards, begin, end):
         cards[at] = card
 
 
-@njit(cache=True, inline="always")
+@part
 def _free_rank(taken, place):
     """Return the rank that is number `place` among those not taken."""
     rank = 0
@@ -279,17 +290,17 @@ def _free_rank(taken, place):
         rank += 1
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def unindex_deals(tables, indices, target, out):
+@threaded(lambda tables, indices, target, out: len(indices), grain=1024)
+def unindex_deals(begin, end, tables, indices, target, out):
     """Write into `out` [N, n] uint8 the canonical deals of `indices` [N] int64."""
-    for i in prange(indices.shape[0]):
+    for i in range(begin, end):
         unindex_deal(tables, indices[i], target, out[i])
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def multiplicities(tables, target, out):
+@threaded(lambda tables, target, out: len(out), grain=4096)
+def multiplicities(begin, end, tables, target, out):
     """Write into `out` [N] uint8 the number of raw deals of each of the N deals of a round."""
-    for i in prange(out.shape[0]):
+    for i in range(begin, end):
         t, index = np.int64(0), np.int64(i)
         for r in range(target + 1):
             case, _, index = split_index(tables, t, r, index, target)

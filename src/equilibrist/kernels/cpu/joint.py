@@ -12,21 +12,22 @@ Counts are whole numbers in float64, far below 2**53, so sums are exact in any o
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels.cpu.equity import HAND, end_of_group, hand_sums, sorted_hands
 from equilibrist.kernels.cpu.rollout import interval
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import kernel, part
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def class_showdowns(tables, boards, multiplicity, hands, classes, wins, ties):
+@threaded(lambda tables, boards, multiplicity, hands, classes, wins, ties: len(wins), _nrt=True)
+def class_showdowns(begin, end, tables, boards, multiplicity, hands, classes, wins, ties):
     """Play all classes of hands against each other on every board, without blocked pairs.
 
     `hands` [n, 2] uint8 and their `classes` [n] uint8. Adds into `wins` and `ties`
     [chunks, 169, 169] float64 how often a hand of the row's class beats, ties one of the column's.
     """
     num_chunks, num_boards = wins.shape[0], boards.shape[0]
-    for chunk in prange(num_chunks):
+    for chunk in range(begin, end):
         keys, masks = hand_sums(tables, hands)
         order, spare = np.empty(len(hands), np.uint32), np.empty(len(hands), np.uint32)
         labels = np.empty(len(hands), np.int32)
@@ -38,15 +39,17 @@ def class_showdowns(tables, boards, multiplicity, hands, classes, wins, ties):
             add_pairs(order[:alive], hands, labels, labels, times, wins[chunk], ties[chunk])
 
 
-@njit(cache=True, inline="always")
+@part
 def _label(order, classes, labels):
     """Write the labels of hands in the order of their values."""
     for k in range(len(order)):
         labels[k] = classes[order[k] & HAND]
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def bucket_showdowns(tables, boards, hands, deals, renamings, rows, cols, counts):
+@threaded(
+    lambda tables, boards, hands, deals, renamings, rows, cols, counts: len(counts[0]), _nrt=True
+)
+def bucket_showdowns(begin, end, tables, boards, hands, deals, renamings, rows, cols, counts):
     """Play all hands against each other on the last boards, counted by their buckets.
 
     `boards` [B, n] are the last street's, `hands` = (cards [N, 1 or 2], columns [N]), `deals` =
@@ -61,7 +64,7 @@ def bucket_showdowns(tables, boards, hands, deals, renamings, rows, cols, counts
     renamed, inverse = renamings
     wins, ties = counts
     num_chunks = wins.shape[0]
-    for chunk in prange(num_chunks):
+    for chunk in range(begin, end):
         keys, masks = hand_sums(tables, cards)
         order, spare = np.empty(len(cards), np.uint32), np.empty(len(cards), np.uint32)
         one, two = np.empty(len(cards), np.int32), np.empty(len(cards), np.int32)
@@ -77,7 +80,7 @@ def bucket_showdowns(tables, boards, hands, deals, renamings, rows, cols, counts
                 add_pairs(sorted_order, cards, one, two, weights[before], wins[chunk], ties[chunk])
 
 
-@njit(cache=True)
+@part(forceinline=False)
 def bucket_hands(order, columns, image, before, board, buckets, out):
     """Write the buckets on the last street of hands in the order of their values."""
     labels, strength, first, lower = buckets
@@ -87,7 +90,7 @@ def bucket_hands(order, columns, image, before, board, buckets, out):
         out[k] = interval(first, lower, parent, strength[board, column])
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def add_pairs(order, hands, one, two, times, wins, ties):
     """Add all ordered pairs of hands that share no card, `times` times each.
 
@@ -125,7 +128,13 @@ def add_pairs(order, hands, one, two, times, wins, ties):
         start = stop
 
 
-@njit(cache=True, inline="always")
+@kernel(_nrt=True)
+def count_pairs(order, hands, one, two, times, wins, ties):
+    """Run `add_pairs`."""
+    add_pairs(order, hands, one, two, times, wins, ties)
+
+
+@part
 def _count_labels(labels, start, stop, count, members):
     """Count the labels of a group into `count`, list them in `members`; return their number."""
     num_members = 0
@@ -137,7 +146,7 @@ def _count_labels(labels, start, stop, count, members):
     return num_members
 
 
-@njit(cache=True, inline="always")
+@part
 def _take_blocked(order, hands, one, two, times, wins, ties, k, held, size, size_below):
     """Subtract the pairs of a hand with earlier hands that share a card, and with itself."""
     row, column = one[k], two[k]

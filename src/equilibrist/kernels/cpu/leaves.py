@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from equilibrist.kernels.array_structs import CardPairs, HandPairs, MatrixPairs
 from equilibrist.kernels.cpu.simd import (
     LANES,
     LINE,
@@ -28,6 +28,7 @@ from equilibrist.kernels.cpu.simd import (
     turn,
     width_of,
 )
+from equilibrist.kernels.parts import part, part_by_type
 
 NO_CARD = 52  # the second card of a one-card hand
 FEW_LANES = 4  # number of leaves of one-card hands that are summed side by side
@@ -46,7 +47,7 @@ def leaf_space(num_states: int, dtype: Any, threads: int = 1) -> NDArray[Any]:
     return space[start : start + threads * length].reshape(threads, length)
 
 
-@njit(cache=True, inline="always")
+@part
 def gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, out, start, sums):
     """Write the value of each row of a board given the opponent's plan: all its leaves.
 
@@ -57,15 +58,20 @@ def gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, ou
     for i in range(np.uint64(start), np.uint64(start + length)):
         out[i] = 0.0
     spots = (player, r, start, states, theirs, other.num_states[board])
-    if pairs.is_single:
-        _add_cards(pairs, leaves, board, spots, plan, out, sums)
-    elif pairs.is_sorted:
-        _add_hands(pairs, leaves, board, spots, plan, out, sums)
-    else:
-        _add_matrices(pairs, leaves, board, spots, plan, out, sums)
+    _add_leaves(pairs, leaves, board, spots, plan, out, sums)
 
 
-@njit(cache=True, inline="always")
+def _add_leaves(pairs, leaves, board, spots, plan, out, sums):
+    """Add the values of all leaves of a board, by the form of its pairs."""
+    raise NotImplementedError
+
+
+@part_by_type(_add_leaves)
+def _leaves_of_form(pairs, leaves, board, spots, plan, out, sums):
+    forms = {MatrixPairs: _add_matrices, HandPairs: _add_hands, CardPairs: _add_cards}
+    return forms[pairs.instance_class]
+
+
 def _add_hands(pairs, leaves, board, spots, plan, out, sums):
     """Add the leaves of two-card hands."""
     wide = np.int64(width_of(spread_line(plan.dtype.type(0))))
@@ -73,18 +79,17 @@ def _add_hands(pairs, leaves, board, spots, plan, out, sums):
         _sorted_leaves(pairs, leaves, board, leaf, spots, plan, out, sums)
 
 
-@njit(cache=True, inline="always")
 def _add_matrices(pairs, leaves, board, spots, plan, out, sums):
     """Add the leaves of states that meet by matrices.
 
-    The matrices are for player 0: for player 1 they are transposed and change their sign.
+    The matrices are for player 0: for player 1 they are transposed, and W changes its sign.
     """
     player, r, start, states, theirs, their_states = spots
     sign, matrix = 1.0 if player == 0 else -1.0, pairs.matrix_start[board]
     for leaf in range(leaves.fold_start[r], leaves.fold_start[r + 1]):
         mine = start + leaves.fold_rows[leaf, player] * states
         yours = theirs + leaves.fold_rows[leaf, 1 - player] * their_states
-        stake = sign * leaves.fold_payoff[leaf]
+        stake = leaves.fold_payoff[leaf, player]
         _dense(pairs.joint, matrix, player, stake, plan, yours, their_states, out, mine, states)
     for leaf in range(leaves.showdown_start[r], leaves.showdown_start[r + 1]):
         mine = start + leaves.showdown_rows[leaf, player] * states
@@ -93,15 +98,13 @@ def _add_matrices(pairs, leaves, board, spots, plan, out, sums):
         _dense(pairs.win, matrix, player, stake, plan, yours, their_states, out, mine, states)
 
 
-@njit(cache=True, inline="always")
 def _add_cards(pairs, leaves, board, spots, plan, out, sums):
     """Add the leaves of one-card hands."""
     player, r, start, states, theirs, their_states = spots
-    sign = 1.0 if player == 0 else -1.0
     for leaf in range(leaves.fold_start[r], leaves.fold_start[r + 1]):
         mine = start + leaves.fold_rows[leaf, player] * states
         yours = theirs + leaves.fold_rows[leaf, 1 - player] * their_states
-        stake = sign * leaves.fold_payoff[leaf]
+        stake = leaves.fold_payoff[leaf, player]
         _single_fold(pairs, board, stake, plan, yours, out, mine, states)
     begin, end = leaves.showdown_start[r], leaves.showdown_start[r + 1]
     for leaf in range(begin, end, FEW_LANES):
@@ -129,7 +132,7 @@ def _add_cards(pairs, leaves, board, spots, plan, out, sums):
         _single_showdown(pairs, board, stakes, plan, yours, out, mine, sums)
 
 
-@njit(cache=True, inline="always")
+@part
 def _dense(matrix, start, player, stake, plan, yours, their_states, out, mine, states):
     """Add stake · M y to our row; M is [our states, their states] for player 0, else transposed."""
     if player == 0:
@@ -145,7 +148,7 @@ def _dense(matrix, start, player, stake, plan, yours, their_states, out, mine, s
                 out[mine + s] += matrix[start + t * states + s] * weight
 
 
-@njit(cache=True, inline="always")
+@part
 def _single_fold(pairs, board, stake, plan, yours, out, mine, states):
     """Add the opponent's weight without that of our own card; a state counts with all its hands."""
     first, ours, theirs = np.uint64(pairs.state_start[board]), np.uint64(mine), np.uint64(yours)
@@ -157,7 +160,7 @@ def _single_fold(pairs, board, stake, plan, yours, out, mine, states):
         out[ours + s] += chips * pairs.state_size[first + s] * (total - plan[theirs + s])
 
 
-@njit(cache=True, inline="always")
+@part
 def _single_showdown(pairs, board, stakes, plan, yours, out, mine, sums):
     """Add the opponent's weight below us less that above us; our own card is in neither."""
     begin, end = pairs.state_start[board], pairs.state_start[board + 1]
@@ -191,7 +194,7 @@ def _single_showdown(pairs, board, stakes, plan, yours, out, mine, sums):
         out[m3 + s] += c3 * size * (sums[below + three] + sums[up_to + three] - t3)
 
 
-@njit(cache=True, inline="always")
+@part
 def _sorted_leaves(pairs, leaves, board, leaf, spots, plan, out, sums):
     """Add the leaves of two-card hands that fill a vector, starting at `leaf`; folds come first.
 
@@ -219,13 +222,13 @@ def _sorted_leaves(pairs, leaves, board, leaf, spots, plan, out, sums):
     _scatter(leaves, leaf, spots, sums, weights, wide, out)
 
 
-@njit(cache=True, inline="always")
+@part
 def _row(number, zero):
     """Return where a row of the work space starts."""
     return np.uint64(number) * width_of(zero)
 
 
-@njit(cache=True, inline="always")
+@part
 def _weigh_all(pairs, board, sums, weights, zero):
     """Write the weight of the hands with each card (a hand has two) and return the total weight."""
     wide, total = width_of(zero), zero
@@ -239,7 +242,7 @@ def _weigh_all(pairs, board, sums, weights, zero):
     return total * as_wide(sums.dtype.type(0.5), zero)
 
 
-@njit(cache=True, inline="always")
+@part
 def _add_to_cards(pairs, h, sums, weight, zero):
     """Add a weight to the sums of both cards of a hand."""
     a, b = _row(pairs.hand_cards[h, 0], zero), _row(pairs.hand_cards[h, 1], zero)
@@ -248,14 +251,14 @@ def _add_to_cards(pairs, h, sums, weight, zero):
     store(sums, b, of_b)
 
 
-@njit(cache=True, inline="always")
+@part
 def _blocked(pairs, k, sums, zero):
     """Return the weight of the hands with either card of a state; states in order of value."""
     a, b = _row(pairs.state_cards[k, 0], zero), _row(pairs.state_cards[k, 1], zero)
     return load(sums, a, zero) + load(sums, b, zero)
 
 
-@njit(cache=True, inline="always")
+@part
 def _fold(pairs, board, num_states, sums, weights, total, stakes, zero):
     """Turn weights into values at folds: total less blocked weight, plus the own weight."""
     first = np.uint64(pairs.state_start[board])
@@ -267,7 +270,7 @@ def _fold(pairs, board, num_states, sums, weights, total, stakes, zero):
         store(sums, place, value * stakes * size)
 
 
-@njit(cache=True, inline="always")
+@part
 def _show(pairs, board, num_states, sums, weights, total, stakes, shown, zero):
     """Turn weights into values at showdowns (1 in `shown`) and at the folds beside them (0).
 
@@ -303,7 +306,7 @@ def _show(pairs, board, num_states, sums, weights, total, stakes, shown, zero):
         begin, hand = end, next_hand
 
 
-@njit(cache=True, inline="always")
+@part
 def _gather(leaves, leaf, spots, plan, sums, weights, wide):
     """Write the opponent's rows of leaves side by side."""
     eight, num_states = np.uint64(LANES), np.uint64(spots[3])
@@ -318,7 +321,7 @@ def _gather(leaves, leaf, spots, plan, sums, weights, wide):
             sums[weights + s * wide + lane] = plan[row + s]
 
 
-@njit(cache=True, inline="always")
+@part
 def _scatter(leaves, leaf, spots, sums, values, wide, out):
     """Add the values of leaves to our rows, some of which may be the same."""
     eight, num_states = np.uint64(LANES), np.uint64(spots[3])
@@ -333,7 +336,7 @@ def _scatter(leaves, leaf, spots, sums, values, wide, out):
             out[row + s] += sums[values + s * wide + lane]
 
 
-@njit(cache=True, inline="always")
+@part
 def _rows(leaves, leaf, spots, is_mine):
     """Return where the rows of eight leaves start."""
     a, b = _place(leaves, leaf, spots, is_mine), _place(leaves, leaf + 1, spots, is_mine)
@@ -343,21 +346,21 @@ def _rows(leaves, leaf, spots, is_mine):
     return a, b, c, d, e, f, g, h
 
 
-@njit(cache=True, inline="always")
+@part
 def _from(rows, s):
     """Return the index of a state in each of eight rows."""
     a, b, c, d, e, f, g, h = rows
     return a + s, b + s, c + s, d + s, e + s, f + s, g + s, h + s
 
 
-@njit(cache=True, inline="always")
+@part
 def _count(leaves, r):
     """Return the number of folds of a round, and of all its leaves."""
     num_folds = leaves.fold_start[r + 1] - leaves.fold_start[r]
     return num_folds, num_folds + leaves.showdown_start[r + 1] - leaves.showdown_start[r]
 
 
-@njit(cache=True, inline="always")
+@part
 def _place(leaves, leaf, spots, is_mine):
     """Return where our row of a leaf, or the opponent's, starts; past the end, the last leaf's."""
     player, r, start, states, theirs, their_states = spots
@@ -372,12 +375,11 @@ def _place(leaves, leaf, spots, is_mine):
     return np.uint64(start + row * states)
 
 
-@njit(cache=True, inline="always")
+@part
 def _stake(leaves, leaf, spots):
     """Return the chips that we win at a leaf; at a showdown, if we win it."""
     player, r = spots[0], spots[1]
     num_folds, _ = _count(leaves, r)
     if leaf < num_folds:
-        chips = leaves.fold_payoff[leaves.fold_start[r] + leaf]
-        return chips if player == 0 else -chips
+        return leaves.fold_payoff[leaves.fold_start[r] + leaf, player]
     return leaves.showdown_stake[leaves.showdown_start[r] + leaf - num_folds]

@@ -9,14 +9,15 @@ holds both its cards.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels.cpu.equity import HAND, end_of_group, hand_sums, sorted_hands
 from equilibrist.kernels.cpu.rollout import BLOCKED
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import part
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def cluster_strengths(tables, boards, hands, columns, clusters, out, met):
+@threaded(lambda tables, boards, *_: len(boards), _nrt=True)
+def cluster_strengths(begin, end, tables, boards, hands, columns, clusters, out, met):
     """Write the results of hands against every cluster of hands, on every board.
 
     `boards` [B, n] are complete; `hands` [N, 1 or 2] are those of the deck, `columns` [N] their
@@ -26,7 +27,7 @@ def cluster_strengths(tables, boards, hands, columns, clusters, out, met):
     """
     itself = hands.shape[1] - 1  # a hand of two cards is subtracted twice from its own cluster
     num_clusters = out.shape[2]
-    for b in prange(boards.shape[0]):
+    for b in range(begin, end):
         keys, masks = hand_sums(tables, hands)
         order, spare = np.empty(len(hands), np.uint32), np.empty(len(hands), np.uint32)
         below = np.zeros(num_clusters, np.int16)
@@ -59,7 +60,7 @@ def cluster_strengths(tables, boards, hands, columns, clusters, out, met):
             met[b, columns[i], clusters[i]] += itself
 
 
-@njit(cache=True, inline="always")
+@part
 def _write_passed(below, held, hands, i, row):
     """Write the number of hands of each cluster that have passed and share no card with hand i."""
     for c in range(len(below)):

@@ -14,9 +14,10 @@ computed once per board, and those that have passed are another.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels.cpu.equity import HAND, end_of_group, hand_sums, sorted_hands
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import part
 
 _BELOW, _UP_TO, _ALL = 0, 1, 2  # bounds of a cumulative count
 _WORDS = 22  # words of marks: 1,326 places, and one more word for a bound at their end
@@ -32,8 +33,8 @@ _PAIRS, _FOURS, _BYTES, _SUM, _TOP = (
 )
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def potentials(now, later, boards, deck, hands, columns, out):
+@threaded(lambda now, later, boards, *_: len(boards), _nrt=True)
+def potentials(begin, end, now, later, boards, deck, hands, columns, out):
     """Write into `out` [B, 3, 3, H] how often hands are ahead, tied, behind now × a card later.
 
     `now` and `later` are tables that rank hands on `boards` [B, n] uint8 and with one card of
@@ -41,7 +42,7 @@ def potentials(now, later, boards, deck, hands, columns, out):
     among all H. Blocked hands get zeros.
     """
     num_old, sides = boards.shape[1], hands.shape[1]
-    for b in prange(boards.shape[0]):
+    for b in range(begin, end):
         keys, masks = hand_sums(now, hands)  # of cards alone: the same for both tables
         order, spare = np.empty(len(hands), np.uint32), np.empty(len(hands), np.uint32)
         place = np.zeros(len(hands), np.uint64)
@@ -65,7 +66,7 @@ def potentials(now, later, boards, deck, hands, columns, out):
                     out[b, standing, result, columns[i]] = _between(sums[i], standing, result)
 
 
-@njit(cache=True, inline="always")
+@part
 def _is_on(board, card):
     found = False
     for other in board:
@@ -73,7 +74,7 @@ def _is_on(board, card):
     return found
 
 
-@njit(cache=True, inline="always")
+@part
 def _between(sums, standing, result):
     """Return one count from cumulative ones [later, now]."""
     count = sums[result, standing]
@@ -86,13 +87,13 @@ def _between(sums, standing, result):
     return count
 
 
-@njit(cache=True, inline="always")
+@part
 def _other(hands, i, side):
     """Return the other card of a hand, which identifies it among the hands that hold a card."""
     return np.uint64(hands[i, 1 - side]) if hands.shape[1] == 2 else np.uint64(_NO_CARD)
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _stand(order, hands, place, bounds, fellows):
     """Write the present order of hands: `place` [N], `bounds` [N, 3], `fellows` [N, 3, sides].
 
@@ -125,7 +126,7 @@ def _stand(order, hands, place, bounds, fellows):
             fellows[i, _ALL, side] = held[hands[i, side]]
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _walk(order, hands, place, bounds, fellows, sums):
     """Add into `sums` [N, 3, 3] the cumulative counts with one more card, in the order `order`."""
     marks = np.zeros(_WORDS, np.uint64)
@@ -148,7 +149,7 @@ def _walk(order, hands, place, bounds, fellows, sums):
     _add(order, hands, bounds, fellows, marks, before, held, _ALL, sums)
 
 
-@njit(cache=True, inline="always")
+@part
 def _add(order, hands, bounds, fellows, marks, before, held, later, sums):
     """Add for some hands the opponents that have passed: below, up to their present value, all."""
     for k in range(len(order)):
@@ -166,7 +167,7 @@ def _add(order, hands, bounds, fellows, marks, before, held, later, sums):
             sums[i, later, now] += count
 
 
-@njit(cache=True, inline="always")
+@part
 def _popcount(word):
     """Return the number of ones in a word; the compiler turns this idiom into one instruction."""
     word -= (word >> _ONE) & _PAIRS

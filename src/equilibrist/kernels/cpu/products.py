@@ -11,18 +11,19 @@ faster when fewer than about two fifths are kept.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels.cpu.simd import WIDE, add_product, load, spread_wide, store
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import part
 
 BLOCK = 64  # columns of `left` in a block: a tile has 64 · 128 numbers, 32 KB
 _LINE = 64  # bytes of a cache line, where tiles start
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def count_kept(left, counts):
+@threaded(lambda left, counts: counts.shape[1], grain=4)
+def count_kept(begin, end, left, counts):
     """Write the number of columns of each block kept for each pair of rows: [blocks, pairs]."""
-    for pair in prange(counts.shape[1]):
+    for pair in range(begin, end):
         first, second = 2 * pair, min(2 * pair + 1, left.shape[0] - 1)
         for block in range(counts.shape[0]):
             found = 0
@@ -31,8 +32,8 @@ def count_kept(left, counts):
             counts[block, pair] = found
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def keep(left, start, column, value):
+@threaded(lambda left, *_: (len(left) + 1) // 2, grain=4)
+def keep(begin, end, left, start, column, value):
     """Write the kept columns, counted from their block's first, and both rows' numbers there.
 
     `start` [blocks · pairs + 1] are sums of what `count_kept` wrote; `column` [kept], `value`
@@ -40,7 +41,7 @@ def keep(left, start, column, value):
     """
     num_rows, num_columns = left.shape
     num_pairs = (num_rows + 1) // 2
-    for pair in prange(num_pairs):
+    for pair in range(begin, end):
         first, second = 2 * pair, min(2 * pair + 1, num_rows - 1)
         is_alone = first == second
         for block in range((num_columns + BLOCK - 1) // BLOCK):
@@ -53,25 +54,25 @@ def keep(left, start, column, value):
                     k += 1
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def multiply(start, column, value, matrix, is_turned, out):
+@threaded(lambda *arguments: -(-arguments[-1].shape[1] // WIDE), _nrt=True)
+def multiply(begin, end, start, column, value, matrix, is_turned, out):
     """Write the product of the kept numbers and a matrix, or its transpose, into `out` [Q, S]."""
     num_rows, num_columns = out.shape
     num_pairs = (num_rows + 1) // 2
     num_blocks = (len(start) - 1) // num_pairs
-    for job in prange((num_columns + WIDE - 1) // WIDE):
-        begin, end = job * WIDE, min(num_columns, (job + 1) * WIDE)
+    for job in range(begin, end):
+        first, last = job * WIDE, min(num_columns, (job + 1) * WIDE)
         tile = _lined_up(BLOCK * WIDE, matrix)
         sums = _lined_up(2 * num_pairs * WIDE, matrix)
         for block in range(num_blocks):
-            _copy_tile(matrix, is_turned, block * BLOCK, begin, end, tile)
+            _copy_tile(matrix, is_turned, block * BLOCK, first, last, tile)
             _add_block(start, block * num_pairs, num_pairs, column, value, tile, sums)
         for q in range(num_rows):
-            for s in range(begin, end):
-                out[q, s] = sums[q * WIDE + s - begin]
+            for s in range(first, last):
+                out[q, s] = sums[q * WIDE + s - first]
 
 
-@njit(cache=True)
+@part(_nrt=True)
 def _lined_up(size, like):
     """Allocate zeros that start at a cache line."""
     step = like.itemsize
@@ -80,7 +81,7 @@ def _lined_up(size, like):
     return room[first : first + size]
 
 
-@njit(cache=True)
+@part(forceinline=False)
 def _copy_tile(matrix, is_turned, row, begin, end, tile):
     """Copy rows of a matrix from `row` on, columns `begin` to `end`, into `tile` [BLOCK, WIDE]."""
     if is_turned:
@@ -93,7 +94,7 @@ def _copy_tile(matrix, is_turned, row, begin, end, tile):
                 tile[(t - row) * WIDE + s - begin] = matrix[t, s]
 
 
-@njit(cache=True)
+@part(forceinline=False)
 def _add_block(start, first, num_pairs, column, value, tile, sums):
     """Add one block's part of all products to the sums [pairs, 2, WIDE]."""
     zero = spread_wide(sums.dtype.type(0))

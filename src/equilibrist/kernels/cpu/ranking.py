@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels import rank_tables
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import kernel, part
 from equilibrist.kernels.rank_tables import NO_CARDS
 
-hand_value = njit(cache=True, inline="always")(rank_tables.hand_value)
+hand_value = part(rank_tables.hand_value)
 
 
-@njit(cache=True, inline="always")
+@part
 def rank_hand(tables, cards, num_cards):
     """Return the value of one hand: `cards` [num_cards], the number the tables were built for."""
     key, mask = tables.start, NO_CARDS
@@ -21,38 +22,37 @@ def rank_hand(tables, cards, num_cards):
     return hand_value(tables, key, mask)
 
 
-@njit(cache=True, parallel=True)
-def rank_hands(tables, cards, out):
+@threaded(lambda tables, cards, out: len(cards), grain=8192)
+def rank_hands(begin, end, tables, cards, out):
     """Write into `out` [N] uint16 the values of hands `cards` [N, n] uint8.
 
     v1: one loop, 43 million 7-card hands per second and core. v2: the compiler knows the number of
     cards of the common cases and unrolls them: 187 million.
     """
     if cards.shape[1] == 7:
-        for i in prange(cards.shape[0]):
+        for i in range(begin, end):
             out[i] = rank_hand(tables, cards[i], 7)
     elif cards.shape[1] == 6:
-        for i in prange(cards.shape[0]):
+        for i in range(begin, end):
             out[i] = rank_hand(tables, cards[i], 6)
     elif cards.shape[1] == 5:
-        for i in prange(cards.shape[0]):
+        for i in range(begin, end):
             out[i] = rank_hand(tables, cards[i], 5)
     else:
-        for i in prange(cards.shape[0]):
+        for i in range(begin, end):
             out[i] = rank_hand(tables, cards[i], cards.shape[1])
 
 
-@njit(cache=True, parallel=True)
+@kernel
 def first_bad_hand(cards):
     """Return the index of the first hand of `cards` [N, n] with a bad or repeated card, or N."""
-    first = cards.shape[0]
-    for i in prange(cards.shape[0]):
+    for i in range(cards.shape[0]):
         if not _is_hand(cards[i]):
-            first = min(first, i)
-    return first
+            return i
+    return cards.shape[0]
 
 
-@njit(cache=True, inline="always")
+@part
 def _is_hand(cards):
     """Return whether all cards are known and different."""
     seen, good = NO_CARDS, True
@@ -64,10 +64,10 @@ def _is_hand(cards):
     return good
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def count_seven_card_values(tables, out):
+@threaded(lambda tables, out: len(out))
+def count_seven_card_values(begin, end, tables, out):
     """Add into `out` [L, 7462] int64 the number of 7-card hands by value, in L equal shares."""
-    for lane in prange(out.shape[0]):
+    for lane in range(begin, end):
         pair = 0
         for a in range(52):
             for b in range(a):
@@ -76,7 +76,7 @@ def count_seven_card_values(tables, out):
                 pair += 1
 
 
-@njit(cache=True)
+@part(forceinline=False)
 def _count_values_below(tables, a, b, out):
     """Add into `out` [7462] the values of the 7-card hands whose two highest cards are a > b."""
     key, mask = tables.card_key, tables.card_mask
@@ -93,7 +93,7 @@ def _count_values_below(tables, a, b, out):
                         out[hand_value(tables, k1 + key[g], m1 + mask[g])] += 1
 
 
-@njit(cache=True, inline="always")
+@part
 def value_with(tables, key, board, one, two):
     """Return the value of two hole cards with a board, given by the sums of its keys and masks."""
     keys, masks = tables.card_key, tables.card_mask

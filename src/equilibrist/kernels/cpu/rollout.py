@@ -9,7 +9,6 @@ where the board blocks the hand, so a link leads to −1 where the new cards blo
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels.cpu.equity import (
     HAND,
@@ -17,13 +16,15 @@ from equilibrist.kernels.cpu.equity import (
     hand_sums,
     sorted_hands,
 )
-from equilibrist.kernels.cpu.isomorphism import index_deal, unindex_deal
+from equilibrist.kernels.cpu.isomorphism import number_deal, unindex_deal
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import kernel, part
 
 BLOCKED = -1
 _RANKS = 13
 
 
-@njit(cache=True, inline="always")
+@part(forceinline=False)
 def locate(tables, renaming_of, cards, scratch):
     """Return the number of a complete board, and of the renaming that makes it canonical.
 
@@ -31,7 +32,7 @@ def locate(tables, renaming_of, cards, scratch):
     interchangeable. `renaming_of` [256] has the number of a permutation, two bits per suit.
     """
     last = len(tables.round_cards) - 1
-    index = index_deal(tables, cards, last)
+    index = number_deal(tables, cards, last)
     unindex_deal(tables, index, last, scratch)
     code, taken = 0, 0
     for suit in range(4):
@@ -44,7 +45,7 @@ def locate(tables, renaming_of, cards, scratch):
     return index, renaming_of[code]
 
 
-@njit(cache=True, inline="always")
+@part
 def _suit_ranks(tables, cards, suit):
     """Return the ranks of a suit in each round, 13 bits per round; negative if not in the deck."""
     ranks, at = np.int64(0), 0
@@ -56,14 +57,14 @@ def _suit_ranks(tables, cards, suit):
     return ranks if suit >= 4 - tables.num_suits else -1 - suit
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def link_boards(tables, renaming_of, boards, deals, child, renaming):
+@threaded(lambda tables, renaming_of, boards, *_: len(boards), _nrt=True)
+def link_boards(begin, end, tables, renaming_of, boards, deals, child, renaming):
     """Find where each deal onto each board leads.
 
     `boards` [B, n] uint8 and `deals` [B, D, k] uint8, the cards that may come; `tables` number
     boards of n + k cards. Writes `child` [B, D] int32 and `renaming` [B, D] uint8.
     """
-    for b in prange(boards.shape[0]):
+    for b in range(begin, end):
         old, new = boards.shape[1], deals.shape[2]
         cards, scratch = np.empty(old + new, np.uint8), np.empty(old + new, np.uint8)
         cards[:old] = boards[b]
@@ -72,31 +73,28 @@ def link_boards(tables, renaming_of, boards, deals, child, renaming):
             child[b, d], renaming[b, d] = locate(tables, renaming_of, cards, scratch)
 
 
-@njit(cache=True)
+@kernel(_nrt=True)
 def locate_board(tables, renaming_of, cards):
     """Run `locate` for one board `cards` [n] uint8."""
     return locate(tables, renaming_of, cards, np.empty(len(cards), np.uint8))
 
 
-@njit(cache=True, parallel=True)
-def locate_boards(tables, renaming_of, boards, number, renaming):
+@threaded(lambda tables, renaming_of, boards, *_: len(boards), grain=256, _nrt=True)
+def locate_boards(begin, end, tables, renaming_of, boards, number, renaming):
     """Run `locate` for `boards` [N, n] uint8; write `number` [N] int32 and `renaming` [N] uint8."""
-    num_boards, num_chunks = len(boards), min(len(boards), 256)
-    for chunk in prange(num_chunks):
-        scratch = np.empty(boards.shape[1], np.uint8)
-        start, stop = num_boards * chunk // num_chunks, num_boards * (chunk + 1) // num_chunks
-        for i in range(start, stop):
-            number[i], renaming[i] = locate(tables, renaming_of, boards[i], scratch)
+    scratch = np.empty(boards.shape[1], np.uint8)
+    for i in range(begin, end):
+        number[i], renaming[i] = locate(tables, renaming_of, boards[i], scratch)
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def strengths(tables, boards, hands, columns, out):
+@threaded(lambda tables, boards, hands, columns, out: len(boards), grain=4, _nrt=True)
+def strengths(begin, end, tables, boards, hands, columns, out):
     """Write into `out` [B, H] int16 the results of hands against a random one: 2 · wins + ties.
 
     `boards` [B, n] are complete; `hands` [N, 1 or 2] are those of the deck, `columns` [N] their
     places among all H. Blocked hands get −1.
     """
-    for b in prange(boards.shape[0]):
+    for b in range(begin, end):
         keys, masks = hand_sums(tables, hands)
         order, spare = np.empty(len(hands), np.uint32), np.empty(len(hands), np.uint32)
         held = np.zeros(53, np.int64)  # hands so far by card; the last place is for no second card
@@ -119,7 +117,7 @@ def strengths(tables, boards, hands, columns, out):
             start = stop
 
 
-@njit(cache=True, inline="always")
+@part
 def _held(held, hands, i):
     total = np.int64(0)
     for side in range(hands.shape[1]):
@@ -127,14 +125,14 @@ def _held(held, hands, i):
     return total
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def roll_sums(values, child, renaming, renamed, out):
+@threaded(lambda values, child, renaming, renamed, out: len(child), grain=4, _nrt=True)
+def roll_sums(begin, end, values, child, renaming, renamed, out):
     """Write into `out` [B, H] the sum of `values` [children, H] over all deals onto a board.
 
     −1 where a hand has no deal left, which is where the board blocks it.
     """
     num_hands = np.uint64(values.shape[1])
-    for b in prange(child.shape[0]):
+    for b in range(begin, end):
         total = np.zeros(values.shape[1], out.dtype)
         count = np.zeros(values.shape[1], np.int32)
         for d in range(child.shape[1]):
@@ -147,13 +145,13 @@ def roll_sums(values, child, renaming, renamed, out):
             out[b, h] = total[h] if count[h] > 0 else BLOCKED
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def roll_histograms(labels, child, renaming, renamed, boards, out):
+@threaded(lambda labels, child, renaming, renamed, boards, out: len(boards))
+def roll_histograms(begin, end, labels, child, renaming, renamed, boards, out):
     """Write into `out` [N, H, K] the number of deals from each hand to each label, on `boards` [N].
 
     `labels` [children, H], 0 … K − 1 or −1.
     """
-    for n in prange(len(boards)):
+    for n in range(begin, end):
         b = boards[n]
         out[n] = 0
         for d in range(child.shape[1]):
@@ -167,14 +165,14 @@ def roll_histograms(labels, child, renaming, renamed, boards, out):
 # --- scalars within buckets -----------------------------------------------------------------------
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def tally(values, labels, weights, out):
+@threaded(lambda values, labels, weights, out: len(out))
+def tally(begin, end, values, labels, weights, out):
     """Count values within buckets: add into `out` [chunks, P, M] int64.
 
     `values` [B, H] 0 … M − 1 and `labels` [B, H] 0 … P − 1, or −1; boards have `weights` [B].
     """
     num_chunks, num_boards = out.shape[0], values.shape[0]
-    for chunk in prange(num_chunks):
+    for chunk in range(begin, end):
         start, stop = num_boards * chunk // num_chunks, num_boards * (chunk + 1) // num_chunks
         for b in range(start, stop):
             for h in range(values.shape[1]):
@@ -182,14 +180,14 @@ def tally(values, labels, weights, out):
                     out[chunk, labels[b, h], values[b, h]] += weights[b]
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def tally_next(values, child, renaming, renamed, labels, weights, out):
+@threaded(lambda values, child, renaming, renamed, labels, weights, out: len(out))
+def tally_next(begin, end, values, child, renaming, renamed, labels, weights, out):
     """Count the next street's values within this street's buckets: add into [chunks, P, M].
 
     `values` [children, H], `labels` [B, H] of the boards that the links start from.
     """
     num_chunks, num_boards = out.shape[0], child.shape[0]
-    for chunk in prange(num_chunks):
+    for chunk in range(begin, end):
         start, stop = num_boards * chunk // num_chunks, num_boards * (chunk + 1) // num_chunks
         for b in range(start, stop):
             for d in range(child.shape[1]):
@@ -200,7 +198,7 @@ def tally_next(values, child, renaming, renamed, labels, weights, out):
                         out[chunk, labels[b, h], value] += weights[b]
 
 
-@njit(cache=True, inline="always")
+@part
 def interval(first, lower, parent, value):
     """Return the last of a bucket's intervals that starts at or below a value, as a label."""
     low, high = first[parent], first[parent + 1]
@@ -213,28 +211,28 @@ def interval(first, lower, parent, value):
     return low
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def find_intervals(first, lower, parents, values, out):
+@threaded(lambda first, lower, parents, values, out: len(values), grain=4096)
+def find_intervals(begin, end, first, lower, parents, values, out):
     """Write into `out` [N] the interval of each value within its parent, −1 where blocked."""
-    for i in prange(len(values)):
+    for i in range(begin, end):
         out[i] = interval(first, lower, parents[i], values[i]) if values[i] >= 0 else BLOCKED
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def label_values(values, labels, first, lower, out):
+@threaded(lambda values, labels, first, lower, out: len(values), grain=4)
+def label_values(begin, end, values, labels, first, lower, out):
     """Write into `out` [B, H] the interval of each value within its bucket, −1 where blocked.
 
     Bucket p of `labels` [B, H] has intervals `first[p]` … `first[p + 1]` − 1, which start at
     `lower` [K], the first of them at the least value.
     """
-    for b in prange(values.shape[0]):
+    for b in range(begin, end):
         for h in range(values.shape[1]):
             out[b, h] = BLOCKED
             if values[b, h] >= 0:
                 out[b, h] = interval(first, lower, labels[b, h], values[b, h])
 
 
-@njit(cache=True)
+@kernel
 def label_board(values, columns, labels, first, lower, out):
     """Run `label_values` on one board: `columns` [H] are places in `values` [H] of its class."""
     for h in range(len(columns)):
@@ -244,7 +242,7 @@ def label_board(values, columns, labels, first, lower, out):
             out[h] = interval(first, lower, labels[h], value)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_intervals(values, links, renamed, labels, cut, out):
     """Add into `out` [3, K] how often each interval is met, its values, and their squares.
 

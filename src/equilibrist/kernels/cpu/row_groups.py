@@ -11,19 +11,20 @@ instructions per group where pair by pair it would cost fifty additions.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels.cpu.equity import HAND, end_of_group, hand_sums, sorted_hands
 from equilibrist.kernels.cpu.joint import bucket_hands
 from equilibrist.kernels.cpu.simd import LANES, load, spread, store
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import part
 
 WIDTH = 32  # rows of a group
 _WIDTH = np.uint64(WIDTH)
 _CARDS = 53  # cards of a deck, and one that nobody holds
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def write_walks(tables, boards, hands, deals, renamings, rows, cols, walks):
+@threaded(lambda tables, boards, *_: len(boards), _nrt=True)
+def write_walks(begin, end, tables, boards, hands, deals, renamings, rows, cols, walks):
     """Write the hands and buckets that the walks over some boards of the last street visit.
 
     Arguments as in `joint.bucket_showdowns`. `walks` = (size [B], order [B, H], row [L, H], column
@@ -34,7 +35,7 @@ def write_walks(tables, boards, hands, deals, renamings, rows, cols, walks):
     start, origin, renaming, _ = deals
     renamed, inverse = renamings
     sizes, orders, ones, twos = walks
-    for board in prange(len(boards)):
+    for board in range(begin, end):
         keys, masks = hand_sums(tables, cards)
         spare = np.empty(len(cards), np.uint32)
         sizes[board] = sorted_hands(tables, boards[board], keys, masks, orders[board], spare)
@@ -45,8 +46,8 @@ def write_walks(tables, boards, hands, deals, renamings, rows, cols, walks):
             bucket_hands(order, columns, image, before, board, cols, twos[link - start[0]])
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def add_row_groups(hands, has_two, start, weights, walks, lost, tied, met):
+@threaded(lambda hands, has_two, start, weights, walks, lost, *_: len(lost), _nrt=True)
+def add_row_groups(begin, end, hands, has_two, start, weights, walks, lost, tied, met):
     """Add the pairs that walks meet, each with its weight [L], to counts [groups, K1, WIDTH].
 
     `hands` [H, 2] are the cards of all hands; with `has_two` false the second of each is card 52.
@@ -54,7 +55,7 @@ def add_row_groups(hands, has_two, start, weights, walks, lost, tied, met):
     """
     sizes, orders, ones, twos = walks
     number = lost.dtype.type
-    for group in prange(len(lost)):
+    for group in range(begin, end):
         passed = np.zeros(WIDTH, lost.dtype), np.zeros(WIDTH, lost.dtype)
         held = np.zeros(_CARDS * WIDTH, lost.dtype), np.zeros(_CARDS * WIDTH, lost.dtype)
         outs = lost[group].ravel(), tied[group].ravel(), met[group].ravel()
@@ -67,7 +68,7 @@ def add_row_groups(hands, has_two, start, weights, walks, lost, tied, met):
                 )  # fmt: skip
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _walk(hands, order, one, two, first, weight, again, passed, held, outs):
     """Walk over the hands of a board; `again` is the weight of a hand's second card."""
     (below, equal), (held_below, held_equal), (lost, tied, met) = passed, held, outs
@@ -101,12 +102,12 @@ def _walk(hands, order, one, two, first, weight, again, passed, held, outs):
             met[_place(two[k], one[k] - first)] += again
 
 
-@njit(cache=True, inline="always")
+@part
 def _place(row, lane):
     return np.uint64(row) * _WIDTH + np.uint64(lane)
 
 
-@njit(cache=True, inline="always")
+@part
 def _pass(counts, held, lane, cards, weight, again):
     """Count a hand of the group."""
     counts[lane] += weight
@@ -114,7 +115,7 @@ def _pass(counts, held, lane, cards, weight, again):
     held[_place(cards[1], lane)] += again
 
 
-@njit(cache=True, inline="always")
+@part
 def _add(out, column, counts, held, cards):
     """Add to a column the hands passed that share no card with a hand."""
     at, first, second = _place(column, 0), _place(cards[0], 0), _place(cards[1], 0)

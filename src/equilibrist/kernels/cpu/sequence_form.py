@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from equilibrist.kernels.array_structs import LeafTables, PairTables, Treeplex
@@ -25,6 +24,7 @@ from equilibrist.kernels.cpu.board import (
 from equilibrist.kernels.cpu.leaves import leaf_space
 from equilibrist.kernels.cpu.team import meet, take, together
 from equilibrist.kernels.decision_rules import LARGEST, REGRET, SMALLEST
+from equilibrist.kernels.parts import kernel, part
 
 Array = NDArray[Any]
 _CACHED_BYTES = 1 << 18  # bytes of values of the last round that are computed at a time
@@ -101,7 +101,7 @@ def _chunks(trees: tuple[Treeplex, Treeplex], itemsize: int, threads: int) -> tu
 # --- kernels of a team ----------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def realize_team(member, tree, behaviour, plan):
     """Run `realize`."""
     for r in range(len(tree.num_sequences)):
@@ -113,7 +113,7 @@ def realize_team(member, tree, behaviour, plan):
         meet(member)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gradient_team(member, own, other, leaves, pairs, player, plan, out, space):
     """Run `gradient`; `space` is `leaf_space`."""
     sums = space[member.number]
@@ -129,7 +129,7 @@ def gradient_team(member, own, other, leaves, pairs, player, plan, out, space):
         meet(member)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold_up_team(member, tree, rule, values, behaviour, table, factors):
     """Run `fold_up`."""
     last = len(tree.num_sequences) - 1
@@ -144,7 +144,7 @@ def fold_up_team(member, tree, rule, values, behaviour, table, factors):
         meet(member)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweeps_team(member, trees, leaves, pairs, players, rows, space, grain):
     """Run `sweeps`.
 
@@ -202,7 +202,7 @@ def sweeps_team(member, trees, leaves, pairs, players, rows, space, grain):
         _renew(member, two, last, players[1], owed)
 
 
-@njit(cache=True, inline="always")
+@part
 def _keep_entries(tree, boards, block, values):
     """Copy the values of the entries of a chunk of boards of the last round into `values` [L]."""
     entries, shift = tree.entry_start[-1] - tree.entry_start[-2], tree.block_start[boards[0]]
@@ -213,7 +213,7 @@ def _keep_entries(tree, boards, block, values):
             values[start + i] = block[place + i]
 
 
-@njit(cache=True, inline="always")
+@part
 def _renew(member, tree, r, ours, weight):
     """Add a round's plan to the average, and realize it again."""
     plan, behaviour, _, average = ours
@@ -225,7 +225,7 @@ def _renew(member, tree, r, ours, weight):
     meet(member)
 
 
-@njit(cache=True, _nrt=False, nogil=True)
+@kernel
 def normalize(tree, plan, behaviour):
     """Write into `behaviour` [L] that of `plan` [L]: uniform where the plan has no weight.
 

@@ -15,8 +15,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
-from numba.extending import overload
+from numba import types
 from numpy.typing import NDArray
 
 from equilibrist.kernels.array_structs import LeafTables, PairTables, Treeplex
@@ -39,6 +38,7 @@ from equilibrist.kernels.cpu.tables import (
 )
 from equilibrist.kernels.cpu.team import meet, take, together
 from equilibrist.kernels.decision_rules import LARGEST, REGRET, SMALLEST
+from equilibrist.kernels.parts import kernel, part, part_by_type
 
 # --- half iterations ------------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ def run_halves(
     return work
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def halves_team(member, trees, leaves, pairs, players, halves, rows, work):
     """Run `run_halves` as a member of a team."""
     one, two = trees
@@ -177,7 +177,7 @@ def halves_team(member, trees, leaves, pairs, players, halves, rows, work):
                 meet(member)
 
 
-@njit(cache=True, inline="always")
+@part
 def _add_share(member, plan, weight, average):
     """Add this member's share of the trunk's plan to its average."""
     begin = np.uint64(len(plan) * member.number // member.size)
@@ -198,7 +198,7 @@ def _play_last(
     raise NotImplementedError
 
 
-@overload(_play_last, inline="always")
+@part_by_type(_play_last)
 def _play_last_by_type(
     player, rule, own, other, leaves, pairs, board, table, theirs, weight, factors, ends, blocks,
     sums,
@@ -244,7 +244,7 @@ def _play_packed(
         pack(other, board, counted, theirs[5][0], theirs[5][1], sums)
 
 
-@njit(cache=True, inline="always")
+@part
 def _keep_ends(tree, board, values, ends):
     """Copy the values of a board's entries into `ends`."""
     into = entries(tree) * states_before(tree, board)
@@ -252,7 +252,7 @@ def _keep_ends(tree, board, values, ends):
         ends[into + i] = values[i]
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _gather_ends(tree, boards, ends, values):
     """Add the entries of the last round to the rows of boards of the round before."""
     r = len(tree.num_sequences) - 1
@@ -271,7 +271,7 @@ def _gather_ends(tree, boards, ends, values):
 # --- tables and plans -----------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unpack_last(tree, numbers, scales, out):
     """Write into `out` [as `numbers`] the floats of a packed table of the last round."""
     rows = tree.num_sequences[-1] - np.int64(entries(tree))
@@ -280,7 +280,7 @@ def unpack_last(tree, numbers, scales, out):
         unpack(tree, board, numbers, scales, out[start : start + rows * tree.num_states[board]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pack_last(tree, table, numbers, scales):
     """Write a table of floats of the last round as packed numbers."""
     rows = tree.num_sequences[-1] - np.int64(entries(tree))
@@ -291,7 +291,7 @@ def pack_last(tree, table, numbers, scales):
         pack(tree, board, block, numbers, scales, lanes)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def realize_last(tree, trunk, table, plan):
     """Write the last round's blocks of `plan` [L] below a trunk: its table of floats, matched."""
     for board in range(tree.board_start[-2], tree.board_start[-1]):
@@ -299,7 +299,7 @@ def realize_last(tree, trunk, table, plan):
         realize(tree, board, trunk, table, base, plan, start, table, plan.dtype.type(-1))
 
 
-@njit(cache=True, _nrt=False, nogil=True)
+@kernel
 def match_trunk(tree, table, behaviour):
     """Write into `behaviour` [trunk] a trunk's table, matched; entries become 1."""
     for r in range(len(tree.num_sequences) - 1):
@@ -319,7 +319,7 @@ def match_trunk(tree, table, behaviour):
                         behaviour[s + a * states] = number / total if is_counted else 1.0 / size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def realize_trunk(tree, behaviour, plan):
     """Write the trunk of a plan."""
     for r in range(len(tree.num_sequences) - 1):

@@ -8,7 +8,6 @@ none is positive, or if their sum does not count (see `regret_matching`).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from equilibrist.kernels.cpu.simd import (
     LANES,
@@ -20,32 +19,33 @@ from equilibrist.kernels.cpu.simd import (
     store,
 )
 from equilibrist.kernels.decision_rules import BEST, EXPECTATION, REGRET, SMALLEST
+from equilibrist.kernels.parts import part
 
 MOST = 32767  # the largest number of 16 bits
 
 # --- one board of the last round ------------------------------------------------------------------
 
 
-@njit(cache=True, inline="always")
+@part
 def entries(tree):
     """Return the number of rows that enter the last round."""
     return np.uint64(tree.entry_start[-1] - tree.entry_start[-2])
 
 
-@njit(cache=True, inline="always")
+@part
 def states_before(tree, board):
     """Return the number of states of the last round's boards before this one."""
     return np.uint64(tree.state_start[board] - tree.state_start[tree.board_start[-2]])
 
 
-@njit(cache=True, inline="always")
+@part
 def table_start(tree, board):
     """Return where a board's block starts in a table of the last round."""
     rows = np.uint64(tree.num_sequences[-1]) - entries(tree)
     return rows * states_before(tree, board)
 
 
-@njit(cache=True, inline="always")
+@part
 def _enter(tree, board, trunk, plan, start):
     """Copy the reach of a board's entries from the round before; it is 1 in the first round."""
     states, r = np.uint64(tree.num_states[board]), len(tree.num_sequences) - 1
@@ -63,7 +63,7 @@ def _enter(tree, board, trunk, plan, start):
                 plan[own + s] = trunk[up + np.uint64(tree.state_parent[first + s])]
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def realize(tree, board, trunk, table, base, plan, start, average, weight):
     """Write a board's block of a plan, from its matched table, which starts at `base`.
 
@@ -86,7 +86,7 @@ def realize(tree, board, trunk, table, base, plan, start, average, weight):
             _share_out(table, at + s, plan, up + s, own + s, average, size, states, weight, zero)
 
 
-@njit(cache=True, inline="always")
+@part
 def _share_out(table, at, plan, up, own, average, size, states, weight, zero):
     """Split the reach of a decision by its table, in one vector as wide as `zero`."""
     one, total = as_wide(plan.dtype.type(1), zero), zero
@@ -110,7 +110,7 @@ def _share_out(table, at, plan, up, own, average, size, states, weight, zero):
         j += states
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def fold(tree, rule, board, values, table, base, factors):
     """Fold up a board's block of values; its matched table is the behaviour, updated by REGRET."""
     states, r = np.uint64(tree.num_states[board]), len(tree.num_sequences) - 1
@@ -130,7 +130,7 @@ def fold(tree, rule, board, values, table, base, factors):
             _decide(chosen, values, up + s, own + s, table, at + s, factors, size, states, zero)
 
 
-@njit(cache=True, inline="always")
+@part
 def _decide(rule, values, up, own, table, at, factors, size, states, zero):
     """Add the value of a decision to the row that leads there; REGRET updates the regrets."""
     total, mean, plain = zero, zero, zero
@@ -164,7 +164,7 @@ def _decide(rule, values, up, own, table, at, factors, size, states, zero):
 # --- numbers of 16 bits ---------------------------------------------------------------------------
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def unpack(tree, board, numbers, scales, block):
     """Write into `block` the numbers of a board's rows: shares of the largest, times it."""
     states, base = np.uint64(tree.num_states[board]), table_start(tree, board)
@@ -179,7 +179,7 @@ def unpack(tree, board, numbers, scales, block):
             block[s] = numbers[base + s] * unit
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def pack(tree, board, block, numbers, scales, lanes):
     """Write a board's rows as shares of their largest number, to the nearest 1 / 32767.
 

@@ -1,5 +1,10 @@
-"""A team of threads runs one compiled function together, phase by phase.
+"""Two ways to use several cores: pieces of work that threads take, and teams of threads.
 
+`in_pieces` calls a kernel for one range of boards, hands or chunks after the other; threads take
+the next range when they have finished one, and Ctrl-C stops between two. It suits work that
+consists of long independent pieces. `threaded` makes such a function of a kernel.
+
+`together` lets a team of threads run one kernel phase by phase, for sweeps that take microseconds.
 Every member calls the same function with the same arrays and its own number. The function takes
 pieces of the work of a phase until there are no more (`take`), so a slow thread delays nobody, and
 then waits for the other members (`meet`). A team of one takes all pieces at once and never waits:
@@ -13,14 +18,18 @@ compiles every loop twice; see docs/decisions/0006.
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import get_num_threads, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from equilibrist.kernels.parts import kernel, part
 
 # Places in the array that members share, each in a pair of cache lines of its own.
 # Pieces of this phase, waiting members, finished phases, and whether the team is given up.
@@ -40,7 +49,63 @@ class Member(NamedTuple):
     size: np.int64  # number of members
 
 
-def together(kernel: Callable[..., Any], *arguments: Any, threads: int = 1) -> None:
+_PIECES_EACH = 16  # number of ranges per thread that `in_pieces` divides work into
+
+
+def in_pieces(work: Callable[..., Any], count: int, *arguments: Any, grain: int = 1) -> None:
+    """Call `work(begin, end, *arguments)` on ranges that together are 0 … `count` − 1.
+
+    Threads take ranges of at least `grain` numbers, of which there should be enough for about 0.1
+    ms. Ranges must not write to the same place.
+    """
+    threads = max(1, min(get_num_threads(), count // grain))
+    step = max(grain, -(-count // (_PIECES_EACH * threads)))
+    begins = iter(range(0, count, step))
+
+    def take_all() -> None:
+        try:
+            for begin in begins:
+                work(begin, min(begin + step, count), *arguments)
+        except BaseException:
+            for _ in begins:  # the other threads find nothing left to do
+                pass
+            raise
+
+    if threads == 1:
+        take_all()
+        return
+    with ThreadPoolExecutor(threads - 1) as pool:
+        others = []
+        with contextlib.suppress(RuntimeError):  # "can't start new thread"
+            others = [pool.submit(take_all) for _ in range(threads - 1)]
+        take_all()
+    for other in others:
+        other.result()
+
+
+def threaded(
+    count: Callable[..., int], *, grain: int = 1, **options: Any
+) -> Callable[[Callable[..., Any]], Callable[..., None]]:
+    """Decorate a function of (begin, end, *arguments): its kernel is run by `in_pieces`.
+
+    The decorated function takes the arguments, of which `count` returns the number of pieces;
+    `options` are those of `kernel`, and its attribute `kernel` is the compiled function.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., None]:
+        compiled = kernel(function, **options)
+
+        @functools.wraps(function)
+        def run(*arguments: Any) -> None:
+            in_pieces(compiled, count(*arguments), *arguments, grain=grain)
+
+        run.kernel = compiled  # type: ignore[attr-defined]
+        return run
+
+    return decorate
+
+
+def together(compiled: Callable[..., Any], *arguments: Any, threads: int = 1) -> None:
     """Run a kernel whose first argument is a `Member` by a team of threads, and wait for its end.
 
     Threads are started for each call, which takes about 0.1 ms per thread. If the system refuses
@@ -51,7 +116,7 @@ def together(kernel: Callable[..., Any], *arguments: Any, threads: int = 1) -> N
 
     def work(number: int) -> None:
         is_complete.wait()
-        kernel(members[number], *arguments)
+        compiled(members[number], *arguments)
 
     others = [threading.Thread(target=work, args=(n,), daemon=True) for n in range(1, threads)]
     with contextlib.suppress(RuntimeError):  # "can't start new thread"
@@ -62,7 +127,7 @@ def together(kernel: Callable[..., Any], *arguments: Any, threads: int = 1) -> N
     members += [Member(shared, np.int64(number), size) for number in range(size)]
     is_complete.set()
     try:
-        kernel(members[0], *arguments)
+        compiled(members[0], *arguments)
     except BaseException:  # Ctrl-C while the kernel is compiled: the others would wait for ever
         shared[_GIVEN_UP], shared[_TAKEN] = 1, _ALL
         raise
@@ -110,7 +175,7 @@ def _place(context, builder, array, value, index):
     return builder.gep(data, [index])
 
 
-@njit(cache=True, inline="always")
+@part
 def take(member, begin, end, grain):
     """Return the next pieces of `begin` … `end` − 1 as (first, last + 1); equal if none are left.
 
@@ -121,7 +186,7 @@ def take(member, begin, end, grain):
     return first, min(first + share, end)
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def meet(member):
     """Wait until all members have come here; then the pieces of the next phase can be taken."""
     shared = member.shared

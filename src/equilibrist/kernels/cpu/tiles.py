@@ -12,19 +12,20 @@ A hand that a deal blocks is counted in a row and column of the tile that nobody
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
 from equilibrist.kernels.cpu.equity import card_sum, hand_sums
 from equilibrist.kernels.cpu.ranking import hand_value
 from equilibrist.kernels.cpu.rollout import interval
+from equilibrist.kernels.cpu.team import threaded
+from equilibrist.kernels.parts import part
 
 LOSS, TIE, WIN = 0, 1, 2  # places of a cell
 PLACES = 4  # of a cell in a tile, one of them empty
 _MOST = np.uint64(2**32 - 1)  # the largest number that a place can hold
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def write_runouts(tables, hands, deals, last, buckets, side):
+@threaded(lambda tables, hands, deals, *_: len(deals[0]), _nrt=True)
+def write_runouts(begin, end, tables, hands, deals, last, buckets, side):
     """Write the buckets and values of every hand of T boards, in D deals onto each.
 
     `hands` [H, 1 or 2] are all hands. `deals` = (numbers of the boards [T], child [B, D], renaming
@@ -35,11 +36,11 @@ def write_runouts(tables, hands, deals, last, buckets, side):
     `side` = (start [T, tiles + 1], mask [T, H], code [T, H, D], value [T, H, D]): hands in order of
     their tiles, their cards, bucket within the tile and value at the showdown.
     """
-    for t in prange(len(deals[0])):
+    for t in range(begin, end):
         _write_runout(tables, hands, deals, last, buckets, side, t)
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _write_runout(tables, hands, deals, last, buckets, side, t):
     numbers, child, renaming, renamed = deals
     labels, strength, first, lower, tile_of, tile_start = buckets
@@ -74,8 +75,8 @@ def _write_runout(tables, hands, deals, last, buckets, side, t):
             codes[t, k, d], values[t, k, d] = bucket - tile_start[tile], value
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def add_tiles(weights, rows, cols, row_start, col_start, is_same, counts, overflows):
+@threaded(lambda *arguments: len(arguments[-1]), _nrt=True)
+def add_tiles(begin, end, weights, rows, cols, row_start, col_start, is_same, counts, overflows):
     """Add the counts of T boards with their `weights` [T].
 
     `rows` and `cols` are what `write_runouts` wrote for the players, `row_start` and `col_start`
@@ -84,14 +85,14 @@ def add_tiles(weights, rows, cols, row_start, col_start, is_same, counts, overfl
     `overflows` [chunks] says where a sum was too large.
     """
     wins, ties, losses = counts
-    for chunk in prange(len(overflows)):
+    for chunk in range(begin, end):
         overflows[chunk] |= _add_tiles(
             weights, rows, cols, row_start, col_start, is_same, wins, ties, losses, chunk,
             len(overflows),
         )  # fmt: skip
 
 
-@njit(cache=True)
+@part(forceinline=False, _nrt=True)
 def _add_tiles(
     weights, rows, cols, row_start, col_start, is_same, wins, ties, losses, chunk, num_chunks
 ):
@@ -126,7 +127,7 @@ def _add_tiles(
     return overflow
 
 
-@njit(cache=True, _nrt=False)
+@part(forceinline=False)
 def _add_pairs(t, weight, rows, cols, ours, theirs, is_square, width, offsets, places, tile):
     """Count all pairs of two buckets' hands in all deals onto a board."""
     _, row_masks, row_codes, row_values = rows
@@ -152,7 +153,7 @@ def _add_pairs(t, weight, rows, cols, ours, theirs, is_square, width, offsets, p
                 tile[np.uint64(places[d])] += often
 
 
-@njit(cache=True)
+@part(forceinline=False)
 def _flush(tile, cells, is_same, wins, ties, losses):
     """Move a tile into the matrices; return whether a sum was too large for them."""
     top, bottom, left, right = cells
@@ -175,7 +176,7 @@ def _flush(tile, cells, is_same, wins, ties, losses):
     return overflow
 
 
-@njit(cache=True, inline="always")
+@part
 def _add(matrix, row, column, count):
     """Add a count to a cell; return whether the cell's type was too small."""
     if count == 0:

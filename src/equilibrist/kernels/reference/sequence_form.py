@@ -91,7 +91,7 @@ def gradient(
                 joint, win = joint.T, win.T
             for leaf in folds:
                 mine, yours = leaves.fold_rows[leaf][[player, 1 - player]]
-                values[mine] += sign * leaves.fold_payoff[leaf] * (joint @ theirs[yours])
+                values[mine] += leaves.fold_payoff[leaf, player] * (joint @ theirs[yours])
             for leaf in showdowns:
                 mine, yours = leaves.showdown_rows[leaf][[player, 1 - player]]
                 values[mine] += sign * leaves.showdown_stake[leaf] * (win @ theirs[yours])

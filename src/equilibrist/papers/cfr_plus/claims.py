@@ -161,7 +161,7 @@ def regret_sum(game: SequenceGame, state: State) -> float:
 
 def regret_bound(game: SequenceGame, iterations: int) -> float:
     """Return the sum over players of |I_i| Δ √(|A| T), Δ the payoff range (equation 7, right)."""
-    stakes = [*np.abs(game.leaves.fold_payoff), *np.abs(game.leaves.showdown_stake)]
+    stakes = [*np.abs(game.leaves.fold_payoff.ravel()), *np.abs(game.leaves.showdown_stake)]
     spread = 2 * max(stakes)
     most_actions = max(int(tree.decision_size.max()) for tree in game.trees)
     return float(game.num_infosets * spread * np.sqrt(most_actions * iterations))
