@@ -152,3 +152,18 @@ def test_a_strategy_that_is_solved_again_is_read_again(owner, river, folder):
     again.save(folder / "turn")
     after = node(owner, "turn", node="")
     assert json.dumps(before) != json.dumps(after)
+
+
+def test_a_spot_in_big_blinds_is_shown_in_big_blinds(owner, folder):
+    spot = Spot.of("Td9d6hQc2s", "AA,76s", "KK", Chips("5.5bb", "20bb"), bets="2bb")
+    by, built = spot_solver("cfr+", 32), spot.build()
+    solved = SolvedSpot(spot, by, solve(built.game, by, Budget(iterations=5)), built)
+    solved.save(folder / "river")
+    found = node(owner, "river", node="r2")
+    assert [step["pot"] for step in found["steps"]] == [5.5, 7.5]
+    assert found["steps"][0]["actions"][1]["words"] == "bet 2"
+    assert (found["data"]["pot"], found["data"]["unit"]) == (7.5, "bb")
+    report = solved.answers().at("r2")
+    assert found["data"]["value"] == pytest.approx(report.mean_value)
+    entry = next(e for e in owner.get("/api/strategies").json() if e["name"] == "river")
+    assert entry["description"] == "Td9d6hQc2s, pot 5.5, 20 behind (bb)"

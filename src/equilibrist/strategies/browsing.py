@@ -2,7 +2,7 @@
 
 A page or a program that walks through a strategy asks `report_at` for a node and `betting_line` for
 the way to it. Both take the names of nodes that the strategy itself uses: a spot counts the chips
-of a street (`cr120`), any other strategy those of the hand.
+of a street (`cr120`), or its big blinds, any other strategy the chips of the hand.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.words import action_labels, round_name, seat_name
+from equilibrist.models.money import Unit
 from equilibrist.strategies.node_strategy import NodeStrategy, node_strategy
 from equilibrist.strategies.played import RealStrategy
 from equilibrist.strategies.spot_report import SEATS, Answers
@@ -34,7 +35,7 @@ class LineStep(NamedTuple):
     round: str  # in words, such as flop
     player: int
     seat: str  # in words
-    pot: int  # chips before the decision
+    pot: float  # before the decision, in chips or in the unit of the spot
     num_board: int  # board cards on the table
     actions: tuple[LineAction, ...]
 
@@ -84,7 +85,8 @@ def next_decision(tree: BettingTree, node: int) -> int:
 
 def _step(strategy: RealStrategy, v: int, path: set[int]) -> LineStep:
     tree, player = strategy.tree, int(strategy.tree.player[v])
-    labels = action_labels(tree, v)
+    unit = strategy.spot.money if isinstance(strategy, Answers) else Unit()
+    labels = action_labels(tree, v, unit.words)
     name = strategy.spot.names.__getitem__ if isinstance(strategy, Answers) else tree.name
     actions = []
     for child, words in zip(tree.children(v), labels, strict=True):
@@ -104,7 +106,7 @@ def _step(strategy: RealStrategy, v: int, path: set[int]) -> LineStep:
         round=round_name(tree.rules, r),
         player=player,
         seat=SEATS[player] if isinstance(strategy, Answers) else seat_name(tree.rules, player),
-        pot=int(tree.spent[v].sum()),
+        pot=unit.amount(int(tree.spent[v].sum())),
         num_board=tree.rules.board_cards_by(r),
         actions=tuple(actions),
     )

@@ -15,7 +15,6 @@ from equilibrist.errors import EquilibristError, StorageError
 from equilibrist.solving import spot_run
 from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.manifest import MANIFEST
-from equilibrist.storage.schema import Fields
 from equilibrist.strategies import quantized, solution
 from equilibrist.strategies.played import IdentifiedStrategy
 from equilibrist.strategies.solution import read_summary
@@ -137,10 +136,10 @@ def _stored_entry(path: Path, kind: str) -> dict[str, Any]:
     game, text = "", "A strategy in compact form"
     if kind == spot_run.KIND:
         spot = spot_run.read_spot(stored)
-        behind = "" if spot.stack is None else f", {spot.stack:,} behind"
-        proof = Fields.info(stored).number("exploitability")
+        unit = spot.money
+        behind = "" if spot.stack is None else f", {unit.words(spot.stack)} behind"
         game = "spot"
-        text = f"{spot.board}, pot {spot.pot:,}{behind}; exploitability {proof:.3g} chips"
+        text = f"{spot.board}, pot {unit.words(spot.pot)}{behind} ({unit.name})"
     elif kind == solution.KIND:
         found = read_summary(path)
         game = found.game.name

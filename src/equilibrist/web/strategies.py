@@ -16,6 +16,7 @@ from equilibrist.cards.hand import class_table
 from equilibrist.display.grid import PALETTES, class_at, colours, grid_cells
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.rules import GameRules
+from equilibrist.models.money import CHIPS
 from equilibrist.strategies.browsing import LineStep, betting_line, report_at
 from equilibrist.strategies.node_strategy import NodeStrategy
 from equilibrist.strategies.played import IdentifiedStrategy
@@ -57,7 +58,7 @@ class Step(BaseModel):
     round: str
     player: int
     seat: str
-    pot: int
+    pot: float
     num_board: int
     actions: list[StepAction]
 
@@ -86,7 +87,7 @@ class Hands(BaseModel):
     cells: list[int] = Field(description="place in the grid, row by row; empty without a grid")
     reach: list[float] = Field(description="probability of holding the hand and playing it to here")
     probabilities: list[list[float]]
-    values: list[list[float]] | None = Field(description="chips by action; spots only")
+    values: list[list[float]] | None = Field(description="by action; spots only")
     equity: list[float] | None = Field(description="spots only")
 
 
@@ -95,13 +96,14 @@ class NodeData(BaseModel):
 
     player: int
     seat: str
-    pot: int
-    to_call: int
+    pot: float
+    to_call: float
+    unit: str = Field(description="of amounts and values: chips, or bb in some spots")
     actions: list[NodeAction]
     fullest: float = Field(description="reach of the fullest cell; 0: no hand arrives")
     grid: Grid | None = Field(description="null in games with one card per hand")
     hands: Hands
-    value: float | None = Field(description="expected chips of the player; spots only")
+    value: float | None = Field(description="what the player expects; spots only")
     equity: float | None = Field(description="probability of winning, ties half; spots only")
 
 
@@ -233,6 +235,7 @@ def _data(report: NodeStrategy) -> NodeData:
         seat=report.seat,
         pot=report.pot,
         to_call=report.to_call,
+        unit=report.unit if isinstance(report, NodeReport) else CHIPS,
         actions=[
             NodeAction(
                 name=name,

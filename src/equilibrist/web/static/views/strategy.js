@@ -147,9 +147,9 @@ function Board({ found, chosen, picking, setPicking, setBoard }) {
 
 function Summary({ found, palette }) {
   const { data } = found;
-  const facts = [`pot ${data.pot.toLocaleString("en")}`];
+  const facts = [`pot ${data.pot.toLocaleString("en")}${data.unit === "chips" ? "" : ` ${data.unit}`}`];
   if (data.to_call) facts.push(`${data.to_call.toLocaleString("en")} to call`);
-  if (data.equity !== null) facts.push(`equity ${percent(data.equity, 1)}`, `expects ${data.value.toFixed(1)} chips`);
+  if (data.equity !== null) facts.push(`equity ${percent(data.equity, 1)}`, `expects ${data.value.toFixed(data.unit === "chips" ? 1 : 2)} ${data.unit}`);
   return html`<div class="summary">
     <p class="facts"><b>${capital(data.seat.replace(/^player \d \((.*)\)$/, "$1"))}</b>${facts.map((fact) => html`<span>${fact}</span>`)}</p>
     ${found.words && html`<p class="muted small">After ${found.words}</p>`}
@@ -230,7 +230,7 @@ function HandList({ data, palette, places }) {
       <${CardText} cards=${hands.names[place]} />
       <div class="handbars">
         <div class="bar">${actions.map((action, i) => html`<span class="part" style=${{ width: `${100 * probabilities[i]}%`, background: action.colours[palette] }}></span>`)}</div>
-        <div class="figures num">${actions.map((action, i) => probabilities[i] > 0 && html`<span><i style=${{ background: action.colours[palette] }}></i>${probability(probabilities[i])}${hands.values ? html` <small>${hands.values[place][i].toFixed(1)}</small>` : ""}</span>`)}
+        <div class="figures num">${actions.map((action, i) => probabilities[i] > 0 && html`<span><i style=${{ background: action.colours[palette] }}></i>${probability(probabilities[i])}${hands.values ? html` <small>${hands.values[place][i].toFixed(data.unit === "chips" ? 1 : 2)}</small>` : ""}</span>`)}
           <span class="muted">${isReached ? `reach ${percent(hands.reach[place], hands.reach[place] < 0.1 ? 2 : 0)}` : "never here"}${hands.equity ? ` · equity ${percent(hands.equity[place], 0)}` : ""}</span></div>
       </div></li>`;
   })}</ul>`;
