@@ -25,6 +25,7 @@ from equilibrist.cli import (
     games,
     history,
     network,
+    serve,
     session,
     show,
     solving,
@@ -106,6 +107,7 @@ for command in (
     network.connect,
     history.log,
     session.play,
+    serve.serve,
     warmup.warmup,
 ):
     name = command.__name__.rstrip("_")  # `import` is a keyword of Python

@@ -18,7 +18,7 @@ from equilibrist.games.rules import GameRules
 from equilibrist.games.sizes import deals_seen
 from equilibrist.games.tree_counts import tree_counts
 from equilibrist.models.bucketed import LARGE
-from equilibrist.models.card_states import Symmetry, default_symmetry
+from equilibrist.models.card_states import CardStates, Symmetry, default_symmetry
 from equilibrist.models.spot import Spot
 from equilibrist.models.treeplex import player_rows
 from equilibrist.phases import phase
