@@ -17,7 +17,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
-from equilibrist.solving.forecast import spot_forecast
+from equilibrist.solving.forecast import count_states, spot_forecast
 from equilibrist.solving.lean_cfr import TableCFR
 from equilibrist.solving.solve import Budget, solve
 from equilibrist.strategies.behaviour_table import find_board
@@ -166,7 +166,7 @@ def test_answers_are_in_the_suits_of_the_question():
 
 def test_the_forecast_counts_merged_states():
     spot = SPOTS["swap"]
-    apart = spot_forecast(spot, cards=spot.build("cards").states)
+    apart = spot_forecast(spot, num_states=count_states(spot.build("cards").states))
     assert spot_forecast(spot).actions < 0.7 * apart.actions
 
 

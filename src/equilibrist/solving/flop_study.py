@@ -177,7 +177,7 @@ class FlopStudy:
         header = Header(
             KIND,
             configuration={
-                "spot": dataclasses.asdict(self.spot),
+                "spot": self.spot.as_data(),
                 "method": self.solver.name,
                 "bits": self.solver.bits,
             },
