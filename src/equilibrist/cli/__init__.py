@@ -42,7 +42,7 @@ from equilibrist.phases import phase
 _LONGEST_COMPLAINT = 1000  # characters
 _LONGEST_NAME = 20  # characters of a command
 # Commands that wait for people and other programs: their own silence is not work.
-_WAITING = ("play", "dealer", "connect")
+_WAITING = ("play", "dealer", "connect", "serve")
 # Parts of the messages of a library that cannot be loaded for lack of memory.
 _NO_MEMORY = ("failed to map segment", "annot allocate memory", "out of memory")
 
