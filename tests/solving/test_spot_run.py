@@ -59,8 +59,8 @@ def test_a_folder_of_an_earlier_version_opens_and_continues_with_the_same_number
     assert again.run.state.keys() == wanted.run.state.keys()
     for name, array in wanted.run.state.items():
         np.testing.assert_array_equal(again.run.state[name], array)
-    apart = count_states(found.subgame.states)
-    forecasts = [spot_forecast(spot(), num_states=states) for states in (None, apart)]
+    counts = None, count_states(found.subgame.states)
+    forecasts = [spot_forecast(spot(), num_states=number) for number in counts]
     assert forecasts[0].actions < forecasts[1].actions
 
 
