@@ -110,7 +110,7 @@ def sort_hands(tables, board, last, absent, hands, space, out):
             low, high = hand_cards[h, 0], hand_cards[h, 1]
             if seen & (tables.card_mask[low] | tables.card_mask[high]):
                 continue
-            own = np.int32(value_with(tables, all_keys, all_masks, low, high))
+            own = np.int64(value_with(tables, all_keys, all_masks, low, high))
             starts[own] += 1
             found[at] = own << 16 | h
             at += 1

@@ -280,7 +280,7 @@ def unpack_last(tree, numbers, scales, out):
         unpack(tree, board, numbers, scales, out[start : start + rows * tree.num_states[board]])
 
 
-@kernel
+@kernel(_nrt=True)
 def pack_last(tree, table, numbers, scales):
     """Write a table of floats of the last round as packed numbers."""
     rows = tree.num_sequences[-1] - np.int64(entries(tree))
