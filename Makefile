@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo numbers docs pictures test check bounds bench proofs trials mutants format clean
+.PHONY: help demo numbers docs pictures test check bounds bench proofs trials mutants browser format clean
 help:           ## print this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -66,9 +66,14 @@ mutants: $(VENV)/installed-dev   ## 300 small changes to the sources, each of wh
 bench: $(VENV)/installed-dev     ## benchmarks: check results, then print times beside a rival's
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
+browser: $(VENV)/installed-dev   ## the page in Chromium (Debian: installed if missing), screenshots in .screenshots/
+	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || apt-get install -y chromium
+	$(BIN)/python -m pip install --quiet --editable '.[browser]'
+	EQUILIBRIST_SCREENSHOTS=.screenshots $(BIN)/python -m pytest -q -rs tests/web/test_browser.py
+
 format: $(VENV)/installed-dev    ## rewrite the sources in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:                           ## remove the environment and the caches in this folder
-	rm -rf $(VENV) site .mutants .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site .mutants .screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

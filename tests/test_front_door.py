@@ -58,6 +58,23 @@ def test_a_spot_is_solved_and_shown():
         river.solve(to="much")
 
 
+def test_a_spot_has_the_menus_of_the_command_and_says_what_would_fit(monkeypatch):
+    menu = {"bets": "50%,a", "raises": "3x", "donks": "33%", "max_raises": "2"}
+    turn = eq.spot("Td9d6hQc", oop="AA,T9s", ip="KK", pot=60, stack=200, min_bet=10, **menu)
+    assert turn.spot.donks == "33%"
+    assert turn.spot.game.big_blind == 10
+    needed = turn.forecast()
+    assert turn.suggestions() == []
+    (first, *_) = turn.suggestions(available=needed.bytes - 1)
+    assert (dict(first.changes), first.bytes) == ({"bits": 16}, turn.forecast(bits=16).bytes)
+    monkeypatch.setattr("equilibrist.solving.suggestions.available_bytes", lambda: 1000)
+    with pytest.raises(InvalidValueError, match="are free: even max_raises='1' bets='a' bits=16"):
+        turn.solve(iterations=1)
+    assert turn.solve(iterations=1, force=True).exploitability > 0
+    with pytest.raises(TypeError, match="nonsense"):
+        eq.spot("Td9d6hQc", oop="AA", ip="KK", pot=60, stack=200, nonsense="33%")
+
+
 def test_a_spot_has_a_rake_two_stacks_and_big_blinds():
     given = {"oop": "AA,76s,54s", "ip": "KK", "bets": "a", "rake": "5%", "rake_cap": "0.2bb"}
     problem = eq.spot("Td9d6hQc2s", pot="5.5bb", stack=("97.25bb", "40bb"), **given)

@@ -266,12 +266,30 @@ def sizes(rng: Random) -> str:
     """Return bet sizes of rounds and seats."""
 
     def seat(rng: Random) -> str:
-        return some(rng, size, rng.choice((",", ", ")), 3)
+        return "-" if rng.random() < 0.1 else some(rng, size, rng.choice((",", ", ")), 3)
 
     def street(rng: Random) -> str:
         return some(rng, seat, " | ", 2)
 
     return some(rng, street, rng.choice((" / ", "/")), 4)
+
+
+def threshold(rng: Random) -> str:
+    """Return a threshold of a bet menu."""
+    return rng.choice((number(rng), "0", "12.5", "150")) + rng.choice(("%", "%", "%", "", " %"))
+
+
+def menu_texts(rng: Random) -> dict[str, str]:
+    """Return the texts of a bet menu, by the names of its fields."""
+    makers = {
+        "bets": sizes, "raises": sizes, "max_raises": caps, "donks": sizes, "add_all_in": threshold,
+        "force_all_in": threshold, "merge": threshold,
+    }  # fmt: skip
+    given = {name: make(rng) for name, make in makers.items() if rng.random() < 0.3}
+    if given and rng.random() < 0.3:
+        name = rng.choice(list(given))
+        given[name] = mutate(rng, given[name])
+    return given
 
 
 def caps(rng: Random) -> str:
@@ -477,6 +495,9 @@ def spot(rng: Random) -> dict[str, Any]:
         "bets": change(some(rng, size, ",", 2) if rng.random() < 0.3 else "50%,a"),
         "raises": change(size(rng)) if rng.random() < 0.3 else None,
         "max_raises": change(caps(rng)) if rng.random() < 0.2 else "1",
+        "donks": change(size(rng)) if rng.random() < 0.2 else None,
+        "merge": change(threshold(rng)) if rng.random() < 0.1 else None,
+        "force_all_in": change(threshold(rng)) if rng.random() < 0.1 else None,
         "locks": [change(lock(rng))] if rng.random() < 0.15 else [],
     }
     if rng.random() < 0.2:
@@ -599,7 +620,9 @@ def command(rng: Random) -> list[str]:
     options = {
         "--seed": number, "--threads": number, "--json": None, "--pattern": caps, "--at": number,
         "--ranks": number, "--suits": number, "--ranking": noise, "--max-raises": caps,
-        "--bets": sizes, "--raises": sizes, "--rounds": lambda r: f"{number(r)}-{number(r)}",
+        "--bets": sizes, "--raises": sizes, "--donks": sizes, "--merge": threshold,
+        "--add-all-in": threshold, "--force-all-in": threshold,
+        "--rounds": lambda r: f"{number(r)}-{number(r)}",
         "--pot": number, "--node": lambda r: betting(r, "leduc"), "--board": cards,
         "--dead": cards, "--samples": number, "--method": noise, "--wrong": None,
     }  # fmt: skip
@@ -938,6 +961,8 @@ def parsers() -> list[Parser]:
         Parser("game name", texts(game_name), load_game, weight=0.7),
         Parser("bet sizes", texts(sizes), parse_sizes, comes_back(sizes_text, parse_sizes), 1.5),
         Parser("raise caps", game_and(caps), menu),
+        Parser("bet menu", menu_texts, lambda t: BetMenu.parse(**t),
+               lambda _, v: BetMenu.parse(**v.texts()) == v and bool(str(v))),
         Parser("rounds", texts(lambda r: f"{number(r)}-{number(r)}"), rounds),
         Parser("action", texts(lambda r: "r" + number(r)), parse_action,
                comes_back(action_name, parse_action)),

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from equilibrist.bots.open import open_strategy
 from equilibrist.bots.train import TrainedBot, TrainedBuckets, TrainingOptions
@@ -24,7 +24,7 @@ from equilibrist.display.notebook import curve_svg, data_frame, grid_html, table
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.real_game import run as responding
 from equilibrist.evaluation.real_game.response import is_holdem
-from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.bet_menu import BetMenu, MenuTexts
 from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import Floats, SequenceGame
@@ -36,6 +36,7 @@ from equilibrist.players.catalog import make_player
 from equilibrist.players.own_player import as_player
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.flop_study import FlopStudy, flop_list, sample_flop
+from equilibrist.solving.forecast import SpotForecast, spot_forecast
 from equilibrist.solving.lean_cfr import DEFAULT_METHOD
 from equilibrist.solving.methods import get_method
 from equilibrist.solving.problem import Problem
@@ -45,6 +46,7 @@ from equilibrist.solving.solve import solve as run_solver
 from equilibrist.solving.solver import Solver
 from equilibrist.solving.spot_run import USUAL_TARGET, SolvedSpot, solve_spot, spot_goal
 from equilibrist.solving.spot_run import solver as spot_solver
+from equilibrist.solving.suggestions import Suggestion, check_fits, suggestions
 from equilibrist.stopping import Stopped
 from equilibrist.storage.ownership import owned
 from equilibrist.storage.threads import most_threads
@@ -378,6 +380,17 @@ class SpotProblem:
 
     spot: Spot
 
+    def forecast(self, bits: int = 32) -> SpotForecast:
+        """Return the memory and time that solving needs, with numbers of 32 or 16 bits."""
+        return spot_forecast(self.spot, spot_solver(DEFAULT_METHOD, bits).bits)
+
+    def suggestions(self, bits: int = 32, available: int | None = None) -> list[Suggestion]:
+        """Return smaller versions that fit into memory, cheapest cut first; none if it fits.
+
+        `available` is the memory in bytes; default: what is free.
+        """
+        return suggestions(self.spot, self.forecast(bits), available)
+
     def solve(
         self,
         to: str | float | None = None,
@@ -386,17 +399,21 @@ class SpotProblem:
         seconds: float | None = None,
         method: str = DEFAULT_METHOD,
         bits: int = 32,
+        force: bool = False,
     ) -> SpotSolution:
         """Solve to an exploitability: "0.3%" of the pot (default), "0.5chips", "5mbb".
 
         A number is in the unit of the spot. With a rake it is the mean of both seats' gains.
         `method` is a name of `TABLE_METHODS`: log-dcfr+ (default), dcfr+, dcfr, linear-cfr, cfr+ or
         cfr.
+        A spot that does not fit into memory is refused, with suggestions, except with `force`.
         """
         if to is None and iterations is None and seconds is None:
             to = USUAL_TARGET
-        goal = spot_goal(self.spot, to)
-        by, built = spot_solver(method, bits), self.spot.build()
+        goal, by = spot_goal(self.spot, to), spot_solver(method, bits)
+        if not force:
+            check_fits(self.spot, self.forecast(bits))
+        built = self.spot.build()
         budget = Budget(iterations, None if goal is None else goal.chips, seconds)
         solved = solve_spot(self.spot, by, built, budget)
         return SpotSolution(solved, solved.answers())
@@ -414,24 +431,26 @@ def spot(
     *,
     pot: Given,
     stack: Given | Sequence[Given] | None = None,
-    bets: str | None = None,
-    raises: str | None = None,
+    min_bet: Given | None = None,
     locks: Sequence[str] = (),
     rake: str | None = None,
     rake_cap: Given | None = None,
+    **menu: Unpack[MenuTexts],
 ) -> SpotProblem:
     """Describe a no-limit spot: board, ranges of both seats, pot, chips behind, bet sizes.
 
-    Amounts are numbers of chips, or text such as "5.5bb"; `stack` may be one for each seat. `rake`
-    is the share of the pot that the house takes, such as "5%", and `rake_cap` the most it takes.
+    Amounts are numbers of chips, or text such as "5.5bb"; `stack` may be one for each seat.
+    `min_bet` is the smallest bet, by default one chip or big blind. `rake` is the share of the pot
+    that the house takes, such as "5%", and `rake_cap` the most it takes. `menu` are texts, as on
+    the command line: `bets`, `raises`, `donks`, `max_raises`, `add_all_in`, `force_all_in` and
+    `merge`.
 
     Example:
         >>> river = spot("Td9d6hQc2s", oop="AA,76s,54s", ip="KK", pot=200, stack=200, bets="a")
         >>> river.solve(to="0.01%").at().frequencies
         {'c': 0.30..., 'r200': 0.69...}
     """
-    chips = Chips(pot, stack, rake=rake, rake_cap=rake_cap)
-    found = Spot.of(board, oop, ip, chips, bets=bets, raises=raises)
+    found = Spot.of(board, oop, ip, Chips(pot, stack, min_bet, rake, rake_cap), **menu)
     return SpotProblem(found.with_locks(locks))
 
 

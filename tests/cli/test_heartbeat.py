@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from equilibrist import phases
+from equilibrist import cli, phases
 from equilibrist.cli import heartbeat
 from equilibrist.cli.heartbeat import Compilations, Heartbeat, announce, status
 from equilibrist.cli.options import Remaining
@@ -191,6 +191,23 @@ def test_numba_compiles_in_a_phase():
     with phases.heard_phases(lambda each: heard.append(each.text)):
         numba.njit(lambda x: x + 1)(1)
     assert set(heard) == {"compiling kernels, first run only"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "texts"),
+    [
+        (["verify", "folder"], ["equilibrist verify"]),
+        (["bots", "show", "smallbot"], ["equilibrist bots"]),
+        ([], ["equilibrist"]),
+        (["--help"], []),
+        (["\x1b[2J"], []),
+        *(([name], []) for name in ("play", "dealer", "connect", "serve")),
+    ],
+)
+def test_a_command_is_a_phase_unless_it_waits_for_others(monkeypatch, arguments, texts):
+    monkeypatch.setattr(sys, "argv", ["equilibrist", *arguments])
+    with cli._whole_command():
+        assert [each.text for each in phases.under_way()] == texts
 
 
 def test_both_streams_are_restored_after_the_command():

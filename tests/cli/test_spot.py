@@ -13,6 +13,7 @@ import pytest
 from equilibrist.errors import InvalidValueError
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.forecast import spot_forecast
+from equilibrist.solving.suggestions import check_fits
 from equilibrist.storage import array_file
 from equilibrist.storage.artefact import open_artefact
 
@@ -262,6 +263,13 @@ def mtime(folder):
         ({"--to": "soon"}, "a number with a unit, such as 5mbb, 0.3% of the pot"),
         ({"--to": "5mbb"}, "the spot on AsKsQhTh has no big blind in which 5mbb could be counted"),
         ({"--bits": "8"}, "bits must be 16 or 32"),
+        ({"--donks": "x"}, "'x' at character 1 of 'x' is not a bet size"),
+        ({"--donks": "33% | a"}, "donks of a menu have no seats"),
+        ({"--donks": "a / a / a"}, "the bet menu has 3 streets; 2 are left"),
+        ({"--merge": "-5%"}, "merge must be a percentage from 0% to 1000000%, such as 20%"),
+        ({"--add-all-in": "nan"}, "add_all_in must be a percentage"),
+        ({"--force-all-in": "20"}, "force_all_in must be a percentage"),
+        ({"--bets": "-"}, "nobody can bet on"),
         ({"--method": "lp"}, "log-dcfr+, dcfr+, dcfr, linear-cfr, cfr+, cfr, not 'lp'"),
         ({"--lock": "c: f=1"}, "not one of the actions"),
         ({"--node": "x"}, "not a node of this spot"),
@@ -276,16 +284,70 @@ def test_bad_input_gives_one_sentence(run, turn, changes, complaint):
 
 
 def test_what_does_not_fit_says_what_would(run, turn, monkeypatch):
-    monkeypatch.setattr("equilibrist.solving.forecast.available_bytes", lambda: 10_000)
+    monkeypatch.setattr("equilibrist.solving.suggestions.available_bytes", lambda: 10_000)
     result = run("spot", *turn)
     assert result.returncode == 2
-    assert "fewer bet sizes, fewer raises (max_raises) or a later street" in result.stderr
+    assert (
+        "0.0 MiB are free: even --max-raises 1 --bets a --bits 16 (without 50%) needs"
+        in result.stderr
+    )
+    assert "take fewer hands or a later street; --force tries it anyway" in result.stderr
     spot = Spot.of("Td9d6hQc", "QQ+", "AK", Chips(pot=20, stack=90), bets="a")
     sizes = [spot_forecast(spot, bits).bytes for bits in (16, 32)]
-    monkeypatch.setattr("equilibrist.solving.forecast.available_bytes", lambda: sum(sizes) // 2)
-    with pytest.raises(InvalidValueError, match=r"16 bits need .* and would fit, or take fewer"):
-        spot_forecast(spot).check("the spot")
-    spot_forecast(spot, 16).check("the spot")
+    free = sum(sizes) // 2
+    monkeypatch.setattr("equilibrist.solving.suggestions.available_bytes", lambda: free)
+    with pytest.raises(InvalidValueError, match=r"are free: bits=16 needs .*; force tries it"):
+        check_fits(spot, spot_forecast(spot))
+    check_fits(spot, spot_forecast(spot, 16))
+
+
+def test_a_forecast_names_what_would_fit_without_solving(answer, run, turn, monkeypatch, tmp_path):
+    out = tmp_path / "solved"
+    fits = answer("spot", *turn, "--forecast", "--out", out)
+    assert (fits["fits"], fits["suggestions"], out.exists()) == (True, [], False)
+    assert fits["menu"] == answer("spot", *turn, "--iterations", "1")["menu"]
+    monkeypatch.setattr("equilibrist.storage.memory.available_bytes", lambda: fits["bytes"] - 1)
+    short = answer("spot", *turn, "--forecast")
+    assert not short["fits"]
+    assert short["suggestions"][0]["changes"] == {"bits": 16}
+    for found in short["suggestions"]:
+        assert found["fits"]
+        changes = [
+            (f"--{name.replace('_', '-')}", value) for name, value in found["changes"].items()
+        ]
+        changed = dict(zip(turn[::2], turn[1::2], strict=True)) | dict(changes)
+        words = [str(word) for pair in changed.items() for word in pair]
+        again = answer("spot", *words, "--forecast")
+        assert (again["bytes"], again["actions"]) == (found["bytes"], found["actions"])
+    text = run("spot", *turn, "--forecast").stdout
+    assert "would fit, cheapest cut first:\n  --bits 16 needs" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_donks_and_thresholds_are_stored_with_a_spot(answer, run, turn, tmp_path):
+    out = tmp_path / "solved"
+    options = ["--donks", "-", "--merge", "10%", "--force-all-in", "20%", "--add-all-in", "150%"]
+    solved = answer("spot", *turn, *options, "--iterations", "1", "--out", out)
+    words = "; donks - / - / -; add all-in 150%; force all-in 20%; merge 10%"
+    assert solved["menu"].endswith(words)
+    assert answer("spot", out)["menu"] == solved["menu"]
+    plain = run("spot", *turn, "--iterations", "2", "--out", out, "--resume")
+    assert plain.returncode == 2
+    assert "started with another spot" in plain.stderr
+    same = run("spot", *turn, *options, "--iterations", "2", "--out", out, "--resume")
+    assert same.returncode == 0
+    described = run("spot", out, "--donks", "33%", "--pot", "40")
+    assert described.returncode == 2
+    assert "already defines the spot: leave out --pot and --donks" in described.stderr
+
+
+def test_min_bet_is_another_name_of_blind(answer, turn):
+    tiny = [*turn[:-4], "--bets", "1%", "--raises", "1%", "--iterations", "1"]
+    shown = answer("spot", *tiny, "--min-bet", "20")
+    assert shown["node"]["actions"] == ["c", "r20"]
+    assert answer("spot", *tiny, "--blind", "20")["node"]["actions"] == ["c", "r20"]
+    faced = answer("spot", *tiny, "--min-bet", "20", "--node", "r20")
+    assert faced["node"]["actions"] == ["f", "c", "r40"]  # at least the last raise
 
 
 def test_a_folder_with_a_solution_is_not_overwritten_nor_taken_for_another(run, turn, tmp_path):

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
@@ -6,7 +7,14 @@ from hypothesis import strategies as st
 
 from equilibrist.errors import BetMenuError
 from equilibrist.games.action import CALL, FOLD, raise_to
-from equilibrist.games.bet_menu import BetMenu, BetSize, parse_size, parse_sizes, sizes_text
+from equilibrist.games.bet_menu import (
+    THRESHOLDS,
+    BetMenu,
+    BetSize,
+    parse_size,
+    parse_sizes,
+    sizes_text,
+)
 from equilibrist.games.betting import Betting
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
@@ -182,6 +190,7 @@ def test_more_caps_than_rounds_are_refused():
     [
         ({"bets": "a / a / a / a / a"}, "5 rounds of bets for the 4 rounds"),
         ({"bets": "a", "raises": "a / a / a / a / a"}, "5 rounds of raises for the 4 rounds"),
+        ({"bets": "a", "donks": "a / a / a / a / a"}, "5 rounds of donks for the 4 rounds"),
         ({"bets": "a | a | a"}, "sizes of 3 seats for the 2 players"),
         ({"bets": "a", "raises": "a / a | a | a"}, "sizes of 3 seats for the 2 players"),
     ],
@@ -195,6 +204,97 @@ def test_a_menu_must_not_name_rounds_or_seats_that_the_game_lacks(menu, words):
 def test_a_menu_that_says_nothing_is_refused(menu):
     with pytest.raises(BetMenuError, match="at least one round"):
         BetMenu(**menu)
+
+
+@pytest.mark.parametrize("name", ["donks", "add_all_in", "force_all_in", "merge"])
+def test_limit_games_have_no_donk_sizes_and_no_thresholds(name):
+    menu = BetMenu.parse(**{name: "50%"})
+    with pytest.raises(BetMenuError, match=f"limit game with fixed bets: leave out {name}"):
+        menu.limit(get_game("holdem-limit"))
+
+
+def test_donk_bets_have_no_seats():
+    with pytest.raises(BetMenuError, match="no seats"):
+        BetMenu.parse("a", donks="33% | 50%")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "20", "-20%", "nan", "nan%", "inf%", "1e2%", "20 %", "٣%", "1000001%", "%"]
+)
+@pytest.mark.parametrize("name", THRESHOLDS)
+def test_a_threshold_that_is_no_percentage_is_refused(name, text):
+    with pytest.raises(BetMenuError, match=f"{name} must be a percentage from 0% to 1000000%"):
+        BetMenu.parse("a", **{name: text})
+
+
+@pytest.mark.parametrize("value", [Decimal("nan"), Decimal("inf"), Decimal(0), Decimal(-1), 10.0])
+def test_a_threshold_that_is_no_positive_decimal_is_refused(value):
+    with pytest.raises(BetMenuError, match="merge must be a Decimal above 0"):
+        BetMenu(merge=value)
+
+
+def test_zero_per_cent_is_no_threshold():
+    assert BetMenu.parse("a", merge="0%", add_all_in="0.0%") == BetMenu.parse("a")
+
+
+def spot_totals(pot: int, stack: int, **menu: str) -> list[int]:
+    """Return the bets in chips of the first player on a flop."""
+    rules = replace(NOLIMIT, blinds=(1, 1), stacks=(pot // 2 + stack,) * 2)
+    flop = Betting.start(rules, round=1, pot=pot)
+    return [total - pot // 2 for total in totals(BetMenu.parse(**menu), flop)]
+
+
+def test_all_in_is_added_up_to_a_share_of_the_pot():
+    assert spot_totals(100, 150, bets="50%", add_all_in="150%") == [50, 150]
+    assert spot_totals(100, 150, bets="50%", add_all_in="149.9%") == [50]
+    assert spot_totals(100, 150, bets="-", add_all_in="150%") == []  # no bets stay no bets
+    assert spot_totals(100, 150, bets="2x", add_all_in="150%") == []  # no size applies
+
+
+def test_the_pot_of_an_all_in_raise_includes_the_call():
+    rules = replace(NOLIMIT, blinds=(1, 1), stacks=(650, 650))
+    raised = Betting.start(rules, round=1, pot=100).apply(raise_to(150))  # bets 100 into 100
+    # After a call the pot is 300 and 500 chips are behind.
+    assert totals(BetMenu.parse("50%", add_all_in="166.6%"), raised) == [300]
+    assert totals(BetMenu.parse("50%", add_all_in="166.7%"), raised) == [300, 650]
+
+
+def test_a_bet_that_leaves_little_becomes_all_in():
+    # A bet of 50 and a call make a pot of 200 and leave 100 chips, 50 % of it.
+    assert spot_totals(100, 150, bets="50%", force_all_in="50%") == [150]
+    assert spot_totals(100, 150, bets="50%", force_all_in="49.9%") == [50]
+    assert spot_totals(100, 150, bets="10%,50%,100%", force_all_in="50%") == [10, 150]
+
+
+def test_close_bets_are_merged_from_the_largest_down():
+    # Pots after the bets: 200, 180, 160, 150; 200 / 160 is exactly 1.25.
+    menu = {"bets": "50%,60%,80%,100%"}
+    assert spot_totals(100, 900, **menu, merge="11%") == [60, 80, 100]
+    assert spot_totals(100, 900, **menu, merge="12%") == [60, 100]
+    assert spot_totals(100, 900, **menu, merge="25%") == [60, 100]
+    assert spot_totals(100, 900, **menu, merge="25.1%") == [50, 100]
+    # With 110 chips behind, all-in drops the pot bet: 210, 200, 180, 160, 150.
+    assert spot_totals(100, 110, bets="50%,60%,80%,100%,a", merge="12%") == [60, 80, 110]
+
+
+def test_thresholds_add_then_force_then_merge():
+    menu = {"bets": "50%,75%", "add_all_in": "150%", "force_all_in": "30%"}
+    assert spot_totals(100, 150, **menu) == [50, 150]  # 75 leaves 75 of a pot of 250: 30 %
+    assert spot_totals(100, 150, **menu, merge="70%") == [150]
+
+
+@pytest.mark.parametrize(
+    "menu",
+    [
+        {},
+        {"bets": "50%,a / 75% | 100%,a / -", "raises": "2.5x", "max_raises": "3 2"},
+        {"bets": "a", "donks": "- / 33%", "add_all_in": "150%", "force_all_in": "12.5%"},
+        {"bets": "e", "merge": "0.000000001%"},
+    ],
+)
+def test_the_texts_of_a_menu_give_the_menu_back(menu):
+    assert BetMenu.parse(**menu).texts() == menu
+    assert BetMenu.parse(**BetMenu.parse(**menu).texts()) == BetMenu.parse(**menu)
 
 
 def test_a_no_limit_game_needs_sizes():

@@ -321,3 +321,41 @@ def test_text_that_is_not_an_action_is_refused(text: str) -> None:
         parse_action(text)
     assert caught.value.value == text
     assert len(str(caught.value)) < 200
+
+
+def donk(betting: Betting) -> tuple[int | None, int | None, bool]:
+    """Return the actor, the aggressor, and whether a bet would be a donk bet."""
+    return betting.actor, betting.aggressor, betting.is_donk
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", (1, None, False)),
+        ("c c /", (0, None, False)),
+        ("r200 c /", (0, 1, True)),
+        ("r200 c / c", (1, 1, False)),
+        ("r200 c / r400", (1, None, False)),
+        ("c r200 c /", (0, 0, False)),
+        ("c r200 c / c", (1, 0, False)),
+        ("r200 c / c c /", (0, None, False)),
+        ("r200 c / r400 c /", (0, 0, False)),
+        ("r200 c / r400 r900 c /", (0, 1, True)),
+    ],
+)
+def test_a_donk_bet_is_a_callers_bet_before_the_last_raiser_acts(text, expected) -> None:
+    assert donk(play(NOLIMIT, *text.replace("/", "").split())) == expected
+
+
+def test_discard_turns_come_before_a_donk_bet_and_do_not_end_it() -> None:
+    rules = get_game("discard-holdem")
+    assert donk(play(rules, "r4", "c")) == (0, 1, False)
+    assert donk(play(rules, "r4", "c", "k", "d")) == (0, 1, True)
+
+
+def test_with_three_players_a_donk_bet_is_into_a_raiser_who_is_still_in() -> None:
+    betting = play(THREE_HANDED, "r300", "c", "c")
+    assert donk(betting) == (0, 2, True)
+    assert donk(betting.apply(CALL)) == (1, 2, True)
+    assert donk(betting.apply(CALL).apply(CALL)) == (2, 2, False)
+    assert donk(play(THREE_HANDED, "c", "c", "r300", "c", "c", "c", "c")) == (2, 1, False)

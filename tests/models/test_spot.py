@@ -8,7 +8,7 @@ import pytest
 
 from equilibrist.cards.hand import hand_table
 from equilibrist.cards.ranking import rank_hands
-from equilibrist.errors import EquilibristError
+from equilibrist.errors import BetMenuError, EquilibristError
 from equilibrist.games.betting import Betting
 from equilibrist.games.betting_tree import NodeKind
 from equilibrist.games.catalog import get_game
@@ -302,3 +302,39 @@ def test_raise_caps_above_the_games_are_refused_and_stored_ones_mean_the_games()
     with pytest.raises(EquilibristError, match="5 raises in round 2 is above the 4"):
         Spot.of(*given, game=limit, max_raises="5")
     assert len(replace(spot, max_raises="5").betting) == len(spot.betting)
+
+
+@pytest.mark.parametrize("name", ["bets", "raises", "donks", "merge"])
+def test_limit_spots_take_no_sizes(name):
+    with pytest.raises(BetMenuError, match=f"fixed bets: leave out {name}"):
+        Spot.of("Td9d6h", "AA", "KK", Chips(pot=40), game=get_game("holdem-limit"), **{name: "50%"})
+
+
+def test_a_plain_spot_is_stored_without_the_menu_fields_that_early_versions_lack():
+    plain = Spot.of("Td9d6h", "AA", "KK", Chips(pot=40, stack=90), bets="a")
+    early = {"rules", "board", "oop", "ip", "pot", "bets", "raises", "max_raises", "locks"}
+    early |= {"unit", "chips_per_unit", "behind", "rake", "rake_cap"}
+    assert set(plain.as_data()) == early
+    donks = replace(plain, donks="-", merge="10%")
+    assert set(donks.as_data()) == early | {"donks", "merge"}
+    assert Spot(**plain.as_data()) == plain
+    assert Spot(**donks.as_data()) == donks
+
+
+def test_donks_have_the_unit_of_the_spot():
+    chips = Chips("5.5bb", "40bb")
+    spot = Spot.of("Td9d6h", "AA", "KK", chips, bets="2bb", donks="1.125bb", max_raises="1")
+    assert spot.chips_per_unit == 200  # parts in which hundredths and eighths are whole
+    assert spot.actions(spot.find("cr2c/")) == ("c", "r1.125")
+    assert spot.actions(spot.find("cc/")) == ("c", "r2")
+    with pytest.raises(BetMenuError, match="100c must be in big blinds"):
+        Spot.of("Td9d6h", "AA", "KK", chips, bets="2bb", donks="100c")
+
+
+def test_donks_of_a_spot_start_with_the_street_of_the_board():
+    spot = Spot.of("Td9d6h", "AA", "KK", Chips(40, 400), bets="50%", donks="a / 25% / -")
+    assert spot.actions(spot.find("")) == ("c", "r20")  # the first street has no donk bets
+    assert spot.actions(spot.find("cr20c/")) == ("c", "r20")
+    assert spot.actions(spot.find("cr20c/cr40c/")) == ("c",)
+    with pytest.raises(BetMenuError, match="has 4 streets; 3 are left from Td9d6h on"):
+        Spot.of("Td9d6h", "AA", "KK", Chips(40, 400), bets="50%", donks="a / a / a / a")

@@ -17,9 +17,9 @@ from equilibrist.games.catalog import get_game
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
-from equilibrist.solving.forecast import spot_forecast
-from equilibrist.solving.lean_cfr import TableCFR
+from equilibrist.solving.forecast import count_states, spot_forecast
 from equilibrist.solving.solve import Budget, solve
+from equilibrist.solving.spot_run import solver
 from equilibrist.strategies.behaviour_table import find_board
 from equilibrist.strategies.spot_report import Answers, WholePlans
 
@@ -130,9 +130,10 @@ def test_merged_and_separate_suits_have_the_same_curve(name):
 
 
 def test_table_cfr_has_the_same_curve_with_merged_and_separate_suits():
+    """By CFR+, because discounted methods soon amplify the rounding errors of float32."""
     spot, curves = SPOTS["swap"], []
     for found in (spot.build(), spot.build("cards")):
-        run = solve(found.game, TableCFR(), Budget(iterations=40, every=20))
+        run = solve(found.game, solver("cfr+", 32), Budget(iterations=40, every=20))
         curves.append([(row.evaluation.value, *row.evaluation.best_response) for row in run.trace])
     np.testing.assert_allclose(curves[0], curves[1], atol=1e-4)
 
@@ -166,7 +167,7 @@ def test_answers_are_in_the_suits_of_the_question():
 
 def test_the_forecast_counts_merged_states():
     spot = SPOTS["swap"]
-    apart = spot_forecast(spot, cards=spot.build("cards").states)
+    apart = spot_forecast(spot, num_states=count_states(spot.build("cards").states))
     assert spot_forecast(spot).actions < 0.7 * apart.actions
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from equilibrist.errors import StorageError
 from equilibrist.models.spot import Chips, Spot
-from equilibrist.solving.forecast import spot_forecast
+from equilibrist.solving.forecast import count_states, spot_forecast
 from equilibrist.solving.solve import Budget
 from equilibrist.solving.spot_run import SolvedSpot, solve_spot, solver
 from equilibrist.storage.artefact import Header, open_artefact, write_artefact
@@ -59,7 +59,8 @@ def test_a_folder_of_an_earlier_version_opens_and_continues_with_the_same_number
     assert again.run.state.keys() == wanted.run.state.keys()
     for name, array in wanted.run.state.items():
         np.testing.assert_array_equal(again.run.state[name], array)
-    forecasts = [spot_forecast(spot(), cards=states) for states in (None, found.subgame.states)]
+    counts = None, count_states(found.subgame.states)
+    forecasts = [spot_forecast(spot(), num_states=number) for number in counts]
     assert forecasts[0].actions < forecasts[1].actions
 
 

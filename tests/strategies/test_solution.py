@@ -100,13 +100,16 @@ def test_leaves_chosen_by_hand_are_remembered():
     assert GameDescription.of(game).build().pairs.is_sorted
 
 
-def test_bet_menus_come_back():
+@pytest.mark.parametrize("more", [{}, {"donks": "- / 5c", "merge": "10%", "force_all_in": "20%"}])
+def test_bet_menus_come_back(tmp_path, more):
     rules = dataclasses.replace(
         get_game("leduc"), name="no-limit", betting="nolimit", stacks=(20, 20), raise_sizes=()
     )
-    game = exact_game(rules, BetMenu.parse(bets="37.5%,a / 3c | a", raises="2.5x,a"))
-    again = GameDescription.of(game).build()
-    assert again.betting.menu == game.betting.menu
+    menu = BetMenu.parse(bets="37.5%,a / 3c | a", raises="2.5x,a", **more)
+    game = exact_game(rules, menu)
+    uniform_solution(game).save(tmp_path)
+    again = Solution.load(tmp_path).game.build()
+    assert again.betting.menu == game.betting.menu == menu
     np.testing.assert_array_equal(again.betting.spent, game.betting.spent)
 
 

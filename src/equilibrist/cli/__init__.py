@@ -25,6 +25,7 @@ from equilibrist.cli import (
     games,
     history,
     network,
+    serve,
     session,
     show,
     solving,
@@ -41,7 +42,7 @@ from equilibrist.phases import phase
 _LONGEST_COMPLAINT = 1000  # characters
 _LONGEST_NAME = 20  # characters of a command
 # Commands that wait for people and other programs: their own silence is not work.
-_WAITING = ("play", "dealer", "connect")
+_WAITING = ("play", "dealer", "connect", "serve")
 # Parts of the messages of a library that cannot be loaded for lack of memory.
 _NO_MEMORY = ("failed to map segment", "annot allocate memory", "out of memory")
 
@@ -106,6 +107,7 @@ for command in (
     network.connect,
     history.log,
     session.play,
+    serve.serve,
     warmup.warmup,
 ):
     name = command.__name__.rstrip("_")  # `import` is a keyword of Python

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
 from equilibrist.cli.options import (
+    AddAllIn,
     CheckedCommand,
+    Donks,
+    ForceAllIn,
     Json,
     MaxRaises,
+    Merge,
     Seed,
     Threads,
     check_no_options,
@@ -19,7 +23,7 @@ from equilibrist.cli.options import (
 from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from equilibrist.games.bet_menu import BetMenu
+    from equilibrist.games.bet_menu import BetMenu, MenuTexts
     from equilibrist.games.betting_tree import BettingTree
     from equilibrist.games.rules import GameRules
     from equilibrist.games.sizes import GameSizes
@@ -67,7 +71,7 @@ def show(game: Game, json: Json = False, seed: Seed = 0, threads: Threads = None
     from equilibrist.games.rules import rules_text
 
     rules = load_game(game)
-    built = _build(rules, _menu(rules))
+    built = _build(rules, menu_of(rules))
     data, text = _describe(built)
     definition = rules_text(rules)
     emit({**data, "definition": definition}, f"{definition}\n{text}", as_json=json)
@@ -94,6 +98,10 @@ def tree(
     max_raises: MaxRaises = None,
     bets: TreeBets = None,
     raises: TreeRaises = None,
+    donks: Donks = None,
+    add_all_in: AddAllIn = None,
+    force_all_in: ForceAllIn = None,
+    merge: Merge = None,
     rounds: TreeRounds = None,
     pot: TreePot = None,
     node: TreeNode = None,
@@ -108,29 +116,25 @@ def tree(
     from equilibrist.games.catalog import load_game
 
     rules = load_game(game)
-    built = _build(rules, _menu(rules, bets, raises, max_raises), rounds, pot)
+    menu = menu_of(
+        rules, bets=bets, raises=raises, max_raises=max_raises, donks=donks, add_all_in=add_all_in,
+        force_all_in=force_all_in, merge=merge,
+    )  # fmt: skip
+    built = _build(rules, menu, rounds, pot)
     data, text = _describe(built)
     if node is not None:
         data, text = _describe_node(built, node)
     emit(data, text, as_json=json)
 
 
-def _menu(
-    rules: GameRules,
-    bets: str | None = None,
-    raises: str | None = None,
-    max_raises: str | None = None,
-) -> BetMenu:
-    from equilibrist.errors import BetMenuError
-    from equilibrist.games.bet_menu import BetMenu
+def menu_of(rules: GameRules, **texts: Unpack[MenuTexts]) -> BetMenu:
+    """Return the menu of a game from its texts; no-limit games have default bets."""
+    from equilibrist.games.bet_menu import BetMenu, check_limit_texts
 
-    if rules.is_limit and (bets is not None or raises is not None):
-        raise BetMenuError(
-            f"{rules.name} is a limit game with fixed bets: give no bet or raise sizes", value=bets
-        )
-    if not rules.is_limit and bets is None:
-        bets = NOLIMIT_BETS
-    return BetMenu.parse(bets, raises, max_raises)
+    check_limit_texts(rules, texts)
+    if not rules.is_limit and texts.get("bets") is None:
+        texts["bets"] = NOLIMIT_BETS
+    return BetMenu.parse(**texts)
 
 
 def _build(

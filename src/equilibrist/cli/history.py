@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from equilibrist.cli.options import Json, Seed, Threads, emit
-from equilibrist.cli.winnings import winnings
 
 # Options of `log`.
 LogPath = Annotated[
@@ -36,6 +35,7 @@ def log(
 
     Example: equilibrist log match.log
     """
+    from equilibrist.evaluation.winnings import winnings
     from equilibrist.games.catalog import load_game
     from equilibrist.games.log_file import LogFile, summarize
 

@@ -25,7 +25,6 @@ from equilibrist.cli.options import (
 )
 from equilibrist.cli.outputs import Force, check_file
 from equilibrist.cli.unblocked_stderr import unblocked_stderr
-from equilibrist.cli.winnings import winnings
 from equilibrist.errors import NetworkError, ParseError, UnknownNameError
 from equilibrist.stopping import noted_signals
 
@@ -205,6 +204,8 @@ def _refused(game: str, protocol: str, comment: str) -> NoReturn:
 
 def _print_winnings(rules: GameRules, name: str, chips: list[int], seed: int, json: bool) -> None:
     """Print what a connected player won."""
+    from equilibrist.evaluation.winnings import winnings
+
     data = {"game": rules.name, "player": name, "chips": sum(chips), "seed": seed}
     data |= winnings(chips, rules, (name, "the opponent"))
     text = f"{name} {_won(chips)} in {len(chips):,} hands, seed {seed}"
@@ -255,6 +256,8 @@ def _say(text: str) -> None:
 
 def _describe(played: ServedMatch, seconds: float) -> dict[str, Any]:
     """Return a served match as JSON; `seconds` is the time that it took."""
+    from equilibrist.evaluation.winnings import winnings
+
     total, match = sum(played.chips), played.match
     return {
         "game": match.rules.name,

@@ -47,6 +47,27 @@ GameName = Annotated[str, typer.Option(help="Game name, or a .game file.")]
 MaxRaises = Annotated[str | None, typer.Option(help='Raise caps per round, for example "2 3 3 3".')]
 Bets = Annotated[str | None, typer.Option(help='No-limit bet sizes, for example "50%,a".')]
 Raises = Annotated[str | None, typer.Option(help='No-limit raise sizes, for example "2.5x,a".')]
+Donks = Annotated[
+    str | None,
+    typer.Option(
+        help='Sizes of donk bets, into the last raiser of the street before ("33%"; - for none); '
+        "default: the bet sizes."
+    ),
+]
+AddAllIn = Annotated[
+    str | None,
+    typer.Option(help="Add all-in where it is at most this share of the pot, such as 150%."),
+]
+ForceAllIn = Annotated[
+    str | None,
+    typer.Option(
+        help="Make a bet all-in if after a call at most this share of the pot is left, such as 20%."
+    ),
+]
+Merge = Annotated[
+    str | None,
+    typer.Option(help="Drop bets this close to a larger one, such as 10% (docs/games.md)."),
+]
 Symmetry = Annotated[
     str | None, typer.Option(help="cards, suits or ranks; default: the strongest lossless one.")
 ]

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from equilibrist.abstraction.buckets import Abstraction
-from equilibrist.cli.games import _menu, parse_rounds
+from equilibrist.cli.games import menu_of, parse_rounds
 from equilibrist.display.curves import draw_panels
 from equilibrist.display.picture import check_plot as check_plot
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.evaluation.statistics import mbb_per_game as mbb_per_game
+from equilibrist.games.bet_menu import MenuTexts
 from equilibrist.games.catalog import game_names, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import SequenceGame
@@ -90,13 +91,17 @@ class GameOptions(NamedTuple):
         """Return the game that the options describe, before it is built."""
         return self._exact() if self.joint is None else self._buckets(self.joint)
 
+    @property
+    def _menu(self) -> MenuTexts:
+        return {"bets": self.bets, "raises": self.raises, "max_raises": self.max_raises}
+
     def _buckets(self, joint: Path) -> Problem:
         if self.symmetry is not None:
             raise InvalidValueError(
                 "a game of buckets has no symmetry: leave out --symmetry", value=self.symmetry
             )
         buckets = Abstraction.open(self.name)
-        menu = _menu(buckets.rules, self.bets, self.raises, self.max_raises)
+        menu = menu_of(buckets.rules, **self._menu)
         rounds = self.rounds.of(buckets.rules)
         found = BucketDescription.of(Path(self.name), joint, menu, rounds)
         return Problem.of_buckets(buckets, found)
@@ -113,7 +118,7 @@ class GameOptions(NamedTuple):
                 value=self.name,
             )
         rules = load_game(self.name)
-        menu = _menu(rules, self.bets, self.raises, self.max_raises)
+        menu = menu_of(rules, **self._menu)
         return Problem.exact(rules, menu, self.symmetry)  # type: ignore[arg-type]
 
 

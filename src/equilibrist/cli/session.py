@@ -17,7 +17,6 @@ import typer
 from equilibrist.cli.interrupts import exit_if_requested
 from equilibrist.cli.options import GameName, Json, SecretSeed, Threads, emit, prepare_players
 from equilibrist.cli.outputs import Force
-from equilibrist.cli.winnings import winnings
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.stopping import noted_signals
 
@@ -127,7 +126,7 @@ def _sit(table: _Terminal, hands: int | None, out: Path | None, *, replace: bool
 def _report(sitting: Session, out: Path | None, json: bool) -> None:
     """Print the result of the session, also without luck if that is known."""
     names = ("you", sitting.player.name)
-    result = winnings(sitting.chips, sitting.rules, names)
+    result = sitting.result()
     data: dict[str, Any] = {"game": sitting.rules.name, "player": sitting.player.name}
     data |= {"chips": sum(sitting.chips), "seed": sitting.seed, "out": str(out) if out else None}
     lines = [result["verdict"]]  # below the end of the last hand, which shows the chips
@@ -140,6 +139,8 @@ def _report(sitting: Session, out: Path | None, json: bool) -> None:
 
 def _luck_adjusted(sitting: Session, names: tuple[str, str]) -> dict[str, Any] | None:
     """Return the result without luck, None if it is not known."""
+    from equilibrist.evaluation.winnings import winnings
+
     found = sitting.luck_adjusted()
     if found is None:
         return None
@@ -269,7 +270,7 @@ class _Terminal:
 
         size = remark = ""
         table = table_lines(view, self.sitting.player.name, colour=self.colour)
-        self._draw([_money(self.sitting), *table])
+        self._draw([self.sitting.summary(), *table])
         while True:
             self._draw([*([remark] if remark else []), *buttons(view, size)], clear=False)
             pressed = press(view, size, self._key())
@@ -289,7 +290,7 @@ class _Terminal:
         lines.append(result_line(Result(view, self.sitting.chips[-1])))
         if self.reveal:
             lines += revealed(self.sitting.decisions, other, colour=self.colour)
-        self._draw([*lines, _money(self.sitting)])
+        self._draw([*lines, self.sitting.summary()])
 
     def wants_more(self) -> bool:
         """Return whether the person wants another hand (F) or leaves (Q)."""
@@ -314,16 +315,3 @@ class _Terminal:
     def _draw(self, lines: list[str], *, clear: bool = True) -> None:
         start = _CLEAR if clear and self.redraws else "\n" if clear else ""
         print(start + "\n".join(lines), file=self.screen, flush=True)
-
-
-def _money(sitting: Session) -> str:
-    """Return the total so far with its interval as text."""
-    from equilibrist.evaluation.statistics import match_statistics
-
-    chips = sitting.chips
-    hands = "1 hand" if len(chips) == 1 else f"{len(chips):,} hands"
-    text = f"you {sum(chips):+,} chips in {hands} against {sitting.player.name}"
-    if len(chips) < 2:
-        return text
-    found = match_statistics(chips, rules=sitting.rules)
-    return f"{text}, {found.estimate.text(found.unit)}"

@@ -90,13 +90,12 @@ def show(
 
 def _report(named: IdentifiedStrategy, node: str, board: str) -> NodeStrategy:
     """Return the node of a spot or of another strategy."""
-    from equilibrist.strategies.node_strategy import node_strategy
+    from equilibrist.strategies.browsing import report_at
     from equilibrist.strategies.spot_report import Answers
 
     if isinstance(named.strategy, Answers):
         prepare_kernels(None, *SPOT_KERNELS)
-        return named.strategy.on(node, board)
-    return node_strategy(named.strategy, node, board)
+    return report_at(named.strategy, node, board)
 
 
 def _needs_board(named: IdentifiedStrategy, node: str) -> bool:

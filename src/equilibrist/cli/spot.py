@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -10,9 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from equilibrist.cli.options import (
+    AddAllIn,
+    Donks,
+    ForceAllIn,
     IgnoreForecast,
     Iterations,
     Json,
+    Merge,
     Palette,
     ResumeRun,
     Seconds,
@@ -26,6 +32,7 @@ from equilibrist.cli.options import (
 from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
+    from equilibrist.games.bet_menu import MenuTexts
     from equilibrist.models.spot import Spot
     from equilibrist.solving.forecast import SpotForecast
     from equilibrist.solving.lean_cfr import TableCFR
@@ -57,7 +64,14 @@ SpotRaises = Annotated[
 SpotMaxRaises = Annotated[
     str | None, typer.Option(help='Raise caps per street, bets included: "3 2".')
 ]
-Blind = Annotated[str | None, typer.Option(help="Smallest bet; default: 1 chip or 1bb.")]
+Blind = Annotated[
+    str | None,
+    typer.Option(
+        "--blind",
+        "--min-bet",
+        help="Smallest bet; a raise is at least the last one; default: 1 chip or 1bb.",
+    ),
+]
 RakeRate = Annotated[
     str | None, typer.Option("--rake", help="Share of the pot that the house takes: 5%.")
 ]
@@ -84,6 +98,10 @@ SpotTarget = Annotated[
     typer.Option(help="Target exploitability: 0.3% of the pot (default), 0.5chips, 5mbb."),
 ]
 Bits = Annotated[int, typer.Option(help="Bits per stored number: 32 or 16 (half the memory).")]
+Forecast = Annotated[
+    bool,
+    typer.Option("--forecast", help="Print memory and time, and what would fit; do not solve."),
+]
 Node = Annotated[str, typer.Option(help="Node to show: the betting so far, for example cr120c/.")]
 Runout = Annotated[str, typer.Option(help="Cards dealt between the board and --node.")]
 NodeHands = Annotated[str, typer.Option(help="Hands to list at the node: AKs, random, …")]
@@ -108,6 +126,10 @@ def spot(
     bets: SpotBets = None,
     raises: SpotRaises = None,
     max_raises: SpotMaxRaises = None,
+    donks: Donks = None,
+    add_all_in: AddAllIn = None,
+    force_all_in: ForceAllIn = None,
+    merge: Merge = None,
     blind: Blind = None,
     rake: RakeRate = None,
     rake_cap: RakeCap = None,
@@ -122,6 +144,7 @@ def spot(
     out: SolutionOut = None,
     resume: ResumeRun = False,
     force: IgnoreForecast = False,
+    forecast: Forecast = False,
     node: Node = "",
     runout: Runout = "",
     hands: NodeHands = "",
@@ -137,6 +160,8 @@ def spot(
 
     Examples: equilibrist spot --board Td9d6hQc --oop "QQ+,AK,T9s" --ip "88-22,AQ,JTs" --pot 200
     --stack 900 --bets "60%,a" --raises 2.5x --to 0.3% --out turn ·
+    equilibrist spot --board Td9d6h --oop random --ip random --pot 60 --stack 970 --bets "50%,100%"
+    --raises 3x --donks - --merge 10% --force-all-in 20% --forecast ·
     equilibrist spot turn --node cr120 --hands AK --csv node.csv ·
     equilibrist spot turn --node cc --runouts ·
     equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked ·
@@ -151,23 +176,32 @@ def spot(
 
     view = _View(node, runout, hands, runouts, to_csv, plot, palette)
     view.check()
+    menu: MenuTexts = {
+        "bets": bets, "raises": raises, "max_raises": max_raises, "donks": donks,
+        "add_all_in": add_all_in, "force_all_in": force_all_in, "merge": merge,
+    }  # fmt: skip
     by, locks = solver(DEFAULT_METHOD if method is None else method, bits), tuple(lock or ())
     has_budget = not (to is None and iterations is None and seconds is None)
     goal: Goal | None = None
     with owned(out or (folder if has_budget and not locks else None)):
         if folder is not None:
-            _check_without_spot(folder, board, oop, ip, rake or rake_cap)
+            given = {
+                "board": board, "oop": oop, "ip": ip, "pot": pot, "stack": stack, "blind": blind,
+                "rake": rake, "rake_cap": rake_cap, "game": game,
+            }  # fmt: skip
+            _check_without_spot(folder, given | menu)
             work = _opened(folder, out, locks, has_budget)
         else:
             _check_given(board, oop, ip, pot)
             rules = get_game("holdem-limit") if limit else load_game(game) if game else None
             chips = Chips(pot or 0, stack, blind, rake, rake_cap)
-            given = Spot.of(
-                board, oop, ip, chips, game=rules, bets=bets, raises=raises, max_raises=max_raises
-            ).with_locks(locks)
-            work = _Work(given, by, out)
+            asked = Spot.of(board, oop, ip, chips, game=rules, **menu).with_locks(locks)
+            work = _Work(asked, by, out)
             if resume:
                 work = _resumed(work, keep_method=method is None)
+        if forecast:
+            _print_forecast(work, as_json=json)
+            return
         prepare_kernels(threads, *SPOT_KERNELS)
         if work.done is None or has_budget or resume:
             goal = spot_goal(work.spot, to if has_budget else USUAL_TARGET)
@@ -238,10 +272,11 @@ def _check_given(board: str, oop: str, ip: str, pot: str | None) -> None:
             )
 
 
-def _check_without_spot(folder: Path, board: str, oop: str, ip: str, rake: str | None) -> None:
-    if board or oop or ip or rake:
+def _check_without_spot(folder: Path, given: Mapping[str, object]) -> None:
+    names = [spot_flag(name) for name, value in given.items() if value not in ("", None)]
+    if names:
         raise InvalidValueError(
-            f"{folder} already defines the spot: leave out --board, --oop, --ip and --rake"
+            f"{folder} already defines the spot: leave out {' and '.join(names)}"
         )
 
 
@@ -287,9 +322,10 @@ def _solve(
     from equilibrist import stopping
     from equilibrist.cli import runs
     from equilibrist.cli.progress import shown
-    from equilibrist.solving.forecast import spot_forecast
+    from equilibrist.solving.forecast import count_states, spot_forecast
     from equilibrist.solving.solve import Budget
     from equilibrist.solving.spot_run import EVALUATE_EVERY, KIND, solve_spot
+    from equilibrist.solving.suggestions import check_fits
 
     given, by, out, done = work
     if done is None:
@@ -297,9 +333,10 @@ def _solve(
     budget = Budget(iterations, None if goal is None else goal.chips, seconds, EVALUATE_EVERY)
     budget.check()
     built = None if done is None else done.subgame  # old folders may merge fewer suits
-    needed = spot_forecast(given, by.bits, None if built is None else built.states)
+    states = None if built is None else count_states(built.states)
+    needed = spot_forecast(given, by.bits, states)
     if not force:
-        needed.check(f"the spot on {given.board}")
+        check_fits(given, needed, spot_flag)
     _print_header(given, needed)
     stopping.check()
     stopping.expect("preparation")
@@ -312,6 +349,25 @@ def _solve(
         run = None if done is None else done.run
         found = solve_spot(given, by, built, budget, run=run, out=out, watch=view)
     return work._replace(done=found)
+
+
+def spot_flag(name: str, value: str | int | None = None) -> str:
+    """Return an argument of a spot as a flag of the command: `--max-raises 2`."""
+    flag = f"--{name.replace('_', '-')}"
+    return flag if value is None else f"{flag} {shlex.quote(str(value))}"
+
+
+def _print_forecast(work: _Work, *, as_json: bool) -> None:
+    """Print the memory and time of a spot, and smaller versions if it does not fit."""
+    from equilibrist.cli import spot_text
+    from equilibrist.solving.forecast import spot_forecast
+    from equilibrist.solving.suggestions import suggestions
+    from equilibrist.storage.memory import available_bytes
+
+    free, needed = available_bytes(), spot_forecast(work.spot, work.solver.bits)
+    found = suggestions(work.spot, needed, free)
+    data = spot_text.forecast_data(work.spot, needed, free, found)
+    emit(data, spot_text.forecast_text(work.spot, needed, free, found, spot_flag), as_json=as_json)
 
 
 def _print_header(given: Spot, needed: SpotForecast) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +20,19 @@ from equilibrist.cli.node_text import (
 from equilibrist.cli.options import table
 from equilibrist.models.money import CHIPS
 from equilibrist.models.spot import Spot
+from equilibrist.solving.forecast import SpotForecast
 from equilibrist.solving.spot_run import SolvedSpot
+from equilibrist.solving.suggestions import Suggestion, Writer
 from equilibrist.solving.target import NO_GOAL, Goal
+from equilibrist.storage.memory import gigabytes
 from equilibrist.storage.output_file import write_output
 from equilibrist.strategies.spot_report import SEATS as SEATS
 from equilibrist.strategies.spot_report import NodeReport
 
 
-def result(done: SolvedSpot, out: Path | None, goal: Goal | None = None) -> dict[str, Any]:
-    """Return a solved spot as JSON; values are the shares of the pot that a seat expects."""
-    spot, run, amount = done.spot, done.run, done.spot.money.amount
+def _spot_data(spot: Spot) -> dict[str, Any]:
+    """Return what defines a spot as JSON; amounts are in its unit."""
+    amount = spot.money.amount
     return {
         "board": spot.board,
         "pot": amount(spot.pot),
@@ -40,6 +44,14 @@ def result(done: SolvedSpot, out: Path | None, goal: Goal | None = None) -> dict
         "ip": spot.ip,
         "menu": str(spot.menu),
         "locks": list(spot.locks),
+    }
+
+
+def result(done: SolvedSpot, out: Path | None, goal: Goal | None = None) -> dict[str, Any]:
+    """Return a solved spot as JSON; values are the shares of the pot that a seat expects."""
+    spot, run = done.spot, done.run
+    return {
+        **_spot_data(spot),
         "method": done.solver.name,
         "bits": done.solver.bits,
         "unit": run.evaluation.unit,
@@ -50,6 +62,40 @@ def result(done: SolvedSpot, out: Path | None, goal: Goal | None = None) -> dict
         "out": None if out is None else str(out),
         **(goal.data() if goal else NO_GOAL),
     }
+
+
+def forecast_data(
+    spot: Spot, needed: SpotForecast, available: int, found: Sequence[Suggestion]
+) -> dict[str, Any]:
+    """Return the forecast of a spot as JSON, with smaller versions if it does not fit."""
+    return {
+        **_spot_data(spot),
+        "unit": spot.unit,
+        "bits": needed.bits,
+        "actions": needed.actions,
+        "bytes": needed.bytes,
+        "available_bytes": available,
+        "fits": needed.bytes <= available,
+        "seconds_per_iteration": needed.seconds_per_iteration,
+        "suggestions": [suggestion.data() for suggestion in found],
+    }
+
+
+def forecast_text(
+    spot: Spot, needed: SpotForecast, available: int, found: Sequence[Suggestion], write: Writer
+) -> str:
+    """Return the forecast of a spot in words; `write` writes an argument and its value."""
+    fits = needed.bytes <= available
+    lines = [
+        wrapped(f"{spot.board}, {_money_text(spot)}; {spot.written_menu}"),
+        wrapped(f"{needed}"),
+        f"{gigabytes(available)} are free: it {'fits' if fits else 'does not fit'}",
+    ]
+    if not fits:
+        are_smaller = any(suggestion.fits for suggestion in found)
+        lines.append("would fit, cheapest cut first:" if are_smaller else "the smallest tried:")
+        lines += [f"  {suggestion.text(write)}" for suggestion in found]
+    return "\n".join(lines)
 
 
 def checks(done: SolvedSpot, folder: Path) -> tuple[list[str], str]:

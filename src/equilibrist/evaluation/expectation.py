@@ -16,6 +16,7 @@ import numpy as np
 
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.statistics import chips_of_unit
+from equilibrist.games.bet_menu import MENU_FIELDS
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.treeplex import block, boards
@@ -94,7 +95,7 @@ def head_to_head(first: Solution, second: Solution) -> Expectation:
 
     Raises `InvalidValueError` if their games differ.
     """
-    for name in ("rules", "hashes", "bets", "raises", "max_raises", "symmetry"):
+    for name in ("rules", "hashes", *MENU_FIELDS, "symmetry"):
         ours, theirs = (getattr(side.game, name, None) for side in (first, second))
         if ours != theirs:
             raise InvalidValueError(

@@ -10,22 +10,43 @@ most at the cap of the game; in no-limit games it also lists sizes, in a notatio
     e       geometric: betting the same share of the pot in every remaining round ends all-in;
             `2e`: all-in after two rounds
     a       all-in, or putting the opponent all-in
+    -       alone: no bet at all
 
 Sizes are separated by commas, the rounds of the game by `/`, and the seats of a round by `|`,
 player 0 first: `50%,a / 75% | 100%,a / a`. If a menu has fewer rounds than the game, its last round
 applies to the remaining ones; the sizes of a single seat apply to both. Amounts are whole chips
 (halves round to even). An amount below the smallest raise becomes the smallest raise; an amount
 above the actor's stack, or above what any opponent can match, becomes that limit (chips that nobody
-can match are returned). Equal amounts are merged.
+can match are returned). Equal amounts are merged. The smallest bet of a round is the big blind; the
+smallest raise is the big blind or, if that is more, the last raise of the round.
+
+A *donk bet* is the first bet of a round by a player who called the last raise of the round before
+and now acts before that raiser. So a round that was checked through has no donk bets after it, and
+neither has the first round of a tree. `donks` are its sizes, by round and without seats.
+
+Three thresholds, each per cent of a pot, change the amounts that the sizes of a menu give, in this
+order. In them, a bet is its chips above a call, and the pot includes that call:
+
+    add_all_in    all-in is added if it is a bet of at most this share of the pot, and the menu has
+                  a size that applies
+    force_all_in  a bet becomes all-in if, after it and a call, each player would have at most this
+                  share of the new pot left
+    merge         bets that are close to a larger one are dropped. Keep the largest bet, L chips
+                  into a pot of P; drop every smaller bet of S chips with
+                  P + L < (1 + merge) (P + S); go on in the same way with the largest bet below
+                  those dropped, until no bet is left. All-in is a bet like the others.
+
+A threshold of 0 % changes nothing, and is the same as none. PioSolver and postflop-solver have
+options of the same names and meaning.
 """
 
 from __future__ import annotations
 
 import operator
 import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from decimal import Decimal
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from equilibrist.cards.numbers import parse_whole
 from equilibrist.errors import BetMenuError
@@ -39,6 +60,9 @@ _SIZE = re.compile(
     r"|(?P<geometric>\d*)e|(?P<all_in>a)",
     re.ASCII,
 )
+_THRESHOLD = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)%", re.ASCII)
+_MOST_PERCENT = Decimal(1_000_000)
+_NO_SIZES = "-"
 
 
 @dataclass(frozen=True)
@@ -87,8 +111,21 @@ class BetSize:
         }[self.kind]
 
 
+THRESHOLDS = ("add_all_in", "force_all_in", "merge")
 Sizes: TypeAlias = tuple[BetSize, ...]
 SizesOfRounds: TypeAlias = tuple[tuple[Sizes, ...], ...]  # [round][seat], the last ones repeat
+
+
+class MenuTexts(TypedDict, total=False):
+    """The texts of a bet menu, by the names of its fields; a missing one is None."""
+
+    bets: str | None
+    raises: str | None
+    max_raises: str | None
+    donks: str | None
+    add_all_in: str | None
+    force_all_in: str | None
+    merge: str | None
 
 
 @dataclass(frozen=True)
@@ -96,24 +133,27 @@ class BetMenu:
     """Raise caps and bet sizes of a model; None leaves the rules of the game unchanged.
 
     `bets` are the sizes when nobody has bet in the round; `raises` are the sizes when somebody has
-    (the blinds are bets), by default the same as `bets`.
+    (the blinds are bets), by default the same as `bets`; `donks` are those of donk bets, by default
+    the same as `bets`. The thresholds are per cent of the pot. The docstring of the module defines
+    donk bets and thresholds.
 
     Example:
-        >>> menu = BetMenu.parse(bets="50%,a / 100%,a", raises="2.5x,a", max_raises="3")
+        >>> menu = BetMenu.parse("50%,a / 100%,a", "2.5x,a", max_raises="3", merge="10%")
         >>> str(menu)
-        'bets 50%,a / 100%,a; raises 2.5x,a; at most 3 raises per round'
+        'bets 50%,a / 100%,a; raises 2.5x,a; at most 3 raises per round; merge 10%'
     """
 
     max_raises: tuple[int, ...] | None = None  # per round, the last one repeats
     bets: SizesOfRounds | None = None
     raises: SizesOfRounds | None = None
+    donks: SizesOfRounds | None = None
+    add_all_in: Decimal | None = None
+    force_all_in: Decimal | None = None
+    merge: Decimal | None = None
 
     def __post_init__(self) -> None:
-        for name, of_rounds in (
-            ("max_raises", self.max_raises),
-            ("bets", self.bets),
-            ("raises", self.raises),
-        ):
+        for name in ("max_raises", "bets", "raises", "donks"):
+            of_rounds = getattr(self, name)
             if of_rounds is not None and not (
                 of_rounds and all(seats != () for seats in of_rounds)
             ):
@@ -121,17 +161,74 @@ class BetMenu:
                     f"{name} of a menu must have at least one round and seat, or be None",
                     value=of_rounds,
                 )
+        if any(len(seats) > 1 for seats in self.donks or ()):
+            raise BetMenuError(
+                "donks of a menu have no seats, because only one player of two can make a donk "
+                "bet: leave out |",
+                value=self.donks,
+            )
+        for name in THRESHOLDS:
+            percent = getattr(self, name)
+            if percent is None:
+                continue
+            is_number = isinstance(percent, Decimal) and percent.is_finite()
+            if not (is_number and 0 < percent <= _MOST_PERCENT):
+                raise BetMenuError(
+                    f"{name} must be a Decimal above 0 and at most {_MOST_PERCENT} per cent, or "
+                    f"None, not {percent}",
+                    value=percent,
+                )
 
     @classmethod
     def parse(
-        cls, bets: str | None = None, raises: str | None = None, max_raises: str | None = None
+        cls,
+        bets: str | None = None,
+        raises: str | None = None,
+        max_raises: str | None = None,
+        *,
+        donks: str | None = None,
+        add_all_in: str | None = None,
+        force_all_in: str | None = None,
+        merge: str | None = None,
     ) -> BetMenu:
-        """Parse a menu from its texts; caps are numbers separated by spaces or commas."""
+        """Parse a menu from its texts; the inverse of `texts`.
+
+        Caps are numbers separated by spaces or commas. Thresholds are percentages such as `20%`.
+        Empty `donks` are `-`: no donk bets.
+        """
         return cls(
             max_raises=None if max_raises is None else _parse_caps(max_raises),
             bets=None if bets is None else parse_sizes(bets),
             raises=None if raises is None else parse_sizes(raises),
+            donks=None if donks is None else parse_sizes(donks.strip() or _NO_SIZES),
+            add_all_in=parse_threshold(add_all_in, "add_all_in"),
+            force_all_in=parse_threshold(force_all_in, "force_all_in"),
+            merge=parse_threshold(merge, "merge"),
         )
+
+    def texts(self) -> MenuTexts:
+        """Return the texts of all fields that are not None; the inverse of `parse`.
+
+        Example:
+            >>> BetMenu.parse(bets="50%, a", donks="", merge="10.0%", max_raises="3,2").texts()
+            {'max_raises': '3 2', 'bets': '50%,a', 'donks': '-', 'merge': '10%'}
+        """
+        found: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is None:
+                continue
+            if field.name in THRESHOLDS:
+                found[field.name] = _percent_text(value)
+            elif field.name == "max_raises":
+                found[field.name] = " ".join(map(str, value))
+            else:
+                found[field.name] = sizes_text(value)
+        return MenuTexts(**found)  # type: ignore[typeddict-item]
+
+    def sizes(self) -> tuple[SizesOfRounds | None, ...]:
+        """Return the sizes of bets, raises and donk bets."""
+        return self.bets, self.raises, self.donks
 
     def limit(
         self, rules: GameRules, first_round: int = 0, last_round: int | None = None
@@ -191,6 +288,7 @@ class BetMenu:
             ("raise caps", self.max_raises),
             ("rounds of bets", self.bets),
             ("rounds of raises", self.raises),
+            ("rounds of donks", self.donks),
         ):
             if of_rounds is not None and len(of_rounds) > rules.num_rounds:
                 raise BetMenuError(
@@ -205,6 +303,11 @@ class BetMenu:
                     value=seats,
                 )
 
+        texts = self.texts()
+        texts.pop("bets", None)  # ignored in limit games; files of earlier versions may have them
+        texts.pop("raises", None)
+        check_limit_texts(rules, texts)
+
     def raise_actions(self, betting: Betting) -> tuple[Action, ...]:
         """Return the raises that this menu offers to the actor, smallest first.
 
@@ -218,23 +321,50 @@ class BetMenu:
             return ()
         if betting.rules.is_limit:
             return (RAISE,)
-        actor = betting.actor
-        assert actor is not None
+        low = betting.min_raise_to
+        high = max(low, betting.max_matched_to)
+        found = (size.raise_total(betting) for size in self._sizes(betting))
+        totals = {min(max(total, low), high) for total in found if total is not None}
+        return tuple(map(raise_to, sorted(self._adjusted(totals, betting, high))))
+
+    def _sizes(self, betting: Betting) -> Sizes:
+        """Return the sizes of the actor's round, seat and situation: bet, donk bet or raise."""
         is_raise = max(betting.spent) > betting.opening
-        menu = self.raises if is_raise and self.raises is not None else self.bets
+        menu = self.bets
+        if is_raise and self.raises is not None:
+            menu = self.raises
+        elif self.donks is not None and betting.is_donk:
+            menu = self.donks
         if menu is None:
             raise BetMenuError(
                 f"{betting.rules.name} is no-limit: specify which bets a model allows, such as "
                 "50%,a"
             )
+        actor = betting.actor
+        assert actor is not None
         seats = menu[min(betting.round, len(menu) - 1)]
-        low = betting.min_raise_to
-        high = max(low, betting.max_matched_to)
-        totals = (size.raise_total(betting) for size in seats[min(actor, len(seats) - 1)])
-        return tuple(
-            raise_to(total)
-            for total in sorted({min(max(t, low), high) for t in totals if t is not None})
-        )
+        return seats[min(actor, len(seats) - 1)]
+
+    def _adjusted(self, totals: set[int], betting: Betting, all_in: int) -> set[int]:
+        """Return the totals that the thresholds make of those of the sizes; `all_in` is a total."""
+        if not totals:
+            return totals
+        called = max(betting.spent)
+        pot = betting.pot + betting.to_call
+        if self.add_all_in is not None and 100 * (all_in - called) <= self.add_all_in * pot:
+            totals = totals | {all_in}
+        if self.force_all_in is not None:
+            left = {total: 100 * (all_in - total) for total in totals}
+            most = {total: self.force_all_in * (pot + 2 * (total - called)) for total in totals}
+            totals = {all_in if left[total] <= most[total] else total for total in totals}
+        if self.merge is None:
+            return totals
+        pots: list[int] = []  # after the bets that are kept
+        for total in sorted(totals, reverse=True):
+            after = pot + total - called
+            if not pots or 100 * pots[-1] >= (100 + self.merge) * after:
+                pots.append(after)
+        return {after - pot + called for after in pots}
 
     def __str__(self) -> str:
         parts = []
@@ -242,9 +372,58 @@ class BetMenu:
             parts.append(f"bets {sizes_text(self.bets)}")
         if self.raises is not None:
             parts.append(f"raises {sizes_text(self.raises)}")
+        if self.donks is not None:
+            parts.append(f"donks {sizes_text(self.donks)}")
         if self.max_raises is not None:
             parts.append(f"at most {' '.join(map(str, self.max_raises))} raises per round")
+        for name in THRESHOLDS:
+            if getattr(self, name) is not None:
+                words = name.replace("_", " ").replace("all in", "all-in")
+                parts.append(f"{words} {_percent_text(getattr(self, name))}")
         return "; ".join(parts) or "the game's own raises"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredMenu:
+    """A bet menu as the texts of its fields: the base of what is stored together with a menu."""
+
+    bets: str | None = None
+    raises: str | None = None
+    max_raises: str | None = None
+    donks: str | None = None
+    add_all_in: str | None = None
+    force_all_in: str | None = None
+    merge: str | None = None
+
+    @property
+    def written_menu(self) -> BetMenu:
+        """Bet menu as it is written."""
+        return BetMenu.parse(**{name: getattr(self, name) for name in MENU_FIELDS})
+
+    @property
+    def menu(self) -> BetMenu:
+        """Bet menu by the rounds of the game."""
+        return self.written_menu
+
+    def as_data(self) -> dict[str, Any]:
+        """Return all fields as data for JSON; fields that early versions lack only if not None."""
+        data = asdict(self)
+        return {name: data[name] for name in data if name not in _LATER or data[name] is not None}
+
+
+MENU_FIELDS = tuple(field.name for field in fields(StoredMenu))
+_LATER = MENU_FIELDS[3:]  # fields that folders of early versions do not have
+
+
+def check_limit_texts(rules: GameRules, texts: MenuTexts) -> None:
+    """Raise `BetMenuError` if a menu of a limit game has anything but raise caps."""
+    given = {name: text for name, text in texts.items() if text is not None}
+    given.pop("max_raises", None)
+    if rules.is_limit and given:
+        raise BetMenuError(
+            f"{rules.name} is a limit game with fixed bets: leave out {' and '.join(given)}",
+            value=next(iter(given.values())),
+        )
 
 
 def parse_size(text: str) -> BetSize:
@@ -256,8 +435,8 @@ def parse_sizes(text: str) -> SizesOfRounds:
     """Parse the bet sizes of every round and seat; the inverse of `sizes_text`.
 
     Example:
-        >>> sizes_text(parse_sizes("50%, a / 75% | 100%,a"))
-        '50%,a / 75% | 100%,a'
+        >>> sizes_text(parse_sizes("50%, a / 75% | 100%,a / -"))
+        '50%,a / 75% | 100%,a / -'
     """
     rounds = []
     at = 0
@@ -265,8 +444,10 @@ def parse_sizes(text: str) -> SizesOfRounds:
         seats = []
         for of_seat in of_round.split("|"):
             sizes = []
+            is_none = of_seat.strip() == _NO_SIZES
             for token in of_seat.split(","):
-                sizes.append(_size(token, text, at))
+                if not is_none:
+                    sizes.append(_size(token, text, at))
                 at += len(token) + 1
             seats.append(tuple(sizes))
         rounds.append(tuple(seats))
@@ -275,7 +456,32 @@ def parse_sizes(text: str) -> SizesOfRounds:
 
 def sizes_text(menu: SizesOfRounds) -> str:
     """Return the text of the bet sizes of every round and seat."""
-    return " / ".join(" | ".join(",".join(map(str, sizes)) for sizes in seats) for seats in menu)
+    return " / ".join(
+        " | ".join(",".join(map(str, sizes)) or _NO_SIZES for sizes in seats) for seats in menu
+    )
+
+
+def parse_threshold(text: str | None, name: str) -> Decimal | None:
+    """Parse a percentage such as `20%`; None if there is no text, or if it is 0 %.
+
+    Example:
+        >>> parse_threshold("12.5%", "merge"), parse_threshold("0%", "merge")
+        (Decimal('12.5'), None)
+    """
+    if text is None:
+        return None
+    match = _THRESHOLD.fullmatch(text.strip())
+    if match is None or Decimal(match.group(1)) > _MOST_PERCENT:
+        raise BetMenuError(
+            f"{name} must be a percentage from 0% to {_MOST_PERCENT}%, such as 20%, not "
+            f"{text.strip()[:80]!r}",
+            value=text,
+        )
+    return Decimal(match.group(1)) or None
+
+
+def _percent_text(percent: Decimal) -> str:
+    return f"{percent.normalize():f}%"
 
 
 def _size(token: str, text: str, position: int) -> BetSize:
@@ -283,7 +489,7 @@ def _size(token: str, text: str, position: int) -> BetSize:
     if match is None or match.lastgroup is None:
         raise BetMenuError(
             f"{token.strip()!r} at character {position + 1} of {text!r} is not a bet size; "
-            "sizes are 50%, 2.5x, 100c, 2.5bb, e and a",
+            "sizes are 50%, 2.5x, 100c, 2.5bb, e and a, or - alone",
             value=token.strip(),
             position=position,
         )

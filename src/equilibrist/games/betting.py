@@ -65,6 +65,7 @@ class Betting:
     full_raise_to: int  # no-limit: total of the smallest full raise, regardless of the stacks
     opening: int  # chips of each remaining player before this round's bets; blinds are bets
     history: tuple[tuple[Action, ...], ...]  # actions of each round so far
+    raiser: int | None = None  # last player to raise in this round; before that, see `aggressor`
 
     @classmethod
     def start(cls, rules: GameRules, round: int = 0, pot: int | None = None) -> Betting:
@@ -132,6 +133,23 @@ class Betting:
             return 0
         actor = self.to_act[0]
         return min(max(self.spent), self.rules.stack_chips[actor]) - self.spent[actor]
+
+    @property
+    def aggressor(self) -> int | None:
+        """The player that raised last in the round before; None after the round's first raise.
+
+        It is also None if nobody raised in that round, or if the hand starts in this one.
+        """
+        return None if self.num_raises else self.raiser
+
+    @property
+    def is_donk(self) -> bool:
+        """Return whether a bet would be a donk bet: the aggressor acts later in this round.
+
+        So the actor has called the last raise of the round before, acts first of those two, and
+        nobody has bet in this round.
+        """
+        return not self.is_discarding and self.aggressor in self.to_act[1:]
 
     @property
     def can_fold(self) -> bool:
@@ -300,7 +318,7 @@ class Betting:
             self.verify(action)
         spent, folded, to_act = self.spent, self.folded, self.to_act[1:]
         num_raises, full_raise_to = self.num_raises, self.full_raise_to
-        actor, is_won = self.to_act[0], False
+        actor, is_won, raiser = self.to_act[0], False, self.raiser
         if action.kind == "c":
             spent = _put(spent, actor, spent[actor] + self.to_call)
         elif action.kind == "f":
@@ -309,7 +327,7 @@ class Betting:
             to_act = () if is_won else to_act
         elif action.kind == "r":
             amount = action.amount or self.min_raise_to
-            num_raises += 1
+            num_raises, raiser = num_raises + 1, actor
             full_raise_to = max(full_raise_to, 2 * amount - max(spent))
             spent = _put(spent, actor, amount)
             to_act = _with_chips(self.rules, spent, folded, (actor + 1) % len(spent))
@@ -318,9 +336,11 @@ class Betting:
         if to_act or is_won:
             return Betting(
                 self.rules, spent, folded, self.round, self.is_discarding,
-                to_act, num_raises, full_raise_to, self.opening, history,
+                to_act, num_raises, full_raise_to, self.opening, history, raiser,
             )  # fmt: skip
-        pause = _Pause(self.rules, spent, folded, self.round, history)
+        if not (num_raises or self.is_discarding):
+            raiser = None
+        pause = _Pause(self.rules, spent, folded, self.round, history, raiser)
         return pause.open_betting() if self.is_discarding else pause.close_round()
 
 
@@ -335,6 +355,7 @@ class _Pause(NamedTuple):
     folded: tuple[bool, ...]
     round: int
     history: tuple[tuple[Action, ...], ...]
+    raiser: int | None = None  # last player to raise in the round that was closed
 
     def open_round(self) -> Betting:
         if not self.rules.discards[self.round]:
@@ -376,6 +397,7 @@ class _Pause(NamedTuple):
             full_raise_to=full_raise_to,
             opening=max(self.spent) if opening is None else opening,
             history=self.history,
+            raiser=self.raiser,
         )
 
 

@@ -263,7 +263,7 @@ def _grow_round(
     queue: list[tuple[int, Betting]] = []
 
     def add(parent: int, action: Action | None, betting: Betting) -> None:
-        kind = _kind(betting, r)
+        kind = node_kind(betting, r)
         if kind is NodeKind.SHOWDOWN and runs_out and not is_last:
             kind = NodeKind.ROUND_END
         node = rows.add(parent, action, betting, kind, r)
@@ -275,14 +275,19 @@ def _grow_round(
     for parent, betting in roots:
         add(parent, None, betting)
     for node, betting in queue:  # the queue grows during the iteration: breadth first
-        legal = betting.legal_actions()
-        raises = () if legal.raise_to is None else menu.raise_actions(betting)
-        for action in (*legal.actions, *raises):
-            add(node, action, betting.apply(action))
+        for action, following in next_states(betting, menu):
+            add(node, action, following)
     return openings
 
 
-def _kind(betting: Betting, r: int) -> NodeKind:
+def next_states(betting: Betting, menu: BetMenu) -> list[tuple[Action, Betting]]:
+    """Return the actions of a decision that a menu allows, each with the state after it."""
+    legal = betting.legal_actions()
+    raises = () if legal.raise_to is None else menu.raise_actions(betting)
+    return [(action, betting.apply(action)) for action in (*legal.actions, *raises)]
+
+
+def node_kind(betting: Betting, r: int) -> NodeKind:
     """Return the kind of a state in round `r`; states exist only for rounds with a decision."""
     if betting.is_over:
         return NodeKind.SHOWDOWN if betting.is_showdown else NodeKind.FOLD

@@ -27,11 +27,11 @@ from equilibrist.games.match_log import (
     LogReader,
     MatchHeader,
     MatchLog,
+    log_lines,
     parse_header,
     replay,
     seat_chips,
     seats_of,
-    write_log,
 )
 from equilibrist.games.phh import parse_phh, phh_text
 from equilibrist.games.records import HandRecord
@@ -203,13 +203,16 @@ def summarize(read: LogFile, *, replays: bool = False) -> LogSummary:
 
 def write_hands(log: MatchLog, path: str | Path, *, replace: bool = True) -> None:
     """Write a log in the format given by the path's suffix: `.phhs` is PHH, any other is ACPC."""
-    path = Path(path)
-    if path.suffix != ".phhs":
-        write_log(log, path, replace=replace)
-        return
+    is_phh = Path(path).suffix == ".phhs"
+    write_output(path, log_text(log, is_phh=is_phh), replace=replace)
+
+
+def log_text(log: MatchLog, *, is_phh: bool) -> str:
+    """Return a log as the text of an ACPC log or of a file of several PHH hands."""
+    if not is_phh:
+        return "".join(f"{line}\n" for line in log_lines(log))
     seed = None if log.header is None else log.header.seed
     last = "" if seed is None else f'_seed = "{seed}"\n'
-    hands = [
+    return "\n".join(
         f"[{number}]\n{phh_text(hand)}{last}" for number, hand in enumerate(log.hands, start=1)
-    ]
-    write_output(path, "\n".join(hands), replace=replace)
+    )

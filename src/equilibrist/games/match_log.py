@@ -46,7 +46,7 @@ from equilibrist.games.records import (
     simplest,
 )
 from equilibrist.games.rules import GameRules
-from equilibrist.games.state import HandState
+from equilibrist.games.state import Deal, HandState
 from equilibrist.storage.output_file import write_output
 
 MOST_REPLAYED = 10**8  # the generator must pass through all earlier hands, which takes seconds
@@ -175,28 +175,36 @@ def replay(log: MatchLog, seed: int | None = None) -> MatchLog:
             )
         dealer.skip(number - dealt)
         deal, dealt = next(dealer), number + 1
-        state = HandState.start(log.rules, deal, number)
-        try:
-            for action in _actions(record.state):
-                state = state.apply(action)
-        except EquilibristError:
-            pass  # the cards differ, and the comparison below reports it
-        if str(state) != str(record.state):
-            raise RecordError(
-                f"seed {seed} deals {_deal_text(state)} in hand {record.hand_number}, "
-                f"but the log has {_deal_text(record.state)}",
-                value=str(record.state),
-                position=record.hand_number,
-            )
-        hands.append(replace(record, state=state))
+        hands.append(replace(record, state=replay_hand(record.state, deal, seed)))
     return replace(log, hands=tuple(hands))
+
+
+def replay_hand(played: HandState, deal: Deal, seed: int) -> HandState:
+    """Return a hand, finished or not, with the complete deal of a seed.
+
+    Raises `RecordError` if the cards of the hand are not those of the deal.
+    """
+    state = HandState.start(played.rules, deal, played.hand_number)
+    try:
+        for action in actions_of(played):
+            state = state.apply(action)
+    except EquilibristError:
+        pass  # the cards differ, and the comparison below reports it
+    if str(state) != str(played):
+        raise RecordError(
+            f"seed {seed} deals {_deal_text(state)} in hand {played.hand_number}, "
+            f"but the log has {_deal_text(played)}",
+            value=str(played),
+            position=played.hand_number,
+        )
+    return state
 
 
 def _deal_text(state: HandState) -> str:
     return "|".join(map(cards_name, state.deal.holes)) + "/" + cards_name(state.board)
 
 
-def _actions(state: HandState) -> Iterator[Action]:
+def actions_of(state: HandState) -> Iterator[Action]:
     """Yield the actions of a hand; swaps include their cards."""
     betting, swaps = Betting.start(state.rules), [iter(swaps) for swaps in state.swaps]
     for action in itertools.chain(*state.betting.history):

@@ -323,12 +323,13 @@ def menu_in_chips(menu: BetMenu, unit: Unit) -> BetMenu:
             return None
         return tuple(tuple(tuple(map(in_chips, own)) for own in seats) for seats in sizes)
 
-    return replace(menu, bets=all_in_chips(menu.bets), raises=all_in_chips(menu.raises))
+    bets, raises, donks = map(all_in_chips, menu.sizes())
+    return replace(menu, bets=bets, raises=raises, donks=donks)
 
 
 def check_menu_units(menu: BetMenu, unit: Unit) -> None:
     """Raise `BetMenuError` if a bet size of a menu is in another unit than the pot."""
-    for size in _fixed_sizes((menu.bets, menu.raises)):
+    for size in _fixed_sizes(menu.sizes()):
         if _SIZE_UNITS[size.kind] != unit.name:
             raise BetMenuError(
                 f"the bet size {size} must be in {_WORDS[unit.name]}, as the pot is, such as "

@@ -26,7 +26,7 @@ import dataclasses
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from equilibrist.cards.card import Card, cards_name, parse_cards
 from equilibrist.cards.range import Range, parse_range
 from equilibrist.errors import BetMenuError, InvalidValueError, RecordError
-from equilibrist.games.bet_menu import BetMenu, parse_sizes
+from equilibrist.games.bet_menu import BetMenu, MenuTexts, StoredMenu, check_limit_texts
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules, parse_rules, rules_text
@@ -51,8 +51,10 @@ _Ranges: TypeAlias = tuple[Range, Range]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spot:
+class Spot(StoredMenu):
     """Text and numbers from which a spot's game is built; `pot` and `rules` count its own chips.
+
+    The texts of its bet menu (`StoredMenu`) are by street, from the street of the board on.
 
     Example:
         >>> spot = Spot.of("Td9d6hQc", "QQ+,AK", "88-22,T9s", Chips(200, 900), bets="60%,a")
@@ -69,9 +71,6 @@ class Spot:
     oop: str  # range of player 0
     ip: str
     pot: int
-    bets: str | None = None  # the bet menu's three texts, from the board's street on
-    raises: str | None = None
-    max_raises: str | None = None
     locks: tuple[str, ...] = ()
     unit: str = "chips"  # of the amounts in all other texts, of names and of values: chips or bb
     chips_per_unit: int = 1  # chips of `pot`, `behind` and `rules`
@@ -90,19 +89,19 @@ class Spot:
         chips: Chips,
         *,
         game: GameRules | None = None,
-        bets: str | None = None,
-        raises: str | None = None,
-        max_raises: str | None = None,
+        **menu: Unpack[MenuTexts],
     ) -> Spot:
         """Build a spot of no-limit hold'em or another game; `with_locks` locks decisions.
 
-        Raises an error if the arguments are invalid.
+        `menu` are texts of a bet menu: `bets`, `raises`, `max_raises`, `donks`, `add_all_in`,
+        `force_all_in` and `merge` (`games/bet_menu.py`). Raises an error if the arguments are
+        invalid.
         """
         rules = get_game("holdem-nolimit") if game is None else game
         check_exact(rules)
         _check_hold_em(rules)
-        menu = BetMenu.parse(bets, raises, max_raises)
-        unit = chips.unit(menu.bets, menu.raises)
+        check_limit_texts(rules, menu)
+        unit = chips.unit(*BetMenu.parse(**menu).sizes())
         rules, behind = chips.in_rules(rules, unit), chips.behind(unit)
         cards = parse_cards(board)
         _in_deals(rules, cards)
@@ -112,14 +111,12 @@ class Spot:
             oop=str(parse_range(oop)),
             ip=str(parse_range(ip)),
             pot=chips.pot_chips(unit),
-            bets=bets,
-            raises=raises,
-            max_raises=max_raises,
             unit=unit.name,
             chips_per_unit=unit.size,
             behind=None if behind is None or len({*behind}) == 1 else behind,
             rake=chips.rake,
             rake_cap=chips.cap,
+            **menu,
         )
         return spot.checked()
 
@@ -137,8 +134,8 @@ class Spot:
                 f"{' and '.join(map(str, self.behind[:2]))}",
                 value=self.behind,
             )
-        self._written_menu.limit(self.game, self.first_round)
-        check_menu_units(self._written_menu, self.money)
+        self._game_menu.limit(self.game, self.first_round)
+        check_menu_units(self._game_menu, self.money)
         decisions = self.betting.nodes(NodeKind.DECISION)
         if not len(decisions) or self.betting.num_children[decisions].max() < 2:
             raise BetMenuError(
@@ -201,16 +198,23 @@ class Spot:
     @property
     def menu(self) -> BetMenu:
         """Bet menu by the rounds of the game, amounts in the unit of the spot."""
-        return self._written_menu.clipped(self.game)  # files of earlier versions may need it
+        return self._game_menu.clipped(self.game)  # files of earlier versions may need it
 
     @property
-    def _written_menu(self) -> BetMenu:
+    def menu_in_chips(self) -> BetMenu:
+        """Bet menu by the rounds of the game, amounts in chips of the game."""
+        return menu_in_chips(self.menu, self.money)
+
+    @property
+    def _game_menu(self) -> BetMenu:
         """Bet menu by the rounds of the game, with raise caps that may be above the game's."""
-        caps = BetMenu.parse(None, None, self.max_raises).max_raises
-        return BetMenu(
-            max_raises=self._from_first(caps),
-            bets=self._from_first(None if self.bets is None else parse_sizes(self.bets)),
-            raises=self._from_first(None if self.raises is None else parse_sizes(self.raises)),
+        found = self.written_menu
+        return dataclasses.replace(
+            found,
+            max_raises=self._from_first(found.max_raises),
+            bets=self._from_first(found.bets),
+            raises=self._from_first(found.raises),
+            donks=self._from_first(found.donks),
         )
 
     def _from_first(self, of_rounds: tuple[_T, ...] | None) -> tuple[_T, ...] | None:
@@ -228,7 +232,7 @@ class Spot:
         """Betting tree of the streets that are left."""
         return BettingTree.build(
             self.game,
-            menu_in_chips(self.menu, self.money),
+            self.menu_in_chips,
             first_round=self.first_round,
             pot=self.pot,
             runs_out=True,

@@ -16,12 +16,29 @@ from equilibrist.games.action import CALL, FOLD, KEEP, RAISE, Action, raise_to
 from equilibrist.games.amounts import hand_total, street_total
 from equilibrist.games.bet_menu import parse_size
 from equilibrist.games.betting import Betting
+from equilibrist.games.words import action_phrase
 from equilibrist.players.player import View
 
 _SIZES = {"x": "50%", "c": "75%", "v": "100%", "b": "200%", "n": "a"}
 _LABELS = {"z": "min", "x": "½ pot", "c": "¾ pot", "v": "pot", "b": "2× pot", "n": "all-in"}
 _MOST_DIGITS = 9
 _COLUMNS = 80  # width of a terminal
+
+
+class Choice(NamedTuple):
+    """An action that a person can choose: its key, its words as on a button, and the action."""
+
+    key: str
+    words: str  # such as `raise to 20`
+    action: Action
+
+
+class Size(NamedTuple):
+    """A size of a no-limit raise that a key chooses."""
+
+    key: str
+    label: str  # such as `½ pot`
+    chips: int  # of the street
 
 
 class Pressed(NamedTuple):
@@ -79,10 +96,10 @@ def press(view: View, size: str, key: str) -> Pressed:
         return Pressed(CALL)
     if key == "d":
         return _raise(betting, size)
-    sizes = size_keys(betting)
-    if key in sizes:
+    known = size_keys(betting)
+    if key in known:
         return Pressed(size=key)
-    if sizes and key.isdecimal():
+    if known and key.isdecimal():
         digits = size if size.isdecimal() else ""
         return Pressed(size=(digits + key)[-_MOST_DIGITS:])
     return Pressed(None, size, f"{key!r} is not a key")
@@ -121,26 +138,45 @@ def buttons(view: View, size: str = "") -> list[str]:
         [Z] min 200  [X] ½ pot 200  [C] ¾ pot 250  [V] pot 300  [B] 2× pot 500
         [N] all-in 20,000
     """
+    words = [f"[{choice.key.upper()}] {choice.words}" for choice in choices(view, size)]
+    lines = ["  ".join([*words, "[Q] leave"])]
+    if found := sizes(view):
+        lines += _rows([f"[{key.upper()}] {label} {chips:,}" for key, label, chips in found])
+    return lines
+
+
+def choices(view: View, size: str = "") -> list[Choice]:
+    """Return the actions among which a person chooses; a no-limit raise is to the size chosen.
+
+    Example:
+        >>> from equilibrist.cards.card import parse_cards
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.games.state import Deal, HandState
+        >>> deal = Deal(((), parse_cards("AhKh")))
+        >>> view = View.of(HandState.start(get_game("holdem-limit"), deal), player=1)
+        >>> [(choice.key, choice.words) for choice in choices(view)]
+        [('a', 'fold'), ('s', 'call 5'), ('d', 'raise to 20')]
+    """
     betting = view.betting
     if betting.is_discarding:
-        held = enumerate(view.hole, start=1)
-        swaps = [f"[{number}] swap {cards_symbols([card])}" for number, card in held]
-        return ["  ".join(["[S] keep", *swaps, "[Q] leave"])]
-    words = ["[A] fold"] if betting.can_fold else []
-    words.append(f"[S] call {betting.to_call:,}" if betting.to_call else "[S] check")
+        swaps = [
+            Choice(str(number), f"swap {cards_symbols([card])}", Action("d", card=card))
+            for number, card in enumerate(view.hole, start=1)
+        ]
+        return [Choice("s", "keep", KEEP), *swaps]
+    found = [Choice("a", "fold", FOLD)] if betting.can_fold else []
+    found.append(Choice("s", f"call {betting.to_call:,}" if betting.to_call else "check", CALL))
     if betting.can_raise:
-        verb = "raise" if max(betting.spent) > betting.opening else "bet"
-        if betting.rules.is_limit:
-            chips = street_total(betting, betting.min_raise_to)
-        else:
-            chips = chosen_chips(betting, size)
-        words.append(f"[D] {verb} {'to ' if verb == 'raise' else ''}{chips:,}")
-    lines = ["  ".join([*words, "[Q] leave"])]
-    sizes = size_keys(betting)
-    if sizes:
-        texts = [f"[{key.upper()}] {_LABELS[key]} {chips:,}" for key, chips in sizes.items()]
-        lines += _rows(texts)
-    return lines
+        action = RAISE
+        if not betting.rules.is_limit:
+            action = raise_to(hand_total(betting, chosen_chips(betting, size)))
+        found.append(Choice("d", action_phrase(betting, action, second_person=True), action))
+    return found
+
+
+def sizes(view: View) -> list[Size]:
+    """Return the sizes of a no-limit raise that keys choose; [] if no size can be chosen."""
+    return [Size(key, _LABELS[key], chips) for key, chips in size_keys(view.betting).items()]
 
 
 def _rows(words: list[str]) -> list[str]:

@@ -66,17 +66,30 @@ def story(betting: Betting, you: int, other: str) -> Iterator[str]:
         >>> list(story(parse_betting(get_game("holdem-nolimit"), "r300c/cr900f"), 0, "Bob"))
         ['preflop: Bob raises to 300, you call', 'flop: you check, Bob bets 600, you fold']
     """
+    for round, steps in played_actions(betting, you):
+        words = [f"{YOU if is_you else other} {phrase}" for is_you, phrase in steps]
+        yield f"{round}: {', '.join(words)}"
+
+
+def played_actions(betting: Betting, you: int) -> Iterator[tuple[str, list[tuple[bool, str]]]]:
+    """Yield each round that has actions: its name, and whether you acted with the action in words.
+
+    Example:
+        >>> from equilibrist.games.catalog import get_game
+        >>> from equilibrist.games.notation import parse_betting
+        >>> list(played_actions(parse_betting(get_game("holdem-limit"), "rc/"), 0))
+        [('preflop', [(False, 'raises to 20'), (True, 'call')])]
+    """
     rules = betting.rules
     now = Betting.start(rules)
     for round, actions in enumerate(betting.history):
-        words = []
+        steps = []
         for action in actions:
-            actor = now.to_act[0]
-            phrase = action_phrase(now, action, second_person=actor == you)
-            words.append(f"{YOU if actor == you else other} {phrase}")
+            is_you = now.to_act[0] == you
+            steps.append((is_you, action_phrase(now, action, second_person=is_you)))
             now = now.apply(action)
-        if words:
-            yield f"{round_name(rules, round)}: {', '.join(words)}"
+        if steps:
+            yield round_name(rules, round), steps
 
 
 def result_line(result: Result) -> str:

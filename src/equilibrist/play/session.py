@@ -7,6 +7,9 @@ of a hand, it is checked and then folded to the first bet, so that every dealt h
 resumed session continues with the next hand; the player receives the results of the earlier hands
 again, so that it can remember them.
 
+A terminal plays a whole hand at a time (`play`); a page, which waits for the person between two
+requests, plays it action by action (`deal`, `act`).
+
 If the player is a table of a limit game that AIVAT covers, the luck of the cards and of its random
 actions can be removed from the result (`play.luck`); that needs nothing but the hands, so old files
 have it too.
@@ -14,26 +17,29 @@ have it too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from equilibrist.errors import InvalidValueError, RecordError
+from equilibrist.errors import IllegalActionError, InvalidValueError, RecordError
+from equilibrist.evaluation.statistics import match_statistics
+from equilibrist.evaluation.winnings import winnings
 from equilibrist.games.action import Action
 from equilibrist.games.dealing import MOST_ACPC_SEED, Dealer
 from equilibrist.games.log_file import LogFile, write_hands
-from equilibrist.games.match_log import MatchHeader, MatchLog, replay
+from equilibrist.games.match_log import MatchHeader, MatchLog, actions_of, replay, replay_hand
 from equilibrist.games.phh import phh_text
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules
-from equilibrist.games.state import HandState
+from equilibrist.games.state import Deal, HandState
 from equilibrist.play.luck import LuckAdjusted, LuckAdjuster
-from equilibrist.play.table import play_hand
+from equilibrist.play.table import end_hand, play_on
 from equilibrist.players.player import Mixing, Mixture, Player, Result, View
 from equilibrist.players.static import nearest_action
+from equilibrist.players.strategy_player import StrategyPlayer
 
 YOU = "you"
 
@@ -83,7 +89,7 @@ class _Watched(Player):
         self.decisions: list[Decision] = []
 
     def act(self, view: View) -> Action:
-        mixture = self.player.mixture(view) if isinstance(self.player, Mixing) else None
+        mixture = mixture_at(self.player, view)
         action = self.player.act(view)
         self.decisions.append(Decision(view, action, mixture))
         return action
@@ -104,8 +110,11 @@ class Session:
     seed: int
     hands: list[HandRecord] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)  # the player's in the last hand
+    hand: HandState | None = None  # the hand in play, with all its cards; None between hands
 
     def __post_init__(self) -> None:
+        self._person = Person(_leave)
+        self._upcoming: Deal | None = None  # the next deal, if it is drawn already
         self._dealer = Dealer(self.rules, self.seed)
         self._dealer.skip(len(self.hands))
         # After a resume, the player's random numbers differ from those of an uninterrupted session.
@@ -135,14 +144,82 @@ class Session:
             return None
         return adjuster.hands(self.hands)
 
+    def result(self) -> dict[str, Any]:
+        """Return the fields of a match report: the person's win rate with its interval."""
+        return winnings(self.chips, self.rules, (YOU, self.player.name))
+
+    def summary(self) -> str:
+        """Return the total so far with its interval as text."""
+        chips = self.chips
+        hands = "1 hand" if len(chips) == 1 else f"{len(chips):,} hands"
+        text = f"you {sum(chips):+,} chips in {hands} against {self.player.name}"
+        if len(chips) < 2:
+            return text
+        found = match_statistics(chips, rules=self.rules)
+        return f"{text}, {found.estimate.text(found.unit)}"
+
+    @property
+    def view(self) -> View | None:
+        """What the person sees: the hand in play, or the last one; None before the first."""
+        if self.hand is not None:
+            return View.of(self.hand, len(self.hands) % 2)
+        return View.of(self.hands[-1].state, (len(self.hands) - 1) % 2) if self.hands else None
+
     def play(self, person: Person) -> HandRecord:
         """Play the next hand to its end."""
-        number, watched = len(self.hands), _Watched(self.player)
-        order = [person, watched] if number % 2 == 0 else [watched, person]
-        record = play_hand(HandState.start(self.rules, next(self._dealer), number), order)
-        self.hands.append(record)
-        self.decisions = watched.decisions
-        return record
+        self.deal()
+        while self.hand is not None:
+            self.act(person.act(View.of(self.hand, len(self.hands) % 2)))
+        return self.hands[-1]
+
+    def deal(self) -> None:
+        """Deal the next hand; the player acts until it is the person's turn, or to the end."""
+        if self.hand is not None:
+            number = self.hand.hand_number + 1
+            raise IllegalActionError(f"hand {number} is still in play; finish it first")
+        self.decisions = []
+        if self._upcoming is None:  # else the player failed after this deal
+            self._upcoming = next(self._dealer)
+        self._go_on(HandState.start(self.rules, self._upcoming, len(self.hands)))
+        self._upcoming = None
+
+    def act(self, action: Action) -> None:
+        """Take an action of the person; the player acts until it is the person's turn again.
+
+        Raises `IllegalActionError`, which shows no hidden card, if the action is not legal; the
+        hand stays as it was.
+        """
+        if self.hand is None:
+            raise IllegalActionError("no hand is in play; deal the next one first")
+        View.of(self.hand, len(self.hands) % 2).state.verify(action)
+        self._go_on(self.hand.apply(action))
+
+    def _go_on(self, state: HandState) -> None:
+        """Let the player act where it can; then wait for the person, or end the hand."""
+        person, watched = len(self.hands) % 2, _Watched(self.player)
+        order: list[Player] = [self._person, watched]
+        order = order[::-1] if person else order
+        state = play_on(state, order, waits_for=person)
+        self.decisions += watched.decisions
+        self.hand = state
+        if state.is_over:
+            self.hands.append(end_hand(state, order))
+            self.hand = None
+
+    def resume_hand(self, played: HandState) -> None:
+        """Continue a hand that was begun: all its actions so far, and the person's turn.
+
+        Raises `RecordError` if it is not the next hand, or not of the session's seed.
+        """
+        if self.hand is not None or played.hand_number != len(self.hands):
+            raise RecordError(
+                f"hand {played.hand_number + 1} cannot be continued after {len(self.hands)} hands",
+                value=played.hand_number,
+            )
+        state = replay_hand(played, next(self._dealer), self.seed)
+        if state.actor != len(self.hands) % 2:
+            raise RecordError(f"it is not your turn in {played}", value=str(played))
+        self.hand = state
 
     def log(self) -> MatchLog:
         """Return the hands as a log."""
@@ -153,6 +230,29 @@ class Session:
     def save(self, path: Path, *, replace: bool = True) -> None:
         """Write the hands atomically: after any failure the file is the old or the new one."""
         write_hands(self.log(), path, replace=replace)
+
+
+def mixture_at(player: Player, view: View) -> Mixture | None:
+    """Return a player's mixed strategy at one of its decisions, None if it cannot report one."""
+    return player.mixture(view) if isinstance(player, Mixing) else None
+
+
+def decisions_in(record: HandRecord, player: Player) -> list[Decision]:
+    """Return the decisions of a session's player in a finished hand, with its mixed strategy.
+
+    The mixtures are computed again: in limit games they are those that were played. In no-limit
+    games a strategy may read raises of sizes that it does not have in another way than it did.
+    """
+    number = 1 - record.names.index(YOU)
+    asked = player.twin() if isinstance(player, StrategyPlayer) else player
+    state = HandState.start(record.rules, record.state.deal, record.hand_number)
+    found = []
+    for action in actions_of(record.state):
+        if state.actor == number:
+            view = View.of(state, number)
+            found.append(Decision(view, action, mixture_at(asked, view)))
+        state = state.apply(action)
+    return found
 
 
 def _leave(view: View) -> Action:
@@ -188,7 +288,12 @@ def resumed(rules: GameRules, player: Player, path: Path, seed: int | None = Non
         )
     if [record.hand_number for record in hands] != list(range(len(hands))):
         raise RecordError(f"{path} is not a complete session: hands are missing", value=str(path))
-    whole = replay(MatchLog(rules, names, tuple(hands)), seed)
+    return replayed(rules, player, hands, seed)
+
+
+def replayed(rules: GameRules, player: Player, hands: Sequence[HandRecord], seed: int) -> Session:
+    """Return the session of these hands; raise `RecordError` if they are not those of the seed."""
+    whole = replay(MatchLog(rules, (YOU, player.name), tuple(hands)), seed)
     return Session(rules, player, seed, list(whole.hands))
 
 

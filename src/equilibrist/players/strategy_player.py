@@ -125,9 +125,14 @@ class StrategyPlayer(Player):
                 f"a threshold is a probability from 0 to 1, not {threshold}", value=threshold
             )
         self.strategy, self.name, self.threshold = strategy, name, threshold
+        self._rules = rules
         self._hand: int | None = None  # number of the current hand
         self._chosen: dict[int, int] = {}  # chosen node, by place in the hand
         self.reset(0)
+
+    def twin(self) -> StrategyPlayer:
+        """Return another player of the same strategy, which is loaded once for both."""
+        return StrategyPlayer(self.strategy, self._rules, self.name, self.threshold)
 
     def act(self, view: View) -> Action:
         """Draw an action of the strategy; call a raise that it does not know."""

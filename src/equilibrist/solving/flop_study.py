@@ -44,6 +44,7 @@ from equilibrist.solving.spot_run import (
     read_spot,
     solve_spot,
 )
+from equilibrist.solving.suggestions import check_fits
 from equilibrist.stopping import Stopped
 from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import check_same_run
@@ -167,7 +168,7 @@ class FlopStudy:
         boards = np.array(self.subset.boards, np.uint8)
         for place in np.unique(flop_kinds(boards), return_index=True)[1]:
             spot = dataclasses.replace(self.spot, board=self.subset.names[place])
-            spot_forecast(spot, self.solver.bits).check(f"the spot on {spot.board}")
+            check_fits(spot, spot_forecast(spot, self.solver.bits))
 
     # --- the folder -------------------------------------------------------------------------------
 
@@ -176,7 +177,7 @@ class FlopStudy:
         header = Header(
             KIND,
             configuration={
-                "spot": dataclasses.asdict(self.spot),
+                "spot": self.spot.as_data(),
                 "method": self.solver.name,
                 "bits": self.solver.bits,
             },

@@ -16,6 +16,7 @@ import numpy as np
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.games.sizes import deals_seen
+from equilibrist.games.tree_counts import tree_counts
 from equilibrist.models.bucketed import LARGE
 from equilibrist.models.card_states import CardStates, Symmetry, default_symmetry
 from equilibrist.models.spot import Spot
@@ -67,16 +68,8 @@ class SpotForecast:
     bytes: int
     fewer_bits: int  # bytes with numbers of 16 bits
     seconds_per_iteration: float  # of one thread
-
-    def check(self, name: str) -> None:
-        """Raise `InvalidValueError` if this machine's memory cannot hold it."""
-        available = available_bytes()
-        smaller = "fewer bet sizes, fewer raises (max_raises) or a later street"
-        if self.fewer_bits <= available and self.fewer_bits < self.bytes:
-            advice = f"16 bits need {gigabytes(self.fewer_bits)} and would fit, or take {smaller}"
-        else:
-            advice = f"take {smaller}"
-        check_fits(f"{name} needs", self.bytes, available, f"{advice}; force tries it anyway")
+    bits: int = 32  # of a number
+    num_states: tuple[int, ...] = ()  # hands on all boards of each street
 
     def __str__(self) -> str:
         return (
@@ -144,10 +137,12 @@ def bucket_forecast(
 
 
 @phase("counting boards and hands")
-def spot_forecast(spot: Spot, bits: int = 32, cards: CardStates | None = None) -> SpotForecast:
-    """Forecast `TableCFR` on a spot; boards and hands are counted, not estimated.
+def spot_forecast(
+    spot: Spot, bits: int = 32, num_states: Sequence[int] | None = None
+) -> SpotForecast:
+    """Forecast `TableCFR` on a spot; boards, hands and actions are counted, not estimated.
 
-    They are merged as in `spot.states`, unless other `cards` are given.
+    `num_states`, the hands on all boards of each street, are counted unless they are given.
 
     Example:
         >>> from equilibrist.models.spot import Chips
@@ -156,17 +151,24 @@ def spot_forecast(spot: Spot, bits: int = 32, cards: CardStates | None = None) -
         >>> found.actions, found.fewer_bits < found.bytes
         (4604496, True)
     """
-    states = [int(number.sum()) for number in (cards or spot.states).num_states]
-    rows = [player_rows(spot.betting, player) for player in (0, 1)]
-    entries = sum(int(np.diff(own.entry_start)[-1]) for own in rows)
-    sequences = [int(sum(own.num_sequences[r] for own in rows)) for r in range(len(states))]
+    states = count_states(spot.states) if num_states is None else num_states
+    counts = tree_counts(
+        spot.game, spot.menu_in_chips, first_round=spot.first_round, pot=spot.pot, runs_out=True
+    )
+    entries = [2 * count.openings for count in counts]  # of both players
+    sequences = [first + count.actions for first, count in zip(entries, counts, strict=True)]
     trunk = _sequences(sequences[:-1], states[:-1])
-    actions = (sequences[-1] - entries) * states[-1]
+    actions = counts[-1].actions * states[-1]
     # Two tables; the trunk also has plans; then the values of entries, and the hands.
-    rest = 5 * 4 * trunk + 4 * entries * states[-1] + _HAND_BYTES * sum(states)
+    rest = 5 * 4 * trunk + 4 * entries[-1] * states[-1] + _HAND_BYTES * sum(states)
     size, least = (rest + 2 * actions * number // 8 for number in (bits, 16))
     seconds = (trunk + actions) * _SPOT_NANOSECONDS[bits] * 1e-9
-    return SpotForecast(trunk + actions, size, least, seconds)
+    return SpotForecast(trunk + actions, size, least, seconds, bits, tuple(states))
+
+
+def count_states(states: CardStates) -> list[int]:
+    """Return the number of hands on all boards of each street, up to suits where they merge."""
+    return [int(number.sum()) for number in states.num_states]
 
 
 def _rows(betting: BettingTree) -> list[int]:

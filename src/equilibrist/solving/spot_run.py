@@ -21,6 +21,7 @@ import numpy as np
 
 from equilibrist.cards.suits import renaming_name
 from equilibrist.errors import EquilibristError, InvalidValueError, StorageError
+from equilibrist.games.bet_menu import MENU_FIELDS
 from equilibrist.games.rules import UNLIMITED_STACK
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.money import CHIPS, MOST_CHIPS_PER_UNIT
@@ -74,7 +75,7 @@ class SolvedSpot:
         header = Header(
             KIND,
             configuration={
-                "spot": dataclasses.asdict(self.spot),
+                "spot": self.spot.as_data(),
                 "method": self.solver.name,
                 "bits": self.solver.bits,
                 **({} if states.group is None else {_GROUP: _group_names(states)}),
@@ -179,15 +180,13 @@ def read_spot(stored: Identity) -> Spot:
             oop=fields.lines("oop"),
             ip=fields.lines("ip"),
             pot=fields.whole("pot", 2, 2 * UNLIMITED_STACK),
-            bets=fields.optional("bets", fields.lines),
-            raises=fields.optional("raises", fields.lines),
-            max_raises=fields.optional("max_raises", fields.lines),
             locks=fields.list_of_lines("locks"),
             unit=fields.optional("unit", fields.text) or CHIPS,
             chips_per_unit=fields.optional("chips_per_unit", _chips_per_unit(fields)) or 1,
             behind=fields.optional("behind", _stacks(fields)),
             rake=fields.optional("rake", fields.text),
             rake_cap=fields.optional("rake_cap", fields.text),
+            **{name: fields.optional(name, fields.lines) for name in MENU_FIELDS},
         ).checked()
     except EquilibristError as error:
         if isinstance(error, StorageError):

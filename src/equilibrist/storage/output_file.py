@@ -42,7 +42,7 @@ def write_output(path: str | Path, text: str, *, replace: bool = True) -> None:
 
 def check_output(path: str | Path, *, replace: bool = False) -> None:
     """Raise `StorageError` if a file could not be written; to be called before the work."""
-    with _errors(path):
+    with writing_errors(path):
         place = Path(os.path.realpath(path))
         is_direct = os.path.lexists(place) and not place.is_dir() and not _is_regular(place)
     if not is_direct:  # opening and closing a pipe would end its reader
@@ -51,7 +51,7 @@ def check_output(path: str | Path, *, replace: bool = False) -> None:
 
 def is_taken(path: str | Path) -> bool:
     """Return whether a regular file exists at this path; false for pipes and devices."""
-    with _errors(path):
+    with writing_errors(path):
         return _is_regular(Path(os.path.realpath(path)))
 
 
@@ -65,7 +65,7 @@ class OutputFile:
     def __init__(self, path: str | Path, *, replace: bool = False, keeps_part: bool = True) -> None:
         self.path = Path(path)
         self.replace, self.keeps_part = replace, keeps_part
-        with _errors(path):
+        with writing_errors(path):
             self._place = Path(os.path.realpath(path))
             self._is_direct = False
             self._check_place()
@@ -82,7 +82,7 @@ class OutputFile:
         assert self._file is not None
         data = text.encode(errors="replace")
         self._first = self._first or data
-        with _errors(self.path, self._rest):
+        with writing_errors(self.path, self._rest):
             while data:
                 written = os.write(self._file, data)
                 self._size += written
@@ -97,7 +97,7 @@ class OutputFile:
         assert self._file is not None
         if first is not None and self._is_direct:
             self.write(first)
-        with _errors(self.path, self._rest):
+        with writing_errors(self.path, self._rest):
             if first is not None and not self._is_direct:
                 data = first.encode(errors="replace")
                 assert len(data) == len(self._first)
@@ -105,7 +105,7 @@ class OutputFile:
             if not self._is_direct:
                 os.fsync(self._file)
                 self._rename()
-                _sync_folder(self._place.parent)
+                sync_folder(self._place.parent)
         self._close()
 
     def discard(self) -> None:
@@ -238,7 +238,7 @@ def _lock(file: int) -> None:
             raise
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Wait until the file names in a folder are on disk, if the system supports that."""
     with contextlib.suppress(OSError):
         file = os.open(folder, os.O_RDONLY)
@@ -253,7 +253,7 @@ def _exists(path: Path) -> StorageError:
 
 
 @contextlib.contextmanager
-def _errors(path: str | Path, rest: Callable[[], str] = str) -> Iterator[None]:
+def writing_errors(path: str | Path, rest: Callable[[], str] = str) -> Iterator[None]:
     """Turn system errors about a path into a `StorageError` of one sentence."""
     try:
         yield

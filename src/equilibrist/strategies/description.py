@@ -21,7 +21,7 @@ from equilibrist.abstraction.buckets import KIND, Abstraction
 from equilibrist.abstraction.conditioning import LaterClasses, Priors, conditioned
 from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.errors import InvalidValueError, StorageError
-from equilibrist.games.bet_menu import BetMenu, sizes_text
+from equilibrist.games.bet_menu import MENU_FIELDS, BetMenu, StoredMenu
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import UNLIMITED_STACK, GameRules, parse_rules, rules_text
 from equilibrist.models import endings
@@ -38,7 +38,7 @@ _FOLDERS = ("abstraction", "joint", "ends")
 
 
 @dataclass(frozen=True, kw_only=True)
-class GameDescription:
+class GameDescription(StoredMenu):
     """Description from which an exact game is built again.
 
     Example:
@@ -50,9 +50,6 @@ class GameDescription:
 
     name: str
     rules: str  # an ACPC game definition
-    bets: str | None  # the bet menu's three texts
-    raises: str | None
-    max_raises: str | None
     symmetry: Symmetry
     leaves: str  # dense or sorted
 
@@ -74,13 +71,8 @@ class GameDescription:
             rules=rules_text(betting.rules),
             symmetry=states.symmetry,
             leaves="sorted" if game.pairs.is_sorted else "dense",
-            **_menu_texts(betting.menu),
+            **betting.menu.texts(),
         )
-
-    @property
-    def menu(self) -> BetMenu:
-        """The bets and raises of the game."""
-        return BetMenu.parse(self.bets, self.raises, self.max_raises)
 
     def check_length(self, length: int) -> None:
         """Raise `InvalidValueError` if plans of the game are much longer than `length` in all.
@@ -131,16 +123,13 @@ _ALL_ROUNDS = ModelRounds()
 
 
 @dataclass(frozen=True, kw_only=True)
-class BucketDescription:
+class BucketDescription(StoredMenu):
     """Description from which a game of buckets is built again; players share the buckets."""
 
     name: str
     abstraction: Path  # folders
     joint: Path
     hashes: tuple[str, ...]  # hashes of their contents
-    bets: str | None
-    raises: str | None
-    max_raises: str | None
     ends: Path | None = None  # folder of the values of hands where rounds are left out
     last_round: int | None = None  # last round played; None: all
     bet: float = 0.0  # chips that each player adds in the rounds left out at the end, without ends
@@ -176,7 +165,7 @@ class BucketDescription:
             abstraction=abstraction.absolute(),
             joint=counts.absolute(),
             hashes=hashes,
-            **_menu_texts(menu),
+            **menu.texts(),
             ends=None if rounds.ends is None else rounds.ends.absolute(),
             last_round=rounds.last,
             bet=rounds.bet,
@@ -184,11 +173,6 @@ class BucketDescription:
             pot=rounds.pot,
             priors=priors,
         )
-
-    @property
-    def menu(self) -> BetMenu:
-        """Bets and raises of the game."""
-        return BetMenu.parse(self.bets, self.raises, self.max_raises)
 
     def build(self) -> SequenceGame:
         """Build the game described; `StorageError` if its folders are gone or have changed."""
@@ -263,7 +247,7 @@ Description = GameDescription | BucketDescription
 
 def write_description(game: Description, folder: Path) -> dict[str, Any]:
     """Return the description as JSON for a manifest in `folder`; paths are relative to it."""
-    text = dataclasses.asdict(game)
+    text = game.as_data()
     if isinstance(game, BucketDescription):
         for name in _FOLDERS:
             if text[name] is not None:
@@ -282,7 +266,7 @@ def read_description(fields: Fields, folder: Path) -> Description:
     def menu_text(name: str) -> str | None:
         return fields.optional(name, lambda name: fields.text(name, _MOST_MENU))
 
-    menu = {name: menu_text(name) for name in ("bets", "raises", "max_raises")}
+    menu = {name: menu_text(name) for name in MENU_FIELDS}
     if kind is BucketDescription:
         return _read_buckets(fields, folder, menu)
     return GameDescription(
@@ -355,12 +339,3 @@ def _least_states(rules: GameRules, symmetry: Symmetry, r: int) -> int:
 
 def _nested(buckets: Abstraction, priors: Priors | None) -> BucketTree:
     return buckets if priors is None else LaterClasses.of(buckets)
-
-
-def _menu_texts(menu: BetMenu) -> dict[str, str | None]:
-    caps = menu.max_raises
-    return {
-        "bets": None if menu.bets is None else sizes_text(menu.bets),
-        "raises": None if menu.raises is None else sizes_text(menu.raises),
-        "max_raises": None if caps is None else " ".join(map(str, caps)),
-    }

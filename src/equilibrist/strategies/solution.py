@@ -125,6 +125,7 @@ class Solution:
         """Write the solution, replacing an existing one; return the artefact's hash."""
         arrays = {"plan0": self.plans[0], "plan1": self.plans[1], "trace": self.trace}
         certificate = dataclasses.asdict(self.certificate)
+        del certificate["rake"]  # only spots have one
         header = Header(
             KIND,
             configuration={

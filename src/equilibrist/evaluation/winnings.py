@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from equilibrist.games.rules import GameRules
+from equilibrist.evaluation.statistics import chips_of_unit, match_statistics
+from equilibrist.games.rules import GameRules
 
 
 def winnings(
     chips: Sequence[float], rules: GameRules, names: tuple[str, str], hands_each: int = 1
 ) -> dict[str, Any]:
     """Return the fields of a match report from the first player's results; `chips` may be []."""
-    from equilibrist.evaluation.statistics import chips_of_unit, match_statistics
-
     if len(chips) > 1:
         return match_statistics(chips, rules=rules, names=names, hands_each=hands_each).to_json()
     unit, scale = chips_of_unit(rules, None)

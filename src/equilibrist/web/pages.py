@@ -1,0 +1,32 @@
+"""The page and its files; every address of a view gives the same page, which finds its view."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import FileResponse
+from starlette.staticfiles import StaticFiles
+
+STATIC = Path(__file__).parent / "static"
+
+
+def add_pages(app: FastAPI) -> None:
+    """Add the page and its files to an application."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/")
+    @router.get("/play")
+    @router.get("/strategies")
+    @router.get("/table/{identity}")
+    @router.get("/strategy/{name:path}")
+    @router.get("/spot/{name:path}")
+    def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+
+    @router.get("/favicon.ico")
+    def icon() -> FileResponse:
+        return FileResponse(STATIC / "icon.svg", media_type="image/svg+xml")
+
+    app.include_router(router)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")

@@ -1,0 +1,65 @@
+"""Runs the application on a socket."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from equilibrist.errors import NetworkError
+from equilibrist.storage.ownership import owned
+from equilibrist.web.app import create_app
+from equilibrist.web.settings import Settings
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at an address; port 0 is any free one."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=256)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise NetworkError(f"cannot listen on {host[:80]} port {port}: {reason}") from None
+
+
+def address(door: socket.socket, host: str) -> str:
+    """Return the address of a page that is served by a socket."""
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{door.getsockname()[1]}/"
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it answers."""
+
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._say_started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then say so."""
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._say_started()
+
+
+def serve(settings: Settings, door: socket.socket, started: Callable[[], None]) -> bool:
+    """Answer requests until a signal ends the server; return whether it started.
+
+    `started` is called when the server answers. Raises `StorageError` if another server uses the
+    folder of tables.
+    """
+    config = uvicorn.Config(
+        create_app(settings),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=settings.is_public,  # only those of a proxy on this machine are believed
+        ws="websockets-sansio",
+        timeout_graceful_shutdown=3,
+    )
+    server = _Server(config, started)
+    with owned(settings.tables), contextlib.suppress(KeyboardInterrupt):
+        server.run(sockets=[door])
+    return server.started

@@ -1,0 +1,24 @@
+"""The settings of a server: what it serves, to whom, and within which limits."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Settings of one server; they do not change while it runs."""
+
+    tables: Path = Path("tables")  # folder of the hands that are played
+    hosts: tuple[str, ...] = LOOPBACK_HOSTS  # names in the Host header that are answered, no ports
+    is_public: bool = False  # anybody may play and browse, within limits; nobody needs a token
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)  # used once
+    most_body: int = 1 << 16  # bytes of a request
+    most_tables: int = 200  # files per visitor
+    most_open: int = 1000  # tables in memory
+    requests_per_second: float = 10.0  # per address, of a public server
+    burst: int = 60  # requests at once, per address

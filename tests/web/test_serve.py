@@ -1,0 +1,111 @@
+"""`equilibrist serve` as a process: its address, its end, and what survives a kill."""
+
+import json
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from http.cookiejar import CookieJar
+
+import pytest
+
+
+class Server:
+    """A server in a process of its own, with a client that has its cookie."""
+
+    def __init__(self, folder, *options):
+        command = [sys.executable, "-m", "equilibrist", "serve", "--json", *options]
+        self.process = subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        line = self.process.stdout.readline()
+        assert line, self.process.stderr.read()
+        self.data = json.loads(line)
+        self.address = self.data["address"].partition("?")[0]
+        jar = urllib.request.HTTPCookieProcessor(CookieJar())
+        self.opener = urllib.request.build_opener(jar)
+        assert b"<title>Equilibrist</title>" in self.opener.open(self.data["address"]).read()
+
+    def ask(self, path, body=None):
+        headers = {"content-type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.address + path, data, headers)
+        with self.opener.open(request) as answer:
+            return json.loads(answer.read())
+
+    def end(self, number):
+        self.process.send_signal(number)
+        self.process.communicate(timeout=20)
+        return self.process.returncode
+
+
+@pytest.fixture
+def start(tmp_path):
+    """A function that starts a server in a new folder."""
+    servers = []
+
+    def start(*options):
+        servers.append(Server(tmp_path, *options))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        if server.process.poll() is None:
+            server.end(signal.SIGKILL)
+
+
+def test_a_killed_server_continues_every_hand(start, tmp_path):
+    first = start()
+    assert first.address.startswith("http://127.0.0.1:")
+    tables = [
+        first.ask("api/tables", {"player": player, "game": "leduc"})
+        for player in ("always-call", "uniform", "always-raise")
+    ]
+    second = subprocess.run(
+        [sys.executable, "-m", "equilibrist", "serve"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert second.returncode == 2
+    assert "has been working on tables for" in second.stderr
+    assert second.stderr.count("\n") == 1
+    first.end(signal.SIGKILL)
+    again = start()
+    for table in tables:
+        assert again.ask(f"api/tables/{table['id']}") == table
+        hand = table["hand"]
+        move = {"action": "c", "hand": hand["number"], "actions": hand["actions"]}
+        if not hand["is_over"]:
+            after = again.ask(f"api/tables/{table['id']}/moves", move)
+            assert after["hand"]["actions"] > hand["actions"]
+    assert again.end(signal.SIGINT) == 0
+
+
+def test_a_missing_package_is_one_sentence(tmp_path):
+    program = (
+        "import sys; sys.modules['fastapi'] = None; sys.argv = ['equilibrist', 'serve']; "
+        "from equilibrist.cli import main; main()"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert found.returncode == 2
+    wanted = "equilibrist: serve needs the package fastapi: pip install 'equilibrist[web]'\n"
+    assert found.stderr == wanted
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--port", "70000"), "65535"),
+        (("--host", "nowhere.invalid"), "cannot listen on nowhere.invalid"),
+        (("--host", "203.0.113.7"), "cannot listen on 203.0.113.7"),
+    ],
+)
+def test_wrong_options_are_one_sentence(tmp_path, options, words):
+    found = subprocess.run(
+        [sys.executable, "-m", "equilibrist", "serve", *options],
+        cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert found.returncode == 2
+    assert words in found.stderr
+    assert found.stderr.count("\n") == 1
