@@ -21,9 +21,10 @@ def deal_cards(begin, end, deck, words, out):
     Word k of a hand takes the card at its remainder modulo C − k; the last card then moves to that
     place (the ACPC dealer's rule, see `games/dealing.py`).
     """
-    left = np.empty_like(deck)
+    left = np.empty(len(deck), np.uint8)
     for i in range(np.uint64(begin), np.uint64(end)):
-        left[:] = deck
+        for k in range(len(deck)):
+            left[k] = deck[k]
         for k in range(words.shape[1]):
             last = len(deck) - 1 - k
             place = words[i, k] % (last + 1)
