@@ -9,6 +9,7 @@ import threading
 
 import pytest
 
+from equilibrist import phases
 from equilibrist.bots.registry import BOTS
 
 
@@ -29,6 +30,13 @@ def patience():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EQUILIBRIST_PATIENCE", "inf")
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_phase_stays_under_way():
+    """Parts of commands that a test calls alone may leave a phase to the command around them."""
+    yield
+    phases.end_all()
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ TASKS: Final = (
     Task(
         "real-game",
         "best responses in limit hold'em",
-        ("exploit mix:0.1,0.6,0.3 --real-game --flops 1 --out response",),
+        ("exploit mix:0.1,0.6,0.3 --real-game --flops 6 --out response",),
     ),
     Task("equities", "equities of hands and ranges", ("equity AhKh QQ+ --board Qh7h2c",)),
     Task("spots-16", "solve a spot with 16 bits per number", (f"{_SPOT} --bits 16 --out turn",)),

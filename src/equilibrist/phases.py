@@ -114,6 +114,12 @@ def end(phase: Phase) -> None:
             del _under_way[_under_way.index(phase) :]
 
 
+def end_all() -> None:
+    """End all phases."""
+    with _lock:
+        _under_way.clear()
+
+
 @contextlib.contextmanager
 def phase(
     text: str,

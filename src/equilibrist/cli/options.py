@@ -271,3 +271,6 @@ class Remaining:
         self._phase.update(share)
         if share >= 1:
             phases.end(self._phase)
+
+    def __del__(self) -> None:
+        phases.end(self._phase)  # work that ended early never has the share 1

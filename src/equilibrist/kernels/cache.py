@@ -34,6 +34,8 @@ from numba.core import event
 from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
 
+from equilibrist.phases import phase
+
 _PAPER_SOURCES = ("kernels", "reference")  # folders of a paper's package with compiled code
 _KEPT_FOLDERS = 6  # how many fingerprints stay on disk; older ones are removed
 _LONGEST_WAIT = 300.0  # seconds for which a process waits until another has compiled a kernel
@@ -118,21 +120,27 @@ class SharedCache(FunctionCache):
     def _acquire(self) -> bool:
         """Lock the function; return whether another process held the lock before."""
         self._release()  # a compilation before this one may have failed
-        name, until = f"{self._cache_file._index_name}.lock", time.monotonic() + _LONGEST_WAIT
-        has_waited = False
         try:
-            self._lock = open(os.path.join(self.cache_path, name), "ab")  # noqa: SIM115  see `_release`
-            while time.monotonic() < until:
-                try:
-                    fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    has_waited = True
+            place = os.path.join(self.cache_path, f"{self._cache_file._index_name}.lock")
+            self._lock = open(place, "ab")  # noqa: SIM115  see `_release`
+            if self._is_locked(self._lock):
+                return False
+            with phase("waiting for kernels that another process compiles"):
+                until = time.monotonic() + _LONGEST_WAIT
+                while not self._is_locked(self._lock) and time.monotonic() < until:
                     time.sleep(0.02)
-                else:
-                    break
         except OSError:  # a file system without locks, or the folder is gone
-            pass
-        return has_waited
+            return False
+        return True
+
+    @staticmethod
+    def _is_locked(file: IO[bytes]) -> bool:
+        """Try to lock a file; return whether this process holds the lock now."""
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
     def _release(self) -> None:
         if self._lock is not None:

@@ -30,16 +30,16 @@ def rank_hands(begin, end, tables, cards, out):
     cards of the common cases and unrolls them: 187 million.
     """
     if cards.shape[1] == 7:
-        for i in range(begin, end):
+        for i in range(np.uint64(begin), np.uint64(end)):
             out[i] = rank_hand(tables, cards[i], 7)
     elif cards.shape[1] == 6:
-        for i in range(begin, end):
+        for i in range(np.uint64(begin), np.uint64(end)):
             out[i] = rank_hand(tables, cards[i], 6)
     elif cards.shape[1] == 5:
-        for i in range(begin, end):
+        for i in range(np.uint64(begin), np.uint64(end)):
             out[i] = rank_hand(tables, cards[i], 5)
     else:
-        for i in range(begin, end):
+        for i in range(np.uint64(begin), np.uint64(end)):
             out[i] = rank_hand(tables, cards[i], cards.shape[1])
 
 
