@@ -113,7 +113,7 @@ def overflow(page):
 
 
 def play(page, hands):
-    """Call everything by keys until so many hands are over."""
+    """Call everything by keys until a number of hands are over."""
     for number in range(1, hands + 1):
         page.wait_for_selector(f"h2:text-is('Hand {number}')")
         while not page.locator(".act.next").count():

@@ -38,7 +38,7 @@ def act(client, table, action):
 
 
 def play(client, table, choose, hands):
-    """Play until so many hands are finished; return the table."""
+    """Play until a number of hands are finished; return the table."""
     while table["score"]["hands"] < hands or not table["hand"]["is_over"]:
         over = table["hand"]["is_over"]
         answer = act(client, table, "next" if over else choose(table["hand"]))
