@@ -38,7 +38,7 @@ def warmup(tasks: WarmupTasks = None, processes: Processes = None, json: Json = 
 
     if cache.refusal:
         print(f"compiled kernels cannot be kept: {cache.refusal}", file=sys.stderr)
-    print("compiling kernels, about half a minute on two cores …", file=sys.stderr, flush=True)
+    print("compiling kernels, about 40 seconds on two cores …", file=sys.stderr, flush=True)
     start = time.perf_counter()
     found = run(tuple(tasks or ()), processes, report)
     seconds = time.perf_counter() - start
