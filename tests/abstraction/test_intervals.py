@@ -73,9 +73,9 @@ def test_no_search_is_better_than_the_optimum(seed: int) -> None:
 @given(seed=st.integers(0, 2**32))
 def test_each_objective_never_rises_and_is_the_lower_of_the_two(seed: int) -> None:
     random = np.random.default_rng(seed)
-    num_values = random.integers(20, 120)
-    values = np.cumsum(random.exponential(1, num_values) ** 3)
-    weights = random.exponential(1, (2, num_values)) ** 4
+    # Steps below the rounding of the sum repeat a value, in three draws of a thousand.
+    values = np.unique(np.cumsum(random.exponential(1, random.integers(20, 120)) ** 3))
+    weights = random.exponential(1, (2, len(values))) ** 4
     squared, distance = (
         best_intervals(values, weights, 15, objective=objective)
         for objective in ("squared", "distance")
