@@ -6,7 +6,7 @@ import csv
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -166,7 +166,7 @@ def flops(
         from equilibrist.display.flops import draw_flops
 
         draw_flops(report, plot, nodes[-1] if nodes else "", palette)
-    emit(_data(study, report, by, place), _text(study, report, by), as_json=json)
+    emit(study.data(report, by, place), _text(study, report, by), as_json=json)
 
 
 # --- arguments ------------------------------------------------------------------------------------
@@ -224,7 +224,12 @@ def _solve(
 
 
 def _print_progress(progress: FlopProgress) -> None:
+    from equilibrist.cli.supervised import is_supervised, report
+
     solved = progress.solved
+    if is_supervised():
+        report("flop", progress.data())
+        return
     left = ""
     if progress.seconds_left:
         seconds = progress.seconds_left
@@ -243,33 +248,6 @@ def _print_progress(progress: FlopProgress) -> None:
 
 
 # --- results --------------------------------------------------------------------------------------
-
-
-def _data(study: FlopStudy, report: FlopReport, by: str | None, out: Path | None) -> dict[str, Any]:
-    """Return the report as JSON."""
-    spot, subset = study.spot, report.subset
-    data: dict[str, Any] = {
-        "oop": spot.oop,
-        "ip": spot.ip,
-        "unit": spot.money.name,
-        "pot": spot.money.amount(spot.pot),
-        "stack": None if spot.stack is None else spot.money.amount(spot.stack),
-        "menu": str(spot.menu),
-        "locks": list(spot.locks),
-        "method": study.solver.name,
-        "bits": study.solver.bits,
-        "flops": report.rows(),
-        "mean": report.mean.row(),
-        "num_flops": subset.num_flops,
-        "subset_equity": subset.mean_equity,
-        "all_equity": subset.all_equity,
-        "subset_spread": subset.spread,
-        "all_spread": subset.all_spread,
-        "out": None if out is None else str(out),
-    }
-    if by is not None:
-        data["groups"] = [{by: own.name, **own.row()} for own in report.groups(by)]
-    return data
 
 
 def _text(study: FlopStudy, report: FlopReport, by: str | None) -> str:
