@@ -59,6 +59,10 @@ def test_the_result_without_luck_is_that_of_the_terminal(owner, folder, leduc):
     assert found["win_rate"] == pytest.approx(wanted["win_rate"])
     assert found["ci95"] == pytest.approx(wanted["ci95"])
     assert found["variance_factor"] == pytest.approx(adjusted.variance_factor)
+    assert found["curve"][0] == [0, 0, 0]
+    last = [10, sum(session.chips), adjusted.chips.sum()]
+    assert found["curve"][-1] == pytest.approx(last)
+    assert len(found["curve"]) == 11
     assert found["corrections"] == list(adjusted.corrections)
 
 

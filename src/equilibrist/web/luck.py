@@ -13,6 +13,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
@@ -22,6 +23,7 @@ from equilibrist.evaluation.real_game.response import is_holdem
 from equilibrist.evaluation.winnings import winnings
 from equilibrist.games.records import HandRecord
 from equilibrist.games.words import action_labels, round_name
+from equilibrist.models.game import Floats
 from equilibrist.phases import Phase, heard_phases
 from equilibrist.play.luck import LuckAdjuster
 from equilibrist.play.session import YOU, Session
@@ -32,6 +34,7 @@ from equilibrist.web.tables import finished_hand
 
 _LOG = logging.getLogger(__name__)
 _MOST_KEPT = 2  # strategies whose values are in memory, up to gigabytes each
+_MOST_POINTS = 200  # of a curve
 _PUBLIC = "a public server does not compute values in limit hold'em"
 
 
@@ -56,6 +59,9 @@ class Luck(Known):
         default=None, description="how many times smaller the variance of a hand is"
     )
     corrections: list[str] = []
+    curve: list[tuple[int, float, float]] = Field(
+        default=[], description="number of hands, chips won in them as dealt, and without luck"
+    )
 
 
 class ValuedAction(BaseModel):
@@ -177,6 +183,7 @@ def luck_router(store: TableStore, luck: LuckStore) -> APIRouter:
             verdict=result["verdict"],
             variance_factor=adjusted.variance_factor,
             corrections=list(adjusted.corrections),
+            curve=_curve(adjusted.plain[0], adjusted.chips[0]),
         )
 
     @router.get("/tables/{identity}/hands/{number}/costs")
@@ -200,6 +207,15 @@ def luck_router(store: TableStore, luck: LuckStore) -> APIRouter:
         return Costs(state="known", basis=basis, total=total, decisions=choices)
 
     return router
+
+
+def _curve(plain: Floats, adjusted: Floats) -> list[tuple[int, float, float]]:
+    """Return the sums of results after some of the hands, the last of them all."""
+    step = -(-len(plain) // _MOST_POINTS)
+    places = range(len(plain) - 1, -1, -step)
+    first, second = np.cumsum(plain), np.cumsum(adjusted)
+    points = [(place + 1, float(first[place]), float(second[place])) for place in places]
+    return [(0, 0.0, 0.0), *reversed(points)]
 
 
 def _basis(adjuster: LuckAdjuster, name: str) -> str:
