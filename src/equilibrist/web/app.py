@@ -15,6 +15,7 @@ from equilibrist.web.guard import Guard
 from equilibrist.web.job_store import JobStore
 from equilibrist.web.jobs import job_router
 from equilibrist.web.library import Library
+from equilibrist.web.luck import LuckStore, luck_router
 from equilibrist.web.opponents import Opponents
 from equilibrist.web.pages import add_pages
 from equilibrist.web.settings import Settings
@@ -69,6 +70,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     app.include_router(about)
     app.include_router(table_router(store, opponents))
+    app.include_router(luck_router(store, LuckStore(opponents, is_public=settings.is_public)))
     app.include_router(strategy_router(library))
     app.include_router(spot_router(settings, library))
     app.include_router(bot_router(settings))
