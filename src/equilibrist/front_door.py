@@ -130,8 +130,8 @@ def _curve_rows(run: Run) -> list[dict[str, Any]]:
 def _run_html(title: str, run: Run, rows: Sequence[tuple[str, str]]) -> str:
     """Return a run as a small table and the curve of its exploitability."""
     points = [(float(row.iteration), row.evaluation.exploitability) for row in run.trace]
-    unit = run.evaluation.unit
-    return table_html((), rows, title) + curve_svg(points, "iterations", f"exploitability, {unit}")
+    label = f"{run.evaluation.measure}, {run.evaluation.unit}"
+    return table_html((), rows, title) + curve_svg(points, "iterations", label)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -349,27 +349,23 @@ class SpotSolution:
 
     def __repr__(self) -> str:
         spot, iterations = self.solved.spot, int(self.solved.run.state["iteration"])
-        what = "exploitability" if self.evaluation.rake is None else "deviating gains on average"
         return (
-            f"<spot on {spot.board}: {what} {self.percent_of_pot:.3g} % of the pot after "
-            f"{iterations:,} iterations>"
+            f"<spot on {spot.board}: {self.evaluation.measure} {self.percent_of_pot:.3g} % of the "
+            f"pot after {iterations:,} iterations>"
         )
 
     def _repr_html_(self) -> str:
         spot, shares, unit = self.solved.spot, self.shares, self.evaluation.unit
         (first, second), pot = shares.values, f"of {shares.pot} {unit}"
         rows = [
-            ("exploitability", f"{self.exploitability:.4g} {unit}"),
+            (self.evaluation.measure, f"{self.exploitability:.4g} {unit}"),
             ("of the pot", f"{self.percent_of_pot:.3g} %"),
             ("out of position expects", f"{first:.4g} {pot}"),
             ("in position expects", f"{second:.4g} {pot}"),
         ]
         if self.evaluation.rake is not None:
-            rows[0] = ("mean gain by deviating", f"{self.exploitability:.4g} {unit}")
             rows.append(("the house expects", f"{self.evaluation.rake:.4g} {pot}"))
-        rows += [
-            ("iterations", f"{int(self.solved.run.state['iteration']):,}"),
-        ]
+        rows.append(("iterations", f"{int(self.solved.run.state['iteration']):,}"))
         first_node = grid_html(self.at().report)
         return _run_html(f"spot on {spot.board}", self.solved.run, rows) + first_node
 
@@ -490,7 +486,7 @@ class FlopsSolution:
         found, subset = self.report.mean, self.report.subset
         return (
             f"<{len(subset.boards):,} of {subset.num_flops:,} flops: out of position expects "
-            f"{found.values[0]:.4g} of {sum(found.values):.4g} chips, equity "
+            f"{found.values[0]:.4g} of {found.pot:.4g} {self.report.unit}, equity "
             f"{100 * found.equity:.2f} %>"
         )
 
@@ -547,12 +543,14 @@ def flops(
     oop: str,
     ip: str,
     *,
-    pot: str | float,
-    stack: str | float | None = None,
+    pot: Given,
+    stack: Given | Sequence[Given] | None = None,
     flops: int | str | Path = 10,
-    bets: str | None = None,
-    raises: str | None = None,
+    min_bet: Given | None = None,
     locks: Sequence[str] = (),
+    rake: str | None = None,
+    rake_cap: Given | None = None,
+    **menu: Unpack[MenuTexts],
 ) -> FlopsProblem:
     """Describe a no-limit situation on many flops, as `spot` does on one.
 
@@ -562,7 +560,7 @@ def flops(
     """
     text = flop_list(flops)
     board = sample_flop(text, (oop, ip))
-    found = Spot.of(board, oop, ip, Chips(pot, stack), bets=bets, raises=raises)
+    found = Spot.of(board, oop, ip, Chips(pot, stack, min_bet, rake, rake_cap), **menu)
     solver = spot_solver(DEFAULT_METHOD, 32)
     return FlopsProblem(FlopStudy.of(found.with_locks(locks), solver, text))
 

@@ -30,7 +30,7 @@ from equilibrist.strategies.spot_report import SEATS as SEATS
 from equilibrist.strategies.spot_report import NodeReport
 
 
-def _spot_data(spot: Spot) -> dict[str, Any]:
+def spot_data(spot: Spot) -> dict[str, Any]:
     """Return what defines a spot as JSON; amounts are in its unit."""
     amount = spot.money.amount
     return {
@@ -51,7 +51,7 @@ def result(done: SolvedSpot, out: Path | None, goal: Goal | None = None) -> dict
     """Return a solved spot as JSON; values are the shares of the pot that a seat expects."""
     spot, run = done.spot, done.run
     return {
-        **_spot_data(spot),
+        **spot_data(spot),
         "method": done.solver.name,
         "bits": done.solver.bits,
         "unit": run.evaluation.unit,
@@ -69,7 +69,7 @@ def forecast_data(
 ) -> dict[str, Any]:
     """Return the forecast of a spot as JSON, with smaller versions if it does not fit."""
     return {
-        **_spot_data(spot),
+        **spot_data(spot),
         "unit": spot.unit,
         "bits": needed.bits,
         "actions": needed.actions,
@@ -87,7 +87,7 @@ def forecast_text(
     """Return the forecast of a spot in words; `write` writes an argument and its value."""
     fits = needed.bytes <= available
     lines = [
-        wrapped(f"{spot.board}, {_money_text(spot)}; {spot.written_menu}"),
+        wrapped(f"{spot.board}, {money_text(spot)}; {spot.written_menu}"),
         wrapped(f"{needed}"),
         f"{gigabytes(available)} are free: it {'fits' if fits else 'does not fit'}",
     ]
@@ -116,13 +116,13 @@ def result_text(done: SolvedSpot, goal: Goal | None = None) -> str:
     if target and run.evaluation.rake is not None:
         target += " for the mean"
     return (
-        f"{spot.board}, {_money_text(spot)}; {done.solver.name}, "
+        f"{spot.board}, {money_text(spot)}; {done.solver.name}, "
         f"{int(run.state['iteration']):,} iterations in {run.seconds:.2f} s: "
         f"{done.shares.proof()}{target}; {done.shares}{locks}"
     )
 
 
-def _money_text(spot: Spot) -> str:
+def money_text(spot: Spot) -> str:
     """Return the pot, the stacks and the rake of a spot; chips need no unit."""
     unit = spot.money
     ending = "" if unit.name == CHIPS else f" {unit.name}"

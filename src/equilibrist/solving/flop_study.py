@@ -266,7 +266,7 @@ class FlopStudy:
             pace = (time.perf_counter() - begin) / worked if worked else None
             left = None if pace is None else pace * (total - place - 1)
             report(FlopProgress(place + 1, total, solved, left))
-        return FlopReport(self.subset, tuple(results))
+        return FlopReport(self.subset, tuple(results), self.spot.money.name)
 
     def read(self, folder: Path, nodes: Sequence[str] = ()) -> FlopReport:
         """Return the report of flops that are solved, without solving more."""
@@ -283,7 +283,7 @@ class FlopStudy:
         for place, spot in enumerate(self.spots()):
             solved = _opened(spot, self.solver, folder / spot.board)
             results.append(self._result(place, solved, nodes))
-        return FlopReport(self.subset, tuple(results))
+        return FlopReport(self.subset, tuple(results), self.spot.money.name)
 
     def _result(self, place: int, solved: SolvedSpot, nodes: Sequence[str]) -> FlopResult:
         """Return the numbers of a solved flop: at the first decision and at more nodes."""
@@ -300,6 +300,7 @@ class FlopStudy:
             exploitability=solved.run.evaluation.exploitability,
             iterations=int(solved.run.state["iteration"]),
             nodes=tuple(found),
+            rake=solved.run.evaluation.rake,
         )
 
 
