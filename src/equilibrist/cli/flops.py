@@ -155,12 +155,13 @@ def _solve(
 ) -> FlopReport:
     """Solve the flops and print a line for each on stderr."""
     from equilibrist.cli.interrupts import leave
+    from equilibrist.cli.node_text import wrapped
     from equilibrist.stopping import Stopped
 
     _, budget = solving.limits(study.spot)
     if not solving.force:
         study.check_memory()
-    print(study.subset, file=sys.stderr, flush=True)
+    print(wrapped(f"{study.subset}"), file=sys.stderr, flush=True)
     try:
         return study.run(budget, nodes=nodes, out=out, report=_print_progress)
     except Stopped as stopped:
