@@ -11,6 +11,7 @@
      ├── UnknownNameError       no game, pattern or node of that name (also a ValueError)
      ├── StorageError           a folder or file that cannot be read, trusted or written
      ├── NetworkError           a connection that failed or was lost
+     ├── DeviceError            a GPU that is missing, too small or without its libraries
      ├── IllegalActionError     an action that the rules forbid in this state
      └── SolverError            a method that ended without a solution that passes its check
 
@@ -75,6 +76,10 @@ class StorageError(EquilibristError):
 
 class NetworkError(EquilibristError):
     """A connection that failed or was lost."""
+
+
+class DeviceError(EquilibristError):
+    """A GPU that is missing, too small or without its libraries; says what to install or choose."""
 
 
 class IllegalActionError(EquilibristError):
