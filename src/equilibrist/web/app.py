@@ -12,6 +12,7 @@ from equilibrist.version import __version__
 from equilibrist.web.errors import add_error_handlers
 from equilibrist.web.guard import Guard
 from equilibrist.web.library import Library
+from equilibrist.web.luck import LuckStore, luck_router
 from equilibrist.web.opponents import Opponents
 from equilibrist.web.pages import add_pages
 from equilibrist.web.settings import Settings
@@ -60,6 +61,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     app.include_router(about)
     app.include_router(table_router(store, opponents))
+    app.include_router(luck_router(store, LuckStore(opponents, is_public=settings.is_public)))
     app.include_router(strategy_router(library))
     add_pages(app)
     app.add_middleware(Guard, settings=settings)

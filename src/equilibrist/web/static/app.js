@@ -1,5 +1,5 @@
 // The page: finds the view of the address, and draws it below the navigation.
-import { api, html, Link, Problem, render, useEffect, useState } from "./lib.js";
+import { api, html, Link, Problem, render, useEffect, usePalette, useState } from "./lib.js";
 import { Lobby } from "./views/lobby.js";
 import { Strategies } from "./views/strategies.js";
 import { Strategy } from "./views/strategy.js";
@@ -33,6 +33,10 @@ function Page() {
   const [path, setPath] = useState(location.pathname);
   const [about, setAbout] = useState(null);
   const [problem, setProblem] = useState("");
+  const [palette, changePalette] = usePalette();
+  useEffect(() => {
+    document.documentElement.dataset.palette = palette;
+  }, [palette]);
   useEffect(() => {
     const moved = () => setPath(location.pathname);
     addEventListener("moved", moved);
@@ -51,6 +55,7 @@ function Page() {
         <${Link} to="/play" aria-current=${isPlay ? "page" : null}>Play</${Link}>
         <${Link} to="/strategies" aria-current=${isPlay ? null : "page"}>Strategies</${Link}>
       </nav>
+      <button class="text palette" aria-pressed=${palette !== "usual"} onClick=${changePalette} aria-label="Colour-blind palette" title="Colour-blind palette"><span class="dot" aria-hidden="true">◐</span> <span class="words">Colour-blind palette</span></button>
     </header>
     ${problem
       ? html`<main class="narrow"><h1>Not connected</h1><${Problem} text=${problem} /></main>`
