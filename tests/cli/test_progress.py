@@ -125,6 +125,18 @@ def test_a_line_has_units_and_both_best_responses():
     )
 
 
+def test_with_a_rake_lines_and_panel_say_what_is_measured():
+    run = Run({"iteration": np.array(40)}, [], 2.0)
+    run.trace.append(Row(40, 2.0, Evaluation(-1.0, (-0.5, 0.5), "bb", rake=0.4)))
+    now = standing(run, Budget())
+    assert line("dcfr", now, 5.0).startswith(
+        "dcfr 40: mean gain by deviating 2.000e-01 bb (4 % of the pot) (-0.5, 0.5), "
+    )
+    assert ("mean gain by deviating", "2.000e-01 bb (4 % of the pot)") in details(
+        now, Budget(), 1.0, None, 5.0
+    )
+
+
 def test_the_panel_says_what_is_known():
     now = standing(make_run([20, 50, 100], iteration=120), Budget(150, 0.001))
     goal = Target.parse("0.1mbb").of_game("limit", get_game("holdem-limit"))
@@ -150,8 +162,7 @@ def test_before_the_first_evaluation_the_panel_says_so():
     run = Run({"iteration": np.array(3)}, [], 0.0)
     assert details(standing(run, Budget()), Budget(), 1.0, None) == [
         ("iteration", "3"),
-        ("exploitability", "not yet known"),
-        ("best responses", "not yet known"),
+        ("evaluation", "not yet"),
         ("time", "1.0 s"),
     ]
 

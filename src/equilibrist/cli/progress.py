@@ -143,7 +143,7 @@ def line(name: str, now: Standing, pot: float | None = None) -> str:
         first, second = found.best_response
         at = "" if now.row.iteration == now.iteration else f" at {now.row.iteration:,}"
         worth = f"{found.exploitability:.3e} {found.unit}{share_of_pot(found, pot)}"
-        parts.append(f"exploitability {worth} ({first:.4g}, {second:.4g}){at}")
+        parts.append(f"{found.measure} {worth} ({first:.4g}, {second:.4g}){at}")
     parts += [speed(now.rate), duration(now.seconds), now.left]
     return f"{name} {now.iteration:,}: {', '.join(part for part in parts if part)}"
 
@@ -160,9 +160,10 @@ def details(
     iteration = f"{now.iteration:,}"
     if budget.iterations is not None:
         iteration += f" of {budget.iterations:,}"
-    exploitability = responses = "not yet known"
+    measure, exploitability, responses = "evaluation", "not yet", ""
     if now.row is not None:
         found = now.row.evaluation
+        measure = found.measure
         exploitability = f"{found.exploitability:.3e} {found.unit}{share_of_pot(found, pot)}"
         first, second = found.best_response
         responses = f"{first:.4g} and {second:.4g} {found.unit}"
@@ -170,7 +171,7 @@ def details(
             exploitability += f" at {now.row.iteration:,}"
     rows = [
         ("iteration", iteration),
-        ("exploitability", exploitability),
+        (measure, exploitability),
         ("target", "" if goal is None else str(goal)),
         ("best responses", responses),
         ("speed", speed(now.rate)),

@@ -36,7 +36,7 @@ def forecast_text(
     """Return the forecast of a spot in words; `write` writes an argument and its value."""
     fits = needed.bytes <= available
     lines = [
-        wrapped(f"{spot.board}, {_money_text(spot)}; {spot.written_menu}"),
+        wrapped(f"{spot.board}, {money_text(spot)}; {spot.written_menu}"),
         wrapped(f"{needed}"),
         f"{gigabytes(available)} are free: it {'fits' if fits else 'does not fit'}",
     ]
@@ -65,13 +65,13 @@ def result_text(done: SolvedSpot, goal: Goal | None = None) -> str:
     if target and run.evaluation.rake is not None:
         target += " for the mean"
     return (
-        f"{spot.board}, {_money_text(spot)}; {done.solver.name}, "
+        f"{spot.board}, {money_text(spot)}; {done.solver.name}, "
         f"{int(run.state['iteration']):,} iterations in {run.seconds:.2f} s: "
         f"{done.shares.proof()}{target}; {done.shares}{locks}"
     )
 
 
-def _money_text(spot: Spot) -> str:
+def money_text(spot: Spot) -> str:
     """Return the pot, the stacks and the rake of a spot; chips need no unit."""
     unit = spot.money
     ending = "" if unit.name == CHIPS else f" {unit.name}"

@@ -37,6 +37,7 @@ from equilibrist.phases import phase
 from equilibrist.solving.forecast import spot_forecast
 from equilibrist.solving.lean_cfr import TableCFR
 from equilibrist.solving.solve import Budget, Outcome, is_done
+from equilibrist.solving.spot_data import spot_data
 from equilibrist.solving.spot_run import (
     EVALUATE_EVERY,
     SolvedSpot,
@@ -278,7 +279,7 @@ class FlopStudy:
             pace = (time.perf_counter() - begin) / worked if worked else None
             left = None if pace is None else pace * (total - place - 1)
             report(FlopProgress(place + 1, total, solved, left))
-        return FlopReport(self.subset, tuple(results))
+        return FlopReport(self.subset, tuple(results), self.spot.money.name)
 
     def read(self, folder: Path, nodes: Sequence[str] = ()) -> FlopReport:
         """Return the report of flops that are solved, without solving more."""
@@ -295,19 +296,14 @@ class FlopStudy:
         for place, spot in enumerate(self.spots()):
             solved = _opened(spot, self.solver, folder / spot.board)
             results.append(self._result(place, solved, nodes))
-        return FlopReport(self.subset, tuple(results))
+        return FlopReport(self.subset, tuple(results), self.spot.money.name)
 
     def data(self, report: FlopReport, by: str | None, folder: Path | None) -> dict[str, Any]:
         """Return a report as JSON, also of groups of flops: by suits, pairs or high (card)."""
         spot, subset = self.spot, report.subset
         data: dict[str, Any] = {
-            "oop": spot.oop,
-            "ip": spot.ip,
+            **{name: part for name, part in spot_data(spot).items() if name != "board"},
             "unit": spot.money.name,
-            "pot": spot.money.amount(spot.pot),
-            "stack": None if spot.stack is None else spot.money.amount(spot.stack),
-            "menu": str(spot.menu),
-            "locks": list(spot.locks),
             "method": self.solver.name,
             "bits": self.solver.bits,
             "flops": report.rows(),
@@ -338,6 +334,7 @@ class FlopStudy:
             exploitability=solved.run.evaluation.exploitability,
             iterations=int(solved.run.state["iteration"]),
             nodes=tuple(found),
+            rake=solved.run.evaluation.rake,
         )
 
 

@@ -87,7 +87,13 @@ class Situation(Request):
     bets: Given = Field(None, description="bet sizes by street and seat")
     raises: Given = None
     max_raises: Given = None
+    donks: Given = None
+    add_all_in: Given = None
+    force_all_in: Given = None
+    merge: Given = None
     blind: Given = Field(None, description="smallest bet")
+    rake: Given = None
+    rake_cap: Given = None
     game: Text = Field(_NO_LIMIT, description="a hold'em game of the catalogue")
     lock: list[Lock] = Field(default=[], max_length=50)
     method: Text = DEFAULT_METHOD
@@ -107,13 +113,14 @@ class Situation(Request):
         """Rules of the game; None for the default."""
         return None if self.game == _NO_LIMIT else get_game(self.game)
 
-    @property
-    def menu(self) -> MenuTexts:
-        """The texts of the bet menu."""
-        return {"bets": self.bets, "raises": self.raises, "max_raises": self.max_raises}
-
-    def on(self, board: str, chips: Chips, menu: MenuTexts) -> Spot:
+    def on(self, board: str) -> Spot:
         """Return the spot on a board; raise an error if a text is invalid."""
+        chips = Chips(self.pot, self.stack, self.blind, self.rake, self.rake_cap)
+        menu: MenuTexts = {
+            "bets": self.bets, "raises": self.raises, "max_raises": self.max_raises,
+            "donks": self.donks, "add_all_in": self.add_all_in, "force_all_in": self.force_all_in,
+            "merge": self.merge,
+        }  # fmt: skip
         found = Spot.of(board, self.oop, self.ip, chips, game=self.rules, **menu)
         return found.with_locks(self.lock)
 
@@ -152,12 +159,6 @@ class SpotRequest(Situation):
 
     kind: Literal["spot"] = "spot"
     board: Text
-    donks: Given = None
-    add_all_in: Given = None
-    force_all_in: Given = None
-    merge: Given = None
-    rake: Given = None
-    rake_cap: Given = None
 
     @property
     def title(self) -> str:
@@ -166,11 +167,7 @@ class SpotRequest(Situation):
 
     def spot(self) -> Spot:
         """Return the spot; raise an error if a text is invalid."""
-        chips = Chips(self.pot, self.stack, self.blind, self.rake, self.rake_cap)
-        return self.on(self.board, chips, {
-            **self.menu, "donks": self.donks, "add_all_in": self.add_all_in,
-            "force_all_in": self.force_all_in, "merge": self.merge,
-        })  # fmt: skip
+        return self.on(self.board)
 
     def check(self) -> None:
         """Raise an error unless the spot is valid, new, and fits into memory."""
@@ -216,7 +213,7 @@ class FlopsRequest(Situation):
             )
         rules = self.rules or get_game(_NO_LIMIT)
         board = sample_flop(flops, (self.oop, self.ip), rules.deck)
-        return self.on(board, Chips(self.pot, self.stack, self.blind), self.menu)
+        return self.on(board)
 
     def check(self) -> None:
         """Raise an error unless the situation is valid and new; the command checks the memory."""
