@@ -204,7 +204,7 @@ def test_a_mix_has_equities_everywhere_and_values_on_the_river(owner):
     end = numbers(owner, "always-call", node="cc/cc/cc/", board="Kh8d3c5s2d")
     assert end["reason"] == ""
     assert end["gain"] > 0  # a bet with the best hands is always called
-    assert [round(value, 4) for value in end["values"][names.index("KsKd")]][0] > 15
+    assert end["values"][names.index("KsKd")][0] > 15
 
 
 def test_hands_are_named_by_what_they_make_with_the_board(owner):
