@@ -137,15 +137,17 @@ function useLooks({ found, numbers }, tab, palette, isShown) {
 }
 
 function Compare({ found, name, other, show, isDifference, canDiffer }) {
-  const [entries, setEntries] = useState(null);
-  const open = () => entries ?? api("/api/strategies").then(setEntries, () => setEntries([]));
+  const [entries, setEntries] = useState([]);
   useEffect(() => {
-    if (other) open();
-  }, [other]);
-  const fitting = (entries ?? []).filter((entry) => !entry.command && entry.name !== name && (found.kind === "spot" ? entry.kind === "spot" : entry.game === found.game));
+    api("/api/strategies").then(setEntries, () => {});
+  }, []);
+  const fitting = entries.filter((entry) => !entry.command && entry.name !== name && (found.kind === "spot" ? entry.kind === "spot" : entry.game === found.game));
   const names = [...new Set([...(other ? [other] : []), ...fitting.map((entry) => entry.name)])];
   return html`<div class="compare">
-    <label><span class="muted">Compare with</span> <select value=${other} onFocus=${open} onMouseDown=${open} onChange=${(event) => show({ with: event.target.value, view: "" })}>
+    <label><span class="muted">Compare with</span> <select value=${other} onChange=${(event) => {
+      event.target.blur(); // so that keys are shortcuts again
+      show({ with: event.target.value, view: "" });
+    }}>
       <option value="">nothing</option>${names.map((each) => html`<option value=${each} selected=${each === other}>${each}</option>`)}</select></label>
     ${other && html`<button class="quiet" onClick=${() => go(`${strategyAddress(other, found.kind)}#${new URLSearchParams({ node: found.node, board: found.start_board ? "" : found.board, with: name })}`)}>Swap</button>`}
     ${canDiffer && html`<button class="quiet" aria-pressed=${isDifference} onClick=${() => show({ view: isDifference ? "" : "difference", tab: "" })}>Difference<kbd>D</kbd></button>`}
@@ -157,8 +159,11 @@ function Filter({ field, place, show, hands, problem }) {
   const kinds = hands.made ? hands.made_names.filter((_, kind) => hands.made.includes(kind)) : [];
   return html`<div class="filter">
     <input ref=${field} type="search" aria-label="Filter of hands" placeholder="Filter: 66+, A5s, AhKh" value=${place.filter ?? ""} maxlength="400" spellcheck=${false}
-      onChange=${(event) => set({ filter: event.target.value.trim() })} onKeyDown=${(event) => event.key === "Escape" && event.target.blur()} />
-    ${kinds.length > 1 && html`<select aria-label="Made hands" value=${place.made ?? ""} onChange=${(event) => set({ made: event.target.value })}>
+      onChange=${(event) => set({ filter: event.target.value.trim() })} onKeyDown=${(event) => /^(Escape|Enter)$/.test(event.key) && event.target.blur()} />
+    ${kinds.length > 1 && html`<select aria-label="Made hands" value=${place.made ?? ""} onChange=${(event) => {
+      event.target.blur();
+      set({ made: event.target.value });
+    }}>
       <option value="">every hand</option>${kinds.map((kind) => html`<option value=${kind} selected=${kind === place.made}>${kind}</option>`)}</select>`}
     ${(place.filter || place.made) && html`<button class="text" onClick=${() => set({ filter: "", made: "" })}>Clear</button>`}
     ${place.filter && problem && html`<span class="small bad" role="alert">${capital(problem)}</span>`}
