@@ -302,7 +302,7 @@ export function Curve({ points, run, unit }) {
           { label: "Target", stroke: colour("--muted"), dash: [6, 4], width: 1.5, points: { show: false }, value: (self, value) => (value === null ? "" : brief(value)) },
         ],
       }, data(), box.current);
-      watch = new ResizeObserver(() => plot.current?.setSize({ width: box.current.clientWidth, height: HEIGHT }));
+      watch = new ResizeObserver(() => box.current && plot.current?.setSize({ width: box.current.clientWidth, height: HEIGHT }));
       watch.observe(box.current);
     });
     return () => {
