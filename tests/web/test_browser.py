@@ -158,7 +158,7 @@ def test_an_expired_session_is_explained_and_the_hand_continues(open_page, signe
     problems.clear()
 
 
-def test_an_illegal_raise_and_the_back_button_leave_the_hand_as_it_was(open_page, problems):
+def test_an_illegal_raise_and_the_back_button_leave_the_hand_as_it_was(open_page):
     page = open_page("play")
     sit(page, "always-call", "discard-holdem")
     cards = page.locator(".felt").inner_text()
@@ -171,8 +171,6 @@ def test_an_illegal_raise_and_the_back_button_leave_the_hand_as_it_was(open_page
     page.locator(".rows a").first.click()  # continue
     page.wait_for_selector(".felt")
     assert page.locator(".felt").inner_text() == cards
-    assert ["status of 400" in problem for problem in problems] == [True]
-    problems.clear()
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 import { Card, CardText, splitCards } from "../cards.js";
 import { api, capital, go, html, percent, Problem, strategyAddress, useCallback, useEffect, useHash, useKeys, useMemo, usePalette, useRef, useState } from "../lib.js";
 import { cellName, cellOf, cellsOf, differenceLooks, Grid, HandList, numbersOf, plainLooks, playOf, Suits, TABS } from "./grid.js";
+import { SpotLinks } from "../spotlinks.js";
 
 const TAB_KEYS = { a: "", v: "ev", e: "equity", b: "best" };
 
@@ -111,6 +112,7 @@ export function Strategy({ kind, name }) {
         <section class="about" aria-label="Node">
           ${(needed > 0 || start) && html`<${Board} found=${found} chosen=${chosen} picking=${picking || found.missing > 0} setPicking=${setPicking} setBoard=${setBoard} />`}
           ${data && (!isPair || isDifference) && sides.map(about)}
+          <${SpotLinks} name=${name} found=${found} />
           ${difference && html`<${Differ} mine=${data} theirs=${other} isShown=${isShown} names=${[name, place.with]} />`}
         </section>
         ${data?.grid && !isPair && html`<${Grid} looks=${looks.looks} ...${grid} />`}
