@@ -14,6 +14,9 @@ from equilibrist.bots.train import train
 PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
 ZOOMED_OUT = {"width": 1600, "height": 1000}  # 80 % zoom of the desktop
 BOTH_GAMES = pytest.mark.parametrize("game", ["holdem-limit", "discard-holdem"])
+LIMIT_FIRST = pytest.mark.parametrize(
+    "game", ["holdem-limit", pytest.param("discard-holdem", marks=pytest.mark.slow)]
+)
 TINY = BucketBot(
     "tiny", "Few buckets of few cards", recipe="percentile", buckets=(2, 4, 8, 16),
     max_raises="1 1 1 1", target=50.0, game="royal-holdem", dtype="float64",
@@ -51,7 +54,7 @@ def play(page, hands, keys="s"):
 # --- the table ------------------------------------------------------------------------------------
 
 
-@BOTH_GAMES
+@LIMIT_FIRST
 def test_hands_are_played_by_keys_and_survive_a_reload(open_page, picture, game):
     page = open_page("play")
     sit(page, "always-call", game)
@@ -84,6 +87,7 @@ def test_twenty_hands_are_played(open_page, picture, game):
     picture(page, f"twenty-{game}")
 
 
+@pytest.mark.slow
 def test_two_tabs_and_the_mouse(open_page):
     page = open_page("play")
     sit(page, "always-call")
@@ -103,7 +107,7 @@ def test_luck_and_costs_of_earlier_hands_have_an_address(open_page, picture):
     sit(page, "leduc-solution", "leduc")
     play(page, 4, keys="ds")
     page.get_by_text("Remove the luck").click()
-    page.wait_for_selector(".curve")
+    page.wait_for_selector(".curve", timeout=60_000)  # compiles kernels
     page.keyboard.press("r")
     page.keyboard.press("c")
     page.wait_for_selector(".review .total:has-text('Your decisions cost')")
@@ -141,6 +145,7 @@ def test_a_lost_connection_leaves_the_hand_as_it_was(open_page, problems):
     problems.clear()
 
 
+@pytest.mark.slow
 def test_an_expired_session_is_explained_and_the_hand_continues(open_page, signed_in, problems):
     page = open_page("play")
     sit(page, "always-call")
@@ -158,6 +163,7 @@ def test_an_expired_session_is_explained_and_the_hand_continues(open_page, signe
     problems.clear()
 
 
+@pytest.mark.slow
 def test_an_illegal_raise_and_the_back_button_leave_the_hand_as_it_was(open_page):
     page = open_page("play")
     sit(page, "always-call", "discard-holdem")
@@ -183,6 +189,7 @@ def test_a_slow_opponent_is_said_to_think(open_page):
     page.wait_for_selector(".board .face >> nth=2")
 
 
+@pytest.mark.slow
 def test_an_untrained_bot_has_its_command(open_page, problems):
     page = open_page("play")
     page.locator(".untrained summary").click()
@@ -211,10 +218,10 @@ def test_a_spot_is_walked_to_the_river_and_a_link_restores_it(open_page, picture
     assert page.url.endswith("&hand=AA")
     assert page.locator(".suits > span").count() == 6
     picture(page, "spot")
-    before = page.locator(".strategy").inner_text()
+    before = page.locator(".node").inner_text()
     again = open_page(page.url.split("/", 3)[3], scheme="dark")
     again.wait_for_selector(".detail h2:text-is('AA')")
-    assert again.locator(".strategy").inner_text() == before
+    assert again.locator(".node").inner_text() == before
     picture(again, "spot-dark")
     page.go_back()
     page.wait_for_selector(".picker")
@@ -235,8 +242,7 @@ def test_tabs_filter_and_comparison_have_an_address(open_page, picture):
     page.keyboard.press("/")
     page.keyboard.type("QQ+, AKs")
     page.keyboard.press("Enter")
-    page.wait_for_selector(".cell.full:has-text('KK')")
-    assert page.locator(".cell.full").count() == 4
+    page.wait_for_function("() => document.querySelectorAll('.cell.full').length === 4")
     page.get_by_label("Compare with").select_option("turn-rough")
     page.wait_for_selector(".side .grid >> nth=1")
     page.keyboard.press("a")
@@ -248,7 +254,7 @@ def test_tabs_filter_and_comparison_have_an_address(open_page, picture):
     again = open_page(address)
     again.wait_for_selector(".about:has-text('They act differently in')")
     again.wait_for_selector(".cell.unreached:has-text('JTs')")
-    assert again.locator(".strategy").inner_text() == page.locator(".strategy").inner_text()
+    assert again.locator(".node").inner_text() == page.locator(".node").inner_text()
     again.locator(".filter input").fill("QQ+,zz")
     again.keyboard.press("Enter")
     again.wait_for_selector(".filter .bad:has-text('zz')")
@@ -280,7 +286,7 @@ def test_a_bot_is_browsed_to_the_river(open_page, add_bot, picture, problems):
     "viewport",
     [
         PHONE,
-        DESKTOP,
+        pytest.param(DESKTOP, marks=pytest.mark.slow),
         pytest.param({"width": 3840, "height": 2160}, marks=pytest.mark.slow),
         pytest.param(ZOOMED_OUT, marks=pytest.mark.slow),
     ],
@@ -305,6 +311,7 @@ def test_no_view_is_wider_than_the_window(open_page, picture, viewport):
     picture(page, f"compare-{viewport['width']}")
 
 
+@pytest.mark.slow
 def test_colours_for_colour_blind_readers_are_kept(open_page, picture):
     page = open_page("strategy/uniform")
     page.wait_for_selector(".grid")
