@@ -6,7 +6,7 @@ updated in place; arrays are allocated only if no output array is given.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
@@ -24,7 +24,7 @@ from equilibrist.kernels.decision_rules import BEST, EXPECTATION, REGRET, SOFTMA
 from equilibrist.kernels.treeplex import block, board_matrices, boards, root_value
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.leaves import ExpectedLeaves
-from equilibrist.models.products import product
+from equilibrist.models import products
 
 Floats = NDArray[Any]
 
@@ -34,6 +34,7 @@ PARALLEL_BOARDS = 8  # minimum number of boards in some round to use threads
 # Dense boards with at least this number of states are played by matrix products.
 MATRIX_STATES = 48
 _REFERENCE = "equilibrist.kernels.reference.sequence_form"  # imported only if a test asks for it
+_GPU = "equilibrist.kernels.gpu."  # modules imported only if a game is on the GPU
 
 __all__ = [
     "BEST",
@@ -131,7 +132,29 @@ class SequenceGame:
     states: CardStates | None = None  # the cards, if they are exact
     expected: tuple[ExpectedLeaves, ...] = ()  # leaves where rounds are left out at the end
     given: tuple[Given, Given] | None = None  # behaviour at locked decisions
-    backend: str = "cpu"  # or "reference", the plain array programs that tests compare with
+    # "cpu", "gpu" (`on`), or "reference", the plain array programs that tests compare with.
+    backend: str = "cpu"
+
+    def on(self, device: str) -> SequenceGame:
+        """Return the game on a device, cpu or gpu, where its arrays and those of its plans are.
+
+        On the GPU, NumPy's functions return arrays of CuPy for such arrays. Games of buckets can
+        be there: they have one board per round, with matrices of pairs of states.
+        """
+        if device == "gpu" and not self.fits_gpu:
+            raise InvalidValueError(
+                f"{self.name} is solved on the CPU: the GPU takes games of buckets, without a rake "
+                "and without locked decisions",
+                value=self.name,
+            )
+        return replace(self, backend=device)
+
+    @property
+    def fits_gpu(self) -> bool:
+        """Whether the game has the form that the kernels of the GPU take."""
+        has_boards = any(int(np.diff(tree.board_start).max()) > 1 for tree in self.trees)
+        is_free = self.given is None and not any(tree.locked.any() for tree in self.trees)
+        return is_free and not has_boards and not self.pairs.is_sorted and self.is_zero_sum
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -164,7 +187,8 @@ class SequenceGame:
 
         Locked decisions have the given probabilities, if there are any.
         """
-        probabilities = self.behaviour(player, np.zeros(self.lengths[player], dtype))
+        nothing = np.zeros(self.lengths[player], dtype, like=self.prototype)
+        probabilities = self.behaviour(player, nothing)
         if self.given is not None:
             probabilities[self.given[player].places] = self.given[player].probabilities
         return probabilities
@@ -172,12 +196,12 @@ class SequenceGame:
     def realize(self, player: int, behaviour: Floats, out: Floats | None = None) -> Floats:
         """Return the realization plan of some behaviour."""
         plan = np.empty_like(behaviour) if out is None else out
-        self._kernels.realize(self.trees[player], behaviour, plan, threads=self.num_threads)
+        self._kernels.realize(self._trees[player], behaviour, plan, threads=self.num_threads)
         return plan
 
     def gradient(self, player: int, plan: Floats, out: Floats | None = None) -> Floats:
         """Return the value of each of `player`'s rows given the opponent's plan."""
-        values = np.empty(self.lengths[player], plan.dtype) if out is None else out
+        values = np.empty(self.lengths[player], plan.dtype, like=plan) if out is None else out
         if self._has_wide_matrices:
             self._matrix_gradient(player, plan, values)
             return values
@@ -233,6 +257,8 @@ class SequenceGame:
         """Return whether products are faster than the kernels, which support no expected leaves."""
         if self.backend == "reference" or self.pairs.is_sorted:
             return False
+        if self.backend == "gpu":
+            return True
         return (
             bool(self.expected)
             or max(int(tree.num_states.max()) for tree in self.trees) >= MATRIX_STATES
@@ -246,19 +272,23 @@ class SequenceGame:
                 theirs = block(other, r, board, plan)
                 out = block(own, r, board, values)
                 out[:] = 0
-                for (rows, chips), matrix in zip(
+                for leaves, matrix in zip(
                     stakes, self._matrices(board, plan.dtype), strict=True
                 ):
-                    left = (chips @ theirs).astype(matrix.dtype, copy=False)
-                    out[rows] += product(left, matrix, is_transposed=player == 0)
+                    self._products.add_product(
+                        out, leaves, theirs, matrix, is_transposed=player == 0
+                    )
 
-    def _stakes_of(self, player: int, dtype: Any) -> list[list[tuple[NDArray[np.intp], Any]]]:
+    def _stakes_of(self, player: int, dtype: Any) -> list[list[Any]]:
         """Return by round, for each matrix, the rows of `player` with leaves, and their chips."""
         key = (player, np.dtype(dtype).char)
         if key not in self._stored_stakes:
             own = [[m if player == 0 else -m.T.tocsr() for m in pair] for pair in self.stakes]
             self._stored_stakes[key] = [
-                [(rows := np.flatnonzero(np.diff(m.indptr)), m[rows].astype(dtype)) for m in pair]
+                [
+                    self._products.stakes(rows := np.flatnonzero(np.diff(m.indptr)), m[rows], dtype)
+                    for m in pair
+                ]
                 for pair in own
             ]
         return self._stored_stakes[key]
@@ -270,11 +300,11 @@ class SequenceGame:
     def _matrices(self, board: int, dtype: Any) -> tuple[Floats, ...]:
         """Return the matrices of a board, [S0, S1], in a type; float32 ones stay float32."""
         found = self.matrices(board)
-        if found[0].dtype in (np.float32, dtype):
-            return found
-        key = (board, np.dtype(dtype).char)
+        stays = found[0].dtype == np.float32
+        key = (board, "f" if stays else np.dtype(dtype).char)
         if key not in self._stored_matrices:
-            self._stored_matrices[key] = tuple(matrix.astype(dtype) for matrix in found)
+            kind = found[0].dtype if stays else dtype
+            self._stored_matrices[key] = tuple(self._products.matrix(m, kind) for m in found)
         return self._stored_matrices[key]
 
     @cached_property
@@ -294,7 +324,7 @@ class SequenceGame:
         factors = np.zeros(3, values.dtype) if factors is None else factors
         table = values if table is None else table  # rules that need no table do not use it
         self._kernels.fold_up(
-            self.trees[player], rule, values, behaviour, table, factors, threads=self.num_threads
+            self._trees[player], rule, values, behaviour, table, factors, threads=self.num_threads
         )
         return root_value(self.trees[player], values)
 
@@ -317,13 +347,33 @@ class SequenceGame:
     def behaviour(self, player: int, plan: Floats) -> Floats:
         """Return the behaviour of a plan, the inverse of `realize`; uniform where it is zero."""
         probabilities = np.empty_like(plan)
-        self._kernels.normalize(self.trees[player], plan, probabilities)
+        self._kernels.normalize(self._trees[player], plan, probabilities)
         return probabilities
+
+    @cached_property
+    def prototype(self) -> Floats:
+        """Empty array on the device of the game, for `like` of NumPy's functions."""
+        return import_module(_GPU + "memory").empty() if self.backend == "gpu" else np.empty(0)
 
     @property
     def _kernels(self) -> Any:
         """Return the module with the game's steps."""
-        return cpu if self.backend == "cpu" else import_module(_REFERENCE)
+        if self.backend == "cpu":
+            return cpu
+        is_on_gpu = self.backend == "gpu"
+        return import_module(_GPU + "sequence_form" if is_on_gpu else _REFERENCE)
+
+    @property
+    def _products(self) -> Any:
+        """Return the module with the products of plans and matrices."""
+        return import_module(_GPU + "products") if self.backend == "gpu" else products
+
+    @cached_property
+    def _trees(self) -> tuple[Any, ...]:
+        """The treeplexes in the form that the game's steps take."""
+        if self.backend != "gpu":
+            return self.trees
+        return tuple(self._kernels.prepare(tree) for tree in self.trees)
 
     @property
     def num_threads(self) -> int:

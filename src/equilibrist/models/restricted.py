@@ -55,7 +55,7 @@ class RestrictedGame:
 
     def __post_init__(self) -> None:
         check_zero_sum(self.game)
-        plans = np.atleast_2d(np.asarray(self.plans))
+        plans = np.atleast_2d(np.asarray(self.plans, like=self.game.prototype))
         if self.player not in (0, 1):
             raise InvalidValueError(
                 f"the player must be 0 or 1, not {self.player}", value=self.player
@@ -134,7 +134,7 @@ class RestrictedGame:
 
     def gradient(self, player: int, plan: Floats, out: Floats | None = None) -> Floats:
         """Return the value of each of `player`'s rows given the opponent's plan."""
-        values = np.empty(self.lengths[player], plan.dtype) if out is None else out
+        values = np.empty(self.lengths[player], plan.dtype, like=plan) if out is None else out
         if player == self.player:
             values[0] = 0
             values[1:] = -(self.utilities @ plan)

@@ -79,7 +79,8 @@ class CFR:
 
     def _proper(self, game: Game, state: State, part: str, player: int) -> Floats:
         """Return a plan from the behaviour of summed plans, which are feasible only to rounding."""
-        total = np.asarray(state[f"{part}{player}"], np.float64)
+        summed = state[f"{part}{player}"]
+        total = np.asarray(summed, np.float64, like=summed)
         return game.realize(player, game.behaviour(player, total))
 
 

@@ -171,7 +171,8 @@ class ExcessiveGap:
         for i in (0, 1):
             uniform = game.uniform(i, self.dtype)
             state[f"plan{i}"] = game.realize(i, uniform)
-            state[f"weights{i}"] = dilation_weights(game, i, self.weights).astype(self.dtype)
+            weights = dilation_weights(game, i, self.weights).astype(self.dtype)
+            state[f"weights{i}"] = np.asarray(weights, like=uniform)
             state[f"offset{i}"] = np.zeros_like(uniform)
             state[f"response{i}"] = np.zeros_like(uniform)
         for i in (0, 1):
