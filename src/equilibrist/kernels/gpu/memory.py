@@ -22,7 +22,7 @@ def empty(shape: int | tuple[int, ...] = 0, dtype: Any = np.float64) -> Any:
 def upload(array: NDArray[Any]) -> Any:
     """Return a contiguous copy of an array on the GPU."""
     if is_simulated():
-        return np.ascontiguousarray(array)
+        return np.array(array, order="C")
     with errors_of_memory(f"an array of {array.nbytes:,} bytes"):
         return cupy().asarray(array, order="C")
 
