@@ -22,9 +22,9 @@ from equilibrist.kernels.array_structs import LeafTables, PairTables, Treeplex
 from equilibrist.kernels.cpu import sequence_form as cpu
 from equilibrist.kernels.decision_rules import BEST, EXPECTATION, REGRET, SOFTMAX
 from equilibrist.kernels.treeplex import block, board_matrices, boards, root_value
+from equilibrist.models import products
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.leaves import ExpectedLeaves
-from equilibrist.models import products
 
 Floats = NDArray[Any]
 
@@ -272,9 +272,7 @@ class SequenceGame:
                 theirs = block(other, r, board, plan)
                 out = block(own, r, board, values)
                 out[:] = 0
-                for leaves, matrix in zip(
-                    stakes, self._matrices(board, plan.dtype), strict=True
-                ):
+                for leaves, matrix in zip(stakes, self._matrices(board, plan.dtype), strict=True):
                     self._products.add_product(
                         out, leaves, theirs, matrix, is_transposed=player == 0
                     )

@@ -33,7 +33,9 @@ def best_response(
         1.5
     """
     values = game.gradient(player, np.asarray(plan, np.float64, like=plan))
-    behaviour = game.uniform(player) if locked is None else np.array(locked, np.float64, like=locked)
+    behaviour = (
+        game.uniform(player) if locked is None else np.array(locked, np.float64, like=locked)
+    )
     return game.fold_up(player, BEST, values, behaviour), behaviour
 
 
@@ -59,7 +61,9 @@ def evaluate(
     values.append(-values[0] if game.is_zero_sum else float(second @ gradients[1]))
     given = locked or (game.behaviour(0, first), game.behaviour(1, second))
     best = tuple(
-        game.fold_up(player, BEST, gradients[player], np.array(given[player], np.float64, like=plans[player]))
+        game.fold_up(
+            player, BEST, gradients[player], np.array(given[player], np.float64, like=plans[player])
+        )
         for player in (0, 1)
     )
     rake = None if game.is_zero_sum else -sum(values)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -53,6 +54,8 @@ class CFR:
     current: bool = False  # return the current strategy instead of the average
     dtype: str = "float64"  # or float32
     name: str = "cfr+"
+
+    runs_on_gpu: ClassVar[bool] = True
 
     def init(self, game: Game, seed: int = 0) -> State:
         """Return uniform behaviour and zero regrets; nothing is random."""

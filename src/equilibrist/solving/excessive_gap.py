@@ -49,7 +49,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -136,6 +136,8 @@ class ExcessiveGap:
     restart_factor: float = 0.25  # centring: restart when NashConv is below this × the centre's
     dtype: str = "float64"  # or float32
     name: str = "egt"
+
+    runs_on_gpu: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.weights not in WEIGHT_SCHEMES:
