@@ -22,9 +22,9 @@ from equilibrist.kernels.array_structs import LeafTables, PairTables, Treeplex
 from equilibrist.kernels.cpu import sequence_form as cpu
 from equilibrist.kernels.decision_rules import BEST, EXPECTATION, REGRET, SOFTMAX
 from equilibrist.kernels.treeplex import block, board_matrices, boards, root_value
-from equilibrist.models import products
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.leaves import ExpectedLeaves
+from equilibrist.models.products import product
 
 Floats = NDArray[Any]
 
@@ -202,6 +202,9 @@ class SequenceGame:
     def gradient(self, player: int, plan: Floats, out: Floats | None = None) -> Floats:
         """Return the value of each of `player`'s rows given the opponent's plan."""
         values = np.empty(self.lengths[player], plan.dtype, like=plan) if out is None else out
+        if self.backend == "gpu":
+            self._device_gradient(player, plan, values)
+            return values
         if self._has_wide_matrices:
             self._matrix_gradient(player, plan, values)
             return values
@@ -257,8 +260,6 @@ class SequenceGame:
         """Return whether products are faster than the kernels, which support no expected leaves."""
         if self.backend == "reference" or self.pairs.is_sorted:
             return False
-        if self.backend == "gpu":
-            return True
         return (
             bool(self.expected)
             or max(int(tree.num_states.max()) for tree in self.trees) >= MATRIX_STATES
@@ -272,21 +273,19 @@ class SequenceGame:
                 theirs = block(other, r, board, plan)
                 out = block(own, r, board, values)
                 out[:] = 0
-                for leaves, matrix in zip(stakes, self._matrices(board, plan.dtype), strict=True):
-                    self._products.add_product(
-                        out, leaves, theirs, matrix, is_transposed=player == 0
-                    )
+                for (rows, chips), matrix in zip(
+                    stakes, self._matrices(board, plan.dtype), strict=True
+                ):
+                    left = (chips @ theirs).astype(matrix.dtype, copy=False)
+                    out[rows] += product(left, matrix, is_transposed=player == 0)
 
-    def _stakes_of(self, player: int, dtype: Any) -> list[list[Any]]:
+    def _stakes_of(self, player: int, dtype: Any) -> list[list[tuple[NDArray[np.intp], Any]]]:
         """Return by round, for each matrix, the rows of `player` with leaves, and their chips."""
         key = (player, np.dtype(dtype).char)
         if key not in self._stored_stakes:
             own = [[m if player == 0 else -m.T.tocsr() for m in pair] for pair in self.stakes]
             self._stored_stakes[key] = [
-                [
-                    self._products.stakes(rows := np.flatnonzero(np.diff(m.indptr)), m[rows], dtype)
-                    for m in pair
-                ]
+                [(rows := np.flatnonzero(np.diff(m.indptr)), m[rows].astype(dtype)) for m in pair]
                 for pair in own
             ]
         return self._stored_stakes[key]
@@ -298,15 +297,38 @@ class SequenceGame:
     def _matrices(self, board: int, dtype: Any) -> tuple[Floats, ...]:
         """Return the matrices of a board, [S0, S1], in a type; float32 ones stay float32."""
         found = self.matrices(board)
-        stays = found[0].dtype == np.float32
-        key = (board, "f" if stays else np.dtype(dtype).char)
+        if found[0].dtype in (np.float32, dtype):
+            return found
+        key = (board, np.dtype(dtype).char)
         if key not in self._stored_matrices:
-            kind = found[0].dtype if stays else dtype
-            self._stored_matrices[key] = tuple(self._products.matrix(m, kind) for m in found)
+            self._stored_matrices[key] = tuple(matrix.astype(dtype) for matrix in found)
         return self._stored_matrices[key]
 
     @cached_property
     def _stored_matrices(self) -> dict[tuple[int, str], tuple[Floats, ...]]:
+        return {}
+
+    def _device_gradient(self, player: int, plan: Floats, values: Floats) -> None:
+        """Write a gradient on the GPU, where the leaves and matrices stay from then on."""
+        steps, key = import_module(_GPU + "products"), (player, plan.dtype.char)
+        if key not in self._stored_stakes:
+            self._stored_stakes[key] = steps.prepare(player, self.trees, self.stakes, plan.dtype)
+        matrices = self._device_matrices(plan.dtype)
+        steps.gradient(self._stored_stakes[key], matrices, player, plan, values)
+
+    def _device_matrices(self, dtype: Any) -> list[tuple[Floats, ...]]:
+        """Return the matrices of all boards on the GPU, in a type; float32 ones stay float32."""
+        kind = np.dtype(np.float32 if self.pairs.joint.dtype == np.float32 else dtype)
+        upload = import_module(_GPU + "memory").upload
+        if kind.char not in self._matrices_on_device:
+            self._matrices_on_device[kind.char] = [
+                tuple(upload(matrix.astype(kind, copy=False)) for matrix in self.matrices(board))
+                for board in range(len(self.stakes))
+            ]
+        return self._matrices_on_device[kind.char]
+
+    @cached_property
+    def _matrices_on_device(self) -> dict[str, list[tuple[Floats, ...]]]:
         return {}
 
     def fold_up(
@@ -335,7 +357,7 @@ class SequenceGame:
         the schedule is (positive factor, negative factor, prediction, weight in the average). The
         kernels fuse the steps that `sweeps_by_steps` runs one after the other.
         """
-        if self.backend == "reference" or self._has_wide_matrices or self.expected:
+        if self.backend != "cpu" or self._has_wide_matrices or self.expected:
             sweeps_by_steps(self, first, second, schedule)
             return
         cpu.sweeps(
@@ -360,11 +382,6 @@ class SequenceGame:
             return cpu
         is_on_gpu = self.backend == "gpu"
         return import_module(_GPU + "sequence_form" if is_on_gpu else _REFERENCE)
-
-    @property
-    def _products(self) -> Any:
-        """Return the module with the products of plans and matrices."""
-        return import_module(_GPU + "products") if self.backend == "gpu" else products
 
     @cached_property
     def _trees(self) -> tuple[Any, ...]:

@@ -15,30 +15,6 @@ _LEAST_COLUMNS = 1_000
 _MOST_KEPT = 0.4
 
 
-def stakes(rows: NDArray[np.intp], chips: Any, dtype: Any) -> tuple[NDArray[np.intp], Any]:
-    """Return rows and the chips of their leaves, a sparse matrix, as `add_product` takes them."""
-    return rows, chips.astype(dtype)
-
-
-def matrix(found: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """Return a matrix of pairs of states in a type."""
-    return found.astype(dtype, copy=False)
-
-
-def add_product(
-    out: NDArray[Any],
-    leaves: tuple[NDArray[np.intp], Any],
-    theirs: NDArray[Any],
-    matrix: NDArray[Any],
-    *,
-    is_transposed: bool,
-) -> None:
-    """Add (stakes · `theirs`) · `matrix` [T, S], or its transpose, to rows of `out` [Q, S]."""
-    rows, chips = leaves
-    left = (chips @ theirs).astype(matrix.dtype, copy=False)
-    out[rows] += product(left, matrix, is_transposed=is_transposed)
-
-
 def product(
     left: NDArray[Any], matrix: NDArray[Any], *, is_transposed: bool = False
 ) -> NDArray[Any]:

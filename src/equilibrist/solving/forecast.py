@@ -32,7 +32,8 @@ _NANOSECONDS = 7.0  # per number of a plan and iteration, one core
 _FLOPS = 250e9  # operations per second of products, one core, float32; skipped zeros count too
 _GPU_FLOPS = 45e12  # of an H200, float32 or float64
 _GPU_NANOSECONDS = 0.05  # per number of a plan and iteration, in its memory
-_LAUNCHES = 3e-3  # seconds to start the kernels of an iteration
+_GPU_MORE = 20  # bytes per number of a plan: more than on the CPU, for products in float64
+_LAUNCHES = 8e-3  # seconds to start the kernels of an iteration
 _SPOT_NANOSECONDS = {16: 5.0, 32: 4.0}  # per infoset-action and iteration, one core, by bits
 _HAND_BYTES = 60  # bytes per hand on a board: its cards, value and place in the order
 _SHARES = 1000  # number of steps in the search for fewer buckets
@@ -135,14 +136,19 @@ def bucket_forecast(
     """
     numbers, rows, available = tuple(buckets), _rows(betting), _free(device)
     sequences = _sequences(rows, numbers)
-    needed, fitting = _bytes(sequences, itemsize, methods, numbers), numbers
+    more = _GPU_MORE if device == "gpu" else 0
+
+    def bytes_of(few: tuple[int, ...]) -> int:
+        number = _sequences(rows, few)
+        return _bytes(number, itemsize, methods, few) + more * number
+
+    needed, fitting = bytes_of(numbers), numbers
     if needed > available:
         fewer = (
             tuple(max(1, number * share // _SHARES) for number in numbers)
             for share in reversed(range(1, _SHARES))
         )
-        sizes = ((few, _bytes(_sequences(rows, few), itemsize, methods, few)) for few in fewer)
-        fitting = next((few for few, size in sizes if size <= available), ())
+        fitting = next((few for few in fewer if bytes_of(few) <= available), ())
     if device == "gpu":
         seconds = _LAUNCHES + sequences * _GPU_NANOSECONDS * 1e-9
         seconds += _flops(betting, numbers) / _GPU_FLOPS
