@@ -1,6 +1,7 @@
 // The strategy browser: the betting line, the board, the grid of hands, and one cell's hands.
 import { Card, CardText, splitCards } from "../cards.js";
 import { api, capital, go, html, isTyped, percent, probability, Problem, useCallback, useEffect, useMemo, usePalette, useRef, useState } from "../lib.js";
+import { SpotLinks } from "../spotlinks.js";
 
 const RANKS = "AKQJT98765432";
 const RARE = 0.005; // share of the fullest cell's reach below which a cell is empty
@@ -82,6 +83,7 @@ export function Strategy({ kind, name }) {
         <section class="about" aria-label="Node">
           <${Board} found=${found} chosen=${chosen} picking=${picking || found.missing > 0} setPicking=${setPicking} setBoard=${setBoard} />
           ${data && html`<${Summary} found=${found} palette=${palette} />`}
+          <${SpotLinks} name=${name} found=${found} />
         </section>
         ${data && data.grid && html`
           <${Grid} data=${data} palette=${palette} shown=${shown} setCell=${setCell} pinned=${pinned} setPinned=${setPinned} />
