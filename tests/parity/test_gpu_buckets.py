@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from gpu import names, results
 
 SCRIPT = Path(__file__).with_name("gpu_buckets.py")

@@ -1,9 +1,9 @@
 """Gradients of games with one board per round on the GPU, by products with the matrices of pairs.
 
 Each matrix of a round, J, W or one of expected values, adds (stakes · plan) · matrix to the rows
-with leaves of its kind. One kernel writes stakes · plan for all matrices of all rounds, as a row has
-few leaves; cuBLAS multiplies, which is nearly all of the work; another kernel writes every row's
-sum.
+with leaves of its kind. One kernel writes stakes · plan for all matrices of all rounds, since a row
+has few leaves; cuBLAS multiplies, which is nearly all of the work; another kernel writes every
+row's sum.
 """
 
 from __future__ import annotations

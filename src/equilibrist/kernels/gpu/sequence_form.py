@@ -78,7 +78,7 @@ def _round(tree: Treeplex, r: int) -> Round:
     rows, place = np.unique(leading, return_inverse=True)
     ends = np.cumsum(np.bincount(place, minlength=len(rows)))
     opened = np.stack([rows, np.append(0, ends[:-1])[: len(rows)], ends], axis=1).astype(np.int64)
-    tables = {
+    tables: dict[str, NDArray[Any]] = {
         "state_parent": parents_of(tree, r),
         "entry_parent": entry_rows(tree, r),
         "first_decision": _starts(entry[decided[:, 0]], num_entries),
