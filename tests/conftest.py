@@ -1,16 +1,24 @@
 """What all tests share: signals as they expect them, and a way to add bots for one test.
 
 A shell starts background work with SIGINT ignored, `nohup` with SIGHUP, and commands respect that.
+
+Hypothesis draws the same examples in every run, so that a run fails because of a change and never
+by luck. `make draws` draws new ones.
 """
 
 import contextlib
 import signal
 import threading
 
+import hypothesis
 import pytest
 
 from equilibrist import phases
 from equilibrist.bots.registry import BOTS
+
+hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("fresh", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("fixed")
 
 
 def pytest_configure():
