@@ -47,6 +47,11 @@ def case(request):
     return recipe, GAMES[game], build(recipe, GAMES[game], numbers(recipe, game))
 
 
+@pytest.fixture(scope="module")
+def counts(case):
+    return joint(case[2])
+
+
 def deals(rules, count=60):
     """Some hands on some boards, the board in its order."""
     random = np.random.default_rng(5)
@@ -105,9 +110,8 @@ def test_suits_do_not_matter(case):
         assert found.bucket(number, board) == found.bucket(renamed, there)
 
 
-def test_joint_counts(case):
+def test_joint_counts(case, counts):
     _, rules, found = case
-    counts = joint(found)
     cards, hole = len(rules.deck), rules.num_hole_cards
     total, left = 1, cards
     for num_new in (*rules.num_board_cards, hole, hole):
@@ -122,10 +126,10 @@ def test_joint_counts(case):
     )
 
 
-def test_earlier_rounds_are_sums_over_children(case):
+def test_earlier_rounds_are_sums_over_children(case, counts):
     """Chance of every pair of first buckets, by all pairs of hands."""
     _, _, found = case
-    game = bucket_game(found, joint(found))
+    game = bucket_game(found, counts)
     first = found.num_buckets[0]
     ours = game.pairs.joint[: first * first].reshape(first, first)
     buckets, hands = found.buckets(()), found.streets.hands[found.streets.in_deck].tolist()
