@@ -31,7 +31,13 @@ GAMES = {
     "leduc": get_game("leduc"),
     "tiny hold'em": TINY_HOLDEM,
 }
-CASES = [(recipe, game) for recipe in RECIPES for game in NUMBERS if recipe != "texture"]
+SLOW = {("lossless", "rhode-island")}
+CASES = [
+    pytest.param((recipe, game), marks=[pytest.mark.slow] if (recipe, game) in SLOW else [])
+    for recipe in RECIPES
+    for game in NUMBERS
+    if recipe != "texture"
+]
 CASES.append(("texture", "tiny hold'em"))
 
 
