@@ -82,7 +82,7 @@ bench: $(VENV)/installed-dev     ## benchmarks: check results, then print times 
 browser: $(VENV)/installed-dev   ## the page in Chromium (Debian: installed if missing), screenshots in .screenshots/
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || apt-get install -y chromium
 	$(PIP_INSTALL) --quiet --editable '.[browser]'
-	EQUILIBRIST_SCREENSHOTS=.screenshots $(BIN)/python -m pytest -q -rs tests/web/test_browser.py
+	EQUILIBRIST_SCREENSHOTS=.screenshots $(BIN)/python -m pytest -q -rs -m "slow or not slow" tests/web/test_browser.py tests/web/test_browser_spots.py
 
 format: $(VENV)/installed-dev    ## rewrite the sources in the house style
 	$(BIN)/ruff check --fix .
