@@ -105,9 +105,14 @@ class TableCFR:
         rake = None if game.is_zero_sum else -value - worth(1 - first, EXPECTATION)
         return Evaluation(value, best, game.unit, rake)
 
-    def trunk_values(self, game: SequenceGame, state: State, player: int) -> Floats:
-        """Return the values of a player's rows of the trunk if both play averages: [trunk]."""
-        return self._worth(game, self._averages(game, state), player, EXPECTATION)[1]
+    def trunk_values(
+        self, game: SequenceGame, state: State, player: int, rule: int = EXPECTATION
+    ) -> Floats:
+        """Return the values of a player's rows of the trunk if both play averages: [trunk].
+
+        By the rule `BEST` the player plays a best response to the opponent's average.
+        """
+        return self._worth(game, self._averages(game, state), player, rule)[1]
 
     def _averages(self, game: SequenceGame, state: State) -> list[tuple[Floats, Floats, Table]]:
         """Return by player: plan and behaviour of the trunk, and the table of the last round."""

@@ -40,6 +40,7 @@ _TAIL = 1 << 14  # bytes at the end of a log in which its last lines are looked 
 _PATIENCE = 10.0  # seconds until a command that is cancelled is ended at once
 _FAREWELL = 5.0  # seconds that commands have to save when the server ends
 _STARTED = (130, 143, 129)  # exit codes of a command that a signal ended
+_HOW_TO_GO_ON = "; run the same command"  # the page has a button for that
 _OWN = "equilibrist: "  # opens the sentence with which a command refuses or fails
 
 State: TypeAlias = Literal["waiting", "running", "paused", "cancelled", "done", "failed"]
@@ -286,7 +287,7 @@ class JobStore:
         """Return the state after a command has ended, and what to know about it."""
         lines = _last_lines(job.folder / LOG)
         said = [line.removeprefix(_OWN) for line in lines if line.startswith(_OWN)]
-        last = said[-1] if said else ""
+        last = said[-1].partition(_HOW_TO_GO_ON)[0] if said else ""
         if code == 0:
             return "done", ""
         if job.wanted is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,7 +15,10 @@ from pydantic import BaseModel, Field
 from equilibrist.bots.listing import num_bytes
 from equilibrist.cards.hand import NUM_CLASSES, class_table
 from equilibrist.cards.range import Range, parse_range
+from equilibrist.display.grid import PALETTES, colours
 from equilibrist.errors import EquilibristError, InvalidValueError
+from equilibrist.games.words import action_labels
+from equilibrist.models.spot import Spot
 from equilibrist.solving import flop_study, spot_run
 from equilibrist.solving.flop_study import FlopStudy
 from equilibrist.solving.forecast import spot_forecast
@@ -33,6 +37,7 @@ from equilibrist.web.job_requests import (
     words_of_change,
 )
 from equilibrist.web.jobs import owner_only
+from equilibrist.web.kernels import KERNELS
 from equilibrist.web.library import Library
 from equilibrist.web.settings import Settings
 
@@ -131,6 +136,7 @@ class Runouts(BaseModel):
     node: str
     runout: str
     cards: list[dict[str, Any]]
+    colours: list[dict[str, str]] = Field(description="of each action, by palette")
 
 
 def spot_router(settings: Settings, library: Library) -> APIRouter:
@@ -176,9 +182,11 @@ def spot_router(settings: Settings, library: Library) -> APIRouter:
         strategy = library.open(name).strategy
         if not isinstance(strategy, Answers):
             raise InvalidValueError(f"{name[:60]} is no spot; only spots have runouts", value=name)
-        found = strategy.runouts(node, runout)
+        with KERNELS:
+            found = strategy.runouts(node, runout)
         cards = [{"card": report.board[-2:], **report.summary()} for report in found]
-        return Runouts(name=name, node=node, runout=runout, cards=cards)
+        shades = _shades(found[0].actions)
+        return Runouts(name=name, node=node, runout=runout, cards=cards, colours=shades)
 
     @router.get("/flops")
     def show_flops(
@@ -186,7 +194,10 @@ def spot_router(settings: Settings, library: Library) -> APIRouter:
         node: Annotated[str, Query(max_length=400, description="betting on the flop")] = "",
         by: Annotated[Literal["", "suits", "pairs", "high"], Query()] = "",
     ) -> dict[str, Any]:
-        """Report on a study whose flops are all solved: the object of `flops --json`."""
+        """Report on a study whose flops are all solved: the object of `flops --json`.
+
+        With `nodes`: name, player, actions and colours of the nodes that it reports.
+        """
         library.check(name)
         return reports.find(name, node, by)
 
@@ -321,11 +332,34 @@ class _Reports:
         key = name, node, by, *known
         with self._lock:
             if key not in self._found:
-                report = study.read(folder, [node] if node else [])
-                self._found[key] = study.data(report, by or None, folder)
+                with KERNELS:
+                    report = study.read(folder, [node] if node else [])
+                nodes = [
+                    {
+                        "node": at.node,
+                        "name": at.name,
+                        "player": at.player,
+                        "actions": list(at.actions),
+                        "words": _words(study.spot, at.node),
+                        "colours": _shades(at.actions),
+                    }
+                    for at in report.results[0].nodes
+                ]
+                self._found[key] = study.data(report, by or None, folder) | {"nodes": nodes}
                 while len(self._found) > _MOST_REPORTS:
                     self._found.popitem(last=False)
             return self._found[key]
+
+
+def _words(spot: Spot, node: str) -> list[str]:
+    """Return the actions of a node in words."""
+    return list(action_labels(spot.betting, spot.find(node), spot.money.words))
+
+
+def _shades(actions: Sequence[str]) -> list[dict[str, str]]:
+    """Return the colours of each action by palette."""
+    shades = {palette: colours(actions, palette) for palette in PALETTES}
+    return [{palette: own[i] for palette, own in shades.items()} for i in range(len(actions))]
 
 
 def _stored(kind: str) -> list[Identity]:
