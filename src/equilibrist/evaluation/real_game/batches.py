@@ -22,6 +22,7 @@ from equilibrist.abstraction.streets import Boards, Streets
 from equilibrist.cards.card import Cards as Board
 from equilibrist.cards.hand import NUM_HANDS, hand_table
 from equilibrist.cards.ranking import rank_tables
+from equilibrist.errors import DeviceError
 from equilibrist.evaluation.real_game.positions import Lanes, different_ends, most_units
 from equilibrist.evaluation.real_game.response import Response, board_cards, by_class, renamed_by
 from equilibrist.games.rules import GameRules
@@ -43,14 +44,17 @@ from equilibrist.strategies.played import BucketColumns, FixedMix, TableStrategy
 if TYPE_CHECKING:
     from equilibrist.kernels.gpu.real_game_batch import Started
 
-_SECONDS = 0.4  # of a batch, about: how long Ctrl-C may take
+_SECONDS = 0.6  # of a batch, about: how long Ctrl-C may take
 _MOST_FLOPS = 16  # of a batch
 _MOST_TURNS, _MOST_RIVERS = 49, 48  # of a flop and of a turn
 _SHARE = 0.8  # of the free memory that a batch may take
 
 
 class BatchedResponses:
-    """Best responses in one or both seats, on the GPU."""
+    """Best responses in one or both seats, on the GPU.
+
+    Raises `DeviceError` if its memory is too small for the tables and one flop.
+    """
 
     def __init__(self, responses: Sequence[Response]) -> None:
         from equilibrist.kernels.gpu import device
@@ -59,21 +63,23 @@ class BatchedResponses:
         self.responses = tuple(responses)
         self.rules, self._strategy = responses[0].rules, responses[0].strategy
         self._columns = _column_tables(self._strategy)
-        self._number, self._most = 1, _MOST_FLOPS  # flops of the next batch
         # The CPU computes what has no rivers.
         self._is_on_gpu = [bool(own.positions[-1].nodes) for own in self.responses]
         own = [seat for seat, is_on in zip(responses, self._is_on_gpu, strict=True) if is_on]
-        if own:
-            structures = [structure_of(response, num_lanes) for response in own]
-            self._responder = Responder(
-                _cards(own[0]),
-                rank_tables(7, self.rules.ranking),
-                self._columns,
-                structures,
-                [response.opponent.rows for response in own],
+        structures = [structure_of(response, num_lanes) for response in own]
+        rows = [response.opponent.rows for response in own]
+        room = _MOST_TURNS * max(map(_bytes_of_turn, structures), default=1)
+        tables, free = _bytes_of_tables(self._columns, structures, rows), device.free_bytes()
+        if tables + room > free:
+            raise DeviceError(
+                f"best responses to this strategy need {(tables + room) / 2**30:,.1f} GiB on the "
+                f"GPU, which has {free / 2**30:,.1f} GiB free; use the device cpu"
             )
-            room = _MOST_TURNS * max(map(_bytes_of_turn, structures))
-            self._most = max(1, min(_MOST_FLOPS, int(_SHARE * device.free_bytes() / room)))
+        self._number = 1  # flops of the next batch
+        self._most = max(1, min(_MOST_FLOPS, int(_SHARE * (free - tables) / room)))
+        if own:
+            ranking = rank_tables(7, self.rules.ranking)
+            self._responder = Responder(_cards(own[0]), ranking, self._columns, structures, rows)
 
     def computed(self, flops: Sequence[Board]) -> Iterator[tuple[int, list[Floats]]]:
         """Yield the place of each flop and its values by seat, [P, 169], as batches are ready.
@@ -91,9 +97,18 @@ class BatchedResponses:
                 seconds = (time.perf_counter() - start) / len(waiting[0])
                 self._number = max(1, min(self._most, 2 * self._number, int(_SECONDS / seconds)))
                 start = time.perf_counter()
-            waiting, begin = (places, self.start(batch) if any(self._is_on_gpu) else None), places.stop
+            started = self.start(batch) if any(self._is_on_gpu) else None
+            waiting, begin = (places, started), places.stop
         if waiting is not None:
             yield from self._finished(flops, *waiting)
+
+    def seconds_per_flop(self, flops: Sequence[Board]) -> float:
+        """Measure the time of flops, after one of them compiled the kernels."""
+        for some in (flops[:1], flops):
+            start = time.perf_counter()
+            for _ in self.computed(some):
+                pass
+        return (time.perf_counter() - start) / len(flops)
 
     def start(self, batch: FlopBatch) -> Started:
         """Launch the work of a batch; its `values` are what hands win, by seat: [F, P, H].
@@ -161,12 +176,14 @@ class BatchedResponses:
         """Yield the places and values of a batch."""
         on_gpu = started.values() if started is not None else []
         for i, place in enumerate(places):
-            found, own = [], iter(on_gpu)
-            for response, is_on_gpu in zip(self.responses, self._is_on_gpu, strict=True):
-                board = flops[place]
-                found.append(self._by_class(next(own)[i]) if is_on_gpu else response.flop_values(board))
-            yield place, found
-
+            own = (self._by_class(values[i]) for values in on_gpu)
+            yield (
+                place,
+                [
+                    next(own) if is_on_gpu else response.flop_values(flops[place])
+                    for response, is_on_gpu in zip(self.responses, self._is_on_gpu, strict=True)
+                ],
+            )
 
     def _by_class(self, values: Floats) -> Floats:
         """Return sums [P, 169] of values [P, H] of the deck's hands."""
@@ -251,3 +268,17 @@ def _bytes_of_turn(seat: SeatStructure) -> int:
         for own, after in zip(seat.rounds, (seat.rounds[1].spent, last.case), strict=True)
     )
     return len(seat.first_column) * (8 * numbers + _MOST_RIVERS * 12)
+
+
+def _bytes_of_tables(
+    columns: ColumnTables | None,
+    seats: Sequence[SeatStructure],
+    rows: Sequence[Sequence[Floats]],
+) -> int:
+    """Return the bytes of what stays on the GPU between batches."""
+    shared = () if columns is None else (*columns.tables, columns.values)
+    own = (
+        sum(array.nbytes for array in arrays) + 4 * seat.last.row.size * arrays[-1].shape[1]
+        for seat, arrays in zip(seats, rows, strict=True)
+    )
+    return sum(array.nbytes for array in shared) + sum(own)

@@ -215,7 +215,7 @@ class Response:
         return self.strategy.columns_of(0, ()).astype(np.int32)
 
     def _met(self, r: int, board: Cards) -> Floats:
-        """Return how often hands meet the opponent's where a round ends, by `met_rows`: [Q, 1328]."""
+        """Return how often hands meet the opponent's at the ends of a round: [Q, 1328]."""
         opponent, live = self.opponent, board_cards(self.rules, board).live[:NUM_HANDS]
         column = self.strategy.columns_of(r, board)
         rows, _ = self.met_rows[r - 1]

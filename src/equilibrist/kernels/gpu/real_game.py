@@ -26,11 +26,13 @@ from equilibrist.kernels.gpu import device
 
 cuda = device.cuda()
 _MOST_HANDS = 1326
-BLOCKED = 1 << 62  # sorts behind all hands
-# A hand of a river in one number: its number, cards and column, and where its equals end. Indices
-# are unsigned and of 32 bits: for others the compiler writes three instructions instead of one.
+BLOCKED = (1 << 31) - 1  # sorts behind all hands
+# A hand of a river in one number: its number, its cards, whether it shares one with each of the
+# three hands before it, its column, and where its equals end. Indices are unsigned and of 32 bits:
+# for others the compiler writes three instructions instead of one.
 U = uint32
-_LOW, _HIGH, _COLUMN, _END = 11, 17, 32, 53
+_LOW, _HIGH, _SHARES, _COLUMN, _END = 11, 17, 23, 32, 53
+_SHARES_ONE, _SHARES_TWO, _SHARES_THREE = U(1 << _SHARES), U(3 << _SHARES), U(7 << _SHARES)
 _LOW_AT, _HIGH_AT, _END_AT = U(_LOW), U(_HIGH), U(_END - _COLUMN)
 _HAND, _CARD, _ANY_COLUMN = U((1 << _LOW) - 1), U(63), U((1 << (_END - _COLUMN)) - 1)
 MOST_COLUMNS = 1 << (_END - _COLUMN)
@@ -120,14 +122,25 @@ def wrap(period, out):
             out[i, h] %= period
 
 
+@device.part
+def _order(low, high):
+    """Return the place of a hand among equals: four neighbours rarely share a card.
+
+    They have the same ranks, and suits that differ by the same number.
+    """
+    suits = (low - high) & 3
+    return suits << 10 | (high >> 2) << 6 | (low >> 2) << 2 | low & 3
+
+
 @device.jit
 def sort_hands(tables, boards, dead, hand_cards, columns, out):
     """Write the hands [N, n] of boards [N, 5] in order, each as one number (see `_LOW`).
 
-    `dead` [N] are the cards that nobody can hold, one bit each; `columns` [N, H]. Equal hands are
-    in the order of their columns. Cards are numbered without the dead ones.
+    `dead` [N] are the cards that nobody can hold, one bit each; `columns` [N, H]. Cards are
+    numbered without the dead ones.
     """
-    keys = cuda.shared.array(_MOST_HANDS, int64)
+    keys = cuda.shared.array(_MOST_HANDS, int32)
+    sorted_cards = cuda.shared.array(_MOST_HANDS, int32)
     i = cuda.blockIdx.x
     key, mask = tables.start, tables.card_mask[boards[i, 0]]
     key += tables.card_key[boards[i, 0]]
@@ -135,6 +148,7 @@ def sort_hands(tables, boards, dead, hand_cards, columns, out):
         key += tables.card_key[boards[i, k]]
         mask += tables.card_mask[boards[i, k]]
     gone, num_hands = dead[i], hand_cards.shape[0]
+    all_hands = U(num_hands)
     for h in range(cuda.threadIdx.x, num_hands, cuda.blockDim.x):
         low, high = int64(hand_cards[h, 0]), int64(hand_cards[h, 1])
         keys[h] = BLOCKED
@@ -142,22 +156,34 @@ def sort_hands(tables, boards, dead, hand_cards, columns, out):
             own_key = key + tables.card_key[low] + tables.card_key[high]
             own_mask = mask + tables.card_mask[low] + tables.card_mask[high]
             value = int64(_hand_value(tables, own_key, own_mask))
-            keys[h] = value << 37 | int64(columns[i, h]) << _LOW | h
+            keys[h] = value << 12 | _order(low, high)
     cuda.syncthreads()
     for h in range(cuda.threadIdx.x, num_hands, cuda.blockDim.x):
         own = keys[h]
         if own < BLOCKED:
-            limit = ((own >> 37) + 1) << 37
-            place, end = int64(0), int64(0)
-            for other in range(num_hands):
-                place += keys[other] < own
-                end += keys[other] < limit
+            limit = int32(((own >> 12) + 1) << 12)
+            place, end, other = int32(0), int32(0), _0
+            while other < all_hands:
+                key_of_other = keys[other]
+                place = int32(place + int32(key_of_other < own))
+                end = int32(end + int32(key_of_other < limit))
+                other = U(other + _1)
             low, high = int64(hand_cards[h, 0]), int64(hand_cards[h, 1])
             low -= cuda.popc(gone & ((int64(1) << low) - 1))
             high -= cuda.popc(gone & ((int64(1) << high) - 1))
-            column = own >> _LOW & (MOST_COLUMNS - 1)
-            word = h | low << _LOW | high << _HIGH | column << _COLUMN | end << _END
-            out[i, place] = word
+            sorted_cards[place] = low << 6 | high
+            column = int64(columns[i, h])
+            cards = low << _LOW | high << _HIGH
+            out[i, place] = h | cards | column << _COLUMN | int64(end) << _END
+    cuda.syncthreads()
+    for place in range(cuda.threadIdx.x, out.shape[1], cuda.blockDim.x):
+        own, shares = sorted_cards[place], int64(0)
+        for back in range(1, min(3, place) + 1):
+            other = sorted_cards[place - back]
+            low, high = other >> 6, other & 63
+            is_shared = own >> 6 == low or own & 63 == low or own >> 6 == high or own & 63 == high
+            shares |= int64(is_shared) << (back - 1)
+        out[i, place] |= shares << _SHARES
 
 
 # --- probabilities --------------------------------------------------------------------------------
@@ -293,17 +319,31 @@ def _add_hands(room, sums, hands, span, lanes, place, first_column, width):
         y1 = _units(lanes, place, first_column, v1, width)
         y2 = _units(lanes, place, first_column, v2, width)
         y3 = _units(lanes, place, first_column, v3, width)
-        total += x0
-        _put(room, sums, w0, x0, width)
-        if h < last:
-            total += x1
-            _put(room, sums, w1, x1, width)
-        if U(h + _1) < last:
-            total += x2
-            _put(room, sums, w2, x2, width)
-        if U(h + _2) < last:
-            total += x3
-            _put(room, sums, w3, x3, width)
+        shares = U(w1) & _SHARES_ONE | U(w2) & _SHARES_TWO | U(w3) & _SHARES_THREE
+        if shares == _0 and U(h + _2) < last:
+            total += x0 + x1 + x2 + x3
+            a0, b0 = _low(w0, sums, width), _high(w0, sums, width)
+            a1, b1 = _low(w1, sums, width), _high(w1, sums, width)
+            a2, b2 = _low(w2, sums, width), _high(w2, sums, width)
+            a3, b3 = _low(w3, sums, width), _high(w3, sums, width)
+            r0, s0, r1, s1 = room[a0], room[b0], room[a1], room[b1]
+            r2, s2, r3, s3 = room[a2], room[b2], room[a3], room[b3]
+            room[a0], room[b0] = r0 + x0, s0 + x0
+            room[a1], room[b1] = r1 + x1, s1 + x1
+            room[a2], room[b2] = r2 + x2, s2 + x2
+            room[a3], room[b3] = r3 + x3, s3 + x3
+        else:
+            total += x0
+            _put(room, sums, w0, x0, width)
+            if h < last:
+                total += x1
+                _put(room, sums, w1, x1, width)
+            if U(h + _1) < last:
+                total += x2
+                _put(room, sums, w2, x2, width)
+            if U(h + _2) < last:
+                total += x3
+                _put(room, sums, w3, x3, width)
         w0, w1, w2, w3 = v0, v1, v2, v3
         x0, x1, x2, x3 = y0, y1, y2, y3
         h = then
@@ -383,75 +423,107 @@ def respond_last(raises: int, is_first: bool, is_product: bool) -> Any:
         num_columns = U(lanes.table.shape[0] // (lanes.unit.shape[0] * width))
         if is_product:
             num_columns = U(lanes.share.shape[0] // (lanes.unit.shape[0] * _2 * width))
-        place = (is_product, b, pair, U(b * num_columns * width + t))
+        columns_at = U(b * num_columns * width)
+        own_place = (is_product, b, pair, U(columns_at + t))
         sums, state = t, U(cards * width + t)
         won = U(_2 * cards * width)
         met = U(won + chunk * width)
         own_hands = U(met + chunk * width)
         first_case, last_case = U(lanes.case_start[b]), U(lanes.case_start[b + _1])
+        # What a thread needs of the sequences: its fold always has the same two lanes.
         ends_low = cuda.local.array(ends_size, float32)
         ends_high = cuda.local.array(ends_size, float32)
+        unit_low = cuda.local.array(num_ends, float32)
+        unit_high = cuda.local.array(num_ends, float32)
+        row_at = cuda.local.array(num_ends, uint32)
+        for e in range(num_ends):
+            unit_low[e] = lanes.unit[b, U(e), low_lane]
+            unit_high[e] = lanes.unit[b, U(e), high_lane]
+            row_at[e] = U(lanes.end[U(e)] * pairs + pair)
         zero = float32(0)
-        for case in range(first_case, last_case):
-            for j in range(t, out.shape[2], width):
-                out[turn, U(case), U(j)] = 0.0
+        case, size = first_case, U(out.shape[2])
+        while case < last_case:
+            j = t
+            while j < size:
+                out[turn, case, j] = 0.0
+                j = U(j + width)
+            case = U(case + _1)
         for i in range(start[turn], start[turn + _1]):
             cuda.syncthreads()
-            for h in range(t, n, width):
+            h = t
+            while h < n:
                 room[U(own_hands + h)] = hands[i, h]
-            for card in range(cards):
-                room[U(sums + card * width)] = 0
+                h = U(h + width)
+            at = sums
+            while at < state:
+                room[at] = 0
+                at = U(at + width)
             cuda.syncthreads()
             total = _add_hands(
-                room, sums, own_hands, (_0, n), lanes, place, first_column, width
+                room, sums, own_hands, (_0, n), lanes, own_place, first_column, width
             )
             # From here on sums start at minus the total, and the units of a hand are added twice:
             # halfway they are what a hand of this value beats less what beats it.
-            for card in range(cards):
-                room[U(state + card * width)] = -room[U(sums + card * width)]
+            at = sums
+            while at < state:
+                room[U(at + cards * width)] = -room[at]
+                at = U(at + width)
             now, count = -total, weight[i]
             before, begin, slot = _0, _0, _0
             while begin < n:
                 end = U(U(room[U(own_hands + begin)] >> _COLUMN) >> _END_AT)
                 # The second addition of the hands before, and the first of these.
                 now += _add_hands(
-                    room, state, own_hands, (before, end), lanes, place, first_column, width
+                    room, state, own_hands, (before, end), lanes, own_place, first_column, width
                 )
-                word = room[U(own_hands + begin)]
-                units = _units(lanes, place, first_column, word, width)
-                h, last = begin, U(end - _1)
+                h = begin
                 while h < end:
-                    next_word = room[U(own_hands + min(U(h + _1), last))]
-                    next_units = _units(lanes, place, first_column, next_word, width)
-                    at = U(slot * width + t)
-                    room[U(won + at)] = now - _both(room, state, word, width)
-                    room[U(met + at)] = total + units - _both(room, sums, word, width)
-                    word, units = next_word, next_units
-                    slot, h = U(slot + _1), U(h + _1)
+                    # Two hands at a time, if there are two and room for both.
+                    word = room[U(own_hands + h)]
+                    at = U(won + slot * width + t)
+                    if U(h + _1) < end and U(slot + _1) < chunk:
+                        other = room[U(own_hands + h + _1)]
+                        one = _both(room, state, word, width)
+                        two = _both(room, sums, word, width)
+                        three = _both(room, state, other, width)
+                        four = _both(room, sums, other, width)
+                        room[at] = now - one
+                        room[U(at + chunk * width)] = total - two
+                        room[U(at + width)] = now - three
+                        room[U(at + width + chunk * width)] = total - four
+                        slot, h = U(slot + _2), U(h + _2)
+                    else:
+                        one = _both(room, state, word, width)
+                        two = _both(room, sums, word, width)
+                        room[at] = now - one
+                        room[U(at + chunk * width)] = total - two
+                        slot, h = U(slot + _1), U(h + _1)
                     if slot == chunk or h == n:
                         cuda.syncthreads()
                         j = d
                         while j < slot:
+                            word = room[U(own_hands + h + j - slot)]
                             for e in range(num_ends):
-                                at = U(j * width + lanes.end[e] * pairs + pair)
+                                at = U(j * width + row_at[e])
+                                place = (is_product, b, pair, U(columns_at + row_at[e]))
+                                units = _units(lanes, place, first_column, word, width)
                                 low, high = _halves(room[U(won + at)])
-                                unit_low = lanes.unit[b, U(e), low_lane]
-                                unit_high = lanes.unit[b, U(e), high_lane]
-                                ends_low[2 * e] = _times(low, unit_low)
-                                ends_high[2 * e] = _times(high, unit_high)
-                                low, high = _halves(room[U(met + at)])
-                                ends_low[2 * e + 1] = _times(low, unit_low)
-                                ends_high[2 * e + 1] = _times(high, unit_high)
-                            hand = U(room[U(own_hands + h + j - slot)]) & _HAND
-                            at = U(hand * num_lanes + low_lane)
+                                ends_low[2 * e] = _times(low, unit_low[e])
+                                ends_high[2 * e] = _times(high, unit_high[e])
+                                low, high = _halves(room[U(met + at)] + units)
+                                ends_low[2 * e + 1] = _times(low, unit_low[e])
+                                ends_high[2 * e + 1] = _times(high, unit_high[e])
+                            at = U((U(word) & _HAND) * num_lanes + low_lane)
                             case = first_case
                             while case < last_case:
                                 low = lanes.chips[case, low_lane]
                                 high = lanes.chips[case, high_lane]
                                 low = _fold(ends_low, low, bet, True, raises, is_first, zero)
                                 high = _fold(ends_high, high, bet, True, raises, is_first, zero)
-                                out[turn, case, at] += count * float64(low)
-                                out[turn, case, U(at + _1)] += count * float64(high)
+                                # Only this block adds here, once per river: the order is fixed.
+                                cuda.atomic.add(out, (turn, case, at), count * float64(low))
+                                high_at = turn, case, U(at + _1)
+                                cuda.atomic.add(out, high_at, count * float64(high))
                                 case = U(case + _1)
                             j = U(j + step)
                         cuda.syncthreads()

@@ -26,11 +26,12 @@ from equilibrist.kernels.real_game_structs import (
     ColumnTables,
     FlopBatch,
     Places,
-    RoundSeat,
     SeatStructure,
 )
 
-_THREADS = 112  # of a block of the last round, at most: two of them share a multiprocessor
+_THREADS = (
+    112 if not device.is_simulated() else 8
+)  # of a block, at most: two share a multiprocessor
 _CHUNK = 7  # hands whose ends are kept in shared memory, at least
 
 
@@ -82,13 +83,10 @@ class Responder:
             self._hand_cards = self._put(cards.hand_cards, np.uint8)
             self._hand_of = self._put(hand_of(cards.hand_cards))
             self._renamed = self._put(cards.renamed, np.int16)
-            self._ranking = RankTables(
-                *(self._put(x) if isinstance(x, np.ndarray) else x for x in tables)
-            )
+            put: list[Any] = [self._put(x) if isinstance(x, np.ndarray) else x for x in tables]
+            self._ranking = RankTables(*put)
             self._columns = self._column_tables(columns)
-            self._seats = [
-                self._seat(seat, own) for seat, own in zip(seats, rows, strict=True)
-            ]
+            self._seats = [self._seat(seat, own) for seat, own in zip(seats, rows, strict=True)]
         for number, own in enumerate(rows):
             self.set_rows(number, own)
 
@@ -125,21 +123,23 @@ class Responder:
 
     # --- one seat ---------------------------------------------------------------------------------
 
-    def _respond(self, number: int, boards: list[BoardBatch], columns: list[Any], hands: Any) -> Any:
+    def _respond(
+        self, number: int, boards: list[BoardBatch], columns: list[Any], hands: Any
+    ) -> Any:
         """Return what hands win from the positions of the flop round: [F, P, H], on the GPU."""
         own = self._seats[number]
-        last = own.structure.last
-        num_turns, lanes = len(boards[1].dead), own.row.shape[2]
-        dealt = self._room("dealt", (num_turns, last.chips.shape[0], self._num_hands * lanes), np.float64)
+        num_turns, num_flops = len(boards[1].dead), len(boards[0].dead)
+        num_cases, lanes = own.structure.last.chips.shape
+        dealt = self._room("dealt", (num_turns, num_cases, self._num_hands * lanes), np.float64)
         self._launch_last(own, hands, boards[2], dealt)
-        flat = dealt.reshape(num_turns, math.prod(dealt.shape[1:]))
+        flat = dealt.reshape(num_turns, num_cases * self._num_hands * lanes)
         turns = self._round(own, 1, boards[1], columns[1], flat, (own.place, lanes))
         num_positions = turns.shape[1]
-        total = self._room("total", (len(boards[0].dead), num_positions * self._num_hands), np.float64)
-        flat = turns.reshape(num_turns, num_positions * self._num_hands)
-        width = self._width
-        grid = (-(-flat.shape[1] // width), len(boards[0].dead))
-        kernels.add_boards[grid, width](flat, boards[1].start, boards[1].weight, total)
+        size, width = num_positions * self._num_hands, self._width
+        total = self._room("total", (num_flops, size), np.float64)
+        kernels.add_boards[(-(-size // width), num_flops), width](
+            turns.reshape(num_turns, size), boards[1].start, boards[1].weight, total
+        )
         place = self._put(np.arange(num_positions) * self._num_hands)
         return self._round(own, 0, boards[0], columns[0], total, (place, 1), f"flops{number}")
 
@@ -195,10 +195,10 @@ class Responder:
     # --- cards ------------------------------------------------------------------------------------
 
     def _boards(self, r: int, boards: BoardBatch) -> BoardBatch:
-        """Return the boards of a round on the GPU, without columns."""
+        """Return the boards of a round on the GPU; their columns stay where they are."""
         return BoardBatch(
             self._fill(f"dead{r}", boards.dead, np.int64),
-            None,
+            boards.columns,
             self._fill(f"start{r}", boards.start, np.int64),
             self._fill(f"weight{r}", boards.weight, np.float64),
             self._fill(f"keeping_start{r}", boards.keeping_start, np.int64),
@@ -207,7 +207,7 @@ class Responder:
 
     def _all_columns(self, batch: FlopBatch, boards: list[BoardBatch]) -> list[Any]:
         """Return the columns of the hands on the boards of each round: [N, H] int32."""
-        found = []
+        found: list[Any] = []
         for r, own in enumerate(batch.rounds):
             if isinstance(own.columns, Places):
                 assert self._columns is not None
@@ -216,9 +216,7 @@ class Responder:
                 out = self._room(f"columns{r}", (len(own.dead), self._num_hands), np.int32)
                 grid, renamed = (len(own.dead), self._width), self._columns.renamed
                 if r < 2:
-                    kernels.look_up[grid](
-                        self._columns.tables[r], number, renaming, renamed, out
-                    )
+                    kernels.look_up[grid](self._columns.tables[r], number, renaming, renamed, out)
                 else:
                     parent = np.repeat(np.arange(len(own.start) - 1), np.diff(own.start))
                     kernels.label[grid](
@@ -261,7 +259,7 @@ class Responder:
         )
 
     def _seat(self, seat: SeatStructure, rows: Sequence[Any]) -> _Seat:
-        last, (num_blocks, num_ends, lanes) = seat.last, seat.last.row.shape
+        last, (num_blocks, _, lanes) = seat.last, seat.last.row.shape
         empty, size = self._cuda.device_array, last.row.size * rows[-1].shape[1]
         table, share = (1, size) if seat.has_first else (size // 2, 1)
         return _Seat(

@@ -1,0 +1,135 @@
+"""Checks of best responses in the real game on the GPU; `test_gpu_real_game.py` runs them.
+
+The GPU's numbers are those of the CPU, to the last bit.
+"""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from equilibrist.abstraction.recipes import build
+from equilibrist.errors import DeviceError
+from equilibrist.evaluation.real_game import run as runs
+from equilibrist.evaluation.real_game.batches import BatchedResponses
+from equilibrist.evaluation.real_game.response import Flops, Response
+from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.betting_tree import BettingTree
+from equilibrist.games.catalog import get_game
+from equilibrist.kernels.cpu.sequence_form import normalize
+from equilibrist.kernels.gpu import device
+from equilibrist.models.bucketed import bucket_tree
+from equilibrist.strategies.composition import GluedBuckets
+from equilibrist.strategies.played import (
+    BucketColumns,
+    FixedMix,
+    IdentifiedStrategy,
+    TableStrategy,
+)
+from gpu import main
+
+SMALL = replace(
+    get_game("holdem-limit"), name="nine cards", num_ranks=3, num_suits=3, max_raises=(1, 1, 1, 1)
+)
+MORE = replace(SMALL, max_raises=(1, 1, 1, 2))
+BOARDS = [tuple(board.tolist()) for board in Flops.of(SMALL).boards]
+FEW = min(BOARDS, key=lambda board: len({card & 3 for card in board}))
+
+
+def random_table(buckets, seed=1, zeros=0.2):
+    """Return a random strategy of buckets with a raise per round; some probabilities are 0."""
+    known = BettingTree.build(SMALL, BetMenu.parse(None, None, "1 1 1 1"))
+    trees = bucket_tree(known, 0, buckets), bucket_tree(known, 1, buckets)
+    rng, behaviour = np.random.default_rng(seed), []
+    for tree in trees:
+        numbers = rng.random(int(tree.block_start[-1])) ** 3
+        numbers[rng.random(len(numbers)) < zeros] = 0
+        behaviour.append(np.empty_like(numbers))
+        normalize(tree, numbers, behaviour[-1])
+    real = BettingTree.build(buckets.rules)
+    return TableStrategy(real, known, trees, tuple(behaviour), BucketColumns(buckets))
+
+
+def both_seats(strategy):
+    return Response(strategy, 0), Response(strategy, 1)
+
+
+def assert_same(strategy, flops):
+    responses = both_seats(strategy)
+    found = dict(BatchedResponses(responses).computed(flops))
+    assert list(found) == list(range(len(flops)))
+    for place, flop in enumerate(flops):
+        for response, own in zip(responses, found[place], strict=True):
+            np.testing.assert_array_equal(own, response.flop_values(flop))
+
+
+def check_buckets():
+    buckets = build("strength-potential", MORE, [2, 2, 2, 3])
+    assert_same(random_table(buckets), [FEW])
+
+
+def check_buckets_that_are_glued_to_an_opening():
+    opening = (np.arange(1326) % 5).astype(np.int16)
+    glued = GluedBuckets(opening, build("strength-potential", SMALL, [1, 2, 2, 2]))
+    assert_same(random_table(glued), [FEW])
+
+
+def check_mixes_on_all_flops_of_one_kind():
+    assert_same(FixedMix(BettingTree.build(SMALL), (0.2, 0.5, 0.3)), BOARDS[:1])
+
+
+def check_strategies_that_never_see_a_river():
+    assert_same(FixedMix(BettingTree.build(SMALL), (1.0, 0.0, 0.0)), BOARDS[:1])
+
+
+def check_probabilities_can_be_replaced():
+    buckets = build("strength-potential", SMALL, [2, 2, 2, 2])
+    first, second = (random_table(buckets, seed=seed, zeros=0) for seed in (2, 3))
+    response, other = Response(first, 0), Response(second, 0)
+    batched = BatchedResponses([response])
+    batch = batched.batch([FEW])
+    before = batched.start(batch).values()[0]
+    rows = [device.cuda().to_device(np.ascontiguousarray(r)) for r in other.opponent.rows]
+    batched.set_rows(0, rows)
+    (values,) = batched.start(batch).values()
+    assert not np.array_equal(values, before)
+    np.testing.assert_allclose(values[0].sum(axis=1), other.values(FEW).sum(axis=1), rtol=1e-12)
+
+
+def check_runs_begin_on_one_device_and_end_on_the_other():
+    strategy = FixedMix(BettingTree.build(SMALL), (0.1, 0.6, 0.3))
+    named = IdentifiedStrategy("mix", strategy, "mix")
+    responses = runs.responses_to(named)
+    chosen, gpu = runs.on_device("auto", responses)
+    assert chosen.name == "gpu"
+    run, plain = (runs.open_or_start(named, responses, None) for _ in range(2))
+    runs.run_flops(run, responses, np.array([1]), gpu=gpu)
+    assert run.is_done.sum() == 1
+    runs.run_flops(run, responses, np.array([1, 2]))
+    runs.run_flops(plain, responses, np.array([1, 2]))
+    for one, two in zip(run.values, plain.values, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def check_too_little_memory_is_one_sentence():
+    responses = both_seats(FixedMix(BettingTree.build(SMALL), (0.1, 0.6, 0.3)))
+    free = device.free_bytes
+    device.free_bytes = lambda: 1 << 10
+    try:
+        chosen, gpu = runs.on_device("auto", responses)
+        assert (chosen.name, gpu) == ("cpu", None)
+        assert "GiB free; use the device cpu" in chosen.why
+        try:
+            runs.on_device("gpu", responses)
+        except DeviceError:
+            return
+        raise AssertionError("the GPU was used without memory")
+    finally:
+        device.free_bytes = free
+
+
+if __name__ == "__main__":
+    main(globals())
