@@ -33,7 +33,7 @@ PARALLEL_LENGTH = 30_000
 PARALLEL_BOARDS = 8  # minimum number of boards in some round to use threads
 # Dense boards with at least this number of states are played by matrix products.
 MATRIX_STATES = 48
-_REFERENCE = "equilibrist.kernels.reference.sequence_form"  # imported only if a test asks for it
+_KERNELS = "equilibrist.kernels"
 
 __all__ = [
     "BEST",
@@ -131,7 +131,8 @@ class SequenceGame:
     states: CardStates | None = None  # the cards, if they are exact
     expected: tuple[ExpectedLeaves, ...] = ()  # leaves where rounds are left out at the end
     given: tuple[Given, Given] | None = None  # behaviour at locked decisions
-    backend: str = "cpu"  # or "reference", the plain array programs that tests compare with
+    # Package of the kernels: cpu, gpu, or reference, the plain programs that tests compare with.
+    backend: str = "cpu"
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -323,7 +324,16 @@ class SequenceGame:
     @property
     def _kernels(self) -> Any:
         """Return the module with the game's steps."""
-        return cpu if self.backend == "cpu" else import_module(_REFERENCE)
+        return self._backend("sequence_form")
+
+    def tables(self, state: dict[str, Any]) -> Any:
+        """Return the tables of CFR without plans (`table_sweeps`) for the arrays of a state."""
+        kernels = self._backend("table_sweeps")
+        return kernels.open_tables(self.trees, self.leaves, self.pairs, state, self.num_threads)
+
+    def _backend(self, name: str) -> Any:
+        """Return a module of the game's kernels, imported when it is first used."""
+        return import_module(f"{_KERNELS}.{self.backend}.{name}")
 
     @property
     def num_threads(self) -> int:

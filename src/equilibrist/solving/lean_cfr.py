@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from equilibrist.kernels.array_structs import Treeplex
 from equilibrist.kernels.cpu import table_sweeps as kernels
 from equilibrist.kernels.cpu.tables import MOST
-from equilibrist.kernels.treeplex import root_value
 from equilibrist.models.game import BEST, EXPECTATION, Floats, SequenceGame
 from equilibrist.solving.cfr import CFR, CFR_VARIANTS
 from equilibrist.solving.solver import State
@@ -78,16 +77,7 @@ class TableCFR:
     def step(self, game: SequenceGame, state: State, steps: int) -> None:
         """Run `steps` more iterations, both players in turn."""
         schedule = self.method.discounting.schedule(int(state["iteration"]), steps, 0.0)
-        players = []
-        for player in (0, 1):
-            trunk = tuple(
-                state[f"{part}{player}"] for part in ("trunk_plan", "trunk_behaviour", *_PARTS)
-            )
-            players.append((*trunk, *(self._last(state, part, player) for part in _PARTS)))
-        kernels.sweeps(
-            game.trees, game.leaves, game.pairs, (players[0], players[1]), schedule,
-            game.num_threads,
-        )  # fmt: skip
+        game.tables(state).sweeps(schedule)
         state["iteration"] += steps
 
     def evaluate(self, game: SequenceGame, state: State) -> Evaluation:
@@ -95,10 +85,10 @@ class TableCFR:
 
         Sums except the last are in float32, so accurate to about 1e-6 of the stakes.
         """
-        sides = self._averages(game, state)
+        tables = game.tables(state)
 
         def worth(player: int, rule: int) -> float:
-            return self._worth(game, sides, player, rule)[0]
+            return tables.worth(player, rule)[0]
 
         first = game.first_player
         value, best = worth(first, EXPECTATION), (worth(0, BEST), worth(1, BEST))
@@ -107,34 +97,7 @@ class TableCFR:
 
     def trunk_values(self, game: SequenceGame, state: State, player: int) -> Floats:
         """Return the values of a player's rows of the trunk if both play averages: [trunk]."""
-        return self._worth(game, self._averages(game, state), player, EXPECTATION)[1]
-
-    def _averages(self, game: SequenceGame, state: State) -> list[tuple[Floats, Floats, Table]]:
-        """Return by player: plan and behaviour of the trunk, and the table of the last round."""
-        last = [self._last(state, "average", player) for player in (0, 1)]
-        return [(*self.trunk(game, state, "average", p), last[p]) for p in (0, 1)]
-
-    def _worth(
-        self,
-        game: SequenceGame,
-        sides: list[tuple[Floats, Floats, Table]],
-        player: int,
-        rule: int,
-    ) -> tuple[float, Floats]:
-        """Return what a player wins by a rule, and the values of its rows of the trunk."""
-        half = np.array([(player, rule)], np.int64)
-        players = []
-        for plan, behaviour, last in sides:
-            best = behaviour.copy()  # BEST writes into it
-            players.append((plan, best, best, best, last, last))
-        work = kernels.run_halves(
-            game.trees, game.leaves, game.pairs, (players[0], players[1]), half,
-            np.array([[0, 0, 0, -1]]), game.num_threads,
-        )  # fmt: skip
-        tree = game.trees[player]
-        if len(tree.num_sequences) == 1:
-            return float(work.ends[: int(tree.num_states[0])].sum(dtype=np.float64)), work.values
-        return root_value(tree, work.values), work.values
+        return game.tables(state).worth(player, EXPECTATION)[1]
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
         """Return the average plans [L], in float32; uniform before the first step."""
@@ -157,17 +120,14 @@ class TableCFR:
         self, game: SequenceGame, state: State, part: str, player: int
     ) -> tuple[Floats, Floats]:
         """Return plan and behaviour before the last round, from a matched table."""
-        tree, table = game.trees[player], _in_memory(state[f"{part}{player}"])
-        behaviour, plan = np.empty_like(table), np.empty_like(table)
-        kernels.match_trunk(tree, table, behaviour)
-        kernels.realize_trunk(tree, behaviour, plan)
-        return plan, behaviour
+        table = kernels.in_memory(state[f"{part}{player}"])
+        return kernels.matched_trunk(game.trees[player], table)
 
     def _last(self, state: State, part: str, player: int) -> Table:
         """Return a table of the last round: numbers and scales, which are empty for floats."""
-        numbers = _in_memory(state[f"last_{part}{player}"])
+        numbers = kernels.in_memory(state[f"last_{part}{player}"])
         scales = state.get(f"last_{part}_scale{player}", np.zeros(0, np.float32))
-        return numbers, _in_memory(scales)
+        return numbers, kernels.in_memory(scales)
 
 
 TABLE_METHODS = {
@@ -187,11 +147,6 @@ def table_block(tree: Treeplex, board: int, state: State, player: int) -> Floats
         return np.array(numbers)
     own = scales[(board - first) * rows : (board - first + 1) * rows]
     return numbers * (own[:, None] / np.float32(MOST))
-
-
-def _in_memory(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that kernels may write to; arrays on the disk are checked and copied."""
-    return array if isinstance(array, np.ndarray) and array.flags.writeable else np.array(array)
 
 
 def _lengths(tree: Treeplex) -> tuple[int, int, int]:

@@ -39,6 +39,78 @@ from equilibrist.kernels.cpu.tables import (
 from equilibrist.kernels.cpu.team import meet, take, together
 from equilibrist.kernels.decision_rules import LARGEST, REGRET, SMALLEST
 from equilibrist.kernels.parts import kernel, part, part_by_type
+from equilibrist.kernels.treeplex import root_value
+
+# --- what solvers call ----------------------------------------------------------------------------
+
+
+class Tables(NamedTuple):
+    """Tables of a state, ready for iterations and best responses; the GPU has a class like this."""
+
+    trees: tuple[Treeplex, Treeplex]
+    leaves: LeafTables
+    pairs: PairTables
+    state: dict[str, Any]
+    threads: int
+
+    def sweeps(self, schedule: NDArray[Any]) -> None:
+        """Run CFR iterations in place, one per row of `schedule` [steps, 4]."""
+        players = []
+        for p in (0, 1):
+            names = ("trunk_plan", "trunk_behaviour", "regret", "average")
+            trunk = tuple(self.state[f"{name}{p}"] for name in names)
+            players.append((*trunk, self._last("regret", p), self._last("average", p)))
+        both = players[0], players[1]
+        sweeps(self.trees, self.leaves, self.pairs, both, schedule, self.threads)
+
+    def worth(self, player: int, rule: int) -> tuple[float, NDArray[Any]]:
+        """Return what a player wins by a rule against the average, and the trunk's values.
+
+        Sums except the last are in float32, so accurate to about 1e-6 of the stakes.
+        """
+        half, players = np.array([(player, rule)], np.int64), []
+        for p, tree in enumerate(self.trees):
+            plan, behaviour = matched_trunk(tree, in_memory(self.state[f"average{p}"]))
+            last = self._last("average", p)
+            players.append((plan, behaviour, behaviour, behaviour, last, last))  # BEST writes
+        work = run_halves(
+            self.trees, self.leaves, self.pairs, (players[0], players[1]), half,
+            np.array([[0, 0, 0, -1]]), self.threads,
+        )  # fmt: skip
+        tree = self.trees[player]
+        if len(tree.num_sequences) == 1:
+            return float(work.ends[: int(tree.num_states[0])].sum(dtype=np.float64)), work.values
+        return root_value(tree, work.values), work.values
+
+    def _last(self, name: str, player: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return a table of the last round: numbers and scales, which are empty for floats."""
+        scales = self.state.get(f"last_{name}_scale{player}", np.zeros(0, np.float32))
+        return in_memory(self.state[f"last_{name}{player}"]), in_memory(scales)
+
+
+def open_tables(
+    trees: tuple[Treeplex, Treeplex],
+    leaves: LeafTables,
+    pairs: PairTables,
+    state: dict[str, Any],
+    threads: int = 1,
+) -> Tables:
+    """Return the tables of a state, whose arrays they change in place."""
+    return Tables(trees, leaves, pairs, state, threads)
+
+
+def in_memory(array: Any) -> NDArray[Any]:
+    """Return an array that kernels may write to; arrays on the disk are checked and copied."""
+    return array if isinstance(array, np.ndarray) and array.flags.writeable else np.array(array)
+
+
+def matched_trunk(tree: Treeplex, table: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return plan and behaviour before the last round, from a matched table."""
+    behaviour, plan = np.empty_like(table), np.empty_like(table)
+    match_trunk(tree, table, behaviour)
+    realize_trunk(tree, behaviour, plan)
+    return plan, behaviour
+
 
 # --- half iterations ------------------------------------------------------------------------------
 

@@ -1,0 +1,599 @@
+"""CFR by tables on the GPU: the iterations of `cpu/table_sweeps.py`, with every round as the last.
+
+All tables stay on the GPU, [states of a round, rows of actions], and no round stores plans: half an
+iteration realizes the opponent's plan from its regrets, round by round, adds it to the average,
+computes the leaves, and folds the values up while regrets are updated. The boards of the last round
+are played in batches, so that the work space is small beside the tables. A half has some ten
+launches; CuPy records those of an iteration in a graph, which is then launched as a whole.
+
+The tables come from, and go back to, the arrays of the CPU's state, so a run may begin on one
+device and end on the other.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equilibrist.errors import DeviceError
+from equilibrist.kernels.array_structs import HandPairs, LeafTables, PairTables, Treeplex
+from equilibrist.kernels.cpu.table_sweeps import match_trunk, realize_trunk
+from equilibrist.kernels.decision_rules import REGRET
+from equilibrist.kernels.gpu import device, tables
+from equilibrist.kernels.gpu.resident import Resident
+from equilibrist.kernels.gpu.tables import THREADS, Cards, Leaves, Rows, Step
+from equilibrist.kernels.treeplex import root_value
+
+PARTS = ("regret", "average")
+_WORK_SHARE = 0.25  # of the free memory, at most this for a batch's work space
+_WORK_BYTES = 6 << 30  # and at most this
+_TURNED_BYTES = 1 << 28  # of a piece of a table that is uploaded or downloaded
+_PROBES = 1 << 14  # threads that look for the least and largest number of a table
+
+
+def open_tables(
+    trees: tuple[Treeplex, Treeplex],
+    leaves: LeafTables,
+    pairs: PairTables,
+    state: dict[str, Any],
+    threads: int = 1,
+) -> Tables:
+    """Return the tables of a state on the GPU, which its arrays then stand for.
+
+    If they are there already nothing is copied. `threads` is for the CPU.
+    """
+    found = state[f"last_{PARTS[0]}0"]
+    if isinstance(found, Resident):
+        owner = found.owner
+        if all(getattr(state[name], "owner", None) is owner for name in owner.arrays):
+            return owner
+    with device.errors_of_memory("the tables of this game; store 16 bits, or use the device cpu"):
+        held = Tables(trees, leaves, pairs, state)
+    state.update(held.arrays)
+    return held
+
+
+class _Player(NamedTuple):
+    """A player's side on the GPU, by round."""
+
+    rows: list[Rows]
+    num_rows: list[int]  # Q of each round
+    num_entries: list[int]
+    leaves: list[Leaves]
+    table: dict[str, list[Any]]  # regret and average: [states, rows of actions] of each round
+    packed: dict[str, tuple[Any, Any]]  # of the last round, if its numbers have 16 bits
+
+
+class Tables:
+    """Regrets and averages of a game of two-card hands, on the GPU."""
+
+    def __init__(
+        self,
+        trees: tuple[Treeplex, Treeplex],
+        leaves: LeafTables,
+        pairs: PairTables,
+        state: dict[str, Any],
+    ) -> None:
+        _check(trees, pairs)
+        self.trees = trees
+        self.num_rounds = len(trees[0].num_sequences)
+        self.dtype = np.dtype(state["regret0"].dtype)
+        self.is_packed = state["last_regret0"].dtype.kind == "i"
+        self._cuda = device.cuda()
+        self._cards = [_cards(trees[0], pairs, r) for r in range(self.num_rounds)]
+        self._num_folds = np.diff(leaves.fold_start)
+        self._num_leaves = self._num_folds + np.diff(leaves.showdown_start)
+        self._boards = np.diff(trees[0].board_start)
+        self._state_start = _state_start(trees[0], self.num_rounds - 1)
+        self._states = [int(_state_start(trees[0], r)[-1]) for r in range(self.num_rounds)]
+        self._players = [self._player(p, leaves, state) for p in (0, 1)]
+        self._make_work_space()
+        self._step: Step | None = None
+
+    # --- what the solver calls --------------------------------------------------------------------
+
+    def sweeps(self, schedule: NDArray[Any]) -> None:
+        """Run CFR iterations, one per row of `schedule` [steps, 4]: see `cpu.table_sweeps`."""
+        if not len(schedule):
+            return
+        rows = np.repeat(schedule, 2, axis=0).astype(self.dtype)
+        self._begin(rows)
+        if len(schedule) > 2 and not device.is_simulated():
+            self._launch_recorded(len(schedule))
+        else:
+            for _ in range(len(schedule)):
+                self._iterate()
+        self._cuda.synchronize()
+
+    def worth(self, player: int, rule: int) -> tuple[float, NDArray[Any]]:
+        """Return what a player wins by a rule against the average, and the trunk's values."""
+        self._begin(np.array([[0, 0, 0, -1]], self.dtype))
+        self._half(player, rule, "average")
+        tree = self.trees[player]
+        ends = self._ends[0].copy_to_host()
+        if self.num_rounds == 1:
+            return float(ends[:, 0].sum(dtype=np.float64)), np.zeros(0, self.dtype)
+        values = self._on_cpu(
+            [self._values[r].copy_to_host()[:, : self._players[player].num_rows[r]]
+             for r in range(self.num_rounds - 1)], tree,
+        )  # fmt: skip
+        return root_value(tree, values), values
+
+    @cached_property
+    def arrays(self) -> dict[str, Resident]:
+        """The arrays of the state, by name, that these tables stand for."""
+        found: dict[str, Resident] = {}
+        for p in (0, 1):
+            for part in PARTS:
+                found[f"{part}{p}"] = self._trunk_array(p, part)
+                found |= self._last_arrays(p, part)
+            for number, name in enumerate(("trunk_plan", "trunk_behaviour")):
+                found[f"{name}{p}"] = self._derived_array(p, number)
+        return found
+
+    # --- iterations -------------------------------------------------------------------------------
+
+    def _begin(self, rows: NDArray[Any]) -> None:
+        """Put a schedule on the GPU, and its clock to zero."""
+        if self._step is None or len(self._step.schedule) < len(rows):
+            room = max(len(rows), 256)
+            self._graph = None
+            self._step = Step(
+                self._cuda.device_array((room, 4), self.dtype),
+                self._cuda.device_array(1, np.int64),
+            )
+        self._step.schedule[: len(rows)].copy_to_device(np.ascontiguousarray(rows))
+        self._step.clock.copy_to_device(np.zeros(1, np.int64))
+
+    def _iterate(self, stream: Any = 0) -> None:
+        """Launch an iteration: both players in turn."""
+        for player in (0, 1):
+            self._half(player, REGRET, "regret", stream)
+
+    def _launch_recorded(self, iterations: int) -> None:
+        """Run iterations as launches of a recorded graph; the first one compiles the kernels."""
+        cupy = device.cupy()
+        self._iterate()
+        self._cuda.synchronize()
+        if self._graph is None:
+            self._stream = cupy.cuda.Stream(non_blocking=True)
+            own = self._cuda.external_stream(self._stream.ptr)
+            with self._stream:
+                self._stream.begin_capture()
+                self._iterate(own)
+                self._graph = self._stream.end_capture()
+        for _ in range(iterations - 1):
+            self._graph.launch(self._stream)
+        self._stream.synchronize()
+
+    def _half(self, player: int, rule: int, part: str, stream: Any = 0) -> None:
+        """Launch half an iteration: the values of a player, given the opponent's plan.
+
+        Strategies are matched from `part` of the tables. The opponent's plan is added to its
+        average unless the weight in the schedule is negative.
+        """
+        own, other, last = self._players[player], self._players[1 - player], self.num_rounds - 1
+        for r in range(last):
+            whole = (0, self._states[r], 0)
+            plan = self._plans[r][:, : other.num_rows[r]]
+            self._realize(other, r, (other.table[part][r], other.table["average"][r]), whole, plan,
+                          stream)  # fmt: skip
+        for boards in self._batches:
+            self._play_last(player, rule, part, boards, stream)
+        for r in range(last - 1, -1, -1):
+            whole, values = (0, self._states[r], 0), self._leaf_values[r]
+            plan = self._plans[r][:, : other.num_rows[r]]
+            self._leaves(own, r, plan, (0, int(self._boards[r])), values, stream)
+            below = self._ends[r + 1]
+            blocks = _blocks(self._states[r] * below.shape[1])
+            tables.gather[blocks, THREADS, stream](self._cards[r], below, self._gathered[r])
+            self._fold(
+                own, r, rule, own.table[part][r], values, self._gathered[r], whole,
+                self._values[r], stream,
+            )  # fmt: skip
+        tables.advance[1, 1, stream](self._step)
+
+    def _play_last(
+        self, player: int, rule: int, part: str, boards: tuple[int, int], stream: Any
+    ) -> None:
+        """Launch the last round's share of half an iteration, on a batch of boards."""
+        own, other, r = self._players[player], self._players[1 - player], self.num_rounds - 1
+        start = self._state_start
+        first, end = int(start[boards[0]]), int(start[boards[1]])
+        count = end - first
+        plan = self._plans[r][:count, : other.num_rows[r]]
+        if self.is_packed:
+            origin = first
+            matched = self._unpacked(other, part, self._blocks[0], first, count, stream)
+            average = self._unpacked(other, "average", self._blocks[1], first, count, stream)
+            table = self._unpacked(own, part, self._blocks[2], first, count, stream)
+        else:
+            origin = 0
+            matched, average = other.table[part][r], other.table["average"][r]
+            table = own.table[part][r]
+        batch = (first, count, origin)
+        self._realize(other, r, (matched, average), batch, plan, stream)
+        values = self._leaf_values[r]
+        self._leaves(own, r, plan, boards, values, stream)
+        self._fold(
+            own, r, rule, table, values, self._no_entries, batch, self._values[r], stream
+        )
+        if self.is_packed and rule == REGRET:
+            self._pack(other, "average", average, boards, stream)
+            self._pack(own, part, table, boards, stream)
+
+    def _realize(self, other: _Player, r: int, both: Any, part: Any, plan: Any, stream: Any) -> None:
+        above = self._plans[r - 1] if r else self._plans[0]
+        blocks = _blocks(part[1] * other.num_entries[r])
+        tables.realize[blocks, THREADS, stream](
+            other.rows[r], self._cards[r], self._step, both, above, part, plan
+        )
+
+    def _leaves(
+        self, own: _Player, r: int, plan: Any, boards: tuple[int, int], out: Any, stream: Any
+    ) -> None:
+        folds, every = int(self._num_folds[r]), int(self._num_leaves[r])
+        if every == 0:
+            return
+        blocks = _blocks(folds) + _blocks(every - folds)
+        first = int(self._state_start[boards[0]]) if r == self.num_rounds - 1 else 0
+        kernel = tables.LEAF_VALUES[self.dtype.name]
+        kernel[(blocks, boards[1] - boards[0]), THREADS, stream](
+            self._cards[r], own.leaves[r], folds, plan, (boards[0], first), out
+        )
+
+    def _fold(
+        self, own: _Player, r: int, rule: int, table: Any, values: Any, gathered: Any, part: Any,
+        work: Any, stream: Any,
+    ) -> None:  # fmt: skip
+        blocks = _blocks(part[1] * own.num_entries[r])
+        tables.fold[blocks, THREADS, stream](
+            own.rows[r], self._step, rule, table, values, gathered, part, work, self._ends[r]
+        )
+
+    def _unpacked(
+        self, player: _Player, part: str, block: Any, first: int, count: int, stream: Any
+    ) -> Any:
+        """Launch the unpacking of a batch of states, and return its numbers as floats."""
+        numbers, scales = player.packed[part]
+        out = block[:count, : numbers.shape[1]]
+        blocks = _blocks(count * numbers.shape[1])
+        tables.unpack[blocks, THREADS, stream](numbers, scales, self._board_of, first, out)
+        return out
+
+    def _pack(
+        self, player: _Player, part: str, block: Any, boards: tuple[int, int], stream: Any
+    ) -> None:
+        """Launch the packing of a batch of boards."""
+        numbers, scales = player.packed[part]
+        first = int(self._state_start[boards[0]])
+        grid = (_blocks(block.shape[1]), boards[1] - boards[0])
+        start = self._cards[-1].state_start
+        tables.find_scales[grid, THREADS, stream](block, start, boards[0], first, scales)
+        blocks = _blocks(block.shape[0] * block.shape[1])
+        tables.pack[blocks, THREADS, stream](block, scales, self._board_of, first, numbers)
+
+    # --- what is on the GPU -----------------------------------------------------------------------
+
+    def _player(self, player: int, leaves: LeafTables, state: dict[str, Any]) -> _Player:
+        """Build a player's side, and upload its tables."""
+        tree = self.trees[player]
+        rows, own_leaves = [], []
+        for r in range(self.num_rounds):
+            own_leaves.append(_leaves_of(leaves, r, player, self.dtype))
+            rows.append(_rows(tree, leaves, r, player))
+        num_rows = [int(number) for number in tree.num_sequences]
+        num_entries = [int(number) for number in np.diff(tree.entry_start)]
+        table: dict[str, list[Any]] = {part: [] for part in PARTS}
+        packed: dict[str, tuple[Any, Any]] = {}
+        for part in PARTS:
+            trunk = np.asarray(state[f"{part}{player}"])
+            for r in range(self.num_rounds - 1):
+                block = _of_round(tree, r, trunk)
+                table[part].append(self._cuda.to_device(block))
+            numbers = self._upload(tree, state[f"last_{part}{player}"])
+            if self.is_packed:
+                scales = np.asarray(state[f"last_{part}_scale{player}"]).reshape(
+                    -1, numbers.shape[1]
+                )
+                packed[part] = numbers, self._cuda.to_device(np.ascontiguousarray(scales))
+            else:
+                table[part].append(numbers)
+        return _Player(rows, num_rows, num_entries, own_leaves, table, packed)
+
+    def _upload(self, tree: Treeplex, array: Any) -> Any:
+        """Return a table of the last round on the GPU: [states, rows of actions]."""
+        actions = int(tree.num_sequences[-1] - (tree.entry_start[-1] - tree.entry_start[-2]))
+        out = self._cuda.device_array((self._states[-1], actions), array.dtype)
+        for first, end, start in self._pieces(actions, array.dtype.itemsize):
+            flat = np.ascontiguousarray(array[actions * first : actions * end])
+            there = self._cuda.to_device(flat)
+            for begin, count in start:
+                own = there[actions * (begin - first) : actions * (begin - first + count)]
+                tables.turn_back[_blocks(len(own)), THREADS](own, begin, count, out)
+        return out
+
+    def _download(self, player: int, part: str) -> NDArray[Any]:
+        """Return a table of the last round in the layout of the CPU."""
+        own = self._players[player]
+        table = own.packed[part][0] if self.is_packed else own.table[part][-1]
+        actions = table.shape[1]
+        out = np.empty(self._states[-1] * actions, table.dtype)
+        for first, end, start in self._pieces(actions, table.dtype.itemsize):
+            there = self._cuda.device_array(actions * (end - first), table.dtype)
+            for begin, count in start:
+                flat = there[actions * (begin - first) : actions * (begin - first + count)]
+                tables.turn[_blocks(len(flat)), THREADS](table, begin, count, flat)
+            out[actions * first : actions * end] = there.copy_to_host()
+        return out
+
+    def _pieces(self, actions: int, itemsize: int) -> list[tuple[int, int, list[tuple[int, int]]]]:
+        """Divide the last round's boards: first state, end, and (first, states) of each board."""
+        most, found = max(1, _TURNED_BYTES // (actions * itemsize)), []
+        start = [int(number) for number in self._state_start]
+        board = 0
+        while board < len(start) - 1:
+            end = board + 1
+            while end < len(start) - 1 and start[end + 1] - start[board] <= most:
+                end += 1
+            boards = [(start[b], start[b + 1] - start[b]) for b in range(board, end)]
+            found.append((start[board], start[end], boards))
+            board = end
+        return found
+
+    def _make_work_space(self) -> None:
+        """Allocate plans, values and leaves: of the trunk, and of a batch of the last boards."""
+        rows = [max(own.num_rows[r] for own in self._players) for r in range(self.num_rounds)]
+        leaves = [max(1, int(number)) for number in self._num_leaves]
+        entries = [own.num_entries for own in self._players]
+        most = [max(both) for both in zip(*entries, strict=True)]
+        last = self.num_rounds - 1
+        blocks = 3 if self.is_packed else 0
+        per_state = (2 * rows[last] + leaves[last] + blocks * rows[last]) * self.dtype.itemsize
+        free = int(device.free_bytes() * _WORK_SHARE)
+        room = max(1, min(_WORK_BYTES, free) // per_state)
+        self._batches = [
+            (int(np.searchsorted(self._state_start, first)), int(np.searchsorted(self._state_start, end)))
+            for first, end in _batches(self._state_start, room)
+        ]
+        longest = max(
+            int(self._state_start[end] - self._state_start[begin]) for begin, end in self._batches
+        )
+        lengths = [*self._states[:last], longest]
+        make = self._cuda.device_array
+        self._plans = [make((n, q), self.dtype) for n, q in zip(lengths, rows, strict=True)]
+        self._values = [make((n, q), self.dtype) for n, q in zip(lengths, rows, strict=True)]
+        self._leaf_values = [make((n, m), self.dtype) for n, m in zip(lengths, leaves, strict=True)]
+        self._ends = [make((n, e), self.dtype) for n, e in zip(self._states, most, strict=True)]
+        self._gathered = [make((self._states[r], most[r + 1]), self.dtype) for r in range(last)]
+        self._no_entries = make((1, 1), self.dtype)
+        self._blocks = [make((longest, rows[last]), self.dtype) for _ in range(blocks)]
+        boards = np.repeat(np.arange(int(self._boards[-1])), np.diff(self._state_start))
+        self._board_of = self._cuda.to_device(boards.astype(np.int32))
+
+    # --- arrays of the CPU ------------------------------------------------------------------------
+
+    def _trunk_array(self, player: int, part: str) -> Resident:
+        tree, own = self.trees[player], self._players[player]
+        length = int(tree.block_start[tree.board_start[-2]])
+
+        def fetch() -> NDArray[Any]:
+            blocks = []
+            for r in range(self.num_rounds - 1):
+                actions = own.table[part][r].copy_to_host()
+                entries = np.zeros((len(actions), own.num_entries[r]), self.dtype)
+                blocks.append(np.hstack([entries, actions]))
+            return self._on_cpu(blocks, tree)
+
+        return Resident(self, (length,), self.dtype, fetch, lambda: _extremes_of(fetch()))
+
+    def _derived_array(self, player: int, number: int) -> Resident:
+        """Plan (0) or behaviour (1) of the trunk, which follow from its regrets."""
+        tree = self.trees[player]
+        length = int(tree.block_start[tree.board_start[-2]])
+
+        def fetch() -> NDArray[Any]:
+            table = self.arrays[f"regret{player}"].fetch()
+            behaviour, plan = np.empty_like(table), np.empty_like(table)
+            match_trunk(tree, table, behaviour)
+            realize_trunk(tree, behaviour, plan)
+            return (plan, behaviour)[number]
+
+        return Resident(self, (length,), self.dtype, fetch, lambda: _extremes_of(fetch()))
+
+    def _last_arrays(self, player: int, part: str) -> dict[str, Resident]:
+        own = self._players[player]
+        table = own.packed[part][0] if self.is_packed else own.table[part][-1]
+        found = {
+            f"last_{part}{player}": Resident(
+                self,
+                (table.shape[0] * table.shape[1],),
+                np.dtype(table.dtype),
+                lambda: self._download(player, part),
+                lambda: self._extremes(table),
+            )
+        }
+        if self.is_packed:
+            scales = own.packed[part][1]
+            found[f"last_{part}_scale{player}"] = Resident(
+                self,
+                (scales.shape[0] * scales.shape[1],),
+                np.dtype(scales.dtype),
+                lambda: scales.copy_to_host().ravel(),
+                lambda: self._extremes(scales),
+            )
+        return found
+
+    def _extremes(self, table: Any) -> tuple[float, float]:
+        """Return the least and largest number of a table, NaN if any is."""
+        if not table.shape[0] * table.shape[1]:
+            return 0.0, 0.0
+        threads = 2 * THREADS if device.is_simulated() else _PROBES
+        found = self._cuda.device_array((2, threads), table.dtype)
+        tables.extremes[threads // THREADS, THREADS](table, found)
+        least, largest = found.copy_to_host()
+        return float(least.min()), float(largest.max())
+
+    def _on_cpu(self, blocks: list[NDArray[Any]], tree: Treeplex) -> NDArray[Any]:
+        """Return blocks [states, Q] of the trunk's rounds in the layout of the CPU: [trunk]."""
+        flat = []
+        for r, block in enumerate(blocks):
+            start = _state_start(tree, r)
+            flat += [block[a:b].T.ravel() for a, b in zip(start[:-1], start[1:], strict=True)]
+        return np.concatenate(flat) if flat else np.zeros(0, self.dtype)
+
+
+# --- from the CPU's arrays to the GPU's -----------------------------------------------------------
+
+
+def _check(trees: tuple[Treeplex, Treeplex], pairs: PairTables) -> None:
+    """Raise `DeviceError` unless the kernels can play the game."""
+    if not isinstance(pairs, HandPairs):
+        raise DeviceError("the GPU plays tables of two-card hands only; use the device cpu")
+    first, second = trees
+    same = ("num_states", "state_start", "state_parent", "board_parent", "board_start")
+    if not all(np.array_equal(getattr(first, name), getattr(second, name)) for name in same):
+        raise DeviceError("the GPU needs the same states for both players; use the device cpu")
+
+
+def _blocks(threads: int) -> int:
+    """Return the number of blocks for a number of threads."""
+    return -(-threads // THREADS)
+
+
+def _batches(state_start: NDArray[np.int64], room: int) -> list[tuple[int, int]]:
+    """Divide boards into ranges of at most `room` states, or one board: (first state, end)."""
+    found, begin = [], 0
+    while begin < len(state_start) - 1:
+        end = int(np.searchsorted(state_start, state_start[begin] + room, side="right")) - 1
+        end = min(max(end, begin + 1), len(state_start) - 1)
+        found.append((int(state_start[begin]), int(state_start[end])))
+        begin = end
+    return found
+
+
+def _cards(tree: Treeplex, pairs: PairTables, r: int) -> Cards:
+    """Return the boards of a round on the GPU."""
+    begin, end = int(tree.board_start[r]), int(tree.board_start[r + 1])
+    first, last = int(tree.state_start[begin]), int(tree.state_start[end])
+    parent = _parents(tree, r) if r else np.full(last - first, -1)
+    child_start, child = np.zeros(last - first + 1, np.int64), np.zeros(1, np.int64)
+    if end < len(tree.num_states):
+        below = _parents(tree, r + 1)
+        child = np.argsort(below, kind="stable")
+        child_start = np.searchsorted(below[child], np.arange(last - first + 1))
+    hands = slice(int(pairs.hand_start[begin]), int(pairs.hand_start[end]))
+    states = slice(int(pairs.state_start[begin]), int(pairs.state_start[end]))
+    to = device.cuda().to_device
+    return Cards(
+        to(_state_start(tree, r)),
+        to(parent.astype(np.int32)),
+        to(child_start.astype(np.int64)),
+        to(child.astype(np.int32)),
+        to((pairs.hand_start[begin : end + 1] - pairs.hand_start[begin]).astype(np.int64)),
+        *(
+            to(np.ascontiguousarray(array))
+            for array in (
+                pairs.hand_state[hands],
+                pairs.hand_cards[hands],
+                pairs.hand_others[hands],
+                pairs.state_size[states],
+                pairs.state_order[states],
+                pairs.state_cards[states],
+                pairs.state_below[states],
+                pairs.weight[begin:end],
+            )
+        ),
+    )
+
+
+def _state_start(tree: Treeplex, r: int) -> NDArray[np.int64]:
+    """Return the first state of each board of a round among those of the round: [boards + 1]."""
+    begin, end = int(tree.board_start[r]), int(tree.board_start[r + 1])
+    return np.cumsum([0, *tree.num_states[begin:end]]).astype(np.int64)
+
+
+def _parents(tree: Treeplex, r: int) -> NDArray[np.int64]:
+    """Return, for each state of a round, its parent among the states of the round before."""
+    begin, end = int(tree.board_start[r]), int(tree.board_start[r + 1])
+    first, last = int(tree.state_start[begin]), int(tree.state_start[end])
+    board = np.repeat(tree.board_parent[begin:end], tree.num_states[begin:end])
+    above = int(tree.state_start[tree.board_start[r - 1]])
+    return tree.state_start[board] - above + tree.state_parent[first:last]
+
+
+def _leaves_of(leaves: LeafTables, r: int, player: int, dtype: np.dtype[Any]) -> Leaves:
+    """Return the leaves of a round for a player on the GPU, folds first."""
+    folds = slice(int(leaves.fold_start[r]), int(leaves.fold_start[r + 1]))
+    shown = slice(int(leaves.showdown_start[r]), int(leaves.showdown_start[r + 1]))
+    row = np.concatenate(
+        [leaves.fold_rows[folds, 1 - player], leaves.showdown_rows[shown, 1 - player]]
+    )
+    stake = np.concatenate([leaves.fold_payoff[folds, player], leaves.showdown_stake[shown]])
+    to = device.cuda().to_device
+    if not len(row):
+        row, stake = np.zeros(1, np.int32), np.zeros(1)
+    return Leaves(to(row.astype(np.int32)), to(stake.astype(np.float64)))
+
+
+def _rows(tree: Treeplex, leaves: LeafTables, r: int, player: int) -> Rows:
+    """Return the rows of a player in a round on the GPU, decisions by the entry above them."""
+    entries = slice(int(tree.entry_start[r]), int(tree.entry_start[r + 1]))
+    num_entries, num_rows = entries.stop - entries.start, int(tree.num_sequences[r])
+    decisions = slice(int(tree.decision_start[r]), int(tree.decision_start[r + 1]))
+    parent, first = tree.decision_parent[decisions], tree.decision_first[decisions]
+    size = tree.decision_size[decisions]
+    entry_of = np.arange(num_rows)  # of each row; parents come first
+    for above, row, number in zip(parent, first, size, strict=True):
+        entry_of[row : row + number] = entry_of[above]
+    entry = entry_of[parent]
+    order = np.argsort(entry, kind="stable")
+    start = np.searchsorted(entry[order], np.arange(num_entries + 1))
+    folds = slice(int(leaves.fold_start[r]), int(leaves.fold_start[r + 1]))
+    shown = slice(int(leaves.showdown_start[r]), int(leaves.showdown_start[r + 1]))
+    at = np.concatenate([leaves.fold_rows[folds, player], leaves.showdown_rows[shown, player]])
+    below = np.zeros(0, np.int32)
+    if r + 1 < len(tree.num_sequences):
+        below = tree.entry_parent[int(tree.entry_start[r + 1]) : int(tree.entry_start[r + 2])]
+    to = device.cuda().to_device
+    lists = (*_by_row(at, num_rows), *_by_row(below, num_rows))
+    return Rows(
+        to(tree.entry_parent[entries].astype(np.int32)),
+        to(start.astype(np.int32)),
+        to(_some(parent[order])),
+        to(_some(first[order])),
+        to(_some(size[order])),
+        to(_some(tree.locked[decisions][order].astype(np.uint8))),
+        *(to(_some(array)) for array in lists),
+    )
+
+
+def _by_row(rows: NDArray[np.int32], num_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return where the list of each row starts, [Q + 1], and the lists of what stands at it."""
+    order = np.argsort(rows, kind="stable")
+    return np.searchsorted(rows[order], np.arange(num_rows + 1)).astype(np.int32), order.astype(
+        np.int32
+    )
+
+
+def _some(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that is not empty, which some drivers cannot copy."""
+    return np.ascontiguousarray(array) if len(array) else np.zeros(1, array.dtype)
+
+
+def _of_round(tree: Treeplex, r: int, trunk: NDArray[Any]) -> NDArray[Any]:
+    """Return the rows of actions of a round of the trunk: [states, rows of actions]."""
+    entries = int(tree.entry_start[r + 1] - tree.entry_start[r])
+    blocks = []
+    for board in range(int(tree.board_start[r]), int(tree.board_start[r + 1])):
+        start, end = int(tree.block_start[board]), int(tree.block_start[board + 1])
+        block = trunk[start:end].reshape(int(tree.num_sequences[r]), -1)
+        blocks.append(block[entries:].T)
+    return np.ascontiguousarray(np.concatenate(blocks))
+
+
+def _extremes_of(array: NDArray[Any]) -> tuple[float, float]:
+    return (float(array.min()), float(array.max())) if array.size else (0.0, 0.0)
