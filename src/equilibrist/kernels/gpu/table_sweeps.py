@@ -12,6 +12,7 @@ device and end on the other.
 
 from __future__ import annotations
 
+import itertools
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -24,13 +25,14 @@ from equilibrist.kernels.cpu.table_sweeps import match_trunk, realize_trunk
 from equilibrist.kernels.decision_rules import REGRET
 from equilibrist.kernels.gpu import device, tables
 from equilibrist.kernels.gpu.resident import Resident
-from equilibrist.kernels.gpu.tables import THREADS, Cards, Leaves, Rows, Step
+from equilibrist.kernels.gpu.tables import MANY, THREADS, Cards, Leaves, Rows, Step
 from equilibrist.kernels.treeplex import root_value
 
 PARTS = ("regret", "average")
 _WORK_SHARE = 0.25  # of the free memory, at most this for a batch's work space
 _WORK_BYTES = 6 << 30  # and at most this
 _TURNED_BYTES = 1 << 28  # of a piece of a table that is uploaded or downloaded
+_ENOUGH_THREADS = 100_000  # with more leaves on all boards, a thread sums up a whole board
 _PROBES = 1 << 14  # threads that look for the least and largest number of a table
 
 
@@ -60,6 +62,7 @@ class _Player(NamedTuple):
     """A player's side on the GPU, by round."""
 
     rows: list[Rows]
+    place: list[NDArray[np.int32]]  # where each row of the CPU stands, by round: [Q]
     num_rows: list[int]  # Q of each round
     num_entries: list[int]
     leaves: list[Leaves]
@@ -89,6 +92,7 @@ class Tables:
         self._boards = np.diff(trees[0].board_start)
         self._state_start = _state_start(trees[0], self.num_rounds - 1)
         self._states = [int(_state_start(trees[0], r)[-1]) for r in range(self.num_rounds)]
+        self._places = [_places(tree) for tree in trees]
         self._players = [self._player(p, leaves, state) for p in (0, 1)]
         self._make_work_space()
         self._step: Step | None = None
@@ -116,10 +120,9 @@ class Tables:
         ends = self._ends[0].copy_to_host()
         if self.num_rounds == 1:
             return float(ends[:, 0].sum(dtype=np.float64)), np.zeros(0, self.dtype)
-        values = self._on_cpu(
-            [self._values[r].copy_to_host()[:, : self._players[player].num_rows[r]]
-             for r in range(self.num_rounds - 1)], tree,
-        )  # fmt: skip
+        place = self._players[player].place
+        trunk = [self._values[r].copy_to_host()[:, place[r]] for r in range(self.num_rounds - 1)]
+        values = self._on_cpu(trunk, tree)
         return root_value(tree, values), values
 
     @cached_property
@@ -178,14 +181,14 @@ class Tables:
         own, other, last = self._players[player], self._players[1 - player], self.num_rounds - 1
         for r in range(last):
             whole = (0, self._states[r], 0)
-            plan = self._plans[r][:, : other.num_rows[r]]
+            plan = self._plan(r, self._states[r], other)
             self._realize(other, r, (other.table[part][r], other.table["average"][r]), whole, plan,
                           stream)  # fmt: skip
         for boards in self._batches:
             self._play_last(player, rule, part, boards, stream)
         for r in range(last - 1, -1, -1):
             whole, values = (0, self._states[r], 0), self._leaf_values[r]
-            plan = self._plans[r][:, : other.num_rows[r]]
+            plan = self._plan(r, self._states[r], other)
             self._leaves(own, r, plan, (0, int(self._boards[r])), values, stream)
             below = self._ends[r + 1]
             blocks = _blocks(self._states[r] * below.shape[1])
@@ -204,7 +207,7 @@ class Tables:
         start = self._state_start
         first, end = int(start[boards[0]]), int(start[boards[1]])
         count = end - first
-        plan = self._plans[r][:count, : other.num_rows[r]]
+        plan = self._plan(r, count, other)
         if self.is_packed:
             origin = first
             matched = self._unpacked(other, part, self._blocks[0], first, count, stream)
@@ -218,15 +221,20 @@ class Tables:
         self._realize(other, r, (matched, average), batch, plan, stream)
         values = self._leaf_values[r]
         self._leaves(own, r, plan, boards, values, stream)
-        self._fold(
-            own, r, rule, table, values, self._no_entries, batch, self._values[r], stream
-        )
+        self._fold(own, r, rule, table, values, self._no_entries, batch, self._values[r], stream)
         if self.is_packed and rule == REGRET:
             self._pack(other, "average", average, boards, stream)
             self._pack(own, part, table, boards, stream)
 
-    def _realize(self, other: _Player, r: int, both: Any, part: Any, plan: Any, stream: Any) -> None:
-        above = self._plans[r - 1] if r else self._plans[0]
+    def _plan(self, r: int, count: int, player: _Player) -> Any:
+        """Return the room for a player's plan of a round: [states, Q], contiguous."""
+        rows = player.num_rows[r]
+        return self._plans[r][: count * rows].reshape(count, rows)
+
+    def _realize(
+        self, other: _Player, r: int, both: Any, part: Any, plan: Any, stream: Any
+    ) -> None:
+        above = self._plan(r - 1, self._states[r - 1], other) if r else plan
         blocks = _blocks(part[1] * other.num_entries[r])
         tables.realize[blocks, THREADS, stream](
             other.rows[r], self._cards[r], self._step, both, above, part, plan
@@ -238,10 +246,12 @@ class Tables:
         folds, every = int(self._num_folds[r]), int(self._num_leaves[r])
         if every == 0:
             return
-        blocks = _blocks(folds) + _blocks(every - folds)
+        num_boards = boards[1] - boards[0]
+        segments = 1 if every * num_boards >= _ENOUGH_THREADS else MANY
+        blocks = _blocks(folds * segments) + _blocks((every - folds) * segments)
         first = int(self._state_start[boards[0]]) if r == self.num_rounds - 1 else 0
-        kernel = tables.LEAF_VALUES[self.dtype.name]
-        kernel[(blocks, boards[1] - boards[0]), THREADS, stream](
+        kernel = tables.LEAF_VALUES[self.dtype.name, segments]
+        kernel[(blocks, num_boards), THREADS, stream](
             self._cards[r], own.leaves[r], folds, plan, (boards[0], first), out
         )
 
@@ -259,7 +269,7 @@ class Tables:
     ) -> Any:
         """Launch the unpacking of a batch of states, and return its numbers as floats."""
         numbers, scales = player.packed[part]
-        out = block[:count, : numbers.shape[1]]
+        out = block[: count * numbers.shape[1]].reshape(count, numbers.shape[1])
         blocks = _blocks(count * numbers.shape[1])
         tables.unpack[blocks, THREADS, stream](numbers, scales, self._board_of, first, out)
         return out
@@ -270,7 +280,7 @@ class Tables:
         """Launch the packing of a batch of boards."""
         numbers, scales = player.packed[part]
         first = int(self._state_start[boards[0]])
-        grid = (_blocks(block.shape[1]), boards[1] - boards[0])
+        grid = (_blocks(block.shape[1] * MANY), boards[1] - boards[0])
         start = self._cards[-1].state_start
         tables.find_scales[grid, THREADS, stream](block, start, boards[0], first, scales)
         blocks = _blocks(block.shape[0] * block.shape[1])
@@ -281,10 +291,11 @@ class Tables:
     def _player(self, player: int, leaves: LeafTables, state: dict[str, Any]) -> _Player:
         """Build a player's side, and upload its tables."""
         tree = self.trees[player]
-        rows, own_leaves = [], []
+        rows, own_leaves, place = [], [], self._places[player]
         for r in range(self.num_rounds):
-            own_leaves.append(_leaves_of(leaves, r, player, self.dtype))
-            rows.append(_rows(tree, leaves, r, player))
+            here, order = _leaves_of(leaves, r, player, self._places[1 - player][r])
+            own_leaves.append(here)
+            rows.append(_rows(tree, _leaf_rows(leaves, r, player)[order], r, place))
         num_rows = [int(number) for number in tree.num_sequences]
         num_entries = [int(number) for number in np.diff(tree.entry_start)]
         table: dict[str, list[Any]] = {part: [] for part in PARTS}
@@ -292,28 +303,29 @@ class Tables:
         for part in PARTS:
             trunk = np.asarray(state[f"{part}{player}"])
             for r in range(self.num_rounds - 1):
-                block = _of_round(tree, r, trunk)
+                block = _of_round(tree, r, trunk, place[r])
                 table[part].append(self._cuda.to_device(block))
-            numbers = self._upload(tree, state[f"last_{part}{player}"])
+            numbers = self._upload(tree, state[f"last_{part}{player}"], place[-1])
             if self.is_packed:
-                scales = np.asarray(state[f"last_{part}_scale{player}"]).reshape(
-                    -1, numbers.shape[1]
-                )
-                packed[part] = numbers, self._cuda.to_device(np.ascontiguousarray(scales))
+                scales = np.empty((int(self._boards[-1]), numbers.shape[1]), self.dtype)
+                given = np.asarray(state[f"last_{part}_scale{player}"]).reshape(scales.shape)
+                scales[:, _columns(place[-1], num_entries[-1])] = given
+                packed[part] = numbers, self._cuda.to_device(scales)
             else:
                 table[part].append(numbers)
-        return _Player(rows, num_rows, num_entries, own_leaves, table, packed)
+        return _Player(rows, place, num_rows, num_entries, own_leaves, table, packed)
 
-    def _upload(self, tree: Treeplex, array: Any) -> Any:
+    def _upload(self, tree: Treeplex, array: Any, place: NDArray[np.int32]) -> Any:
         """Return a table of the last round on the GPU: [states, rows of actions]."""
-        actions = int(tree.num_sequences[-1] - (tree.entry_start[-1] - tree.entry_start[-2]))
+        columns = _columns(place, int(tree.entry_start[-1] - tree.entry_start[-2]))
+        actions, column = len(columns), self._cuda.to_device(columns)
         out = self._cuda.device_array((self._states[-1], actions), array.dtype)
         for first, end, start in self._pieces(actions, array.dtype.itemsize):
             flat = np.ascontiguousarray(array[actions * first : actions * end])
             there = self._cuda.to_device(flat)
             for begin, count in start:
                 own = there[actions * (begin - first) : actions * (begin - first + count)]
-                tables.turn_back[_blocks(len(own)), THREADS](own, begin, count, out)
+                tables.turn_back[_blocks(len(own)), THREADS](own, begin, count, column, out)
         return out
 
     def _download(self, player: int, part: str) -> NDArray[Any]:
@@ -321,12 +333,13 @@ class Tables:
         own = self._players[player]
         table = own.packed[part][0] if self.is_packed else own.table[part][-1]
         actions = table.shape[1]
+        column = self._cuda.to_device(_columns(own.place[-1], own.num_entries[-1]))
         out = np.empty(self._states[-1] * actions, table.dtype)
         for first, end, start in self._pieces(actions, table.dtype.itemsize):
             there = self._cuda.device_array(actions * (end - first), table.dtype)
             for begin, count in start:
                 flat = there[actions * (begin - first) : actions * (begin - first + count)]
-                tables.turn[_blocks(len(flat)), THREADS](table, begin, count, flat)
+                tables.turn[_blocks(len(flat)), THREADS](table, begin, count, column, flat)
             out[actions * first : actions * end] = there.copy_to_host()
         return out
 
@@ -356,7 +369,10 @@ class Tables:
         free = int(device.free_bytes() * _WORK_SHARE)
         room = max(1, min(_WORK_BYTES, free) // per_state)
         self._batches = [
-            (int(np.searchsorted(self._state_start, first)), int(np.searchsorted(self._state_start, end)))
+            (
+                int(np.searchsorted(self._state_start, first)),
+                int(np.searchsorted(self._state_start, end)),
+            )
             for first, end in _batches(self._state_start, room)
         ]
         longest = max(
@@ -364,13 +380,13 @@ class Tables:
         )
         lengths = [*self._states[:last], longest]
         make = self._cuda.device_array
-        self._plans = [make((n, q), self.dtype) for n, q in zip(lengths, rows, strict=True)]
+        self._plans = [make(n * q, self.dtype) for n, q in zip(lengths, rows, strict=True)]
         self._values = [make((n, q), self.dtype) for n, q in zip(lengths, rows, strict=True)]
         self._leaf_values = [make((n, m), self.dtype) for n, m in zip(lengths, leaves, strict=True)]
         self._ends = [make((n, e), self.dtype) for n, e in zip(self._states, most, strict=True)]
         self._gathered = [make((self._states[r], most[r + 1]), self.dtype) for r in range(last)]
         self._no_entries = make((1, 1), self.dtype)
-        self._blocks = [make((longest, rows[last]), self.dtype) for _ in range(blocks)]
+        self._blocks = [make(longest * rows[last], self.dtype) for _ in range(blocks)]
         boards = np.repeat(np.arange(int(self._boards[-1])), np.diff(self._state_start))
         self._board_of = self._cuda.to_device(boards.astype(np.int32))
 
@@ -385,7 +401,7 @@ class Tables:
             for r in range(self.num_rounds - 1):
                 actions = own.table[part][r].copy_to_host()
                 entries = np.zeros((len(actions), own.num_entries[r]), self.dtype)
-                blocks.append(np.hstack([entries, actions]))
+                blocks.append(np.hstack([entries, actions])[:, own.place[r]])
             return self._on_cpu(blocks, tree)
 
         return Resident(self, (length,), self.dtype, fetch, lambda: _extremes_of(fetch()))
@@ -418,11 +434,12 @@ class Tables:
         }
         if self.is_packed:
             scales = own.packed[part][1]
+            columns = _columns(own.place[-1], own.num_entries[-1])
             found[f"last_{part}_scale{player}"] = Resident(
                 self,
                 (scales.shape[0] * scales.shape[1],),
                 np.dtype(scales.dtype),
-                lambda: scales.copy_to_host().ravel(),
+                lambda: scales.copy_to_host()[:, columns].ravel(),
                 lambda: self._extremes(scales),
             )
         return found
@@ -442,7 +459,7 @@ class Tables:
         flat = []
         for r, block in enumerate(blocks):
             start = _state_start(tree, r)
-            flat += [block[a:b].T.ravel() for a, b in zip(start[:-1], start[1:], strict=True)]
+            flat += [block[a:b].T.ravel() for a, b in itertools.pairwise(start)]
         return np.concatenate(flat) if flat else np.zeros(0, self.dtype)
 
 
@@ -505,9 +522,27 @@ def _cards(tree: Treeplex, pairs: PairTables, r: int) -> Cards:
                 pairs.state_cards[states],
                 pairs.state_below[states],
                 pairs.weight[begin:end],
+                *_segments(pairs, begin, end),
             )
         ),
     )
+
+
+def _segments(
+    pairs: PairTables, begin: int, end: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Divide the hands and states of boards into segments of about equal length by value."""
+    found = np.zeros((2, end - begin, MANY + 1), np.int32)
+    shares = np.arange(MANY + 1) / MANY
+    for number, board in enumerate(range(begin, end)):
+        hands = slice(int(pairs.hand_start[board]), int(pairs.hand_start[board + 1]))
+        states = slice(int(pairs.state_start[board]), int(pairs.state_start[board + 1]))
+        num_hands, num_states = hands.stop - hands.start, states.stop - states.start
+        first_hands = np.append(np.unique(pairs.hand_others[hands, 0]), num_hands)
+        first_states = np.append(np.unique(pairs.state_below[states, 0]), num_states)
+        group = np.searchsorted(first_hands, shares * num_hands)
+        found[:, number] = first_hands[group], first_states[group]
+    return found[0], found[1]
 
 
 def _state_start(tree: Treeplex, r: int) -> NDArray[np.int64]:
@@ -525,58 +560,122 @@ def _parents(tree: Treeplex, r: int) -> NDArray[np.int64]:
     return tree.state_start[board] - above + tree.state_parent[first:last]
 
 
-def _leaves_of(leaves: LeafTables, r: int, player: int, dtype: np.dtype[Any]) -> Leaves:
-    """Return the leaves of a round for a player on the GPU, folds first."""
+def _leaf_rows(leaves: LeafTables, r: int, player: int) -> NDArray[np.int32]:
+    """Return a player's row at each leaf of a round, folds first."""
     folds = slice(int(leaves.fold_start[r]), int(leaves.fold_start[r + 1]))
     shown = slice(int(leaves.showdown_start[r]), int(leaves.showdown_start[r + 1]))
-    row = np.concatenate(
-        [leaves.fold_rows[folds, 1 - player], leaves.showdown_rows[shown, 1 - player]]
-    )
+    return np.concatenate([leaves.fold_rows[folds, player], leaves.showdown_rows[shown, player]])
+
+
+def _leaves_of(
+    leaves: LeafTables, r: int, player: int, place: NDArray[np.int32]
+) -> tuple[Leaves, NDArray[np.intp]]:
+    """Return the leaves of a round for a player on the GPU, and their order.
+
+    `place` is that of the opponent's rows.
+    """
+    folds = slice(int(leaves.fold_start[r]), int(leaves.fold_start[r + 1]))
+    shown = slice(int(leaves.showdown_start[r]), int(leaves.showdown_start[r + 1]))
+    row = place[_leaf_rows(leaves, r, 1 - player)]
+    is_shown = np.arange(len(row)) >= folds.stop - folds.start
+    order = np.lexsort((row, is_shown))
     stake = np.concatenate([leaves.fold_payoff[folds, player], leaves.showdown_stake[shown]])
     to = device.cuda().to_device
-    if not len(row):
-        row, stake = np.zeros(1, np.int32), np.zeros(1)
-    return Leaves(to(row.astype(np.int32)), to(stake.astype(np.float64)))
+    return Leaves(to(_some(row[order])), to(_some(stake[order]))), order
 
 
-def _rows(tree: Treeplex, leaves: LeafTables, r: int, player: int) -> Rows:
-    """Return the rows of a player in a round on the GPU, decisions by the entry above them."""
-    entries = slice(int(tree.entry_start[r]), int(tree.entry_start[r + 1]))
-    num_entries, num_rows = entries.stop - entries.start, int(tree.num_sequences[r])
+def _places(tree: Treeplex) -> list[NDArray[np.int32]]:
+    """Return where each row stands on the GPU, by round: [Q]; entries stay the first rows.
+
+    Rows of actions are ordered by the decision's number below its entry, its number of actions, the
+    action, and the entry.
+    """
+    found = []
+    for r in range(len(tree.num_sequences)):
+        num_entries = int(tree.entry_start[r + 1] - tree.entry_start[r])
+        entry, number = _below_entries(tree, r)
+        decisions = slice(int(tree.decision_start[r]), int(tree.decision_start[r + 1]))
+        size = tree.decision_size[decisions]
+        row = np.repeat(tree.decision_first[decisions], size)
+        action = np.arange(len(row)) - np.repeat(np.cumsum(size) - size, size)
+        keys = (np.repeat(entry, size), action, np.repeat(size, size), np.repeat(number, size))
+        place = np.arange(int(tree.num_sequences[r]), dtype=np.int32)
+        place[(row + action)[np.lexsort(keys)]] = num_entries + np.arange(len(row))
+        found.append(place)
+    return found
+
+
+def _below_entries(tree: Treeplex, r: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return for each decision of a round its entry, and its number below it, parents first."""
     decisions = slice(int(tree.decision_start[r]), int(tree.decision_start[r + 1]))
     parent, first = tree.decision_parent[decisions], tree.decision_first[decisions]
-    size = tree.decision_size[decisions]
-    entry_of = np.arange(num_rows)  # of each row; parents come first
-    for above, row, number in zip(parent, first, size, strict=True):
-        entry_of[row : row + number] = entry_of[above]
+    entry_of = np.arange(int(tree.num_sequences[r]))  # of each row; parents come first
+    for above, row, size in zip(parent, first, tree.decision_size[decisions], strict=True):
+        entry_of[row : row + size] = entry_of[above]
     entry = entry_of[parent]
     order = np.argsort(entry, kind="stable")
-    start = np.searchsorted(entry[order], np.arange(num_entries + 1))
-    folds = slice(int(leaves.fold_start[r]), int(leaves.fold_start[r + 1]))
-    shown = slice(int(leaves.showdown_start[r]), int(leaves.showdown_start[r + 1]))
-    at = np.concatenate([leaves.fold_rows[folds, player], leaves.showdown_rows[shown, player]])
+    number = np.empty(len(entry), np.intp)
+    number[order] = np.arange(len(entry)) - np.searchsorted(entry[order], entry[order])
+    return entry, number
+
+
+def _columns(place: NDArray[np.int32], num_entries: int) -> NDArray[np.int32]:
+    """Return where the rows of actions stand in a table without entries."""
+    return place[num_entries:] - np.int32(num_entries)
+
+
+def _rows(
+    tree: Treeplex, leaf_rows: NDArray[np.int32], r: int, place: list[NDArray[np.int32]]
+) -> Rows:
+    """Return the rows of a player in a round on the GPU; `leaf_rows` are those of its leaves."""
+    entries = slice(int(tree.entry_start[r]), int(tree.entry_start[r + 1]))
+    decisions = slice(int(tree.decision_start[r]), int(tree.decision_start[r + 1]))
+    num_rows, (entry, number) = int(tree.num_sequences[r]), _below_entries(tree, r)
+    first, size = tree.decision_first[decisions], tree.decision_size[decisions]
+    second = np.minimum(first + 1, num_rows - 1)
+    shape = (max(1, int(number.max(initial=0)) + 1), entries.stop - entries.start)
+    to = device.cuda().to_device
+
+    def by_entry(values: NDArray[Any]) -> Any:
+        table = np.zeros(shape, np.int32)
+        table[number, entry] = values
+        return to(table)
+
+    above = tree.entry_parent[entries].astype(np.int32)
     below = np.zeros(0, np.int32)
     if r + 1 < len(tree.num_sequences):
         below = tree.entry_parent[int(tree.entry_start[r + 1]) : int(tree.entry_start[r + 2])]
-    to = device.cuda().to_device
-    lists = (*_by_row(at, num_rows), *_by_row(below, num_rows))
+    leaves = _first_two(place[r][leaf_rows], num_rows)
+    entered = _by_row(place[r][below], np.arange(len(below)), num_rows)
     return Rows(
-        to(tree.entry_parent[entries].astype(np.int32)),
-        to(start.astype(np.int32)),
-        to(_some(parent[order])),
-        to(_some(first[order])),
-        to(_some(size[order])),
-        to(_some(tree.locked[decisions][order].astype(np.uint8))),
-        *(to(_some(array)) for array in lists),
+        to(place[r - 1][above] if r else above),
+        by_entry(place[r][tree.decision_parent[decisions]]),
+        by_entry(place[r][first]),
+        by_entry(np.where(size > 1, place[r][second] - place[r][first], 0)),
+        by_entry(size),
+        by_entry(tree.locked[decisions]),
+        *(to(_some(array)) for array in (*leaves, *entered)),
     )
 
 
-def _by_row(rows: NDArray[np.int32], num_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _first_two(rows: NDArray[np.int32], num_rows: int) -> tuple[NDArray[Any], ...]:
+    """Return one leaf of each row, another, and lists of the rest: see `Rows`."""
+    order = np.argsort(rows, kind="stable")
+    number = np.arange(len(rows)) - np.searchsorted(rows[order], rows[order])
+    both = np.full((2, num_rows), -1, np.int32)
+    for i in (0, 1):
+        both[i, rows[order[number == i]]] = order[number == i]
+    rest = order[number > 1]
+    return (*both, *_by_row(rows[rest], rest, num_rows))
+
+
+def _by_row(
+    rows: NDArray[np.int32], what: NDArray[np.intp], num_rows: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return where the list of each row starts, [Q + 1], and the lists of what stands at it."""
     order = np.argsort(rows, kind="stable")
-    return np.searchsorted(rows[order], np.arange(num_rows + 1)).astype(np.int32), order.astype(
-        np.int32
-    )
+    start = np.searchsorted(rows[order], np.arange(num_rows + 1))
+    return start.astype(np.int32), what[order].astype(np.int32)
 
 
 def _some(array: NDArray[Any]) -> NDArray[Any]:
@@ -584,7 +683,9 @@ def _some(array: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(array) if len(array) else np.zeros(1, array.dtype)
 
 
-def _of_round(tree: Treeplex, r: int, trunk: NDArray[Any]) -> NDArray[Any]:
+def _of_round(
+    tree: Treeplex, r: int, trunk: NDArray[Any], place: NDArray[np.int32]
+) -> NDArray[Any]:
     """Return the rows of actions of a round of the trunk: [states, rows of actions]."""
     entries = int(tree.entry_start[r + 1] - tree.entry_start[r])
     blocks = []
@@ -592,7 +693,10 @@ def _of_round(tree: Treeplex, r: int, trunk: NDArray[Any]) -> NDArray[Any]:
         start, end = int(tree.block_start[board]), int(tree.block_start[board + 1])
         block = trunk[start:end].reshape(int(tree.num_sequences[r]), -1)
         blocks.append(block[entries:].T)
-    return np.ascontiguousarray(np.concatenate(blocks))
+    found = np.concatenate(blocks)
+    out = np.empty_like(found)
+    out[:, _columns(place, entries)] = found
+    return out
 
 
 def _extremes_of(array: NDArray[Any]) -> tuple[float, float]:
