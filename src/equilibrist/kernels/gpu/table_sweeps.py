@@ -62,7 +62,7 @@ class _Player(NamedTuple):
     """A player's side on the GPU, by round."""
 
     rows: list[Rows]
-    place: list[NDArray[np.int32]]  # where each row of the CPU stands, by round: [Q]
+    place: list[NDArray[np.uint32]]  # where each row of the CPU stands, by round: [Q]
     num_rows: list[int]  # Q of each round
     num_entries: list[int]
     leaves: list[Leaves]
@@ -237,7 +237,7 @@ class Tables:
         above = self._plan(r - 1, self._states[r - 1], other) if r else plan
         blocks = _blocks(part[1] * other.num_entries[r])
         tables.realize[blocks, THREADS, stream](
-            other.rows[r], self._cards[r], self._step, both, above, part, plan
+            other.rows[r], self._cards[r], self._step, r == 0, both, above, part, plan
         )
 
     def _leaves(
@@ -315,7 +315,7 @@ class Tables:
                 table[part].append(numbers)
         return _Player(rows, place, num_rows, num_entries, own_leaves, table, packed)
 
-    def _upload(self, tree: Treeplex, array: Any, place: NDArray[np.int32]) -> Any:
+    def _upload(self, tree: Treeplex, array: Any, place: NDArray[np.uint32]) -> Any:
         """Return a table of the last round on the GPU: [states, rows of actions]."""
         columns = _columns(place, int(tree.entry_start[-1] - tree.entry_start[-2]))
         actions, column = len(columns), self._cuda.to_device(columns)
@@ -388,7 +388,7 @@ class Tables:
         self._no_entries = make((1, 1), self.dtype)
         self._blocks = [make(longest * rows[last], self.dtype) for _ in range(blocks)]
         boards = np.repeat(np.arange(int(self._boards[-1])), np.diff(self._state_start))
-        self._board_of = self._cuda.to_device(boards.astype(np.int32))
+        self._board_of = self._cuda.to_device(boards.astype(np.uint32))
 
     # --- arrays of the CPU ------------------------------------------------------------------------
 
@@ -496,7 +496,7 @@ def _cards(tree: Treeplex, pairs: PairTables, r: int) -> Cards:
     """Return the boards of a round on the GPU."""
     begin, end = int(tree.board_start[r]), int(tree.board_start[r + 1])
     first, last = int(tree.state_start[begin]), int(tree.state_start[end])
-    parent = _parents(tree, r) if r else np.full(last - first, -1)
+    parent = _parents(tree, r) if r else np.zeros(last - first, np.int64)
     child_start, child = np.zeros(last - first + 1, np.int64), np.zeros(1, np.int64)
     if end < len(tree.num_states):
         below = _parents(tree, r + 1)
@@ -506,21 +506,26 @@ def _cards(tree: Treeplex, pairs: PairTables, r: int) -> Cards:
     states = slice(int(pairs.state_start[begin]), int(pairs.state_start[end]))
     to = device.cuda().to_device
     return Cards(
-        to(_state_start(tree, r)),
-        to(parent.astype(np.int32)),
-        to(child_start.astype(np.int64)),
-        to(child.astype(np.int32)),
-        to((pairs.hand_start[begin : end + 1] - pairs.hand_start[begin]).astype(np.int64)),
+        *(
+            to(array.astype(np.uint32))
+            for array in (
+                _state_start(tree, r),
+                parent,
+                child_start,
+                child,
+                pairs.hand_start[begin : end + 1] - pairs.hand_start[begin],
+                pairs.hand_state[hands],
+            )
+        ),
         *(
             to(np.ascontiguousarray(array))
             for array in (
-                pairs.hand_state[hands],
                 pairs.hand_cards[hands],
-                pairs.hand_others[hands],
+                pairs.hand_others[hands].astype(np.uint32),
                 pairs.state_size[states],
-                pairs.state_order[states],
+                pairs.state_order[states].astype(np.uint32),
                 pairs.state_cards[states],
-                pairs.state_below[states],
+                pairs.state_below[states].astype(np.uint32),
                 pairs.weight[begin:end],
                 *_segments(pairs, begin, end),
             )
@@ -530,9 +535,9 @@ def _cards(tree: Treeplex, pairs: PairTables, r: int) -> Cards:
 
 def _segments(
     pairs: PairTables, begin: int, end: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Divide the hands and states of boards into segments of about equal length by value."""
-    found = np.zeros((2, end - begin, MANY + 1), np.int32)
+    found = np.zeros((2, end - begin, MANY + 1), np.uint32)
     shares = np.arange(MANY + 1) / MANY
     for number, board in enumerate(range(begin, end)):
         hands = slice(int(pairs.hand_start[board]), int(pairs.hand_start[board + 1]))
@@ -560,7 +565,7 @@ def _parents(tree: Treeplex, r: int) -> NDArray[np.int64]:
     return tree.state_start[board] - above + tree.state_parent[first:last]
 
 
-def _leaf_rows(leaves: LeafTables, r: int, player: int) -> NDArray[np.int32]:
+def _leaf_rows(leaves: LeafTables, r: int, player: int) -> NDArray[np.uint32]:
     """Return a player's row at each leaf of a round, folds first."""
     folds = slice(int(leaves.fold_start[r]), int(leaves.fold_start[r + 1]))
     shown = slice(int(leaves.showdown_start[r]), int(leaves.showdown_start[r + 1]))
@@ -568,7 +573,7 @@ def _leaf_rows(leaves: LeafTables, r: int, player: int) -> NDArray[np.int32]:
 
 
 def _leaves_of(
-    leaves: LeafTables, r: int, player: int, place: NDArray[np.int32]
+    leaves: LeafTables, r: int, player: int, place: NDArray[np.uint32]
 ) -> tuple[Leaves, NDArray[np.intp]]:
     """Return the leaves of a round for a player on the GPU, and their order.
 
@@ -584,7 +589,7 @@ def _leaves_of(
     return Leaves(to(_some(row[order])), to(_some(stake[order]))), order
 
 
-def _places(tree: Treeplex) -> list[NDArray[np.int32]]:
+def _places(tree: Treeplex) -> list[NDArray[np.uint32]]:
     """Return where each row stands on the GPU, by round: [Q]; entries stay the first rows.
 
     Rows of actions are ordered by the decision's number below its entry, its number of actions, the
@@ -599,7 +604,7 @@ def _places(tree: Treeplex) -> list[NDArray[np.int32]]:
         row = np.repeat(tree.decision_first[decisions], size)
         action = np.arange(len(row)) - np.repeat(np.cumsum(size) - size, size)
         keys = (np.repeat(entry, size), action, np.repeat(size, size), np.repeat(number, size))
-        place = np.arange(int(tree.num_sequences[r]), dtype=np.int32)
+        place = np.arange(int(tree.num_sequences[r]), dtype=np.uint32)
         place[(row + action)[np.lexsort(keys)]] = num_entries + np.arange(len(row))
         found.append(place)
     return found
@@ -619,13 +624,13 @@ def _below_entries(tree: Treeplex, r: int) -> tuple[NDArray[np.intp], NDArray[np
     return entry, number
 
 
-def _columns(place: NDArray[np.int32], num_entries: int) -> NDArray[np.int32]:
+def _columns(place: NDArray[np.uint32], num_entries: int) -> NDArray[np.uint32]:
     """Return where the rows of actions stand in a table without entries."""
-    return place[num_entries:] - np.int32(num_entries)
+    return place[num_entries:] - np.uint32(num_entries)
 
 
 def _rows(
-    tree: Treeplex, leaf_rows: NDArray[np.int32], r: int, place: list[NDArray[np.int32]]
+    tree: Treeplex, leaf_rows: NDArray[np.uint32], r: int, place: list[NDArray[np.uint32]]
 ) -> Rows:
     """Return the rows of a player in a round on the GPU; `leaf_rows` are those of its leaves."""
     entries = slice(int(tree.entry_start[r]), int(tree.entry_start[r + 1]))
@@ -637,32 +642,32 @@ def _rows(
     to = device.cuda().to_device
 
     def by_entry(values: NDArray[Any]) -> Any:
-        table = np.zeros(shape, np.int32)
+        table = np.zeros(shape, np.uint32)
         table[number, entry] = values
         return to(table)
 
-    above = tree.entry_parent[entries].astype(np.int32)
-    below = np.zeros(0, np.int32)
+    above = tree.entry_parent[entries]
+    below = np.zeros(0, np.uint32)
     if r + 1 < len(tree.num_sequences):
         below = tree.entry_parent[int(tree.entry_start[r + 1]) : int(tree.entry_start[r + 2])]
     leaves = _first_two(place[r][leaf_rows], num_rows)
     entered = _by_row(place[r][below], np.arange(len(below)), num_rows)
     return Rows(
-        to(place[r - 1][above] if r else above),
+        to(place[r - 1][above] if r else np.zeros(len(above), np.uint32)),
         by_entry(place[r][tree.decision_parent[decisions]]),
         by_entry(place[r][first]),
-        by_entry(np.where(size > 1, place[r][second] - place[r][first], 0)),
+        by_entry(np.where(size > 1, place[r][second].astype(np.int64) - place[r][first], 0)),
         by_entry(size),
         by_entry(tree.locked[decisions]),
         *(to(_some(array)) for array in (*leaves, *entered)),
     )
 
 
-def _first_two(rows: NDArray[np.int32], num_rows: int) -> tuple[NDArray[Any], ...]:
+def _first_two(rows: NDArray[np.uint32], num_rows: int) -> tuple[NDArray[Any], ...]:
     """Return one leaf of each row, another, and lists of the rest: see `Rows`."""
     order = np.argsort(rows, kind="stable")
     number = np.arange(len(rows)) - np.searchsorted(rows[order], rows[order])
-    both = np.full((2, num_rows), -1, np.int32)
+    both = np.full((2, num_rows), tables.NONE, np.uint32)
     for i in (0, 1):
         both[i, rows[order[number == i]]] = order[number == i]
     rest = order[number > 1]
@@ -670,12 +675,12 @@ def _first_two(rows: NDArray[np.int32], num_rows: int) -> tuple[NDArray[Any], ..
 
 
 def _by_row(
-    rows: NDArray[np.int32], what: NDArray[np.intp], num_rows: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    rows: NDArray[np.uint32], what: NDArray[np.intp], num_rows: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Return where the list of each row starts, [Q + 1], and the lists of what stands at it."""
     order = np.argsort(rows, kind="stable")
     start = np.searchsorted(rows[order], np.arange(num_rows + 1))
-    return start.astype(np.int32), what[order].astype(np.int32)
+    return start.astype(np.uint32), what[order].astype(np.uint32)
 
 
 def _some(array: NDArray[Any]) -> NDArray[Any]:
@@ -684,7 +689,7 @@ def _some(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _of_round(
-    tree: Treeplex, r: int, trunk: NDArray[Any], place: NDArray[np.int32]
+    tree: Treeplex, r: int, trunk: NDArray[Any], place: NDArray[np.uint32]
 ) -> NDArray[Any]:
     """Return the rows of actions of a round of the trunk: [states, rows of actions]."""
     entries = int(tree.entry_start[r + 1] - tree.entry_start[r])
