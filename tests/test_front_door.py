@@ -87,7 +87,7 @@ def test_a_spot_has_a_rake_two_stacks_and_big_blinds():
     assert found.at().actions == ("c", "r40")
     assert found.rows()[-1]["rake"] == found.evaluation.rake
     assert "mean gain by deviating" in found._repr_html_()
-    assert "deviating gains" in repr(found)
+    assert "mean gain by deviating" in repr(found)
     odd = eq.spot("Td9d6hQc2s", oop="AA", ip="KK", pot=45, stack=22.5, bets="a")
     assert odd.solve(iterations=1).at().actions == ("c", "r22.5")
 

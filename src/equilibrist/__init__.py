@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from equilibrist.cards.range import Range as Range
     from equilibrist.cards.range import parse_range as parse_range
     from equilibrist.errors import EquilibristError as EquilibristError
-    from equilibrist.front_door import equity as equity
-    from equilibrist.front_door import exploitability as exploitability
-    from equilibrist.front_door import flops as flops
-    from equilibrist.front_door import match as match
-    from equilibrist.front_door import solve as solve
-    from equilibrist.front_door import spot as spot
-    from equilibrist.front_door import train as train
+    from equilibrist.front_door.bots import exploitability as exploitability
+    from equilibrist.front_door.bots import train as train
+    from equilibrist.front_door.equities import equity as equity
+    from equilibrist.front_door.flop_studies import flops as flops
+    from equilibrist.front_door.games import solve as solve
+    from equilibrist.front_door.matches import match as match
+    from equilibrist.front_door.spots import spot as spot
     from equilibrist.games.catalog import game_names as game_names
     from equilibrist.games.catalog import get_game as get_game
     from equilibrist.games.rules import GameRules as GameRules
@@ -54,21 +54,21 @@ _PLACES = {
     "Range": "cards.range",
     "Solution": "strategies.solution",
     "View": "players.player",
-    "equity": "front_door",
-    "exploitability": "front_door",
-    "flops": "front_door",
+    "equity": "front_door.equities",
+    "exploitability": "front_door.bots",
+    "flops": "front_door.flop_studies",
     "game_names": "games.catalog",
     "get_game": "games.catalog",
     "make_player": "players.catalog",
-    "match": "front_door",
+    "match": "front_door.matches",
     "method_names": "solving.methods",
     "open_strategy": "bots.open",
     "parse_cards": "cards.card",
     "parse_range": "cards.range",
     "player_names": "players.catalog",
-    "solve": "front_door",
-    "spot": "front_door",
-    "train": "front_door",
+    "solve": "front_door.games",
+    "spot": "front_door.spots",
+    "train": "front_door.bots",
     "warmup": "kernel_warmup",
 }
 __all__ = ["__version__", *_PLACES]

@@ -62,6 +62,34 @@ def test_flops_are_solved_reported_shown_again_and_continued(answer, run, option
     assert answer("verify", out)["kind"] == "flops"
 
 
+def test_flops_have_the_menu_and_the_rake_of_a_spot(answer, run, options, tmp_path):
+    out = tmp_path / "study"
+    money = ["--pot", "5.5bb", "--stack", "9bb,12bb", "--rake", "5%", "--rake-cap", "3bb"]
+    menu = ["--bets", "50%", "--donks", "-", "--merge", "10%", "--min-bet", "2bb"]
+    menu += ["--add-all-in", "150%", "--force-all-in", "20%"]
+    few = [*options, *money, *menu, "--flops", "AsKdTc,QsJhTh", "--iterations", "20"]
+    solved = run("flops", *few, "--out", out)
+    assert "1/2 AsKdTc: mean gain by deviating " in solved.stderr
+    assert "pot 5.5 bb, 9 bb behind (the effective stack of 9 and 12), rake 5% up to 3 bb" in (
+        " ".join(solved.stdout.split())
+    )
+    assert "gain %" in solved.stdout
+    assert "expl" not in solved.stdout + solved.stderr
+    found = answer("flops", out)
+    assert (found["unit"], found["pot"], found["rake"], found["rake_cap"]) == (
+        "bb", 5.5, "5%", "3bb",
+    )  # fmt: skip
+    assert found["menu"].endswith("donks - / -; add all-in 150%; force all-in 20%; merge 10%")
+    for row in (*found["flops"], found["mean"]):
+        house = row["expected_rake"]
+        assert row["ev_oop"] + row["ev_ip"] + house == pytest.approx(5.5, abs=1e-4)
+        assert 0.05 * 5.5 - 1e-6 <= house <= 3
+        assert row["percent_of_pot"] == pytest.approx(100 * row["exploitability"] / 5.5, rel=1e-3)
+    alone = answer("spot", out / "AsKdTc")
+    assert alone["menu"] == found["menu"]
+    assert alone["expected_rake"] == found["flops"][0]["expected_rake"]
+
+
 def test_progress_goes_to_stderr(run, options):
     result = run("flops", *options, "--flops", "AsKdTc,QsJhTh", "--iterations", "2", "--json")
     assert json.loads(result.stdout)["out"] is None
@@ -100,6 +128,9 @@ def test_a_picture_is_drawn(answer, options, tmp_path):
         (["--resume"], "--resume needs --out"),
         (["--oop", ""], "--oop is missing"),
         (["--palette", "grey"], "--palette must be"),
+        (["--limit"], "leave out --limit or --game"),
+        (["--donks", "x"], "'x' at character 1 of 'x' is not a bet size"),
+        (["--rake-cap", "3"], "the cap of the rake, 3, needs a rake"),
     ],
 )
 def test_bad_input_is_one_sentence(run, options, words, message):
@@ -110,5 +141,8 @@ def test_bad_input_is_one_sentence(run, options, words, message):
 
 
 def test_a_folder_defines_its_flops(run, options, tmp_path):
-    assert "already defines" in run("flops", tmp_path, *options).stderr
+    refused = run("flops", tmp_path, *options).stderr
+    assert "already says what is solved and how: leave out --oop and --ip and --pot" in refused
+    for flag in ("--method", "--rake", "--flops", "--out"):
+        assert f"leave out {flag}" in run("flops", tmp_path, flag, "5%").stderr
     assert run("flops", tmp_path / "missing").returncode == 2

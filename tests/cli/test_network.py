@@ -14,6 +14,7 @@ from dataclasses import replace
 import pytest
 
 from equilibrist.cli.network import _names
+from equilibrist.errors import NetworkError
 from equilibrist.games.catalog import get_game
 from equilibrist.games.match_log import log_lines, read_log
 from equilibrist.games.notation import parse_state
@@ -205,7 +206,7 @@ def test_a_full_stderr_does_not_stop_the_clocks():
 
 def _noisy_client(port):
     """Calls, after 900 lines of nonsense in each turn."""
-    with connect("127.0.0.1", port) as wire:
+    with _connect_later(port) as wire:
         wire.send(VERSION)
         while (line := wire.receive(30)) is not None:
             state, viewer = parse_state(get_game("leduc"), line)
@@ -213,14 +214,27 @@ def _noisy_client(port):
                 wire._link.sendall(b"nonsense that nobody reads\n" * 900 + f"{line}:c\n".encode())
 
 
+def _connect_later(port):
+    """Connect as soon as somebody listens, which may take a while on a busy machine."""
+    end = time.monotonic() + 30
+    while True:
+        try:
+            return connect("127.0.0.1", port)
+        except NetworkError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.02)
+
+
 def test_deals_are_secret_unless_a_seed_is_given(answer, run, tmp_path):
     log = tmp_path / "match.log"
     with Listener() as door:
         port = door.port
-    line = ("dealer", "leduc", "--hands", 3, "--port", port, "--log", log)
+    line = ("dealer", "leduc", "--hands", 3, "--port", port, "--log", log,
+            "--start-timeout", 60)  # fmt: skip
     players = [threading.Thread(target=_noisy_client, args=(port,)) for _ in range(2)]
     for player in players:
-        threading.Timer(0.2, player.start).start()
+        player.start()
     data = answer(*line)
     assert data["seed"] > 2**100
     assert str(data["seed"]) in log.read_text().splitlines()[0]

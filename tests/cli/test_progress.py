@@ -1,5 +1,6 @@
 """Output during a run: numbers, forecasts, lines and the panel."""
 
+import json
 import os
 import pty
 import re
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equilibrist.cli import progress
-from equilibrist.cli.progress import Lines, details, iterations_to, line, standing
+from equilibrist.cli.progress import Lines, details, iterations_to, line, shown, standing
 from equilibrist.games.catalog import get_game
 from equilibrist.solving.solve import Budget, Row, Run
 from equilibrist.solving.target import Target
@@ -124,6 +125,18 @@ def test_a_line_has_units_and_both_best_responses():
     )
 
 
+def test_with_a_rake_lines_and_panel_say_what_is_measured():
+    run = Run({"iteration": np.array(40)}, [], 2.0)
+    run.trace.append(Row(40, 2.0, Evaluation(-1.0, (-0.5, 0.5), "bb", rake=0.4)))
+    now = standing(run, Budget())
+    assert line("dcfr", now, 5.0).startswith(
+        "dcfr 40: mean gain by deviating 2.000e-01 bb (4 % of the pot) (-0.5, 0.5), "
+    )
+    assert ("mean gain by deviating", "2.000e-01 bb (4 % of the pot)") in details(
+        now, Budget(), 1.0, None, 5.0
+    )
+
+
 def test_the_panel_says_what_is_known():
     now = standing(make_run([20, 50, 100], iteration=120), Budget(150, 0.001))
     goal = Target.parse("0.1mbb").of_game("limit", get_game("holdem-limit"))
@@ -149,8 +162,7 @@ def test_before_the_first_evaluation_the_panel_says_so():
     run = Run({"iteration": np.array(3)}, [], 0.0)
     assert details(standing(run, Budget()), Budget(), 1.0, None) == [
         ("iteration", "3"),
-        ("exploitability", "not yet known"),
-        ("best responses", "not yet known"),
+        ("evaluation", "not yet"),
         ("time", "1.0 s"),
     ]
 
@@ -182,6 +194,28 @@ def test_lines_come_after_evaluations_and_not_too_often(capsys, monkeypatch):
     said = capsys.readouterr().err
     assert said.startswith("egt 7: exploitability ")
     assert "at 5, " in said
+
+
+def test_a_supervisor_gets_every_evaluation_as_json(capsys, monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    monkeypatch.setenv("EQUILIBRIST_PROGRESS", "json")
+    goal, numbers = Target.parse("0.3%").of_game("a spot", None, pot=200), range(1, 300)
+    with shown("spot", "", plain=True, pot=200, goal=goal) as view:
+        view.begin("dcfr", Budget(target=goal.chips))
+        for seconds, evaluated in ((0, [1]), (0.1, [1, 2]), (1, [1, 2, 5]), (1.1, numbers)):
+            clock[0] = 100.0 + seconds
+            view(make_run(evaluated))
+    said = [json.loads(text) for text in capsys.readouterr().err.splitlines()]
+    assert said[0] == {
+        "progress": "run", "method": "dcfr", "pot": 200, "target": 0.6, "to": "0.3%"
+    }  # fmt: skip
+    at = [[point[0] for point in line["points"]] for line in said[1:]]
+    assert at[:2] == [[1], [2, 5]]  # nothing at 0.1 s
+    assert len(at) == 3  # and the end, at 1.1 s
+    assert len(at[2]) <= 100
+    assert at[2][-1] == 299
+    assert {line["unit"] for line in said[1:]} == {"chips"}
 
 
 def on_a_terminal(*arguments: str) -> tuple[str, str]:

@@ -38,6 +38,7 @@ def test_a_piped_sitting_prints_hands_and_the_running_result(sit):
     assert "you win 10: two pair, eights and fives against pair, eights" in result.stdout
     assert "you +10 chips in 1 hand against always-call" in result.stdout
     assert result.stdout.count(" chips in 2 hands against always-call") == 1
+    assert result.stdout.count("you +10 chips in 1 hand against") == 1
     assert "± " in result.stdout.splitlines()[-4]
     assert "nothing was saved" in result.stdout
 

@@ -124,7 +124,7 @@ def test_a_rake_in_big_blinds_is_solved_shown_and_proved(answer, run, tmp_path):
     assert (locked["rake"], locked["stacks"]) == ("5%", [97.25, 120])
     refused = run("spot", out, "--rake", "3%")
     assert refused.returncode == 2
-    assert "already defines the spot" in refused.stderr
+    assert "already says what is solved" in refused.stderr
 
 
 def test_an_odd_pot_is_shown_in_the_chips_that_were_given(answer, turn):
@@ -210,6 +210,12 @@ def test_a_run_keeps_its_method_and_a_new_one_takes_the_default(answer, run, tur
     assert other.returncode == 2
     assert "method cfr+, not dcfr" in other.stderr
     assert answer("spot", *turn, "--iterations", "1")["method"] == "log-dcfr+"
+    for option in (["--method", "dcfr"], ["--bits", "16"], ["--limit"]):
+        ignored = run("spot", parts, *option, "--iterations", "40")
+        assert ignored.returncode == 2
+        assert f"{parts} already says what is solved and how: leave out {option[0]}\n" in (
+            ignored.stderr
+        )
 
 
 def assert_same(first, second):
@@ -273,6 +279,7 @@ def mtime(folder):
         ({"--method": "lp"}, "log-dcfr+, dcfr+, dcfr, linear-cfr, cfr+, cfr, not 'lp'"),
         ({"--lock": "c: f=1"}, "not one of the actions"),
         ({"--node": "x"}, "not a node of this spot"),
+        ({"--game": "kuhn"}, "a spot must be of hold'em"),
     ],
 )
 def test_bad_input_gives_one_sentence(run, turn, changes, complaint):
@@ -338,7 +345,7 @@ def test_donks_and_thresholds_are_stored_with_a_spot(answer, run, turn, tmp_path
     assert same.returncode == 0
     described = run("spot", out, "--donks", "33%", "--pot", "40")
     assert described.returncode == 2
-    assert "already defines the spot: leave out --pot and --donks" in described.stderr
+    assert "already says what is solved and how: leave out --pot and --donks" in described.stderr
 
 
 def test_min_bet_is_another_name_of_blind(answer, turn):

@@ -15,6 +15,7 @@ from equilibrist.cards.ranking import rank_hands
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.aivat import Aivat, Corrector
 from equilibrist.evaluation.bucket_values import BucketValues, one_bucket_values, standings
+from equilibrist.evaluation.decision_values import decision_values
 from equilibrist.evaluation.expectation import pair_value
 from equilibrist.evaluation.hand_views import FirstDeal, HandView, HandViews
 from equilibrist.evaluation.history_values import ExactCards, PairValues
@@ -131,6 +132,12 @@ def test_vectors_over_hands_give_what_matrices_over_pairs_give(known):
         assert other.observed == pytest.approx(one.observed, abs=1e-9)
         assert other.cards == pytest.approx(one.cards, abs=1e-9)
         assert other.actions == pytest.approx(one.actions, abs=1e-9)
+        costs = (
+            decision_values(corrector.views, hand, 1 - known) for corrector in (matrices, vectors)
+        )
+        for pair, vector in zip(*costs, strict=True):
+            assert (vector.node, vector.taken) == (pair.node, pair.taken)
+            assert vector.values == pytest.approx(pair.values, abs=1e-9)
         rounds.add(int(tree.round[cards.node(hand)]))
     assert rounds == {0, 1, 2, 3}
 

@@ -6,47 +6,25 @@ import csv
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from equilibrist.cli.option_groups import with_groups
 from equilibrist.cli.options import (
-    IgnoreForecast,
-    Iterations,
-    Json,
+    Common,
     Palette,
     ResumeRun,
-    Seconds,
-    Seed,
-    Threads,
     check_palette,
     emit,
     prepare_kernels,
     table,
 )
-from equilibrist.cli.spot import (
-    SPOT_KERNELS,
-    Bits,
-    Blind,
-    IpRange,
-    Limit,
-    Locks,
-    OopRange,
-    Pot,
-    SpotBets,
-    SpotGame,
-    SpotMaxRaises,
-    SpotMethod,
-    SpotRaises,
-    SpotTarget,
-    Stack,
-)
-from equilibrist.errors import InvalidValueError
+from equilibrist.cli.situation import Situation, Solving, check_described, check_given
+from equilibrist.cli.spot import SPOT_KERNELS
 
 if TYPE_CHECKING:
-    from equilibrist.models.spot import Spot
     from equilibrist.solving.flop_study import FlopProgress, FlopStudy
-    from equilibrist.solving.solve import Budget
     from equilibrist.strategies.flop_report import FlopReport, FlopResult
 
 FLOP_KERNELS = (*SPOT_KERNELS, "equity.showdown_boards")
@@ -56,10 +34,11 @@ FlopsFolder = Annotated[
     Path | None, typer.Argument(help="Folder of solved flops, to show or to continue.")
 ]
 WhichFlops = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--flops",
-        help="Number of representative flops, a list such as AsKd2c:12,Td9d6h:24, or a .txt file.",
+        help="Number of representative flops (default: 10), a list such as AsKd2c:12,Td9d6h:24, or "
+        "a .txt file.",
     ),
 ]
 FlopsOut = Annotated[Path | None, typer.Option(help="Folder for the flops, one folder each.")]
@@ -75,47 +54,62 @@ FlopsPlot = Annotated[
 ]
 
 
+class View(NamedTuple):
+    """What is reported, and the files that it is written to."""
+
+    node: Nodes = None
+    by: GroupBy = None
+    csv: FlopsCsv = None
+    plot: FlopsPlot = None
+    palette: Palette = "usual"
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Decisions that are reported besides the first."""
+        return tuple(self.node or ())
+
+    def check(self) -> None:
+        """Raise an error, before any work, for options that cannot be followed."""
+        from equilibrist.cli import runs
+        from equilibrist.strategies.flop_report import check_grouping
+
+        check_palette(self.palette)
+        runs.check_plot(self.plot)
+        if self.by is not None:
+            check_grouping(self.by)
+
+    def write(self, report: FlopReport) -> None:
+        """Write the files that are asked for."""
+        if self.csv is not None:
+            _write_csv(report, self.csv)
+        if self.plot is not None:
+            from equilibrist.display.flops import draw_flops
+
+            draw_flops(report, self.plot, self.nodes[-1] if self.nodes else "", self.palette)
+
+
+@with_groups
 def flops(
+    *,
     folder: FlopsFolder = None,
-    which: WhichFlops = "10",
-    oop: OopRange = "",
-    ip: IpRange = "",
-    pot: Pot = None,
-    stack: Stack = None,
-    bets: SpotBets = None,
-    raises: SpotRaises = None,
-    max_raises: SpotMaxRaises = None,
-    blind: Blind = None,
-    limit: Limit = False,
-    game: SpotGame = None,
-    lock: Locks = None,
-    method: SpotMethod = None,
-    to: SpotTarget = None,
-    iterations: Iterations = None,
-    seconds: Seconds = None,
-    bits: Bits = 32,
+    which: WhichFlops = None,
+    situation: Situation,
+    solving: Solving,
     out: FlopsOut = None,
     resume: ResumeRun = False,
-    force: IgnoreForecast = False,
-    node: Nodes = None,
-    by: GroupBy = None,
-    to_csv: FlopsCsv = None,
-    plot: FlopsPlot = None,
-    palette: Palette = "usual",
-    json: Json = False,
-    seed: Seed = 0,
-    threads: Threads = None,
+    view: View,
+    common: Common,
 ) -> None:
     """Solve the same ranges, pot and bets on many flops, and report frequencies and EVs.
 
     Examples: equilibrist flops --flops 10 --oop "22+,A2s+,KTs+" --ip "TT-22,AQs-A2s" --pot 60
     --stack 200 --bets "50% / a / a" --to 0.5% --out study ·
+    equilibrist flops --flops 10 --oop "22+,A2s+" --ip "TT-22" --pot 5.5bb --stack 20bb --bets a
+    --rake 5% --rake-cap 3bb ·
     equilibrist flops study --node c --by suits --plot study.png ·
     equilibrist flops study --to 0.1%
     """
     from equilibrist.cli import runs
-    from equilibrist.games.catalog import get_game, load_game
-    from equilibrist.models.spot import Chips, Spot
     from equilibrist.solving.flop_study import (
         KIND,
         FlopStudy,
@@ -123,95 +117,51 @@ def flops(
         flop_list,
         sample_flop,
     )
-    from equilibrist.solving.lean_cfr import DEFAULT_METHOD
-    from equilibrist.solving.spot_run import USUAL_TARGET, solver
     from equilibrist.storage.ownership import owned
-    from equilibrist.strategies.flop_report import check_grouping
 
-    check_palette(palette)
-    runs.check_plot(plot)
-    if by is not None:
-        check_grouping(by)
-    nodes = tuple(node or ())
-    has_budget = not (to is None and iterations is None and seconds is None)
-    limits = (to if has_budget else USUAL_TARGET, iterations, seconds)
+    view.check()
     place = folder or out
-    with owned(place if out is not None or has_budget else None):
+    with owned(place if out is not None or solving.has_budget else None):
         if folder is not None:
-            _check_without_situation(folder, oop, ip, out)
+            others = {"flops": which, "out": out, "lock": situation.locks}
+            check_described(folder, situation, solving, **others)
             study = FlopStudy.load(folder)
-            prepare_kernels(threads, *FLOP_KERNELS)
+            prepare_kernels(common.threads, *FLOP_KERNELS)
         else:
-            _check_given(oop, ip, pot)
+            check_given(situation, "the folder of solved flops")
             runs.check_output(out, resume, KIND)
-            rules = get_game("holdem-limit" if limit else "holdem-nolimit")
-            rules, text = load_game(game) if game else rules, flop_list(which)
-            given = Spot.of(
-                sample_flop(text, (oop, ip), rules.deck), oop, ip, Chips(pot or 0, stack, blind),
-                game=rules, bets=bets, raises=raises, max_raises=max_raises,
-            ).with_locks(tuple(lock or ()))  # fmt: skip
-            check_nodes(given, nodes)
-            _budget(given, *limits)
-            prepare_kernels(threads, *FLOP_KERNELS)
-            study = FlopStudy.of(given, solver(method or DEFAULT_METHOD, bits), text)
+            text = flop_list("10" if which is None else which)
+            ranges, deck = (situation.oop, situation.ip), situation.rules().deck
+            given = situation.spot(sample_flop(text, ranges, deck))
+            check_nodes(given, view.nodes)
+            solving.limits(given)
+            prepare_kernels(common.threads, *FLOP_KERNELS)
+            study = FlopStudy.of(given, solving.solver(), text)
             if out is not None:
                 study.open_or_start(out)
-        if folder is not None and not has_budget:
-            report = study.read(folder, nodes)
+        if folder is not None and not solving.has_budget:
+            report = study.read(folder, view.nodes)
         else:
-            report = _solve(study, _budget(study.spot, *limits), nodes, place, force=force)
-    if to_csv is not None:
-        _write_csv(report, to_csv)
-    if plot is not None:
-        from equilibrist.display.flops import draw_flops
-
-        draw_flops(report, plot, nodes[-1] if nodes else "", palette)
-    emit(_data(study, report, by, place), _text(study, report, by), as_json=json)
-
-
-# --- arguments ------------------------------------------------------------------------------------
-
-
-def _check_given(oop: str, ip: str, pot: str | None) -> None:
-    for name, value in (("--oop", oop), ("--ip", ip), ("--pot", pot)):
-        if value in ("", None):
-            raise InvalidValueError(
-                f"{name} is missing; give --oop, --ip, --pot, --stack and --bets, or the folder of "
-                "solved flops"
-            )
-
-
-def _check_without_situation(folder: Path, oop: str, ip: str, out: Path | None) -> None:
-    if oop or ip or out is not None:
-        raise InvalidValueError(
-            f"{folder} already defines the flops: leave out --oop, --ip and --out"
-        )
-
-
-def _budget(spot: Spot, to: str | None, iterations: int | None, seconds: float | None) -> Budget:
-    """Return the budget of each flop; raise an error if it is invalid."""
-    from equilibrist.solving.solve import Budget
-    from equilibrist.solving.spot_run import spot_goal
-
-    goal = spot_goal(spot, to)
-    budget = Budget(iterations, None if goal is None else goal.chips, seconds)
-    budget.check()
-    return budget
+            report = _solve(study, solving, view.nodes, place)
+    view.write(report)
+    emit(study.data(report, view.by, place), _text(study, report, view.by), as_json=common.json)
 
 
 # --- solving --------------------------------------------------------------------------------------
 
 
 def _solve(
-    study: FlopStudy, budget: Budget, nodes: tuple[str, ...], out: Path | None, *, force: bool
+    study: FlopStudy, solving: Solving, nodes: tuple[str, ...], out: Path | None
 ) -> FlopReport:
     """Solve the flops and print a line for each on stderr."""
     from equilibrist.cli.interrupts import leave
+    from equilibrist.cli.node_text import wrapped
     from equilibrist.stopping import Stopped
 
-    if not force:
+    _, budget = solving.limits(study.spot)
+    if not solving.force:
         study.check_memory()
-    print(study.subset, file=sys.stderr, flush=True)
+    print(wrapped(f"{study.subset}"), file=sys.stderr, flush=True)
     try:
         return study.run(budget, nodes=nodes, out=out, report=_print_progress)
     except Stopped as stopped:
@@ -224,7 +174,12 @@ def _solve(
 
 
 def _print_progress(progress: FlopProgress) -> None:
+    from equilibrist.cli.supervised import is_supervised, report
+
     solved = progress.solved
+    if is_supervised():
+        report("flop", progress.data())
+        return
     left = ""
     if progress.seconds_left:
         seconds = progress.seconds_left
@@ -235,7 +190,7 @@ def _print_progress(progress: FlopProgress) -> None:
         )
     print(
         f"{progress.number}/{progress.total} {solved.spot.board}: "
-        f"{solved.shares.percent_of_pot:.3g} % of the pot after "
+        f"{solved.run.evaluation.measure} {solved.shares.percent_of_pot:.3g} % of the pot after "
         f"{int(solved.run.state['iteration']):,} iterations{left}",
         file=sys.stderr,
         flush=True,
@@ -245,41 +200,12 @@ def _print_progress(progress: FlopProgress) -> None:
 # --- results --------------------------------------------------------------------------------------
 
 
-def _data(study: FlopStudy, report: FlopReport, by: str | None, out: Path | None) -> dict[str, Any]:
-    """Return the report as JSON."""
-    spot, subset = study.spot, report.subset
-    data: dict[str, Any] = {
-        "oop": spot.oop,
-        "ip": spot.ip,
-        "unit": spot.money.name,
-        "pot": spot.money.amount(spot.pot),
-        "stack": None if spot.stack is None else spot.money.amount(spot.stack),
-        "menu": str(spot.menu),
-        "locks": list(spot.locks),
-        "method": study.solver.name,
-        "bits": study.solver.bits,
-        "flops": report.rows(),
-        "mean": report.mean.row(),
-        "num_flops": subset.num_flops,
-        "subset_equity": subset.mean_equity,
-        "all_equity": subset.all_equity,
-        "subset_spread": subset.spread,
-        "all_spread": subset.all_spread,
-        "out": None if out is None else str(out),
-    }
-    if by is not None:
-        data["groups"] = [{by: own.name, **own.row()} for own in report.groups(by)]
-    return data
-
-
 def _text(study: FlopStudy, report: FlopReport, by: str | None) -> str:
     """Return the report as tables: the first decision with EVs, then each node."""
     from equilibrist.cli.node_text import wrapped
+    from equilibrist.cli.spot_text import money_text
 
-    spot = study.spot
-    behind = "" if spot.stack is None else f", {spot.money.words(spot.stack)} behind"
-    pot = f"{spot.money.words(spot.pot)} {spot.money.name}"
-    parts = [wrapped(f"pot {pot}{behind}; {report.subset}")]
+    parts = [wrapped(f"{money_text(study.spot)}; {report.subset}")]
     results = list(report.results)
     parts.append(_table("flop", [*results, report.mean], 0))
     parts += [_table("flop", [*results, report.mean], i) for i in range(1, len(results[0].nodes))]
@@ -311,8 +237,9 @@ def _table(label: str, results: list[FlopResult], place: int) -> str:
     if place:
         head = f"{seat} after {at.node}:\n"
         return head + _aligned([label, "reach %", *actions], rows)
+    measure = "expl. %" if results[0].rake is None else "gain %"
     return f"{seat} acts first:\n" + _aligned(
-        [label, "weight %", "equity %", "EV oop", "EV ip", "expl. %", *actions], rows
+        [label, "weight %", "equity %", "EV oop", "EV ip", measure, *actions], rows
     )
 
 

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec
+from typing import Annotated, Any, NamedTuple, ParamSpec
 
 import typer
 from typer.core import TyperCommand
@@ -99,6 +99,14 @@ Threads = Annotated[
     int | None,
     typer.Option(callback=_check_threads, help="Number of threads; default: all cores."),
 ]
+
+
+class Common(NamedTuple):
+    """Options of every command that computes."""
+
+    json: Json = False
+    seed: Seed = 0
+    threads: Threads = None
 
 
 def _check_secret_seed(seed: int | None) -> int | None:

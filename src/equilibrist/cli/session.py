@@ -262,6 +262,7 @@ class _Terminal:
         is_terminal = screen.isatty() and os.environ.get("TERM") != "dumb"
         self.redraws = is_terminal and keys.terminal is not None
         self.colour = is_terminal and not os.environ.get("NO_COLOR")
+        self._above = ""  # the last total that was shown
 
     def ask(self, view: View) -> Action:
         """Return the action that the person chooses; raise `Leave` if they leave."""
@@ -270,7 +271,7 @@ class _Terminal:
 
         size = remark = ""
         table = table_lines(view, self.sitting.player.name, colour=self.colour)
-        self._draw([self.sitting.summary(), *table])
+        self._draw([*self._summary(), *table])
         while True:
             self._draw([*([remark] if remark else []), *buttons(view, size)], clear=False)
             pressed = press(view, size, self._key())
@@ -290,7 +291,13 @@ class _Terminal:
         lines.append(result_line(Result(view, self.sitting.chips[-1])))
         if self.reveal:
             lines += revealed(self.sitting.decisions, other, colour=self.colour)
-        self._draw([*lines, self.sitting.summary()])
+        self._draw([*lines, *self._summary()])
+
+    def _summary(self) -> list[str]:
+        """Return the total so far; nothing if it stands above already, as on a pipe."""
+        text = self.sitting.summary()
+        is_known, self._above = text == self._above and not self.redraws, text
+        return [] if is_known else [text]
 
     def wants_more(self) -> bool:
         """Return whether the person wants another hand (F) or leaves (Q)."""

@@ -4,38 +4,30 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from equilibrist.cli.option_groups import with_groups
 from equilibrist.cli.options import (
-    AddAllIn,
-    Donks,
-    ForceAllIn,
-    IgnoreForecast,
-    Iterations,
-    Json,
-    Merge,
+    Common,
     Palette,
     ResumeRun,
-    Seconds,
-    Seed,
     SolutionOut,
-    Threads,
     check_palette,
     emit,
     prepare_kernels,
 )
+from equilibrist.cli.situation import Situation, Solving, check_described, check_given
 from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from equilibrist.games.bet_menu import MenuTexts
     from equilibrist.models.spot import Spot
     from equilibrist.solving.forecast import SpotForecast
     from equilibrist.solving.lean_cfr import TableCFR
+    from equilibrist.solving.solve import Budget
     from equilibrist.solving.spot_run import SolvedSpot
     from equilibrist.solving.target import Goal
     from equilibrist.strategies.spot_report import Answers
@@ -48,56 +40,6 @@ SpotFolder = Annotated[
     Path | None, typer.Argument(help="Folder of a solved spot, to show or to continue.")
 ]
 SpotBoard = Annotated[str, typer.Option(help="Three, four or five cards, for example Td9d6hQc.")]
-OopRange = Annotated[str, typer.Option(help="Range out of position, for example QQ+,AKs,T9s:0.5.")]
-IpRange = Annotated[str, typer.Option(help="Range in position.")]
-Pot = Annotated[str | None, typer.Option(help="The pot: chips (45, 22.5) or big blinds (5.5bb).")]
-Stack = Annotated[
-    str | None,
-    typer.Option(help="Chips or bb behind: 900, 97.25bb, or 900,1200 (out of position first)."),
-]
-SpotBets = Annotated[
-    str | None, typer.Option(help='Bet sizes by street and seat: "60%,a / 75% | 100%,a".')
-]
-SpotRaises = Annotated[
-    str | None, typer.Option(help='Raise sizes ("2.5x,a"); default: the bet sizes.')
-]
-SpotMaxRaises = Annotated[
-    str | None, typer.Option(help='Raise caps per street, bets included: "3 2".')
-]
-Blind = Annotated[
-    str | None,
-    typer.Option(
-        "--blind",
-        "--min-bet",
-        help="Smallest bet; a raise is at least the last one; default: 1 chip or 1bb.",
-    ),
-]
-RakeRate = Annotated[
-    str | None, typer.Option("--rake", help="Share of the pot that the house takes: 5%.")
-]
-RakeCap = Annotated[str | None, typer.Option(help="Most that the house takes: 30chips or 3bb.")]
-Limit = Annotated[
-    bool, typer.Option("--limit", help="Use limit hold'em with bets of 10 and 20 chips.")
-]
-SpotGame = Annotated[
-    str | None, typer.Option(help="Another hold'em game of the catalogue, or a .game file.")
-]
-Locks = Annotated[
-    list[str] | None,
-    typer.Option(help='Fix a decision: "c: r120=QQ+,AK:0.5" or "r120: f=0.4; c=0.6".'),
-]
-SpotMethod = Annotated[
-    str | None,
-    typer.Option(
-        help="Method: log-dcfr+ (default; with --resume that of the run), dcfr+, dcfr, linear-cfr, "
-        "cfr+ or cfr."
-    ),
-]
-SpotTarget = Annotated[
-    str | None,
-    typer.Option(help="Target exploitability: 0.3% of the pot (default), 0.5chips, 5mbb."),
-]
-Bits = Annotated[int, typer.Option(help="Bits per stored number: 32 or 16 (half the memory).")]
 Forecast = Annotated[
     bool,
     typer.Option("--forecast", help="Print memory and time, and what would fit; do not solve."),
@@ -116,110 +58,16 @@ GridPlot = Annotated[
 ]
 
 
-def spot(
-    folder: SpotFolder = None,
-    board: SpotBoard = "",
-    oop: OopRange = "",
-    ip: IpRange = "",
-    pot: Pot = None,
-    stack: Stack = None,
-    bets: SpotBets = None,
-    raises: SpotRaises = None,
-    max_raises: SpotMaxRaises = None,
-    donks: Donks = None,
-    add_all_in: AddAllIn = None,
-    force_all_in: ForceAllIn = None,
-    merge: Merge = None,
-    blind: Blind = None,
-    rake: RakeRate = None,
-    rake_cap: RakeCap = None,
-    limit: Limit = False,
-    game: SpotGame = None,
-    lock: Locks = None,
-    method: SpotMethod = None,
-    to: SpotTarget = None,
-    iterations: Iterations = None,
-    seconds: Seconds = None,
-    bits: Bits = 32,
-    out: SolutionOut = None,
-    resume: ResumeRun = False,
-    force: IgnoreForecast = False,
-    forecast: Forecast = False,
-    node: Node = "",
-    runout: Runout = "",
-    hands: NodeHands = "",
-    runouts: Runouts = False,
-    to_csv: NodeCsv = None,
-    plot: GridPlot = None,
-    palette: Palette = "usual",
-    json: Json = False,
-    seed: Seed = 0,
-    threads: Threads = None,
-) -> None:
-    """Solve a spot exactly, save it, and show the strategy of each hand.
-
-    Examples: equilibrist spot --board Td9d6hQc --oop "QQ+,AK,T9s" --ip "88-22,AQ,JTs" --pot 200
-    --stack 900 --bets "60%,a" --raises 2.5x --to 0.3% --out turn ·
-    equilibrist spot --board Td9d6h --oop random --ip random --pot 60 --stack 970 --bets "50%,100%"
-    --raises 3x --donks - --merge 10% --force-all-in 20% --forecast ·
-    equilibrist spot turn --node cr120 --hands AK --csv node.csv ·
-    equilibrist spot turn --node cc --runouts ·
-    equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked ·
-    equilibrist spot --board Td9d6hQc2s --oop "QQ+,AK" --ip "88-22,AQ" --pot 5.5bb --stack 97.25bb
-    --bets "33%,2.5bb,a" --raises 2.5x --rake 5% --rake-cap 0.6bb --to 5mbb
-    """
-    from equilibrist.games.catalog import get_game, load_game
-    from equilibrist.models.spot import Chips, Spot
-    from equilibrist.solving.lean_cfr import DEFAULT_METHOD
-    from equilibrist.solving.spot_run import USUAL_TARGET, solver, spot_goal
-    from equilibrist.storage.ownership import owned
-
-    view = _View(node, runout, hands, runouts, to_csv, plot, palette)
-    view.check()
-    menu: MenuTexts = {
-        "bets": bets, "raises": raises, "max_raises": max_raises, "donks": donks,
-        "add_all_in": add_all_in, "force_all_in": force_all_in, "merge": merge,
-    }  # fmt: skip
-    by, locks = solver(DEFAULT_METHOD if method is None else method, bits), tuple(lock or ())
-    has_budget = not (to is None and iterations is None and seconds is None)
-    goal: Goal | None = None
-    with owned(out or (folder if has_budget and not locks else None)):
-        if folder is not None:
-            given = {
-                "board": board, "oop": oop, "ip": ip, "pot": pot, "stack": stack, "blind": blind,
-                "rake": rake, "rake_cap": rake_cap, "game": game,
-            }  # fmt: skip
-            _check_without_spot(folder, given | menu)
-            work = _opened(folder, out, locks, has_budget)
-        else:
-            _check_given(board, oop, ip, pot)
-            rules = get_game("holdem-limit") if limit else load_game(game) if game else None
-            chips = Chips(pot or 0, stack, blind, rake, rake_cap)
-            asked = Spot.of(board, oop, ip, chips, game=rules, **menu).with_locks(locks)
-            work = _Work(asked, by, out)
-            if resume:
-                work = _resumed(work, keep_method=method is None)
-        if forecast:
-            _print_forecast(work, as_json=json)
-            return
-        prepare_kernels(threads, *SPOT_KERNELS)
-        if work.done is None or has_budget or resume:
-            goal = spot_goal(work.spot, to if has_budget else USUAL_TARGET)
-            work = _solve(work, iterations, goal, seconds, force=force, plain=json)
-    is_only_shown = folder is not None and not has_budget and not locks
-    _print(work, goal, view, folder, is_only_shown=is_only_shown, as_json=json)
-
-
-class _View(NamedTuple):
+class View(NamedTuple):
     """The node that is shown, and the files that it is written to."""
 
-    node: str
-    runout: str
-    hands: str
-    runouts: bool
-    csv: Path | None
-    plot: Path | None
-    palette: str
+    node: Node = ""
+    runout: Runout = ""
+    hands: NodeHands = ""
+    runouts: Runouts = False
+    csv: NodeCsv = None
+    plot: GridPlot = None
+    palette: Palette = "usual"
 
     def check(self) -> None:
         """Raise an error, before any work, for options that do not go together."""
@@ -251,6 +99,56 @@ class _View(NamedTuple):
         return {"node": spot_text.report_data(report, self.hands)}, text
 
 
+@with_groups
+def spot(
+    *,
+    folder: SpotFolder = None,
+    board: SpotBoard = "",
+    situation: Situation,
+    solving: Solving,
+    out: SolutionOut = None,
+    resume: ResumeRun = False,
+    forecast: Forecast = False,
+    view: View,
+    common: Common,
+) -> None:
+    """Solve a spot exactly, save it, and show the strategy of each hand.
+
+    Examples: equilibrist spot --board Td9d6hQc --oop "QQ+,AK,T9s" --ip "88-22,AQ,JTs" --pot 200
+    --stack 900 --bets "60%,a" --raises 2.5x --to 0.3% --out turn ·
+    equilibrist spot --board Td9d6h --oop random --ip random --pot 60 --stack 970 --bets "50%,100%"
+    --raises 3x --donks - --merge 10% --force-all-in 20% --forecast ·
+    equilibrist spot turn --node cr120 --hands AK --csv node.csv ·
+    equilibrist spot turn --node cc --runouts ·
+    equilibrist spot turn --lock "c: r120=0.3; r900=0" --out locked ·
+    equilibrist spot --board Td9d6hQc2s --oop "QQ+,AK" --ip "88-22,AQ" --pot 5.5bb --stack 97.25bb
+    --bets "33%,2.5bb,a" --raises 2.5x --rake 5% --rake-cap 0.6bb --to 5mbb
+    """
+    from equilibrist.storage.ownership import owned
+
+    view.check()
+    by, locks, has_budget = solving.solver(), situation.locks, solving.has_budget
+    goal: Goal | None = None
+    with owned(out or (folder if has_budget and not locks else None)):
+        if folder is not None:
+            check_described(folder, situation, solving, board=board)
+            work = _opened(folder, out, locks, has_budget)
+        else:
+            check_given(situation, "the folder of a solved spot", board=board)
+            work = _Work(situation.spot(board), by, out)
+            if resume:
+                work = _resumed(work, keep_method=solving.method is None)
+        if forecast:
+            _print_forecast(work, as_json=common.json)
+            return
+        prepare_kernels(common.threads, *SPOT_KERNELS)
+        if work.done is None or has_budget or resume:
+            goal, budget = solving.limits(work.spot)
+            work = _solve(work, budget, goal, force=solving.force, plain=common.json)
+    is_only_shown = folder is not None and not has_budget and not locks
+    _print(work, goal, view, folder, is_only_shown=is_only_shown, as_json=common.json)
+
+
 class _Work(NamedTuple):
     """A spot, its solver, the folder of its run, and the run so far."""
 
@@ -261,23 +159,6 @@ class _Work(NamedTuple):
 
 
 # --- arguments ------------------------------------------------------------------------------------
-
-
-def _check_given(board: str, oop: str, ip: str, pot: str | None) -> None:
-    for name, value in (("--board", board), ("--oop", oop), ("--ip", ip), ("--pot", pot)):
-        if value in ("", None):
-            raise InvalidValueError(
-                f"{name} is missing; give --board, --oop, --ip, --pot, --stack and --bets, or the "
-                "folder of a solved spot"
-            )
-
-
-def _check_without_spot(folder: Path, given: Mapping[str, object]) -> None:
-    names = [spot_flag(name) for name, value in given.items() if value not in ("", None)]
-    if names:
-        raise InvalidValueError(
-            f"{folder} already defines the spot: leave out {' and '.join(names)}"
-        )
 
 
 def _opened(folder: Path, out: Path | None, locks: tuple[str, ...], has_budget: bool) -> _Work:
@@ -309,29 +190,18 @@ def _resumed(work: _Work, *, keep_method: bool) -> _Work:
 # --- solving and printing -------------------------------------------------------------------------
 
 
-def _solve(
-    work: _Work,
-    iterations: int | None,
-    goal: Goal | None,
-    seconds: float | None,
-    *,
-    force: bool,
-    plain: bool,
-) -> _Work:
+def _solve(work: _Work, budget: Budget, goal: Goal | None, *, force: bool, plain: bool) -> _Work:
     """Solve a spot, or continue, and show the progress."""
     from equilibrist import stopping
     from equilibrist.cli import runs
     from equilibrist.cli.progress import shown
     from equilibrist.solving.forecast import count_states, spot_forecast
-    from equilibrist.solving.solve import Budget
-    from equilibrist.solving.spot_run import EVALUATE_EVERY, KIND, solve_spot
+    from equilibrist.solving.spot_run import KIND, solve_spot
     from equilibrist.solving.suggestions import check_fits
 
     given, by, out, done = work
     if done is None:
         runs.check_output(out, False, KIND)
-    budget = Budget(iterations, None if goal is None else goal.chips, seconds, EVALUATE_EVERY)
-    budget.check()
     built = None if done is None else done.subgame  # old folders may merge fewer suits
     states = None if built is None else count_states(built.states)
     needed = spot_forecast(given, by.bits, states)
@@ -361,12 +231,13 @@ def _print_forecast(work: _Work, *, as_json: bool) -> None:
     """Print the memory and time of a spot, and smaller versions if it does not fit."""
     from equilibrist.cli import spot_text
     from equilibrist.solving.forecast import spot_forecast
+    from equilibrist.solving.spot_data import forecast_data
     from equilibrist.solving.suggestions import suggestions
     from equilibrist.storage.memory import available_bytes
 
     free, needed = available_bytes(), spot_forecast(work.spot, work.solver.bits)
     found = suggestions(work.spot, needed, free)
-    data = spot_text.forecast_data(work.spot, needed, free, found)
+    data = forecast_data(work.spot, needed, free, found)
     emit(data, spot_text.forecast_text(work.spot, needed, free, found, spot_flag), as_json=as_json)
 
 
@@ -383,7 +254,7 @@ def _print_header(given: Spot, needed: SpotForecast) -> None:
 def _print(
     work: _Work,
     goal: Goal | None,
-    view: _View,
+    view: View,
     folder: Path | None,
     *,
     is_only_shown: bool,
@@ -393,6 +264,7 @@ def _print(
     from equilibrist.cli import spot_text
     from equilibrist.cli.interrupts import how_to_resume, leave
     from equilibrist.solving.solve import Outcome
+    from equilibrist.solving.spot_data import result_data
 
     done = work.done
     assert done is not None
@@ -400,7 +272,7 @@ def _print(
     iteration = int(done.run.state["iteration"])
     if is_stopped and not iteration:
         leave(how_to_resume(work.out, iteration))
-    data = spot_text.result(done, work.out or folder, goal)
+    data = result_data(done, work.out or folder, goal)
     shown, words = view.show(done.answers())
     data, text = data | shown, f"{spot_text.result_text(done, goal)}\n\n{words}"
     if is_only_shown:

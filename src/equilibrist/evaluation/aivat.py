@@ -179,6 +179,11 @@ class Seated:
         """Return the chips per hand that the values promise the first player before the deal."""
         return self._of_first(self._seats[seat].expected, seat)
 
+    def views(self, seat: int) -> Views[Any]:
+        """Return the views of hands in which the first player is player `seat`."""
+        views: Views[Any] = self._seats[seat].views
+        return views
+
     def _of_first(self, chips: float, seat: int) -> float:
         return -chips if seat else chips
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from equilibrist import stopping
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.aivat import Corrector, Seated, SeatedAivat
+from equilibrist.evaluation.decision_values import DecisionValues, decision_values
 from equilibrist.evaluation.hand_views import FirstDeal, HandViews
 from equilibrist.evaluation.real_game.response import is_holdem
 from equilibrist.evaluation.statistics import MatchStatistics, Results, match_statistics
@@ -124,6 +125,9 @@ class LuckAdjuster:
                 value=self.names,
             )
         pair = strategies[0], strategies[1]
+        # Rounds from which on values are exact, and from which on they tell hands apart at all.
+        self.exact_from = rules.num_rounds - 1 if by_hand else 0
+        self.known_from = 0 if any(map(has_buckets, players)) else self.exact_from
         self._aivat = _by_hand(players, pair) if by_hand else SeatedAivat(game, pair)
 
     def match(self, match: Match, watch: Callable[[float], None] | None = None) -> LuckAdjusted:
@@ -156,6 +160,20 @@ class LuckAdjuster:
                 chips.append(self._aivat.chips(hand.state, seat))
                 work.advance()
         return self._adjusted(np.array([plain]), np.array([chips]), seats[None])
+
+    @property
+    def betting(self) -> BettingTree:
+        """Betting of the hands."""
+        return self._aivat.views(0).betting
+
+    def decisions(self, record: HandRecord) -> list[DecisionValues]:
+        """Return what the actions of the first player were worth, whose strategy is unknown.
+
+        Only decisions from round `known_from` on have values; from `exact_from` on they are exact.
+        """
+        seat, tree = record.names.index(self.names[0]), self.betting
+        found = decision_values(self._aivat.views(seat), record.state, seat)
+        return [decision for decision in found if tree.round[decision.node] >= self.known_from]
 
     def _adjusted(
         self, plain: NDArray[np.float64], chips: NDArray[np.float64], seats: NDArray[np.int64]

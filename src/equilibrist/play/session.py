@@ -129,20 +129,23 @@ class Session:
         """Chips that the person won in each hand."""
         return [int(record.payoffs[record.names.index(YOU)]) for record in self.hands]
 
-    def luck_adjusted(self) -> LuckAdjusted | None:
-        """Return the person's results without luck.
+    def luck_adjuster(self) -> LuckAdjuster:
+        """Return what removes the luck from hands against this player; building it takes a while.
 
-        None if no hand was played, or if the luck cannot be removed: the player is not a table, its
+        Raises `InvalidValueError` if the luck cannot be removed: the player is not a table, its
         joint counts are gone, or the game is neither limit hold'em nor a limit game whose exact
         model fits into memory.
         """
+        return LuckAdjuster(self.rules, (Person(_leave), self.player))
+
+    def luck_adjusted(self) -> LuckAdjusted | None:
+        """Return the person's results without luck; None if there are none, or they have luck."""
         if not self.hands:
             return None
         try:
-            adjuster = LuckAdjuster(self.rules, (Person(_leave), self.player))
+            return self.luck_adjuster().hands(self.hands)
         except InvalidValueError:
             return None
-        return adjuster.hands(self.hands)
 
     def result(self) -> dict[str, Any]:
         """Return the fields of a match report: the person's win rate with its interval."""

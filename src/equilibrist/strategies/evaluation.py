@@ -52,6 +52,11 @@ class Evaluation:
         """
         return self.nash_conv / 2
 
+    @property
+    def measure(self) -> str:
+        """Name of what `exploitability` measures: with a rake, no distance from a value."""
+        return "exploitability" if self.rake is None else "mean gain by deviating"
+
 
 @dataclass(frozen=True)
 class PotShares:

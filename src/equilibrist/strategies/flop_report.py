@@ -41,7 +41,7 @@ class NodeFrequencies:
 
 @dataclass(frozen=True)
 class FlopResult:
-    """Result on one flop, or the mean over some; chips are shares of the pot."""
+    """Result on one flop, or the mean over some; amounts are shares of the pot."""
 
     name: str  # a flop, a texture or "mean"
     weight: float  # probability; those of all flops sum to 1
@@ -50,6 +50,12 @@ class FlopResult:
     exploitability: float  # chips
     iterations: float
     nodes: tuple[NodeFrequencies, ...]
+    rake: float | None = None  # chips that the house takes
+
+    @property
+    def pot(self) -> float:
+        """The pot in chips, which the seats and the house share."""
+        return sum(self.values) + (self.rake or 0.0)
 
     @property
     def texture(self) -> Texture:
@@ -64,8 +70,9 @@ class FlopResult:
             "equity_ip": 1 - self.equity,
             "ev_oop": self.values[0],
             "ev_ip": self.values[1],
+            **({} if self.rake is None else {"expected_rake": self.rake}),
             "exploitability": self.exploitability,
-            "percent_of_pot": 100 * self.exploitability / sum(self.values),
+            "percent_of_pot": 100 * self.exploitability / self.pot,
             "iterations": self.iterations,
         }
         for at in self.nodes:
@@ -82,6 +89,7 @@ class FlopReport:
 
     subset: FlopSubset
     results: tuple[FlopResult, ...]
+    unit: str = "chips"  # of all amounts
 
     @property
     def mean(self) -> FlopResult:
@@ -134,4 +142,5 @@ def mean_result(name: str, results: Sequence[FlopResult]) -> FlopResult:
         exploitability=mean([own.exploitability for own in results]),
         iterations=mean([own.iterations for own in results]),
         nodes=tuple(nodes),
+        rake=None if results[0].rake is None else mean([own.rake or 0.0 for own in results]),
     )

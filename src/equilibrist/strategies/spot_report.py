@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,22 @@ class NodeReport(NodeStrategy):
     def mean_equity(self) -> float:
         """Probability that the player wins, ties half."""
         return float(self.share @ self.equity)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the node as JSON, without its hands."""
+        return {
+            "node": self.node,
+            "words": self.words,
+            "board": self.board,
+            "player": ("oop", "ip")[self.player],
+            "pot": self.pot,
+            "unit": self.unit,
+            "actions": list(self.actions),
+            "action_words": list(self.action_words),
+            "frequencies": self.frequencies.tolist(),
+            "equity": self.mean_equity,
+            "value": self.mean_value,
+        }
 
     def _numbers(self) -> Floats:
         return np.column_stack([super()._numbers(), self.values, self.equity])

@@ -19,6 +19,7 @@ from equilibrist.errors import IllegalActionError, StorageError
 from equilibrist.games.action import Action, action_name, parse_action, raise_to
 from equilibrist.games.amounts import hand_total, street_total
 from equilibrist.games.log_file import log_text
+from equilibrist.games.records import HandRecord
 from equilibrist.games.words import action_phrase, round_name, seat_name
 from equilibrist.play.keys import choices, sizes
 from equilibrist.play.screen import played_actions, result_line
@@ -167,6 +168,7 @@ class ReviewedDecision(BaseModel):
     """A decision of the opponent: what it did, and its probabilities if it can report them."""
 
     street: str
+    before: int = Field(description="number of actions in the hand before it")
     words: str
     action: str
     mixture: list[Share] | None
@@ -176,12 +178,15 @@ class Review(BaseModel):
     """A finished hand with all cards."""
 
     number: int
+    position: str = Field(description="yours, in words")
     board: list[str]
+    pot: int
     yours: list[str]
     theirs: list[str]
     your_hand: str = Field(description="in words, empty if the board is not complete")
     their_hand: str
     chips: int
+    result: str = Field(description="in words")
     story: list[Line]
     decisions: list[ReviewedDecision]
 
@@ -376,17 +381,22 @@ def _check_current(saved: SavedSession, move: Move) -> None:
         )
 
 
-def review_of(saved: SavedSession, number: int) -> Review:
-    """Return a finished hand, counted from 1, with all cards."""
-    session = saved.session
-    if not 1 <= number <= len(session.hands):
+def finished_hand(saved: SavedSession, number: int) -> HandRecord:
+    """Return a finished hand, counted from 1; raise `NotFoundError` if there is none."""
+    hands = saved.session.hands
+    if not 1 <= number <= len(hands):
         raise NotFoundError(
-            f"hand {number} is not finished: finished hands are 1 to {len(session.hands)}"
-            if session.hands
+            f"hand {number} is not finished: finished hands are 1 to {len(hands)}"
+            if hands
             else "no hand is finished yet",
             value=number,
         )
-    record = session.hands[number - 1]
+    return hands[number - 1]
+
+
+def review_of(saved: SavedSession, number: int) -> Review:
+    """Return a finished hand, counted from 1, with all cards."""
+    session, record = saved.session, finished_hand(saved, number)
     you = record.names.index(YOU)
     state, rules, other = record.state, record.rules, session.player.name
     is_complete = len(state.board) == rules.total_board_cards
@@ -397,16 +407,20 @@ def review_of(saved: SavedSession, number: int) -> Review:
     lines = list(played_actions(state.betting, you))
     return Review(
         number=number,
+        position=seat_name(rules, you),
         board=[card_name(card) for card in state.board],
+        pot=state.betting.pot,
         yours=[card_name(card) for card in state.holes[you]],
         theirs=[card_name(card) for card in state.holes[1 - you]],
         your_hand=names[you],
         their_hand=names[1 - you],
         chips=int(record.payoffs[you]),
+        result=result_line(Result(View.of(state, you), int(record.payoffs[you]))),
         story=_story(lines, other),
         decisions=[
             ReviewedDecision(
                 street=round_name(rules, decision.view.betting.round),
+                before=decision.view.betting.num_actions,
                 words=action_phrase(decision.view.betting, decision.action),
                 action=action_name(decision.action),
                 mixture=None

@@ -1,9 +1,11 @@
 // What all views share: templates, hooks, the API, and addresses.
+import { useCallback, useEffect, useRef, useState } from "./vendor/hooks.js";
 import { h, render } from "./vendor/preact.js";
 import htm from "./vendor/htm.js";
 
 export { render };
-export { useEffect, useMemo, useRef, useState, useCallback } from "./vendor/hooks.js";
+export { useMemo } from "./vendor/hooks.js";
+export { useCallback, useEffect, useRef, useState };
 export const html = htm.bind(h);
 
 /** An answer of the server that says what is wrong, in one sentence. */
@@ -52,6 +54,69 @@ export function go(address, { replace = false } = {}) {
   dispatchEvent(new Event("moved"));
 }
 
+/** The part of the address after #, as an object. */
+export function readHash() {
+  return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+}
+
+/** The part of the address after #, and a function that changes some of its values. */
+export function useHash() {
+  const [place, setPlace] = useState(readHash);
+  useEffect(() => {
+    const moved = () => setPlace(readHash());
+    const events = ["moved", "popstate", "hashchange"];
+    for (const event of events) addEventListener(event, moved);
+    return () => {
+      for (const event of events) removeEventListener(event, moved);
+    };
+  }, []);
+  const show = useCallback((change, options) => {
+    const readable = (text) => encodeURIComponent(text).replace(/%(2F|2C|3A)/g, decodeURIComponent);
+    const hash = Object.entries({ ...readHash(), ...change })
+      .filter(([, value]) => value)
+      .map(([key, value]) => `${key}=${readable(value)}`)
+      .join("&");
+    go(`${location.pathname}${hash ? `#${hash}` : ""}`, options);
+  }, []);
+  return [place, show];
+}
+
+const AGAIN = 600; // milliseconds between two questions about what is being computed
+
+/** What the API knows at an address, asked again while its state is "working"; null: not yet. */
+export function useKnown(address, { keep = false } = {}) {
+  const [found, setFound] = useState(null);
+  useEffect(() => {
+    if (!keep || !address) setFound(null);
+    if (!address) return undefined;
+    const stop = new AbortController();
+    let timer;
+    const ask = async () => {
+      try {
+        const answer = await api(address, undefined, { signal: stop.signal });
+        setFound(answer);
+        if (answer.state === "working") timer = setTimeout(ask, AGAIN);
+      } catch (error) {
+        if (!stop.signal.aborted) setFound({ state: "unknown", reason: error.message });
+      }
+    };
+    ask();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [address]);
+  return found;
+}
+
+/** What is being computed or why it is unknown; nothing if it is known. */
+export function Waiting({ known, what }) {
+  if (!known || known.state === "known") return null;
+  if (known.state === "unknown") return html`<p class="muted small">${what} not known: ${known.reason}.</p>`;
+  const share = known.share === null ? "" : ` (${percent(known.share)})`;
+  return html`<p class="muted small" role="status">Computing: ${known.reason}${share} …</p>`;
+}
+
 /** A link within the page. */
 export function Link({ to, children, ...rest }) {
   const click = (event) => {
@@ -69,8 +134,9 @@ export function strategyAddress(name, kind = "") {
   return `/${kind === "spot" ? "spot" : "strategy"}/${path}`;
 }
 
-export function signed(number) {
-  return (number > 0 ? "+" : number < 0 ? "−" : "") + Math.abs(number).toLocaleString("en");
+export function signed(number, digits = 0) {
+  const size = Math.abs(number).toLocaleString("en", { maximumFractionDigits: digits });
+  return (size === "0" ? "" : number > 0 ? "+" : "−") + size;
 }
 
 /** The text with a capital letter. */
@@ -113,6 +179,34 @@ export function remember(name, value) {
   } catch {
     // a browser that stores nothing forgets the choice
   }
+}
+
+/** The palette of this browser, "usual" or "colour-blind", and a function that changes it. */
+export function usePalette() {
+  const [palette, setPalette] = useState(remembered("palette", "usual"));
+  useEffect(() => {
+    const changed = () => setPalette(remembered("palette", "usual"));
+    addEventListener("palette", changed);
+    return () => removeEventListener("palette", changed);
+  }, []);
+  const change = () => {
+    remember("palette", palette === "usual" ? "colour-blind" : "usual");
+    dispatchEvent(new Event("palette"));
+  };
+  return [palette, change];
+}
+
+/** Call a function with the key of each press that is not typed into a field. */
+export function useKeys(press) {
+  const latest = useRef(press);
+  latest.current = press;
+  useEffect(() => {
+    const pressed = (event) => {
+      if (!isTyped(event)) latest.current(event.key.length === 1 ? event.key.toLowerCase() : event.key, event);
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, []);
 }
 
 /** Whether a key press belongs to a field or a shortcut of the browser. */

@@ -1,6 +1,7 @@
 // The strategy browser: the betting line, the board, the grid of hands, and one cell's hands.
 import { Card, CardText, splitCards } from "../cards.js";
-import { api, capital, go, html, isTyped, percent, probability, Problem, remember, remembered, useCallback, useEffect, useMemo, useRef, useState } from "../lib.js";
+import { api, capital, go, html, isTyped, percent, probability, Problem, useCallback, useEffect, useMemo, usePalette, useRef, useState } from "../lib.js";
+import { SpotLinks } from "../spotlinks.js";
 
 const RANKS = "AKQJT98765432";
 const RARE = 0.005; // share of the fullest cell's reach below which a cell is empty
@@ -14,7 +15,7 @@ export function Strategy({ kind, name }) {
   const [place, setPlace] = useState(readHash);
   const [found, setFound] = useState(null);
   const [problem, setProblem] = useState("");
-  const [palette, setPalette] = useState(remembered("palette", "usual"));
+  const [palette] = usePalette();
   const [picking, setPicking] = useState(false);
   const [cell, setCell] = useState(null);
   const [pinned, setPinned] = useState(null);
@@ -71,16 +72,10 @@ export function Strategy({ kind, name }) {
     return () => removeEventListener("keydown", pressed);
   }, [found, choose, show]);
 
-  const changePalette = () => {
-    const next = palette === "usual" ? "colour-blind" : "usual";
-    remember("palette", next);
-    setPalette(next);
-  };
   const shown = pinned ?? cell;
   const data = found?.data;
   return html`<main class="wide strategy">
-    <div class="title"><h1>${name}</h1>${found && found.game !== name && html`<span class="muted">${found.game}</span>`}
-      <button class="text" aria-pressed=${palette !== "usual"} onClick=${changePalette}>Colour-blind palette</button></div>
+    <div class="title"><h1>${name}</h1>${found && found.game !== name && html`<span class="muted">${found.game}</span>`}</div>
     <${Problem} text=${problem} />
     ${found && html`
       <${BettingLine} steps=${found.steps} choose=${choose} show=${show} />
@@ -88,6 +83,7 @@ export function Strategy({ kind, name }) {
         <section class="about" aria-label="Node">
           <${Board} found=${found} chosen=${chosen} picking=${picking || found.missing > 0} setPicking=${setPicking} setBoard=${setBoard} />
           ${data && html`<${Summary} found=${found} palette=${palette} />`}
+          <${SpotLinks} name=${name} found=${found} />
         </section>
         ${data && data.grid && html`
           <${Grid} data=${data} palette=${palette} shown=${shown} setCell=${setCell} pinned=${pinned} setPinned=${setPinned} />

@@ -1,35 +1,71 @@
-// The table: a hand in play, the result of the session, and the review of finished hands.
+// The table: a hand in play, finished hands, the result of the session with and without luck.
 import { Card } from "../cards.js";
-import { api, capital, download, html, isTyped, playerName, probability, Problem, remember, remembered, signed, useCallback, useEffect, useRef, useState } from "../lib.js";
+import { api, capital, download, html, playerName, probability, Problem, remember, remembered, signed, useCallback, useEffect, useHash, useKeys, useKnown, useRef, useState, Waiting } from "../lib.js";
 import { gameName } from "./lobby.js";
 
 const NEXT_KEY = "f";
 const REVIEW_KEY = "r";
+const COSTS_KEY = "c";
 const FEWEST = 30; // hands before a verdict is shown
 const LOOKS = { a: "fold", s: "call", d: "raise" };
+const RETRY = 1500; // milliseconds between two attempts to reach the server
+const SLOW = 2; // seconds after which the page says that the opponent still thinks
+const DEAR = 1 / 20; // share of the pot from which on the cost of a decision is marked
+
+/** A choice of this browser that is on or off. */
+function useSwitch(name) {
+  const [isOn, setOn] = useState(remembered(name, "") === "yes");
+  const toggle = useCallback(() => {
+    setOn((before) => {
+      remember(name, before ? "no" : "yes");
+      return !before;
+    });
+  }, [name]);
+  return [isOn, toggle];
+}
 
 export function Table({ id }) {
   const [table, setTable] = useState(null);
   const [problem, setProblem] = useState("");
+  const [isLost, setLost] = useState(false); // the server does not answer
   const [busy, setBusy] = useState(false);
   const [chips, setChips] = useState(null); // chosen size of a no-limit raise, as text
   const [review, setReview] = useState(null);
-  const [reviews, setReviews] = useState(remembered("reviews", "") === "yes");
+  const [reviews, toggleReviews] = useSwitch("reviews");
+  const [wantsCosts, toggleCosts] = useSwitch("costs");
+  const [wantsLuck, toggleLuck] = useSwitch("luck");
+  const [place, show] = useHash();
   const isBusy = useRef(false);
 
+  const fail = useCallback((error) => {
+    setProblem(error.message);
+    setLost(error.status === 0);
+  }, []);
   const load = useCallback(async () => {
     try {
       setTable(await api(`/api/tables/${id}`));
+      return true;
     } catch (error) {
-      setProblem(error.message);
+      fail(error);
+      return false;
     }
-  }, [id]);
+  }, [id, fail]);
   useEffect(() => {
     load();
     const seen = () => document.visibilityState === "visible" && !isBusy.current && load();
     document.addEventListener("visibilitychange", seen);
     return () => document.removeEventListener("visibilitychange", seen);
   }, [load]);
+  useEffect(() => {
+    if (!isLost) return undefined;
+    const timer = setInterval(async () => {
+      if (!isBusy.current && (await load())) {
+        setLost(false);
+        setProblem("");
+      }
+    }, RETRY);
+    return () => clearInterval(timer);
+  }, [isLost, load]);
   const hand = table?.hand;
   useEffect(() => {
     if (hand) document.title = `${playerName(table.player)} · hand ${hand.number} · Equilibrist`;
@@ -43,74 +79,122 @@ export function Table({ id }) {
     setProblem("");
     try {
       setTable(await api(`/api/tables/${id}/moves`, { action, hand: hand?.number ?? 0, actions: hand?.actions ?? 0 }));
+      setLost(false);
     } catch (error) {
-      setProblem(error.message);
+      fail(error);
       if (error.status === 409) await load();
     }
     isBusy.current = false;
     setBusy(false);
-  }, [id, hand]);
+  }, [id, hand, fail, load]);
 
-  const press = useCallback((key) => {
+  const hands = table?.score.hands ?? 0; // finished
+  const asked = Number(place.hand) || 0;
+  const isPast = asked >= 1 && asked <= hands && !(hand?.is_over && asked === hand.number);
+  const shown = isPast ? asked : hand?.is_over && reviews ? hand.number : null;
+  const isReviewed = shown !== null && review?.number === shown;
+  useEffect(() => {
+    if (shown === null) return undefined;
+    const stop = new AbortController();
+    api(`/api/tables/${id}/hands/${shown}`, undefined, { signal: stop.signal }).then(
+      setReview,
+      (error) => stop.signal.aborted || fail(error),
+    );
+    return () => stop.abort();
+  }, [id, shown, fail]);
+  const costs = useKnown(wantsCosts && shown !== null ? `/api/tables/${id}/hands/${shown}/costs` : null);
+  const luck = useKnown(wantsLuck && hands > 0 ? `/api/tables/${id}/luck?hands=${hands}` : null, { keep: true });
+  const turn = useCallback((number) => show({ hand: number >= 1 && number <= hands ? number : "" }), [show, hands]);
+
+  const press = (key) => {
+    if (key === "ArrowLeft") return turn(isPast ? Math.max(1, asked - 1) : hand?.is_over ? hands - 1 : hands);
+    if (key === COSTS_KEY && shown !== null) return toggleCosts();
+    if (isPast) {
+      if (key === "ArrowRight") turn(asked + 1);
+      if (key === "Escape" || key === NEXT_KEY) turn(0);
+      return undefined;
+    }
     if (!hand || hand.is_over) {
       if (key === NEXT_KEY) move("next");
-      if (key === REVIEW_KEY) toggle();
-      return;
+      if (key === REVIEW_KEY) toggleReviews();
+      return undefined;
     }
     const size = hand.sizes.find((each) => each.key === key);
     if (size) return setChips(String(size.chips));
     const button = hand.buttons.find((each) => each.key === key);
-    if (!button) return;
-    move(button.key === "d" && chips !== null ? `r${chips}` : button.action);
-  }, [hand, chips, move, reviews]);
-  const toggle = () => {
-    remember("reviews", reviews ? "no" : "yes");
-    setReviews(!reviews);
+    if (button) move(button.key === "d" && chips !== null ? `r${chips}` : button.action);
+    return undefined;
   };
-  useEffect(() => {
-    const pressed = (event) => {
-      if (!isTyped(event) && !event.repeat) press(event.key.toLowerCase());
-    };
-    addEventListener("keydown", pressed);
-    return () => removeEventListener("keydown", pressed);
-  }, [press]);
-
-  const isReviewed = Boolean(reviews && hand?.is_over);
-  useEffect(() => {
-    setReview(null);
-    if (!isReviewed) return;
-    api(`/api/tables/${id}/hands/${hand.number}`).then(setReview, (error) => setProblem(error.message));
-  }, [id, isReviewed, hand?.number]);
+  useKeys((key, event) => event.repeat || press(key));
 
   if (!table) return html`<main class="wide"><${Problem} text=${problem} /></main>`;
   if (!hand) {
     return html`<main class="narrow"><h1>${playerName(table.player)}</h1><${Problem} text=${problem} />
       <div class="actions"><button class="act next" disabled=${busy} onClick=${() => move("next")}>Deal the first hand<kbd>F</kbd></button></div></main>`;
   }
-  const save = (form) => download(`/api/tables/${id}/download?form=${form}`).catch((error) => setProblem(error.message));
+  const save = (form) => download(`/api/tables/${id}/download?form=${form}`).catch(fail);
+  const drawn = isPast && isReviewed ? pastHand(review, hand) : hand;
   return html`<main class="wide table">
     <div class="stage">
-      <${Problem} text=${problem} />
-      <${Felt} hand=${hand} review=${review} busy=${busy} />
-      ${hand.is_over
+      <${Problem} text=${problem && isLost ? `${capital(problem)} Your hand is saved; trying again …` : problem} />
+      ${isPast && html`<${Past} number=${asked} hands=${hands} turn=${turn} isPlaying=${!hand.is_over} />`}
+      <${Felt} hand=${drawn} review=${isReviewed ? review : null} busy=${busy && !isPast} />
+      ${!isPast && (hand.is_over
         ? html`<div class="actions">
-            <button class="act quiet" onClick=${toggle} aria-pressed=${reviews}>${reviews ? "Hide the review" : "Review the hand"}<kbd>R</kbd></button>
-            <button class="act next" disabled=${busy} onClick=${() => move("next")}>Next hand<kbd>F</kbd></button>
+            <button class="act quiet" onClick=${toggleReviews} aria-pressed=${reviews}>${reviews ? "Hide the review" : "Review the hand"}<kbd>R</kbd></button>
+            <button class="act next" disabled=${busy || isLost} onClick=${() => move("next")}>Next hand<kbd>F</kbd></button>
           </div>`
-        : html`<${Actions} hand=${hand} chips=${chips} setChips=${setChips} busy=${busy} press=${press} />`}
-      ${review && html`<${Review} review=${review} player=${hand.other.name} />`}
+        : html`<${Actions} hand=${hand} chips=${chips} setChips=${setChips} busy=${busy || isLost} press=${press} />`)}
+      ${isReviewed && html`<${Review} review=${review} player=${hand.other.name} costs=${costs} wantsCosts=${wantsCosts} toggleCosts=${toggleCosts} />`}
     </div>
     <aside>
-      <${Score} table=${table} />
-      <section class="panel"><h2>Hand ${hand.number}</h2>
-        ${hand.story.length === 0 && html`<p class="muted">You are ${hand.you.position}; it is your turn.</p>`}
-        <dl class="story">${hand.story.map((line) => html`<dt>${line.street}</dt><dd>${line.actions.map((words) => html`<span>${words}</span>`)}</dd>`)}</dl>
+      <${Score} table=${table} luck=${luck} wantsLuck=${wantsLuck} toggleLuck=${toggleLuck} />
+      <section class="panel"><h2>Hand ${drawn.number}</h2>
+        ${drawn.story.length === 0 && html`<p class="muted">You are ${drawn.you.position}; it is your turn.</p>`}
+        <dl class="story">${drawn.story.map((line) => html`<dt>${line.street}</dt><dd>${line.actions.map((words) => html`<span>${words}</span>`)}</dd>`)}</dl>
       </section>
-      ${table.score.hands > 0 && html`<p class="downloads muted">Save the finished hands:
-        <button class="text" onClick=${() => save("acpc")}>ACPC log</button>
+      ${hands > 0 && html`<p class="downloads muted">
+        ${!isPast && html`<button class="text" onClick=${() => press("ArrowLeft")} disabled=${hand.is_over && hands === 1}>Earlier hands</button> · `}
+        Save all: <button class="text" onClick=${() => save("acpc")}>ACPC log</button>
         <button class="text" onClick=${() => save("phh")}>PHH</button></p>`}
     </aside>
   </main>`;
+}
+
+/** A finished hand of a review in the form of a hand in play. */
+function pastHand(review, hand) {
+  const seat = { bet: 0, behind: null, last_action: "" };
+  return {
+    ...hand,
+    number: review.number,
+    board: review.board,
+    pot: review.pot,
+    is_over: true,
+    chips: review.chips,
+    result: review.result,
+    story: review.story,
+    you: { ...seat, name: hand.you.name, position: review.position, cards: review.yours },
+    other: { ...seat, name: hand.other.name, position: review.position === hand.you.position ? hand.other.position : hand.you.position, cards: review.theirs },
+  };
+}
+
+function Past({ number, hands, turn, isPlaying }) {
+  return html`<nav class="past" aria-label="Finished hands"><h2>Hand ${number} <span class="muted">of ${hands}</span></h2>
+    <button class="quiet" disabled=${number <= 1} onClick=${() => turn(number - 1)} aria-label="Hand before">←</button>
+    <button class="quiet" disabled=${number >= hands} onClick=${() => turn(number + 1)} aria-label="Hand after">→</button>
+    <button class="quiet" onClick=${() => turn(0)}>${isPlaying ? "Back to your hand" : "Back to the table"}<kbd>F</kbd></button></nav>`;
+}
+
+/** Seconds since a wait began, from the first slow one on. */
+function useSeconds(isRunning) {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    setSeconds(0);
+    if (!isRunning) return undefined;
+    const timer = setInterval(() => setSeconds((before) => before + 1), 1000);
+    return () => clearInterval(timer);
+  }, [isRunning]);
+  return seconds >= SLOW ? seconds : 0;
 }
 
 function Felt({ hand, review, busy }) {
@@ -129,7 +213,8 @@ function Felt({ hand, review, busy }) {
 
 function Seat({ seat, cards, number, dim, thinks = false }) {
   const shown = Array.from({ length: number }, (_, place) => cards[place]);
-  const words = thinks ? "…" : seat.last_action;
+  const seconds = useSeconds(thinks);
+  const words = seconds ? `thinks … ${seconds} s` : thinks ? "…" : seat.last_action;
   return html`<div class="seat">
     <div class="who"><b>${seat.name}</b><span>${seat.position}${seat.behind === null ? "" : ` · ${seat.behind.toLocaleString("en")} behind`}</span></div>
     <div class="hole">${shown.map((card) => html`<${Card} card=${card} dim=${dim} />`)}</div>
@@ -156,47 +241,98 @@ function Actions({ hand, chips, setChips, busy, press }) {
   </div>`;
 }
 
-function Score({ table }) {
+function Score({ table, luck, wantsLuck, toggleLuck }) {
   const { score } = table;
-  const half = score.ci95 && (score.ci95[1] - score.ci95[0]) / 2;
+  const rows = [];
+  if (score.ci95) rows.push(["As dealt", "", score]);
+  if (luck?.ci95) rows.push(["Without luck", "adjusted", luck]);
+  const most = 1.1 * Math.max(1e-9, ...rows.flatMap(([, , found]) => found.ci95.map(Math.abs)));
   return html`<section class="panel score">
     <h2>${gameName(table.game)}</h2>
     <p class=${`total num ${score.chips > 0 ? "won" : score.chips < 0 ? "lost" : ""}`}>${signed(score.chips)}<small> chips</small></p>
     <p class="muted">${score.hands.toLocaleString("en")} ${score.hands === 1 ? "hand" : "hands"} against ${playerName(table.player)}</p>
-    ${half !== null && html`<p class="num">${signed(Math.round(score.win_rate))} ± ${Math.round(half).toLocaleString("en")} ${score.unit}</p>
-      <${Interval} mean=${score.win_rate} low=${score.ci95[0]} high=${score.ci95[1]} />
-      ${score.hands >= FEWEST && html`<p class="muted small">${capital(score.verdict)}</p>`}`}
+    ${rows.length > 0 && html`<div class="results">${rows.map(([title, look, found]) => html`
+      <p class="rate"><span class="muted">${title}</span><span class="num">${signed(Math.round(found.win_rate))} ± ${Math.round((found.ci95[1] - found.ci95[0]) / 2).toLocaleString("en")} ${found.unit}</span></p>
+      <${Interval} found=${found} most=${most} look=${look} title=${title} />`)}</div>`}
+    ${luck?.curve?.length > 1 && html`<${Curve} points=${luck.curve} />`}
+    ${score.hands >= FEWEST && score.ci95 && html`<p class="muted small">${capital((luck?.ci95 ? luck : score).verdict)}</p>`}
+    ${luck?.variance_factor && html`<p class="muted small">AIVAT corrected for ${luck.corrections.join(", ")}: variance ${luck.variance_factor.toFixed(1)} times smaller.</p>`}
+    ${wantsLuck && html`<${Waiting} known=${luck} what="The result without luck is" />`}
+    ${score.hands > 0 && html`<button class="text" onClick=${toggleLuck} aria-pressed=${wantsLuck}>${wantsLuck ? "Show the plain result only" : "Remove the luck"}</button>`}
   </section>`;
 }
 
-/** The 95 % interval of the win rate as a line around zero. */
-function Interval({ mean, low, high }) {
-  const most = 1.1 * Math.max(Math.abs(low), Math.abs(high), 1e-9);
+/** The 95 % interval of a win rate as a line around zero. */
+function Interval({ found, most, look, title }) {
   const place = (value) => 50 + (50 * value) / most;
-  return html`<svg class="interval" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="95 % interval of the win rate">
+  return html`<svg class=${`interval ${look}`} viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label=${`${title}: 95 % interval of the win rate`}>
     <line x1="50" x2="50" y1="0" y2="8" class="zero" />
-    <line x1=${place(low)} x2=${place(high)} y1="4" y2="4" class="span" />
-    <line x1=${place(mean)} x2=${place(mean)} y1="1" y2="7" class="mean" />
+    <line x1=${place(found.ci95[0])} x2=${place(found.ci95[1])} y1="4" y2="4" class="span" />
+    <line x1=${place(found.win_rate)} x2=${place(found.win_rate)} y1="1" y2="7" class="mean" />
   </svg>`;
 }
 
-function Review({ review, player }) {
-  const hasMixtures = review.decisions.some((decision) => decision.mixture);
+/** Chips won after each hand, as dealt and without luck. */
+function Curve({ points }) {
+  const numbers = points.flatMap(([, plain, adjusted]) => [plain, adjusted]);
+  const high = Math.max(0, ...numbers);
+  const low = Math.min(0, ...numbers);
+  const last = points.at(-1)[0];
+  const y = (value) => 40 - (40 * (value - low)) / (high - low || 1);
+  const line = (column) => points.map((point) => `${((100 * point[0]) / last).toFixed(2)},${y(point[column]).toFixed(2)}`).join(" ");
+  return html`<figure><svg class="curve" viewBox="0 0 100 40" preserveAspectRatio="none" role="img" aria-label="Chips won after each hand">
+      <line class="zero" x1="0" x2="100" y1=${y(0)} y2=${y(0)} />
+      <polyline class="plain" points=${line(1)} /><polyline class="adjusted" points=${line(2)} /></svg>
+    <figcaption class="key"><span><i></i>as dealt ${signed(points.at(-1)[1])}</span><span><i class="adjusted"></i>without luck ${signed(points.at(-1)[2])}</span></figcaption></figure>`;
+}
+
+function Review({ review, player, costs, wantsCosts, toggleCosts }) {
+  const theirs = new Map(review.decisions.map((decision) => [decision.before, decision]));
+  const yours = new Map((costs?.decisions ?? []).map((choice) => [choice.before, choice]));
+  const isSilent = review.decisions.length > 0 && review.decisions.every((decision) => !decision.mixture);
+  let before = 0;
   return html`<section class="panel review" aria-label="Review">
     <h2>What ${player} held and how it chose</h2>
     ${review.your_hand && html`<p>You had ${review.your_hand}, ${player} had ${review.their_hand}.</p>`}
-    ${!hasMixtures && html`<p class="muted">${review.decisions.length ? `${player} does not report probabilities.` : `${player} made no decision.`}</p>`}
-    ${hasMixtures && html`<ol class="decisions">${review.decisions.map((decision) => html`<li>
-      <div class="decided"><span class="muted">${decision.street}</span> <span>${player} <b>${decision.words}</b></span></div>
-      ${decision.mixture && html`<${Mixture} shares=${decision.mixture} taken=${decision.action} />`}
-    </li>`)}</ol>`}
+    ${isSilent && html`<p class="muted">${player} does not report probabilities.</p>`}
+    <ol class="decisions">${review.story.map((line) => html`<li><h3>${capital(line.street)}</h3></li>
+      ${line.actions.map((words) => {
+        const own = yours.get(before);
+        const decision = theirs.get(before);
+        before += 1;
+        return html`<li><div class="decided"><span>${capital(words)}</span>${own && html`<${Cost} choice=${own} pot=${review.pot} />`}</div>
+          ${own && html`<${Worth} choice=${own} />`}
+          ${decision?.mixture && html`<${Mixture} shares=${decision.mixture} taken=${decision.action} />`}</li>`;
+      })}`)}</ol>
+    <div class="ask">
+      ${wantsCosts && costs?.state === "known" && html`<p class="total">${costs.decisions.length === 0
+        ? "None of your decisions has a known value."
+        : html`<b>Your decisions cost ${costs.total.toLocaleString("en", { maximumFractionDigits: 1 })} chips.</b>`}</p>
+        <p class="muted small">${costs.basis} A fold is worth 0.</p>`}
+      ${wantsCosts && html`<${Waiting} known=${costs} what="What your decisions cost is" />`}
+      <button class="quiet" onClick=${toggleCosts} aria-pressed=${wantsCosts}>${wantsCosts ? "Hide the costs" : "What did my decisions cost?"} <kbd>C</kbd></button>
+    </div>
   </section>`;
 }
 
+function Cost({ choice, pot }) {
+  const isBest = choice.cost < 0.005;
+  const look = isBest ? "best" : choice.cost >= DEAR * pot ? "dear" : "";
+  const about = choice.is_exact ? "" : "about ";
+  return html`<span class=${`cost num ${look}`}>${isBest ? "best" : `cost ${about}${choice.cost.toLocaleString("en", { maximumFractionDigits: choice.cost < 1 ? 2 : 1 })}`}</span>`;
+}
+
+function Worth({ choice }) {
+  return html`<div class="labels">${choice.actions.map((action, place) => html`<span class=${place === choice.taken ? "taken" : ""}><i class=${lookOf(action.action)}></i>${action.words} <span class="num">${signed(action.value, 1) || "0"}</span></span>`)}</div>`;
+}
+
+function lookOf(action) {
+  return { f: "fold", c: "call", k: "call", r: "raise", d: "swap" }[action[0]];
+}
+
 function Mixture({ shares, taken }) {
-  const look = { f: "fold", c: "call", k: "call", r: "raise", d: "swap" };
   return html`<div>
-    <div class="bar">${shares.map((share) => html`<span class=${`part ${look[share.action[0]]}`} style=${{ width: `${100 * share.probability}%` }} title=${share.words}></span>`)}</div>
-    <div class="labels">${shares.filter((share) => share.probability >= 0.0005 || share.action === taken).map((share) => html`<span class=${share.action === taken ? "taken" : ""}><i class=${look[share.action[0]]}></i>${share.words} ${probability(share.probability)}</span>`)}</div>
+    <div class="bar">${shares.map((share) => html`<span class=${`part ${lookOf(share.action)}`} style=${{ width: `${100 * share.probability}%` }} title=${share.words}></span>`)}</div>
+    <div class="labels">${shares.filter((share) => share.probability >= 0.0005 || share.action === taken).map((share) => html`<span class=${share.action === taken ? "taken" : ""}><i class=${lookOf(share.action)}></i>${share.words} ${probability(share.probability)}</span>`)}</div>
   </div>`;
 }

@@ -1,0 +1,255 @@
+"""The luck of a table: results without it, and what the person's decisions cost.
+
+Both need the values of the opponent's strategy (`play.luck`). They are computed when they are first
+asked for, in a thread of their own, while hands are played; tables against the same strategy share
+them.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from equilibrist.errors import EquilibristError
+from equilibrist.evaluation.decision_values import DecisionValues
+from equilibrist.evaluation.real_game.response import is_holdem
+from equilibrist.evaluation.winnings import winnings
+from equilibrist.games.records import HandRecord
+from equilibrist.games.words import action_labels, round_name
+from equilibrist.models.game import Floats
+from equilibrist.phases import Phase, heard_phases
+from equilibrist.play.luck import LuckAdjuster
+from equilibrist.play.session import YOU, Session
+from equilibrist.play.session_file import SavedSession
+from equilibrist.web.opponents import Opponents
+from equilibrist.web.table_store import TableStore
+from equilibrist.web.tables import finished_hand
+
+_LOG = logging.getLogger(__name__)
+_MOST_KEPT = 2  # strategies whose values are in memory, up to gigabytes each
+_MOST_POINTS = 200  # of a curve
+_PUBLIC = "a public server does not compute values in limit hold'em"
+
+
+class Known(BaseModel):
+    """Whether something is known that takes a while to compute."""
+
+    state: Literal["known", "working", "unknown"]
+    reason: str = Field(default="", description="why it is unknown, or what is done now")
+    share: float | None = Field(default=None, description="of what is done now, 0 to 1")
+
+
+class Luck(Known):
+    """The person's result without luck; numbers are null unless it is known."""
+
+    hands: int = 0
+    chips: float | None = None
+    win_rate: float | None = None
+    unit: str = ""
+    ci95: tuple[float, float] | None = None
+    verdict: str = ""
+    variance_factor: float | None = Field(
+        default=None, description="how many times smaller the variance of a hand is"
+    )
+    corrections: list[str] = []
+    curve: list[tuple[int, float, float]] = Field(
+        default=[], description="number of hands, chips won in them as dealt, and without luck"
+    )
+
+
+class ValuedAction(BaseModel):
+    """An action that was possible, and what it was worth."""
+
+    words: str
+    action: str
+    value: float = Field(description="chips won from the decision on; a fold is worth 0")
+
+
+class Choice(BaseModel):
+    """A decision of the person."""
+
+    street: str
+    before: int = Field(description="number of actions in the hand before it")
+    actions: list[ValuedAction]
+    taken: int = Field(description="place of the chosen action")
+    cost: float = Field(description="chips; 0 if no action was worth more")
+    is_exact: bool = Field(description="false: an estimate by the buckets of the opponent")
+
+
+class Costs(Known):
+    """What the person's decisions in a hand cost."""
+
+    basis: str = Field(default="", description="which values these are, in a sentence")
+    total: float = Field(default=0.0, description="chips")
+    decisions: list[Choice] = []
+
+
+@dataclass(eq=False)
+class _Values:
+    """The values of one strategy: `adjuster` when they are known, else what is done or why not."""
+
+    adjuster: LuckAdjuster | None = None
+    reason: str = ""
+    phase: Phase | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)  # while hands are corrected
+
+    @property
+    def known(self) -> Known:
+        """What to say about these values."""
+        if self.adjuster is not None:
+            return Known(state="known")
+        if self.reason:
+            return Known(state="unknown", reason=self.reason)
+        if self.phase is None:
+            return Known(state="working", reason="waiting for other values")
+        return Known(state="working", reason=self.phase.text, share=self.phase.share)
+
+
+class LuckStore:
+    """The values of strategies that were asked for, computed one after the other."""
+
+    def __init__(self, opponents: Opponents, *, is_public: bool) -> None:
+        self.opponents, self.is_public = opponents, is_public
+        self._values: OrderedDict[tuple[str, ...], _Values] = OrderedDict()
+        self._lock = threading.Lock()
+        self._turn = threading.Lock()  # held while values are computed
+
+    def values(self, saved: SavedSession) -> _Values:
+        """Return the values of a table's opponent; the first call starts to compute them."""
+        session = saved.session
+        if self.is_public and is_holdem(session.rules):
+            return _Values(reason=_PUBLIC)
+        key = saved.text, session.rules.name, self.opponents.identity(saved.text)
+        with self._lock:
+            if key not in self._values:
+                self._values[key] = _Values()
+                work = threading.Thread(
+                    target=self._compute, args=(self._values[key], session), daemon=True
+                )
+                work.start()
+            self._values.move_to_end(key)
+            while len(self._values) > _MOST_KEPT:
+                self._values.popitem(last=False)
+            return self._values[key]
+
+    def _compute(self, values: _Values, session: Session) -> None:
+        """Compute values in a thread of their own."""
+        own = threading.get_ident()
+
+        def listen(phase: Phase) -> None:
+            if threading.get_ident() == own:
+                values.phase = phase
+
+        try:
+            with self._turn, heard_phases(listen):
+                values.adjuster = session.luck_adjuster()
+        except EquilibristError as error:
+            values.reason = str(error)
+        except Exception as error:
+            _LOG.error("the values of %s failed", session.player.name, exc_info=error)
+            values.reason = "the values could not be computed; the server's terminal says why"
+
+
+def luck_router(store: TableStore, luck: LuckStore) -> APIRouter:
+    """Return the part of the API that removes the luck."""
+    router = APIRouter(prefix="/api", tags=["table"])
+
+    @router.get("/tables/{identity}/luck")
+    def show_luck(request: Request, identity: str) -> Luck:
+        """Show the result without luck; ask again while its state is `working`."""
+        with store.using(request.state.owner, identity) as saved:
+            hands, values = list(saved.session.hands), luck.values(saved)
+            rules, names = saved.session.rules, (YOU, saved.session.player.name)
+        found = values.known
+        if values.adjuster is None or not hands:
+            return Luck(**found.model_dump())
+        with values.lock:
+            adjusted = values.adjuster.hands(hands)
+        result: dict[str, Any] = winnings(adjusted.chips[0].tolist(), rules, names)
+        return Luck(
+            state="known",
+            hands=len(hands),
+            chips=float(adjusted.chips.sum()),
+            win_rate=result["win_rate"],
+            unit=result["unit"],
+            ci95=result["ci95"],
+            verdict=result["verdict"],
+            variance_factor=adjusted.variance_factor,
+            corrections=list(adjusted.corrections),
+            curve=_curve(adjusted.plain[0], adjusted.chips[0]),
+        )
+
+    @router.get("/tables/{identity}/hands/{number}/costs")
+    def show_costs(request: Request, identity: str, number: int) -> Costs:
+        """Show what each of your decisions in a finished hand cost; ask again while `working`.
+
+        An action is worth what you win with it on average if both players follow the opponent's
+        strategy afterwards; its cost is what the best action is worth more.
+        """
+        with store.using(request.state.owner, identity) as saved:
+            record, values = finished_hand(saved, number), luck.values(saved)
+            name = saved.session.player.name
+        found = values.known
+        if values.adjuster is None:
+            return Costs(**found.model_dump())
+        with values.lock:
+            decisions = values.adjuster.decisions(record)
+        choices = [_choice(values.adjuster, record, decision) for decision in decisions]
+        total = sum(choice.cost for choice in choices)
+        basis = _basis(values.adjuster, name)
+        return Costs(state="known", basis=basis, total=total, decisions=choices)
+
+    return router
+
+
+def _curve(plain: Floats, adjusted: Floats) -> list[tuple[int, float, float]]:
+    """Return the sums of results after some of the hands, the last of them all."""
+    step = -(-len(plain) // _MOST_POINTS)
+    places = range(len(plain) - 1, -1, -step)
+    first, second = np.cumsum(plain), np.cumsum(adjusted)
+    points = [(place + 1, float(first[place]), float(second[place])) for place in places]
+    return [(0, 0.0, 0.0), *reversed(points)]
+
+
+def _basis(adjuster: LuckAdjuster, name: str) -> str:
+    """Return which values these are."""
+    after = f"after each decision both play like {name}"
+    last = round_name(adjuster.rules, adjuster.exact_from)
+    if not adjuster.exact_from:
+        return f"Exact values against {name}, if {after}."
+    if adjuster.known_from:
+        return f"Exact values on the {last}, if {after}; before, {name} has no buckets to compare."
+    return (
+        f"Exact values against {name} on the {last}; before, estimates by the values of its "
+        f"buckets. Both assume that {after}."
+    )
+
+
+def _choice(adjuster: LuckAdjuster, record: HandRecord, decision: DecisionValues) -> Choice:
+    """Return a decision with its values in words."""
+    tree = adjuster.betting
+    r = int(tree.round[decision.node])
+    actions = [
+        ValuedAction(words=words, action=tree.step(child), value=value)
+        for child, words, value in zip(
+            tree.children(decision.node),
+            action_labels(tree, decision.node),
+            decision.values,
+            strict=True,
+        )
+    ]
+    return Choice(
+        street=round_name(record.rules, r),
+        before=sum(tree.action(node) is not None for node in tree.path(decision.node)),
+        actions=actions,
+        taken=decision.taken,
+        cost=decision.cost,
+        is_exact=r >= adjuster.exact_from,
+    )
