@@ -22,6 +22,9 @@ from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.phases import Phase
 from equilibrist.storage.threads import most_threads
 
+if TYPE_CHECKING:
+    from equilibrist.kernels.backend import Backend
+
 # Address space that NumPy, Numba and the compiler take: 700 MB measured on two cores.
 _LEAST_MEMORY, _MEMORY_PER_CORE = 2**30, 2**26  # bytes
 # Kernels of the commands that solve or evaluate games.
@@ -78,6 +81,9 @@ SolutionOut = Annotated[Path | None, typer.Option(help="Folder for the solution.
 ResumeRun = Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")]
 IgnoreForecast = Annotated[
     bool, typer.Option("--force", help="Run even if the forecast exceeds memory.")
+]
+Device = Annotated[
+    str, typer.Option(help="cpu, gpu, or auto: the GPU if there is one that can be used.")
 ]
 Palette = Annotated[str, typer.Option(help="Colours: usual or colour-blind.")]
 GivenSeed = Annotated[
@@ -153,6 +159,16 @@ def emit(data: Mapping[str, object], text: str, *, as_json: bool) -> None:
 
     check_finite_data(data, "nothing is printed")
     print(json.dumps(data, allow_nan=False) if as_json else text, flush=True)
+
+
+def chosen_backend(name: str) -> Backend:
+    """Return the backend of `--device`; print a line if there is no GPU for `auto`."""
+    from equilibrist.kernels.backend import choose_backend
+
+    found = choose_backend(name)
+    if found.note:
+        print(found.note, file=sys.stderr, flush=True)
+    return found
 
 
 def check_no_options(context: typer.Context, *are_default: bool) -> None:

@@ -11,6 +11,7 @@ from equilibrist.display.grid import grid_text
 from equilibrist.display.notebook import data_frame, grid_html
 from equilibrist.front_door.displays import curve_rows, run_html
 from equilibrist.games.bet_menu import MenuTexts
+from equilibrist.kernels.backend import choose_backend
 from equilibrist.models.money import CHIPS, Given
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.forecast import SpotForecast, spot_forecast
@@ -161,6 +162,7 @@ class SpotProblem:
         seconds: float | None = None,
         method: str = DEFAULT_METHOD,
         bits: int = 32,
+        device: str = "cpu",
         force: bool = False,
     ) -> SpotSolution:
         """Solve to an exploitability: "0.3%" of the pot (default), "0.5chips", "5mbb".
@@ -168,14 +170,16 @@ class SpotProblem:
         A number is in the unit of the spot. With a rake it is the mean of both seats' gains.
         `method` is a name of `TABLE_METHODS`: log-dcfr+ (default), dcfr+, dcfr, linear-cfr, cfr+ or
         cfr.
+        `device` is cpu, gpu, or auto: the GPU if there is one.
         A spot that does not fit into memory is refused, with suggestions, except with `force`.
         """
         if to is None and iterations is None and seconds is None:
             to = USUAL_TARGET
         goal, by = spot_goal(self.spot, to), spot_solver(method, bits)
+        backend = choose_backend(device)
         if not force:
-            check_fits(self.spot, self.forecast(bits))
-        built = self.spot.build()
+            check_fits(self.spot, self.forecast(bits), available=backend.free_bytes)
+        built = self.spot.build().on(backend.name)
         budget = Budget(iterations, None if goal is None else goal.chips, seconds)
         solved = solve_spot(self.spot, by, built, budget)
         return SpotSolution(solved, solved.answers())

@@ -31,6 +31,8 @@ class Resident:
     dtype: np.dtype[Any]
     fetch: Callable[[], NDArray[Any]]  # downloads it, in the layout of the CPU
     extremes: Callable[[], tuple[float, float]]  # least and largest number; NaN if any is NaN
+    # Downloads the numbers from one place to another, if that is quicker than all of them.
+    fetch_part: Callable[[int, int], NDArray[Any]] | None = None
 
     @property
     def size(self) -> int:
@@ -58,6 +60,13 @@ class Resident:
     def copy(self) -> NDArray[Any]:
         """Return a copy in the memory of the CPU."""
         return np.array(self.fetch())
+
+    def __getitem__(self, index: Any) -> NDArray[Any]:
+        """Return part of the array, downloading what is needed."""
+        if self.fetch_part is not None and isinstance(index, slice) and index.step is None:
+            begin, end, _ = index.indices(len(self))
+            return self.fetch_part(begin, end)
+        return self.fetch()[index]
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from equilibrist.errors import DeviceError
 from equilibrist.kernels.array_structs import HandPairs, LeafTables, PairTables, Treeplex
-from equilibrist.kernels.cpu.table_sweeps import match_trunk, realize_trunk
+from equilibrist.kernels.cpu.table_sweeps import matched_trunk
 from equilibrist.kernels.decision_rules import REGRET
 from equilibrist.kernels.gpu import device, tables
 from equilibrist.kernels.gpu.resident import Resident
@@ -328,33 +328,45 @@ class Tables:
                 tables.turn_back[_blocks(len(own)), THREADS](own, begin, count, column, out)
         return out
 
-    def _download(self, player: int, part: str) -> NDArray[Any]:
-        """Return a table of the last round in the layout of the CPU."""
+    def _download(self, player: int, part: str, begin: int, end: int) -> NDArray[Any]:
+        """Return numbers `begin` … `end` of a table of the last round in the layout of the CPU."""
         own = self._players[player]
         table = own.packed[part][0] if self.is_packed else own.table[part][-1]
         actions = table.shape[1]
         column = self._cuda.to_device(_columns(own.place[-1], own.num_entries[-1]))
-        out = np.empty(self._states[-1] * actions, table.dtype)
-        for first, end, start in self._pieces(actions, table.dtype.itemsize):
-            there = self._cuda.device_array(actions * (end - first), table.dtype)
-            for begin, count in start:
-                flat = there[actions * (begin - first) : actions * (begin - first + count)]
-                tables.turn[_blocks(len(flat)), THREADS](table, begin, count, column, flat)
-            out[actions * first : actions * end] = there.copy_to_host()
+        out = np.empty(max(0, end - begin), table.dtype)
+        for first, last, boards in self._pieces(actions, table.dtype.itemsize, begin, end):
+            there = self._cuda.device_array(actions * (last - first), table.dtype)
+            for start, count in boards:
+                flat = there[actions * (start - first) : actions * (start - first + count)]
+                tables.turn[_blocks(len(flat)), THREADS](table, start, count, column, flat)
+            place = actions * first - begin
+            found = there.copy_to_host()[max(0, -place) : end - actions * first]
+            out[max(0, place) : max(0, place) + len(found)] = found
         return out
 
-    def _pieces(self, actions: int, itemsize: int) -> list[tuple[int, int, list[tuple[int, int]]]]:
-        """Divide the last round's boards: first state, end, and (first, states) of each board."""
+    def _pieces(
+        self, actions: int, itemsize: int, begin: int = 0, end: int | None = None
+    ) -> list[tuple[int, int, list[tuple[int, int]]]]:
+        """Divide the last round's boards into pieces to be copied: (first state, end, boards).
+
+        A board is (first state, states). With `begin` and `end`, only boards are copied whose
+        numbers in a table are among these.
+        """
         most, found = max(1, _TURNED_BYTES // (actions * itemsize)), []
-        start = [int(number) for number in self._state_start]
-        board = 0
-        while board < len(start) - 1:
-            end = board + 1
-            while end < len(start) - 1 and start[end + 1] - start[board] <= most:
-                end += 1
-            boards = [(start[b], start[b + 1] - start[b]) for b in range(board, end)]
-            found.append((start[board], start[end], boards))
-            board = end
+        start = self._state_start.tolist()
+        end = actions * start[-1] if end is None else end
+        boards = [
+            (first, last - first)
+            for first, last in itertools.pairwise(start)
+            if actions * last > begin and actions * first < end
+        ]
+        while boards:
+            count, first = 1, boards[0][0]
+            while count < len(boards) and sum(boards[count]) - first <= most:
+                count += 1
+            found.append((first, sum(boards[count - 1]), boards[:count]))
+            boards = boards[count:]
         return found
 
     def _make_work_space(self) -> None:
@@ -396,15 +408,19 @@ class Tables:
         tree, own = self.trees[player], self._players[player]
         length = int(tree.block_start[tree.board_start[-2]])
 
+        last = self.num_rounds - 1
+
         def fetch() -> NDArray[Any]:
             blocks = []
-            for r in range(self.num_rounds - 1):
+            for r in range(last):
                 actions = own.table[part][r].copy_to_host()
                 entries = np.zeros((len(actions), own.num_entries[r]), self.dtype)
                 blocks.append(np.hstack([entries, actions])[:, own.place[r]])
             return self._on_cpu(blocks, tree)
 
-        return Resident(self, (length,), self.dtype, fetch, lambda: _extremes_of(fetch()))
+        return Resident(
+            self, (length,), self.dtype, fetch, lambda: self._extremes(own.table[part][:last])
+        )
 
     def _derived_array(self, player: int, number: int) -> Resident:
         """Plan (0) or behaviour (1) of the trunk, which follow from its regrets."""
@@ -413,12 +429,13 @@ class Tables:
 
         def fetch() -> NDArray[Any]:
             table = self.arrays[f"regret{player}"].fetch()
-            behaviour, plan = np.empty_like(table), np.empty_like(table)
-            match_trunk(tree, table, behaviour)
-            realize_trunk(tree, behaviour, plan)
-            return (plan, behaviour)[number]
+            return matched_trunk(tree, table)[number]
 
-        return Resident(self, (length,), self.dtype, fetch, lambda: _extremes_of(fetch()))
+        def probabilities() -> tuple[float, float]:
+            least, _ = self.arrays[f"regret{player}"].extremes()
+            return (0.0, 1.0) if least == least else (least, least)
+
+        return Resident(self, (length,), self.dtype, fetch, probabilities)
 
     def _last_arrays(self, player: int, part: str) -> dict[str, Resident]:
         own = self._players[player]
@@ -428,8 +445,9 @@ class Tables:
                 self,
                 (table.shape[0] * table.shape[1],),
                 np.dtype(table.dtype),
-                lambda: self._download(player, part),
-                lambda: self._extremes(table),
+                lambda: self._download(player, part, 0, table.shape[0] * table.shape[1]),
+                lambda: self._extremes([table]),
+                lambda begin, end: self._download(player, part, begin, end),
             )
         }
         if self.is_packed:
@@ -440,19 +458,21 @@ class Tables:
                 (scales.shape[0] * scales.shape[1],),
                 np.dtype(scales.dtype),
                 lambda: scales.copy_to_host()[:, columns].ravel(),
-                lambda: self._extremes(scales),
+                lambda: self._extremes([scales]),
             )
         return found
 
-    def _extremes(self, table: Any) -> tuple[float, float]:
-        """Return the least and largest number of a table, NaN if any is."""
-        if not table.shape[0] * table.shape[1]:
-            return 0.0, 0.0
+    def _extremes(self, blocks: list[Any]) -> tuple[float, float]:
+        """Return the least and largest number of tables, NaN if any is."""
         threads = 2 * THREADS if device.is_simulated() else _PROBES
-        found = self._cuda.device_array((2, threads), table.dtype)
-        tables.extremes[threads // THREADS, THREADS](table, found)
-        least, largest = found.copy_to_host()
-        return float(least.min()), float(largest.max())
+        least, largest = [0.0], [0.0]
+        for table in blocks:
+            found = self._cuda.device_array((2, threads), table.dtype)
+            tables.extremes[threads // THREADS, THREADS](table, found)
+            both = found.copy_to_host().astype(np.float64)
+            least.append(both[0].min())
+            largest.append(both[1].max())
+        return float(np.min(least)), float(np.max(largest))
 
     def _on_cpu(self, blocks: list[NDArray[Any]], tree: Treeplex) -> NDArray[Any]:
         """Return blocks [states, Q] of the trunk's rounds in the layout of the CPU: [trunk]."""
@@ -702,7 +722,3 @@ def _of_round(
     out = np.empty_like(found)
     out[:, _columns(place, entries)] = found
     return out
-
-
-def _extremes_of(array: NDArray[Any]) -> tuple[float, float]:
-    return (float(array.min()), float(array.max())) if array.size else (0.0, 0.0)

@@ -513,7 +513,7 @@ def extremes(table, found):
     i, step = cuda.grid(1), cuda.gridsize(1)
     columns = table.shape[1]
     least = largest = table[0, 0]
-    for j in range(i, table.shape[0] * columns, step):
+    for j in range(i, table.shape[0] * columns, step):  # may be more than 2^32
         number = table[j // columns, j % columns]
         if number != number:
             least = largest = number
