@@ -31,7 +31,7 @@ from equilibrist.storage.artefact import open_artefact
 PROGRAM = (sys.executable, "-c", "from equilibrist.cli import main; main()")
 NUMBERS = "5,25,125"
 ABSTRACT = ("abstract", "potential-aware", "--buckets", NUMBERS, "--game", "rhode-island")
-KILLS = [5, pytest.param(20, marks=pytest.mark.slow)]
+KILLS = [3, pytest.param(20, marks=pytest.mark.slow)]
 
 
 @pytest.fixture
