@@ -1,7 +1,7 @@
 """Kernels of spots on the GPU, run by Numba's simulator, compared with the CPU's.
 
-The simulator is chosen when Numba is imported, so the cases (`simulated_gpu.py`) run in processes of
-their own. With a GPU, `make gpu` runs them there.
+The simulator is chosen when Numba is imported, so the cases (`simulated_gpu.py`) run in processes
+of their own.
 """
 
 import subprocess

@@ -22,9 +22,6 @@ from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.phases import Phase
 from equilibrist.storage.threads import most_threads
 
-if TYPE_CHECKING:
-    from equilibrist.kernels.backend import Backend
-
 # Address space that NumPy, Numba and the compiler take: 700 MB measured on two cores.
 _LEAST_MEMORY, _MEMORY_PER_CORE = 2**30, 2**26  # bytes
 # Kernels of the commands that solve or evaluate games.
@@ -82,9 +79,6 @@ ResumeRun = Annotated[bool, typer.Option("--resume", help="Continue the run in -
 IgnoreForecast = Annotated[
     bool, typer.Option("--force", help="Run even if the forecast exceeds memory.")
 ]
-Device = Annotated[
-    str, typer.Option(help="cpu, gpu, or auto: the GPU if there is one that can be used.")
-]
 Palette = Annotated[str, typer.Option(help="Colours: usual or colour-blind.")]
 GivenSeed = Annotated[
     int | None, typer.Option(min=0, max=2**32 - 1, help="Random seed; default: that of the file.")
@@ -113,6 +107,23 @@ class Common(NamedTuple):
     json: Json = False
     seed: Seed = 0
     threads: Threads = None
+
+
+def _check_device(device: str) -> str:
+    from equilibrist.solving.devices import DEVICES
+
+    if device not in DEVICES:
+        raise InvalidValueError(f"--device must be auto, cpu or gpu, not {device!r}", value=device)
+    return device
+
+
+Device = Annotated[
+    str,
+    typer.Option(
+        callback=_check_device,
+        help="cpu, gpu, or auto: a GPU if there is one and the game fits into its memory.",
+    ),
+]
 
 
 def _check_secret_seed(seed: int | None) -> int | None:
@@ -159,16 +170,6 @@ def emit(data: Mapping[str, object], text: str, *, as_json: bool) -> None:
 
     check_finite_data(data, "nothing is printed")
     print(json.dumps(data, allow_nan=False) if as_json else text, flush=True)
-
-
-def chosen_backend(name: str) -> Backend:
-    """Return the backend of `--device`; print a line if there is no GPU for `auto`."""
-    from equilibrist.kernels.backend import choose_backend
-
-    found = choose_backend(name)
-    if found.note:
-        print(found.note, file=sys.stderr, flush=True)
-    return found
 
 
 def check_no_options(context: typer.Context, *are_default: bool) -> None:

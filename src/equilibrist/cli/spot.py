@@ -18,7 +18,6 @@ from equilibrist.cli.options import (
     ResumeRun,
     SolutionOut,
     check_palette,
-    chosen_backend,
     emit,
     prepare_kernels,
 )
@@ -26,7 +25,6 @@ from equilibrist.cli.situation import Situation, Solving, check_described, check
 from equilibrist.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from equilibrist.kernels.backend import Backend
     from equilibrist.models.spot import Spot
     from equilibrist.solving.forecast import SpotForecast
     from equilibrist.solving.lean_cfr import TableCFR
@@ -143,13 +141,12 @@ def spot(
             if resume:
                 work = _resumed(work, keep_method=solving.method is None)
         if forecast:
-            _print_forecast(work, chosen_backend(device), as_json=common.json)
+            _print_forecast(work, device, as_json=common.json)
             return
-        backend = chosen_backend(device)
-        prepare_kernels(common.threads, *(SPOT_KERNELS if backend.name == "cpu" else ()))
+        prepare_kernels(common.threads, *(() if device == "gpu" else SPOT_KERNELS))
         if work.done is None or has_budget or resume:
             goal, budget = solving.limits(work.spot)
-            settings = _Settings(backend, force=solving.force, plain=common.json)
+            settings = _Settings(device, force=solving.force, plain=common.json)
             work = _solve(work, budget, goal, settings)
     is_only_shown = folder is not None and not has_budget and not locks
     _print(work, goal, view, folder, is_only_shown=is_only_shown, as_json=common.json)
@@ -158,7 +155,7 @@ def spot(
 class _Settings(NamedTuple):
     """How a spot is solved: on which device, whatever its size, with plain progress lines."""
 
-    backend: Backend
+    device: str
     force: bool
     plain: bool
 
@@ -211,7 +208,6 @@ def _solve(work: _Work, budget: Budget, goal: Goal | None, settings: _Settings) 
     from equilibrist.cli.progress import shown
     from equilibrist.solving.forecast import count_states, spot_forecast
     from equilibrist.solving.spot_run import KIND, solve_spot
-    from equilibrist.solving.suggestions import check_fits
 
     given, by, out, done = work
     if done is None:
@@ -219,12 +215,11 @@ def _solve(work: _Work, budget: Budget, goal: Goal | None, settings: _Settings) 
     built = None if done is None else done.subgame  # old folders may merge fewer suits
     states = None if built is None else count_states(built.states)
     needed = spot_forecast(given, by.bits, states)
-    if not settings.force:
-        check_fits(given, needed, spot_flag, settings.backend.free_bytes)
+    device = _device_of(given, needed, settings)
     _print_header(given, needed)
     stopping.check()
     stopping.expect("preparation")
-    built = (built or given.build()).on(settings.backend.name)
+    built = (built or given.build()).on(device)
     stopping.check()
     hint = "Ctrl-C stops" if out is None else "Ctrl-C pauses and saves"
     pot = given.money.amount(given.pot)
@@ -235,20 +230,40 @@ def _solve(work: _Work, budget: Budget, goal: Goal | None, settings: _Settings) 
     return work._replace(done=found)
 
 
+def _device_of(given: Spot, needed: SpotForecast, settings: _Settings) -> str:
+    """Return where a spot is solved, cpu or gpu, after a check of the memory there."""
+    from equilibrist.cli import runs
+    from equilibrist.solving.devices import choose_device, gpu_room
+    from equilibrist.solving.suggestions import check_fits
+
+    def check_gpu() -> None:
+        if not settings.force:
+            check_fits(given, needed, spot_flag, gpu_room())
+
+    device = runs.announced(choose_device(settings.device, check_gpu))
+    if device == "cpu" and not settings.force:
+        check_fits(given, needed, spot_flag)
+    return device
+
+
 def spot_flag(name: str, value: str | int | None = None) -> str:
     """Return an argument of a spot as a flag of the command: `--max-raises 2`."""
     flag = f"--{name.replace('_', '-')}"
     return flag if value is None else f"{flag} {shlex.quote(str(value))}"
 
 
-def _print_forecast(work: _Work, backend: Backend, *, as_json: bool) -> None:
+def _print_forecast(work: _Work, device: str, *, as_json: bool) -> None:
     """Print the memory and time of a spot, and smaller versions if it does not fit."""
     from equilibrist.cli import spot_text
+    from equilibrist.solving.devices import choose_device, gpu_room
     from equilibrist.solving.forecast import spot_forecast
     from equilibrist.solving.spot_data import forecast_data
     from equilibrist.solving.suggestions import suggestions
+    from equilibrist.storage.memory import available_bytes
 
-    free, needed = backend.free_bytes, spot_forecast(work.spot, work.solver.bits)
+    on_gpu = choose_device(device, lambda: None).name == "gpu"
+    free = gpu_room() if on_gpu else available_bytes()
+    needed = spot_forecast(work.spot, work.solver.bits)
     found = suggestions(work.spot, needed, free)
     data = forecast_data(work.spot, needed, free, found)
     emit(data, spot_text.forecast_text(work.spot, needed, free, found, spot_flag), as_json=as_json)

@@ -11,9 +11,9 @@ from equilibrist.display.grid import grid_text
 from equilibrist.display.notebook import data_frame, grid_html
 from equilibrist.front_door.displays import curve_rows, run_html
 from equilibrist.games.bet_menu import MenuTexts
-from equilibrist.kernels.backend import choose_backend
 from equilibrist.models.money import CHIPS, Given
 from equilibrist.models.spot import Chips, Spot
+from equilibrist.solving.devices import choose_device, gpu_room
 from equilibrist.solving.forecast import SpotForecast, spot_forecast
 from equilibrist.solving.lean_cfr import DEFAULT_METHOD
 from equilibrist.solving.solve import Budget
@@ -176,10 +176,16 @@ class SpotProblem:
         if to is None and iterations is None and seconds is None:
             to = USUAL_TARGET
         goal, by = spot_goal(self.spot, to), spot_solver(method, bits)
-        backend = choose_backend(device)
-        if not force:
-            check_fits(self.spot, self.forecast(bits), available=backend.free_bytes)
-        built = self.spot.build().on(backend.name)
+        needed = self.forecast(bits)
+
+        def check_gpu() -> None:
+            if not force:
+                check_fits(self.spot, needed, available=gpu_room())
+
+        chosen = choose_device(device, check_gpu)
+        if chosen.name == "cpu" and not force:
+            check_fits(self.spot, needed)
+        built = self.spot.build().on(chosen.name)
         budget = Budget(iterations, None if goal is None else goal.chips, seconds)
         solved = solve_spot(self.spot, by, built, budget)
         return SpotSolution(solved, solved.answers())

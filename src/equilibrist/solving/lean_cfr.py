@@ -95,9 +95,14 @@ class TableCFR:
         rake = None if game.is_zero_sum else -value - worth(1 - first, EXPECTATION)
         return Evaluation(value, best, game.unit, rake)
 
-    def trunk_values(self, game: SequenceGame, state: State, player: int) -> Floats:
-        """Return the values of a player's rows of the trunk if both play averages: [trunk]."""
-        return game.tables(state).worth(player, EXPECTATION)[1]
+    def trunk_values(
+        self, game: SequenceGame, state: State, player: int, rule: int = EXPECTATION
+    ) -> Floats:
+        """Return the values of a player's rows of the trunk if both play averages: [trunk].
+
+        By the rule `BEST` the player plays a best response to the opponent's average.
+        """
+        return game.tables(state).worth(player, rule)[1]
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
         """Return the average plans [L], in float32; uniform before the first step."""

@@ -37,6 +37,7 @@ from equilibrist.web.job_requests import (
     words_of_change,
 )
 from equilibrist.web.jobs import owner_only
+from equilibrist.web.kernels import KERNELS
 from equilibrist.web.library import Library
 from equilibrist.web.settings import Settings
 
@@ -181,7 +182,8 @@ def spot_router(settings: Settings, library: Library) -> APIRouter:
         strategy = library.open(name).strategy
         if not isinstance(strategy, Answers):
             raise InvalidValueError(f"{name[:60]} is no spot; only spots have runouts", value=name)
-        found = strategy.runouts(node, runout)
+        with KERNELS:
+            found = strategy.runouts(node, runout)
         cards = [{"card": report.board[-2:], **report.summary()} for report in found]
         shades = _shades(found[0].actions)
         return Runouts(name=name, node=node, runout=runout, cards=cards, colours=shades)
@@ -330,7 +332,8 @@ class _Reports:
         key = name, node, by, *known
         with self._lock:
             if key not in self._found:
-                report = study.read(folder, [node] if node else [])
+                with KERNELS:
+                    report = study.read(folder, [node] if node else [])
                 nodes = [
                     {
                         "node": at.node,

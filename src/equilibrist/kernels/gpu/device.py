@@ -22,8 +22,8 @@ _INSTALL = "install the extra gpu: pip install -c constraints.txt '.[gpu]'"
 @functools.cache
 def cuda() -> ModuleType:
     """Return the module `numba.cuda`, after a check that a GPU answers."""
-    if not hasattr(np, "row_stack"):  # numba-cuda 0.30 needs it, and NumPy 2.5 has removed it
-        vars(np)["row_stack"] = np.vstack
+    if not hasattr(np, "row_stack"):  # numba-cuda 0.30 uses it; NumPy 2.5 has removed it
+        np.row_stack = np.vstack  # noqa: NPY201
     try:
         from numba import cuda as module
     except ImportError as error:

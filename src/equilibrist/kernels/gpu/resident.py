@@ -74,11 +74,3 @@ class Resident:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         found = self.fetch()
         return found if dtype is None else found.astype(dtype, copy=False)
-
-
-def on_host(arrays: dict[str, Any]) -> dict[str, NDArray[Any]]:
-    """Return arrays by name, those on the GPU downloaded."""
-    return {
-        name: array.fetch() if isinstance(array, Resident) else array
-        for name, array in arrays.items()
-    }

@@ -96,6 +96,7 @@ class Tables:
         self._players = [self._player(p, leaves, state) for p in (0, 1)]
         self._make_work_space()
         self._step: Step | None = None
+        self._graph: Any = None
 
     # --- what the solver calls --------------------------------------------------------------------
 
@@ -667,7 +668,7 @@ def _rows(
         return to(table)
 
     above = tree.entry_parent[entries]
-    below = np.zeros(0, np.uint32)
+    below = np.zeros(0, np.int32)
     if r + 1 < len(tree.num_sequences):
         below = tree.entry_parent[int(tree.entry_start[r + 1]) : int(tree.entry_start[r + 2])]
     leaves = _first_two(place[r][leaf_rows], num_rows)

@@ -243,18 +243,18 @@ def _leaf_kernel(number, segments):
         if segments > 1:
             # Sums of the segments before each, and of all.
             cuda.syncthreads()
-            i = me
-            while i < _U(NUM_CARDS * lanes):
-                card = _U(i // _U(lanes))
-                own = _U(i - card * _U(lanes))
+            at = me
+            while at < _U(NUM_CARDS * lanes):
+                of_card = _U(at // _U(lanes))
+                own = _U(at - of_card * _U(lanes))
                 place, running = own, kind(0)
                 for _ in range(segments):
-                    number_here = sums[card, place]
-                    sums[card, place] = running
+                    number_here = sums[of_card, place]
+                    sums[of_card, place] = running
                     running += number_here
                     place = _U(place + _U(lanes))
-                totals[card, own] = running
-                i = _U(i + _U(THREADS))
+                totals[of_card, own] = running
+                at = _U(at + _U(THREADS))
             cuda.syncthreads()
             for card in range(NUM_CARDS):
                 before += sums[_U(card), me]
