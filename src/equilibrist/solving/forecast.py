@@ -30,7 +30,7 @@ _PROOF = 3 * 8  # bytes per number of a plan: an evaluation's vectors, in float6
 _NANOSECONDS = 7.0  # per number of a plan and iteration, one core
 _FLOPS = 250e9  # operations per second of products, one core, float32; skipped zeros count too
 _SPOT_NANOSECONDS = {16: 5.0, 32: 4.0}  # per infoset-action and iteration, one core, by bits
-_HAND_BYTES = 60  # bytes per hand on a board: its cards, value and place in the order
+_HAND_BYTES = 72  # bytes per hand on a board: its cards, value and place in the order
 _SHARES = 1000  # number of steps in the search for fewer buckets
 
 

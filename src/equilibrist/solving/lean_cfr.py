@@ -21,6 +21,7 @@ from equilibrist.kernels.cpu import table_sweeps as kernels
 from equilibrist.kernels.cpu.tables import MOST
 from equilibrist.kernels.treeplex import root_value
 from equilibrist.models.game import BEST, EXPECTATION, Floats, SequenceGame
+from equilibrist.models.sections import whole_round
 from equilibrist.solving.cfr import CFR, CFR_VARIANTS
 from equilibrist.solving.solver import State
 from equilibrist.strategies.evaluation import Evaluation
@@ -68,7 +69,7 @@ class TableCFR:
                 if self.bits == 16:
                     numbers, scales = np.zeros(last, np.int16), np.zeros(rows, np.float32)
                     if len(late):
-                        kernels.pack_last(tree, table, numbers, scales)
+                        kernels.pack_last(tree, whole_round(tree), table, numbers, scales)
                     state[f"last_{part}{player}"] = numbers
                     state[f"last_{part}_scale{player}"] = scales
             plan, behaviour = self.trunk(game, state, "regret", player)
@@ -84,10 +85,7 @@ class TableCFR:
                 state[f"{part}{player}"] for part in ("trunk_plan", "trunk_behaviour", *_PARTS)
             )
             players.append((*trunk, *(self._last(state, part, player) for part in _PARTS)))
-        kernels.sweeps(
-            game.trees, game.leaves, game.pairs, (players[0], players[1]), schedule,
-            game.num_threads,
-        )  # fmt: skip
+        kernels.sweeps(game.in_sections, (players[0], players[1]), schedule, game.num_threads)
         state["iteration"] += steps
 
     def evaluate(self, game: SequenceGame, state: State) -> Evaluation:
@@ -128,8 +126,8 @@ class TableCFR:
             best = behaviour.copy()  # BEST writes into it
             players.append((plan, best, best, best, last, last))
         work = kernels.run_halves(
-            game.trees, game.leaves, game.pairs, (players[0], players[1]), half,
-            np.array([[0, 0, 0, -1]]), game.num_threads,
+            game.in_sections, (players[0], players[1]), half, np.array([[0, 0, 0, -1]]),
+            game.num_threads,
         )  # fmt: skip
         tree = game.trees[player]
         if len(tree.num_sequences) == 1:
@@ -146,11 +144,11 @@ class TableCFR:
         numbers, scales = self._last(state, "average", player)
         if self.bits == 16:
             table = np.empty(len(numbers), np.float32)
-            kernels.unpack_last(tree, numbers, scales, table)
+            kernels.unpack_last(tree, whole_round(tree), numbers, scales, table)
             numbers = table
         plan = np.empty(game.lengths[player], np.float32)
         plan[: len(trunk)] = trunk
-        kernels.realize_last(tree, trunk, numbers, plan)
+        kernels.realize_last(tree, whole_round(tree), trunk, numbers, plan)
         return plan
 
     def trunk(
