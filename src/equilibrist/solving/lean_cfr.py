@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from equilibrist.kernels.array_structs import Treeplex
 from equilibrist.kernels.cpu import table_sweeps as kernels
 from equilibrist.kernels.cpu.tables import MOST
-from equilibrist.kernels.treeplex import root_value
 from equilibrist.models.game import BEST, EXPECTATION, Floats, SequenceGame
 from equilibrist.models.sections import whole_round
 from equilibrist.solving.cfr import CFR, CFR_VARIANTS
@@ -93,46 +92,34 @@ class TableCFR:
 
         Sums except the last are in float32, so accurate to about 1e-6 of the stakes.
         """
-        sides = self._averages(game, state)
-
-        def worth(player: int, rule: int) -> float:
-            return self._worth(game, sides, player, rule)[0]
-
-        first = game.first_player
-        value, best = worth(first, EXPECTATION), (worth(0, BEST), worth(1, BEST))
-        rake = None if game.is_zero_sum else -value - worth(1 - first, EXPECTATION)
+        first, ask_house = game.first_player, not game.is_zero_sum
+        halves = [(first, EXPECTATION), (1 - first, EXPECTATION), (0, BEST), (1, BEST)]
+        roots = self._worth(
+            game, state, [half for half in halves if half != halves[1] or ask_house]
+        )
+        value, best = float(roots.roots[0]), (float(roots.roots[-2]), float(roots.roots[-1]))
+        rake = -value - float(roots.roots[1]) if ask_house else None
         return Evaluation(value, best, game.unit, rake)
 
     def trunk_values(self, game: SequenceGame, state: State, player: int) -> Floats:
         """Return the values of a player's rows of the trunk if both play averages: [trunk]."""
-        return self._worth(game, self._averages(game, state), player, EXPECTATION)[1]
-
-    def _averages(self, game: SequenceGame, state: State) -> list[tuple[Floats, Floats, Table]]:
-        """Return by player: plan and behaviour of the trunk, and the table of the last round."""
-        last = [self._last(state, "average", player) for player in (0, 1)]
-        return [(*self.trunk(game, state, "average", p), last[p]) for p in (0, 1)]
+        return self._worth(game, state, [(player, EXPECTATION)]).values
 
     def _worth(
-        self,
-        game: SequenceGame,
-        sides: list[tuple[Floats, Floats, Table]],
-        player: int,
-        rule: int,
-    ) -> tuple[float, Floats]:
-        """Return what a player wins by a rule, and the values of its rows of the trunk."""
-        half = np.array([(player, rule)], np.int64)
+        self, game: SequenceGame, state: State, halves: list[tuple[int, int]]
+    ) -> kernels.Work:
+        """Return what players win by rules, (player, rule) in `halves`: the last has the values."""
         players = []
-        for plan, behaviour, last in sides:
-            best = behaviour.copy()  # BEST writes into it
-            players.append((plan, best, best, best, last, last))
-        work = kernels.run_halves(
-            game.in_sections, (players[0], players[1]), half, np.array([[0, 0, 0, -1]]),
+        for player in (0, 1):
+            plan, behaviour = self.trunk(game, state, "average", player)
+            last = self._last(state, "average", player)
+            # BEST writes into the behaviour, which other halves do not read.
+            players.append((plan, behaviour, behaviour, behaviour, last, last))
+        still = np.tile([0.0, 0.0, 0.0, -1.0], (len(halves), 1))
+        return kernels.run_halves(
+            game.in_sections, (players[0], players[1]), np.array(halves, np.int64), still,
             game.num_threads,
         )  # fmt: skip
-        tree = game.trees[player]
-        if len(tree.num_sequences) == 1:
-            return float(work.ends[: int(tree.num_states[0])].sum(dtype=np.float64)), work.values
-        return root_value(tree, work.values), work.values
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
         """Return the average plans [L], in float32; uniform before the first step."""

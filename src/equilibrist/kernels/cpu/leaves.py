@@ -311,7 +311,7 @@ def _weight_of(pairs, begin, end, sums, weights, zero):
 
 @part
 def _gather(leaves, leaf, end, spots, plan, sums, weights, wide):
-    """Write the opponent's rows of leaves side by side; up to seven more rows of `sums` become 0."""
+    """Write the opponent's rows of leaves side by side, and zeros up to a multiple of eight."""
     eight, num_states = np.uint64(LANES), np.uint64(spots[5])
     whole = num_states - num_states % eight
     for lane in range(np.uint64(0), wide, eight):

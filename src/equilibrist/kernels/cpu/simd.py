@@ -192,11 +192,10 @@ def turn(context, source, places, into, at, width, count):
     def write(context, builder, signature, arguments):
         origin, begins, target, first, step, most = arguments
         lanes = Lanes(source.dtype)
-        rows = [
-            _row_of(context, builder, source, _place(context, builder, source, origin, begin, lanes),
-                    count, most)
-            for begin in cgutils.unpack_tuple(builder, begins)
-        ]  # fmt: skip
+        rows = []
+        for begin in cgutils.unpack_tuple(builder, begins):
+            place = _place(context, builder, source, origin, begin, lanes)
+            rows.append(_row_of(context, builder, source, place, count, most))
         for j, row in enumerate(_transposed(builder, rows)):
             index = builder.add(first, builder.mul(step, step.type(j)))
             builder.store(row, _place(context, builder, into, target, index, lanes), align=4)

@@ -60,9 +60,12 @@ class Work(NamedTuple):
     ends: NDArray[Any]  # [most entries × states of the last round]
     blocks: NDArray[Any]  # [threads, 2 or 5, longest block of a section] 5 if packed
     sums: NDArray[Any]  # [threads, …] `leaf_space`
+    roots: NDArray[np.float64]  # [halves] value of the player's whole tree after each half
 
 
-def work_space(game: Game, dtype: Any, *, is_packed: bool, threads: int = 1) -> Work:
+def work_space(
+    game: Game, dtype: Any, *, is_packed: bool, threads: int = 1, halves: int = 0
+) -> Work:
     """Allocate the work space of a team for a game; packed tables need more."""
     trees = game.trees
     first = int(trees[0].board_start[-2])
@@ -78,6 +81,7 @@ def work_space(game: Game, dtype: Any, *, is_packed: bool, threads: int = 1) -> 
         np.empty(ends, dtype),
         np.empty((threads, 5 if is_packed else 2, longest), dtype),
         leaf_space(game.pairs, dtype, threads),
+        np.zeros(halves),
     )
 
 
@@ -104,10 +108,11 @@ def run_halves(
     `halves` [N, 2] are (player, rule), `rows` [N, 4] the factors of regrets and the weight of the
     opponent's plan in its average, negative to leave the average alone. A player is (plan,
     behaviour, regret, average) of the trunk, and two tables of the last round, regret and average,
-    each (numbers, scales). Returns the work space with the values of the last half.
+    each (numbers, scales). Returns the work space: the values of the last half, and the value of
+    the tree after each half.
     """
     dtype, is_packed = players[0][0].dtype, players[0][4][0].dtype.kind == "i"
-    work = work_space(game, dtype, is_packed=is_packed, threads=threads)
+    work = work_space(game, dtype, is_packed=is_packed, threads=threads, halves=len(halves))
     together(halves_team, game, players, halves, rows.astype(dtype), work, threads=threads)
     return work
 
@@ -167,6 +172,8 @@ def halves_team(member, game, players, halves, rows, work):
                 )
                 boards = take(member, begin, end, 1)
             meet(member)
+        if member.number == 0:
+            work.roots[half] = _root(own, work)
         if rule == REGRET:
             for r in range(last):
                 begin, end = own.board_start[r], own.board_start[r + 1]
@@ -175,6 +182,19 @@ def halves_team(member, game, players, halves, rows, work):
                     realize_boards(own, r, boards[0], boards[1], behaviour, plan)
                     boards = take(member, begin, end, 1)
                 meet(member)
+
+
+@part
+def _root(tree, work):
+    """Return the sum of the values of the first row of the first round."""
+    values, total = work.values, 0.0
+    if len(tree.num_sequences) == 1:
+        values = work.ends
+    for board in range(tree.board_start[1]):
+        start = tree.block_start[board]
+        for s in range(start, start + tree.num_states[board]):
+            total += values[s]
+    return total
 
 
 @part
