@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import signal
 import subprocess
@@ -91,6 +92,17 @@ def test_what_others_said_of_a_phase_is_not_repeated_at_once(pipe):
         pipe.others_print("counting deals …\n")
         assert pipe.after(9) == ""
         assert "counting deals … (10 s so far)" in pipe.after(2)
+
+
+def test_a_supervisor_gets_phases_as_json_every_two_seconds(pipe, monkeypatch):
+    monkeypatch.setenv("EQUILIBRIST_PROGRESS", "json")
+    with phase("counting deals", total=4) as counted, phase("sorting"):
+        counted.update(1)
+        said = [json.loads(text) for text in pipe.after(6).splitlines()]
+    assert [(line["progress"], line["name"], line["share"]) for line in said] == [
+        ("phase", "sorting", 0.25)
+    ] * 3
+    assert said[0]["text"].startswith("counting deals (25 %")
 
 
 def test_a_terminal_has_one_line_that_counts_and_disappears(terminal):

@@ -1,5 +1,6 @@
 """Output during a run: numbers, forecasts, lines and the panel."""
 
+import json
 import os
 import pty
 import re
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equilibrist.cli import progress
-from equilibrist.cli.progress import Lines, details, iterations_to, line, standing
+from equilibrist.cli.progress import Lines, details, iterations_to, line, shown, standing
 from equilibrist.games.catalog import get_game
 from equilibrist.solving.solve import Budget, Row, Run
 from equilibrist.solving.target import Target
@@ -193,6 +194,28 @@ def test_lines_come_after_evaluations_and_not_too_often(capsys, monkeypatch):
     said = capsys.readouterr().err
     assert said.startswith("egt 7: exploitability ")
     assert "at 5, " in said
+
+
+def test_a_supervisor_gets_every_evaluation_as_json(capsys, monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    monkeypatch.setenv("EQUILIBRIST_PROGRESS", "json")
+    goal, numbers = Target.parse("0.3%").of_game("a spot", None, pot=200), range(1, 300)
+    with shown("spot", "", plain=True, pot=200, goal=goal) as view:
+        view.begin("dcfr", Budget(target=goal.chips))
+        for seconds, evaluated in ((0, [1]), (0.1, [1, 2]), (1, [1, 2, 5]), (1.1, numbers)):
+            clock[0] = 100.0 + seconds
+            view(make_run(evaluated))
+    said = [json.loads(text) for text in capsys.readouterr().err.splitlines()]
+    assert said[0] == {
+        "progress": "run", "method": "dcfr", "pot": 200, "target": 0.6, "to": "0.3%"
+    }  # fmt: skip
+    at = [[point[0] for point in line["points"]] for line in said[1:]]
+    assert at[:2] == [[1], [2, 5]]  # nothing at 0.1 s
+    assert len(at) == 3  # and the end, at 1.1 s
+    assert len(at[2]) <= 100
+    assert at[2][-1] == 299
+    assert {line["unit"] for line in said[1:]} == {"chips"}
 
 
 def on_a_terminal(*arguments: str) -> tuple[str, str]:

@@ -13,7 +13,11 @@ from equilibrist.web.settings import Settings
 
 TOKEN = "token-of-the-test"  # as in conftest.py
 NEW = {"player": "always-call", "game": "kuhn"}
-API = ("/api/about", "/api/players", "/api/tables", "/api/strategies", "/api/strategy?name=uniform")
+API = (
+    "/api/about", "/api/players", "/api/tables", "/api/strategies", "/api/strategy?name=uniform",
+    "/api/jobs", "/api/jobs/bfgjkmnpqrvwxyzbfgjk/events", "/api/spots", "/api/bots",
+    "/api/bots/gs2", "/api/runouts?name=turn&node=c", "/api/flops?name=study",
+)  # fmt: skip
 
 
 def error(answer):
@@ -54,7 +58,8 @@ def test_without_a_cookie_the_api_answers_nothing(stranger, path):
         answer = stranger.get(path)
         assert answer.status_code == 401
         assert "open the address that `equilibrist serve` printed" in error(answer)
-    assert stranger.post("/api/tables", json=NEW).status_code == 401
+    for path in ("/api/tables", "/api/jobs", "/api/spots/forecast", "/api/range"):
+        assert stranger.post(path, json=NEW).status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -93,6 +98,10 @@ def test_writes_of_other_sites_are_refused(owner, headers):
     assert answer.status_code == 403
     assert "another site" in error(answer)
     assert owner.get("/api/tables").json() == []
+    job = {"kind": "train", "bot": "gs2"}
+    assert owner.post("/api/jobs", json=job, headers=headers).status_code == 403
+    assert owner.request("DELETE", "/api/jobs/x", headers=headers).status_code == 403
+    assert owner.get("/api/jobs").json() == []
 
 
 def test_writes_of_the_page_are_answered(owner):

@@ -45,10 +45,27 @@ def test_libraries_come_with_their_licences():
     vendor = STATIC / "vendor"
     assert "MIT" in (vendor / "LICENSE-preact.txt").read_text()
     assert "Apache License" in (vendor / "LICENSE-htm.txt").read_text()
+    assert "Permission is hereby granted" in (vendor / "LICENSE-uplot.txt").read_text()
 
 
 @pytest.mark.parametrize(
-    "address", ["/", "/play", "/strategies", "/table/b", "/strategy/a/b", "/spot/turn"]
+    "address",
+    [
+        "/",
+        "/play",
+        "/strategies",
+        "/table/b",
+        "/strategy/a/b",
+        "/spot/turn",
+        "/spots",
+        "/spots/new",
+        "/runouts/turn",
+        "/flops/study",
+        "/jobs",
+        "/jobs/b",
+        "/bots",
+        "/bots/gs2",
+    ],
 )
 def test_every_view_has_an_address(stranger, address):
     answer = stranger.get(address)

@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from http.cookiejar import CookieJar
@@ -78,6 +79,38 @@ def test_a_killed_server_continues_every_hand(start, tmp_path):
             after = again.ask(f"api/tables/{table['id']}/moves", move)
             assert after["hand"]["actions"] > hand["actions"]
     assert again.end(signal.SIGINT) == 0
+
+
+def test_a_killed_server_continues_every_job(start):
+    """The command of a job notices that its server is gone, saves, and continues with the next."""
+    first = start()
+    job = first.ask("api/jobs", ENDLESS)
+    waiting = first.ask("api/jobs", ENDLESS | {"out": "later"})
+    before = wait_for_iteration(first, job, 0)
+    first.end(signal.SIGKILL)
+    again = start()
+    found = {row["id"]: row for row in again.ask("api/jobs")}
+    assert found[job["id"]]["state"] == "running"
+    assert found[waiting["id"]]["state"] == "waiting"
+    assert wait_for_iteration(again, job, before) > before
+    assert again.end(signal.SIGINT) == 0
+
+
+ENDLESS = {
+    "kind": "spot", "out": "endless", "board": "Td9d6hQc2s", "oop": "AA,76s,54s", "ip": "KK",
+    "pot": "200", "stack": "200", "bets": "a", "iterations": 10**9,
+}  # fmt: skip
+
+
+def wait_for_iteration(server, job, above):
+    """Wait until a job has done more iterations; return their number."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        found = server.ask(f"api/jobs/{job['id']}")
+        if (found["progress"] or {}).get("iteration", 0) > above:
+            return found["progress"]["iteration"]
+        time.sleep(0.1)
+    raise AssertionError(found)
 
 
 def test_a_missing_package_is_one_sentence(tmp_path):

@@ -9,7 +9,9 @@ from equilibrist.bots.bot import BucketBot
 from equilibrist.bots.open import open_strategy
 from equilibrist.bots.train import train
 from equilibrist.cards.card import parse_cards
+from equilibrist.cards.equity import equity
 from equilibrist.cards.hand import hand_index
+from equilibrist.models.game import BEST
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.players.bucket_strategy import BucketStrategy
 from equilibrist.solving.solve import Budget, solve
@@ -167,3 +169,58 @@ def test_a_spot_in_big_blinds_is_shown_in_big_blinds(owner, folder):
     assert found["data"]["value"] == pytest.approx(report.mean_value)
     entry = next(e for e in owner.get("/api/strategies").json() if e["name"] == "river")
     assert entry["description"] == "Td9d6hQc2s, pot 5.5, 20 behind (bb)"
+
+
+# --- values, equities, filters --------------------------------------------------------------------
+
+
+def numbers(client, name, expected=200, **place):
+    answer = client.get("/api/strategy/values", params={"name": name, **place})
+    assert answer.status_code == expected, answer.text
+    return answer.json()
+
+
+def test_values_of_a_spot_are_those_of_its_report_and_of_a_best_response(owner, river):
+    found, shown = numbers(owner, "turn", node="c"), node(owner, "turn", node="c")["data"]
+    report = river.answers().at("c")
+    best = river.answers().at("c", rule=BEST)
+    assert found["values"] == shown["hands"]["values"]
+    assert found["equity"] == shown["hands"]["equity"]
+    assert np.array(found["best"])[::-1] == pytest.approx(best.values, abs=1e-5)
+    assert found["value"] == pytest.approx(report.mean_value)
+    gains = best.values.max(axis=1) - report.value
+    assert found["gain"] == pytest.approx(float(report.share @ gains), abs=1e-6)
+    assert found["reason"] == ""
+
+
+def test_a_mix_has_equities_everywhere_and_values_on_the_river(owner):
+    flop = numbers(owner, "uniform", node="rc/", board="Kh8d3c")
+    names = node(owner, "uniform", node="rc/", board="Kh8d3c")["data"]["hands"]["names"]
+    kings = flop["equity"][names.index("KsKd")]
+    assert kings == pytest.approx(equity("KsKd", "random", parse_cards("Kh8d3c")).equity, abs=1e-5)
+    assert flop["mean_equity"] == pytest.approx(0.5, abs=1e-9)
+    assert flop["values"] is None
+    assert "known on the river only" in flop["reason"]
+    end = numbers(owner, "always-call", node="cc/cc/cc/", board="Kh8d3c5s2d")
+    assert end["reason"] == ""
+    assert end["gain"] > 0  # a bet with the best hands is always called
+    assert end["values"][names.index("KsKd")][0] > 15
+
+
+def test_hands_are_named_by_what_they_make_with_the_board(owner):
+    data = node(owner, "uniform", node="rc/", board="Kh8d3c")["data"]["hands"]
+    made = dict(zip(data["names"], data["made"], strict=True))
+    words = {name: data["made_names"][made[name]] for name in ("KsKd", "AsAd", "Kd8c", "7s2d")}
+    assert words == {
+        "KsKd": "three of a kind", "AsAd": "pair", "Kd8c": "two pair", "7s2d": "high card",
+    }  # fmt: skip
+    assert node(owner, "uniform")["data"]["hands"]["made"] is None
+
+
+def test_the_hands_of_a_range_are_listed(owner):
+    found = owner.get("/api/hands", params={"range": "QQ+:0.5, AhKh"}).json()["weights"]
+    assert len(found) == 19
+    assert (found["AsAd"], found["AhKh"]) == (0.5, 1.0)
+    wrong = owner.get("/api/hands", params={"range": "QQ+,x"})
+    assert wrong.status_code == 400
+    assert "x" in wrong.json()["error"]

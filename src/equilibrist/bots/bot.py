@@ -158,7 +158,7 @@ class BucketBot(Bot):
         "sequence_form.fold_up_team",
     )
     way: str = "is solved to a target"
-    options: tuple[str, ...] = ("target", "seconds", "force")
+    options: tuple[str, ...] = ("target", "seconds", "force", "device")
 
     is_glued: ClassVar[bool] = False  # whether its strategy is glued from several models
 
@@ -205,6 +205,8 @@ class GluedBot(BucketBot):
     _: KW_ONLY
     opening: str = "call"  # always call; "selby": preflop hold'em; "model": a three-round model
     pots: tuple[int, ...] = ()  # pots of its later models in small bets; (): one per preflop line
+
+    options: tuple[str, ...] = ("target", "seconds", "force")
 
     is_glued: ClassVar[bool] = True
 

@@ -25,6 +25,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.catalog import load_game
 from equilibrist.models import endings
 from equilibrist.models.game import SequenceGame
+from equilibrist.solving.devices import choose_device
 from equilibrist.solving.solve import Budget, Outcome, Run
 from equilibrist.solving.solver import Solver
 from equilibrist.solving.target import MBB, Target
@@ -43,6 +44,7 @@ class TrainingOptions:
     seed: int = 0
     threads: int | None = None
     force: bool = False  # train even if the forecast exceeds memory
+    device: str = "cpu"  # where the model is solved: cpu, gpu, or auto: a GPU if possible
     cycles: int | None = None  # this and all below: for bots that play against themselves
     hands: int | None = None  # per cycle
     rate: float | None = None
@@ -192,11 +194,19 @@ def train_buckets(
     for part, kind in _kinds(bot).items():
         check_target(folder / part, kind)
     rules = load_game(bot.game)
-    needs = training.needs(bot, rules, folder, options.threads or most_threads())
+    force = options.force
+    device = choose_device(
+        options.device, lambda: training.check_gpu(bot, rules, folder, force=force)
+    )
+    options = replace(options, device=device.name)
+    threads = options.threads or most_threads()
+    needs = training.needs(bot, rules, folder, threads, device.name)
     report.forecast(bot, needs)
-    if not options.force:
+    if not force:
         needs.check(bot.name)
     report.prepare(bot)
+    if device.name == "gpu" or device.why:
+        report.say(device.text)
     with owned(folder):  # also between its parts, which it owns one by one
         seed = options.seed
         buckets = training.make_buckets(
@@ -236,7 +246,9 @@ def solve_whole_game(
     """Solve the game of a bot that has a single model, and store its strategy."""
     progress = report.progress("computing the values at the end of the first phase")
     with owned(folder / bot.solution):
-        prepared = training.prepare(bot, folder, seed=options.seed, progress=progress)
+        prepared = training.prepare(
+            bot, folder, seed=options.seed, device=options.device, progress=progress
+        )
         solved = solve_model(bot.solution, bot, prepared, options, report)
         training.save_strategy(bot, folder)
     return [solved]

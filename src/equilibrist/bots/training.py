@@ -28,6 +28,7 @@ from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.models import endings
 from equilibrist.models.game import SequenceGame
+from equilibrist.solving.devices import check_runs_on_gpu
 from equilibrist.solving.forecast import SolvingForecast, bucket_forecast
 from equilibrist.solving.leaf_values import play_out
 from equilibrist.solving.methods import get_method
@@ -62,7 +63,9 @@ class Needs(NamedTuple):
                 step.check(name)
 
 
-def needs(bot: BucketBot, rules: GameRules, folder: Path, threads: int) -> Needs:
+def needs(
+    bot: BucketBot, rules: GameRules, folder: Path, threads: int, device: str = "cpu"
+) -> Needs:
     """Return the forecasts of the steps that a bot in a folder still needs.
 
     Example:
@@ -84,7 +87,7 @@ def needs(bot: BucketBot, rules: GameRules, folder: Path, threads: int) -> Needs
         None
         if _is_whole(folder / COUNTS)
         else counts_forecast(rules, buckets[-1], bot.boards, threads),
-        bucket_forecast(betting, played, itemsize, threads),
+        bucket_forecast(betting, played, itemsize, threads, [bot.method], device),
     )
 
 
@@ -93,6 +96,16 @@ def _is_whole(folder: Path) -> bool:
     if not (folder / MANIFEST).exists():
         return False
     return not {UNFINISHED, "done"} & read_identity(folder).configuration.keys()
+
+
+def check_gpu(bot: BucketBot, rules: GameRules, folder: Path, *, force: bool = False) -> None:
+    """Raise an error if a GPU cannot solve a bot's game, or has too little memory."""
+    solver = get_method(bot.method, bot.dtype)
+    if isinstance(solver, DependsOnTarget):
+        solver = solver.for_target(bot.target, bot.dtype)
+    check_runs_on_gpu(solver)
+    if not force:
+        needs(bot, rules, folder, 1, "gpu").solution.check(bot.name)
 
 
 def make_buckets(
@@ -248,27 +261,36 @@ def prepare(
     folder: Path,
     *,
     seed: int = 0,
+    device: str = "cpu",
     progress: Callable[[float], None] = lambda share: None,
 ) -> Prepared:
     """Return the bot's game, its method, the store of its runs, and the stored run, if any.
 
-    `progress` receives the share that is done of the values at the end of the first phase.
+    The game is on the device cpu or gpu. `progress` receives the share that is done of the values
+    at the end of the first phase.
     """
     menu = BetMenu.parse(None, None, bot.max_raises)
     ends = None if bot.last_round is None else make_ends(bot, folder, menu, progress)
     rounds = ModelRounds(last=bot.last_round, ends=ends)
     description = BucketDescription.of(folder / BUCKETS, folder / COUNTS, menu, rounds)
-    return open_or_start(bot, folder / bot.solution, description, seed)
+    return open_or_start(bot, folder / bot.solution, description, seed, device=device)
 
 
 def open_or_start(
-    bot: BucketBot, out: Path, description: Description, seed: int, *, afresh: bool = False
+    bot: BucketBot,
+    out: Path,
+    description: Description,
+    seed: int,
+    *,
+    afresh: bool = False,
+    device: str = "cpu",
 ) -> Prepared:
     """Return a described game, the bot's method, the store of its runs, and the stored run.
 
-    With `afresh` a stored run is ignored, and solving starts again.
+    The game is on the device cpu or gpu. With `afresh` a stored run is ignored, and solving starts
+    again.
     """
-    game = description.build()
+    game = description.build().on(device)
     solver = _method(bot, game)
     store = Store(out, game, description, solver, seed, bot.dtype)
     if afresh or not (out / MANIFEST).exists():

@@ -10,6 +10,7 @@ import typer
 from equilibrist.cli.interrupts import leave
 from equilibrist.cli.options import (
     CheckedCommand,
+    Device,
     Json,
     Seed,
     Threads,
@@ -51,6 +52,7 @@ def train(
     force: Annotated[
         bool, typer.Option("--force", help="Train even if the forecast exceeds memory.")
     ] = False,
+    device: Device = "cpu",
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -67,7 +69,7 @@ def train(
     from equilibrist.stopping import Stopped
 
     options = TrainingOptions(
-        to, seconds, seed, threads, force, cycles, hands, rate, cleaning, update
+        to, seconds, seed, threads, force, device, cycles, hands, rate, cleaning, update
     )
     _check_options(bot, options)
     report = TerminalReport(plain=json, threads=threads)

@@ -6,7 +6,7 @@ import csv
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -144,7 +144,7 @@ def flops(
         else:
             report = _solve(study, solving, view.nodes, place)
     view.write(report)
-    emit(_data(study, report, view.by, place), _text(study, report, view.by), as_json=common.json)
+    emit(study.data(report, view.by, place), _text(study, report, view.by), as_json=common.json)
 
 
 # --- solving --------------------------------------------------------------------------------------
@@ -174,7 +174,12 @@ def _solve(
 
 
 def _print_progress(progress: FlopProgress) -> None:
+    from equilibrist.cli.supervised import is_supervised, report
+
     solved = progress.solved
+    if is_supervised():
+        report("flop", progress.data())
+        return
     left = ""
     if progress.seconds_left:
         seconds = progress.seconds_left
@@ -193,30 +198,6 @@ def _print_progress(progress: FlopProgress) -> None:
 
 
 # --- results --------------------------------------------------------------------------------------
-
-
-def _data(study: FlopStudy, report: FlopReport, by: str | None, out: Path | None) -> dict[str, Any]:
-    """Return the report as JSON."""
-    from equilibrist.cli.spot_text import spot_data
-
-    spot, subset = study.spot, report.subset
-    data: dict[str, Any] = {
-        **{name: part for name, part in spot_data(spot).items() if name != "board"},
-        "unit": spot.money.name,
-        "method": study.solver.name,
-        "bits": study.solver.bits,
-        "flops": report.rows(),
-        "mean": report.mean.row(),
-        "num_flops": subset.num_flops,
-        "subset_equity": subset.mean_equity,
-        "all_equity": subset.all_equity,
-        "subset_spread": subset.spread,
-        "all_spread": subset.all_spread,
-        "out": None if out is None else str(out),
-    }
-    if by is not None:
-        data["groups"] = [{by: own.name, **own.row()} for own in report.groups(by)]
-    return data
 
 
 def _text(study: FlopStudy, report: FlopReport, by: str | None) -> str:

@@ -21,11 +21,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TextIO, cast
 
 from equilibrist import phases
+from equilibrist.cli.supervised import is_supervised, report
 from equilibrist.phases import Phase
 
 _PATIENCE = 1.5  # seconds without output after which the phase is shown, by default
 _VARIABLE = "EQUILIBRIST_PATIENCE"  # of the environment: other seconds, or inf
 _AGAIN = 10.0  # seconds after which an unchanged phase is printed again, except on a terminal
+_REPORTED = 2.0  # the same for a program that supervises the command
 _TICK = 0.25  # seconds between two looks at the phases
 _FAREWELL = 1.0  # seconds to wait for a thread that is blocked, by a pipe that nobody reads
 _WIDTH = 80  # characters per line of a terminal that does not know its width
@@ -74,6 +76,25 @@ def status(stack: Sequence[Phase]) -> str:
     before = "" if around is None else f"{around.text} ({_progress(around)}): "
     text = f"{before}{inner.text} … ({_progress(inner)})"
     return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def status_data(stack: Sequence[Phase]) -> dict[str, Any]:
+    """Return phases as JSON: the line of `status`, and how much is done of what is counted.
+
+    Example:
+        >>> counted = Phase("reading files", total=4)
+        >>> counted.update(1)
+        >>> data = status_data([counted, Phase("ranking hands")])
+        >>> data["name"], data["share"]
+        ('ranking hands', 0.25)
+    """
+    counted = next((each for each in reversed(stack) if each.share is not None), stack[-1])
+    return {
+        "name": stack[-1].text,
+        "text": status(stack),
+        "share": counted.share,
+        "seconds_left": counted.left,
+    }
 
 
 def _progress(phase: Phase) -> str:
@@ -166,10 +187,14 @@ class Heartbeat:
     def _print(self, stack: Sequence[Phase]) -> None:
         """Print a line after a silence: at once for a new phase, later for the same one."""
         now, text = self._clock(), stack[-1].text
-        if now - self._last < self._patience or now - self._said.get(text, -_AGAIN) < _AGAIN:
+        again = _REPORTED if is_supervised() else _AGAIN
+        if now - self._last < self._patience or now - self._said.get(text, -again) < again:
             return
-        self._stream.write(f"{status(stack)}\n")
-        self._stream.flush()
+        if is_supervised():
+            report("phase", status_data(stack), self._stream)
+        else:
+            self._stream.write(f"{status(stack)}\n")
+            self._stream.flush()
         self._last = self._said[text] = now
 
     def _clear(self) -> None:

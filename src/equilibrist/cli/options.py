@@ -109,6 +109,23 @@ class Common(NamedTuple):
     threads: Threads = None
 
 
+def _check_device(device: str) -> str:
+    from equilibrist.solving.devices import DEVICES
+
+    if device not in DEVICES:
+        raise InvalidValueError(f"--device must be auto, cpu or gpu, not {device!r}", value=device)
+    return device
+
+
+Device = Annotated[
+    str,
+    typer.Option(
+        callback=_check_device,
+        help="cpu, gpu, or auto: a GPU if there is one and the game fits into its memory.",
+    ),
+]
+
+
 def _check_secret_seed(seed: int | None) -> int | None:
     if seed is not None and not 0 <= seed < 2**128:
         raise InvalidValueError(f"--seed must be 0 to 2**128 - 1, not {seed}", value=seed)

@@ -1,6 +1,7 @@
 """Shows the progress of a run: a panel on a terminal, occasional lines elsewhere.
 
-Plain functions of a `Run` compute the texts; rich is loaded only to draw them.
+Plain functions of a `Run` compute the texts; rich is loaded only to draw them. A program that
+supervises the command gets lines of JSON instead (`supervised.py`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ import numpy as np
 
 from equilibrist import phases
 from equilibrist.cli.heartbeat import duration
+from equilibrist.cli.supervised import is_supervised, report
 from equilibrist.solving.evaluation_times import next_evaluation
 from equilibrist.solving.solve import Budget, Row, Run
-from equilibrist.solving.target import Goal
+from equilibrist.solving.target import NO_GOAL, Goal
 from equilibrist.storage.memory import gigabytes
 from equilibrist.strategies.evaluation import Evaluation
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 _WIDTH = 64  # maximum width of the panel in characters
 _PATIENCE = 2.0  # minimum seconds between two plain lines
 _SILENCE = 10.0  # seconds after which a line is printed even without a new evaluation
+_PAUSE, _PAUSE_SHARE = 0.25, 0.002  # between two lines of JSON: seconds, share of the time so far
+_MOST_POINTS = 100  # evaluations on a line of JSON
 _FRAMES = 4.0  # drawings of the panel per second
 _MOMENT = 0.1  # shorter remaining times, in seconds, are not shown
 _FARTHEST = 100.0  # a trend is extrapolated to at most this multiple of the iterations so far
@@ -233,6 +237,64 @@ class Lines:
         self.evaluations = len(run.trace)
 
 
+class JsonLines:
+    """Writes progress on stderr as lines of JSON; every evaluation is a point on one of them.
+
+    Lines come at most four times per second, and more slowly in long runs. A line has at most 100
+    points: of more, it has some at equal distances and the last.
+    """
+
+    def __init__(self, pot: float | None = None, goal: Goal | None = None) -> None:
+        self.pot = pot
+        self.goal = goal
+        self.begin("", Budget())
+
+    def begin(self, name: str, budget: Budget, above: str = "") -> None:
+        """Start to show the run of a method: report its target, if it has one."""
+        goal = NO_GOAL if self.goal is None else self.goal.data()
+        if name:
+            report("run", {"method": name, "pot": self.pot, **goal})
+        self.name = name
+        self.budget = budget
+        self.run: Run | None = None
+        self.num_shown = 0  # evaluations on the lines so far
+        self.start = self.written = time.monotonic()
+        self.written -= _PAUSE
+
+    def __call__(self, run: Run) -> None:
+        """Receive the state of the run, and write a line if one is due."""
+        self.run, now = run, time.monotonic()
+        if now - self.written >= max(_PAUSE, _PAUSE_SHARE * (now - self.start)):
+            self.written = now
+            self._write(run)
+
+    def finish(self) -> None:
+        """Write the evaluations that no line had yet."""
+        if self.run is not None and self.num_shown < len(self.run.trace):
+            self._write(self.run)
+
+    def _write(self, run: Run) -> None:
+        now, new = standing(run, self.budget), run.trace[self.num_shown :]
+        self.num_shown = len(run.trace)
+        step = -(-len(new) // _MOST_POINTS) or 1
+        data = {
+            "method": self.name,
+            "iteration": now.iteration,
+            "seconds": round(now.seconds, 3),
+            "rate": now.rate,
+            "left": now.left,
+            "bytes": memory_in_use(),
+            "unit": None if now.row is None else now.row.evaluation.unit,
+            "points": [_point(row) for row in new[::-1][::step][::-1]],
+        }
+        report("iterations", data)
+
+
+def _point(row: Row) -> list[float]:
+    """Return iteration, seconds and exploitability of an evaluation."""
+    return [row.iteration, round(row.seconds, 6), row.evaluation.exploitability]
+
+
 class Screen:
     """A panel about the current run, below the results of earlier runs."""
 
@@ -281,11 +343,18 @@ class Screen:
 @contextlib.contextmanager
 def shown(
     game: str, hint: str, *, plain: bool, pot: float | None = None, goal: Goal | None = None
-) -> Iterator[Lines | Screen]:
+) -> Iterator[Lines | JsonLines | Screen]:
     """Yield a view that shows the runs passed to it: a panel on a terminal, otherwise lines.
 
     Exploitability is also shown in per cent of a `pot` in chips, if there is one.
     """
+    if is_supervised():
+        supervised = JsonLines(pot, goal)
+        try:
+            yield supervised
+        finally:
+            supervised.finish()
+        return
     if plain or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield Lines(pot, goal)
         return

@@ -18,6 +18,7 @@ from equilibrist.games.catalog import game_names, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import SequenceGame
 from equilibrist.papers.cfr_plus.claims import Curve
+from equilibrist.solving.devices import choose_device
 from equilibrist.solving.methods import METHODS
 from equilibrist.solving.problem import Problem
 from equilibrist.solving.solve import Run
@@ -123,15 +124,24 @@ class GameOptions(NamedTuple):
 
 
 def build(
-    problem: Problem, dtype: str, methods: Sequence[str], *, force: bool
+    problem: Problem, dtype: str, methods: Sequence[str], *, force: bool, device: str = "cpu"
 ) -> tuple[SequenceGame, Description]:
     """Build a game if its forecast fits memory, or by force; print the forecast if it is large."""
     needed = problem.forecast(dtype, methods)
     if not force:
         needed.check(problem.name)
     if needed.bytes > _LARGE:
-        print(f"{problem.name}: {needed}", file=sys.stderr)
-    return problem.build()
+        print(f"{problem.name}: {problem.forecast(dtype, methods, device)}", file=sys.stderr)
+    game, description = problem.build()
+    return game.on(device), description
+
+
+def device_of(wanted: str, problem: Problem, solver: Solver, dtype: str, *, force: bool) -> str:
+    """Return where a game is solved, cpu or gpu; print it if it is the GPU, or why it is not."""
+    chosen = choose_device(wanted, lambda: problem.check_gpu(solver, dtype, force=force))
+    if chosen.name == "gpu" or chosen.why:
+        print(chosen.text, file=sys.stderr)
+    return chosen.name
 
 
 def warn_precision(target: float | None, dtype: str) -> None:

@@ -27,6 +27,8 @@ Public = Annotated[
     typer.Option("--public", help="Let anybody play and browse, within limits."),
 ]
 TablesFolder = Annotated[Path, typer.Option(help="Folder of the hands that are played.")]
+JobsFolder = Annotated[Path, typer.Option(help="Folder of the jobs that are queued on the page.")]
+AtOnce = Annotated[int, typer.Option(min=1, max=64, help="Number of jobs that run at once.")]
 
 
 def serve(
@@ -36,15 +38,17 @@ def serve(
     allowed_hosts: AllowedHosts = "",
     public: Public = False,
     tables: TablesFolder = Path("tables"),
+    jobs: JobsFolder = Path("jobs"),
+    at_once: AtOnce = 1,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Serve the page: play against bots and look into strategies in the browser.
+    """Serve the page: play, look into strategies, solve spots and train bots in the browser.
 
     The printed address contains a token that works once: it gives this browser a cookie. Bots,
     solutions and spots are those of the current folder. Ctrl-C ends the server; hands are saved
-    action by action. Needs the extra web.
+    action by action, and jobs continue when it is started again. Needs the extra web.
 
     Example: equilibrist serve --open
     """
@@ -61,6 +65,9 @@ def serve(
     own = [f"[{host}]" if ":" in host else host.lower()]
     settings = Settings(
         tables=tables,
+        jobs=jobs,
+        most_running=at_once,
+        threads=threads,
         hosts=tuple(dict.fromkeys((*LOOPBACK_HOSTS, *own, *names))),
         is_public=public,
     )
@@ -75,6 +82,8 @@ def serve(
     def say() -> None:
         data = {"address": link, "public": public, "tables": str(tables)}
         text = f"{link}\nCtrl-C ends the server; hands are saved in {tables}/"
+        if not public:
+            data["jobs"], text = str(jobs), f"{text}, jobs in {jobs}/"
         print(json_text.dumps(data) if json else text, flush=True)
         if open_:
             import webbrowser

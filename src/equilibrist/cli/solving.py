@@ -16,6 +16,7 @@ from equilibrist.cli.heartbeat import announce
 from equilibrist.cli.options import (
     SOLVING_KERNELS,
     Bets,
+    Device,
     IgnoreForecast,
     Iterations,
     Json,
@@ -104,6 +105,7 @@ def solve(
     raises: Raises = None,
     symmetry: Symmetry = None,
     dtype: Dtype = "float64",
+    device: Device = "cpu",
     resume: ResumeRun = False,
     force: IgnoreForecast = False,
     plot: Plot = None,
@@ -135,7 +137,8 @@ def solve(
     runs.warn_precision(budget.target, dtype)
     prepare_kernels(threads, *SOLVING_KERNELS)
     stopping.expect("preparation")
-    model, description = runs.build(problem, dtype, [method], force=force)
+    device = runs.device_of(device, problem, solver, dtype, force=force)
+    model, description = runs.build(problem, dtype, [method], force=force, device=device)
     stopping.check()
     store = Store(out, model, description, solver, seed, dtype)
     run = _run_stored(store, budget, goal, resume=resume, plain=json)

@@ -231,12 +231,13 @@ def _print_forecast(work: _Work, *, as_json: bool) -> None:
     """Print the memory and time of a spot, and smaller versions if it does not fit."""
     from equilibrist.cli import spot_text
     from equilibrist.solving.forecast import spot_forecast
+    from equilibrist.solving.spot_data import forecast_data
     from equilibrist.solving.suggestions import suggestions
     from equilibrist.storage.memory import available_bytes
 
     free, needed = available_bytes(), spot_forecast(work.spot, work.solver.bits)
     found = suggestions(work.spot, needed, free)
-    data = spot_text.forecast_data(work.spot, needed, free, found)
+    data = forecast_data(work.spot, needed, free, found)
     emit(data, spot_text.forecast_text(work.spot, needed, free, found, spot_flag), as_json=as_json)
 
 
@@ -263,6 +264,7 @@ def _print(
     from equilibrist.cli import spot_text
     from equilibrist.cli.interrupts import how_to_resume, leave
     from equilibrist.solving.solve import Outcome
+    from equilibrist.solving.spot_data import result_data
 
     done = work.done
     assert done is not None
@@ -270,7 +272,7 @@ def _print(
     iteration = int(done.run.state["iteration"])
     if is_stopped and not iteration:
         leave(how_to_resume(work.out, iteration))
-    data = spot_text.result(done, work.out or folder, goal)
+    data = result_data(done, work.out or folder, goal)
     shown, words = view.show(done.answers())
     data, text = data | shown, f"{spot_text.result_text(done, goal)}\n\n{words}"
     if is_only_shown:

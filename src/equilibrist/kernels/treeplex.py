@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ def boards(tree: Treeplex, r: int) -> range:
     return range(int(tree.board_start[r]), int(tree.board_start[r + 1]))
 
 
-def block(tree: Treeplex, r: int, board: int, vector: Floats) -> Floats:
+def block(tree: Treeplex, r: int, board: int, vector: NDArray[Any]) -> NDArray[Any]:
     """Return the [Q, S] view of a board of round `r` in a vector [L]."""
     start, end = tree.block_start[board], tree.block_start[board + 1]
     return vector[start:end].reshape(tree.num_sequences[r], tree.num_states[board])

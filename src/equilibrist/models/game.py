@@ -6,7 +6,7 @@ updated in place; arrays are allocated only if no output array is given.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
@@ -36,6 +36,7 @@ PARALLEL_BOARDS = 8  # minimum number of boards in some round to use threads
 # Dense boards with at least this number of states are played by matrix products.
 MATRIX_STATES = 48
 _REFERENCE = "equilibrist.kernels.reference.sequence_form"  # imported only if a test asks for it
+_GPU = "equilibrist.kernels.gpu."  # modules imported only if a game is on the GPU
 
 __all__ = [
     "BEST",
@@ -133,7 +134,29 @@ class SequenceGame:
     states: CardStates | None = None  # the cards, if they are exact
     expected: tuple[ExpectedLeaves, ...] = ()  # leaves where rounds are left out at the end
     given: tuple[Given, Given] | None = None  # behaviour at locked decisions
-    backend: str = "cpu"  # or "reference", the plain array programs that tests compare with
+    # "cpu", "gpu" (`on`), or "reference", the plain array programs that tests compare with.
+    backend: str = "cpu"
+
+    def on(self, device: str) -> SequenceGame:
+        """Return the game on a device, cpu or gpu, where its arrays and those of its plans are.
+
+        On the GPU, NumPy's functions return arrays of CuPy for such arrays. Games of buckets can
+        be there: they have one board per round, with matrices of pairs of states.
+        """
+        if device == "gpu" and not self.fits_gpu:
+            raise InvalidValueError(
+                f"{self.name} is solved on the CPU: the GPU takes games of buckets, without a rake "
+                "and without locked decisions",
+                value=self.name,
+            )
+        return replace(self, backend=device)
+
+    @property
+    def fits_gpu(self) -> bool:
+        """Whether the game has the form that the kernels of the GPU take."""
+        has_boards = any(int(np.diff(tree.board_start).max()) > 1 for tree in self.trees)
+        is_free = self.given is None and not any(tree.locked.any() for tree in self.trees)
+        return is_free and not has_boards and not self.pairs.is_sorted and self.is_zero_sum
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -172,7 +195,8 @@ class SequenceGame:
 
         Locked decisions have the given probabilities, if there are any.
         """
-        probabilities = self.behaviour(player, np.zeros(self.lengths[player], dtype))
+        nothing = np.zeros(self.lengths[player], dtype, like=self.prototype)
+        probabilities = self.behaviour(player, nothing)
         if self.given is not None:
             probabilities[self.given[player].places] = self.given[player].probabilities
         return probabilities
@@ -180,12 +204,15 @@ class SequenceGame:
     def realize(self, player: int, behaviour: Floats, out: Floats | None = None) -> Floats:
         """Return the realization plan of some behaviour."""
         plan = np.empty_like(behaviour) if out is None else out
-        self._kernels.realize(self.trees[player], behaviour, plan, threads=self.num_threads)
+        self._kernels.realize(self._trees[player], behaviour, plan, threads=self.num_threads)
         return plan
 
     def gradient(self, player: int, plan: Floats, out: Floats | None = None) -> Floats:
         """Return the value of each of `player`'s rows given the opponent's plan."""
-        values = np.empty(self.lengths[player], plan.dtype) if out is None else out
+        values = np.empty(self.lengths[player], plan.dtype, like=plan) if out is None else out
+        if self.backend == "gpu":
+            self._device_gradient(player, plan, values)
+            return values
         if self._has_wide_matrices:
             self._matrix_gradient(player, plan, values)
             return values
@@ -289,6 +316,29 @@ class SequenceGame:
     def _stored_matrices(self) -> dict[tuple[int, str], tuple[Floats, ...]]:
         return {}
 
+    def _device_gradient(self, player: int, plan: Floats, values: Floats) -> None:
+        """Write a gradient on the GPU, where the leaves and matrices stay from then on."""
+        steps, key = import_module(_GPU + "products"), (player, plan.dtype.char)
+        if key not in self._stored_stakes:
+            self._stored_stakes[key] = steps.prepare(player, self.trees, self.stakes, plan.dtype)
+        matrices = self._device_matrices(plan.dtype)
+        steps.gradient(self._stored_stakes[key], matrices, player, plan, values)
+
+    def _device_matrices(self, dtype: Any) -> list[tuple[Floats, ...]]:
+        """Return the matrices of all boards on the GPU, in a type; float32 ones stay float32."""
+        kind = np.dtype(np.float32 if self.pairs.joint.dtype == np.float32 else dtype)
+        upload = import_module(_GPU + "memory").upload
+        if kind.char not in self._matrices_on_device:
+            self._matrices_on_device[kind.char] = [
+                tuple(upload(matrix.astype(kind, copy=False)) for matrix in self.matrices(board))
+                for board in range(len(self.stakes))
+            ]
+        return self._matrices_on_device[kind.char]
+
+    @cached_property
+    def _matrices_on_device(self) -> dict[str, list[tuple[Floats, ...]]]:
+        return {}
+
     def fold_up(
         self,
         player: int,
@@ -302,7 +352,7 @@ class SequenceGame:
         factors = np.zeros(3, values.dtype) if factors is None else factors
         table = values if table is None else table  # rules that need no table do not use it
         self._kernels.fold_up(
-            self.trees[player], rule, values, behaviour, table, factors, threads=self.num_threads
+            self._trees[player], rule, values, behaviour, table, factors, threads=self.num_threads
         )
         return root_value(self.trees[player], values)
 
@@ -315,7 +365,7 @@ class SequenceGame:
         the schedule is (positive factor, negative factor, prediction, weight in the average). The
         kernels fuse the steps that `sweeps_by_steps` runs one after the other.
         """
-        if self.backend == "reference" or self._has_wide_matrices or self.expected:
+        if self.backend != "cpu" or self._has_wide_matrices or self.expected:
             sweeps_by_steps(self, first, second, schedule)
             return
         cpu.sweeps(
@@ -325,13 +375,28 @@ class SequenceGame:
     def behaviour(self, player: int, plan: Floats) -> Floats:
         """Return the behaviour of a plan, the inverse of `realize`; uniform where it is zero."""
         probabilities = np.empty_like(plan)
-        self._kernels.normalize(self.trees[player], plan, probabilities)
+        self._kernels.normalize(self._trees[player], plan, probabilities)
         return probabilities
+
+    @cached_property
+    def prototype(self) -> Floats:
+        """Empty array on the device of the game, for `like` of NumPy's functions."""
+        return import_module(_GPU + "memory").empty() if self.backend == "gpu" else np.empty(0)
 
     @property
     def _kernels(self) -> Any:
         """Return the module with the game's steps."""
-        return cpu if self.backend == "cpu" else import_module(_REFERENCE)
+        if self.backend == "cpu":
+            return cpu
+        is_on_gpu = self.backend == "gpu"
+        return import_module(_GPU + "sequence_form" if is_on_gpu else _REFERENCE)
+
+    @cached_property
+    def _trees(self) -> tuple[Any, ...]:
+        """The treeplexes in the form that the game's steps take."""
+        if self.backend != "gpu":
+            return self.trees
+        return tuple(self._kernels.prepare(tree) for tree in self.trees)
 
     @property
     def num_threads(self) -> int:

@@ -55,7 +55,7 @@ class RestrictedGame:
 
     def __post_init__(self) -> None:
         check_zero_sum(self.game)
-        plans = np.atleast_2d(np.asarray(self.plans))
+        plans = np.atleast_2d(np.asarray(self.plans, like=self.game.prototype))
         if self.player not in (0, 1):
             raise InvalidValueError(
                 f"the player must be 0 or 1, not {self.player}", value=self.player
@@ -134,7 +134,7 @@ class RestrictedGame:
 
     def gradient(self, player: int, plan: Floats, out: Floats | None = None) -> Floats:
         """Return the value of each of `player`'s rows given the opponent's plan."""
-        values = np.empty(self.lengths[player], plan.dtype) if out is None else out
+        values = np.empty(self.lengths[player], plan.dtype, like=plan) if out is None else out
         if player == self.player:
             values[0] = 0
             values[1:] = -(self.utilities @ plan)
@@ -209,7 +209,7 @@ def symmetrise(game: SequenceGame) -> Symmetrised:
         (6, 6)
     """
     if is_symmetric(game):
-        everything = np.arange(game.lengths[0])
+        everything = np.arange(game.lengths[0], like=game.prototype)
         return Symmetrised(game, (everything, everything))
     if game.expected:
         raise InvalidValueError(
@@ -218,7 +218,8 @@ def symmetrise(game: SequenceGame) -> Symmetrised:
     _check_states(game)
     rows = _row_maps(game.trees)
     both = _both_seats(game.trees, rows)
-    seats = _places(game.trees[0], both, rows[0]), _places(game.trees[1], both, rows[1])
+    places = (_places(tree, both, row) for tree, row in zip(game.trees, rows, strict=True))
+    first, second = (np.asarray(place, like=game.prototype) for place in places)
     symmetric = replace(
         game,
         name=f"{game.name}, both seats",
@@ -227,7 +228,7 @@ def symmetrise(game: SequenceGame) -> Symmetrised:
         first_player=0,
         betting=None,
     )
-    return Symmetrised(symmetric, seats)
+    return Symmetrised(symmetric, (first, second))
 
 
 def is_symmetric(game: SequenceGame) -> bool:
@@ -240,7 +241,7 @@ def is_symmetric(game: SequenceGame) -> bool:
     pairs = zip(first, second, strict=True)
     if any(not np.array_equal(a, b) for a, b in pairs):
         return False
-    vector = np.random.default_rng(0).random(game.lengths[0])
+    vector = np.asarray(np.random.default_rng(0).random(game.lengths[0]), like=game.prototype)
     gradients = game.gradient(0, vector), game.gradient(1, vector)
     return bool(np.allclose(*gradients, rtol=0, atol=_TOLERANCE * np.abs(gradients[0]).max()))
 

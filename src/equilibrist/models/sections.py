@@ -78,11 +78,13 @@ def _packed(folds: Sequence[int], shown: Sequence[int]) -> NDArray[np.intp]:
     section = np.zeros(len(folds), np.intp)
     boxes: list[list[int]] = []
     for e in sorted(range(len(folds)), key=lambda e: (-shown[e], -folds[e])):
-        for k, box in enumerate(boxes):
-            if _vectors(box[0] + folds[e]) + _vectors(box[1] + shown[e]) <= box[2]:
-                break
-        else:
-            k = len(boxes)
+        fits = (
+            k
+            for k, (own_folds, own_shown, most) in enumerate(boxes)
+            if _vectors(own_folds + folds[e]) + _vectors(own_shown + shown[e]) <= most
+        )
+        k = next(fits, len(boxes))
+        if k == len(boxes):
             boxes.append([0, 0, max(2, _vectors(folds[e]) + _vectors(shown[e]))])
         boxes[k][0] += folds[e]
         boxes[k][1] += shown[e]

@@ -32,8 +32,10 @@ def best_response(
         >>> best_response(matrix_game([[3, 0], [1, 2]]), 0, np.array([1.0, 0.5, 0.5]))[0]
         1.5
     """
-    values = game.gradient(player, np.asarray(plan, np.float64))
-    behaviour = game.uniform(player) if locked is None else np.array(locked, np.float64)
+    values = game.gradient(player, np.asarray(plan, np.float64, like=plan))
+    behaviour = (
+        game.uniform(player) if locked is None else np.array(locked, np.float64, like=locked)
+    )
     return game.fold_up(player, BEST, values, behaviour), behaviour
 
 
@@ -53,13 +55,15 @@ def evaluate(
         >>> evaluate(game, (half, half)).exploitability
         0.0
     """
-    first, second = (np.asarray(plan, np.float64) for plan in plans)
+    first, second = (np.asarray(plan, np.float64, like=plan) for plan in plans)
     gradients = (game.gradient(0, second), game.gradient(1, first))
     values = [float(first @ gradients[0])]
     values.append(-values[0] if game.is_zero_sum else float(second @ gradients[1]))
     given = locked or (game.behaviour(0, first), game.behaviour(1, second))
     best = tuple(
-        game.fold_up(player, BEST, gradients[player], np.array(given[player], np.float64))
+        game.fold_up(
+            player, BEST, gradients[player], np.array(given[player], np.float64, like=plans[player])
+        )
         for player in (0, 1)
     )
     rake = None if game.is_zero_sum else -sum(values)

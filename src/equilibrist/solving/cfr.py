@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -54,6 +55,8 @@ class CFR:
     dtype: str = "float64"  # or float32
     name: str = "cfr+"
 
+    runs_on_gpu: ClassVar[bool] = True
+
     def init(self, game: Game, seed: int = 0) -> State:
         """Return uniform behaviour and zero regrets; nothing is random."""
         state: State = {"iteration": np.array(0)}
@@ -79,7 +82,8 @@ class CFR:
 
     def _proper(self, game: Game, state: State, part: str, player: int) -> Floats:
         """Return a plan from the behaviour of summed plans, which are feasible only to rounding."""
-        total = np.asarray(state[f"{part}{player}"], np.float64)
+        summed = state[f"{part}{player}"]
+        total = np.asarray(summed, np.float64, like=summed)
         return game.realize(player, game.behaviour(player, total))
 
 

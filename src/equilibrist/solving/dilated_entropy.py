@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.kernels.array_structs import Treeplex
-from equilibrist.kernels.treeplex import decisions, entry_rows, num_rounds
+from equilibrist.kernels.treeplex import block, boards, decisions, entry_rows, num_rounds
 from equilibrist.models.game import BEST, SOFTMAX, Floats, SequenceGame
 
 WeightScheme: TypeAlias = Literal["kroer17", "farina21", "kroer15"]
@@ -61,10 +61,10 @@ def smoothed_response(
 
 def distance(game: SequenceGame, player: int, prox: Prox, plan: Floats) -> float:
     """Return d(plan) as in the formula, in float64."""
-    probabilities = np.asarray(game.behaviour(player, plan), np.float64)
-    plan = np.asarray(plan, np.float64)
+    probabilities = game.behaviour(player, plan).astype(np.float64)
+    plan = plan.astype(np.float64)
     # −w log c is the offset; rows without a choice have no offset and no entropy.
-    logs = np.log(probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)
+    logs = np.log(np.where(probabilities > 0, probabilities, 1))
     entropy = np.where(prox.chosen, prox.weights * logs, 0.0)
     return float(plan @ (entropy + prox.offset))
 
@@ -77,8 +77,7 @@ def diameter(game: SequenceGame, player: int, prox: Prox) -> float:
 
 def centre_offset(prox: Prox, centre: Floats) -> Floats:
     """Return −w log c(a) at rows of choices, for a centre's behaviour [L] > 0; 0 elsewhere."""
-    logs = np.log(centre, out=np.zeros_like(centre), where=prox.chosen)
-    return -prox.weights * logs
+    return -prox.weights * np.log(np.where(prox.chosen, centre, centre.dtype.type(1)))
 
 
 def centre_plan(game: SequenceGame, player: int, prox: Prox) -> Floats:
@@ -91,12 +90,14 @@ def centre_plan(game: SequenceGame, player: int, prox: Prox) -> Floats:
 def choices(game: SequenceGame, player: int) -> NDArray[np.bool_]:
     """Return whether each row [L] is an action of a decision that is not locked."""
     tree = game.trees[player]
-    chosen = np.zeros(game.lengths[player], np.bool_)
+    chosen = np.zeros(game.lengths[player], np.bool_, like=game.prototype)
     for r in range(num_rounds(tree)):
-        columns = _columns(tree, r)
+        is_choice = np.zeros((int(tree.num_sequences[r]), 1), np.bool_)
         for d, _, rows in decisions(tree, r):
-            if not tree.locked[d]:
-                chosen[columns.actions(rows)] = True
+            is_choice[rows] = not tree.locked[d]
+        by_row = np.asarray(is_choice, like=chosen)
+        for board in boards(tree, r):
+            block(tree, r, board, chosen)[:] = by_row
     return chosen
 
 

@@ -49,7 +49,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -137,6 +137,8 @@ class ExcessiveGap:
     dtype: str = "float64"  # or float32
     name: str = "egt"
 
+    runs_on_gpu: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         if self.weights not in WEIGHT_SCHEMES:
             raise InvalidValueError(
@@ -171,7 +173,8 @@ class ExcessiveGap:
         for i in (0, 1):
             uniform = game.uniform(i, self.dtype)
             state[f"plan{i}"] = game.realize(i, uniform)
-            state[f"weights{i}"] = dilation_weights(game, i, self.weights).astype(self.dtype)
+            weights = dilation_weights(game, i, self.weights).astype(self.dtype)
+            state[f"weights{i}"] = np.asarray(weights, like=uniform)
             state[f"offset{i}"] = np.zeros_like(uniform)
             state[f"response{i}"] = np.zeros_like(uniform)
         for i in (0, 1):

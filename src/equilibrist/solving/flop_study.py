@@ -37,6 +37,7 @@ from equilibrist.phases import phase
 from equilibrist.solving.forecast import spot_forecast
 from equilibrist.solving.lean_cfr import TableCFR
 from equilibrist.solving.solve import Budget, Outcome, is_done
+from equilibrist.solving.spot_data import spot_data
 from equilibrist.solving.spot_run import (
     SolvedSpot,
     read_solver,
@@ -122,6 +123,18 @@ class FlopProgress(NamedTuple):
     total: int
     solved: SolvedSpot
     seconds_left: float | None  # None: not known yet
+
+    def data(self) -> dict[str, Any]:
+        """Return the flop and how far the study is, as JSON."""
+        run = self.solved.run
+        return {
+            "number": self.number,
+            "total": self.total,
+            "flop": self.solved.spot.board,
+            "percent_of_pot": self.solved.shares.percent_of_pot,
+            "iterations": int(run.state["iteration"]),
+            "seconds_left": self.seconds_left,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,6 +295,27 @@ class FlopStudy:
             solved = _opened(spot, self.solver, folder / spot.board)
             results.append(self._result(place, solved, nodes))
         return FlopReport(self.subset, tuple(results), self.spot.money.name)
+
+    def data(self, report: FlopReport, by: str | None, folder: Path | None) -> dict[str, Any]:
+        """Return a report as JSON, also of groups of flops: by suits, pairs or high (card)."""
+        spot, subset = self.spot, report.subset
+        data: dict[str, Any] = {
+            **{name: part for name, part in spot_data(spot).items() if name != "board"},
+            "unit": spot.money.name,
+            "method": self.solver.name,
+            "bits": self.solver.bits,
+            "flops": report.rows(),
+            "mean": report.mean.row(),
+            "num_flops": subset.num_flops,
+            "subset_equity": subset.mean_equity,
+            "all_equity": subset.all_equity,
+            "subset_spread": subset.spread,
+            "all_spread": subset.all_spread,
+            "out": None if folder is None else str(folder),
+        }
+        if by is not None:
+            data["groups"] = [{by: own.name, **own.row()} for own in report.groups(by)]
+        return data
 
     def _result(self, place: int, solved: SolvedSpot, nodes: Sequence[str]) -> FlopResult:
         """Return the numbers of a solved flop: at the first decision and at more nodes."""

@@ -17,6 +17,7 @@ from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.games.sizes import deals_seen
 from equilibrist.games.tree_counts import tree_counts
+from equilibrist.kernels.gpu.device import free_bytes
 from equilibrist.models.bucketed import LARGE
 from equilibrist.models.card_states import CardStates, Symmetry, default_symmetry
 from equilibrist.models.spot import Spot
@@ -29,6 +30,10 @@ _STEP = {"egt": 14}  # vectors of a method that has more while it steps: old pai
 _PROOF = 3 * 8  # bytes per number of a plan: an evaluation's vectors, in float64
 _NANOSECONDS = 7.0  # per number of a plan and iteration, one core
 _FLOPS = 250e9  # operations per second of products, one core, float32; skipped zeros count too
+_GPU_FLOPS = 45e12  # of an H200, float32 or float64
+_GPU_NANOSECONDS = 0.05  # per number of a plan and iteration, in its memory
+_GPU_MORE = 20  # bytes per number of a plan: more than on the CPU, for products in float64
+_LAUNCHES = 8e-3  # seconds to start the kernels of an iteration
 _SPOT_NANOSECONDS = {16: 5.0, 32: 4.0}  # per infoset-action and iteration, one core, by bits
 _HAND_BYTES = 72  # bytes per hand on a board: its cards, value and place in the order
 _SHARES = 1000  # number of steps in the search for fewer buckets
@@ -43,14 +48,21 @@ class SolvingForecast:
     seconds_per_iteration: float
     buckets: tuple[int, ...] = ()  # by round, if the states are buckets
     fitting: tuple[int, ...] = ()  # these if they fit, or fewer, or empty
+    device: str = "cpu"  # whose memory it needs
 
     def check(self, name: str) -> None:
-        """Raise `InvalidValueError` if this machine's memory cannot hold it."""
+        """Raise `InvalidValueError` if the memory of the machine, or of its GPU, is too small."""
         advice = "take fewer raises (max_raises), float32, or a game with fewer cards"
         if self.buckets:
             advice = f"{'-'.join(map(str, self.fitting)) or 'no number of'} buckets would fit"
+        if self.device == "gpu":
+            advice += ", or use the device cpu"
+        where = " on the GPU" if self.device == "gpu" else ""
         check_fits(
-            f"{name} needs", self.bytes, available_bytes(), f"{advice}; force tries it anyway"
+            f"{name} needs{where}",
+            self.bytes,
+            _free(self.device),
+            f"{advice}; force tries it anyway",
         )
 
     def __str__(self) -> str:
@@ -109,8 +121,9 @@ def bucket_forecast(
     itemsize: int = 4,
     threads: int = 2,
     methods: Sequence[str] = (),
+    device: str = "cpu",
 ) -> SolvingForecast:
-    """Forecast a game of buckets, with their numbers by round.
+    """Forecast a game of buckets, with their numbers by round, on the CPU or a GPU.
 
     Example:
         >>> from equilibrist.games.bet_menu import BetMenu
@@ -121,19 +134,28 @@ def bucket_forecast(
         >>> found.sequences, gigabytes(found.bytes)
         (222622860, '14.6 GiB')
     """
-    numbers, rows, available = tuple(buckets), _rows(betting), available_bytes()
+    numbers, rows, available = tuple(buckets), _rows(betting), _free(device)
     sequences = _sequences(rows, numbers)
-    needed, fitting = _bytes(sequences, itemsize, methods, numbers), numbers
+    more = _GPU_MORE if device == "gpu" else 0
+
+    def bytes_of(few: tuple[int, ...]) -> int:
+        number = _sequences(rows, few)
+        return _bytes(number, itemsize, methods, few) + more * number
+
+    needed, fitting = bytes_of(numbers), numbers
     if needed > available:
         fewer = (
             tuple(max(1, number * share // _SHARES) for number in numbers)
             for share in reversed(range(1, _SHARES))
         )
-        sizes = ((few, _bytes(_sequences(rows, few), itemsize, methods, few)) for few in fewer)
-        fitting = next((few for few, size in sizes if size <= available), ())
-    seconds = sequences * _NANOSECONDS * 1e-9
-    seconds += _flops(betting, numbers) * itemsize / 4 / (_FLOPS * threads)
-    return SolvingForecast(sequences, needed, seconds, numbers, fitting)
+        fitting = next((few for few in fewer if bytes_of(few) <= available), ())
+    if device == "gpu":
+        seconds = _LAUNCHES + sequences * _GPU_NANOSECONDS * 1e-9
+        seconds += _flops(betting, numbers) / _GPU_FLOPS
+    else:
+        seconds = sequences * _NANOSECONDS * 1e-9
+        seconds += _flops(betting, numbers) * itemsize / 4 / (_FLOPS * threads)
+    return SolvingForecast(sequences, needed, seconds, numbers, fitting, device)
 
 
 @phase("counting boards and hands")
@@ -169,6 +191,11 @@ def spot_forecast(
 def count_states(states: CardStates) -> list[int]:
     """Return the number of hands on all boards of each street, up to suits where they merge."""
     return [int(number.sum()) for number in states.num_states]
+
+
+def _free(device: str) -> int:
+    """Return the bytes of free memory of this machine, or of its GPU."""
+    return free_bytes() if device == "gpu" else available_bytes()
 
 
 def _rows(betting: BettingTree) -> list[int]:

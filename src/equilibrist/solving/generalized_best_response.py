@@ -39,6 +39,7 @@ from scipy import sparse
 
 from equilibrist import stopping
 from equilibrist.errors import InvalidValueError, SolverError, UnknownNameError
+from equilibrist.kernels.gpu.memory import download
 from equilibrist.models.game import BEST, Floats
 from equilibrist.models.restricted import RestrictedGame
 from equilibrist.models.sequence_matrix import SequenceMatrix, player_sequences
@@ -113,7 +114,10 @@ def generalized_best_response(
 
 def best_against(game: RestrictedGame, weights: Floats) -> tuple[float, Floats]:
     """Return what the best response to a mixture [K] of the list wins, and its plan [L]."""
-    values = game.gradient(game.responder, np.append(1.0, weights).astype(game.utilities.dtype))
+    mixed = np.append(1.0, weights)
+    utilities = game.utilities
+    plan = np.asarray(mixed, utilities.dtype, like=utilities)
+    values = game.gradient(game.responder, plan)
     behaviour = game.uniform(game.responder, values.dtype)
     best = game.fold_up(game.responder, BEST, values, behaviour)
     return best, game.realize(game.responder, behaviour)
@@ -160,7 +164,8 @@ def by_regret_matching(
         stopping.check()
         solver.step(game, state, max(_FIRST_CHECK, int(state["iteration"]) // 4))
         plans = solver.plans(game, state)
-        response = _proved(game, plans[game.responder], distribution(plans[game.player][1:]))
+        weights = distribution(download(plans[game.player][1:]))
+        response = _proved(game, plans[game.responder], weights)
         if response.gap <= accuracy or state["iteration"] >= _MOST_ITERATIONS:
             return replace(response, carried={name: state[name] for name in CARRIED})
 

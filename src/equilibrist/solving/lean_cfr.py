@@ -101,9 +101,14 @@ class TableCFR:
         rake = -value - float(roots.roots[1]) if ask_house else None
         return Evaluation(value, best, game.unit, rake)
 
-    def trunk_values(self, game: SequenceGame, state: State, player: int) -> Floats:
-        """Return the values of a player's rows of the trunk if both play averages: [trunk]."""
-        return self._worth(game, state, [(player, EXPECTATION)]).values
+    def trunk_values(
+        self, game: SequenceGame, state: State, player: int, rule: int = EXPECTATION
+    ) -> Floats:
+        """Return the values of a player's rows of the trunk if both play averages: [trunk].
+
+        By the rule `BEST` the player plays a best response to the opponent's average.
+        """
+        return self._worth(game, state, [(player, rule)]).values
 
     def _worth(
         self, game: SequenceGame, state: State, halves: list[tuple[int, int]]

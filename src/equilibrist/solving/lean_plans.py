@@ -33,14 +33,14 @@ class TableBoards:
             return block(tree, self._round(board), board, self._trunk[player])
         return self._last(player, board)[0]
 
-    def values(self, player: int, board: int) -> Floats:
+    def values(self, player: int, board: int, rule: int = EXPECTATION) -> Floats:
         """Return the value of each row with everything below it: [Q, S]."""
         tree = self.game.trees[player]
         if board < tree.board_start[-2]:
-            return block(tree, self._round(board), board, self._trunk_values(player))
+            return block(tree, self._round(board), board, self._trunk_values(player, rule))
         alone = one_board(self.game, board)
         values = alone.gradient(player, self._last(1 - player, board)[0].ravel())
-        alone.fold_up(player, EXPECTATION, values, self._last(player, board)[1].ravel())
+        alone.fold_up(player, rule, values, self._last(player, board)[1].ravel())
         return values.reshape(-1, int(tree.num_states[board]))
 
     def _last(self, player: int, board: int) -> tuple[Floats, Floats]:
@@ -73,11 +73,12 @@ class TableBoards:
         first, second = (self.solver.trunk(self.game, self.state, "average", p) for p in (0, 1))
         return first[0], second[0]
 
-    def _trunk_values(self, player: int) -> Floats:
-        if player not in self._stored_values:
-            self._stored_values[player] = self.solver.trunk_values(self.game, self.state, player)
-        return self._stored_values[player]
+    def _trunk_values(self, player: int, rule: int) -> Floats:
+        if (player, rule) not in self._stored_values:
+            found = self.solver.trunk_values(self.game, self.state, player, rule)
+            self._stored_values[player, rule] = found
+        return self._stored_values[player, rule]
 
     @functools.cached_property
-    def _stored_values(self) -> dict[int, Floats]:
+    def _stored_values(self) -> dict[tuple[int, int], Floats]:
         return {}

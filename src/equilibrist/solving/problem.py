@@ -19,7 +19,9 @@ from equilibrist.games.rules import GameRules
 from equilibrist.models.card_states import SYMMETRIES, Symmetry
 from equilibrist.models.exact import check_exact, exact_game
 from equilibrist.models.game import SequenceGame
+from equilibrist.solving.devices import check_runs_on_gpu
 from equilibrist.solving.forecast import SolvingForecast, bucket_forecast, forecast
+from equilibrist.solving.solver import Solver
 from equilibrist.solving.target import Goal, Target
 from equilibrist.storage.threads import most_threads
 from equilibrist.strategies.description import BucketDescription, Description, GameDescription
@@ -75,12 +77,27 @@ class Problem:
         """Return a target such as `5mbb` in chips of this game; a bare number is in chips."""
         return None if to is None else Target.parse(to).of_game(self.name, self.rules, self.pot)
 
-    def forecast(self, dtype: str = "float64", methods: Sequence[str] = ()) -> SolvingForecast:
-        """Forecast the memory and time that these methods need."""
+    def forecast(
+        self, dtype: str = "float64", methods: Sequence[str] = (), device: str = "cpu"
+    ) -> SolvingForecast:
+        """Forecast the memory and time that these methods need, on the CPU or a GPU."""
         size = np.dtype(dtype).itemsize
         if self.buckets:
-            return bucket_forecast(self.betting, self.buckets, size, most_threads(), methods)
+            return bucket_forecast(
+                self.betting, self.buckets, size, most_threads(), methods, device
+            )
         return forecast(self.rules, self.betting, self.symmetry, size, methods)
+
+    def check_gpu(self, solver: Solver, dtype: str, *, force: bool = False) -> None:
+        """Raise an error if a GPU cannot solve it by this method, or has too little memory."""
+        if not self.buckets:
+            raise InvalidValueError(
+                f"{self.name} is solved on the CPU: a GPU solves games of buckets and spots",
+                value=self.name,
+            )
+        check_runs_on_gpu(solver)
+        if not force:
+            self.forecast(dtype, [solver.name], "gpu").check(self.name)
 
     def build(self) -> tuple[SequenceGame, Description]:
         """Build the game; return it and the description from which it is built again."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from equilibrist.kernels.gpu.memory import download
 from equilibrist.models.game import SequenceGame
 from equilibrist.solving.solve import Row, Run
 from equilibrist.solving.solver import Solver
@@ -43,10 +44,11 @@ class Store:
         if self.out is None:
             return
         run.check_whole()
-        first, second = self.solver.plans(self.game, run.state)
+        plans = self.solver.plans(self.game, run.state)
+        first, second = (download(plan).astype(np.float64, copy=False) for plan in plans)
         Solution(
             game=self.description,
-            plans=(np.asarray(first, np.float64), np.asarray(second, np.float64)),
+            plans=(first, second),
             method=self.solver.name,
             iterations=int(run.state["iteration"]),
             seconds=run.seconds,
@@ -54,7 +56,7 @@ class Store:
             trace=run.trace_array(),
             seed=self.seed,
             settings=self.settings,
-            state=run.state,
+            state={name: download(array) for name, array in run.state.items()},
         ).save(self.out)
 
     def resume(self) -> Run:
@@ -72,9 +74,14 @@ class Store:
             for player, length in enumerate(self.game.lengths)
         }
         check_arrays(artefact, plans, only="plan")
-        check_state(artefact, self.solver.name, self.solver.init(self.game, self.seed))
+        first = self.solver.init(self.game, self.seed)
+        check_state(artefact, self.solver.name, first)
         rows = read_trace(artefact, solution.certificate.unit)
-        return Run(dict(solution.state), rows, solution.seconds, is_checked=True)
+        state = {  # on the game's device; the first state may lack arrays of answers
+            name: np.asarray(array, like=first.get(name, self.game.prototype))
+            for name, array in solution.state.items()
+        }
+        return Run(state, rows, solution.seconds, is_checked=True)
 
 
 def read_trace(artefact: Artefact, unit: str) -> list[Row]:

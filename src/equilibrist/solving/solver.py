@@ -52,6 +52,15 @@ class Evaluates(Protocol):
 
 
 @runtime_checkable
+class RunsOnGpu(Protocol):
+    """Solver that may run on a game whose arrays are in the memory of a GPU (`SequenceGame.on`)."""
+
+    @property
+    def runs_on_gpu(self) -> bool:
+        """Whether it does so with its present settings."""
+
+
+@runtime_checkable
 class DependsOnTarget(Protocol):
     """Solver whose settings depend on the target exploitability."""
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.kernels.gpu.memory import download
 from equilibrist.solving.solver import State
 from equilibrist.storage.array_file import damaged
 from equilibrist.storage.artefact import Identity
@@ -73,7 +74,7 @@ def check_given_state(state: State, method: str, first: State) -> None:
     try:
         for name, rule in _rules(method, first).items():
             if name in state:
-                array = np.asarray(state[name])
+                array = download(state[name])
                 check_form(Path(STATE + name), array.dtype.str, array.shape, rule, lengths)
                 rule.check_values(Path(STATE + name), array)
             elif not rule.is_optional:

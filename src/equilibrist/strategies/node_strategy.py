@@ -162,7 +162,7 @@ def node_strategy(strategy: RealStrategy, node: str = "", board: str = "") -> No
     cards = parse_board(rules, int(tree.round[v]), board)
     live = _live(rules, cards)
     hands = np.flatnonzero(live)
-    own, other = (_reach(strategy, v, cards, seat) * live for seat in (player, 1 - player))
+    own, other = (reach(strategy, v, cards, seat) * live for seat in (player, 1 - player))
     everything = live.astype(np.float64)
     share = own * compatible(_hand_cards(rules), other if other.any() else everything)
     share = share if share.any() else everything
@@ -182,6 +182,18 @@ def node_strategy(strategy: RealStrategy, node: str = "", board: str = "") -> No
         share=share[hands] / share.sum(),
         probabilities=strategy.probabilities(v, cards)[:, hands].T,
     )
+
+
+def reach(strategy: RealStrategy, node: int, board: Cards, player: int) -> NDArray[np.float64]:
+    """Return the probability that a player's own actions lead to a node, with each hand: [H]."""
+    tree = strategy.tree
+    found = np.ones(len(_hand_cards(tree.rules)))
+    for above, below in itertools.pairwise(tree.path(node)):
+        if tree.kind[above] == NodeKind.DECISION and tree.player[above] == player:
+            seen = board[: tree.rules.board_cards_by(int(tree.round[above]))]
+            action = below - tree.children(above).start
+            found *= strategy.probabilities(above, seen)[action]
+    return found
 
 
 def bucket_behaviour(strategy: TableStrategy, node: str = "") -> BehaviourTable:
@@ -214,18 +226,6 @@ def bucket_behaviour(strategy: TableStrategy, node: str = "") -> BehaviourTable:
         ),
         reach=block(own, s, int(own.board_start[s]), plan)[rows[place]].astype(np.float64),
     )
-
-
-def _reach(strategy: RealStrategy, node: int, board: Cards, player: int) -> NDArray[np.float64]:
-    """Return the probability that a player's own actions lead to a node, with each hand: [H]."""
-    tree = strategy.tree
-    found = np.ones(len(_hand_cards(tree.rules)))
-    for above, below in itertools.pairwise(tree.path(node)):
-        if tree.kind[above] == NodeKind.DECISION and tree.player[above] == player:
-            seen = board[: tree.rules.board_cards_by(int(tree.round[above]))]
-            action = below - tree.children(above).start
-            found *= strategy.probabilities(above, seen)[action]
-    return found
 
 
 def _hand_cards(rules: GameRules) -> NDArray[np.uint8]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,22 @@ class NodeReport(NodeStrategy):
         """Probability that the player wins, ties half."""
         return float(self.share @ self.equity)
 
+    def summary(self) -> dict[str, Any]:
+        """Return the node as JSON, without its hands."""
+        return {
+            "node": self.node,
+            "words": self.words,
+            "board": self.board,
+            "player": ("oop", "ip")[self.player],
+            "pot": self.pot,
+            "unit": self.unit,
+            "actions": list(self.actions),
+            "action_words": list(self.action_words),
+            "frequencies": self.frequencies.tolist(),
+            "equity": self.mean_equity,
+            "value": self.mean_value,
+        }
+
     def _numbers(self) -> Floats:
         return np.column_stack([super()._numbers(), self.values, self.equity])
 
@@ -73,8 +89,11 @@ class BoardStrategies(Protocol):
     def plan(self, player: int, board: int) -> Floats:
         """Return the probability that each row is played: [Q, S]."""
 
-    def values(self, player: int, board: int) -> Floats:
-        """Return the value of each row with everything below it: [Q, S]."""
+    def values(self, player: int, board: int, rule: int = EXPECTATION) -> Floats:
+        """Return the value of each row with everything below it: [Q, S].
+
+        By the rule `BEST` the player plays a best response below; else as planned.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,14 +107,14 @@ class WholePlans:
         """Return the board's block of the plan."""
         return self._block(player, board, self.plans[player])
 
-    def values(self, player: int, board: int) -> Floats:
+    def values(self, player: int, board: int, rule: int = EXPECTATION) -> Floats:
         """Return the board's block of the values of all rows."""
-        if player not in self._stored_values:
+        if (player, rule) not in self._stored_values:
             game = self.game
             values = game.gradient(player, self.plans[1 - player])
-            game.fold_up(player, EXPECTATION, values, game.behaviour(player, self.plans[player]))
-            self._stored_values[player] = values
-        return self._block(player, board, self._stored_values[player])
+            game.fold_up(player, rule, values, game.behaviour(player, self.plans[player]))
+            self._stored_values[player, rule] = values
+        return self._block(player, board, self._stored_values[player, rule])
 
     def _block(self, player: int, board: int, numbers: Floats) -> Floats:
         tree = self.game.trees[player]
@@ -103,7 +122,7 @@ class WholePlans:
         return block(tree, r, board, numbers)
 
     @functools.cached_property
-    def _stored_values(self) -> dict[int, Floats]:
+    def _stored_values(self) -> dict[tuple[int, int], Floats]:
         return {}
 
 
@@ -115,8 +134,12 @@ class Answers:
     subgame: Subgame
     boards: BoardStrategies
 
-    def at(self, node: str = "", runout: str = "") -> NodeReport:
-        """Report on the player to act at a node; `runout` are the cards dealt since the spot."""
+    def at(self, node: str = "", runout: str = "", *, rule: int = EXPECTATION) -> NodeReport:
+        """Report on the player to act at a node; `runout` are the cards dealt since the spot.
+
+        By the rule `BEST` an action has the value that it has for a player who plays a best
+        response after it; else both play the strategy.
+        """
         spot, betting = self.spot, self.spot.betting
         v = spot.find(node)
         if betting.kind[v] != NodeKind.DECISION:
@@ -134,7 +157,7 @@ class Answers:
         pairs, states_of = self.subgame.game.pairs, self.subgame.states
         size = pairs.state_size[int(pairs.state_start[place]) + states[hands]]
         scale = size * float(pairs.weight[place]) * met[hands]
-        worth = self.boards.values(player, place)
+        worth = self.boards.values(player, place, rule)
         values = [_by_hand(worth[row], states)[hands] / scale for row in children]
         weights = (own, other) if player == 0 else (other, own)
         share, unit = own[hands] * met[hands], spot.money
@@ -159,7 +182,7 @@ class Answers:
             unit=unit.name,
         )
 
-    def on(self, node: str = "", board: str = "") -> NodeReport:
+    def on(self, node: str = "", board: str = "", *, rule: int = EXPECTATION) -> NodeReport:
         """Report on a node like `at`, given the whole board; default: the board of the spot."""
         cards, own = parse_cards(board), self.spot.cards
         if cards and {*cards[: len(own)]} != {*own}:
@@ -168,7 +191,7 @@ class Answers:
                 f"not {board!r}",
                 value=board,
             )
-        return self.at(node, cards_name(cards[len(own) :]))
+        return self.at(node, cards_name(cards[len(own) :]), rule=rule)
 
     def runouts(self, node: str = "", runout: str = "") -> list[NodeReport]:
         """Report on the first player to act after a node and each next card."""

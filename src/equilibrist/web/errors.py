@@ -18,6 +18,10 @@ class NotFoundError(EquilibristError):
     """A table, hand or strategy that does not exist, or is not the sender's."""
 
 
+class ForbiddenError(EquilibristError):
+    """A request that a public server does not answer."""
+
+
 class ConflictError(EquilibristError):
     """A request that was made for an earlier state, for example in another tab."""
 
@@ -33,6 +37,7 @@ class SavingError(EquilibristError):
 _STATUS = (
     (DamagedTableError, 410),
     (SavingError, 507),
+    (ForbiddenError, 403),
     (NotFoundError, 404),
     (UnknownNameError, 404),
     (ConflictError, 409),

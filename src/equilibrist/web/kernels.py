@@ -1,4 +1,7 @@
-"""One thread at a time runs compiled kernels: some of Numba's thread pools serve only one."""
+"""One thread at a time opens strategies and answers questions about them: each uses all cores.
+
+Tables do not wait for it, so an action is quick beside them.
+"""
 
 from __future__ import annotations
 

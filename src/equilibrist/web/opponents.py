@@ -20,7 +20,6 @@ from equilibrist.players.strategy_player import StrategyPlayer
 from equilibrist.storage.artefact import read_identity
 from equilibrist.strategies.description import GameDescription
 from equilibrist.strategies.solution import read_summary
-from equilibrist.web.kernels import KERNELS
 from equilibrist.web.library import Library
 
 _MOST_SHARED = 8  # strategies in memory
@@ -89,7 +88,7 @@ class Opponents:
         """Make the player that a text describes; raise an error if the page may not name it."""
         self._check(text)
         key = text, rules.name, self.identity(text)
-        with self._lock, KERNELS:
+        with self._lock:
             if key in self._shared:
                 self._shared.move_to_end(key)
                 return self._shared[key].twin()

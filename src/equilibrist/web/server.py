@@ -31,11 +31,13 @@ def address(door: socket.socket, host: str) -> str:
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it answers."""
+    """A server that says when it answers and when it is about to end."""
 
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, started: Callable[[], None], ending: Callable[[], None]
+    ) -> None:
         super().__init__(config)
-        self._say_started = started
+        self._say_started, self._say_ending = started, ending
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then say so."""
@@ -43,15 +45,21 @@ class _Server(uvicorn.Server):
         if self.started:
             self._say_started()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Say so, so that streams end, then shut down."""
+        self._say_ending()
+        await super().shutdown(sockets=sockets)
+
 
 def serve(settings: Settings, door: socket.socket, started: Callable[[], None]) -> bool:
     """Answer requests until a signal ends the server; return whether it started.
 
     `started` is called when the server answers. Raises `StorageError` if another server uses the
-    folder of tables.
+    folder of tables or of jobs.
     """
+    app = create_app(settings)
     config = uvicorn.Config(
-        create_app(settings),
+        app,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -59,7 +67,8 @@ def serve(settings: Settings, door: socket.socket, started: Callable[[], None]) 
         ws="websockets-sansio",
         timeout_graceful_shutdown=3,
     )
-    server = _Server(config, started)
-    with owned(settings.tables), contextlib.suppress(KeyboardInterrupt):
+    server = _Server(config, started, app.state.jobs.end)
+    jobs = None if settings.is_public else settings.jobs
+    with owned(settings.tables), owned(jobs), contextlib.suppress(KeyboardInterrupt):
         server.run(sockets=[door])
     return server.started

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 
 import numpy as np
 from fastapi import APIRouter, Query
@@ -12,22 +12,27 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from equilibrist.cards.card import Cards, card_name, cards_name, check_distinct, parse_cards
-from equilibrist.cards.hand import class_table
+from equilibrist.cards.hand import class_table, hand_name, hand_table
+from equilibrist.cards.range import parse_range
+from equilibrist.cards.ranking import category_bounds, rank_hands
 from equilibrist.display.grid import PALETTES, class_at, colours, grid_cells
 from equilibrist.errors import InvalidValueError
+from equilibrist.evaluation.node_values import node_equities, node_values
 from equilibrist.games.rules import GameRules
 from equilibrist.models.money import CHIPS
 from equilibrist.strategies.browsing import LineStep, betting_line, report_at
 from equilibrist.strategies.node_strategy import NodeStrategy
-from equilibrist.strategies.played import IdentifiedStrategy
+from equilibrist.strategies.played import IdentifiedStrategy, RealStrategy
 from equilibrist.strategies.spot_report import Answers, NodeReport
 from equilibrist.web.kernels import KERNELS
 from equilibrist.web.library import Library
 
 _DECIMALS = 5
+_FEWEST_BOARD = 3  # cards with which two cards make a hand
 _MOST_ANSWERS = 200  # answers in memory
 _CELLS = [class_at(row, column) for row in range(13) for column in range(13)]
 _LAST_CLASS = 168
+_Answer = TypeVar("_Answer", bound=BaseModel)
 
 
 class StrategyEntry(BaseModel):
@@ -89,6 +94,8 @@ class Hands(BaseModel):
     probabilities: list[list[float]]
     values: list[list[float]] | None = Field(description="by action; spots only")
     equity: list[float] | None = Field(description="spots only")
+    made: list[int] | None = Field(description="place in `made_names`; null before the flop")
+    made_names: list[str] = Field(description="what hands are with the board, weakest first")
 
 
 class NodeData(BaseModel):
@@ -105,6 +112,28 @@ class NodeData(BaseModel):
     hands: Hands
     value: float | None = Field(description="what the player expects; spots only")
     equity: float | None = Field(description="probability of winning, ties half; spots only")
+
+
+class NodeNumbers(BaseModel):
+    """Values and equities at a node; lists are in the order of the node's hands."""
+
+    values: list[list[float]] | None = Field(
+        description="of each action if both play the strategy after it, from the node on"
+    )
+    best: list[list[float]] | None = Field(
+        description="of each action if the player plays a best response after it"
+    )
+    gain: float | None = Field(description="what a best response wins more from the node on")
+    value: float | None = Field(description="what the player expects from the node on")
+    equity: list[float | None] | None = Field(description="null: meets no hand of the opponent")
+    mean_equity: float | None
+    reason: str = Field(description="why there are no values; empty if there are")
+
+
+class HandWeights(BaseModel):
+    """The hands of a range, by name, with their weights."""
+
+    weights: dict[str, float]
 
 
 class StrategyNode(BaseModel):
@@ -126,7 +155,8 @@ class StrategyNode(BaseModel):
 def strategy_router(library: Library) -> APIRouter:
     """Return the part of the API that shows strategies."""
     router = APIRouter(prefix="/api", tags=["strategies"])
-    answers = _Answers()
+    answers: _Answers[StrategyNode] = _Answers()
+    numbers: _Answers[NodeNumbers] = _Answers()
 
     @router.get("/strategies")
     def list_strategies() -> list[StrategyEntry]:
@@ -153,23 +183,51 @@ def strategy_router(library: Library) -> APIRouter:
             answers.put(key, found)
         return found
 
+    @router.get("/strategy/values")
+    def show_values(
+        name: Annotated[str, Query(max_length=200)],
+        node: Annotated[str, Query(max_length=400)] = "",
+        board: Annotated[str, Query(max_length=40)] = "",
+        runout: Annotated[str, Query(max_length=40)] = "",
+    ) -> NodeNumbers:
+        """Show what the actions at a node are worth, as played and for a best response.
+
+        Equities before the flop take seconds.
+        """
+        named = library.open(name)
+        key = name, named.identity, node, board, runout
+        found = numbers.get(key)
+        if found is None:
+            found = numbers_of(named, node, board, runout)
+            numbers.put(key, found)
+        return found
+
+    @router.get("/hands")
+    def show_hands(
+        range_: Annotated[str, Query(alias="range", max_length=4000, description="66+, A5s, AhKh")],
+    ) -> HandWeights:
+        """Show the hands of a range."""
+        parsed = parse_range(range_)
+        names = {hand_name(int(hand)): float(parsed.weights[hand]) for hand in parsed.hands}
+        return HandWeights(weights=names)
+
     return router
 
 
-class _Answers:
+class _Answers(Generic[_Answer]):
     """The last answers, so that a step back is immediate."""
 
     def __init__(self) -> None:
-        self._found: OrderedDict[tuple[str, ...], StrategyNode] = OrderedDict()
+        self._found: OrderedDict[tuple[str, ...], _Answer] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: tuple[str, ...]) -> StrategyNode | None:
+    def get(self, key: tuple[str, ...]) -> _Answer | None:
         with self._lock:
             if key in self._found:
                 self._found.move_to_end(key)
             return self._found.get(key)
 
-    def put(self, key: tuple[str, ...], found: StrategyNode) -> None:
+    def put(self, key: tuple[str, ...], found: _Answer) -> None:
         with self._lock:
             self._found[key] = found
             while len(self._found) > _MOST_ANSWERS:
@@ -179,10 +237,7 @@ class _Answers:
 def node_of(named: IdentifiedStrategy, node: str, board: str, runout: str = "") -> StrategyNode:
     """Return a strategy at a node as JSON."""
     strategy = named.strategy
-    rules = strategy.tree.rules
-    spot = strategy.spot if isinstance(strategy, Answers) else None
-    steps = betting_line(strategy, node)
-    cards = _board(rules, spot.cards if spot else (), board, runout, steps[-1].num_board)
+    rules, steps, cards = _place(strategy, node, board, runout)
     missing = steps[-1].num_board - len(cards)
     data, words, text = None, "", cards_name(cards)
     if missing == 0:
@@ -190,6 +245,7 @@ def node_of(named: IdentifiedStrategy, node: str, board: str, runout: str = "") 
             report = report_at(strategy, steps[-1].node, text)
             data = _data(report)
         words, text = report.words, report.board
+    spot = strategy.spot if isinstance(strategy, Answers) else None
     return StrategyNode(
         strategy=named.name,
         kind="spot" if spot else "strategy",
@@ -203,6 +259,55 @@ def node_of(named: IdentifiedStrategy, node: str, board: str, runout: str = "") 
         steps=[_step(step) for step in steps],
         data=data,
     )
+
+
+def numbers_of(named: IdentifiedStrategy, node: str, board: str, runout: str = "") -> NodeNumbers:
+    """Return the values and equities of a strategy at a node as JSON."""
+    strategy = named.strategy
+    _, steps, cards = _place(strategy, node, board, runout)
+    report = report_at(strategy, steps[-1].node, cards_name(cards))
+    order, reason, found = _order(report), "", None
+    try:
+        found = node_values(strategy, report)
+    except InvalidValueError as error:
+        reason = str(error)
+    if isinstance(report, NodeReport):
+        equities: NDArray[Any] | None = report.equity
+    else:
+        equities = node_equities(strategy, report)
+    mean = value = gain = None
+    if equities is not None and np.isfinite(equities).any():
+        share = np.where(np.isfinite(equities), report.share, 0.0)
+        mean = float(share @ np.nan_to_num(equities) / max(share.sum(), 1e-300))
+    if found is not None and len(report.hands):
+        value = float(report.share @ (report.probabilities * found.played).sum(axis=1))
+        gain = float(report.share @ found.gain(report.probabilities))
+    return NodeNumbers(
+        values=None if found is None else _rounded(found.played[order]),
+        best=None if found is None else _rounded(found.best[order]),
+        gain=gain,
+        value=value,
+        equity=None
+        if equities is None
+        else [None if np.isnan(each) else round(each, _DECIMALS) for each in equities[order]],
+        mean_equity=mean,
+        reason=reason,
+    )
+
+
+def _place(
+    strategy: RealStrategy, node: str, board: str, runout: str
+) -> tuple[GameRules, tuple[LineStep, ...], Cards]:
+    """Return the rules, the betting line to a node, and the board cards that are given."""
+    rules = strategy.tree.rules
+    start = strategy.spot.cards if isinstance(strategy, Answers) else ()
+    steps = betting_line(strategy, node)
+    return rules, steps, _board(rules, start, board, runout, steps[-1].num_board)
+
+
+def _order(report: NodeStrategy) -> list[int]:
+    """Return the places of hands as they are sent: the highest first."""
+    return list(range(len(report.hands)))[::-1]
 
 
 def _board(rules: GameRules, start: Cards, board: str, runout: str, needed: int) -> Cards:
@@ -262,7 +367,8 @@ def _data(report: NodeStrategy) -> NodeData:
 
 
 def _hands(report: NodeStrategy, *, has_grid: bool) -> Hands:
-    order = list(range(len(report.hands)))[::-1]  # the highest hand first
+    order = _order(report)
+    made, made_names = _made(report, order)
     values = equity = None
     if isinstance(report, NodeReport):
         values, equity = _rounded(report.values[order]), _rounded(report.equity[order])
@@ -273,7 +379,22 @@ def _hands(report: NodeStrategy, *, has_grid: bool) -> Hands:
         probabilities=_rounded(report.probabilities[order]),
         values=values,
         equity=equity,
+        made=made,
+        made_names=made_names,
     )
+
+
+def _made(report: NodeStrategy, order: list[int]) -> tuple[list[int] | None, list[str]]:
+    """Return what each hand is with the board: its place in a list of names."""
+    rules, board = report.rules, parse_cards(report.board)
+    if rules.num_hole_cards != 2 or len(board) < _FEWEST_BOARD:
+        return None, []
+    tables = category_bounds(2 + len(board), rules.ranking)
+    shown = np.tile(np.array(board, np.uint8), (len(order), 1))
+    hands = np.hstack([hand_table()[report.hands[order]], shown])
+    places = rank_hands(hands, rules.ranking).astype(np.int64)
+    ends = np.array([end for _, end in tables.values()])
+    return np.searchsorted(ends, places, side="right").tolist(), list(tables)
 
 
 def _rounded(numbers: NDArray[Any]) -> Any:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import re
-import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -18,13 +16,11 @@ from equilibrist.games.catalog import get_game
 from equilibrist.games.dealing import secret_seed
 from equilibrist.play.session_file import SavedSession, read_head
 from equilibrist.web.errors import DamagedTableError, NotFoundError, SavingError
+from equilibrist.web.identity import is_identity, new_identity
 from equilibrist.web.opponents import Opponents
 from equilibrist.web.settings import Settings
 
 _LOG = logging.getLogger(__name__)
-_LETTERS = "bfgjkmnpqrvwxyz"  # no letter or digit of a card, and no vowels
-_LENGTH = 20  # of an identity: 78 bits
-_IDENTITY = re.compile(f"[{_LETTERS}]{{{_LENGTH}}}")
 _SUFFIX = ".log"
 
 
@@ -62,7 +58,7 @@ class TableStore:
                 f"you have {number} tables, the most that this server saves; continue one of them",
                 value=number,
             )
-        identity = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+        identity = new_identity()
         path = folder / f"{identity}{_SUFFIX}"
         saved = SavedSession.start(path, rules, player, secret_seed(), self.opponents.make)
         with self._lock:
@@ -76,7 +72,7 @@ class TableStore:
 
         If the request cannot be saved, the table is read from its file again next time.
         """
-        if not _IDENTITY.fullmatch(identity):
+        if not is_identity(identity):
             raise _unknown(identity)
         path = self._folder(owner) / f"{identity}{_SUFFIX}"
         with self._lock:
@@ -110,7 +106,7 @@ class TableStore:
         found = []
         for path in self._folder(owner).glob(f"*{_SUFFIX}"):
             identity = path.name.removesuffix(_SUFFIX)
-            if not _IDENTITY.fullmatch(identity):
+            if not is_identity(identity):
                 continue
             with contextlib.suppress(OSError, EquilibristError):
                 head = read_head(path)

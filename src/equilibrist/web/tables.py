@@ -27,7 +27,6 @@ from equilibrist.play.session import YOU, decisions_in
 from equilibrist.play.session_file import SavedSession
 from equilibrist.players.player import Result, View
 from equilibrist.web.errors import ConflictError, NotFoundError
-from equilibrist.web.kernels import KERNELS
 from equilibrist.web.opponents import Opponents, playable_games
 from equilibrist.web.table_store import TableStore
 
@@ -210,7 +209,7 @@ def table_router(store: TableStore, opponents: Opponents) -> APIRouter:
     def create_table(request: Request, new: NewTable) -> Table:
         """Sit down at a new table; the first hand is dealt."""
         identity = store.create(request.state.owner, new.game, new.player)
-        with store.using(request.state.owner, identity) as saved, KERNELS:
+        with store.using(request.state.owner, identity) as saved:
             _play(saved, None)
             return table_of(identity, saved)
 
@@ -226,7 +225,7 @@ def table_router(store: TableStore, opponents: Opponents) -> APIRouter:
 
         Refused with 409 if the table has moved on since the page was drawn; nothing is done then.
         """
-        with store.using(request.state.owner, identity) as saved, KERNELS:
+        with store.using(request.state.owner, identity) as saved:
             _check_current(saved, move)
             _play(saved, None if move.action == "next" else _action(saved, move.action))
             return table_of(identity, saved)
@@ -234,7 +233,7 @@ def table_router(store: TableStore, opponents: Opponents) -> APIRouter:
     @router.get("/tables/{identity}/hands/{number}")
     def review(request: Request, identity: str, number: int) -> Review:
         """Show a finished hand with both players' cards and the opponent's probabilities."""
-        with store.using(request.state.owner, identity) as saved, KERNELS:
+        with store.using(request.state.owner, identity) as saved:
             return review_of(saved, number)
 
     @router.get("/tables/{identity}/download", response_class=PlainTextResponse)

@@ -47,6 +47,7 @@ class PublicTree:
 
     strategy: RealStrategy
     seat: int  # seat of the responder
+    is_best: bool = True  # false: the seat plays the strategy, too
 
     def values(self, node: int, board: Cards, reach: Floats) -> Floats:
         """Return the responder's chips from here by hand, times the opponent's reach: [N].
@@ -62,9 +63,10 @@ class PublicTree:
             return float(tree.spent[node].min()) * (self._showdowns(board) @ reach)
         if tree.kind[node] == NodeKind.ROUND_END:
             return self._dealt(tree.children(node)[0], board, reach)
-        if tree.player[node] == self.seat:
-            return np.max([self.values(child, board, reach) for child in tree.children(node)], 0)
         probabilities = self.strategy.probabilities(node, board)[:, self.numbers]
+        if tree.player[node] == self.seat:
+            values = np.stack([self.values(child, board, reach) for child in tree.children(node)])
+            return values.max(axis=0) if self.is_best else (probabilities * values).sum(axis=0)
         return np.sum(
             [
                 self.values(child, board, reach * probability)

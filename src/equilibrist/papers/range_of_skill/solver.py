@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.errors import InvalidValueError
+from equilibrist.kernels.gpu.memory import download
 from equilibrist.models.exact import matrix_game
 from equilibrist.models.game import Floats, SequenceGame
 from equilibrist.models.restricted import RestrictedGame, Symmetrised, symmetrise
@@ -75,6 +76,11 @@ class RangeOfSkill:
                 value=self.accuracy,
             )
 
+    @property
+    def runs_on_gpu(self) -> bool:
+        """Whether its responses are computed by CFR+; those by linear programs need the CPU."""
+        return self.method == "cfr+"
+
     def for_target(self, target: float, dtype: str) -> RangeOfSkill:
         """Return the method by CFR+, with responses accurate to half of the target or better."""
         return replace(
@@ -111,7 +117,7 @@ class RangeOfSkill:
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
         """Return the safest mixture of the list, as a plan for each seat."""
         symmetrised, strategies = symmetrise(game), state["strategies"]
-        mixed = state["weights"].astype(strategies.dtype) @ strategies
+        mixed = np.asarray(state["weights"], strategies.dtype, like=strategies) @ strategies
         if mixed.dtype != np.float64:  # remove the rounding errors of float32
             whole = symmetrised.game
             mixed = whole.realize(0, whole.behaviour(0, mixed.astype(np.float64)))
@@ -119,7 +125,7 @@ class RangeOfSkill:
 
     def report(self, game: SequenceGame, state: State) -> SkillReport:
         """Return the list with its gains, weights and pairwise results."""
-        table = state["strategies"] @ state["utilities"].T
+        table = download(state["strategies"] @ state["utilities"].T)
         return SkillReport(
             symmetrise(game),
             state["strategies"],

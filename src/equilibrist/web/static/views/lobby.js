@@ -16,7 +16,7 @@ export function gameName(game) {
   return GAMES[game] || game;
 }
 
-function ago(seconds) {
+export function ago(seconds) {
   const minutes = (Date.now() / 1000 - seconds) / 60;
   if (minutes < 2) return "just now";
   if (minutes < 90) return `${Math.round(minutes)} minutes ago`;

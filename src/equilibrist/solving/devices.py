@@ -1,0 +1,65 @@
+"""Where to compute: on the CPU, or on a GPU if there is one and the work fits into its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from equilibrist.errors import EquilibristError, InvalidValueError
+from equilibrist.kernels.gpu import device
+from equilibrist.solving.solver import RunsOnGpu, Solver
+
+DEVICES: Final = ("auto", "cpu", "gpu")
+
+
+class Chosen(NamedTuple):
+    """The device that is used, and why `auto` did not choose the GPU."""
+
+    name: str  # cpu or gpu
+    why: str = ""
+
+    @property
+    def text(self) -> str:
+        """Return where the work is done, in one line."""
+        if self.name == "gpu":
+            return f"computing on {device.device_name()}"
+        return f"computing on the CPU: {self.why}" if self.why else "computing on the CPU"
+
+
+def choose_device(wanted: str, check: Callable[[], None]) -> Chosen:
+    """Return the device for some work: the one that is wanted, or the GPU if `auto` can use it.
+
+    `check` raises an error if the work cannot be done on a GPU, or if its memory is too small.
+
+    Example:
+        >>> choose_device("cpu", lambda: None)
+        Chosen(name='cpu', why='')
+    """
+    check_device(wanted)
+    if wanted == "cpu":
+        return Chosen("cpu")
+    try:
+        device.cuda()
+        if not device.is_simulated():
+            device.cupy()
+        check()
+    except EquilibristError as error:
+        if wanted == "gpu":
+            raise
+        return Chosen("cpu", str(error))
+    return Chosen("gpu")
+
+
+def check_runs_on_gpu(solver: Solver) -> None:
+    """Raise `InvalidValueError` if a method computes on the CPU only."""
+    if not (isinstance(solver, RunsOnGpu) and solver.runs_on_gpu):
+        raise InvalidValueError(f"{solver.name} computes on the CPU only", value=solver.name)
+
+
+def check_device(wanted: str) -> None:
+    """Raise `InvalidValueError` if a device has another name than auto, cpu or gpu."""
+    if wanted not in DEVICES:
+        raise InvalidValueError(
+            f"the device must be {', '.join(DEVICES[:-1])} or {DEVICES[-1]}, not {wanted!r}",
+            value=wanted,
+        )
