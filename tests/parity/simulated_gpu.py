@@ -92,7 +92,7 @@ def float64():
     _, state = started(game, 32, 3)
     wide = {key: array.astype(float) if array.dtype.kind == "f" else array
             for key, array in state.items()}  # fmt: skip
-    held = table_sweeps.open_tables(game.trees, game.leaves, game.pairs, wide)
+    held = table_sweeps.open_tables(game.in_sections, wide)
     plans = []
     for player, tree in enumerate(game.trees):
         average = np.zeros(game.lengths[player])
@@ -116,9 +116,8 @@ def float64():
         plans.append(game.realize(player, behaviour))
     locked = (game.uniform(0), game.uniform(1))
     exact = evaluate(game, (plans[0], plans[1]), locked)
-    assert abs(held.worth(game.first_player, EXPECTATION)[0] - exact.value) < 1e-9
-    for player in (0, 1):
-        assert abs(held.worth(player, BEST)[0] - exact.best_response[player]) < 1e-9
+    roots, _ = held.worth([(game.first_player, EXPECTATION), (0, BEST), (1, BEST)])
+    np.testing.assert_allclose(roots, (exact.value, *exact.best_response), rtol=0, atol=1e-9)
 
 
 def resume():
@@ -156,7 +155,7 @@ def damage():
     game = GAMES["river"]().build().game
     _, state = started(game, 32)
     state["last_average1"][7] = np.nan
-    held = table_sweeps.open_tables(game.trees, game.leaves, game.pairs, state)
+    held = table_sweeps.open_tables(game.in_sections, state)
     assert np.isnan(held.arrays["last_average1"].max())
     assert np.isfinite(held.arrays["last_average0"].max())
 

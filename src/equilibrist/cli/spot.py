@@ -207,7 +207,7 @@ def _solve(work: _Work, budget: Budget, goal: Goal | None, settings: _Settings) 
     from equilibrist.cli import runs
     from equilibrist.cli.progress import shown
     from equilibrist.solving.forecast import count_states, spot_forecast
-    from equilibrist.solving.spot_run import KIND, solve_spot
+    from equilibrist.solving.spot_run import KIND, solve_spot, spot_budget
 
     given, by, out, done = work
     if done is None:
@@ -224,7 +224,7 @@ def _solve(work: _Work, budget: Budget, goal: Goal | None, settings: _Settings) 
     hint = "Ctrl-C stops" if out is None else "Ctrl-C pauses and saves"
     pot = given.money.amount(given.pot)
     with shown(f"spot on {given.board}", hint, plain=settings.plain, pot=pot, goal=goal) as view:
-        view.begin(by.name, budget)
+        view.begin(by.name, spot_budget(budget, built))
         run = None if done is None else done.run
         found = solve_spot(given, by, built, budget, run=run, out=out, watch=view)
     return work._replace(done=found)

@@ -20,6 +20,7 @@ from equilibrist.kernels.array_structs import Treeplex
 from equilibrist.kernels.cpu import table_sweeps as kernels
 from equilibrist.kernels.cpu.tables import MOST
 from equilibrist.models.game import BEST, EXPECTATION, Floats, SequenceGame
+from equilibrist.models.sections import whole_round
 from equilibrist.solving.cfr import CFR, CFR_VARIANTS
 from equilibrist.solving.solver import State
 from equilibrist.strategies.evaluation import Evaluation
@@ -67,7 +68,7 @@ class TableCFR:
                 if self.bits == 16:
                     numbers, scales = np.zeros(last, np.int16), np.zeros(rows, np.float32)
                     if len(late):
-                        kernels.pack_last(tree, table, numbers, scales)
+                        kernels.pack_last(tree, whole_round(tree), table, numbers, scales)
                     state[f"last_{part}{player}"] = numbers
                     state[f"last_{part}_scale{player}"] = scales
             plan, behaviour = self.trunk(game, state, "regret", player)
@@ -85,14 +86,13 @@ class TableCFR:
 
         Sums except the last are in float32, so accurate to about 1e-6 of the stakes.
         """
-        tables = game.tables(state)
-
-        def worth(player: int, rule: int) -> float:
-            return tables.worth(player, rule)[0]
-
-        first = game.first_player
-        value, best = worth(first, EXPECTATION), (worth(0, BEST), worth(1, BEST))
-        rake = None if game.is_zero_sum else -value - worth(1 - first, EXPECTATION)
+        first, ask_house = game.first_player, not game.is_zero_sum
+        halves = [(first, EXPECTATION), (1 - first, EXPECTATION), (0, BEST), (1, BEST)]
+        roots, _ = game.tables(state).worth(
+            [half for half in halves if half != halves[1] or ask_house]
+        )
+        value, best = float(roots[0]), (float(roots[-2]), float(roots[-1]))
+        rake = -value - float(roots[1]) if ask_house else None
         return Evaluation(value, best, game.unit, rake)
 
     def trunk_values(
@@ -102,7 +102,7 @@ class TableCFR:
 
         By the rule `BEST` the player plays a best response to the opponent's average.
         """
-        return game.tables(state).worth(player, rule)[1]
+        return game.tables(state).worth([(player, rule)])[1]
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
         """Return the average plans [L], in float32; uniform before the first step."""
@@ -114,11 +114,11 @@ class TableCFR:
         numbers, scales = self._last(state, "average", player)
         if self.bits == 16:
             table = np.empty(len(numbers), np.float32)
-            kernels.unpack_last(tree, numbers, scales, table)
+            kernels.unpack_last(tree, whole_round(tree), numbers, scales, table)
             numbers = table
         plan = np.empty(game.lengths[player], np.float32)
         plan[: len(trunk)] = trunk
-        kernels.realize_last(tree, trunk, numbers, plan)
+        kernels.realize_last(tree, whole_round(tree), trunk, numbers, plan)
         return plan
 
     def trunk(

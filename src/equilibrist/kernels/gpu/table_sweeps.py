@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 
 from equilibrist.errors import DeviceError
 from equilibrist.kernels.array_structs import HandPairs, LeafTables, PairTables, Treeplex
-from equilibrist.kernels.cpu.table_sweeps import matched_trunk
+from equilibrist.kernels.cpu.table_sweeps import Game, matched_trunk
 from equilibrist.kernels.decision_rules import REGRET
 from equilibrist.kernels.gpu import device, tables
 from equilibrist.kernels.gpu.resident import Resident
 from equilibrist.kernels.gpu.tables import MANY, THREADS, Cards, Leaves, Rows, Step
-from equilibrist.kernels.treeplex import root_value
 
 PARTS = ("regret", "average")
 _WORK_SHARE = 0.25  # of the free memory, at most this for a batch's work space
@@ -36,13 +35,7 @@ _ENOUGH_THREADS = 100_000  # with more leaves on all boards, a thread sums up a 
 _PROBES = 1 << 14  # threads that look for the least and largest number of a table
 
 
-def open_tables(
-    trees: tuple[Treeplex, Treeplex],
-    leaves: LeafTables,
-    pairs: PairTables,
-    state: dict[str, Any],
-    threads: int = 1,
-) -> Tables:
+def open_tables(game: Game, state: dict[str, Any], threads: int = 1) -> Tables:
     """Return the tables of a state on the GPU, which its arrays then stand for.
 
     If they are there already nothing is copied. `threads` is for the CPU.
@@ -53,7 +46,7 @@ def open_tables(
         if all(getattr(state[name], "owner", None) is owner for name in owner.arrays):
             return owner
     with device.errors_of_memory("the tables of this game; store 16 bits, or use the device cpu"):
-        held = Tables(trees, leaves, pairs, state)
+        held = Tables(game, state)
     state.update(held.arrays)
     return held
 
@@ -73,13 +66,8 @@ class _Player(NamedTuple):
 class Tables:
     """Regrets and averages of a game of two-card hands, on the GPU."""
 
-    def __init__(
-        self,
-        trees: tuple[Treeplex, Treeplex],
-        leaves: LeafTables,
-        pairs: PairTables,
-        state: dict[str, Any],
-    ) -> None:
+    def __init__(self, game: Game, state: dict[str, Any]) -> None:
+        trees, leaves, pairs = game.trees, game.leaves, game.pairs
         _check(trees, pairs)
         self.trees = trees
         self.num_rounds = len(trees[0].num_sequences)
@@ -113,18 +101,20 @@ class Tables:
                 self._iterate()
         self._cuda.synchronize()
 
-    def worth(self, player: int, rule: int) -> tuple[float, NDArray[Any]]:
-        """Return what a player wins by a rule against the average, and the trunk's values."""
-        self._begin(np.array([[0, 0, 0, -1]], self.dtype))
-        self._half(player, rule, "average")
-        tree = self.trees[player]
-        ends = self._ends[0].copy_to_host()
-        if self.num_rounds == 1:
-            return float(ends[:, 0].sum(dtype=np.float64)), np.zeros(0, self.dtype)
+    def worth(self, halves: list[tuple[int, int]]) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Return what players win by rules against the averages, (player, rule) in `halves`.
+
+        Also the values of the trunk's rows for the last of them.
+        """
+        roots = np.zeros(len(halves))
+        self._begin(np.tile(np.array([0, 0, 0, -1], self.dtype), (len(halves), 1)))
+        for number, (player, rule) in enumerate(halves):
+            self._half(player, rule, "average")
+            roots[number] = self._ends[0].copy_to_host()[:, 0].sum(dtype=np.float64)
+        player = halves[-1][0]
         place = self._players[player].place
         trunk = [self._values[r].copy_to_host()[:, place[r]] for r in range(self.num_rounds - 1)]
-        values = self._on_cpu(trunk, tree)
-        return root_value(tree, values), values
+        return roots, self._on_cpu(trunk, self.trees[player])
 
     @cached_property
     def arrays(self) -> dict[str, Resident]:
