@@ -92,7 +92,8 @@ def _respond(
         work = f"{run.name}: {left:,} of {number:,} flops, about {_time(seconds)}; {saved}"
         print(work, file=sys.stderr, flush=True)
         stopping.check()
-        stopping.expect("flop", seconds * min(num_threads, left) / left)
+        at_once = min(num_threads, left) if gpu is None else 1
+        stopping.expect("flop", seconds * at_once / left)
     remaining = Remaining(f"best responses to {run.name}")
 
     def update(run: RealGameRun) -> None:

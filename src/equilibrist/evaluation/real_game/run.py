@@ -269,7 +269,8 @@ def run_flops(
                 now = time.perf_counter()
                 run.is_done[f], run.seconds = True, before + now - start
                 done += 1
-                stopping.expect("flop", (now - start) * threads / done)
+                at_once = threads if gpu is None else 1  # the GPU answers within a batch
+                stopping.expect("flop", (now - start) * at_once / done)
                 if folder is not None and clock.is_due():
                     with clock.writing():
                         save(run, folder)
