@@ -191,6 +191,7 @@ def solve(
             check_given_state(run.state, solver.name, solver.init(game, seed))
             run.is_checked = True
         run.outcome = Outcome.BUDGET_SPENT
+        run.chunk = max(run.chunk, int((budget.cost or 0) / 2))  # evaluations take longer
         solver.step(game, run.state, 0)  # compiles the kernels before the time is measured
     checkpoints = _Checkpoints(save, int(run.state["iteration"]))
     evaluator = _Evaluator(game, solver, checkpoints)
