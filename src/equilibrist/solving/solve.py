@@ -196,6 +196,8 @@ def solve(
         run.outcome = Outcome.INTERRUPTED
         if not run.trace or run.trace[-1].iteration < int(run.state["iteration"]):
             run.trace.append(evaluator(run))
+    except MemoryError as error:  # of this machine, or CuPy's of its GPU
+        raise MemoryError(f"{error}; {checkpoints}") from None
     if not run.trace:
         run.trace.append(first)
     checkpoints.save(run)
