@@ -50,8 +50,7 @@ class Round(NamedTuple):
     first_opening: int  # [E + 1]
     openings: int  # [J, 3] row, and the first and the end of its part of `entries`
     entries: int  # [entries of the next round] sorted by the row that leads there
-    first_child: int  # [S + 1]
-    children: int  # [states of the next round] sorted by parent
+    first_child: int  # [S + 1] in the next round, where the children of a state are contiguous
 
 
 # --- on the CPU: the tables of a treeplex -----------------------------------------------------
@@ -87,7 +86,6 @@ def _round(tree: Treeplex, r: int) -> Round:
         "openings": _sorted(opened, entry[rows]),
         "entries": np.argsort(place, kind="stable"),
         "first_child": _starts(parents, states),
-        "children": np.argsort(parents, kind="stable"),
     }
     flat = [table.astype(np.int32).ravel() for table in tables.values()]
     places = np.cumsum([0, *map(len, flat)]).tolist()
@@ -211,7 +209,7 @@ def _fold(own, rule, values, behaviour, table, factors):
                     below = own.below_start + index[own.entries + e] * own.below_states
                     child = index[own.first_child + state]
                     while child < index[own.first_child + state + 1]:
-                        value += values[below + index[own.children + child]]
+                        value += values[below + child]
                         child += 1
                 values[place] = value
             # Decisions, the last ones first.
