@@ -4,8 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Modules are compiled to bytecode when they are first imported, which most of them never are.
+export PYTHONDONTWRITEBYTECODE :=
+PIP_INSTALL := $(BIN)/python -m pip install --no-compile
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo numbers docs pictures test check bounds bench proofs trials mutants browser format clean
+.PHONY: help demo numbers docs pictures test coverage draws check bounds bench proofs trials mutants browser format clean
 help:           ## print this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -14,15 +18,15 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --editable '.[plot]'
+	$(PIP_INSTALL) --editable '.[plot]'
 	@touch $@
 
 $(VENV)/installed-dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(PIP_INSTALL) --quiet --editable '.[dev]'
 	@touch $@ $(VENV)/installed
 
 $(VENV)/installed-docs: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[docs,plot]'
+	$(PIP_INSTALL) --quiet --editable '.[docs,plot]'
 	@touch $@ $(VENV)/installed
 
 demo: $(VENV)/installed          ## train a hold'em bot in minutes, prove its exploitability, play it
@@ -39,7 +43,16 @@ pictures: $(VENV)/installed      ## draw the pictures of the documents again, fr
 	$(BIN)/python examples/make_pictures.py
 
 test: check                      ## checks, doctests, the fast suite
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --durations 30
+	$(PYTEST) --durations 30
+
+coverage: $(VENV)/installed-dev  ## the fast suite once more: which lines of the sources does it run?
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+draws: $(VENV)/installed-dev     ## property tests with new random examples
+	$(PYTEST) -m "hypothesis and not slow" --hypothesis-profile fresh tests
 
 check: $(VENV)/installed-dev     ## ruff, mypy, import-linter
 	$(BIN)/ruff check .
@@ -48,10 +61,10 @@ check: $(VENV)/installed-dev     ## ruff, mypy, import-linter
 	$(BIN)/lint-imports
 
 bounds: $(VENV)/installed-dev    ## kernel tests again, with every index checked
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "kernels and not slow" tests
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -m "kernels and not slow" tests
 
 proofs: bounds                   ## bounds, then the slow proofs: whole-deck enumerations
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --durations 12 -m slow tests
+	$(PYTEST) --durations 12 -m slow tests
 
 trials: $(VENV)/installed-dev    ## forged and damaged folders, killed runs, fuzzed texts, neighbours: two hours
 	$(BIN)/python trials/forge_folders.py --trials 2400 --jobs 2
@@ -68,7 +81,7 @@ bench: $(VENV)/installed-dev     ## benchmarks: check results, then print times 
 
 browser: $(VENV)/installed-dev   ## the page in Chromium (Debian: installed if missing), screenshots in .screenshots/
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || apt-get install -y chromium
-	$(BIN)/python -m pip install --quiet --editable '.[browser]'
+	$(PIP_INSTALL) --quiet --editable '.[browser]'
 	EQUILIBRIST_SCREENSHOTS=.screenshots $(BIN)/python -m pytest -q -rs -m "slow or not slow" tests/web/test_browser.py tests/web/test_browser_spots.py
 
 format: $(VENV)/installed-dev    ## rewrite the sources in the house style
@@ -76,4 +89,4 @@ format: $(VENV)/installed-dev    ## rewrite the sources in the house style
 	$(BIN)/ruff format .
 
 clean:                           ## remove the environment and the caches in this folder
-	rm -rf $(VENV) site .mutants .screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site .mutants .screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage

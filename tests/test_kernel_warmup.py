@@ -5,9 +5,11 @@ import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
 import equilibrist as eq
 from equilibrist import kernel_warmup
+from equilibrist.cli import app
 from equilibrist.errors import EquilibristError, InvalidValueError, UnknownNameError
 from equilibrist.kernel_warmup import TASKS, Task
 
@@ -15,10 +17,7 @@ from equilibrist.kernel_warmup import TASKS, Task
 def test_every_command_of_a_task_can_be_parsed():
     for task in TASKS:
         for command in task.commands:
-            found = subprocess.run(
-                [sys.executable, "-m", "equilibrist", command.split()[0], "--help"],
-                capture_output=True, text=True, check=True,
-            )  # fmt: skip
+            found = CliRunner().invoke(app, [command.split()[0], "--help"])
             options = [word for word in command.split() if word.startswith("--")]
             assert [option for option in options if option not in found.stdout] == []
 

@@ -13,14 +13,14 @@ from equilibrist.papers.ectomynx.level_training import (
     train,
 )
 
-SMALL = ("--hands", 20_000, "--cycles")
+SMALL = ("--hands", 5_000, "--cycles")
 
 
 @pytest.fixture(autouse=True)
 def home(monkeypatch, tmp_path):
     """A folder to train in, and short matches."""
-    monkeypatch.setattr(level_training, "_MATCH_DEALS", 2000)
-    monkeypatch.setattr(decision_training, "_MATCH_DEALS", 2000)
+    monkeypatch.setattr(level_training, "_MATCH_DEALS", 500)
+    monkeypatch.setattr(decision_training, "_MATCH_DEALS", 500)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "bots"
 
@@ -32,21 +32,21 @@ def listed(answer, name="ectomynx"):
 def test_ectomynx_is_trained_listed_and_played(home, answer, run):
     assert listed(answer)["state"] == "not trained"
     trained = answer("train", "ectomynx", *SMALL, 2)
-    assert trained["hands"] == 40_000
+    assert trained["hands"] == 10_000
     assert [row["cycle"] for row in trained["cycles"]] == [1, 2]
     for row in trained["cycles"]:
         low, high = row["ci95"]
         assert (low + high) / 2 == pytest.approx(row["win_rate"])
         assert row["unit"] == "mbb/g"
         assert row["mean_change"] > 0
-    whole = train(FixedStrategy(hands=20_000), cycles=2)
+    whole = train(FixedStrategy(hands=5_000), cycles=2)
     np.testing.assert_array_equal(load_training(home / "ectomynx").weights, whole.weights)
     chips = trained["cycles"][0]["win_rate"] * 2 / 1000
     assert chips == pytest.approx(whole.cycles[0].win_rate)
     row = listed(answer)
-    assert (row["state"], row["cycles"], row["hands"]) == ("trained", 2, 20_000)
+    assert (row["state"], row["cycles"], row["hands"]) == ("trained", 2, 5_000)
     assert row["problem"] is None
-    assert "2 × 20,000 hands" in run("bots").stdout
+    assert "2 × 5,000 hands" in run("bots").stdout
     match = answer("match", "ectomynx", "ectomynx:first", "--game", "discard-holdem", "--hands", 20)
     assert match["hands"] == 20
 
@@ -62,7 +62,7 @@ def test_training_continues_where_it_was(home, answer):
 
 def test_a_run_killed_before_its_cycle_ended_continues(home, answer):
     # All hands are played and kept; the match that ends the cycle is not.
-    settings = FixedStrategy(hands=20_000)
+    settings = FixedStrategy(hands=5_000)
     run = Training.begin(settings)
     level_training.play_block(settings, run)
     save_training(home / "ectomynx", settings, run)
@@ -81,7 +81,7 @@ def test_a_rate_for_regrets_is_refused(home, run):
 
 def test_progress_prints_speed_change_and_head_to_head(run):
     said = run("train", "ectomynx", *SMALL, 1).stderr
-    assert "1 cycles of 20,000 hands, 20,000 to play, about " in said
+    assert "1 cycles of 5,000 hands, 5,000 to play, about " in said
     assert "iB of memory" in said.splitlines()[0]
     line = next(line for line in said.splitlines() if line.startswith("cycle 1: "))
     for words in ("probabilities changed by", "mbb/g (95 %) from the previous strategy", "hands/s"):
@@ -98,19 +98,19 @@ def test_weights_are_cleaned_only_if_asked(home, answer):
 
 
 def test_the_improved_bot_is_trained_listed_and_played(home, answer):
-    trained = answer("train", "ectomynx-frc", "--hands", 500, "--cycles", 1)
-    assert trained["hands"] == 500
-    whole = decision_training.train(decision_training.Decisions(hands=500), cycles=1)
+    trained = answer("train", "ectomynx-frc", "--hands", 150, "--cycles", 1)
+    assert trained["hands"] == 150
+    whole = decision_training.train(decision_training.Decisions(hands=150), cycles=1)
     found = decision_training.load_training(home / "ectomynx-frc")
     np.testing.assert_array_equal(found.average, whole.average)
     row = listed(answer, "ectomynx-frc")
-    assert (row["state"], row["cycles"], row["hands"]) == ("trained", 1, 500)
+    assert (row["state"], row["cycles"], row["hands"]) == ("trained", 1, 150)
     match = answer(
         "match", "ectomynx-frc", "always-call", "--game", "discard-holdem", "--hands", 20
     )
     assert match["hands"] == 20
     other = answer(
-        "train", "ectomynx-frc", "--hands", 500, "--cycles", 1, "--update", "exponential",
+        "train", "ectomynx-frc", "--hands", 150, "--cycles", 1, "--update", "exponential",
         "--out", "other",
     )  # fmt: skip
     assert other["cycles"] != trained["cycles"]
@@ -139,7 +139,7 @@ def test_a_run_of_other_settings_or_version_is_refused(home, run, answer, monkey
     answer("train", "ectomynx", *SMALL, 1)
     failed = run("train", "ectomynx", "--hands", 10_000)
     assert failed.returncode == 2
-    assert "bots/ectomynx was started with hands 20000, not 10000" in failed.stderr
+    assert "bots/ectomynx was started with hands 5000, not 10000" in failed.stderr
     monkeypatch.setattr(level_training, "VERSION", 3)
     with pytest.raises(StorageError, match="started with version 2, not 3"):
         load_training(home / "ectomynx")

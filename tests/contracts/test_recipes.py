@@ -31,7 +31,13 @@ GAMES = {
     "leduc": get_game("leduc"),
     "tiny hold'em": TINY_HOLDEM,
 }
-CASES = [(recipe, game) for recipe in RECIPES for game in NUMBERS if recipe != "texture"]
+SLOW = {("lossless", "rhode-island")}
+CASES = [
+    pytest.param((recipe, game), marks=[pytest.mark.slow] if (recipe, game) in SLOW else [])
+    for recipe in RECIPES
+    for game in NUMBERS
+    if recipe != "texture"
+]
 CASES.append(("texture", "tiny hold'em"))
 
 
@@ -45,6 +51,11 @@ def numbers(recipe, game):
 def case(request):
     recipe, game = request.param
     return recipe, GAMES[game], build(recipe, GAMES[game], numbers(recipe, game))
+
+
+@pytest.fixture(scope="module")
+def counts(case):
+    return joint(case[2])
 
 
 def deals(rules, count=60):
@@ -105,9 +116,8 @@ def test_suits_do_not_matter(case):
         assert found.bucket(number, board) == found.bucket(renamed, there)
 
 
-def test_joint_counts(case):
+def test_joint_counts(case, counts):
     _, rules, found = case
-    counts = joint(found)
     cards, hole = len(rules.deck), rules.num_hole_cards
     total, left = 1, cards
     for num_new in (*rules.num_board_cards, hole, hole):
@@ -122,10 +132,10 @@ def test_joint_counts(case):
     )
 
 
-def test_earlier_rounds_are_sums_over_children(case):
+def test_earlier_rounds_are_sums_over_children(case, counts):
     """Chance of every pair of first buckets, by all pairs of hands."""
     _, _, found = case
-    game = bucket_game(found, joint(found))
+    game = bucket_game(found, counts)
     first = found.num_buckets[0]
     ours = game.pairs.joint[: first * first].reshape(first, first)
     buckets, hands = found.buckets(()), found.streets.hands[found.streets.in_deck].tolist()

@@ -132,8 +132,12 @@ def many_raises(number):
     return "f", "c", *(f"r{12_345 * (place + 1)}" for place in range(number))
 
 
-@pytest.mark.parametrize("num_raises", [1, 2, 3, 7, 20])
-@pytest.mark.parametrize("words", ["", "call, raise to 20, raise to 30; " * 12])
+LONG_LINE = "call, raise to 20, raise to 30; " * 12
+
+
+@pytest.mark.parametrize(
+    ("num_raises", "words"), [(1, ""), (2, LONG_LINE), (3, ""), (7, LONG_LINE), (20, LONG_LINE)]
+)
 def test_title_and_legend_of_a_picture_fit_beside_the_whole_grid(node, num_raises, words):
     pytest.importorskip("matplotlib")
     actions = many_raises(num_raises)

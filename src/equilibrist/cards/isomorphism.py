@@ -83,11 +83,16 @@ class DealIndexer:
         """Return the index of a deal in every round that its cards complete."""
         from equilibrist.kernels.cpu.isomorphism import index_deal
 
+        last = self.check(cards)
+        array = np.array(cards, np.uint8)
+        return tuple(int(index_deal(self.tables, array, r)) for r in range(last + 1))
+
+    def check(self, cards: Sequence[Card]) -> int:
+        """Return the round that these cards complete; raise `CardError` if they are no deal."""
         last = self._round_of(len(cards))
         check_distinct(cards)
         self._check_deck(cards)
-        array = np.array(cards, np.uint8)
-        return tuple(int(index_deal(self.tables, array, r)) for r in range(last + 1))
+        return last
 
     def index_array(self, deals: ArrayLike) -> NDArray[np.int64]:
         """Return the indices [N] of deals [N, n] in the round that n cards complete (parallel)."""
@@ -299,7 +304,7 @@ class BoardIndexer:
         """Return the state of each hand [1326 or 52] on a board (−1: blocked) and their number."""
         from equilibrist.kernels.cpu.isomorphism import index_hands
 
-        self.boards.index(board)  # raises CardError if it is not a board
+        self.boards.check(board)
         if len(board) != sum(self.boards.rounds):
             raise CardError(
                 f"{cards_name(board)} is not a complete board of {sum(self.boards.rounds)} cards",

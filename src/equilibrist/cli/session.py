@@ -138,9 +138,11 @@ def _report(sitting: Session, out: Path | None, json: bool) -> None:
 
 
 def _luck_adjusted(sitting: Session, names: tuple[str, str]) -> dict[str, Any] | None:
-    """Return the result without luck, None if it is not known."""
+    """Return the result without luck; None if it is not known, or of one hand only."""
     from equilibrist.evaluation.winnings import winnings
 
+    if len(sitting.hands) < 2:
+        return None
     found = sitting.luck_adjusted()
     if found is None:
         return None

@@ -405,7 +405,7 @@ def games_to_solve() -> list[str]:
 def words_of_change(name: str, value: str | int | None) -> str:
     """Return an argument of a spot as the form names it: `16 bits`."""
     if name == "force":
-        return "“Try it anyway”"
+        return "the button below"
     if name == "bits":
         return f"{value} bits"
     return f"{name.replace('_', ' ')} {value}"

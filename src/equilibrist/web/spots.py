@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,6 +18,7 @@ from equilibrist.cards.hand import NUM_CLASSES, class_table
 from equilibrist.cards.range import Range, parse_range
 from equilibrist.display.grid import PALETTES, colours
 from equilibrist.errors import EquilibristError, InvalidValueError
+from equilibrist.games.catalog import GAMES
 from equilibrist.games.words import action_labels
 from equilibrist.models.spot import Spot
 from equilibrist.solving import flop_study, spot_run
@@ -152,7 +154,9 @@ def spot_router(settings: Settings, library: Library) -> APIRouter:
         return range_grid(given)
 
     @router.post("/spots/forecast", dependencies=own)
-    def forecast(request: SpotRequest | FlopsRequest) -> Forecast:
+    def forecast(
+        request: Annotated[SpotRequest | FlopsRequest, Field(discriminator="kind")],
+    ) -> Forecast:
         """Forecast memory and time before anything is solved; a flop stands for a study's flops."""
         with one_at_a_time:
             return forecast_of(request)
@@ -306,7 +310,8 @@ def form_of(name: str) -> SpotRequest:
         ip=spot.ip,
         pot=amounts((spot.pot,)),
         stack=None if spot.stacks is None else amounts(spot.stacks),
-        game="holdem-limit" if spot.game.is_limit else "holdem-nolimit",
+        blind=None if spot.game.is_limit else amounts((spot.game.big_blind,)),
+        game=_game_of(spot),
         lock=list(spot.locks),
         rake=spot.rake,
         rake_cap=spot.rake_cap,
@@ -314,6 +319,21 @@ def form_of(name: str) -> SpotRequest:
         bits=16 if by.bits == 16 else 32,
         **{field: getattr(spot, field) for field in _MENU},
     )
+
+
+def _game_of(spot: Spot) -> str:
+    """Return the game of the catalogue that a spot is of."""
+    own = spot.game
+    money: dict[str, Any] = {
+        "stacks": own.stacks,
+        "blinds": own.blinds,
+        "raise_sizes": own.raise_sizes,
+    }
+    for name, entry in GAMES.items():
+        is_alike = len(entry.rules.raise_sizes) == len(own.raise_sizes)
+        if is_alike and replace(entry.rules, name=own.name, **money) == own:
+            return name
+    raise InvalidValueError("the game of this spot is not in the catalogue; use the command line")
 
 
 class _Reports:

@@ -23,7 +23,7 @@ _INSTALL = "install the extra gpu: pip install -c constraints.txt '.[gpu]'"
 def cuda() -> ModuleType:
     """Return the module `numba.cuda`, after a check that a GPU answers."""
     if not hasattr(np, "row_stack"):  # numba-cuda 0.30 uses it; NumPy 2.5 has removed it
-        np.vstack = np.vstack
+        np.row_stack = np.vstack  # noqa: NPY201
     try:
         from numba import cuda as module
     except ImportError as error:

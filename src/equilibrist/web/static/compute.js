@@ -235,11 +235,11 @@ function Facts({ last, run, points, isRunning }) {
   const now = points.at(-1);
   const ofPot = run?.pot && now ? (100 * now[2]) / run.pot : null;
   const facts = [
-    ["Exploitability", now ? (ofPot === null ? `${brief(now[2])} ${last.unit}` : `${brief(ofPot)} % of the pot`) : "not yet known"],
-    ["Target", run?.to ? `${run.to}${run.to.endsWith("%") ? " of the pot" : ""}` : "none"],
+    ["Exploitability", now ? (ofPot === null ? `${brief(now[2])} ${last.unit}` : html`${brief(ofPot)} % <small>of the pot</small>`) : "not yet known"],
+    ["Target", run?.to ? run.to.replace("%", " %") : "none"],
     ["Iterations", last.iteration.toLocaleString("en")],
     ["Time", seconds(last.seconds)],
-    ["Speed", last.rate ? `${brief(last.rate)} per second` : ""],
+    ["Speed", last.rate ? `${brief(last.rate)} / s` : ""],
     ["Memory", isRunning && last.bytes ? size(last.bytes) : ""],
   ];
   return html`<dl class="facts-grid">${facts.filter(([, text]) => text).map(([name, text]) => html`<div><dt>${name}</dt><dd class="num">${text}</dd></div>`)}</dl>`;

@@ -107,7 +107,7 @@ export function RangeEditor({ title, text, onText, brush, setBrush }) {
   return html`<section class="panel range" aria-label=${title}>
     <div class="heading"><h2>${title}</h2><span class="muted num small">${grid.combos > 0 ? `${brief(grid.combos)} hands, ${brief(grid.percent)} %` : "no hands yet"}</span></div>
     <div class="paint" role="group" aria-label=${`Grid of ${title}`} ref=${box} onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${up} onKeyDown=${pressed}>
-      ${grid.weights.map((weight, cell) => html`<button type="button" data-cell=${cell} class=${weight > 0 ? "on" : ""} tabindex=${cell === place ? 0 : -1}
+      ${grid.weights.map((weight, cell) => html`<button type="button" data-cell=${cell} class=${weight > 0 ? (weight > 0.8 ? "on" : "on part") : ""} tabindex=${cell === place ? 0 : -1}
         style=${{ "--fill": `${100 * weight}%` }} aria-pressed=${weight > 0} aria-label=${`${cellName(cell)}: ${Math.round(100 * weight)} %`}>${cellName(cell)}</button>`)}
     </div>
     <div class="brushes" role="group" aria-label="Weight that is painted">${WEIGHTS.map((weight) => html`<button type="button" class="size" aria-pressed=${brush === weight} onClick=${() => setBrush(weight)}>${weight ? `${100 * weight} %` : "Erase"}</button>`)}

@@ -59,7 +59,8 @@ export function Flops({ name }) {
   if (!found?.flops) return html`<main class="wide"><h1>${name}</h1>${found ? html`<${Problem} text=${found.reason} />` : html`<p class="muted">Reading every flop …</p>`}</main>`;
   const at = found.nodes.at(-1);
   const shares = (row) => at.actions.map((action) => row[`${at.name} ${action}`]);
-  const rows = by ? found.groups : found.flops;
+  const isGrouped = by !== "" && found.groups !== undefined; // the answer for an earlier address may still be shown
+  const rows = isGrouped ? found.groups : found.flops;
   const seat = at.player === 0 ? "out of position" : "in position";
   const next = found.nodes[0].actions.filter((action) => action !== "f");
   return html`<main class="wide flops"><div class="title"><h1>${name}</h1><span class="muted">pot ${found.pot.toLocaleString("en")} ${found.unit}, ${found.flops.length} of ${found.num_flops.toLocaleString("en")} flops</span></div>
@@ -68,9 +69,9 @@ export function Flops({ name }) {
       <label>Rows <select value=${by} onChange=${(event) => show({ by: event.target.value })}>${Object.entries(GROUPS).map(([value, words]) => html`<option value=${value}>${words}</option>`)}</select></label></div>
     <p class="muted">What ${seat} does${node ? ` after ${node}` : " first"}. Mean equity out of position ${percent(found.subset_equity, 2)}; over all flops ${percent(found.all_equity, 2)}.</p>
     <${Legend} words=${at.words} colours=${at.colours} shares=${shares(found.mean)} palette=${palette} />
-    <div class="scroller"><table class="report"><thead><tr><th>${by || "Flop"}</th><th>Weight</th><th>Equity oop</th><th>EV oop</th><th>EV ip</th><th class="wide">Actions</th><th>Expl.</th></tr></thead>
+    <div class="scroller"><table class="report"><thead><tr><th>${isGrouped ? GROUPS[by] : "Flop"}</th><th>Weight</th><th>Equity oop</th><th>EV oop</th><th>EV ip</th><th class="wide">Actions</th><th>Expl.</th></tr></thead>
       <tbody>${[...rows, { ...found.mean, flop: "mean" }].map((row) => html`<tr class=${row.flop === "mean" ? "mean" : ""}>
-        <th>${by && row.flop !== "mean" ? row[by] : row.flop === "mean" ? "mean" : html`<${Link} to=${strategyAddress(`${name}/${row.flop}`, "spot")}><${CardText} cards=${row.flop} /></${Link}>`}</th>
+        <th>${isGrouped && row.flop !== "mean" ? row[by] : row.flop === "mean" ? "mean" : html`<${Link} to=${strategyAddress(`${name}/${row.flop}`, "spot")}><${CardText} cards=${row.flop} /></${Link}>`}</th>
         <td class="num">${percent(row.weight, 2)}</td><td class="num">${percent(row.equity_oop, 1)}</td><td class="num">${row.ev_oop.toFixed(2)}</td><td class="num">${row.ev_ip.toFixed(2)}</td>
         <td class="wide"><${Bar} shares=${shares(row)} colours=${at.colours} palette=${palette} /><span class="num muted small">${shares(row).map((share) => percent(share)).join(" · ")}</span></td>
         <td class="num muted">${brief(row.percent_of_pot)} %</td></tr>`)}</tbody></table></div>
