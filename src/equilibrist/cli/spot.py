@@ -196,7 +196,7 @@ def _solve(work: _Work, budget: Budget, goal: Goal | None, *, force: bool, plain
     from equilibrist.cli import runs
     from equilibrist.cli.progress import shown
     from equilibrist.solving.forecast import count_states, spot_forecast
-    from equilibrist.solving.spot_run import KIND, solve_spot
+    from equilibrist.solving.spot_run import KIND, solve_spot, spot_budget
     from equilibrist.solving.suggestions import check_fits
 
     given, by, out, done = work
@@ -215,7 +215,7 @@ def _solve(work: _Work, budget: Budget, goal: Goal | None, *, force: bool, plain
     hint = "Ctrl-C stops" if out is None else "Ctrl-C pauses and saves"
     pot = given.money.amount(given.pot)
     with shown(f"spot on {given.board}", hint, plain=plain, pot=pot, goal=goal) as view:
-        view.begin(by.name, budget)
+        view.begin(by.name, spot_budget(budget, built))
         run = None if done is None else done.run
         found = solve_spot(given, by, built, budget, run=run, out=out, watch=view)
     return work._replace(done=found)

@@ -20,11 +20,13 @@ from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.array_structs import LeafTables, PairTables, Treeplex
 from equilibrist.kernels.cpu import sequence_form as cpu
+from equilibrist.kernels.cpu.table_sweeps import Game as KernelGame
 from equilibrist.kernels.decision_rules import BEST, EXPECTATION, REGRET, SOFTMAX
 from equilibrist.kernels.treeplex import block, board_matrices, boards, root_value
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.leaves import ExpectedLeaves
 from equilibrist.models.products import product
+from equilibrist.models.sections import last_round
 
 Floats = NDArray[Any]
 
@@ -160,6 +162,12 @@ class SequenceGame:
     def lengths(self) -> tuple[int, int]:
         """Length of each player's plan."""
         return int(self.trees[0].block_start[-1]), int(self.trees[1].block_start[-1])
+
+    @cached_property
+    def in_sections(self) -> KernelGame:
+        """The game's arrays with its last round in sections, for kernels that sweep tables."""
+        sections, leaves = last_round(self.trees, self.leaves)
+        return KernelGame(self.trees, self.leaves, self.pairs, sections, leaves)
 
     @cached_property
     def is_zero_sum(self) -> bool:
