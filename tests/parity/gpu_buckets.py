@@ -5,6 +5,7 @@ mixed with plain arrays of NumPy without an explicit conversion.
 """
 
 import functools
+import importlib
 import sys
 import tempfile
 from dataclasses import dataclass, replace
@@ -263,6 +264,12 @@ def _symmetric(found: Joint) -> Joint:
         ties=found.ties + found.ties.T,
         losses=found.losses + found.wins.T,
     )
+
+
+def check_no_field_hides_a_method_of_tuples() -> None:
+    """The simulator does not mind; the compiler takes `index` for the method."""
+    steps = importlib.import_module("equilibrist.kernels.gpu.sequence_form")
+    assert not {"index", "count"} & set(steps.Round._fields)
 
 
 def check_other_games_are_refused() -> None:
