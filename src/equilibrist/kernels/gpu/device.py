@@ -33,7 +33,7 @@ def cuda() -> ModuleType:
     try:
         module.current_context()
     except Exception as error:
-        raise DeviceError(f"no GPU can be used: {_reason(error)}; use the device cpu") from None
+        raise DeviceError(f"no GPU can be used: {_reason(error)}") from None
     from numba import config
 
     config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
