@@ -10,6 +10,7 @@ from equilibrist.kernels.gpu import device
 from equilibrist.solving.solver import RunsOnGpu, Solver
 
 DEVICES: Final = ("auto", "cpu", "gpu")
+_ROOM = 0.75  # share of a GPU's free memory for the arrays of a run
 
 
 class Chosen(NamedTuple):
@@ -52,6 +53,11 @@ def choose_device(wanted: str, check: Callable[[], None]) -> Chosen:
             raise
         return Chosen("cpu", str(error))
     return Chosen("gpu")
+
+
+def gpu_room() -> int:
+    """Return the bytes of a GPU's free memory for the arrays of a run; the rest is work space."""
+    return int(_ROOM * device.free_bytes())
 
 
 def check_runs_on_gpu(solver: Solver) -> None:
