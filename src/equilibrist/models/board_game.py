@@ -31,6 +31,7 @@ def one_board(game: SequenceGame, board: int) -> SequenceGame:
         betting=None,
         states=None,
         given=None,
+        backend="cpu",
     )
 
 

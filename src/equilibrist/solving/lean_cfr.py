@@ -78,13 +78,7 @@ class TableCFR:
     def step(self, game: SequenceGame, state: State, steps: int) -> None:
         """Run `steps` more iterations, both players in turn."""
         schedule = self.method.discounting.schedule(int(state["iteration"]), steps, 0.0)
-        players = []
-        for player in (0, 1):
-            trunk = tuple(
-                state[f"{part}{player}"] for part in ("trunk_plan", "trunk_behaviour", *_PARTS)
-            )
-            players.append((*trunk, *(self._last(state, part, player) for part in _PARTS)))
-        kernels.sweeps(game.in_sections, (players[0], players[1]), schedule, game.num_threads)
+        game.tables(state).sweeps(schedule)
         state["iteration"] += steps
 
     def evaluate(self, game: SequenceGame, state: State) -> Evaluation:
@@ -94,11 +88,11 @@ class TableCFR:
         """
         first, ask_house = game.first_player, not game.is_zero_sum
         halves = [(first, EXPECTATION), (1 - first, EXPECTATION), (0, BEST), (1, BEST)]
-        roots = self._worth(
-            game, state, [half for half in halves if half != halves[1] or ask_house]
+        roots, _ = game.tables(state).worth(
+            [half for half in halves if half != halves[1] or ask_house]
         )
-        value, best = float(roots.roots[0]), (float(roots.roots[-2]), float(roots.roots[-1]))
-        rake = -value - float(roots.roots[1]) if ask_house else None
+        value, best = float(roots[0]), (float(roots[-2]), float(roots[-1]))
+        rake = -value - float(roots[1]) if ask_house else None
         return Evaluation(value, best, game.unit, rake)
 
     def trunk_values(
@@ -108,23 +102,7 @@ class TableCFR:
 
         By the rule `BEST` the player plays a best response to the opponent's average.
         """
-        return self._worth(game, state, [(player, rule)]).values
-
-    def _worth(
-        self, game: SequenceGame, state: State, halves: list[tuple[int, int]]
-    ) -> kernels.Work:
-        """Return what players win by rules, (player, rule) in `halves`: the last has the values."""
-        players = []
-        for player in (0, 1):
-            plan, behaviour = self.trunk(game, state, "average", player)
-            last = self._last(state, "average", player)
-            # BEST writes into the behaviour, which other halves do not read.
-            players.append((plan, behaviour, behaviour, behaviour, last, last))
-        still = np.tile([0.0, 0.0, 0.0, -1.0], (len(halves), 1))
-        return kernels.run_halves(
-            game.in_sections, (players[0], players[1]), np.array(halves, np.int64), still,
-            game.num_threads,
-        )  # fmt: skip
+        return game.tables(state).worth([(player, rule)])[1]
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
         """Return the average plans [L], in float32; uniform before the first step."""
@@ -147,17 +125,14 @@ class TableCFR:
         self, game: SequenceGame, state: State, part: str, player: int
     ) -> tuple[Floats, Floats]:
         """Return plan and behaviour before the last round, from a matched table."""
-        tree, table = game.trees[player], _in_memory(state[f"{part}{player}"])
-        behaviour, plan = np.empty_like(table), np.empty_like(table)
-        kernels.match_trunk(tree, table, behaviour)
-        kernels.realize_trunk(tree, behaviour, plan)
-        return plan, behaviour
+        table = kernels.in_memory(state[f"{part}{player}"])
+        return kernels.matched_trunk(game.trees[player], table)
 
     def _last(self, state: State, part: str, player: int) -> Table:
         """Return a table of the last round: numbers and scales, which are empty for floats."""
-        numbers = _in_memory(state[f"last_{part}{player}"])
+        numbers = kernels.in_memory(state[f"last_{part}{player}"])
         scales = state.get(f"last_{part}_scale{player}", np.zeros(0, np.float32))
-        return numbers, _in_memory(scales)
+        return numbers, kernels.in_memory(scales)
 
 
 TABLE_METHODS = {
@@ -177,11 +152,6 @@ def table_block(tree: Treeplex, board: int, state: State, player: int) -> Floats
         return np.array(numbers)
     own = scales[(board - first) * rows : (board - first + 1) * rows]
     return numbers * (own[:, None] / np.float32(MOST))
-
-
-def _in_memory(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that kernels may write to; arrays on the disk are checked and copied."""
-    return array if isinstance(array, np.ndarray) and array.flags.writeable else np.array(array)
 
 
 def _lengths(tree: Treeplex) -> tuple[int, int, int]:

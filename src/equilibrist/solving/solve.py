@@ -222,6 +222,8 @@ def solve(
         run.outcome = Outcome.INTERRUPTED
         if not run.trace or run.trace[-1].iteration < int(run.state["iteration"]):
             run.trace.append(evaluator(run))
+    except MemoryError as error:  # of this machine, or CuPy's of its GPU
+        raise MemoryError(f"{error}; {checkpoints}") from None
     if not run.trace:
         run.trace.append(first)
     checkpoints.save(run)
@@ -335,7 +337,8 @@ def check_finite(state: State) -> None:
         if array.dtype.kind != "f" or not array.size:
             continue
         with np.errstate(over="ignore", invalid="ignore"):
-            if math.isfinite(array.sum()):  # so are all numbers
+            # If the sum is finite, so are all numbers; tables on a GPU have no sum.
+            if hasattr(array, "sum") and math.isfinite(array.sum()):
                 continue
         least, most = float(array.min()), float(array.max())  # NaN if any number is
         is_infinite = math.isinf(least) or math.isinf(most)

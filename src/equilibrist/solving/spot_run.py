@@ -23,6 +23,7 @@ from equilibrist.cards.suits import renaming_name
 from equilibrist.errors import EquilibristError, InvalidValueError, StorageError
 from equilibrist.games.bet_menu import MENU_FIELDS
 from equilibrist.games.rules import UNLIMITED_STACK
+from equilibrist.kernels.gpu.memory import download
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.money import CHIPS, MOST_CHIPS_PER_UNIT
 from equilibrist.models.spot import Spot
@@ -88,7 +89,7 @@ class SolvedSpot:
             },
             timings={"seconds": self.run.seconds},
         )
-        arrays = {STATE + name: array for name, array in self.run.state.items()}
+        arrays = {STATE + name: download(array) for name, array in self.run.state.items()}
         return write_artefact(folder, header, {"trace": self.run.trace_array()} | arrays)
 
     @classmethod

@@ -40,8 +40,6 @@ from equilibrist.kernels.cpu.team import meet, take, together
 from equilibrist.kernels.decision_rules import LARGEST, REGRET, SMALLEST
 from equilibrist.kernels.parts import kernel, part, part_by_type
 
-# --- half iterations ------------------------------------------------------------------------------
-
 
 class Game(NamedTuple):
     """A game, with its last round in sections."""
@@ -51,6 +49,69 @@ class Game(NamedTuple):
     pairs: PairTables
     sections: tuple[Sections, Sections]
     section_leaves: LeafTables  # of the last round, by section, with their rows there
+
+
+# --- what solvers call ----------------------------------------------------------------------------
+
+
+class Tables(NamedTuple):
+    """Tables of a state, ready for iterations and best responses; the GPU has a class like this."""
+
+    game: Game
+    state: dict[str, Any]
+    threads: int
+
+    def sweeps(self, schedule: NDArray[Any]) -> None:
+        """Run CFR iterations in place, one per row of `schedule` [steps, 4]."""
+        players = []
+        for p in (0, 1):
+            names = ("trunk_plan", "trunk_behaviour", "regret", "average")
+            trunk = tuple(self.state[f"{name}{p}"] for name in names)
+            players.append((*trunk, self._last("regret", p), self._last("average", p)))
+        sweeps(self.game, (players[0], players[1]), schedule, self.threads)
+
+    def worth(self, halves: list[tuple[int, int]]) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Return what players win by rules against the averages, (player, rule) in `halves`.
+
+        Also the values of the trunk's rows for the last of them.
+        """
+        players = []
+        for p, tree in enumerate(self.game.trees):
+            plan, behaviour = matched_trunk(tree, in_memory(self.state[f"average{p}"]))
+            last = self._last("average", p)
+            # BEST writes into the behaviour, which other halves do not read.
+            players.append((plan, behaviour, behaviour, behaviour, last, last))
+        still = np.tile([0.0, 0.0, 0.0, -1.0], (len(halves), 1))
+        work = run_halves(
+            self.game, (players[0], players[1]), np.array(halves, np.int64), still, self.threads
+        )
+        return work.roots, work.values
+
+    def _last(self, name: str, player: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return a table of the last round: numbers and scales, which are empty for floats."""
+        scales = self.state.get(f"last_{name}_scale{player}", np.zeros(0, np.float32))
+        return in_memory(self.state[f"last_{name}{player}"]), in_memory(scales)
+
+
+def open_tables(game: Game, state: dict[str, Any], threads: int = 1) -> Tables:
+    """Return the tables of a state, whose arrays they change in place."""
+    return Tables(game, state, threads)
+
+
+def in_memory(array: Any) -> NDArray[Any]:
+    """Return an array that kernels may write to; arrays on the disk are checked and copied."""
+    return array if isinstance(array, np.ndarray) and array.flags.writeable else np.array(array)
+
+
+def matched_trunk(tree: Treeplex, table: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return plan and behaviour before the last round, from a matched table."""
+    behaviour, plan = np.empty_like(table), np.empty_like(table)
+    match_trunk(tree, table, behaviour)
+    realize_trunk(tree, behaviour, plan)
+    return plan, behaviour
+
+
+# --- half iterations ------------------------------------------------------------------------------
 
 
 class Work(NamedTuple):
