@@ -58,8 +58,10 @@ def copied(state):
     return {name: np.array(array) for name, array in state.items()}
 
 
-def sweep(name, bits, segments=None):
+def sweep(name, bits, segments=None, batch_bytes=None):
     """Iterations on the GPU give the CPU's tables and values."""
+    if batch_bytes is not None:
+        table_sweeps._WORK_BYTES = int(batch_bytes)
     game = GAMES[name]().build().game
     if segments is not None:
         table_sweeps._ENOUGH_THREADS = 0 if segments == "1" else 10**9

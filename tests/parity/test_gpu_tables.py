@@ -13,7 +13,7 @@ import pytest
 CASES = Path(__file__).with_name("simulated_gpu.py")
 QUICK = ("sweep river 32", "sweep river 16", "resume", "small_numbers", "damage", "refused")
 SLOW = (
-    "sweep turn 32", "sweep turn 32 1", "sweep turn 16", "sweep flop 32", "sweep locked 32",
+    "sweep turn 32", "sweep turn 32 1 1", "sweep turn 16", "sweep flop 32", "sweep locked 32",
     "sweep raked 32", "float64", "solved",
 )  # fmt: skip
 

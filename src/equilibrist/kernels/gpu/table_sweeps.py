@@ -19,13 +19,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.errors import DeviceError
-from equilibrist.kernels.array_structs import HandPairs, LeafTables, PairTables, Treeplex
+from equilibrist.kernels.array_structs import LeafTables, Treeplex
 from equilibrist.kernels.cpu.table_sweeps import Game, matched_trunk
 from equilibrist.kernels.decision_rules import REGRET
 from equilibrist.kernels.gpu import device, tables
 from equilibrist.kernels.gpu.resident import Resident
-from equilibrist.kernels.gpu.tables import MANY, THREADS, Cards, Leaves, Rows, Step
+from equilibrist.kernels.gpu.table_layout import (
+    batches,
+    block_of_round,
+    cards_of,
+    check_game,
+    columns_of,
+    leaf_rows_of,
+    leaves_of,
+    num_blocks,
+    places_of,
+    rows_of,
+    state_start,
+)
+from equilibrist.kernels.gpu.tables import MANY, THREADS, Leaves, Rows, Step
 
 PARTS = ("regret", "average")
 _WORK_SHARE = 0.25  # of the free memory, at most this for a batch's work space
@@ -68,19 +80,19 @@ class Tables:
 
     def __init__(self, game: Game, state: dict[str, Any]) -> None:
         trees, leaves, pairs = game.trees, game.leaves, game.pairs
-        _check(trees, pairs)
+        check_game(trees, pairs)
         self.trees = trees
         self.num_rounds = len(trees[0].num_sequences)
         self.dtype = np.dtype(state["regret0"].dtype)
         self.is_packed = state["last_regret0"].dtype.kind == "i"
         self._cuda = device.cuda()
-        self._cards = [_cards(trees[0], pairs, r) for r in range(self.num_rounds)]
+        self._cards = [cards_of(trees[0], pairs, r) for r in range(self.num_rounds)]
         self._num_folds = np.diff(leaves.fold_start)
         self._num_leaves = self._num_folds + np.diff(leaves.showdown_start)
         self._boards = np.diff(trees[0].board_start)
-        self._state_start = _state_start(trees[0], self.num_rounds - 1)
-        self._states = [int(_state_start(trees[0], r)[-1]) for r in range(self.num_rounds)]
-        self._places = [_places(tree) for tree in trees]
+        self._state_start = state_start(trees[0], self.num_rounds - 1)
+        self._states = [int(state_start(trees[0], r)[-1]) for r in range(self.num_rounds)]
+        self._places = [places_of(tree) for tree in trees]
         self._players = [self._player(p, leaves, state) for p in (0, 1)]
         self._make_work_space()
         self._step: Step | None = None
@@ -182,7 +194,7 @@ class Tables:
             plan = self._plan(r, self._states[r], other)
             self._leaves(own, r, plan, (0, int(self._boards[r])), values, stream)
             below = self._ends[r + 1]
-            blocks = _blocks(self._states[r] * below.shape[1])
+            blocks = num_blocks(self._states[r] * below.shape[1])
             tables.gather[blocks, THREADS, stream](self._cards[r], below, self._gathered[r])
             self._fold(
                 own, r, rule, own.table[part][r], values, self._gathered[r], whole,
@@ -226,7 +238,7 @@ class Tables:
         self, other: _Player, r: int, both: Any, part: Any, plan: Any, stream: Any
     ) -> None:
         above = self._plan(r - 1, self._states[r - 1], other) if r else plan
-        blocks = _blocks(part[1] * other.num_entries[r])
+        blocks = num_blocks(part[1] * other.num_entries[r])
         tables.realize[blocks, THREADS, stream](
             other.rows[r], self._cards[r], self._step, r == 0, both, above, part, plan
         )
@@ -239,7 +251,7 @@ class Tables:
             return
         num_boards = boards[1] - boards[0]
         segments = 1 if every * num_boards >= _ENOUGH_THREADS else MANY
-        blocks = _blocks(folds * segments) + _blocks((every - folds) * segments)
+        blocks = num_blocks(folds * segments) + num_blocks((every - folds) * segments)
         first = int(self._state_start[boards[0]]) if r == self.num_rounds - 1 else 0
         kernel = tables.LEAF_VALUES[self.dtype.name, segments]
         kernel[(blocks, num_boards), THREADS, stream](
@@ -250,7 +262,7 @@ class Tables:
         self, own: _Player, r: int, rule: int, table: Any, values: Any, gathered: Any, part: Any,
         work: Any, stream: Any,
     ) -> None:  # fmt: skip
-        blocks = _blocks(part[1] * own.num_entries[r])
+        blocks = num_blocks(part[1] * own.num_entries[r])
         tables.fold[blocks, THREADS, stream](
             own.rows[r], self._step, rule, table, values, gathered, part, work, self._ends[r]
         )
@@ -261,7 +273,7 @@ class Tables:
         """Launch the unpacking of a batch of states, and return its numbers as floats."""
         numbers, scales = player.packed[part]
         out = block[: count * numbers.shape[1]].reshape(count, numbers.shape[1])
-        blocks = _blocks(count * numbers.shape[1])
+        blocks = num_blocks(count * numbers.shape[1])
         tables.unpack[blocks, THREADS, stream](numbers, scales, self._board_of, first, out)
         return out
 
@@ -271,10 +283,10 @@ class Tables:
         """Launch the packing of a batch of boards."""
         numbers, scales = player.packed[part]
         first = int(self._state_start[boards[0]])
-        grid = (_blocks(block.shape[1] * MANY), boards[1] - boards[0])
+        grid = (num_blocks(block.shape[1] * MANY), boards[1] - boards[0])
         start = self._cards[-1].state_start
         tables.find_scales[grid, THREADS, stream](block, start, boards[0], first, scales)
-        blocks = _blocks(block.shape[0] * block.shape[1])
+        blocks = num_blocks(block.shape[0] * block.shape[1])
         tables.pack[blocks, THREADS, stream](block, scales, self._board_of, first, numbers)
 
     # --- what is on the GPU -----------------------------------------------------------------------
@@ -284,9 +296,9 @@ class Tables:
         tree = self.trees[player]
         rows, own_leaves, place = [], [], self._places[player]
         for r in range(self.num_rounds):
-            here, order = _leaves_of(leaves, r, player, self._places[1 - player][r])
+            here, order = leaves_of(leaves, r, player, self._places[1 - player][r])
             own_leaves.append(here)
-            rows.append(_rows(tree, _leaf_rows(leaves, r, player)[order], r, place))
+            rows.append(rows_of(tree, leaf_rows_of(leaves, r, player)[order], r, place))
         num_rows = [int(number) for number in tree.num_sequences]
         num_entries = [int(number) for number in np.diff(tree.entry_start)]
         table: dict[str, list[Any]] = {part: [] for part in PARTS}
@@ -294,13 +306,13 @@ class Tables:
         for part in PARTS:
             trunk = np.asarray(state[f"{part}{player}"])
             for r in range(self.num_rounds - 1):
-                block = _of_round(tree, r, trunk, place[r])
+                block = block_of_round(tree, r, trunk, place[r])
                 table[part].append(self._cuda.to_device(block))
             numbers = self._upload(tree, state[f"last_{part}{player}"], place[-1])
             if self.is_packed:
                 scales = np.empty((int(self._boards[-1]), numbers.shape[1]), self.dtype)
                 given = np.asarray(state[f"last_{part}_scale{player}"]).reshape(scales.shape)
-                scales[:, _columns(place[-1], num_entries[-1])] = given
+                scales[:, columns_of(place[-1], num_entries[-1])] = given
                 packed[part] = numbers, self._cuda.to_device(scales)
             else:
                 table[part].append(numbers)
@@ -308,7 +320,7 @@ class Tables:
 
     def _upload(self, tree: Treeplex, array: Any, place: NDArray[np.uint32]) -> Any:
         """Return a table of the last round on the GPU: [states, rows of actions]."""
-        columns = _columns(place, int(tree.entry_start[-1] - tree.entry_start[-2]))
+        columns = columns_of(place, int(tree.entry_start[-1] - tree.entry_start[-2]))
         actions, column = len(columns), self._cuda.to_device(columns)
         out = self._cuda.device_array((self._states[-1], actions), array.dtype)
         for first, end, start in self._pieces(actions, array.dtype.itemsize):
@@ -316,7 +328,7 @@ class Tables:
             there = self._cuda.to_device(flat)
             for begin, count in start:
                 own = there[actions * (begin - first) : actions * (begin - first + count)]
-                tables.turn_back[_blocks(len(own)), THREADS](own, begin, count, column, out)
+                tables.turn_back[num_blocks(len(own)), THREADS](own, begin, count, column, out)
         return out
 
     def _download(self, player: int, part: str, begin: int, end: int) -> NDArray[Any]:
@@ -324,13 +336,13 @@ class Tables:
         own = self._players[player]
         table = own.packed[part][0] if self.is_packed else own.table[part][-1]
         actions = table.shape[1]
-        column = self._cuda.to_device(_columns(own.place[-1], own.num_entries[-1]))
+        column = self._cuda.to_device(columns_of(own.place[-1], own.num_entries[-1]))
         out = np.empty(max(0, end - begin), table.dtype)
         for first, last, boards in self._pieces(actions, table.dtype.itemsize, begin, end):
             there = self._cuda.device_array(actions * (last - first), table.dtype)
             for start, count in boards:
                 flat = there[actions * (start - first) : actions * (start - first + count)]
-                tables.turn[_blocks(len(flat)), THREADS](table, start, count, column, flat)
+                tables.turn[num_blocks(len(flat)), THREADS](table, start, count, column, flat)
             place = actions * first - begin
             found = there.copy_to_host()[max(0, -place) : end - actions * first]
             out[max(0, place) : max(0, place) + len(found)] = found
@@ -371,13 +383,7 @@ class Tables:
         per_state = (2 * rows[last] + leaves[last] + blocks * rows[last]) * self.dtype.itemsize
         free = int(device.free_bytes() * _WORK_SHARE)
         room = max(1, min(_WORK_BYTES, free) // per_state)
-        self._batches = [
-            (
-                int(np.searchsorted(self._state_start, first)),
-                int(np.searchsorted(self._state_start, end)),
-            )
-            for first, end in _batches(self._state_start, room)
-        ]
+        self._batches = batches(self._state_start, room)
         longest = max(
             int(self._state_start[end] - self._state_start[begin]) for begin, end in self._batches
         )
@@ -443,7 +449,7 @@ class Tables:
         }
         if self.is_packed:
             scales = own.packed[part][1]
-            columns = _columns(own.place[-1], own.num_entries[-1])
+            columns = columns_of(own.place[-1], own.num_entries[-1])
             found[f"last_{part}_scale{player}"] = Resident(
                 self,
                 (scales.shape[0] * scales.shape[1],),
@@ -469,247 +475,6 @@ class Tables:
         """Return blocks [states, Q] of the trunk's rounds in the layout of the CPU: [trunk]."""
         flat = []
         for r, block in enumerate(blocks):
-            start = _state_start(tree, r)
+            start = state_start(tree, r)
             flat += [block[a:b].T.ravel() for a, b in itertools.pairwise(start)]
         return np.concatenate(flat) if flat else np.zeros(0, self.dtype)
-
-
-# --- from the CPU's arrays to the GPU's -----------------------------------------------------------
-
-
-def _check(trees: tuple[Treeplex, Treeplex], pairs: PairTables) -> None:
-    """Raise `DeviceError` unless the kernels can play the game."""
-    if not isinstance(pairs, HandPairs):
-        raise DeviceError("the GPU plays tables of two-card hands only; use the device cpu")
-    first, second = trees
-    same = ("num_states", "state_start", "state_parent", "board_parent", "board_start")
-    if not all(np.array_equal(getattr(first, name), getattr(second, name)) for name in same):
-        raise DeviceError("the GPU needs the same states for both players; use the device cpu")
-
-
-def _blocks(threads: int) -> int:
-    """Return the number of blocks for a number of threads."""
-    return -(-threads // THREADS)
-
-
-def _batches(state_start: NDArray[np.int64], room: int) -> list[tuple[int, int]]:
-    """Divide boards into ranges of at most `room` states, or one board: (first state, end)."""
-    found, begin = [], 0
-    while begin < len(state_start) - 1:
-        end = int(np.searchsorted(state_start, state_start[begin] + room, side="right")) - 1
-        end = min(max(end, begin + 1), len(state_start) - 1)
-        found.append((int(state_start[begin]), int(state_start[end])))
-        begin = end
-    return found
-
-
-def _cards(tree: Treeplex, pairs: PairTables, r: int) -> Cards:
-    """Return the boards of a round on the GPU."""
-    begin, end = int(tree.board_start[r]), int(tree.board_start[r + 1])
-    first, last = int(tree.state_start[begin]), int(tree.state_start[end])
-    parent = _parents(tree, r) if r else np.zeros(last - first, np.int64)
-    child_start, child = np.zeros(last - first + 1, np.int64), np.zeros(1, np.int64)
-    if end < len(tree.num_states):
-        below = _parents(tree, r + 1)
-        child = np.argsort(below, kind="stable")
-        child_start = np.searchsorted(below[child], np.arange(last - first + 1))
-    hands = slice(int(pairs.hand_start[begin]), int(pairs.hand_start[end]))
-    states = slice(int(pairs.state_start[begin]), int(pairs.state_start[end]))
-    to = device.cuda().to_device
-    return Cards(
-        *(
-            to(array.astype(np.uint32))
-            for array in (
-                _state_start(tree, r),
-                parent,
-                child_start,
-                child,
-                pairs.hand_start[begin : end + 1] - pairs.hand_start[begin],
-                pairs.hand_state[hands],
-            )
-        ),
-        *(
-            to(np.ascontiguousarray(array))
-            for array in (
-                pairs.hand_cards[hands],
-                pairs.hand_others[hands].astype(np.uint32),
-                pairs.state_size[states],
-                pairs.state_order[states].astype(np.uint32),
-                pairs.state_cards[states],
-                pairs.state_below[states].astype(np.uint32),
-                pairs.weight[begin:end],
-                *_segments(pairs, begin, end),
-            )
-        ),
-    )
-
-
-def _segments(
-    pairs: PairTables, begin: int, end: int
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Divide the hands and states of boards into segments of about equal length by value."""
-    found = np.zeros((2, end - begin, MANY + 1), np.uint32)
-    shares = np.arange(MANY + 1) / MANY
-    for number, board in enumerate(range(begin, end)):
-        hands = slice(int(pairs.hand_start[board]), int(pairs.hand_start[board + 1]))
-        states = slice(int(pairs.state_start[board]), int(pairs.state_start[board + 1]))
-        num_hands, num_states = hands.stop - hands.start, states.stop - states.start
-        first_hands = np.append(np.unique(pairs.hand_others[hands, 0]), num_hands)
-        first_states = np.append(np.unique(pairs.state_below[states, 0]), num_states)
-        group = np.searchsorted(first_hands, shares * num_hands)
-        found[:, number] = first_hands[group], first_states[group]
-    return found[0], found[1]
-
-
-def _state_start(tree: Treeplex, r: int) -> NDArray[np.int64]:
-    """Return the first state of each board of a round among those of the round: [boards + 1]."""
-    begin, end = int(tree.board_start[r]), int(tree.board_start[r + 1])
-    return np.cumsum([0, *tree.num_states[begin:end]]).astype(np.int64)
-
-
-def _parents(tree: Treeplex, r: int) -> NDArray[np.int64]:
-    """Return, for each state of a round, its parent among the states of the round before."""
-    begin, end = int(tree.board_start[r]), int(tree.board_start[r + 1])
-    first, last = int(tree.state_start[begin]), int(tree.state_start[end])
-    board = np.repeat(tree.board_parent[begin:end], tree.num_states[begin:end])
-    above = int(tree.state_start[tree.board_start[r - 1]])
-    return tree.state_start[board] - above + tree.state_parent[first:last]
-
-
-def _leaf_rows(leaves: LeafTables, r: int, player: int) -> NDArray[np.uint32]:
-    """Return a player's row at each leaf of a round, folds first."""
-    folds = slice(int(leaves.fold_start[r]), int(leaves.fold_start[r + 1]))
-    shown = slice(int(leaves.showdown_start[r]), int(leaves.showdown_start[r + 1]))
-    return np.concatenate([leaves.fold_rows[folds, player], leaves.showdown_rows[shown, player]])
-
-
-def _leaves_of(
-    leaves: LeafTables, r: int, player: int, place: NDArray[np.uint32]
-) -> tuple[Leaves, NDArray[np.intp]]:
-    """Return the leaves of a round for a player on the GPU, and their order.
-
-    `place` is that of the opponent's rows.
-    """
-    folds = slice(int(leaves.fold_start[r]), int(leaves.fold_start[r + 1]))
-    shown = slice(int(leaves.showdown_start[r]), int(leaves.showdown_start[r + 1]))
-    row = place[_leaf_rows(leaves, r, 1 - player)]
-    is_shown = np.arange(len(row)) >= folds.stop - folds.start
-    order = np.lexsort((row, is_shown))
-    stake = np.concatenate([leaves.fold_payoff[folds, player], leaves.showdown_stake[shown]])
-    to = device.cuda().to_device
-    return Leaves(to(_some(row[order])), to(_some(stake[order]))), order
-
-
-def _places(tree: Treeplex) -> list[NDArray[np.uint32]]:
-    """Return where each row stands on the GPU, by round: [Q]; entries stay the first rows.
-
-    Rows of actions are ordered by the decision's number below its entry, its number of actions, the
-    action, and the entry.
-    """
-    found = []
-    for r in range(len(tree.num_sequences)):
-        num_entries = int(tree.entry_start[r + 1] - tree.entry_start[r])
-        entry, number = _below_entries(tree, r)
-        decisions = slice(int(tree.decision_start[r]), int(tree.decision_start[r + 1]))
-        size = tree.decision_size[decisions]
-        row = np.repeat(tree.decision_first[decisions], size)
-        action = np.arange(len(row)) - np.repeat(np.cumsum(size) - size, size)
-        keys = (np.repeat(entry, size), action, np.repeat(size, size), np.repeat(number, size))
-        place = np.arange(int(tree.num_sequences[r]), dtype=np.uint32)
-        place[(row + action)[np.lexsort(keys)]] = num_entries + np.arange(len(row))
-        found.append(place)
-    return found
-
-
-def _below_entries(tree: Treeplex, r: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return for each decision of a round its entry, and its number below it, parents first."""
-    decisions = slice(int(tree.decision_start[r]), int(tree.decision_start[r + 1]))
-    parent, first = tree.decision_parent[decisions], tree.decision_first[decisions]
-    entry_of = np.arange(int(tree.num_sequences[r]))  # of each row; parents come first
-    for above, row, size in zip(parent, first, tree.decision_size[decisions], strict=True):
-        entry_of[row : row + size] = entry_of[above]
-    entry = entry_of[parent]
-    order = np.argsort(entry, kind="stable")
-    number = np.empty(len(entry), np.intp)
-    number[order] = np.arange(len(entry)) - np.searchsorted(entry[order], entry[order])
-    return entry, number
-
-
-def _columns(place: NDArray[np.uint32], num_entries: int) -> NDArray[np.uint32]:
-    """Return where the rows of actions stand in a table without entries."""
-    return place[num_entries:] - np.uint32(num_entries)
-
-
-def _rows(
-    tree: Treeplex, leaf_rows: NDArray[np.uint32], r: int, place: list[NDArray[np.uint32]]
-) -> Rows:
-    """Return the rows of a player in a round on the GPU; `leaf_rows` are those of its leaves."""
-    entries = slice(int(tree.entry_start[r]), int(tree.entry_start[r + 1]))
-    decisions = slice(int(tree.decision_start[r]), int(tree.decision_start[r + 1]))
-    num_rows, (entry, number) = int(tree.num_sequences[r]), _below_entries(tree, r)
-    first, size = tree.decision_first[decisions], tree.decision_size[decisions]
-    second = np.minimum(first + 1, num_rows - 1)
-    shape = (max(1, int(number.max(initial=0)) + 1), entries.stop - entries.start)
-    to = device.cuda().to_device
-
-    def by_entry(values: NDArray[Any]) -> Any:
-        table = np.zeros(shape, np.uint32)
-        table[number, entry] = values
-        return to(table)
-
-    above = tree.entry_parent[entries]
-    below = np.zeros(0, np.int32)
-    if r + 1 < len(tree.num_sequences):
-        below = tree.entry_parent[int(tree.entry_start[r + 1]) : int(tree.entry_start[r + 2])]
-    leaves = _first_two(place[r][leaf_rows], num_rows)
-    entered = _by_row(place[r][below], np.arange(len(below)), num_rows)
-    return Rows(
-        to(place[r - 1][above] if r else np.zeros(len(above), np.uint32)),
-        by_entry(place[r][tree.decision_parent[decisions]]),
-        by_entry(place[r][first]),
-        by_entry(np.where(size > 1, place[r][second].astype(np.int64) - place[r][first], 0)),
-        by_entry(size),
-        by_entry(tree.locked[decisions]),
-        *(to(_some(array)) for array in (*leaves, *entered)),
-    )
-
-
-def _first_two(rows: NDArray[np.uint32], num_rows: int) -> tuple[NDArray[Any], ...]:
-    """Return one leaf of each row, another, and lists of the rest: see `Rows`."""
-    order = np.argsort(rows, kind="stable")
-    number = np.arange(len(rows)) - np.searchsorted(rows[order], rows[order])
-    both = np.full((2, num_rows), tables.NONE, np.uint32)
-    for i in (0, 1):
-        both[i, rows[order[number == i]]] = order[number == i]
-    rest = order[number > 1]
-    return (*both, *_by_row(rows[rest], rest, num_rows))
-
-
-def _by_row(
-    rows: NDArray[np.uint32], what: NDArray[np.intp], num_rows: int
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return where the list of each row starts, [Q + 1], and the lists of what stands at it."""
-    order = np.argsort(rows, kind="stable")
-    start = np.searchsorted(rows[order], np.arange(num_rows + 1))
-    return start.astype(np.uint32), what[order].astype(np.uint32)
-
-
-def _some(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that is not empty, which some drivers cannot copy."""
-    return np.ascontiguousarray(array) if len(array) else np.zeros(1, array.dtype)
-
-
-def _of_round(
-    tree: Treeplex, r: int, trunk: NDArray[Any], place: NDArray[np.uint32]
-) -> NDArray[Any]:
-    """Return the rows of actions of a round of the trunk: [states, rows of actions]."""
-    entries = int(tree.entry_start[r + 1] - tree.entry_start[r])
-    blocks = []
-    for board in range(int(tree.board_start[r]), int(tree.board_start[r + 1])):
-        start, end = int(tree.block_start[board]), int(tree.block_start[board + 1])
-        block = trunk[start:end].reshape(int(tree.num_sequences[r]), -1)
-        blocks.append(block[entries:].T)
-    found = np.concatenate(blocks)
-    out = np.empty_like(found)
-    out[:, _columns(place, entries)] = found
-    return out
