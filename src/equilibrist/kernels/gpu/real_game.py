@@ -2,16 +2,19 @@
 
 They compute what `kernels/cpu/real_game.py` describes, and the same numbers to the last bit: units
 on the river are whole numbers, products are not fused with the sums that follow them, and sums are
-in the order of the CPU. Nothing is added by atomic operations.
+in the order of the CPU.
 
-A block of `respond_last` has one turn and up to some forty of the opponent's sequences. A thread
+A block of `respond_last` has one turn and up to some thirty of the opponent's sequences. A thread
 has two neighbouring sequences and one end; it walks the hands of one river after the other, and its
 sums by card are in shared memory. The two numbers of a thread are the halves of one number of 64
 bits, which is added as a whole: what the lower half borrows from the upper one is given back when
 they are divided (`_halves`). The ends of a few hands go to shared memory, from where each thread
 takes a hand and finds the value of the whole betting.
 
-v1: this.
+Shared memory has room for the sums of some 450 sequences and ends on a multiprocessor, that is for
+seven warps, so the time goes by where they wait. v1: hands one after the other, 113 s of an H200
+for the rivers of smallbot. v2: four hands that share no card are added at once, results are added
+without reading them, and indices are unsigned and of 32 bits: 78 s.
 """
 
 from __future__ import annotations
