@@ -33,7 +33,7 @@ def cuda() -> ModuleType:
     try:
         module.current_context()
     except Exception as error:
-        raise DeviceError(f"no GPU can be used: {_reason(error)}; use the device cpu") from None
+        raise DeviceError(f"no GPU can be used: {_reason(error)}") from None
     from numba import config
 
     config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
@@ -41,9 +41,11 @@ def cuda() -> ModuleType:
 
 
 def _reason(error: Exception) -> str:
-    """Return the first line of an error of the driver, which may be long."""
-    lines = str(error).strip().splitlines()
-    return (lines[0] if lines else type(error).__name__).rstrip(".:")
+    """Return the first sentence of an error of the driver, which may be long."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    while len(lines) > 1 and lines[0].endswith(":"):
+        del lines[0]
+    return lines[0].rstrip(".:") if lines else type(error).__name__
 
 
 @functools.cache
