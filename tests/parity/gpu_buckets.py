@@ -82,7 +82,15 @@ def _strict(found: Any) -> Any:
     return found.view(StrictArray) if isinstance(found, np.ndarray) else found
 
 
+def _contiguous(array: Any, *, like: Any = None) -> Any:
+    """`np.ascontiguousarray`, which asks arrays of CuPy only if they are also `like`."""
+    if isinstance(array, StrictArray) and like is None:
+        raise TypeError("an array on the GPU made contiguous on the CPU")
+    return _strict(np.require(_plain(array), requirements="C"))
+
+
 if device.is_simulated():
+    np.ascontiguousarray = _contiguous
     memory.empty = lambda shape=0, dtype=np.float64: np.empty(shape, dtype).view(StrictArray)
     memory.upload = lambda array: np.array(array, order="C").view(StrictArray)
 
