@@ -2,8 +2,8 @@
 
 Buckets and joint counts are computed first, on the CPU, which takes minutes for `gs3`; with
 `--stride N` only every Nth board of the turn is counted. Correctness next: a gradient on the GPU is
-that of the CPU. The rival is the same machine's cores, on a few iterations of CFR+. `CUPY_TF32=1` multiplies in
-tf32 instead of float32; evaluations are in float64 in any case.
+that of the CPU. The rival is the same machine's cores, on a few iterations of CFR+. `CUPY_TF32=1`
+multiplies in tf32 instead of float32; evaluations are in float64 in any case.
 
 Run: python benchmarks/bench_gpu_buckets.py [--bot gs3] [--stride 8] [--seconds 300]
 """

@@ -82,11 +82,16 @@ def _strict(found: Any) -> Any:
     return found.view(StrictArray) if isinstance(found, np.ndarray) else found
 
 
-def _contiguous(array: Any, *, like: Any = None) -> Any:
+_ON_CPU = np.ascontiguousarray
+
+
+def _contiguous(array: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """`np.ascontiguousarray`, which asks arrays of CuPy only if they are also `like`."""
-    if isinstance(array, StrictArray) and like is None:
+    if not isinstance(array, StrictArray):
+        return _ON_CPU(array, dtype)
+    if like is None:
         raise TypeError("an array on the GPU made contiguous on the CPU")
-    return _strict(np.require(_plain(array), requirements="C"))
+    return _strict(_ON_CPU(_plain(array), dtype))
 
 
 if device.is_simulated():
