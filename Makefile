@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PIP_INSTALL := $(BIN)/python -m pip install --no-compile
 PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo numbers docs pictures test coverage draws check bounds bench proofs trials mutants browser format clean
+.PHONY: help demo numbers docs pictures test coverage draws check bounds bench proofs trials mutants browser gpu format clean
 help:           ## print this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -47,7 +47,7 @@ test: check                      ## checks, doctests, the fast suite
 
 coverage: $(VENV)/installed-dev  ## the fast suite once more: which lines of the sources does it run?
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+	-$(BIN)/coverage run -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
@@ -83,6 +83,10 @@ browser: $(VENV)/installed-dev   ## the page in Chromium (Debian: installed if m
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || apt-get install -y chromium
 	$(PIP_INSTALL) --quiet --editable '.[browser]'
 	EQUILIBRIST_SCREENSHOTS=.screenshots $(BIN)/python -m pytest -q -rs -m "slow or not slow" tests/web/test_browser.py tests/web/test_browser_spots.py
+
+gpu: $(VENV)/installed-dev       ## the tests that need a GPU, on one
+	$(BIN)/python -m pip install --quiet --editable '.[gpu]'
+	$(BIN)/python -m pytest -q -m gpu tests
 
 format: $(VENV)/installed-dev    ## rewrite the sources in the house style
 	$(BIN)/ruff check --fix .

@@ -9,10 +9,12 @@ from equilibrist.kernels.cpu.simd import (
     as_wide,
     choose,
     load,
+    load_some,
     spread,
     spread_half,
     spread_line,
     store,
+    store_some,
     turn,
     width_of,
 )
@@ -81,6 +83,22 @@ def test_a_line_of_the_cache_is_64_bytes(dtype, width):
     np.testing.assert_array_equal(out, [0] + [3] * width + [0] * (19 - width))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int16])
+@pytest.mark.parametrize("count", [None, 0, 3, 16])
+def test_the_first_lanes_are_read_and_written(dtype, count):
+    @njit
+    def copy(source, out, count):
+        zero = spread_line(np.float32(0))
+        store(out, np.uint64(0), load_some(source, np.uint64(2), zero, count))
+        store_some(out, np.uint64(17), load(source, np.uint64(2), zero), count)
+
+    source, out = np.arange(1, 19).astype(dtype), np.full(34, 99, dtype)
+    copy(source, out, None if count is None else np.uint64(count))
+    most = 16 if count is None else count
+    np.testing.assert_array_equal(out[:16], [*source[2 : 2 + most], *[0] * (16 - most)])
+    np.testing.assert_array_equal(out[16:], [99, *source[2 : 2 + most], *[99] * (17 - most)])
+
+
 @njit
 def eight_places(starts):
     return starts[0], starts[1], starts[2], starts[3], starts[4], starts[5], starts[6], starts[7]
@@ -88,32 +106,36 @@ def eight_places(starts):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("width", [8, 16])
-def test_rows_become_columns(dtype, width):
+@pytest.mark.parametrize("count", [None, 0, 5, 8])
+def test_rows_become_columns(dtype, width, count):
     @njit
-    def transpose(source, starts, out, width):
-        turn(source, eight_places(starts), out, np.uint64(5), width)
+    def transpose(source, starts, out, width, count):
+        turn(source, eight_places(starts), out, np.uint64(5), width, count)
 
     source = np.arange(200, dtype=dtype)
     starts = np.array([0, 50, 3, 3, 120, 192, 70, 11], np.uint64)
     out = np.zeros(160, dtype)
-    transpose(source, starts, out, np.uint64(width))
+    transpose(source, starts, out, np.uint64(width), None if count is None else np.uint64(count))
     expected = np.zeros(160, dtype)
     rows = source[starts.astype(np.int64)[:, None] + np.arange(8)]
+    rows[:, 8 if count is None else count :] = 0
     expected[5 : 5 + 8 * width].reshape(8, width)[:, :8] = rows.T
     np.testing.assert_array_equal(out, expected)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("width", [8, 16])
-def test_columns_are_added_to_rows_also_twice_to_one(dtype, width):
+@pytest.mark.parametrize("count", [None, 0, 5, 8])
+def test_columns_are_added_to_rows_also_twice_to_one(dtype, width, count):
     @njit
-    def add(source, out, starts, width):
-        add_turned(source, np.uint64(5), width, out, eight_places(starts))
+    def add(source, out, starts, width, count):
+        add_turned(source, np.uint64(5), width, out, eight_places(starts), count)
 
     source, out = np.arange(160, dtype=dtype), np.arange(200, dtype=dtype)
     starts = np.array([0, 50, 30, 30, 120, 192, 70, 11], np.uint64)
     expected = out.copy()
     for i, start in enumerate(starts.astype(np.int64)):
-        expected[start : start + 8] += source[5 + i + width * np.arange(8)]
-    add(source, out, starts, np.uint64(width))
+        most = 8 if count is None else count
+        expected[start : start + most] += source[5 + i + width * np.arange(most)]
+    add(source, out, starts, np.uint64(width), None if count is None else np.uint64(count))
     np.testing.assert_array_equal(out, expected)

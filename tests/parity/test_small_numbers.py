@@ -26,6 +26,7 @@ from equilibrist.kernels.decision_rules import (
 )
 from equilibrist.kernels.parts import kernel
 from equilibrist.kernels.reference import sequence_form as reference
+from equilibrist.models.sections import whole_round
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.papers.ectomynx.kernels import decisions
 from equilibrist.solving.best_response import evaluate
@@ -133,7 +134,8 @@ def test_a_table_of_the_last_round_splits_a_reach(dtype):
     tree, nothing = one_decision(states), np.zeros(0, dtype)
     plan, average = np.empty(4 * states, dtype), np.zeros(3 * states, dtype)
     at, weight = np.uint64(0), np.dtype(dtype).type(2)
-    realize(tree, 0, nothing, numbers.ravel(), at, plan, at, average, weight)
+    cut = whole_round(tree)
+    realize(tree, cut, 0, cut.row, 0, nothing, numbers.ravel(), at, plan, average, weight)
     check(plan[states:].reshape(3, states), numbers)
     np.testing.assert_array_equal(average, 2 * plan[states:])
 
@@ -154,7 +156,8 @@ def test_a_split_never_exceeds_a_small_reach(reach):
     )  # fmt: skip
     trunk, plan = np.full(4 * states, reach), np.empty(4 * states, np.float32)
     at, none = np.uint64(0), np.float32(-1)
-    realize(tree, 1, trunk, numbers.ravel(), at, plan, at, plan, none)
+    cut = whole_round(tree)
+    realize(tree, cut, 0, cut.row, 1, trunk, numbers.ravel(), at, plan, plan, none)
     assert (plan[:states] == reach).all()
     split = plan[states:].reshape(3, states).astype(np.float64)
     # Reach over the sum of the numbers may be off by half the least number of float32.
@@ -173,7 +176,9 @@ def test_a_table_of_the_last_round_folds_up_a_mean(dtype, rule):
     gains = np.array([-3.0, 0.25, 7.0], dtype)
     values = np.concatenate([np.zeros(states, dtype), np.repeat(gains, states)])
     table, factors = numbers.ravel().copy(), np.array([0.5, 0.25, 0], dtype)
-    fold(one_decision(states), rule, 0, values, table, np.uint64(0), factors)
+    tree = one_decision(states)
+    cut = whole_round(tree)
+    fold(tree, cut, 0, cut.row, rule, 0, values, table, np.uint64(0), factors)
     mean = gains.astype(np.float64) @ expected(numbers)
     np.testing.assert_allclose(values[:states], mean, atol=1e-5)
     assert np.isfinite(table).all()
@@ -262,12 +267,12 @@ def test_numbers_of_16_bits_come_back_to_half_a_unit(states):
     table = np.array(rows, np.float32)
     tree = one_decision(states, len(table))
     packed, scales = np.empty(table.size, np.int16), np.empty(len(table), np.float32)
-    table_sweeps.pack_last(tree, table.ravel(), packed, scales)
+    table_sweeps.pack_last(tree, whole_round(tree), table.ravel(), packed, scales)
     assert (np.abs(packed.astype(np.int32)) <= tables.MOST).all()
     largest = np.abs(table).max(axis=1)
     np.testing.assert_array_equal(scales, np.where(largest >= SMALLEST, largest, 0))
     found = np.empty_like(table)
-    table_sweeps.unpack_last(tree, packed, scales, found.reshape(-1))
+    table_sweeps.unpack_last(tree, whole_round(tree), packed, scales, found.reshape(-1))
     unit = largest.astype(np.float64) / tables.MOST
     bound = np.where(largest >= SMALLEST, unit * 0.51, SMALLEST)  # rounding in float32 as well
     assert (np.abs(found.astype(np.float64) - table) <= bound[:, None]).all()

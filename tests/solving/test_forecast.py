@@ -133,7 +133,7 @@ def test_the_forecast_of_a_spot_is_a_little_more_than_its_arrays(bits):
     built, by = spot.build(), spot_solver("cfr+", bits)
     state, found = by.init(built.game), spot_forecast(spot, bits)
     pairs = (array for array in built.game.pairs if isinstance(array, np.ndarray))
-    space = work_space(built.game.trees, np.float32, is_packed=bits == 16)
+    space = work_space(built.game.in_sections, np.float32, is_packed=bits == 16)
     arrays = num_bytes([*state.values(), *space, *pairs])
     assert 1 <= found.bytes / arrays < 1.15
     tables = (f"{part}{seat}" for seat in (0, 1) for part in ("regret", "last_regret"))
@@ -145,6 +145,6 @@ def test_the_forecast_of_a_spot_counts_its_hands_where_little_can_be_bet():
     spot = Spot.of("Td9d6hQc", "random", "random", Chips(pot=200, stack=100), bets="a")
     built, by = spot.build(), spot_solver("cfr+", 16)
     pairs = (array for array in built.game.pairs if isinstance(array, np.ndarray))
-    space = work_space(built.game.trees, np.float32, is_packed=True)
+    space = work_space(built.game.in_sections, np.float32, is_packed=True)
     arrays = num_bytes([*by.init(built.game).values(), *space, *pairs])
     assert 1 <= spot_forecast(spot, 16).bytes / arrays < 1.5

@@ -107,7 +107,7 @@ def test_mean_regrets_over_all_board_paths_are_those_of_a_full_sweep(leaves, pla
     game, rng = leduc(leaves), np.random.default_rng(5)
     behaviours = [random_behaviour(game, seat, rng) for seat in (0, 1)]
     chance, (own, other) = chance_tables(game), (game.trees[player], game.trees[1 - player])
-    _, scratch = public.path_space(game.trees, "float64")
+    _, scratch = public.path_space(game.trees, game.pairs, "float64")
     mean = np.zeros(game.lengths[player])
     for board in range(int(own.board_start[1]), int(own.board_start[2])):
         regret, average = np.zeros((2, len(mean)))

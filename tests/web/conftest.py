@@ -28,6 +28,8 @@ from equilibrist.web.settings import Settings
 ADDRESS = "http://127.0.0.1:8000"
 TOKEN = "token-of-the-test"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+SCREENSHOTS = os.environ.get("EQUILIBRIST_SCREENSHOTS")
+SCREENSHOTS = SCREENSHOTS and Path(SCREENSHOTS).absolute()  # tests change the working directory
 DESKTOP = {"width": 1280, "height": 800}
 
 
@@ -169,9 +171,8 @@ def picture():
     """A function that keeps a screenshot, if a folder for them is given."""
 
     def picture(page, name):
-        folder = os.environ.get("EQUILIBRIST_SCREENSHOTS")
-        if folder:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            page.screenshot(path=Path(folder, f"{name}.png"))
+        if SCREENSHOTS:
+            SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=SCREENSHOTS / f"{name}.png")
 
     return picture

@@ -19,7 +19,8 @@ import numpy as np
 from equilibrist import phases
 from equilibrist.cli.heartbeat import duration
 from equilibrist.cli.supervised import is_supervised, report
-from equilibrist.solving.solve import Budget, Row, Run, next_evaluation
+from equilibrist.solving.evaluation_times import next_evaluation
+from equilibrist.solving.solve import Budget, Row, Run
 from equilibrist.solving.target import NO_GOAL, Goal
 from equilibrist.storage.memory import gigabytes
 from equilibrist.strategies.evaluation import Evaluation
@@ -81,7 +82,7 @@ def _left(run: Run, budget: Budget) -> str:
     ends += [] if budget.iterations is None else [(budget.iterations - now) / rate]
     end, ends_sooner = min(ends, default=np.inf), "finished" in run.state
     if budget.target is not None:
-        goal = iterations_to(budget.target, run.trace, budget.every)
+        goal = iterations_to(budget.target, run.trace, 1 if budget.cost else budget.every)
         if goal is not None and now < goal <= now + rate * end:
             return f"about {duration((goal - now) / rate)} to the target"
         ends_sooner |= goal is None

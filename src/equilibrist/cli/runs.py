@@ -18,7 +18,7 @@ from equilibrist.games.catalog import game_names, load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import SequenceGame
 from equilibrist.papers.cfr_plus.claims import Curve
-from equilibrist.solving.devices import choose_device
+from equilibrist.solving.devices import Chosen, choose_device
 from equilibrist.solving.methods import METHODS
 from equilibrist.solving.problem import Problem
 from equilibrist.solving.solve import Run
@@ -138,7 +138,11 @@ def build(
 
 def device_of(wanted: str, problem: Problem, solver: Solver, dtype: str, *, force: bool) -> str:
     """Return where a game is solved, cpu or gpu; print it if it is the GPU, or why it is not."""
-    chosen = choose_device(wanted, lambda: problem.check_gpu(solver, dtype, force=force))
+    return announced(choose_device(wanted, lambda: problem.check_gpu(solver, dtype, force=force)))
+
+
+def announced(chosen: Chosen) -> str:
+    """Return the name of a device; print it if it is the GPU, or why it is not."""
     if chosen.name == "gpu" or chosen.why:
         print(chosen.text, file=sys.stderr)
     return chosen.name

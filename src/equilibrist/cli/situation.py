@@ -157,11 +157,11 @@ class Solving(NamedTuple):
     def limits(self, spot: Spot) -> tuple[Goal | None, Budget]:
         """Return the target and the budget of a spot; raise an error if they are invalid."""
         from equilibrist.solving.solve import Budget
-        from equilibrist.solving.spot_run import EVALUATE_EVERY, USUAL_TARGET, spot_goal
+        from equilibrist.solving.spot_run import USUAL_TARGET, spot_goal
 
         goal = spot_goal(spot, self.to if self.has_budget else USUAL_TARGET)
         target = None if goal is None else goal.chips
-        budget = Budget(self.iterations, target, self.seconds, EVALUATE_EVERY)
+        budget = Budget(self.iterations, target, self.seconds)
         budget.check()
         return goal, budget
 

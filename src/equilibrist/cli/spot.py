@@ -13,6 +13,7 @@ import typer
 from equilibrist.cli.option_groups import with_groups
 from equilibrist.cli.options import (
     Common,
+    Device,
     Palette,
     ResumeRun,
     SolutionOut,
@@ -109,6 +110,7 @@ def spot(
     out: SolutionOut = None,
     resume: ResumeRun = False,
     forecast: Forecast = False,
+    device: Device = "cpu",
     view: View,
     common: Common,
 ) -> None:
@@ -139,14 +141,23 @@ def spot(
             if resume:
                 work = _resumed(work, keep_method=solving.method is None)
         if forecast:
-            _print_forecast(work, as_json=common.json)
+            _print_forecast(work, device, as_json=common.json)
             return
-        prepare_kernels(common.threads, *SPOT_KERNELS)
+        prepare_kernels(common.threads, *(() if device == "gpu" else SPOT_KERNELS))
         if work.done is None or has_budget or resume:
             goal, budget = solving.limits(work.spot)
-            work = _solve(work, budget, goal, force=solving.force, plain=common.json)
+            settings = _Settings(device, force=solving.force, plain=common.json)
+            work = _solve(work, budget, goal, settings)
     is_only_shown = folder is not None and not has_budget and not locks
     _print(work, goal, view, folder, is_only_shown=is_only_shown, as_json=common.json)
+
+
+class _Settings(NamedTuple):
+    """How a spot is solved: on which device, whatever its size, with plain progress lines."""
+
+    device: str
+    force: bool
+    plain: bool
 
 
 class _Work(NamedTuple):
@@ -190,14 +201,13 @@ def _resumed(work: _Work, *, keep_method: bool) -> _Work:
 # --- solving and printing -------------------------------------------------------------------------
 
 
-def _solve(work: _Work, budget: Budget, goal: Goal | None, *, force: bool, plain: bool) -> _Work:
+def _solve(work: _Work, budget: Budget, goal: Goal | None, settings: _Settings) -> _Work:
     """Solve a spot, or continue, and show the progress."""
     from equilibrist import stopping
     from equilibrist.cli import runs
     from equilibrist.cli.progress import shown
     from equilibrist.solving.forecast import count_states, spot_forecast
-    from equilibrist.solving.spot_run import KIND, solve_spot
-    from equilibrist.solving.suggestions import check_fits
+    from equilibrist.solving.spot_run import KIND, solve_spot, spot_budget
 
     given, by, out, done = work
     if done is None:
@@ -205,20 +215,35 @@ def _solve(work: _Work, budget: Budget, goal: Goal | None, *, force: bool, plain
     built = None if done is None else done.subgame  # old folders may merge fewer suits
     states = None if built is None else count_states(built.states)
     needed = spot_forecast(given, by.bits, states)
-    if not force:
-        check_fits(given, needed, spot_flag)
+    device = _device_of(given, needed, settings)
     _print_header(given, needed)
     stopping.check()
     stopping.expect("preparation")
-    built = built or given.build()
+    built = (built or given.build()).on(device)
     stopping.check()
     hint = "Ctrl-C stops" if out is None else "Ctrl-C pauses and saves"
     pot = given.money.amount(given.pot)
-    with shown(f"spot on {given.board}", hint, plain=plain, pot=pot, goal=goal) as view:
-        view.begin(by.name, budget)
+    with shown(f"spot on {given.board}", hint, plain=settings.plain, pot=pot, goal=goal) as view:
+        view.begin(by.name, spot_budget(budget, built))
         run = None if done is None else done.run
         found = solve_spot(given, by, built, budget, run=run, out=out, watch=view)
     return work._replace(done=found)
+
+
+def _device_of(given: Spot, needed: SpotForecast, settings: _Settings) -> str:
+    """Return where a spot is solved, cpu or gpu, after a check of the memory there."""
+    from equilibrist.cli import runs
+    from equilibrist.solving.devices import choose_device, gpu_room
+    from equilibrist.solving.suggestions import check_fits
+
+    def check_gpu() -> None:
+        if not settings.force:
+            check_fits(given, needed, spot_flag, gpu_room())
+
+    device = runs.announced(choose_device(settings.device, check_gpu))
+    if device == "cpu" and not settings.force:
+        check_fits(given, needed, spot_flag)
+    return device
 
 
 def spot_flag(name: str, value: str | int | None = None) -> str:
@@ -227,15 +252,18 @@ def spot_flag(name: str, value: str | int | None = None) -> str:
     return flag if value is None else f"{flag} {shlex.quote(str(value))}"
 
 
-def _print_forecast(work: _Work, *, as_json: bool) -> None:
+def _print_forecast(work: _Work, device: str, *, as_json: bool) -> None:
     """Print the memory and time of a spot, and smaller versions if it does not fit."""
     from equilibrist.cli import spot_text
+    from equilibrist.solving.devices import choose_device, gpu_room
     from equilibrist.solving.forecast import spot_forecast
     from equilibrist.solving.spot_data import forecast_data
     from equilibrist.solving.suggestions import suggestions
     from equilibrist.storage.memory import available_bytes
 
-    free, needed = available_bytes(), spot_forecast(work.spot, work.solver.bits)
+    on_gpu = choose_device(device, lambda: None).name == "gpu"
+    free = gpu_room() if on_gpu else available_bytes()
+    needed = spot_forecast(work.spot, work.solver.bits)
     found = suggestions(work.spot, needed, free)
     data = forecast_data(work.spot, needed, free, found)
     emit(data, spot_text.forecast_text(work.spot, needed, free, found, spot_flag), as_json=as_json)

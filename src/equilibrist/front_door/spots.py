@@ -13,6 +13,7 @@ from equilibrist.front_door.displays import curve_rows, run_html
 from equilibrist.games.bet_menu import MenuTexts
 from equilibrist.models.money import CHIPS, Given
 from equilibrist.models.spot import Chips, Spot
+from equilibrist.solving.devices import choose_device, gpu_room
 from equilibrist.solving.forecast import SpotForecast, spot_forecast
 from equilibrist.solving.lean_cfr import DEFAULT_METHOD
 from equilibrist.solving.solve import Budget
@@ -161,6 +162,7 @@ class SpotProblem:
         seconds: float | None = None,
         method: str = DEFAULT_METHOD,
         bits: int = 32,
+        device: str = "cpu",
         force: bool = False,
     ) -> SpotSolution:
         """Solve to an exploitability: "0.3%" of the pot (default), "0.5chips", "5mbb".
@@ -168,14 +170,22 @@ class SpotProblem:
         A number is in the unit of the spot. With a rake it is the mean of both seats' gains.
         `method` is a name of `TABLE_METHODS`: log-dcfr+ (default), dcfr+, dcfr, linear-cfr, cfr+ or
         cfr.
+        `device` is cpu, gpu, or auto: the GPU if there is one.
         A spot that does not fit into memory is refused, with suggestions, except with `force`.
         """
         if to is None and iterations is None and seconds is None:
             to = USUAL_TARGET
         goal, by = spot_goal(self.spot, to), spot_solver(method, bits)
-        if not force:
-            check_fits(self.spot, self.forecast(bits))
-        built = self.spot.build()
+        needed = self.forecast(bits)
+
+        def check_gpu() -> None:
+            if not force:
+                check_fits(self.spot, needed, available=gpu_room())
+
+        chosen = choose_device(device, check_gpu)
+        if chosen.name == "cpu" and not force:
+            check_fits(self.spot, needed)
+        built = self.spot.build().on(chosen.name)
         budget = Budget(iterations, None if goal is None else goal.chips, seconds)
         solved = solve_spot(self.spot, by, built, budget)
         return SpotSolution(solved, solved.answers())

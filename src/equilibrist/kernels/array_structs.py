@@ -173,6 +173,25 @@ class Treeplex(NamedTuple):
     locked: NDArray[bool_]  # [D] whether its probabilities are given and fixed
 
 
+class Sections(NamedTuple):
+    """One player's rows of the last round in *sections*: some entries and all that follows them.
+
+    A section is swept as a whole and fits into the cache. Rows are numbered within the section:
+    entries first, then the actions of its decisions, parents first. K sections.
+    """
+
+    num_rows: NDArray[int64]  # [K]
+    entry_start: NDArray[int64]  # [K + 1] where the section's entries start in `entry`
+    entry: NDArray[int32]  # [E] number of each entry among those of the last round
+    decision_start: NDArray[int64]  # [K + 1] first decision of each section
+    decision_parent: NDArray[int32]  # [D] row that leads to the decision
+    decision_first: NDArray[int32]  # [D] row of its first action
+    decision_size: NDArray[int32]  # [D] number of its actions
+    locked: NDArray[bool_]  # [D] whether its probabilities are given and fixed
+    row: NDArray[int32]  # [D] row of its first action among the actions of the whole round
+    place: NDArray[int32]  # [D] the same among the actions of the section
+
+
 class LeafTables(NamedTuple):
     """Leaves of the betting tree, and their payoffs in chips."""
 
@@ -205,6 +224,14 @@ class PairTables(NamedTuple):
     state_order: NDArray[int32]  # the states of each board, lowest value first
     state_cards: NDArray[uint8]  # [states, 2] in that order: the cards of one of the state's hands
     state_below: NDArray[int32]  # [states, 2] in that order: states with a lower value, or up to it
+    # A *tie* is the hands of a board with one card and one value; two-card hands only.
+    card_hands: NDArray[uint16]  # [2 hands] states of the hands with each card, in order of value
+    card_ties: NDArray[uint16]  # [B, C] number of ties of a board up to those of each card
+    tie_start: NDArray[int64]  # [B + 1] where the board's ties start in `tie_end`
+    tie_end: NDArray[uint16]  # [ties] number of the board's `card_hands` up to those of each tie
+    state_ties: NDArray[
+        uint16
+    ]  # [states, 2] as `state_cards`: ties of both cards, from the board's
     weight: NDArray[float64]  # [B] probability of the board and of one pair of hands that can meet
 
 

@@ -31,6 +31,7 @@ def one_board(game: SequenceGame, board: int) -> SequenceGame:
         betting=None,
         states=None,
         given=None,
+        backend="cpu",
     )
 
 
@@ -72,6 +73,7 @@ def _leaves(leaves: LeafTables) -> LeafTables:
 def _pairs(pairs: PairTables, board: int) -> PairTables:
     hands = slice(int(pairs.hand_start[board]), int(pairs.hand_start[board + 1]))
     states = slice(int(pairs.state_start[board]), int(pairs.state_start[board + 1]))
+    ties = slice(int(pairs.tie_start[board]), int(pairs.tie_start[board + 1]))
     return pairs._replace(
         hand_start=np.array([0, hands.stop - hands.start]),
         hand_state=pairs.hand_state[hands],
@@ -83,5 +85,10 @@ def _pairs(pairs: PairTables, board: int) -> PairTables:
         state_order=pairs.state_order[states],
         state_cards=pairs.state_cards[states],
         state_below=pairs.state_below[states],
+        card_hands=pairs.card_hands[2 * hands.start : 2 * hands.stop],
+        card_ties=pairs.card_ties[board : board + 1],
+        tie_start=np.array([0, ties.stop - ties.start]),
+        tie_end=pairs.tie_end[ties],
+        state_ties=pairs.state_ties[states],
         weight=pairs.weight[board : board + 1],
     )

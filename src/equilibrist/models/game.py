@@ -20,11 +20,13 @@ from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.array_structs import LeafTables, PairTables, Treeplex
 from equilibrist.kernels.cpu import sequence_form as cpu
+from equilibrist.kernels.cpu.table_sweeps import Game as KernelGame
 from equilibrist.kernels.decision_rules import BEST, EXPECTATION, REGRET, SOFTMAX
 from equilibrist.kernels.treeplex import block, board_matrices, boards, root_value
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.leaves import ExpectedLeaves
 from equilibrist.models.products import product
+from equilibrist.models.sections import last_round
 
 Floats = NDArray[Any]
 
@@ -33,8 +35,7 @@ PARALLEL_LENGTH = 30_000
 PARALLEL_BOARDS = 8  # minimum number of boards in some round to use threads
 # Dense boards with at least this number of states are played by matrix products.
 MATRIX_STATES = 48
-_REFERENCE = "equilibrist.kernels.reference.sequence_form"  # imported only if a test asks for it
-_GPU = "equilibrist.kernels.gpu."  # modules imported only if a game is on the GPU
+_KERNELS = "equilibrist.kernels"
 
 __all__ = [
     "BEST",
@@ -147,7 +148,7 @@ class SequenceGame:
                 "and without locked decisions",
                 value=self.name,
             )
-        return replace(self, backend=device)
+        return self if device == self.backend else replace(self, backend=device)
 
     @property
     def fits_gpu(self) -> bool:
@@ -160,6 +161,12 @@ class SequenceGame:
     def lengths(self) -> tuple[int, int]:
         """Length of each player's plan."""
         return int(self.trees[0].block_start[-1]), int(self.trees[1].block_start[-1])
+
+    @cached_property
+    def in_sections(self) -> KernelGame:
+        """The game's arrays with its last round in sections, for kernels that sweep tables."""
+        sections, leaves = last_round(self.trees, self.leaves)
+        return KernelGame(self.trees, self.leaves, self.pairs, sections, leaves)
 
     @cached_property
     def is_zero_sum(self) -> bool:
@@ -310,7 +317,7 @@ class SequenceGame:
 
     def _device_gradient(self, player: int, plan: Floats, values: Floats) -> None:
         """Write a gradient on the GPU, where the leaves and matrices stay from then on."""
-        steps, key = import_module(_GPU + "products"), (player, plan.dtype.char)
+        steps, key = self._backend("products"), (player, plan.dtype.char)
         if key not in self._stored_stakes:
             self._stored_stakes[key] = steps.prepare(player, self.trees, self.stakes, plan.dtype)
         matrices = self._device_matrices(plan.dtype)
@@ -319,7 +326,7 @@ class SequenceGame:
     def _device_matrices(self, dtype: Any) -> list[tuple[Floats, ...]]:
         """Return the matrices of all boards on the GPU, in a type; float32 ones stay float32."""
         kind = np.dtype(np.float32 if self.pairs.joint.dtype == np.float32 else dtype)
-        upload = import_module(_GPU + "memory").upload
+        upload = self._backend("memory").upload
         if kind.char not in self._matrices_on_device:
             self._matrices_on_device[kind.char] = [
                 tuple(upload(matrix.astype(kind, copy=False)) for matrix in self.matrices(board))
@@ -373,15 +380,21 @@ class SequenceGame:
     @cached_property
     def prototype(self) -> Floats:
         """Empty array on the device of the game, for `like` of NumPy's functions."""
-        return import_module(_GPU + "memory").empty() if self.backend == "gpu" else np.empty(0)
+        return self._backend("memory").empty() if self.backend == "gpu" else np.empty(0)
 
     @property
     def _kernels(self) -> Any:
         """Return the module with the game's steps."""
-        if self.backend == "cpu":
-            return cpu
-        is_on_gpu = self.backend == "gpu"
-        return import_module(_GPU + "sequence_form" if is_on_gpu else _REFERENCE)
+        return self._backend("sequence_form")
+
+    def tables(self, state: dict[str, Any]) -> Any:
+        """Return the tables of CFR without plans (`table_sweeps`) for the arrays of a state."""
+        kernels = self._backend("table_sweeps")
+        return kernels.open_tables(self.in_sections, state, self.num_threads)
+
+    def _backend(self, name: str) -> Any:
+        """Return a module of the game's kernels, imported when it is first used."""
+        return import_module(f"{_KERNELS}.{self.backend}.{name}")
 
     @cached_property
     def _trees(self) -> tuple[Any, ...]:

@@ -26,7 +26,7 @@ from equilibrist.kernels.array_structs import (
 from equilibrist.kernels.treeplex import board_matrices, boards, num_rounds
 from equilibrist.models.card_states import CardStates, pair_weight
 
-_NO_CARD = 52
+NUM_CARDS = _NO_CARD = 52
 _NONE_INT64 = np.zeros(0, np.int64)
 _NONE_FLOAT = np.zeros(0, np.float64)
 
@@ -53,6 +53,10 @@ class _BoardPairs(NamedTuple):
     state_order: NDArray[np.intp]
     state_cards: NDArray[np.uint8]
     state_below: NDArray[np.intp]
+    card_hands: NDArray[np.uint16]
+    card_ties: NDArray[np.intp]
+    tie_end: NDArray[np.intp]
+    state_ties: NDArray[np.intp]
 
     @classmethod
     def of(
@@ -66,7 +70,10 @@ class _BoardPairs(NamedTuple):
         held, values = held[order], values[order]
         states, cards = of_hand[held], _two_columns(hands[held])
         ordered, size, example, below = _sorted_states(states, values)
-        return cls(states, cards, values, _others(values), size, ordered, cards[example], below)
+        by_card = _ties(states, cards, values, example)
+        return cls(
+            states, cards, values, _others(values), size, ordered, cards[example], below, *by_card
+        )
 
 
 def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
@@ -98,6 +105,11 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
         state_order=flat.state_order.astype(np.int32),
         state_cards=flat.state_cards,
         state_below=flat.state_below.astype(np.int32),
+        card_hands=flat.card_hands,
+        card_ties=flat.card_ties.reshape(-1, NUM_CARDS).astype(np.uint16),
+        tie_start=_starts([len(board.tie_end) for board in found]),
+        tie_end=flat.tie_end.astype(np.uint16),
+        state_ties=flat.state_ties.astype(np.uint16),
         weight=np.array(weight, np.float64),
     )
 
@@ -123,6 +135,29 @@ def _others(values: NDArray[np.integer]) -> NDArray[np.intp]:
     below = np.searchsorted(values, values, side="left")
     up_to = np.searchsorted(values, values, side="right")
     return np.stack([below, len(values) - up_to], axis=1)
+
+
+def _ties(
+    states: NDArray[np.int32],
+    cards: NDArray[np.uint8],
+    values: NDArray[np.int32],
+    example: NDArray[np.intp],
+) -> tuple[NDArray[np.uint16], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Return `card_hands`, `card_ties`, `tie_end` and `state_ties` of a board (`PairTables`).
+
+    `example` are the hands whose cards are those of the states. One-card hands have no ties.
+    """
+    if not len(cards) or cards[0, 1] == _NO_CARD:
+        none = np.zeros(0, np.intp)
+        return none.astype(np.uint16), np.zeros(NUM_CARDS, np.intp), none, none.reshape(0, 2)
+    by_card = np.argsort(cards.ravel(), kind="stable")  # hands are in order of value
+    card, value = cards.ravel()[by_card], values[by_card // 2]
+    is_last = np.append((card[1:] != card[:-1]) | (value[1:] != value[:-1]), True)
+    ends = np.flatnonzero(is_last) + 1
+    tie = np.empty(len(by_card), np.intp)
+    tie[by_card] = np.cumsum(is_last) - is_last
+    up_to = np.searchsorted(card[ends - 1], np.arange(NUM_CARDS), side="right")
+    return states[by_card // 2].astype(np.uint16), up_to, ends, tie.reshape(-1, 2)[example]
 
 
 def _sorted_states(
@@ -181,6 +216,11 @@ def flat_pairs(sizes: list[int], joint: NDArray[Any], win: NDArray[Any]) -> Pair
         state_order=np.zeros(0, np.int32),
         state_cards=np.zeros((0, 2), np.uint8),
         state_below=np.zeros((0, 2), np.int32),
+        card_hands=np.zeros(0, np.uint16),
+        card_ties=np.zeros((0, NUM_CARDS), np.uint16),
+        tie_start=_NONE_INT64,
+        tie_end=np.zeros(0, np.uint16),
+        state_ties=np.zeros((0, 2), np.uint16),
         weight=_NONE_FLOAT,
     )
 

@@ -70,6 +70,10 @@ class Subgame:
     states: CardStates  # boards are numbered from the given one
     rows: tuple[PlayerRows, PlayerRows]
 
+    def on(self, backend: str) -> Subgame:
+        """Return the same game, played by the kernels of another backend: cpu or gpu."""
+        return replace(self, game=replace(self.game, backend=backend))
+
 
 def subgame(
     rules: GameRules,

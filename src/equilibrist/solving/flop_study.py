@@ -39,11 +39,11 @@ from equilibrist.solving.lean_cfr import TableCFR
 from equilibrist.solving.solve import Budget, Outcome, is_done
 from equilibrist.solving.spot_data import spot_data
 from equilibrist.solving.spot_run import (
-    EVALUATE_EVERY,
     SolvedSpot,
     read_solver,
     read_spot,
     solve_spot,
+    spot_budget,
 )
 from equilibrist.solving.suggestions import check_fits
 from equilibrist.stopping import Stopped
@@ -265,8 +265,6 @@ class FlopStudy:
         """
         budget.check()
         check_nodes(self.spot, nodes)
-        if budget.every is None:
-            budget = dataclasses.replace(budget, every=EVALUATE_EVERY)
         results, begin, worked, total = [], time.perf_counter(), 0, len(self.subset.boards)
         for place, spot in enumerate(self.spots()):
             stopping.check()
@@ -352,7 +350,8 @@ def _solved(
     if folder is None or not (folder / MANIFEST).exists():
         return solve_spot(spot, by, spot.build(), budget, out=folder), True
     done = _opened(spot, by, folder)
-    if is_done(done.run, budget):
+    assert done.subgame is not None
+    if is_done(done.run, spot_budget(budget, done.subgame)):
         return done, False
     done = _opened(spot, by, folder, for_resume=True)
     assert done.subgame is not None

@@ -35,7 +35,7 @@ _GPU_NANOSECONDS = 0.05  # per number of a plan and iteration, in its memory
 _GPU_MORE = 20  # bytes per number of a plan: more than on the CPU, for products in float64
 _LAUNCHES = 8e-3  # seconds to start the kernels of an iteration
 _SPOT_NANOSECONDS = {16: 5.0, 32: 4.0}  # per infoset-action and iteration, one core, by bits
-_HAND_BYTES = 60  # bytes per hand on a board: its cards, value and place in the order
+_HAND_BYTES = 72  # bytes per hand on a board: its cards, value and place in the order
 _SHARES = 1000  # number of steps in the search for fewer buckets
 
 
@@ -66,8 +66,9 @@ class SolvingForecast:
         )
 
     def __str__(self) -> str:
+        where = " of the GPU" if self.device == "gpu" else ""
         return (
-            f"{self.sequences:,} sequences, {gigabytes(self.bytes)}, about "
+            f"{self.sequences:,} sequences, {gigabytes(self.bytes)}{where}, about "
             f"{self.seconds_per_iteration:.3g} s per iteration"
         )
 

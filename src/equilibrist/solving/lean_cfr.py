@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from equilibrist.kernels.array_structs import Treeplex
 from equilibrist.kernels.cpu import table_sweeps as kernels
 from equilibrist.kernels.cpu.tables import MOST
-from equilibrist.kernels.treeplex import root_value
 from equilibrist.models.game import BEST, EXPECTATION, Floats, SequenceGame
+from equilibrist.models.sections import whole_round
 from equilibrist.solving.cfr import CFR, CFR_VARIANTS
 from equilibrist.solving.solver import State
 from equilibrist.strategies.evaluation import Evaluation
@@ -68,7 +68,7 @@ class TableCFR:
                 if self.bits == 16:
                     numbers, scales = np.zeros(last, np.int16), np.zeros(rows, np.float32)
                     if len(late):
-                        kernels.pack_last(tree, table, numbers, scales)
+                        kernels.pack_last(tree, whole_round(tree), table, numbers, scales)
                     state[f"last_{part}{player}"] = numbers
                     state[f"last_{part}_scale{player}"] = scales
             plan, behaviour = self.trunk(game, state, "regret", player)
@@ -78,16 +78,7 @@ class TableCFR:
     def step(self, game: SequenceGame, state: State, steps: int) -> None:
         """Run `steps` more iterations, both players in turn."""
         schedule = self.method.discounting.schedule(int(state["iteration"]), steps, 0.0)
-        players = []
-        for player in (0, 1):
-            trunk = tuple(
-                state[f"{part}{player}"] for part in ("trunk_plan", "trunk_behaviour", *_PARTS)
-            )
-            players.append((*trunk, *(self._last(state, part, player) for part in _PARTS)))
-        kernels.sweeps(
-            game.trees, game.leaves, game.pairs, (players[0], players[1]), schedule,
-            game.num_threads,
-        )  # fmt: skip
+        game.tables(state).sweeps(schedule)
         state["iteration"] += steps
 
     def evaluate(self, game: SequenceGame, state: State) -> Evaluation:
@@ -95,14 +86,13 @@ class TableCFR:
 
         Sums except the last are in float32, so accurate to about 1e-6 of the stakes.
         """
-        sides = self._averages(game, state)
-
-        def worth(player: int, rule: int) -> float:
-            return self._worth(game, sides, player, rule)[0]
-
-        first = game.first_player
-        value, best = worth(first, EXPECTATION), (worth(0, BEST), worth(1, BEST))
-        rake = None if game.is_zero_sum else -value - worth(1 - first, EXPECTATION)
+        first, ask_house = game.first_player, not game.is_zero_sum
+        halves = [(first, EXPECTATION), (1 - first, EXPECTATION), (0, BEST), (1, BEST)]
+        roots, _ = game.tables(state).worth(
+            [half for half in halves if half != halves[1] or ask_house]
+        )
+        value, best = float(roots[0]), (float(roots[-2]), float(roots[-1]))
+        rake = -value - float(roots[1]) if ask_house else None
         return Evaluation(value, best, game.unit, rake)
 
     def trunk_values(
@@ -112,34 +102,7 @@ class TableCFR:
 
         By the rule `BEST` the player plays a best response to the opponent's average.
         """
-        return self._worth(game, self._averages(game, state), player, rule)[1]
-
-    def _averages(self, game: SequenceGame, state: State) -> list[tuple[Floats, Floats, Table]]:
-        """Return by player: plan and behaviour of the trunk, and the table of the last round."""
-        last = [self._last(state, "average", player) for player in (0, 1)]
-        return [(*self.trunk(game, state, "average", p), last[p]) for p in (0, 1)]
-
-    def _worth(
-        self,
-        game: SequenceGame,
-        sides: list[tuple[Floats, Floats, Table]],
-        player: int,
-        rule: int,
-    ) -> tuple[float, Floats]:
-        """Return what a player wins by a rule, and the values of its rows of the trunk."""
-        half = np.array([(player, rule)], np.int64)
-        players = []
-        for plan, behaviour, last in sides:
-            best = behaviour.copy()  # BEST writes into it
-            players.append((plan, best, best, best, last, last))
-        work = kernels.run_halves(
-            game.trees, game.leaves, game.pairs, (players[0], players[1]), half,
-            np.array([[0, 0, 0, -1]]), game.num_threads,
-        )  # fmt: skip
-        tree = game.trees[player]
-        if len(tree.num_sequences) == 1:
-            return float(work.ends[: int(tree.num_states[0])].sum(dtype=np.float64)), work.values
-        return root_value(tree, work.values), work.values
+        return game.tables(state).worth([(player, rule)])[1]
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
         """Return the average plans [L], in float32; uniform before the first step."""
@@ -151,28 +114,25 @@ class TableCFR:
         numbers, scales = self._last(state, "average", player)
         if self.bits == 16:
             table = np.empty(len(numbers), np.float32)
-            kernels.unpack_last(tree, numbers, scales, table)
+            kernels.unpack_last(tree, whole_round(tree), numbers, scales, table)
             numbers = table
         plan = np.empty(game.lengths[player], np.float32)
         plan[: len(trunk)] = trunk
-        kernels.realize_last(tree, trunk, numbers, plan)
+        kernels.realize_last(tree, whole_round(tree), trunk, numbers, plan)
         return plan
 
     def trunk(
         self, game: SequenceGame, state: State, part: str, player: int
     ) -> tuple[Floats, Floats]:
         """Return plan and behaviour before the last round, from a matched table."""
-        tree, table = game.trees[player], _in_memory(state[f"{part}{player}"])
-        behaviour, plan = np.empty_like(table), np.empty_like(table)
-        kernels.match_trunk(tree, table, behaviour)
-        kernels.realize_trunk(tree, behaviour, plan)
-        return plan, behaviour
+        table = kernels.in_memory(state[f"{part}{player}"])
+        return kernels.matched_trunk(game.trees[player], table)
 
     def _last(self, state: State, part: str, player: int) -> Table:
         """Return a table of the last round: numbers and scales, which are empty for floats."""
-        numbers = _in_memory(state[f"last_{part}{player}"])
+        numbers = kernels.in_memory(state[f"last_{part}{player}"])
         scales = state.get(f"last_{part}_scale{player}", np.zeros(0, np.float32))
-        return numbers, _in_memory(scales)
+        return numbers, kernels.in_memory(scales)
 
 
 TABLE_METHODS = {
@@ -192,11 +152,6 @@ def table_block(tree: Treeplex, board: int, state: State, player: int) -> Floats
         return np.array(numbers)
     own = scales[(board - first) * rows : (board - first + 1) * rows]
     return numbers * (own[:, None] / np.float32(MOST))
-
-
-def _in_memory(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that kernels may write to; arrays on the disk are checked and copied."""
-    return array if isinstance(array, np.ndarray) and array.flags.writeable else np.array(array)
 
 
 def _lengths(tree: Treeplex) -> tuple[int, int, int]:

@@ -78,7 +78,7 @@ class PublicChanceSampling:
         weights = _weights(state, steps, self.gamma)
         first, second = _players(state)
         tables = (game.trees, game.leaves, game.pairs, chance_tables(game))
-        space = sampling.path_space(game.trees, self.dtype)
+        space = sampling.path_space(game.trees, game.pairs, self.dtype)
         total = sampling.public_chance(
             tables, first, second, weights, float(state["weight"]), state["generator"], space
         )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -25,6 +25,7 @@ from equilibrist.errors import InvalidValueError, SolverError
 from equilibrist.models.game import SequenceGame
 from equilibrist.phases import phase
 from equilibrist.solving.best_response import evaluate
+from equilibrist.solving.evaluation_times import Expected, next_evaluation
 from equilibrist.solving.solver import Evaluates, Solver, State
 from equilibrist.solving.state_schema import check_given_state
 from equilibrist.stopping import Stopped
@@ -53,6 +54,11 @@ class Row:
     seconds: float  # time of the solver's iterations, without evaluations
     evaluation: Evaluation
 
+    @property
+    def exploitability(self) -> float:
+        """Exploitability that was found."""
+        return self.evaluation.exploitability
+
 
 @dataclass
 class Run:
@@ -64,6 +70,7 @@ class Run:
     outcome: Outcome = Outcome.BUDGET_SPENT
     is_whole: bool = True  # False within an iteration: arrays and counters may disagree
     is_checked: bool = False  # whether the arrays are known to be those of the game and the solver
+    chunk: int = 1  # iterations to the next look at the clock
 
     def check_whole(self) -> None:
         """Raise `SolverError` within an iteration: such a state must not be stored."""
@@ -104,6 +111,9 @@ class Budget:
     target: float | None = None  # exploitability in the unit of the game
     seconds: float | None = None  # maximum time of the solver's iterations
     every: int | None = None  # iterations per evaluation; None: after 1, 2, 5, 10, 20, 50, …
+    # Iterations that an evaluation takes: then, with a target and without `every`, a run is
+    # evaluated where it is expected to meet the target.
+    cost: float | None = None
 
     def check(self) -> None:
         """Raise `InvalidValueError` unless a limit is given and all numbers are positive."""
@@ -115,10 +125,25 @@ class Budget:
                     f"{name} must be above zero and finite, not {number}", value=number
                 )
 
-    def next_evaluation(self, iteration: int) -> int:
+    def next_evaluation(self, iteration: int, trace: Sequence[Row] = ()) -> int:
         """Return the next iteration after which plans are evaluated, the last one included."""
-        goal = next_evaluation(iteration, self.every)
+        expected = self._expected
+        goal = (
+            expected.next(iteration, trace) if expected else next_evaluation(iteration, self.every)
+        )
         return goal if self.iterations is None else min(goal, self.iterations)
+
+    def is_evaluated(self, iteration: int, trace: Sequence[Row]) -> bool:
+        """Return whether plans are evaluated after an iteration, whether or not the run ends."""
+        if self._expected:
+            return self._expected.counts(iteration, trace)
+        return iteration > 0 and next_evaluation(iteration - 1, self.every) == iteration
+
+    @property
+    def _expected(self) -> Expected | None:
+        if self.every is not None or self.cost is None or self.target is None:
+            return None
+        return Expected(self.target, self.cost)
 
     def is_spent(self, run: Run) -> bool:
         """Return whether a run has used its iterations or its time."""
@@ -166,6 +191,7 @@ def solve(
             check_given_state(run.state, solver.name, solver.init(game, seed))
             run.is_checked = True
         run.outcome = Outcome.BUDGET_SPENT
+        run.chunk = max(run.chunk, int((budget.cost or 0) / 2))  # evaluations take longer
         solver.step(game, run.state, 0)  # compiles the kernels before the time is measured
     checkpoints = _Checkpoints(save, int(run.state["iteration"]))
     evaluator = _Evaluator(game, solver, checkpoints)
@@ -196,6 +222,8 @@ def solve(
         run.outcome = Outcome.INTERRUPTED
         if not run.trace or run.trace[-1].iteration < int(run.state["iteration"]):
             run.trace.append(evaluator(run))
+    except MemoryError as error:  # of this machine, or CuPy's of its GPU
+        raise MemoryError(f"{error}; {checkpoints}") from None
     if not run.trace:
         run.trace.append(first)
     checkpoints.save(run)
@@ -258,19 +286,6 @@ class _Evaluator:
         return Row(iteration, run.seconds, found)
 
 
-def next_evaluation(iteration: int, every: int | None = None) -> int:
-    """Return the next iteration after which plans are evaluated, unless a budget ends before.
-
-    Example:
-        >>> [next_evaluation(n) for n in (0, 1, 7, 230)], next_evaluation(230, every=100)
-        ([1, 2, 10, 500], 300)
-    """
-    if every is not None:
-        return (iteration // every + 1) * every
-    scale = 10 ** (len(str(max(iteration, 1))) - 1)
-    return next(scale * step for step in (1, 2, 5, 10) if scale * step > iteration)
-
-
 def _advance(
     game: SequenceGame,
     solver: Solver,
@@ -283,10 +298,10 @@ def _advance(
 
     `ending` is the time needed after a request to stop: seconds of an evaluation and a checkpoint.
     """
-    goal = budget.next_evaluation(int(run.state["iteration"]))
-    chunk, taken, done = 1, None, 1
+    goal = budget.next_evaluation(int(run.state["iteration"]), run.trace)
+    taken, done = None, 1
     while (left := goal - int(run.state["iteration"])) > 0 and not stopping.is_requested():
-        steps = min(chunk, left)
+        steps = min(run.chunk, left)
         stopping.expect("iteration", None if taken is None else taken * steps / done + ending)
         start = time.perf_counter()
         run.is_whole = False
@@ -298,7 +313,10 @@ def _advance(
             return
         if steps < left:
             watch(run)
-        chunk = 2 * steps if taken < _LONGEST_CHUNK / 2 else max(1, steps // 2)
+        if taken >= _LONGEST_CHUNK / 2:
+            run.chunk = max(1, steps // 2)
+        elif steps == run.chunk:
+            run.chunk = 2 * steps
 
 
 def _evaluated(game: SequenceGame, solver: Solver, state: State) -> Evaluation:
@@ -318,6 +336,10 @@ def check_finite(state: State) -> None:
     for name, array in state.items():
         if array.dtype.kind != "f" or not array.size:
             continue
+        with np.errstate(over="ignore", invalid="ignore"):
+            # If the sum is finite, so are all numbers; tables on a GPU have no sum.
+            if hasattr(array, "sum") and math.isfinite(array.sum()):
+                continue
         least, most = float(array.min()), float(array.max())  # NaN if any number is
         is_infinite = math.isinf(least) or math.isinf(most)
         if math.isnan(least) or (is_infinite and STATE + name not in MAY_BE_INFINITE):
@@ -329,9 +351,8 @@ def is_done(run: Run, budget: Budget) -> bool:
     """Return whether a run has ended, and set its outcome if it has not only spent its budget."""
     iteration, is_spent = int(run.state["iteration"]), budget.is_spent(run)
     is_last = is_spent or _has_ended(run.state)
-    is_look = iteration > 0 and next_evaluation(iteration - 1, budget.every) == iteration
     meets = bool(run.trace) and budget.is_met(run.evaluation)
-    if meets and (is_look or is_last):
+    if meets and (is_last or budget.is_evaluated(iteration, run.trace)):
         run.outcome = Outcome.TARGET_REACHED
         return True
     if _has_ended(run.state):

@@ -23,6 +23,7 @@ from equilibrist.cards.suits import renaming_name
 from equilibrist.errors import EquilibristError, InvalidValueError, StorageError
 from equilibrist.games.bet_menu import MENU_FIELDS
 from equilibrist.games.rules import UNLIMITED_STACK
+from equilibrist.kernels.gpu.memory import download
 from equilibrist.models.card_states import CardStates
 from equilibrist.models.money import CHIPS, MOST_CHIPS_PER_UNIT
 from equilibrist.models.spot import Spot
@@ -51,7 +52,8 @@ from equilibrist.strategies.spot_report import Answers
 
 KIND = "spot"
 USUAL_TARGET = "0.3%"  # of the pot; what solvers of spots usually stop at
-EVALUATE_EVERY = 20  # iterations; an evaluation is as slow as about two iterations
+EVALUATE_EVERY = 20  # iterations, without a target
+_COST, _FIXED_COST = 2.0, 1e5  # of an evaluation, in iterations, and in actions that one sweeps
 _TRACE, _RAKED_TRACE = (
     ArrayRule("float64", (None, len(columns))) for columns in (TRACE_COLUMNS, RAKED_COLUMNS)
 )
@@ -87,7 +89,7 @@ class SolvedSpot:
             },
             timings={"seconds": self.run.seconds},
         )
-        arrays = {STATE + name: array for name, array in self.run.state.items()}
+        arrays = {STATE + name: download(array) for name, array in self.run.state.items()}
         return write_artefact(folder, header, {"trace": self.run.trace_array()} | arrays)
 
     @classmethod
@@ -153,17 +155,26 @@ def solve_spot(
 ) -> SolvedSpot:
     """Solve a spot that was built, or continue its run, and save it in `out`.
 
-    It is evaluated after every `EVALUATE_EVERY` iterations unless the budget says otherwise.
+    Unless the budget says otherwise, it is evaluated where it is expected to meet its target, or
+    after every `EVALUATE_EVERY` iterations if it has none.
     """
 
     def save(so_far: Run) -> None:
         if out is not None:
             SolvedSpot(spot, by, so_far, built).save(out)
 
-    if budget.every is None:
-        budget = dataclasses.replace(budget, every=EVALUATE_EVERY)
-    found = solve(built.game, by, budget, run=run, watch=watch, save=save)
+    found = solve(built.game, by, spot_budget(budget, built), run=run, watch=watch, save=save)
     return SolvedSpot(spot, by, found, built)
+
+
+def spot_budget(budget: Budget, built: Subgame) -> Budget:
+    """Return a budget with times of evaluation that suit a spot, unless it has its own."""
+    if budget.every is not None or budget.cost is not None:
+        return budget
+    if budget.target is None:
+        return dataclasses.replace(budget, every=EVALUATE_EVERY)
+    cost = _COST + _FIXED_COST / built.game.num_infoset_actions
+    return dataclasses.replace(budget, cost=cost)
 
 
 def read_spot(stored: Identity) -> Spot:

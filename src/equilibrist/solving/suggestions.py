@@ -120,12 +120,15 @@ def suggestions(spot: Spot, needed: SpotForecast, available: int | None = None) 
     return found or sorted(tried, key=lambda one: one.bytes)[:1]
 
 
-def check_fits(spot: Spot, needed: SpotForecast, write: Writer = argument) -> None:
+def check_fits(
+    spot: Spot, needed: SpotForecast, write: Writer = argument, available: int | None = None
+) -> None:
     """Raise `InvalidValueError` if free memory cannot hold a spot; the error says what would fit.
 
-    `needed` is the forecast of the spot; `write` writes an argument and its value.
+    `needed` is the forecast of the spot; `write` writes an argument and its value; `available` is
+    the free memory in bytes, by default that of this machine.
     """
-    free = available_bytes()
+    free = available_bytes() if available is None else available
     if needed.bytes > free:
         found = suggestions(spot, needed, free)
         raise InvalidValueError(refusal(spot, needed, free, found, write), value=needed.bytes)

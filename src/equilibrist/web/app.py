@@ -70,7 +70,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     app.include_router(about)
     app.include_router(table_router(store, opponents))
-    app.include_router(luck_router(store, LuckStore(opponents, is_public=settings.is_public)))
+    app.include_router(luck_router(store, LuckStore(is_public=settings.is_public)))
     app.include_router(strategy_router(library))
     app.include_router(spot_router(settings, library))
     app.include_router(bot_router(settings))

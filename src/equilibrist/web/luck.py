@@ -28,7 +28,8 @@ from equilibrist.phases import Phase, heard_phases
 from equilibrist.play.luck import LuckAdjuster
 from equilibrist.play.session import YOU, Session
 from equilibrist.play.session_file import SavedSession
-from equilibrist.web.opponents import Opponents
+from equilibrist.players.player import Player
+from equilibrist.players.strategy_player import StrategyPlayer
 from equilibrist.web.table_store import TableStore
 from equilibrist.web.tables import finished_hand
 
@@ -93,8 +94,9 @@ class Costs(Known):
 
 @dataclass(eq=False)
 class _Values:
-    """The values of one strategy: `adjuster` when they are known, else what is done or why not."""
+    """The values of one player: `adjuster` when they are known, else what is done or why not."""
 
+    player: Player
     adjuster: LuckAdjuster | None = None
     reason: str = ""
     phase: Phase | None = None
@@ -115,9 +117,9 @@ class _Values:
 class LuckStore:
     """The values of strategies that were asked for, computed one after the other."""
 
-    def __init__(self, opponents: Opponents, *, is_public: bool) -> None:
-        self.opponents, self.is_public = opponents, is_public
-        self._values: OrderedDict[tuple[str, ...], _Values] = OrderedDict()
+    def __init__(self, *, is_public: bool) -> None:
+        self.is_public = is_public
+        self._values: OrderedDict[tuple[str, str, int], _Values] = OrderedDict()
         self._lock = threading.Lock()
         self._turn = threading.Lock()  # held while values are computed
 
@@ -125,11 +127,14 @@ class LuckStore:
         """Return the values of a table's opponent; the first call starts to compute them."""
         session = saved.session
         if self.is_public and is_holdem(session.rules):
-            return _Values(reason=_PUBLIC)
-        key = saved.text, session.rules.name, self.opponents.identity(saved.text)
+            return _Values(session.player, reason=_PUBLIC)
+        # Tables against the same stored strategy share it, until the bot is trained again.
+        player = session.player
+        strategy = player.strategy if isinstance(player, StrategyPlayer) else None
+        key = saved.text, session.rules.name, id(strategy)
         with self._lock:
             if key not in self._values:
-                self._values[key] = _Values()
+                self._values[key] = _Values(player)
                 work = threading.Thread(
                     target=self._compute, args=(self._values[key], session), daemon=True
                 )
@@ -165,8 +170,8 @@ def luck_router(store: TableStore, luck: LuckStore) -> APIRouter:
     def show_luck(request: Request, identity: str) -> Luck:
         """Show the result without luck; ask again while its state is `working`."""
         with store.using(request.state.owner, identity) as saved:
-            hands, values = list(saved.session.hands), luck.values(saved)
-            rules, names = saved.session.rules, (YOU, saved.session.player.name)
+            hands, rules = list(saved.session.hands), saved.session.rules
+        values, names = luck.values(saved), (YOU, saved.session.player.name)
         found = values.known
         if values.adjuster is None or not hands:
             return Luck(**found.model_dump())
@@ -194,8 +199,8 @@ def luck_router(store: TableStore, luck: LuckStore) -> APIRouter:
         strategy afterwards; its cost is what the best action is worth more.
         """
         with store.using(request.state.owner, identity) as saved:
-            record, values = finished_hand(saved, number), luck.values(saved)
-            name = saved.session.player.name
+            record, name = finished_hand(saved, number), saved.session.player.name
+        values = luck.values(saved)
         found = values.known
         if values.adjuster is None:
             return Costs(**found.model_dump())

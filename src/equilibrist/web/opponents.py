@@ -87,7 +87,7 @@ class Opponents:
     def make(self, text: str, rules: GameRules) -> Player:
         """Make the player that a text describes; raise an error if the page may not name it."""
         self._check(text)
-        key = text, rules.name, self.identity(text)
+        key = text, rules.name, self._identity(text)
         with self._lock:
             if key in self._shared:
                 self._shared.move_to_end(key)
@@ -112,7 +112,7 @@ class Opponents:
                 value=text,
             )
 
-    def identity(self, text: str) -> str:
+    def _identity(self, text: str) -> str:
         """Return the hash of a stored strategy, "" for players without one."""
         if text.startswith(_SOLUTION):
             return read_identity(Path(text.removeprefix(_SOLUTION).partition(",")[0])).hash

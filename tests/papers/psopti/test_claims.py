@@ -98,14 +98,14 @@ def test_the_claims_rows_name_what_they_measure(three):
 
 def test_a_strategy_wins_nothing_from_itself_and_the_negative_from_another(three, strengths, model):
     assert claims.between(model, model, three[1]) == pytest.approx(0, abs=1e-12)
-    four = strength_potential(strengths, (1, 4, 4, 4))
-    other = claims.postflop(four, joint(four))
-    won = claims.between(model, other, joint(three[0], four))
-    lost = claims.between(other, model, joint(four, three[0]))
+    two = strength_potential(strengths, (1, 2, 2, 2))
+    other = claims.postflop(two, joint(two))
+    won = claims.between(model, other, joint(three[0], two))
+    lost = claims.between(other, model, joint(two, three[0]))
     assert won == pytest.approx(-lost, abs=1e-9)
     # Neither wins more than the best response to the other does.
     finer = BetMenu.parse(None, None, "3 3 3 3")
-    most = refined_responses(other.game, other.plans, four, joint(four, three[0]), three[0], finer)
+    most = refined_responses(other.game, other.plans, two, joint(two, three[0]), three[0], finer)
     assert won <= sum(most) / 2 / SMALL_BET + 1e-9
 
 

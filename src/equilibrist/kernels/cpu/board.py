@@ -214,7 +214,10 @@ def gradient_boards(own, other, leaves, pairs, player, r, boards, plan, out, shi
     """
     for board in range(boards[0], boards[1]):
         theirs, start = other.block_start[board] - shifts[0], own.block_start[board] - shifts[1]
-        gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, out, start, sums)
+        gradient_board(
+            own, other, leaves, pairs, player, r, board, own.num_sequences[r], plan, theirs, out,
+            start, sums,
+        )  # fmt: skip
 
 
 @part(forceinline=False)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.kernels.array_structs import CardPairs, HandPairs, MatrixPairs
+from equilibrist.kernels.array_structs import CardPairs, HandPairs, MatrixPairs, PairTables
 from equilibrist.kernels.cpu.simd import (
     LANES,
     LINE,
@@ -31,31 +31,40 @@ from equilibrist.kernels.cpu.simd import (
 from equilibrist.kernels.parts import part, part_by_type
 
 NO_CARD = 52  # the second card of a one-card hand
+_CARDS = 1  # row of the first card in the work space of two-card hands
 FEW_LANES = 4  # number of leaves of one-card hands that are summed side by side
 
 
-def leaf_space(num_states: int, dtype: Any, threads: int = 1) -> NDArray[Any]:
-    """Allocate `gradient_board`'s work space for `num_states` states: a row for each thread.
+def leaf_space(pairs: PairTables, dtype: Any, threads: int = 1) -> NDArray[Any]:
+    """Allocate `gradient_board`'s work space for the boards of a game: a row for each thread.
 
     Rows are aligned to a cache line.
     """
     kind = np.dtype(dtype)
     line = LINE // kind.itemsize
-    length = (2 * num_states + NO_CARD + 3) * line
+    ties = max(_longest(pairs.tie_start), LANES)
+    length = (_CARDS + NO_CARD + _longest(pairs.state_start) + ties) * line
     space = np.empty(threads * length + line, kind)
-    start = (-space.ctypes.data % LINE) // kind.itemsize
+    start = (-space.__array_interface__["data"][0] % LINE) // kind.itemsize
     return space[start : start + threads * length].reshape(threads, length)
 
 
-@part
-def gradient_board(own, other, leaves, pairs, player, r, board, plan, theirs, out, start, sums):
-    """Write the value of each row of a board given the opponent's plan: all its leaves.
+def _longest(starts: NDArray[np.int64]) -> int:
+    """Return the most numbers of a board, from where those of each board start."""
+    return int((starts[1:] - starts[:-1]).max()) if len(starts) > 1 else 0
+
+
+@part(forceinline=False)
+def gradient_board(
+    own, other, leaves, pairs, player, r, board, rows, plan, theirs, out, start, sums
+):
+    """Write the value of each of a board's `rows` given the opponent's plan: the leaves of `r`.
 
     The opponent's block starts at `plan[theirs]`; the board's block of values is written from
-    `out[start]` on.
+    `out[start]` on. `r` is the round, or the section where `leaves` are those of sections.
     """
-    states, length = own.num_states[board], own.block_start[board + 1] - own.block_start[board]
-    for i in range(np.uint64(start), np.uint64(start + length)):
+    states = own.num_states[board]
+    for i in range(np.uint64(start), np.uint64(start + rows * states)):
         out[i] = 0.0
     spots = (player, r, start, states, theirs, other.num_states[board])
     _add_leaves(pairs, leaves, board, spots, plan, out, sums)
@@ -75,8 +84,12 @@ def _leaves_of_form(pairs, leaves, board, spots, plan, out, sums):
 def _add_hands(pairs, leaves, board, spots, plan, out, sums):
     """Add the leaves of two-card hands."""
     wide = np.int64(width_of(spread_line(plan.dtype.type(0))))
-    for leaf in range(0, _count(leaves, spots[1])[1], wide):
-        _sorted_leaves(pairs, leaves, board, leaf, spots, plan, out, sums)
+    num_folds, num_leaves = _count(leaves, spots[1])
+    leaf = np.int64(0)
+    while leaf < num_leaves:
+        end = num_folds if leaf < num_folds else num_leaves
+        _sorted_leaves(pairs, leaves, board, leaf, end, spots, plan, out, sums)
+        leaf = min(leaf + wide, end)
 
 
 def _add_matrices(pairs, leaves, board, spots, plan, out, sums):
@@ -195,31 +208,25 @@ def _single_showdown(pairs, board, stakes, plan, yours, out, mine, sums):
 
 
 @part
-def _sorted_leaves(pairs, leaves, board, leaf, spots, plan, out, sums):
-    """Add the leaves of two-card hands that fill a vector, starting at `leaf`; folds come first.
+def _sorted_leaves(pairs, leaves, board, leaf, end, spots, plan, out, sums):
+    """Add the leaves of two-card hands that fill a vector, from `leaf` on: folds, or showdowns.
 
-    The total weight is a sum, and so is that of the hands with each card: the weight of hands with
-    our two cards is subtracted, which subtracts our own hand twice. `sums` holds rows of leaves:
-    one for each card; chips; 1 at showdowns; the weight of each state, which its value replaces;
-    and work space for the states of one value.
+    `sums` holds rows of leaves: chips; the weight of the hands with each card; that of each state,
+    which its value replaces; and one for each tie (`PairTables`).
     """
-    num_states, kind, zero = np.uint64(spots[3]), plan.dtype.type, spread_line(plan.dtype.type(0))
-    wide, (num_folds, num_leaves) = width_of(zero), _count(leaves, spots[1])
-    chips, shown, weights = _row(NO_CARD, zero), _row(NO_CARD + 1, zero), _row(NO_CARD + 2, zero)
+    zero = spread_line(plan.dtype.type(0))
+    wide, num_folds = width_of(zero), _count(leaves, spots[1])[0]
     for lane in range(wide):
         at = leaf + np.int64(lane)
-        stake = pairs.weight[board] * _stake(leaves, min(at, num_leaves - 1), spots)
-        sums[chips + lane] = kind(stake if at < num_leaves else 0.0)
-        sums[shown + lane] = kind(1 if at >= num_folds else 0)
-    stakes = load(sums, chips, zero)
-    _gather(leaves, leaf, spots, plan, sums, weights, wide)
-    total = _weigh_all(pairs, board, sums, weights, zero)
-    if min(leaf + np.int64(wide), num_leaves) <= num_folds:
-        _fold(pairs, board, num_states, sums, weights, total, stakes, zero)
+        stake = pairs.weight[board] * _stake(leaves, min(at, end - 1), spots)
+        sums[lane] = plan.dtype.type(stake if at < end else 0.0)
+    weights = _row(_CARDS + NO_CARD, zero)
+    _gather(leaves, leaf, end, spots, plan, sums, weights, wide)
+    if end <= num_folds:
+        _fold(pairs, board, np.uint64(spots[3]), sums, weights, zero)
     else:
-        is_shown = load(sums, shown, zero)
-        _show(pairs, board, num_states, sums, weights, total, stakes, is_shown, zero)
-    _scatter(leaves, leaf, spots, sums, weights, wide, out)
+        _show(pairs, board, np.uint64(spots[3]), sums, weights, zero)
+    _scatter(leaves, leaf, end, spots, sums, weights, wide, out)
 
 
 @part
@@ -229,121 +236,125 @@ def _row(number, zero):
 
 
 @part
-def _weigh_all(pairs, board, sums, weights, zero):
-    """Write the weight of the hands with each card (a hand has two) and return the total weight."""
-    wide, total = width_of(zero), zero
-    for card in range(np.uint64(0), _row(NO_CARD, zero), wide):
-        store(sums, card, zero)
-    for h in range(np.uint64(pairs.hand_start[board]), np.uint64(pairs.hand_start[board + 1])):
-        weight = load(sums, weights + _row(pairs.hand_state[h], zero), zero)
-        _add_to_cards(pairs, h, sums, weight, zero)
-    for card in range(np.uint64(0), _row(NO_CARD, zero), wide):
-        total = total + load(sums, card, zero)
-    return total * as_wide(sums.dtype.type(0.5), zero)
+def _fold(pairs, board, num_states, sums, weights, zero):
+    """Turn weights into values at folds: the total without the hands that a state's cards block.
 
-
-@part
-def _add_to_cards(pairs, h, sums, weight, zero):
-    """Add a weight to the sums of both cards of a hand."""
-    a, b = _row(pairs.hand_cards[h, 0], zero), _row(pairs.hand_cards[h, 1], zero)
-    of_a, of_b = load(sums, a, zero) + weight, load(sums, b, zero) + weight
-    store(sums, a, of_a)
-    store(sums, b, of_b)
-
-
-@part
-def _blocked(pairs, k, sums, zero):
-    """Return the weight of the hands with either card of a state; states in order of value."""
-    a, b = _row(pairs.state_cards[k, 0], zero), _row(pairs.state_cards[k, 1], zero)
-    return load(sums, a, zero) + load(sums, b, zero)
-
-
-@part
-def _fold(pairs, board, num_states, sums, weights, total, stakes, zero):
-    """Turn weights into values at folds: total less blocked weight, plus the own weight."""
-    first = np.uint64(pairs.state_start[board])
+    The weight of the hands with each of its two cards is subtracted, which subtracts the same hand
+    twice.
+    """
+    first, hands = np.uint64(pairs.state_start[board]), np.uint64(2 * pairs.hand_start[board])
+    ties, begin, total = np.uint64(pairs.tie_start[board]), hands, zero
+    for card in range(np.uint64(NO_CARD)):
+        last, end = np.uint64(pairs.card_ties[board, card]), begin
+        if last:
+            end = hands + np.uint64(pairs.tie_end[ties + last - np.uint64(1)])
+        held = _weight_of(pairs, begin, end, sums, weights, zero)
+        store(sums, _row(_CARDS + card, zero), held)
+        total, begin = total + held, end
+    stakes, total = load(sums, np.uint64(0), zero), total * as_wide(sums.dtype.type(0.5), zero)
     for k in range(first, first + num_states):
         state = np.uint64(pairs.state_order[k])
         size = as_wide(sums.dtype.type(pairs.state_size[first + state]), zero)
         place = weights + _row(state, zero)
-        value = load(sums, place, zero) + total - _blocked(pairs, k, sums, zero)
-        store(sums, place, value * stakes * size)
+        a, b = np.uint64(pairs.state_cards[k, 0]), np.uint64(pairs.state_cards[k, 1])
+        blocked = load(sums, _row(_CARDS + a, zero), zero) + load(
+            sums, _row(_CARDS + b, zero), zero
+        )
+        store(sums, place, (total - blocked + load(sums, place, zero)) * stakes * size)
 
 
 @part
-def _show(pairs, board, num_states, sums, weights, total, stakes, shown, zero):
-    """Turn weights into values at showdowns (1 in `shown`) and at the folds beside them (0).
+def _show(pairs, board, num_states, sums, weights, zero):
+    """Turn weights into values at showdowns: what is below a state less what is above it.
 
-    Sums start at minus half of the total, and hands are added in order of value: so they are half
-    of what is below less what is above, before all hands of one value are added and after it. At a
-    fold they start at half of the total and do not change, and the own weight is added once more.
+    The same difference of the hands with each of the state's cards is subtracted. It is that of the
+    tie: twice the weight of lower values, plus the tie's own, less the total.
     """
-    half = as_wide(sums.dtype.type(0.5), zero) - shown
-    folded = as_wide(sums.dtype.type(1), zero) - shown
-    for card in range(np.uint64(0), _row(NO_CARD, zero), width_of(zero)):
-        store(sums, card, load(sums, card, zero) * half)
-    first, room = np.uint64(pairs.state_start[board]), weights + _row(num_states, zero)
+    first, hands = np.uint64(pairs.state_start[board]), np.uint64(2 * pairs.hand_start[board])
+    ties, one, wide = np.uint64(pairs.tie_start[board]), np.uint64(1), width_of(zero)
+    by_tie = weights + _row(num_states, zero)
+    tie, at, total, half = np.uint64(0), hands, zero, as_wide(sums.dtype.type(0.5), zero)
+    for card in range(np.uint64(NO_CARD)):
+        begin, last, below = tie, np.uint64(pairs.card_ties[board, card]), zero
+        while tie < last:
+            end = hands + np.uint64(pairs.tie_end[ties + tie])
+            held = _weight_of(pairs, at, end, sums, weights, zero)
+            store(sums, by_tie + tie * wide, below + below + held)
+            below, at, tie = below + held, end, tie + one
+        for place in range(by_tie + begin * wide, by_tie + last * wide, wide):
+            store(sums, place, load(sums, place, zero) - below)
+        total = total + below
+    stakes, now = load(sums, np.uint64(0), zero), zero - total * half * half  # hands count twice
     hand, last_hand = np.uint64(pairs.hand_start[board]), np.uint64(pairs.hand_start[board + 1])
-    begin, now = first, total * half
+    begin = first
     while begin < first + num_states:
         end = first + np.uint64(pairs.state_below[begin, 1])
-        for k in range(begin, end):
-            store(sums, room + _row(k - begin, zero), now - _blocked(pairs, k, sums, zero))
-        next_hand = last_hand - np.uint64(pairs.hand_others[hand, 1])
+        next_hand, held = last_hand - np.uint64(pairs.hand_others[hand, 1]), zero
         for h in range(hand, next_hand):
-            place = weights + _row(pairs.hand_state[h], zero)
-            weight = load(sums, place, zero) * shown
-            now = now + weight
-            _add_to_cards(pairs, h, sums, weight, zero)
+            held = held + load(sums, weights + _row(pairs.hand_state[h], zero), zero)
+        here, now = now + half * held, now + held
         for k in range(begin, end):
             state = np.uint64(pairs.state_order[k])
             size = as_wide(sums.dtype.type(pairs.state_size[first + state]), zero)
-            place = weights + _row(state, zero)
-            value = now - _blocked(pairs, k, sums, zero)
-            value = value + load(sums, room + _row(k - begin, zero), zero)
-            value = value + folded * load(sums, place, zero)
-            store(sums, place, value * stakes * size)
+            a, b = np.uint64(pairs.state_ties[k, 0]), np.uint64(pairs.state_ties[k, 1])
+            blocked = load(sums, by_tie + a * wide, zero) + load(sums, by_tie + b * wide, zero)
+            store(sums, weights + _row(state, zero), (here + here - blocked) * stakes * size)
         begin, hand = end, next_hand
 
 
 @part
-def _gather(leaves, leaf, spots, plan, sums, weights, wide):
-    """Write the opponent's rows of leaves side by side."""
-    eight, num_states = np.uint64(LANES), np.uint64(spots[3])
-    whole = num_states - num_states % eight
-    for lane in range(np.uint64(0), wide, eight):
-        rows = _rows(leaves, leaf + np.int64(lane), spots, False)
-        for s in range(np.uint64(0), whole, eight):
-            turn(plan, _from(rows, s), sums, weights + s * wide + lane, wide)
-    for lane in range(wide):
-        row = _place(leaves, leaf + np.int64(lane), spots, False)
-        for s in range(whole, num_states):
-            sums[weights + s * wide + lane] = plan[row + s]
+def _weight_of(pairs, begin, end, sums, weights, zero):
+    """Return the weight of some of a board's `card_hands`."""
+    total = zero
+    for i in range(begin, end):
+        total = total + load(sums, weights + _row(pairs.card_hands[i], zero), zero)
+    return total
 
 
 @part
-def _scatter(leaves, leaf, spots, sums, values, wide, out):
+def _gather(leaves, leaf, end, spots, plan, sums, weights, wide):
+    """Write the opponent's rows of leaves side by side, and zeros up to a multiple of eight."""
+    eight, num_states = np.uint64(LANES), np.uint64(spots[5])
+    whole = num_states - num_states % eight
+    for lane in range(np.uint64(0), wide, eight):
+        rows = _rows(leaves, leaf + np.int64(lane), end, spots, False)
+        for s in range(np.uint64(0), whole, eight):
+            turn(plan, _from(rows, s), sums, weights + s * wide + lane, wide, None)
+        if whole < num_states:
+            place, left = weights + whole * wide + lane, num_states - whole
+            turn(plan, _from(rows, whole), sums, place, wide, left)
+
+
+@part
+def _scatter(leaves, leaf, end, spots, sums, values, wide, out):
     """Add the values of leaves to our rows, some of which may be the same."""
     eight, num_states = np.uint64(LANES), np.uint64(spots[3])
     whole = num_states - num_states % eight
     for lane in range(np.uint64(0), wide, eight):
-        rows = _rows(leaves, leaf + np.int64(lane), spots, True)
+        rows = _rows(leaves, leaf + np.int64(lane), end, spots, True)
         for s in range(np.uint64(0), whole, eight):
-            add_turned(sums, values + s * wide + lane, wide, out, _from(rows, s))
-    for lane in range(wide):
-        row = _place(leaves, leaf + np.int64(lane), spots, True)
-        for s in range(whole, num_states):
-            out[row + s] += sums[values + s * wide + lane]
+            add_turned(sums, values + s * wide + lane, wide, out, _from(rows, s), None)
+        if whole < num_states:
+            place, left = values + whole * wide + lane, num_states - whole
+            add_turned(sums, place, wide, out, _from(rows, whole), left)
 
 
 @part
-def _rows(leaves, leaf, spots, is_mine):
-    """Return where the rows of eight leaves start."""
-    a, b = _place(leaves, leaf, spots, is_mine), _place(leaves, leaf + 1, spots, is_mine)
-    c, d = _place(leaves, leaf + 2, spots, is_mine), _place(leaves, leaf + 3, spots, is_mine)
-    e, f = _place(leaves, leaf + 4, spots, is_mine), _place(leaves, leaf + 5, spots, is_mine)
-    g, h = _place(leaves, leaf + 6, spots, is_mine), _place(leaves, leaf + 7, spots, is_mine)
-    return a, b, c, d, e, f, g, h
+def _rows(leaves, leaf, end, spots, is_mine):
+    """Return where the rows of eight leaves start; past the end, the last leaf's."""
+    one = np.int64(1)
+    b, c, d, e = leaf + one, leaf + 2 * one, leaf + 3 * one, leaf + 4 * one
+    f, g, h = leaf + 5 * one, leaf + 6 * one, leaf + 7 * one
+    return (
+        _place(leaves, min(leaf, end - 1), spots, is_mine),
+        _place(leaves, min(b, end - 1), spots, is_mine),
+        _place(leaves, min(c, end - 1), spots, is_mine),
+        _place(leaves, min(d, end - 1), spots, is_mine),
+        _place(leaves, min(e, end - 1), spots, is_mine),
+        _place(leaves, min(f, end - 1), spots, is_mine),
+        _place(leaves, min(g, end - 1), spots, is_mine),
+        _place(leaves, min(h, end - 1), spots, is_mine),
+    )
 
 
 @part
@@ -362,10 +373,9 @@ def _count(leaves, r):
 
 @part
 def _place(leaves, leaf, spots, is_mine):
-    """Return where our row of a leaf, or the opponent's, starts; past the end, the last leaf's."""
+    """Return where our row of a leaf, or the opponent's, starts."""
     player, r, start, states, theirs, their_states = spots
-    num_folds, num_leaves = _count(leaves, r)
-    leaf = min(leaf, num_leaves - 1)
+    num_folds, _ = _count(leaves, r)
     if not is_mine:
         player, start, states = 1 - player, theirs, their_states
     if leaf < num_folds:

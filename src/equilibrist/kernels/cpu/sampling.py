@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from equilibrist.kernels.array_structs import Treeplex
+from equilibrist.kernels.array_structs import PairTables, Treeplex
 from equilibrist.kernels.cpu.board import (
     fold_boards,
     gather_child,
@@ -72,12 +72,12 @@ def sample_path(tree, chance, rng, path):
 # --- public chance: all states of a path of boards ------------------------------------------------
 
 
-def path_space(trees: tuple[Treeplex, Treeplex], dtype: str) -> tuple[Any, ...]:
+def path_space(trees: tuple[Treeplex, Treeplex], pairs: PairTables, dtype: str) -> tuple[Any, ...]:
     """Return the work space of public chance: a path of boards and the scratch of `update_path`."""
     length = max(int(tree.block_start[-1]) for tree in trees)
     values, plan = np.empty(length, dtype), np.empty(length, dtype)
     factors = np.array([1, 1, 0], dtype)  # no prediction
-    sums = leaf_space(max(int(tree.num_states.max()) for tree in trees), dtype)[0]
+    sums = leaf_space(pairs, dtype)[0]
     path = np.empty(len(trees[0].num_sequences), np.int64)
     return path, (values, plan, factors, sums)
 

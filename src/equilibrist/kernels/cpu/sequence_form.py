@@ -47,7 +47,7 @@ def gradient(
 ) -> None:
     """Write into `out` [L of `player`] the value of each row given the opponent's `plan`."""
     own, other = trees[player], trees[1 - player]
-    sums = leaf_space(int(own.num_states.max()), plan.dtype, threads)
+    sums = leaf_space(pairs, plan.dtype, threads)
     together(gradient_team, own, other, leaves, pairs, player, plan, out, sums, threads=threads)
 
 
@@ -79,10 +79,9 @@ def sweeps(
     factor, negative factor, prediction, weight in the average).
     """
     dtype = first[0].dtype
-    states = max(int(tree.num_states.max()) for tree in trees)
     values = np.empty(max(len(first[0]), len(second[0])), dtype)
     grain, length = _chunks(trees, dtype.itemsize, threads)
-    space = (values, np.empty((threads, length), dtype), leaf_space(states, dtype, threads))
+    space = (values, np.empty((threads, length), dtype), leaf_space(pairs, dtype, threads))
     rows = np.ascontiguousarray(schedule, dtype)
     together(
         sweeps_team, trees, leaves, pairs, (first, second), rows, space, grain, threads=threads

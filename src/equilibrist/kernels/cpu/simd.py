@@ -109,12 +109,24 @@ def load(context, array, index, zero):
     def write(context, builder, signature, arguments):
         place = _place(context, builder, array, arguments[0], arguments[1], zero)
         found = builder.load(place, align=array.dtype.bitwidth // 8)
-        wide = context.get_value_type(zero)
-        if isinstance(array.dtype, types.Integer):
-            return builder.sitofp(found, wide)
-        return found if found.type == wide else builder.fpext(found, wide)
+        return _as_floats(context, builder, array, found, zero)
 
     return zero(array, index, zero), write
+
+
+@intrinsic
+def load_some(context, array, index, zero, count):
+    """Run `load` for the first `count` lanes only, the others are 0; None: for all lanes."""
+
+    def write(context, builder, signature, arguments):
+        place = _place(context, builder, array, arguments[0], arguments[1], zero)
+        if isinstance(count, types.NoneType):
+            found = builder.load(place, align=array.dtype.bitwidth // 8)
+        else:
+            found = _masked(context, builder, array, place, arguments[3], zero.count, None)
+        return _as_floats(context, builder, array, found, zero)
+
+    return zero(array, index, zero, count), write
 
 
 @intrinsic
@@ -123,13 +135,27 @@ def store(context, array, index, value):
 
     def write(context, builder, signature, arguments):
         place = _place(context, builder, array, arguments[0], arguments[1], value)
-        numbers = arguments[2]
-        if isinstance(array.dtype, types.Integer):
-            numbers = builder.fptosi(numbers, place.type.pointee)
+        numbers = _as_stored(context, builder, array, arguments[2], value)
         builder.store(numbers, place, align=array.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(array, index, value), write
+
+
+@intrinsic
+def store_some(context, array, index, value, count):
+    """Run `store` for the first `count` lanes only; None: for all lanes."""
+
+    def write(context, builder, signature, arguments):
+        place = _place(context, builder, array, arguments[0], arguments[1], value)
+        numbers = _as_stored(context, builder, array, arguments[2], value)
+        if isinstance(count, types.NoneType):
+            builder.store(numbers, place, align=array.dtype.bitwidth // 8)
+        else:
+            _masked(context, builder, array, place, arguments[3], value.count, numbers)
+        return context.get_dummy_value()
+
+    return types.void(array, index, value, count), write
 
 
 @intrinsic
@@ -157,30 +183,36 @@ def if_counted(context, total, counted, otherwise):
 
 
 @intrinsic
-def turn(context, source, places, into, at, width):
-    """Transpose eight rows of eight: into[at + width j + i] = source[places[i] + j]."""
+def turn(context, source, places, into, at, width, count):
+    """Transpose eight rows of eight: into[at + width j + i] = source[places[i] + j].
+
+    With a `count`, numbers of a row from j = `count` on count as 0; None: all are read.
+    """
 
     def write(context, builder, signature, arguments):
-        origin, begins, target, first, step = arguments
+        origin, begins, target, first, step, most = arguments
         lanes = Lanes(source.dtype)
-        rows = [
-            builder.load(_place(context, builder, source, origin, begin, lanes), align=4)
-            for begin in cgutils.unpack_tuple(builder, begins)
-        ]
+        rows = []
+        for begin in cgutils.unpack_tuple(builder, begins):
+            place = _place(context, builder, source, origin, begin, lanes)
+            rows.append(_row_of(context, builder, source, place, count, most))
         for j, row in enumerate(_transposed(builder, rows)):
             index = builder.add(first, builder.mul(step, step.type(j)))
             builder.store(row, _place(context, builder, into, target, index, lanes), align=4)
         return context.get_dummy_value()
 
-    return types.void(source, places, into, at, width), write
+    return types.void(source, places, into, at, width, count), write
 
 
 @intrinsic
-def add_turned(context, source, at, width, into, places):
-    """Transpose back and add, row by row: into[places[i] + j] += source[at + width j + i]."""
+def add_turned(context, source, at, width, into, places, count):
+    """Transpose back and add, row by row: into[places[i] + j] += source[at + width j + i].
+
+    With a `count`, only for j below it.
+    """
 
     def write(context, builder, signature, arguments):
-        origin, first, step, target, begins = arguments
+        origin, first, step, target, begins, most = arguments
         lanes, rows = Lanes(source.dtype), []
         for j in range(LANES):
             index = builder.add(first, builder.mul(step, step.type(j)))
@@ -189,10 +221,21 @@ def add_turned(context, source, at, width, into, places):
         columns = _transposed(builder, rows)
         for begin, column in zip(cgutils.unpack_tuple(builder, begins), columns, strict=True):
             place = _place(context, builder, into, target, begin, lanes)
-            builder.store(builder.fadd(builder.load(place, align=4), column), place, align=4)
+            total = builder.fadd(_row_of(context, builder, into, place, count, most), column)
+            if isinstance(count, types.NoneType):
+                builder.store(total, place, align=4)
+            else:
+                _masked(context, builder, into, place, most, LANES, total)
         return context.get_dummy_value()
 
-    return types.void(source, at, width, into, places), write
+    return types.void(source, at, width, into, places, count), write
+
+
+def _row_of(context, builder, array, place, count, most):
+    """Load eight numbers, or the first of them up to a count."""
+    if isinstance(count, types.NoneType):
+        return builder.load(place, align=4)
+    return _masked(context, builder, array, place, most, LANES, None)
 
 
 def _transposed(builder, rows):
@@ -205,6 +248,40 @@ def _transposed(builder, rows):
             rows[i] = _shuffle(builder, low, high, left)
             rows[i + width] = _shuffle(builder, low, high, right)
     return rows
+
+
+def _as_floats(context, builder, array, found, zero):
+    """Convert what was loaded from an array to the type of `zero`."""
+    wide = context.get_value_type(zero)
+    if isinstance(array.dtype, types.Integer):
+        return builder.sitofp(found, wide)
+    return found if found.type == wide else builder.fpext(found, wide)
+
+
+def _as_stored(context, builder, array, numbers, value):
+    """Convert numbers to the type of an array's numbers."""
+    if not isinstance(array.dtype, types.Integer):
+        return numbers
+    number = context.get_data_type(array.dtype)
+    is_vector = isinstance(value, Lanes)
+    return builder.fptosi(numbers, ir.VectorType(number, value.count) if is_vector else number)
+
+
+def _masked(context, builder, array, place, count, width, numbers):
+    """Load the first `count` lanes from a place, or store those of `numbers`."""
+    lanes = ir.VectorType(context.get_data_type(array.dtype), width)
+    order = ir.Constant(ir.VectorType(count.type, width), list(range(width)))
+    mask = builder.icmp_unsigned("<", order, _spread(builder, count, width))
+    size = ir.Constant(ir.IntType(32), array.dtype.bitwidth // 8)
+    letter = "i" if isinstance(array.dtype, types.Integer) else "f"
+    name, nothing = f"v{width}{letter}{array.dtype.bitwidth}.p0", ir.Constant(lanes, [0] * width)
+    if numbers is None:
+        kind = ir.FunctionType(lanes, [place.type, size.type, mask.type, lanes])
+        read = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.load.{name}")
+        return builder.call(read, [place, size, mask, nothing])
+    kind = ir.FunctionType(ir.VoidType(), [lanes, place.type, size.type, mask.type])
+    write = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.store.{name}")
+    return builder.call(write, [numbers, place, size, mask])
 
 
 def _place(context, builder, kind, array, index, width):

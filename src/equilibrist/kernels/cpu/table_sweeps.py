@@ -18,14 +18,14 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from equilibrist.kernels.array_structs import LeafTables, PairTables, Treeplex
+from equilibrist.kernels.array_structs import LeafTables, PairTables, Sections, Treeplex
 from equilibrist.kernels.cpu.board import (
     fold_boards,
     gather_boards,
     gradient_boards,
     realize_boards,
 )
-from equilibrist.kernels.cpu.leaves import leaf_space
+from equilibrist.kernels.cpu.leaves import gradient_board, leaf_space
 from equilibrist.kernels.cpu.simd import LANES
 from equilibrist.kernels.cpu.tables import (
     entries,
@@ -40,6 +40,77 @@ from equilibrist.kernels.cpu.team import meet, take, together
 from equilibrist.kernels.decision_rules import LARGEST, REGRET, SMALLEST
 from equilibrist.kernels.parts import kernel, part, part_by_type
 
+
+class Game(NamedTuple):
+    """A game, with its last round in sections."""
+
+    trees: tuple[Treeplex, Treeplex]
+    leaves: LeafTables
+    pairs: PairTables
+    sections: tuple[Sections, Sections]
+    section_leaves: LeafTables  # of the last round, by section, with their rows there
+
+
+# --- what solvers call ----------------------------------------------------------------------------
+
+
+class Tables(NamedTuple):
+    """Tables of a state, ready for iterations and best responses; the GPU has a class like this."""
+
+    game: Game
+    state: dict[str, Any]
+    threads: int
+
+    def sweeps(self, schedule: NDArray[Any]) -> None:
+        """Run CFR iterations in place, one per row of `schedule` [steps, 4]."""
+        players = []
+        for p in (0, 1):
+            names = ("trunk_plan", "trunk_behaviour", "regret", "average")
+            trunk = tuple(self.state[f"{name}{p}"] for name in names)
+            players.append((*trunk, self._last("regret", p), self._last("average", p)))
+        sweeps(self.game, (players[0], players[1]), schedule, self.threads)
+
+    def worth(self, halves: list[tuple[int, int]]) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Return what players win by rules against the averages, (player, rule) in `halves`.
+
+        Also the values of the trunk's rows for the last of them.
+        """
+        players = []
+        for p, tree in enumerate(self.game.trees):
+            plan, behaviour = matched_trunk(tree, in_memory(self.state[f"average{p}"]))
+            last = self._last("average", p)
+            # BEST writes into the behaviour, which other halves do not read.
+            players.append((plan, behaviour, behaviour, behaviour, last, last))
+        still = np.tile([0.0, 0.0, 0.0, -1.0], (len(halves), 1))
+        work = run_halves(
+            self.game, (players[0], players[1]), np.array(halves, np.int64), still, self.threads
+        )
+        return work.roots, work.values
+
+    def _last(self, name: str, player: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return a table of the last round: numbers and scales, which are empty for floats."""
+        scales = self.state.get(f"last_{name}_scale{player}", np.zeros(0, np.float32))
+        return in_memory(self.state[f"last_{name}{player}"]), in_memory(scales)
+
+
+def open_tables(game: Game, state: dict[str, Any], threads: int = 1) -> Tables:
+    """Return the tables of a state, whose arrays they change in place."""
+    return Tables(game, state, threads)
+
+
+def in_memory(array: Any) -> NDArray[Any]:
+    """Return an array that kernels may write to; arrays on the disk are checked and copied."""
+    return array if isinstance(array, np.ndarray) and array.flags.writeable else np.array(array)
+
+
+def matched_trunk(tree: Treeplex, table: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return plan and behaviour before the last round, from a matched table."""
+    behaviour, plan = np.empty_like(table), np.empty_like(table)
+    match_trunk(tree, table, behaviour)
+    realize_trunk(tree, behaviour, plan)
+    return plan, behaviour
+
+
 # --- half iterations ------------------------------------------------------------------------------
 
 
@@ -48,17 +119,20 @@ class Work(NamedTuple):
 
     values: NDArray[Any]  # [longest trunk]
     ends: NDArray[Any]  # [most entries × states of the last round]
-    blocks: NDArray[Any]  # [threads, 2 or 5, longest block of the last round] 5 if packed
+    blocks: NDArray[Any]  # [threads, 2 or 5, longest block of a section] 5 if packed
     sums: NDArray[Any]  # [threads, …] `leaf_space`
+    roots: NDArray[np.float64]  # [halves] value of the player's whole tree after each half
 
 
 def work_space(
-    trees: tuple[Treeplex, Treeplex], dtype: Any, *, is_packed: bool, threads: int = 1
+    game: Game, dtype: Any, *, is_packed: bool, threads: int = 1, halves: int = 0
 ) -> Work:
     """Allocate the work space of a team for a game; packed tables need more."""
+    trees = game.trees
     first = int(trees[0].board_start[-2])
     trunk = max(int(tree.block_start[first]) for tree in trees)
-    longest = max(int(np.diff(tree.block_start[first:]).max()) for tree in trees)
+    widest = max(int(tree.num_states[first:].max()) for tree in trees)
+    longest = widest * max(int(own.num_rows.max()) for own in game.sections)
     ends = max(
         int(tree.entry_start[-1] - tree.entry_start[-2]) * int(tree.num_states[first:].sum())
         for tree in trees
@@ -67,18 +141,12 @@ def work_space(
         np.empty(trunk, dtype),
         np.empty(ends, dtype),
         np.empty((threads, 5 if is_packed else 2, longest), dtype),
-        leaf_space(max(int(tree.num_states.max()) for tree in trees), dtype, threads),
+        leaf_space(game.pairs, dtype, threads),
+        np.zeros(halves),
     )
 
 
-def sweeps(
-    trees: tuple[Treeplex, Treeplex],
-    leaves: LeafTables,
-    pairs: PairTables,
-    players: tuple[Any, Any],
-    schedule: NDArray[Any],
-    threads: int = 1,
-) -> None:
+def sweeps(game: Game, players: tuple[Any, Any], schedule: NDArray[Any], threads: int = 1) -> None:
     """Run CFR iterations in place, players in turn, one per row of `schedule` [steps, 4].
 
     A player's plan is added to the average when the opponent uses it: player 1's of the iteration
@@ -86,13 +154,11 @@ def sweeps(
     """
     halves = np.tile(np.array([(0, REGRET), (1, REGRET)], np.int64), (len(schedule), 1))
     rows = np.repeat(schedule, 2, axis=0)
-    run_halves(trees, leaves, pairs, players, halves, rows, threads)
+    run_halves(game, players, halves, rows, threads)
 
 
 def run_halves(
-    trees: tuple[Treeplex, Treeplex],
-    leaves: LeafTables,
-    pairs: PairTables,
+    game: Game,
     players: tuple[Any, Any],
     halves: NDArray[np.int64],
     rows: NDArray[Any],
@@ -103,21 +169,20 @@ def run_halves(
     `halves` [N, 2] are (player, rule), `rows` [N, 4] the factors of regrets and the weight of the
     opponent's plan in its average, negative to leave the average alone. A player is (plan,
     behaviour, regret, average) of the trunk, and two tables of the last round, regret and average,
-    each (numbers, scales). Returns the work space with the values of the last half.
+    each (numbers, scales). Returns the work space: the values of the last half, and the value of
+    the tree after each half.
     """
     dtype, is_packed = players[0][0].dtype, players[0][4][0].dtype.kind == "i"
-    work = work_space(trees, dtype, is_packed=is_packed, threads=threads)
-    together(
-        halves_team, trees, leaves, pairs, players, halves, rows.astype(dtype), work,
-        threads=threads,
-    )  # fmt: skip
+    work = work_space(game, dtype, is_packed=is_packed, threads=threads, halves=len(halves))
+    together(halves_team, game, players, halves, rows.astype(dtype), work, threads=threads)
     return work
 
 
 @kernel
-def halves_team(member, trees, leaves, pairs, players, halves, rows, work):
+def halves_team(member, game, players, halves, rows, work):
     """Run `run_halves` as a member of a team."""
-    one, two = trees
+    one, two = game.trees
+    leaves, pairs = game.leaves, game.pairs
     last = len(one.num_sequences) - 1
     sums = work.sums[member.number]
     unshifted = (np.int64(0), np.int64(0))  # literals would be compiled separately
@@ -129,14 +194,15 @@ def halves_team(member, trees, leaves, pairs, players, halves, rows, work):
         plan, behaviour, regret, trunk = ours[0], ours[1], ours[2], theirs[0]
         if weight >= 0:
             _add_share(member, trunk, weight, theirs[3])
-        # The last round.
+        # The last round. Every second half goes back through the boards: the latest are cached.
         begin, end = own.board_start[last], own.board_start[last + 1]
         boards = take(member, begin, end, 1)
         while boards[0] < boards[1]:
-            for board in range(boards[0], boards[1]):
+            for at in range(boards[0], boards[1]):
+                board = at if half % 2 == 0 else begin + end - 1 - at
                 _play_last(
-                    player, rule, own, other, leaves, pairs, board, ours[4], theirs, weight,
-                    factors, work.ends, work.blocks[member.number], sums,
+                    player, rule, game, board, ours[4], theirs, weight, factors, work.ends,
+                    work.blocks[member.number], sums,
                 )  # fmt: skip
             boards = take(member, begin, end, 1)
         meet(member)
@@ -167,6 +233,8 @@ def halves_team(member, trees, leaves, pairs, players, halves, rows, work):
                 )
                 boards = take(member, begin, end, 1)
             meet(member)
+        if member.number == 0:
+            work.roots[half] = _root(own, work)
         if rule == REGRET:
             for r in range(last):
                 begin, end = own.board_start[r], own.board_start[r + 1]
@@ -178,6 +246,19 @@ def halves_team(member, trees, leaves, pairs, players, halves, rows, work):
 
 
 @part
+def _root(tree, work):
+    """Return the sum of the values of the first row of the first round."""
+    values, total = work.values, 0.0
+    if len(tree.num_sequences) == 1:
+        values = work.ends
+    for board in range(tree.board_start[1]):
+        start = tree.block_start[board]
+        for s in range(start, start + tree.num_states[board]):
+            total += values[s]
+    return total
+
+
+@part
 def _add_share(member, plan, weight, average):
     """Add this member's share of the trunk's plan to its average."""
     begin = np.uint64(len(plan) * member.number // member.size)
@@ -186,11 +267,8 @@ def _add_share(member, plan, weight, average):
         average[i] += weight * plan[i]
 
 
-def _play_last(
-    player, rule, own, other, leaves, pairs, board, table, theirs, weight, factors, ends, blocks,
-    sums,
-):  # fmt: skip
-    """Run one player's half of an iteration on a board of the last round.
+def _play_last(player, rule, game, board, table, theirs, weight, factors, ends, blocks, sums):
+    """Run one player's half of an iteration on a board of the last round, section by section.
 
     `table` is the player's table. The opponent's, matched to a plan below the trunk's, is added to
     its average unless `weight` is negative. The values of the entries are written into `ends`.
@@ -200,56 +278,71 @@ def _play_last(
 
 @part_by_type(_play_last)
 def _play_last_by_type(
-    player, rule, own, other, leaves, pairs, board, table, theirs, weight, factors, ends, blocks,
-    sums,
-):  # fmt: skip
+    player, rule, game, board, table, theirs, weight, factors, ends, blocks, sums
+):
     return _play_packed if isinstance(table[0].dtype, types.Integer) else _play_floats
 
 
-def _play_floats(
-    player, rule, own, other, leaves, pairs, board, table, theirs, weight, factors, ends, blocks,
-    sums,
-):  # fmt: skip
-    plan, values = blocks[0], blocks[1]
-    realize(
-        other, board, theirs[0], theirs[4][0], table_start(other, board), plan, np.uint64(0),
-        theirs[5][0], weight,
-    )  # fmt: skip
-    boards, shifts = (board, board + 1), (other.block_start[board], own.block_start[board])
-    last = len(own.num_sequences) - 1
-    gradient_boards(own, other, leaves, pairs, player, last, boards, plan, values, shifts, sums)
-    fold(own, rule, board, values, table[0], table_start(own, board), factors)
-    _keep_ends(own, board, values, ends)
+def _play_floats(player, rule, game, board, table, theirs, weight, factors, ends, blocks, sums):
+    own, other, ours, their = _sides(game, player)
+    plan, values, nothing = blocks[0], blocks[1], np.int64(0)
+    start, base = table_start(other, board), table_start(own, board)
+    for k in range(len(ours.num_rows)):
+        realize(
+            other, their, k, their.row, board, theirs[0], theirs[4][0], start, plan, theirs[5][0],
+            weight,
+        )  # fmt: skip
+        gradient_board(
+            own, other, game.section_leaves, game.pairs, player, k, board, ours.num_rows[k], plan,
+            nothing, values, nothing, sums,
+        )  # fmt: skip
+        fold(own, ours, k, ours.row, rule, board, values, table[0], base, factors)
+        _keep_ends(own, ours, k, board, values, ends)
 
 
-def _play_packed(
-    player, rule, own, other, leaves, pairs, board, table, theirs, weight, factors, ends, blocks,
-    sums,
-):  # fmt: skip
+def _play_packed(player, rule, game, board, table, theirs, weight, factors, ends, blocks, sums):
+    own, other, ours, their = _sides(game, player)
     plan, values, own_block, their_block = blocks[0], blocks[1], blocks[2], blocks[3]
-    counted, nothing = blocks[4], np.uint64(0)
-    unpack(own, board, table[0], table[1], own_block)
-    unpack(other, board, theirs[4][0], theirs[4][1], their_block)
-    if weight >= 0:
-        unpack(other, board, theirs[5][0], theirs[5][1], counted)
-    realize(other, board, theirs[0], their_block, nothing, plan, nothing, counted, weight)
-    boards, shifts = (board, board + 1), (other.block_start[board], own.block_start[board])
-    last = len(own.num_sequences) - 1
-    gradient_boards(own, other, leaves, pairs, player, last, boards, plan, values, shifts, sums)
-    fold(own, rule, board, values, own_block, nothing, factors)
-    _keep_ends(own, board, values, ends)
-    if rule == REGRET:
-        pack(own, board, own_block, table[0], table[1], sums)
-    if weight >= 0:
-        pack(other, board, counted, theirs[5][0], theirs[5][1], sums)
+    counted, nothing, start = blocks[4], np.int64(0), np.uint64(0)
+    for k in range(len(ours.num_rows)):
+        unpack(own, ours, k, board, table[0], table[1], own_block)
+        unpack(other, their, k, board, theirs[4][0], theirs[4][1], their_block)
+        if weight >= 0:
+            unpack(other, their, k, board, theirs[5][0], theirs[5][1], counted)
+        realize(
+            other, their, k, their.place, board, theirs[0], their_block, start, plan, counted,
+            weight,
+        )  # fmt: skip
+        gradient_board(
+            own, other, game.section_leaves, game.pairs, player, k, board, ours.num_rows[k], plan,
+            nothing, values, nothing, sums,
+        )  # fmt: skip
+        fold(own, ours, k, ours.place, rule, board, values, own_block, start, factors)
+        _keep_ends(own, ours, k, board, values, ends)
+        if rule == REGRET:
+            pack(own, ours, k, board, own_block, table[0], table[1], sums)
+        if weight >= 0:
+            pack(other, their, k, board, counted, theirs[5][0], theirs[5][1], sums)
 
 
 @part
-def _keep_ends(tree, board, values, ends):
-    """Copy the values of a board's entries into `ends`."""
-    into = entries(tree) * states_before(tree, board)
-    for i in range(entries(tree) * np.uint64(tree.num_states[board])):
-        ends[into + i] = values[i]
+def _sides(game, player):
+    """Return our treeplex and the opponent's, and their sections."""
+    one, two = game.trees
+    first, second = game.sections
+    return (one, two, first, second) if player == 0 else (two, one, second, first)
+
+
+@part
+def _keep_ends(tree, cut, k, board, values, ends):
+    """Copy the values of a section's entries into `ends`."""
+    states, start = np.uint64(tree.num_states[board]), entries(tree) * states_before(tree, board)
+    at = np.uint64(0)
+    for e in range(cut.entry_start[k], cut.entry_start[k + 1]):
+        into = start + np.uint64(cut.entry[e]) * states
+        for i in range(states):
+            ends[into + i] = values[at + i]
+        at += states
 
 
 @part(forceinline=False)
@@ -272,31 +365,35 @@ def _gather_ends(tree, boards, ends, values):
 
 
 @kernel
-def unpack_last(tree, numbers, scales, out):
-    """Write into `out` [as `numbers`] the floats of a packed table of the last round."""
+def unpack_last(tree, whole, numbers, scales, out):
+    """Write into `out` [as `numbers`] the floats of a packed table; `whole` is its one section."""
     rows = tree.num_sequences[-1] - np.int64(entries(tree))
     for board in range(tree.board_start[-2], tree.board_start[-1]):
         start = np.int64(table_start(tree, board))
-        unpack(tree, board, numbers, scales, out[start : start + rows * tree.num_states[board]])
+        block = out[start : start + rows * tree.num_states[board]]
+        unpack(tree, whole, 0, board, numbers, scales, block)
 
 
 @kernel(_nrt=True)
-def pack_last(tree, table, numbers, scales):
-    """Write a table of floats of the last round as packed numbers."""
+def pack_last(tree, whole, table, numbers, scales):
+    """Write a table of floats of the last round as packed numbers; `whole` is its one section."""
     rows = tree.num_sequences[-1] - np.int64(entries(tree))
     lanes = np.empty(LANES, table.dtype)
     for board in range(tree.board_start[-2], tree.board_start[-1]):
         start = np.int64(table_start(tree, board))
         block = table[start : start + rows * tree.num_states[board]]
-        pack(tree, board, block, numbers, scales, lanes)
+        pack(tree, whole, 0, board, block, numbers, scales, lanes)
 
 
 @kernel
-def realize_last(tree, trunk, table, plan):
+def realize_last(tree, whole, trunk, table, plan):
     """Write the last round's blocks of `plan` [L] below a trunk: its table of floats, matched."""
     for board in range(tree.board_start[-2], tree.board_start[-1]):
-        start, base = np.uint64(tree.block_start[board]), table_start(tree, board)
-        realize(tree, board, trunk, table, base, plan, start, table, plan.dtype.type(-1))
+        block = plan[tree.block_start[board] : tree.block_start[board + 1]]
+        realize(
+            tree, whole, 0, whole.row, board, trunk, table, table_start(tree, board), block, table,
+            plan.dtype.type(-1),
+        )  # fmt: skip
 
 
 @kernel

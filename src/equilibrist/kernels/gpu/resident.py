@@ -31,6 +31,8 @@ class Resident:
     dtype: np.dtype[Any]
     fetch: Callable[[], NDArray[Any]]  # downloads it, in the layout of the CPU
     extremes: Callable[[], tuple[float, float]]  # least and largest number; NaN if any is NaN
+    # Downloads the numbers from one place to another, if that is quicker than all of them.
+    fetch_part: Callable[[int, int], NDArray[Any]] | None = None
 
     @property
     def size(self) -> int:
@@ -59,17 +61,16 @@ class Resident:
         """Return a copy in the memory of the CPU."""
         return np.array(self.fetch())
 
+    def __getitem__(self, index: Any) -> NDArray[Any]:
+        """Return part of the array, downloading what is needed."""
+        if self.fetch_part is not None and isinstance(index, slice) and index.step is None:
+            begin, end, _ = index.indices(len(self))
+            return self.fetch_part(begin, end)
+        return self.fetch()[index]
+
     def __len__(self) -> int:
         return self.shape[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         found = self.fetch()
         return found if dtype is None else found.astype(dtype, copy=False)
-
-
-def on_host(arrays: dict[str, Any]) -> dict[str, NDArray[Any]]:
-    """Return arrays by name, those on the GPU downloaded."""
-    return {
-        name: array.fetch() if isinstance(array, Resident) else array
-        for name, array in arrays.items()
-    }

@@ -294,7 +294,7 @@ function Cell({ sides, palette, cell }) {
       const places = parts[number];
       const { data } = side.found;
       return html`${sides.length > 1 && html`<h3>${side.name}</h3>`}
-        ${places.length === 0 || !data.grid ? html`<p class="muted">${data.grid?.is_possible[cell] ? "These hands do not get here." : "The board rules these hands out."}</p>`
+        ${places.length === 0 || !data.grid ? html`<p class="muted">${data.grid?.is_possible[cell] ? "These hands do not get here." : "The board or the deck rules these hands out."}</p>`
           : html`<${Suits} data=${data} play=${side.looks.play} places=${places} palette=${palette} isShown=${side.isShown} />
             <${HandList} data=${data} numbers=${side.numbers} play=${side.looks.play} places=${places} palette=${palette} isShown=${side.isShown} />`}`;
     })}</aside>`;
