@@ -155,3 +155,23 @@ def test_a_game_too_large_for_memory_is_refused_with_advice():
 def test_the_forecast_counts_the_plans_of_a_model():
     rules = get_game("rhode-island")
     assert forecast(rules, BettingTree.build(rules)).sequences == 2 * 5_413_551
+
+
+class Hungry(CFR):
+    """CFR that runs out of memory at iteration 30."""
+
+    def step(self, game, state, steps):
+        if int(state["iteration"]) + steps > 30:
+            raise MemoryError("12 bytes")
+        super().step(game, state, steps)
+
+
+def test_short_memory_ends_a_run_with_its_last_checkpoint(kuhn, monkeypatch):
+    monkeypatch.setattr("equilibrist.storage.checkpoint.CheckpointClock.is_due", lambda clock: True)
+    saved = []
+    with pytest.raises(MemoryError, match=r"12 bytes; the last checkpoint is from iteration 30$"):
+        solve(
+            kuhn, Hungry(), Budget(iterations=99, every=10),
+            save=lambda run: saved.append(int(run.state["iteration"])),
+        )  # fmt: skip
+    assert saved == [10, 20, 30]

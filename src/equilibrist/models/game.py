@@ -148,7 +148,7 @@ class SequenceGame:
                 "and without locked decisions",
                 value=self.name,
             )
-        return replace(self, backend=device)
+        return self if device == self.backend else replace(self, backend=device)
 
     @property
     def fits_gpu(self) -> bool:

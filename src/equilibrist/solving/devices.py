@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from equilibrist.errors import EquilibristError, InvalidValueError
+from equilibrist.errors import DeviceError, InvalidValueError
 from equilibrist.kernels.gpu import device
 from equilibrist.solving.solver import RunsOnGpu, Solver
 
@@ -44,7 +44,11 @@ def choose_device(wanted: str, check: Callable[[], None]) -> Chosen:
         if not device.is_simulated():
             device.cupy()
         check()
-    except EquilibristError as error:
+    except DeviceError as error:
+        if wanted == "gpu":
+            raise DeviceError(f"{error}; or use the device cpu", value=error.value) from None
+        return Chosen("cpu", str(error))
+    except InvalidValueError as error:
         if wanted == "gpu":
             raise
         return Chosen("cpu", str(error))
@@ -59,7 +63,10 @@ def gpu_room() -> int:
 def check_runs_on_gpu(solver: Solver) -> None:
     """Raise `InvalidValueError` if a method computes on the CPU only."""
     if not (isinstance(solver, RunsOnGpu) and solver.runs_on_gpu):
-        raise InvalidValueError(f"{solver.name} computes on the CPU only", value=solver.name)
+        raise InvalidValueError(
+            f"{solver.name} computes on the CPU only; variants of cfr, and egt, use a GPU too",
+            value=solver.name,
+        )
 
 
 def check_device(wanted: str) -> None:

@@ -66,8 +66,9 @@ class SolvingForecast:
         )
 
     def __str__(self) -> str:
+        where = " of the GPU" if self.device == "gpu" else ""
         return (
-            f"{self.sequences:,} sequences, {gigabytes(self.bytes)}, about "
+            f"{self.sequences:,} sequences, {gigabytes(self.bytes)}{where}, about "
             f"{self.seconds_per_iteration:.3g} s per iteration"
         )
 

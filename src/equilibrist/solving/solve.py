@@ -191,6 +191,7 @@ def solve(
             check_given_state(run.state, solver.name, solver.init(game, seed))
             run.is_checked = True
         run.outcome = Outcome.BUDGET_SPENT
+        run.chunk = max(run.chunk, int((budget.cost or 0) / 2))  # evaluations take longer
         solver.step(game, run.state, 0)  # compiles the kernels before the time is measured
     checkpoints = _Checkpoints(save, int(run.state["iteration"]))
     evaluator = _Evaluator(game, solver, checkpoints)
@@ -221,6 +222,8 @@ def solve(
         run.outcome = Outcome.INTERRUPTED
         if not run.trace or run.trace[-1].iteration < int(run.state["iteration"]):
             run.trace.append(evaluator(run))
+    except MemoryError as error:  # of this machine, or CuPy's of its GPU
+        raise MemoryError(f"{error}; {checkpoints}") from None
     if not run.trace:
         run.trace.append(first)
     checkpoints.save(run)

@@ -42,14 +42,16 @@ def leaf_space(pairs: PairTables, dtype: Any, threads: int = 1) -> NDArray[Any]:
     """
     kind = np.dtype(dtype)
     line = LINE // kind.itemsize
-    states, ties = (
-        int(np.diff(starts).max()) if len(starts) > 1 else 0
-        for starts in (pairs.state_start, pairs.tie_start)
-    )
-    length = (_CARDS + NO_CARD + states + max(ties, LANES)) * line
+    ties = max(_longest(pairs.tie_start), LANES)
+    length = (_CARDS + NO_CARD + _longest(pairs.state_start) + ties) * line
     space = np.empty(threads * length + line, kind)
-    start = (-space.ctypes.data % LINE) // kind.itemsize
+    start = (-space.__array_interface__["data"][0] % LINE) // kind.itemsize
     return space[start : start + threads * length].reshape(threads, length)
+
+
+def _longest(starts: NDArray[np.int64]) -> int:
+    """Return the most numbers of a board, from where those of each board start."""
+    return int((starts[1:] - starts[:-1]).max()) if len(starts) > 1 else 0
 
 
 @part(forceinline=False)

@@ -71,7 +71,7 @@ def _enter(tree, cut, k, board, trunk, plan):
         own += states
 
 
-@part(forceinline=False)
+@part
 def realize(tree, cut, k, rows, board, trunk, table, base, plan, average, weight):
     """Write a section's block of a plan, from its matched table, whose board starts at `base`.
 
@@ -123,7 +123,7 @@ def _share_out(table, at, plan, up, own, average, size, states, weight, zero, co
         j += states
 
 
-@part(forceinline=False)
+@part
 def fold(tree, cut, k, rows, rule, board, values, table, base, factors):
     """Fold up a section's values; its matched table is the behaviour, updated by REGRET."""
     states, zero = np.uint64(tree.num_states[board]), spread_line(values.dtype.type(0))

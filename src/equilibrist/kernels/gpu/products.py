@@ -141,7 +141,7 @@ def product(left: Array, matrix: Array, out: Array, *, is_transposed: bool = Fal
     """
     turned = matrix.T if is_transposed else matrix
     if left.dtype == matrix.dtype:
-        np.matmul(left, turned, out=out)
+        np.dot(left, turned, out=out)
         return
     for first in range(0, out.shape[1], _CONVERTED):
         some = slice(first, first + _CONVERTED)

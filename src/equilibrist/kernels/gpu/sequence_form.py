@@ -42,7 +42,7 @@ class Round(NamedTuple):
     below_start: int
     below_states: int
     num_entries: int
-    index: Array  # the tables; the numbers below say where they start
+    tables: Array  # [all tables]; the numbers below say where each starts
     state_parent: int  # [S] column in the round before
     entry_parent: int  # [E] row in the round before
     first_decision: int  # [E + 1]
@@ -50,8 +50,7 @@ class Round(NamedTuple):
     first_opening: int  # [E + 1]
     openings: int  # [J, 3] row, and the first and the end of its part of `entries`
     entries: int  # [entries of the next round] sorted by the row that leads there
-    first_child: int  # [S + 1]
-    children: int  # [states of the next round] sorted by parent
+    first_child: int  # [S + 1] in the next round, where the children of a state are contiguous
 
 
 # --- on the CPU: the tables of a treeplex -----------------------------------------------------
@@ -87,7 +86,6 @@ def _round(tree: Treeplex, r: int) -> Round:
         "openings": _sorted(opened, entry[rows]),
         "entries": np.argsort(place, kind="stable"),
         "first_child": _starts(parents, states),
-        "children": np.argsort(parents, kind="stable"),
     }
     flat = [table.astype(np.int32).ravel() for table in tables.values()]
     places = np.cumsum([0, *map(len, flat)]).tolist()
@@ -99,7 +97,7 @@ def _round(tree: Treeplex, r: int) -> Round:
         below_start=int(tree.block_start[r + 1]),
         below_states=int(tree.num_states[r + 1]) if has_below else 0,
         num_entries=num_entries,
-        index=for_kernels(np.concatenate(flat)),
+        tables=for_kernels(np.concatenate(flat)),
         **dict(zip(tables, places, strict=False)),
     )
 
@@ -154,21 +152,21 @@ def fold_up(
 @jit
 def _realize(own, behaviour, plan):
     """Write a round's block of the plan; that of the round before is there."""
-    state, index = cuda.grid(1), own.index
+    state, tables = cuda.grid(1), own.tables
     if state < own.states:
         for entry in range(cuda.blockIdx.y, own.num_entries, cuda.gridDim.y):
             place = own.start + entry * own.states + state
             if own.above_states == 0:
                 plan[place] = 1
             else:
-                row = index[own.entry_parent + entry] * own.above_states
-                plan[place] = plan[own.above_start + row + index[own.state_parent + state]]
-            first = index[own.first_decision + entry]
-            last = index[own.first_decision + entry + 1]
+                row = tables[own.entry_parent + entry] * own.above_states
+                plan[place] = plan[own.above_start + row + tables[own.state_parent + state]]
+            first = tables[own.first_decision + entry]
+            last = tables[own.first_decision + entry + 1]
             for d in range(own.decisions + 4 * first, own.decisions + 4 * last, 4):
-                reach = plan[own.start + index[d] * own.states + state]
-                i = own.start + index[d + 1] * own.states + state
-                for _ in range(index[d + 2]):
+                reach = plan[own.start + tables[d] * own.states + state]
+                i = own.start + tables[d + 1] * own.states + state
+                for _ in range(tables[d + 2]):
                     plan[i] = reach * behaviour[i]
                     i += own.states
 
@@ -176,16 +174,16 @@ def _realize(own, behaviour, plan):
 @jit
 def _normalize(own, plan, behaviour):
     """Write a round's block of the behaviour of a plan."""
-    state, index = cuda.grid(1), own.index
+    state, tables = cuda.grid(1), own.tables
     if state < own.states:
         for entry in range(cuda.blockIdx.y, own.num_entries, cuda.gridDim.y):
             behaviour[own.start + entry * own.states + state] = 1
-            first = index[own.first_decision + entry]
-            last = index[own.first_decision + entry + 1]
+            first = tables[own.first_decision + entry]
+            last = tables[own.first_decision + entry + 1]
             for d in range(own.decisions + 4 * first, own.decisions + 4 * last, 4):
-                reach = plan[own.start + index[d] * own.states + state]
-                at = own.start + index[d + 1] * own.states + state
-                size = index[d + 2]
+                reach = plan[own.start + tables[d] * own.states + state]
+                at = own.start + tables[d + 1] * own.states + state
+                size = tables[d + 2]
                 total = 0.0
                 for a in range(size):
                     total += max(plan[at + a * own.states], 0.0)
@@ -198,31 +196,31 @@ def _normalize(own, plan, behaviour):
 @jit
 def _fold(own, rule, values, behaviour, table, factors):
     """Fold the decisions of a round, children first; the values of later rounds are folded."""
-    state, index = cuda.grid(1), own.index
+    state, tables = cuda.grid(1), own.tables
     if state < own.states:
         for entry in range(cuda.blockIdx.y, own.num_entries, cuda.gridDim.y):
             # Rows that open the next round: add the values of their entries in all child states.
-            first = index[own.first_opening + entry]
-            last = index[own.first_opening + entry + 1]
+            first = tables[own.first_opening + entry]
+            last = tables[own.first_opening + entry + 1]
             for j in range(own.openings + 3 * first, own.openings + 3 * last, 3):
-                place = own.start + index[j] * own.states + state
+                place = own.start + tables[j] * own.states + state
                 value = values[place]
-                for e in range(index[j + 1], index[j + 2]):
-                    below = own.below_start + index[own.entries + e] * own.below_states
-                    child = index[own.first_child + state]
-                    while child < index[own.first_child + state + 1]:
-                        value += values[below + index[own.children + child]]
+                for e in range(tables[j + 1], tables[j + 2]):
+                    below = own.below_start + tables[own.entries + e] * own.below_states
+                    child = tables[own.first_child + state]
+                    while child < tables[own.first_child + state + 1]:
+                        value += values[below + child]
                         child += 1
                 values[place] = value
             # Decisions, the last ones first.
-            first = index[own.first_decision + entry]
-            last = index[own.first_decision + entry + 1]
+            first = tables[own.first_decision + entry]
+            last = tables[own.first_decision + entry + 1]
             for d in range(own.decisions + 4 * (last - 1), own.decisions + 4 * first - 1, -4):
-                up = own.start + index[d] * own.states + state
-                at = own.start + index[d + 1] * own.states + state
-                chosen = EXPECTATION if index[d + 3] else rule
+                up = own.start + tables[d] * own.states + state
+                at = own.start + tables[d + 1] * own.states + state
+                chosen = EXPECTATION if tables[d + 3] else rule
                 value = _decide(
-                    chosen, index[d + 2], own.states, at, values, behaviour, table, factors
+                    chosen, tables[d + 2], own.states, at, values, behaviour, table, factors
                 )
                 values[up] += value
 
