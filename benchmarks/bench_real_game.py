@@ -4,13 +4,18 @@ Correctness first: with twenty cards instead of 52, a flop's values must be thos
 recursion. Then flops of every kind, both seats, for a mix that sees no cards and for bots that are
 trained here (`equilibrist train smallbot`); the whole run is projected from the rivers they have.
 
+On a machine with a GPU, `--device gpu` computes all flops there, compares some of them with the
+CPU's to the last bit, and then the CPU computes the sample as its rival.
+
 Run: python benchmarks/bench_real_game.py [--flops 40] [--strategies mix:0.1,0.6,0.3 smallbot]
+     [--threads 1] [--device gpu]
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 
 import numpy as np
 from harness import Report
@@ -20,7 +25,15 @@ from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.errors import StorageError
 from equilibrist.evaluation.real_game.reference import PublicTree
 from equilibrist.evaluation.real_game.response import Response
-from equilibrist.evaluation.real_game.run import open_or_start, responses_to, run_flops, stratified
+from equilibrist.evaluation.real_game.run import (
+    RealGameRun,
+    exploited,
+    on_device,
+    open_or_start,
+    responses_to,
+    run_flops,
+    stratified,
+)
 from equilibrist.games.catalog import get_game
 
 
@@ -41,6 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Best responses in the real game.")
     parser.add_argument("--flops", type=int, default=40)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
     parser.add_argument("--strategies", nargs="*", default=["mix:0.1,0.6,0.3", "smallbot"])
     options = parser.parse_args()
     check()
@@ -53,17 +67,35 @@ def main() -> None:
             continue
         responses = responses_to(named)
         run = open_or_start(named, responses, None)
+        on_gpu = whole_on_gpu(text, run, responses, report) if options.device == "gpu" else None
         chosen = stratified(run.flops, options.flops)
         for response in responses:
             response.turn_values((0, 5, 10, 15))  # compiles
         start = time.perf_counter()
         run_flops(run, responses, chosen, threads=options.threads)
         seconds = time.perf_counter() - start
+        for one, two in zip(run.values, on_gpu.values if on_gpu else run.values, strict=True):
+            np.testing.assert_array_equal(one[chosen], two[chosen])
         rivers = DealIndexer((3, 1, 1))
         sizes = np.bincount(_flop_of_rivers(rivers), minlength=len(run.flops.boards))
         whole = seconds * rivers.size / sizes[chosen].sum()
         report.figure(f"{text}: a flop, both seats", seconds / len(chosen), "s")
         report.figure(f"{text}: all flops, projected", whole / 60, "minutes")
+
+
+def whole_on_gpu(
+    text: str, empty: RealGameRun, responses: tuple[Response, Response], report: Report
+) -> RealGameRun:
+    """Compute all flops on the GPU, with the tables that are copied there first."""
+    values = np.zeros_like(empty.values[0]), np.zeros_like(empty.values[1])
+    run = replace(empty, is_done=np.zeros_like(empty.is_done), values=values)
+    start = time.perf_counter()
+    _, gpu = on_device("gpu", responses)
+    run_flops(run, responses, np.arange(len(run.flops.boards)), gpu=gpu)
+    report.figure(f"{text}: all flops, GPU", time.perf_counter() - start, "s")
+    found = exploited(run, responses)
+    report.figure(f"{text}: exploitability", found.exploitability, found.unit)
+    return run
 
 
 def _flop_of_rivers(rivers: DealIndexer) -> np.ndarray:

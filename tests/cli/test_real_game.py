@@ -1,5 +1,6 @@
 """`exploit --real-game`: results, certificates, killed runs and wrong input."""
 
+import json
 import os
 import re
 import signal
@@ -14,10 +15,12 @@ import pytest
 from equilibrist.bots.listing import known_response, known_responses
 from equilibrist.bots.open import open_strategy
 from equilibrist.bots.registry import BOTS
+from equilibrist.errors import DeviceError
 from equilibrist.evaluation.expectation import fixed_mix
 from equilibrist.evaluation.real_game import run as runs
 from equilibrist.games.catalog import get_game, load_game
 from equilibrist.games.rules import rules_text
+from equilibrist.kernels.gpu import device
 from equilibrist.models.exact import exact_game
 from equilibrist.solving.best_response import evaluate
 from equilibrist.storage.artefact import Header, open_artefact, write_artefact
@@ -186,6 +189,25 @@ def test_some_flops_are_an_estimate(answer, game):
     assert found["flops"] == 7
 
 
+def test_without_a_gpu_auto_computes_on_the_cpu_and_says_why(
+    answer, run, game, tmp_path, monkeypatch
+):
+    def missing():
+        raise DeviceError("no GPU can be used: none is here")
+
+    monkeypatch.setattr(device, "cuda", missing)
+    line = ["exploit", MIX, "--real-game", "--game", game]
+    found = run(*line, "--device", "auto", "--json")
+    assert found.returncode == 0
+    assert "computing on the CPU: no GPU can be used: none is here" in found.stderr
+    assert json.loads(found.stdout)["best_response"] == answer(*line)["best_response"]
+    found = run(*line, "--device", "gpu", "--out", tmp_path / "response")
+    assert found.returncode == 2
+    assert "no GPU can be used: none is here" in found.stderr
+    found = run("exploit", tmp_path, "--device", "gpu")
+    assert "--device needs --real-game" in found.stderr
+
+
 def test_wrong_input_gives_one_sentence(run, game, tmp_path):
     real = ("--real-game", "--game", game)
     run("exploit", MIX, *real, "--out", tmp_path / "response")
@@ -193,6 +215,14 @@ def test_wrong_input_gives_one_sentence(run, game, tmp_path):
         ("always-cal",): "always-cal is not a strategy: give a bot",
         ("mix:1,1,1",): "mix:1,1,1 is not a mix; write the probabilities",
         ("always-call", "--game", "leduc", "--flops", "9"): "leduc is not hold'em and has no flops",
+        (
+            "always-call",
+            "--game",
+            "leduc",
+            "--device",
+            "gpu",
+        ): "leave out --flops, --out and --device",
+        ("always-call", "--device", "tpu"): "--device must be auto, cpu or gpu, not 'tpu'",
         ("always-call", "--game", "holdem-nolimit"): "holdem-nolimit is not a limit game",
         (
             "always-call",

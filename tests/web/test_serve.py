@@ -1,6 +1,8 @@
 """`equilibrist serve` as a process: its address, its end, and what survives a kill."""
 
+import asyncio
 import json
+import logging
 import signal
 import subprocess
 import sys
@@ -10,6 +12,8 @@ import urllib.request
 from http.cookiejar import CookieJar
 
 import pytest
+
+from equilibrist.web.server import _WithoutCutOff
 
 
 class Server:
@@ -142,3 +146,12 @@ def test_wrong_options_are_one_sentence(tmp_path, options, words):
     assert found.returncode == 2
     assert words in found.stderr
     assert found.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "is_logged"), [(asyncio.CancelledError(), False), (OSError(), True)]
+)
+def test_requests_that_the_end_of_the_server_cuts_off_leave_no_traceback(error, is_logged):
+    failed = logging.makeLogRecord({"msg": "Exception in ASGI application"})
+    failed.exc_info = (type(error), error, None)
+    assert _WithoutCutOff().filter(failed) == is_logged

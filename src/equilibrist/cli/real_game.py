@@ -10,10 +10,13 @@ from equilibrist.cli.options import Remaining, emit, prepare_kernels
 from equilibrist.storage.threads import most_threads
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from equilibrist.evaluation.real_game.batches import BatchedResponses
     from equilibrist.evaluation.real_game.response import Response
     from equilibrist.evaluation.real_game.run import Exploited, RealGameRun
     from equilibrist.storage.artefact import Artefact
-    from equilibrist.strategies.played import IdentifiedStrategy
 
 _KERNELS = ("real_game.respond_last", "real_game.respond_round", "real_game.sort_hands")
 _NOT_SAVED = "nothing is saved without --out"
@@ -28,6 +31,7 @@ def exploit_real(
     json: bool,
     seed: int,
     threads: int | None,
+    device: str = "cpu",
 ) -> None:
     """Print a strategy's exploitability in the full game, by best responses in both seats."""
     from equilibrist.bots.open import open_strategy
@@ -43,9 +47,10 @@ def exploit_real(
     num_threads = threads or most_threads()
     rules = named.strategy.tree.rules
     if not is_holdem(rules):
-        if flops is not None or out is not None:
+        if flops is not None or out is not None or device == "gpu":
             raise InvalidValueError(
-                f"{rules.name} is not hold'em and has no flops: leave out --flops and --out"
+                f"{rules.name} is not hold'em and has no flops: leave out --flops, --out and "
+                "--device"
             )
         found = runs.reference_exploited(named)
         emit(_fields(text, rules.name, found), _figures(text, rules.name, found), as_json=json)
@@ -57,42 +62,47 @@ def exploit_real(
     with owned(folder):
         prepare_kernels(1, *_KERNELS)
         responses = runs.responses_to(named)
-        run, found = _respond(text, named, responses, folder, flops, num_threads, seed)
+        chosen, gpu = runs.on_device(device, responses)
+        if chosen.name == "gpu" or chosen.why:
+            print(chosen.text, file=sys.stderr)
+        run = runs.open_or_start(named, responses, folder)
+        sample = runs.stratified(run.flops, flops, seed)
+        found = _respond(run, responses, sample, folder, num_threads, gpu)
     emit(_result(run, found, folder), _words(run, found), as_json=json)
 
 
 def _respond(
-    text: str,
-    named: IdentifiedStrategy,
+    run: RealGameRun,
     responses: tuple[Response, Response],
+    chosen: NDArray[np.int64],
     folder: Path | None,
-    flops: int | None,
     num_threads: int,
-    seed: int,
-) -> tuple[RealGameRun, Exploited]:
-    """Compute the chosen flops that the folder does not hold yet; return the run and result."""
+    gpu: BatchedResponses | None,
+) -> Exploited:
+    """Compute the chosen flops that the folder does not hold yet; return the result."""
     from equilibrist import stopping
     from equilibrist.cli.interrupts import leave
     from equilibrist.evaluation.real_game import run as runs
     from equilibrist.stopping import Stopped
 
-    run = runs.open_or_start(named, responses, folder)
-    chosen = runs.stratified(run.flops, flops, seed)
     left, number = int((~run.is_done[chosen]).sum()), len(run.flops.boards)
     if left:
-        seconds = runs.forecast(responses, run, chosen, num_threads)
+        seconds = runs.forecast(responses, run, chosen, num_threads, gpu)
         saved = _NOT_SAVED if folder is None else f"saved in {folder}"
-        work = f"{text}: {left:,} of {number:,} flops, about {_time(seconds)}; {saved}"
+        work = f"{run.name}: {left:,} of {number:,} flops, about {_time(seconds)}; {saved}"
         print(work, file=sys.stderr, flush=True)
         stopping.check()
-        stopping.expect("flop", seconds * min(num_threads, left) / left)
-    remaining = Remaining(f"best responses to {text}")
+        at_once = min(num_threads, left) if gpu is None else 1
+        stopping.expect("flop", seconds * at_once / left)
+    remaining = Remaining(f"best responses to {run.name}")
 
     def update(run: RealGameRun) -> None:
         remaining(1 - int((~run.is_done[chosen]).sum()) / left)
 
     try:
-        runs.run_flops(run, responses, chosen, threads=num_threads, folder=folder, report=update)
+        runs.run_flops(
+            run, responses, chosen, threads=num_threads, gpu=gpu, folder=folder, report=update
+        )
     except Stopped:
         saved = f"saved in {folder}; run the same command to continue"
         saved = _NOT_SAVED if folder is None else saved
@@ -100,7 +110,7 @@ def _respond(
     found = runs.exploited(run, responses)
     if folder is not None:
         runs.save(run, folder, found)
-    return run, found
+    return found
 
 
 def _result(run: RealGameRun, found: Exploited, folder: Path | None) -> dict[str, Any]:

@@ -216,6 +216,7 @@ def exploit(
     game: RealGame = None,
     flops: FlopSample = None,
     out: FlopsOut = None,
+    device: Device = "cpu",
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -232,9 +233,14 @@ def exploit(
     if real_game:
         from equilibrist.cli.real_game import exploit_real
 
-        exploit_real(strategy, game, flops, out, json=json, seed=seed, threads=threads)
+        exploit_real(
+            strategy, game, flops, out, json=json, seed=seed, threads=threads, device=device
+        )
         return
-    for option, given in (("--game", game), ("--flops", flops), ("--out", out)):
+    on_gpu = None if device == "cpu" else device
+    for option, given in (
+        ("--game", game), ("--flops", flops), ("--out", out), ("--device", on_gpu)
+    ):  # fmt: skip
         if given is not None:
             raise InvalidValueError(f"{option} needs --real-game: add --real-game or leave it out")
     _check_folder(strategy)

@@ -29,12 +29,13 @@ def exploitability(
     flops: int | None = None,
     seed: int = 0,
     threads: int | None = None,
+    device: str = "cpu",
 ) -> float:
     """Return the exploitability of a strategy: in its own game, or in limit hold'em itself.
 
     A solved game and a trained bot have the exploitability in their own model, in its unit. With
     `real_game` the best opponent knows all cards and all raises, and the result is in mbb/g; with
-    `flops` it is an estimate from a stratified sample.
+    `flops` it is an estimate from a stratified sample. `device` is cpu, gpu or auto.
     """
     if not real_game:
         return _own_exploitability(strategy)
@@ -49,7 +50,8 @@ def exploitability(
     responses = responding.responses_to(named)
     run = responding.open_or_start(named, responses, None)
     chosen = responding.stratified(run.flops, flops, seed)
-    responding.run_flops(run, responses, chosen, threads=threads or most_threads())
+    _, gpu = responding.on_device(device, responses)
+    responding.run_flops(run, responses, chosen, threads=threads or most_threads(), gpu=gpu)
     return responding.exploited(run, responses).exploitability
 
 

@@ -78,7 +78,7 @@ class GluedBuckets:
         if not board:
             return int(self.opening[hand])
         r = self.abstraction.streets.locate(board)[0]
-        return self.abstraction.bucket(hand, board) % self._period(r)
+        return self.abstraction.bucket(hand, board) % self.period(r)
 
     def buckets(self, board: Cards) -> NDArray[np.int32]:
         """Return the column of every hand on a board: [H], −1 where the board blocks it."""
@@ -86,17 +86,17 @@ class GluedBuckets:
             return self.opening.astype(np.int32)
         found = self.abstraction.buckets(board)
         r = self.abstraction.streets.locate(board)[0]
-        return np.where(found >= 0, found % self._period(r), -1).astype(np.int32)
+        return np.where(found >= 0, found % self.period(r), -1).astype(np.int32)
 
     def follow(self, hands: NDArray[np.int64], boards: Boards) -> NDArray[np.int32]:
         """Return the columns of N hands on every street of boards of their own: [R, N]."""
         found = self.abstraction.follow(hands, boards)
         found[0] = self.opening[hands]
         for r in range(1, len(found)):
-            found[r] %= self._period(r)
+            found[r] %= self.period(r)
         return found
 
-    def _period(self, r: int) -> int:
+    def period(self, r: int) -> int:
         """Return the number of buckets of a round under each of the first round."""
         numbers = self.abstraction.num_buckets
         return numbers[r] // numbers[0]

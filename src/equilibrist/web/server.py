@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import logging
 import socket
 from collections.abc import Callable
 
@@ -28,6 +30,14 @@ def address(door: socket.socket, host: str) -> str:
     """Return the address of a page that is served by a socket."""
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{door.getsockname()[1]}/"
+
+
+class _WithoutCutOff(logging.Filter):
+    """Drops the tracebacks of requests that were cut off when the server ended."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        return not isinstance(error, asyncio.CancelledError)
 
 
 class _Server(uvicorn.Server):
@@ -67,6 +77,7 @@ def serve(settings: Settings, door: socket.socket, started: Callable[[], None]) 
         ws="websockets-sansio",
         timeout_graceful_shutdown=3,
     )
+    logging.getLogger("uvicorn.error").addFilter(_WithoutCutOff())
     server = _Server(config, started, app.state.jobs.end)
     jobs = None if settings.is_public else settings.jobs
     with owned(settings.tables), owned(jobs), contextlib.suppress(KeyboardInterrupt):

@@ -13,7 +13,7 @@ from equilibrist.cards.hand import class_table, hand_table
 from equilibrist.cards.ranking import rank_hands
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.expectation import fixed_mix
-from equilibrist.evaluation.real_game.positions import LastRound, find_positions
+from equilibrist.evaluation.real_game.positions import Lanes, find_positions, sequences_of
 from equilibrist.evaluation.real_game.reference import PublicTree, meetings
 from equilibrist.evaluation.real_game.response import Flops, Response
 from equilibrist.games.bet_menu import BetMenu
@@ -210,8 +210,8 @@ def test_probabilities_of_the_river_use_whole_units_and_sure_ones_powers_of_two(
     pure = replace(seat, rows=[*seat.rows[:-1], np.round(seat.rows[-1])])
     assert 0 < pure.rows[-1].mean() < 1
     for strategy, least, most in ((seat, 0.999 * 2**30, 2**30), (pure, 2**19 * 1081, 2**19 * 1081)):
-        last = LastRound.of(strategy, find_positions(strategy)[-1], 1081)
-        largest = last.sequences.table.max(axis=2)  # of each row in each lane
+        lanes = Lanes.of(strategy, find_positions(strategy)[-1], 16)
+        largest = sequences_of(strategy, lanes, 1081).table.max(axis=2)  # of each row in each lane
         sums = 1081 * largest[largest > 0].astype(float)
         assert least <= sums.min()
         assert sums.max() <= most

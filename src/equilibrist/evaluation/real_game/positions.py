@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.cpu.real_game import OpponentSequences, aligned
-from equilibrist.kernels.cpu.real_game_lanes import SIXTEEN
 from equilibrist.kernels.decision_rules import SMALLEST
 from equilibrist.models.game import Floats
 from equilibrist.strategies.played import RealSeat
@@ -88,46 +87,54 @@ def _numbers(seat: RealSeat, r: int) -> dict[int, int]:
 
 
 @dataclass(frozen=True, eq=False)
-class LastRound:
-    """Positions of the last round as lanes of sixteen."""
+class Lanes:
+    """Positions of the last round as lanes of vectors: B blocks of L lanes, each lane a sequence.
 
-    sequences: OpponentSequences
+    The numbers say where probabilities go, and do not depend on them.
+    """
+
+    row: NDArray[np.int64]  # [B, D, L] rows of the last round at each different end; −1 if none
+    first_row: NDArray[np.int64]  # [B, L] row of the first round that multiplies them; −1 if none
+    scale: Floats  # [B, E, L] factor of each end; 0 if the opponent never arrives
+    end: NDArray[np.int64]  # [E] index of each end among the different ends
+    chips: NDArray[np.float32]  # [C, L] chips of each player in the pot, for each case of a block
+    case_start: NDArray[np.int64]  # [B + 1] cases of each block
     case: NDArray[np.int64]  # [P] case in which each position is computed
     lane: NDArray[np.int64]  # [P]
 
     @staticmethod
-    def of(seat: RealSeat, last: Positions, num_hands: int) -> LastRound:
-        """Build the lanes for boards with `num_hands` hands.
+    def of(seat: RealSeat, last: Positions, num_lanes: int) -> Lanes:
+        """Divide positions into lanes.
 
         A lane is a sequence of the opponent's, and pots are its cases; or a lane is a position, if
         that costs less.
         """
         belief = seat.belief[last.nodes]
         both = np.stack([belief, last.spent], axis=1)
-        plans = [_blocks(key) for key in (belief[:, None], both)]
-        end, rows = _different_ends(last)
+        plans = [_blocks(key, num_lanes) for key in (belief[:, None], both)]
+        end, rows = different_ends(last)
         blocks = min(plans, key=lambda plan: sum(len(rows) + _FOLD * len(block) for block in plan))
-        return _lanes(seat, last, blocks, end, rows, num_hands)
+        return _lanes(seat, last, blocks, end, rows, num_lanes)
 
 
-Block = list[list[int]]  # at most sixteen lanes: positions by case and lane
+Block = list[list[int]]  # at most as many positions as lanes, by case and lane
 
 
-def _blocks(key: NDArray[np.generic]) -> list[Block]:
+def _blocks(key: NDArray[np.generic], num_lanes: int) -> list[Block]:
     """Group positions: equal keys share a lane; lanes with equally many cases share a block."""
     _, number = np.unique(key, axis=0, return_inverse=True)
     lanes = [np.flatnonzero(number.ravel() == k).tolist() for k in range(int(number.max()) + 1)]
     lanes.sort(key=lambda lane: -len(lane))
     blocks = []
-    for i in range(0, len(lanes), SIXTEEN):
-        some = lanes[i : i + SIXTEEN]
+    for i in range(0, len(lanes), num_lanes):
+        some = lanes[i : i + num_lanes]
         blocks.append(
             [[lane[min(case, len(lane) - 1)] for lane in some] for case in range(len(some[0]))]
         )
     return blocks
 
 
-def _different_ends(last: Positions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def different_ends(last: Positions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the index of each end among the different ones, [E], and their rows: [D, P]."""
     columns: list[tuple[int, ...]] = []
     end = []
@@ -147,34 +154,51 @@ def _lanes(
     blocks: list[Block],
     end: NDArray[np.int64],
     rows: NDArray[np.int64],
-    num_hands: int,
-) -> LastRound:
-    unreached = np.zeros(seat.rows[-1].shape[1])  # row −1
-    probabilities = np.vstack([seat.rows[-1], unreached])
-    largest = probabilities.max(axis=1)
-    # Units of the largest probability: the most that fit, but a power of two if there is no other
-    # probability, so that certain actions stay exact, also in float32.
-    finest = min(2**23, (2**30 - 2 * num_hands) // num_hands)
-    is_sure = ((probabilities == 0) | (probabilities == largest[:, None])).all(axis=1)
-    most = np.where(is_sure, 2.0 ** int(math.log2(finest)), finest)
-    units = most / np.where(largest >= SMALLEST, largest, 1)  # else all round to zero units
-    first = np.vstack([seat.rows[0], np.ones(seat.rows[0].shape[1])])  # row −1: no opening
-    table = aligned((len(blocks), len(rows), probabilities.shape[1], SIXTEEN), np.float32)
-    factor = aligned((len(blocks), first.shape[1], SIXTEEN), np.float32)
-    unit = aligned((len(blocks), len(end), SIXTEEN), np.float32)
+    num_lanes: int,
+) -> Lanes:
     starts = np.cumsum([0, *(len(block) for block in blocks)])
-    chips = aligned((int(starts[-1]), SIXTEEN), np.float32)
+    row = np.full((len(blocks), len(rows), num_lanes), -1, np.int64)
+    first_row = np.full((len(blocks), num_lanes), -1, np.int64)
+    scale = np.zeros((len(blocks), len(end), num_lanes))
+    chips = aligned((int(starts[-1]), num_lanes), np.float32)
     case, lane = (np.zeros(len(last.nodes), np.int64) for _ in range(2))
     for b, block in enumerate(blocks):
         own, many = np.array(block[0]), len(block[0])
-        for d, row in enumerate(rows[:, own]):
-            table[b, d, :, :many] = (probabilities[row] * units[row, None]).T
-        factor[b, :, :many] = first[seat.first_row[np.array(last.nodes)[own]]].T
-        for e, d in enumerate(end):
-            never = last.row[own, e] < 0
-            unit[b, e, :many] = np.where(never, 0, last.scale[own, e] / 2 / units[rows[d, own]])
+        row[b, :, :many] = rows[:, own]
+        first_row[b, :many] = seat.first_row[np.array(last.nodes)[own]]
+        scale[b, :, :many] = np.where(last.row[own] < 0, 0, last.scale[own]).T
         for c, positions in enumerate(block):
             chips[starts[b] + c, :many] = last.spent[positions]
             case[positions], lane[positions] = starts[b] + c, np.arange(many)
-    sequences = OpponentSequences(table, factor, unit, end, chips, starts.astype(np.int64))
-    return LastRound(sequences, case, lane)
+    return Lanes(row, first_row, scale, end, chips, starts, case, lane)
+
+
+def most_units(num_hands: int) -> tuple[float, float]:
+    """Return how many units the largest probability of a row is, on boards with so many hands.
+
+    The most that fit; or a power of two, the second number, if the row has no other probability, so
+    that certain actions stay exact, also in float32.
+    """
+    finest = min(2**23, (2**30 - 2 * num_hands) // num_hands)
+    return float(finest), 2.0 ** int(math.log2(finest))
+
+
+def sequences_of(seat: RealSeat, lanes: Lanes, num_hands: int) -> OpponentSequences:
+    """Fill lanes with a seat's probabilities, for boards with `num_hands` hands."""
+    unreached = np.zeros(seat.rows[-1].shape[1])  # row −1
+    probabilities = np.vstack([seat.rows[-1], unreached])
+    largest = probabilities.max(axis=1)
+    is_sure = ((probabilities == 0) | (probabilities == largest[:, None])).all(axis=1)
+    finest, power = most_units(num_hands)
+    most = np.where(is_sure, power, finest)
+    units = most / np.where(largest >= SMALLEST, largest, 1)  # else all round to zero units
+    first = np.vstack([seat.rows[0], np.ones(seat.rows[0].shape[1])])  # row −1: no opening
+    num_blocks, num_rows, num_lanes = lanes.row.shape
+    table = aligned((num_blocks, num_rows, probabilities.shape[1], num_lanes), np.float32)
+    factor = aligned((num_blocks, first.shape[1], num_lanes), np.float32)
+    unit = aligned((num_blocks, len(lanes.end), num_lanes), np.float32)
+    for b, own in enumerate(lanes.row):
+        table[b] = (probabilities[own] * units[own][..., None]).transpose(0, 2, 1)
+        factor[b] = first[lanes.first_row[b]].T
+        unit[b] = lanes.scale[b] / 2 / units[own[lanes.end]]
+    return OpponentSequences(table, factor, unit, lanes.end, lanes.chips, lanes.case_start)

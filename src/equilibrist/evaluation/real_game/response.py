@@ -27,7 +27,7 @@ from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.cards.ranking import rank_tables
 from equilibrist.cards.suits import all_renamings, rename, renamed_hands
 from equilibrist.errors import InvalidValueError
-from equilibrist.evaluation.real_game.positions import LastRound, find_positions
+from equilibrist.evaluation.real_game.positions import Lanes, find_positions, sequences_of
 from equilibrist.games.betting_tree import NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.cpu import real_game as kernel
@@ -104,7 +104,10 @@ class Response:
         left = len(self.rules.deck) - self.rules.total_board_cards
         self._num_last = math.comb(left, 2)
         last = self.positions[-1]
-        self._last = LastRound.of(self.opponent, last, self._num_last) if last.nodes else None
+        self._lanes = Lanes.of(self.opponent, last, SIXTEEN) if last.nodes else None
+        self._sequences = (
+            sequences_of(self.opponent, self._lanes, self._num_last) if self._lanes else None
+        )
         self._own = threading.local()  # work space of each thread
 
     # --- one flop ---------------------------------------------------------------------------------
@@ -117,9 +120,7 @@ class Response:
         """
         if not self.positions[0].nodes:
             return np.zeros((0, NUM_CLASSES))
-        classes = class_table()
-        values = self.values(flop, turns)[:, :NUM_HANDS]
-        return np.stack([np.bincount(classes, own, NUM_CLASSES) for own in values])
+        return by_class(self.values(flop, turns)[:, :NUM_HANDS])
 
     def turn_values(self, turn: Cards) -> int:
         """Compute one turn and return its number of rivers, which forecasts measure."""
@@ -137,19 +138,20 @@ class Response:
         r, cards = len(board) - 2, board_cards(self.rules, board)
         following = self._dealt(board, r) if dealt is None else dealt
         following /= len(self.rules.deck) - len(board) - 4
-        if len(cards.renamed) > 1:
-            total = sum(following[:, own] for own in cards.renamed)
-            following[:, :NUM_HANDS] = total / len(cards.renamed)
+        if len(cards.keeping) > 1:
+            renamed = renamed_by(self.rules.num_suits)[cards.keeping]
+            total = sum(following[:, own] for own in renamed)
+            following[:, :NUM_HANDS] = total / len(renamed)
         positions = self.positions[r - 1]
         out = aligned((len(positions.nodes), HANDS), np.float64)
-        met, row = self._met(r, board), self._rows[r - 1][1]
+        met, row = self._met(r, board), self.met_rows[r - 1][1]
         ends = aligned((positions.ends.shape[1] * 16,), np.float64)
         tables = positions.following, row, positions.scale, positions.spent
-        kernel.respond_round(following, met, tables, self._betting(r), ends, out)
+        kernel.respond_round(following, met, tables, self.betting(r), ends, out)
         out *= cards.live
         return out
 
-    def _betting(self, r: int) -> tuple[float, int, bool]:
+    def betting(self, r: int) -> tuple[float, int, bool]:
         """Return a round's bet in chips, its maximum of raises, and whether the seat acts first."""
         rules = self.rules
         return float(rules.raise_sizes[r]), rules.max_raises[r], rules.first_players[r] == self.seat
@@ -166,7 +168,7 @@ class Response:
 
     def last_values(self, board: Cards, cards: list[tuple[int, int]]) -> Floats:
         """Return the weighted sum over last cards of the last positions' values: [P, 1328]."""
-        if self._last is None:
+        if self._lanes is None or self._sequences is None:
             return np.zeros((0, HANDS))
         hands = _sorted_hands(self.rules, board, tuple(card for card, _ in cards), self._num_last)
         last = self.rules.num_rounds - 1
@@ -176,13 +178,13 @@ class Response:
             for i, (card, _) in enumerate(cards):
                 columns[i] = self.strategy.columns_of(last, (*board, card))[hands.hand[i]]
         weight = np.array([float(many) for _, many in cards])
-        sequences = self._last.sequences
+        sequences = self._sequences
         out = aligned((len(sequences.chips), HANDS, SIXTEEN), np.float64)
         kernel.respond_last(
-            hands, columns, self._first_columns, weight, sequences, self._betting(last),
+            hands, columns, self.first_columns, weight, sequences, self.betting(last),
             self._space(sequences), out,
         )  # fmt: skip
-        return np.ascontiguousarray(out[self._last.case, :, self._last.lane])
+        return np.ascontiguousarray(out[self._lanes.case, :, self._lanes.lane])
 
     def _space(self, sequences: OpponentSequences) -> Space:
         """Return the work space of this thread."""
@@ -206,27 +208,27 @@ class Response:
         return np.zeros((52, self._num_last), np.int32)
 
     @functools.cached_property
-    def _first_columns(self) -> NDArray[np.int32]:
+    def first_columns(self) -> NDArray[np.int32]:
         """Column of every hand in the first round, if it multiplies later ones: [H]."""
         if self.opponent.first_row.max() < 0:
             return np.zeros(NUM_HANDS, np.int32)
         return self.strategy.columns_of(0, ()).astype(np.int32)
 
     def _met(self, r: int, board: Cards) -> Floats:
-        """Return how often hands meet the opponent's where a round ends, by `_rows`: [Q, 1328]."""
+        """Return how often hands meet the opponent's at the ends of a round: [Q, 1328]."""
         opponent, live = self.opponent, board_cards(self.rules, board).live[:NUM_HANDS]
         column = self.strategy.columns_of(r, board)
-        rows, _ = self._rows[r - 1]
+        rows, _ = self.met_rows[r - 1]
         reach = np.where(live > 0, opponent.rows[r][rows[:, 0]][:, column], 0.0)
         for own, above in zip(reach, rows[:, 1], strict=True):
             if above >= 0:
-                own *= opponent.rows[0][above][self._first_columns]
+                own *= opponent.rows[0][above][self.first_columns]
         out = aligned((len(rows), HANDS), np.float64)
         kernel.meet(reach, hand_table(), np.zeros(52), out)
         return out
 
     @functools.cached_property
-    def _rows(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def met_rows(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Rows and first rows of the opponent at ends, [Q, 2], by round from the second.
 
         Also the index among them of each position's ends, −1 if never reached: [P, E].
@@ -281,6 +283,11 @@ class Response:
         return int(np.flatnonzero(same)[0])
 
 
+def by_class(values: Floats) -> Floats:
+    """Return sums [P, 169] over the classes of hands of values [P, H]."""
+    return np.stack([np.bincount(class_table(), own, NUM_CLASSES) for own in values])
+
+
 # --- cards and suits ------------------------------------------------------------------------------
 
 
@@ -289,7 +296,7 @@ class BoardCards(NamedTuple):
 
     following: list[tuple[int, int]]  # one card of each class that may come, and the class's size
     live: Floats  # [1328] 1 for hands of the deck that the board does not block, 0 for others
-    renamed: NDArray[np.int64]  # [G, H] hands that renamings make, if they keep the board's rounds
+    keeping: NDArray[np.int64]  # [G] renamings that keep the board's rounds, of `renamed_by`
 
 
 @functools.lru_cache(maxsize=128)
@@ -300,14 +307,14 @@ def board_cards(rules: GameRules, board: Cards) -> BoardCards:
         >>> from equilibrist.cards.card import parse_cards
         >>> from equilibrist.games.catalog import get_game
         >>> found = board_cards(get_game("holdem-limit"), tuple(parse_cards("2c2d2h")))
-        >>> len(found.following), len(found.renamed), int(found.live.sum())
+        >>> len(found.following), len(found.keeping), int(found.live.sum())
         (25, 6, 1176)
     """
-    cards, hands = _renamings(rules.num_suits)
+    cards = _renamed_cards(rules.num_suits)
     own = np.array(board, np.int64)
     images = cards[:, own]
     keeps_flop = (np.sort(images[:, :3]) == np.sort(own[:3])).all(axis=1)
-    keeping = keeps_flop & (images[:, 3:] == own[3:]).all(axis=1)
+    keeping = np.flatnonzero(keeps_flop & (images[:, 3:] == own[3:]).all(axis=1))
     is_free = np.zeros(52, np.bool_)
     is_free[list(rules.deck.cards)] = True
     is_free[own] = False
@@ -316,15 +323,21 @@ def board_cards(rules: GameRules, board: Cards) -> BoardCards:
     live[:NUM_HANDS] = is_free[hand_table()].all(axis=1)
     live.flags.writeable = False
     following = [(card, size) for card, size in enumerate(sizes) if size]
-    return BoardCards(following, live, hands[keeping])
+    return BoardCards(following, live, keeping)
 
 
 @functools.cache
-def _renamings(num_suits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the cards [G, 52] and hands [G, H] that renamings of suits make, identity first."""
-    found = all_renamings(num_suits)
-    cards = np.array([[rename(card, names) for card in range(52)] for names in found])
-    return cards, np.array([renamed_hands(names) for names in found])
+def _renamed_cards(num_suits: int) -> NDArray[np.int64]:
+    """Return the cards that renamings of suits make, identity first: [G, 52]."""
+    return np.array(
+        [[rename(card, names) for card in range(52)] for names in all_renamings(num_suits)]
+    )
+
+
+@functools.cache
+def renamed_by(num_suits: int) -> NDArray[np.int64]:
+    """Return the hands that renamings of suits make, identity first: [G, H]."""
+    return np.array([renamed_hands(names) for names in all_renamings(num_suits)])
 
 
 @functools.lru_cache(maxsize=128)

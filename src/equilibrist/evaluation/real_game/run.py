@@ -8,10 +8,11 @@ folder with the same numbers: flops do not depend on each other, and are summed 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ from equilibrist import stopping
 from equilibrist.cards.flops import allotted, flop_kinds
 from equilibrist.cards.isomorphism import DealIndexer
 from equilibrist.errors import InvalidValueError
+from equilibrist.evaluation.real_game.batches import BatchedResponses
 from equilibrist.evaluation.real_game.reference import reference_response
 from equilibrist.evaluation.real_game.response import Flops, Response, board_cards, check_game
 from equilibrist.evaluation.statistics import chips_of_unit
@@ -32,6 +34,7 @@ from equilibrist.kernels.cpu.real_game import HANDS
 from equilibrist.models.game import Floats
 from equilibrist.phases import phase
 from equilibrist.solving.certificate import is_same
+from equilibrist.solving.devices import Chosen, choose_device
 from equilibrist.stopping import Stopped
 from equilibrist.storage.artefact import Artefact, Header, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import CheckpointClock, another_run
@@ -41,6 +44,7 @@ from equilibrist.strategies.played import FixedMix, IdentifiedStrategy, TableStr
 
 KIND = "real-game response"
 _PAUSE = 10.0  # minimum number of seconds between two checkpoints
+_SAMPLE = 4  # flops that forecasts of the GPU measure
 _MOST_BOARDS = 3_000  # maximum number of boards of a game that is not hold'em
 Report = Callable[["RealGameRun"], None]
 
@@ -245,26 +249,28 @@ def run_flops(
     chosen: NDArray[np.int64],
     *,
     threads: int = 1,
+    gpu: BatchedResponses | None = None,
     folder: Path | None = None,
     report: Report | None = None,
 ) -> None:
     """Compute the chosen flops that are missing, `threads` at a time; write them as they come.
 
-    If a stop is requested, it finishes the flops that have started, writes them and raises
-    `Stopped`.
+    With `gpu` (see `on_device`) the GPU computes them: the same numbers. If a stop is requested, it
+    finishes the flops that have started, writes them and raises `Stopped`.
     """
     left = [int(f) for f in chosen if not run.is_done[f]]
     start, clock = time.perf_counter(), CheckpointClock(pause=_PAUSE)
     before, done = run.seconds, 0
     try:
-        with ThreadPoolExecutor(threads) as pool:
-            for f, found in _computed(pool, run, responses, left, threads):
+        with contextlib.closing(_computed(run, responses, left, threads, gpu)) as computed:
+            for f, found in computed:
                 for values, own in zip(run.values, found, strict=True):
                     values[f] = own
                 now = time.perf_counter()
                 run.is_done[f], run.seconds = True, before + now - start
                 done += 1
-                stopping.expect("flop", (now - start) * threads / done)
+                at_once = threads if gpu is None else 1  # the GPU answers within a batch
+                stopping.expect("flop", (now - start) * at_once / done)
                 if folder is not None and clock.is_due():
                     with clock.writing():
                         save(run, folder)
@@ -278,29 +284,46 @@ def run_flops(
 
 
 def _computed(
-    pool: ThreadPoolExecutor,
     run: RealGameRun,
     responses: tuple[Response, Response],
     left: list[int],
     threads: int,
-) -> Iterator[tuple[int, list[Floats]]]:
+    gpu: BatchedResponses | None,
+) -> Generator[tuple[int, list[Floats]]]:
     """Yield flops and their values in both seats, as they are ready; few wait at a time.
 
     No flop is started after a stop has been requested.
     """
+    if gpu is not None:
+        boards = [tuple(run.flops.boards[f].tolist()) for f in left]
+        yield from ((left[place], found) for place, found in gpu.computed(boards))
+        return
     waiting: dict[Future[list[Floats]], int] = {}
     upcoming = iter(left)
-    while True:
-        for f in itertools.takewhile(lambda f: not stopping.is_requested(), upcoming):
-            board = tuple(run.flops.boards[f].tolist())
-            waiting[pool.submit(flop_values, responses, board)] = f
-            if len(waiting) >= threads:
-                break
-        if not waiting:
-            return
-        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-        for future in done:
-            yield waiting.pop(future), future.result()
+    with ThreadPoolExecutor(threads) as pool:
+        while True:
+            for f in itertools.takewhile(lambda f: not stopping.is_requested(), upcoming):
+                board = tuple(run.flops.boards[f].tolist())
+                waiting[pool.submit(flop_values, responses, board)] = f
+                if len(waiting) >= threads:
+                    break
+            if not waiting:
+                return
+            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield waiting.pop(future), future.result()
+
+
+def on_device(
+    wanted: str, responses: tuple[Response, Response]
+) -> tuple[Chosen, BatchedResponses | None]:
+    """Return where best responses are computed, and what computes them if it is the GPU.
+
+    `wanted` is cpu, gpu or auto: the GPU if there is one with enough memory.
+    """
+    found: list[BatchedResponses] = []
+    chosen = choose_device(wanted, lambda: found.append(BatchedResponses(responses)))
+    return chosen, found[0] if found else None
 
 
 def flop_values(responses: tuple[Response, Response], board: tuple[int, ...]) -> list[Floats]:
@@ -383,10 +406,18 @@ def stratified(flops: Flops, number: int | None, seed: int = 0) -> NDArray[np.in
 
 @phase("measuring how long a flop takes")
 def forecast(
-    responses: tuple[Response, Response], run: RealGameRun, chosen: NDArray[np.int64], threads: int
+    responses: tuple[Response, Response],
+    run: RealGameRun,
+    chosen: NDArray[np.int64],
+    threads: int,
+    gpu: BatchedResponses | None = None,
 ) -> float:
-    """Estimate the seconds that the chosen flops will take, from those of some rivers."""
+    """Estimate the seconds that the chosen flops will take, from those of some rivers or flops."""
     left = [int(f) for f in chosen if not run.is_done[f]]
+    if gpu is not None:
+        some = left[:: -(-len(left) // _SAMPLE)]
+        boards = [tuple(run.flops.boards[f].tolist()) for f in some]
+        return gpu.seconds_per_flop(boards) * len(left)
     rivers = DealIndexer((3, 1, 1), run.rules.deck).size * len(left) / len(run.flops.boards)
     turn = (*run.flops.boards[-1].tolist(), run.rules.deck.cards[0])
     for response in responses:  # compiles what is not compiled yet

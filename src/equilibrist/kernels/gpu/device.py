@@ -16,6 +16,7 @@ import numpy as np
 
 from equilibrist.errors import DeviceError
 
+_USUAL_SHARED = 48 << 10  # bytes of dynamic shared memory that any kernel may have
 _INSTALL = "install the extra gpu: pip install -c constraints.txt '.[gpu]'"
 
 
@@ -111,3 +112,32 @@ def jit(function: Any = None, **options: Any) -> Any:
 def part(function: Any) -> Any:
     """Compile a function that only kernels call."""
     return cuda().jit(function, device=True)
+
+
+def launch(kernel: Any, grid: Any, block: Any, shared_bytes: int, *arguments: Any) -> None:
+    """Launch a kernel with dynamic shared memory, also with more than the usual 48 KB."""
+    if shared_bytes >= _USUAL_SHARED and not is_simulated():
+        _allow_shared(kernel, shared_bytes, arguments)
+    kernel[grid, block, 0, shared_bytes](*arguments)
+
+
+def _allow_shared(kernel: Any, shared_bytes: int, arguments: tuple[Any, ...]) -> None:
+    """Raise a kernel's limit of dynamic shared memory, for which numba-cuda has no option."""
+    compiled = kernel.compile(tuple(map(kernel.typeof_pyval, arguments)))
+    if getattr(compiled, "allowed_shared", 0) >= shared_bytes:
+        return
+    from numba.cuda.cudadrv import driver
+
+    function = compiled.library.get_cufunc()
+    name = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
+    attribute = getattr(driver.binding.CUfunction_attribute, name)
+    try:
+        driver.driver.cuKernelSetAttribute(
+            attribute, shared_bytes, function.handle, function.device.id
+        )
+    except driver.CudaAPIError:
+        raise DeviceError(
+            f"the GPU has less than {shared_bytes:,} bytes of shared memory per block; "
+            "use the device cpu"
+        ) from None
+    compiled.allowed_shared = shared_bytes

@@ -137,6 +137,7 @@ export function Table({ id }) {
   return html`<main class="wide table">
     <div class="stage">
       <${Problem} text=${problem && isLost ? `${capital(problem)} Your hand is saved; trying again …` : problem} />
+      <${Problem} text=${asked > hands && `hand ${asked} is not finished; here is the table`} />
       ${isPast && html`<${Past} number=${asked} hands=${hands} turn=${turn} isPlaying=${!hand.is_over} />`}
       <${Felt} hand=${drawn} review=${isReviewed ? review : null} busy=${busy && !isPast} />
       ${!isPast && (hand.is_over
