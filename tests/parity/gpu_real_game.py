@@ -11,6 +11,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from equilibrist import stopping
 from equilibrist.errors import DeviceError
 from equilibrist.evaluation.real_game import run as runs
 from equilibrist.evaluation.real_game.batches import BatchedResponses
@@ -70,6 +71,15 @@ def check_runs_begin_on_one_device_and_end_on_the_other():
     runs.run_flops(plain, responses, np.array([1, 2]))
     for one, two in zip(run.values, plain.values, strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+def check_no_batch_is_started_after_a_stop_was_requested():
+    batched = BatchedResponses(both_seats(FixedMix(BettingTree.build(SMALL), (0.1, 0.6, 0.3))))
+    with stopping.on_signals(lambda text: None) as stop:
+        computed = batched.computed(BOARDS)
+        assert next(computed)[0] == 0
+        stop.request()
+        assert list(computed) == []
 
 
 def check_too_little_memory_is_one_sentence():

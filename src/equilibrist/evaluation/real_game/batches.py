@@ -97,6 +97,8 @@ class BatchedResponses:
                 seconds = (time.perf_counter() - start) / len(waiting[0])
                 self._number = max(1, min(self._most, 2 * self._number, int(_SECONDS / seconds)))
                 start = time.perf_counter()
+                if stopping.is_requested():  # while the batch before was computed
+                    return
             started = self.start(batch) if any(self._is_on_gpu) else None
             waiting, begin = (places, started), places.stop
         if waiting is not None:

@@ -235,6 +235,8 @@ def halves_team(member, game, players, halves, rows, work):
             meet(member)
         if member.number == 0:
             work.roots[half] = _root(own, work)
+        if last == 0:
+            meet(member)  # the next half writes over the values of the root
         if rule == REGRET:
             for r in range(last):
                 begin, end = own.board_start[r], own.board_start[r + 1]
@@ -248,11 +250,11 @@ def halves_team(member, game, players, halves, rows, work):
 @part
 def _root(tree, work):
     """Return the sum of the values of the first row of the first round."""
-    values, total = work.values, 0.0
-    if len(tree.num_sequences) == 1:
+    values, is_last, total = work.values, len(tree.num_sequences) == 1, 0.0
+    if is_last:
         values = work.ends
     for board in range(tree.board_start[1]):
-        start = tree.block_start[board]
+        start = tree.state_start[board] if is_last else tree.block_start[board]
         for s in range(start, start + tree.num_states[board]):
             total += values[s]
     return total
