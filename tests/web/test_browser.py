@@ -83,7 +83,7 @@ def test_twenty_hands_are_played(open_page, picture, game):
     page.keyboard.press("r")
     page.wait_for_selector(".review .decisions")
     page.keyboard.press("c")
-    page.wait_for_selector(".review .ask p:not([role=status])", timeout=60_000)
+    page.wait_for_selector(".review .ask p:not([role=status])", timeout=300_000)
     picture(page, f"twenty-{game}")
 
 
@@ -107,7 +107,7 @@ def test_luck_and_costs_of_earlier_hands_have_an_address(open_page, picture):
     sit(page, "leduc-solution", "leduc")
     play(page, 4, keys="ds")
     page.get_by_text("Remove the luck").click()
-    page.wait_for_selector(".curve", timeout=60_000)  # compiles kernels
+    page.wait_for_selector(".curve", timeout=300_000)  # compiles kernels
     page.keyboard.press("r")
     page.keyboard.press("c")
     page.wait_for_selector(".review .total:has-text('Your decisions cost')")

@@ -32,7 +32,7 @@ def test_a_spot_goes_from_the_form_to_its_grid(open_page, picture):
     before = page.url
     page.locator(".act.next").click()
     page.wait_for_url("**/jobs/*")
-    page.get_by_role("link", name="Look at the result").click(timeout=60_000)
+    page.get_by_role("link", name="Look at the result").click(timeout=300_000)
     page.wait_for_selector(".grid")
     assert "/spot/td9d6hqc2s" in page.url
     again = open_page(before.split("/", 3)[3])
@@ -46,17 +46,17 @@ def test_a_job_shows_its_curve_and_is_paused_and_resumed(open_page, picture):
     page = open_page(f"spots/new#{ENDLESS}")
     page.wait_for_selector(".needs")
     page.locator(".act.next").click()
-    page.wait_for_selector(".plot .u-legend", timeout=60_000)
+    page.wait_for_selector(".plot .u-legend", timeout=300_000)
     picture(page, "job")
     page.get_by_role("button", name="Pause").click()
-    page.wait_for_selector(".mark-state.paused", timeout=60_000)
+    page.wait_for_selector(".mark-state.paused", timeout=300_000)
     page.reload()  # all that is shown comes from the log of the job
     page.wait_for_selector(".plot .u-legend")
     page.get_by_role("button", name="Resume").click()
-    page.wait_for_selector(".mark-state.running", timeout=60_000)
+    page.wait_for_selector(".mark-state.running", timeout=300_000)
     other = open_page("jobs")
     other.locator(".row", has_text="endless").get_by_role("button", name="Cancel").click()
-    page.wait_for_selector(".mark-state.cancelled", timeout=60_000)
+    page.wait_for_selector(".mark-state.cancelled", timeout=300_000)
     other.get_by_role("button", name="Forget").first.click()
 
 
@@ -97,7 +97,11 @@ def test_bots_have_a_ladder_and_a_page_each(open_page, picture):
     picture(page, "bot")
 
 
-@pytest.mark.parametrize("viewport", [PHONE, {"width": 1600, "height": 1000}], ids=["phone", "80%"])
+@pytest.mark.parametrize(
+    "viewport",
+    [PHONE, pytest.param({"width": 1600, "height": 1000}, marks=pytest.mark.slow)],
+    ids=["phone", "80%"],
+)
 def test_no_view_of_spots_and_bots_is_wider_than_the_window(open_page, picture, viewport):
     page = open_page(f"spots/new#{RIVER}", viewport)
     for path, shown in (

@@ -8,7 +8,10 @@ import time
 import pytest
 from fastapi.testclient import TestClient
 
+from equilibrist.errors import StorageError
+from equilibrist.web import job_store, jobs
 from equilibrist.web.app import create_app
+from equilibrist.web.job_requests import REQUESTS
 from equilibrist.web.settings import Settings
 
 RIVER = {
@@ -18,7 +21,7 @@ RIVER = {
 LONG = RIVER | {"out": "long", "iterations": 10**9, "to": None}  # never ends by itself
 
 
-def wait(client, job, *states, seconds=60.0):
+def wait(client, job, *states, seconds=300.0):
     """Wait until a job is in one of the states; return it."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -44,7 +47,7 @@ def error(answer):
 
 
 def wait_for_iterations(client, job, above=0):
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while time.monotonic() < until:
         progress = client.get(f"/api/jobs/{job['id']}").json()["progress"] or {}
         if progress.get("iteration", 0) > above:
@@ -163,8 +166,6 @@ def test_wrong_requests_are_one_sentence_and_nothing_is_queued(owner, folder):
 
 def test_values_cannot_become_options(owner):
     """A text that begins with a hyphen stays the value of its option."""
-    from equilibrist.web.job_requests import REQUESTS
-
     request = REQUESTS.validate_python(RIVER | {"stack": "--help", "lock": ["--force"]})
     assert "--stack=--help" in request.command()
     assert "--lock=--force" in request.command()
@@ -236,3 +237,34 @@ def test_a_public_server_computes_nothing(public, folder):
         assert "computes nothing" in error(answer)
     assert public.get("/api/bots").status_code == 200
     assert public.get("/api/spots").json() == {"spots": [], "studies": [], "games": []}
+
+
+def test_a_whole_game_is_solved_and_can_be_browsed(owner):
+    job = owner.post("/api/jobs", json={
+        "kind": "solve", "game": "kuhn", "method": "lp", "out": "kuhn-solution", "to": "1e-6chips"
+    })  # fmt: skip
+    done = wait(owner, job.json(), "done", "failed")
+    assert done["result"]["value"] == pytest.approx(-1 / 18, abs=1e-6)
+    assert owner.get("/api/strategy", params={"name": "kuhn-solution"}).status_code == 200
+
+
+def test_a_job_whose_folder_is_gone_has_no_command():
+    request = REQUESTS.validate_python({"kind": "more", "name": "gone", "to": "0.1%"})
+    assert jobs._command_text(request) == ""
+    assert jobs._command_text(REQUESTS.validate_python(RIVER)).startswith("equilibrist spot --out")
+
+
+def test_a_full_disk_is_said_and_a_process_that_cannot_start_is_a_failed_job(owner, monkeypatch):
+    def no_memory(*arguments, **options):
+        raise OSError(12, "Cannot allocate memory")
+
+    def no_space(path, text):
+        raise StorageError(f"cannot write {path}: No space left on device")
+
+    monkeypatch.setattr(job_store.subprocess, "Popen", no_memory)
+    failed = owner.post("/api/jobs", json=RIVER).json()
+    assert (failed["state"], "Cannot allocate" in failed["message"]) == ("failed", True)
+    monkeypatch.setattr(job_store, "write_output", no_space)
+    answer = owner.post("/api/jobs", json=RIVER | {"out": "third"})
+    assert (answer.status_code, "No space left" in error(answer)) == (507, True)
+    assert [row["id"] for row in owner.get("/api/jobs").json()] == [failed["id"]]

@@ -108,7 +108,7 @@ ENDLESS = {
 
 def wait_for_iteration(server, job, above):
     """Wait until a job has done more iterations; return their number."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while time.monotonic() < until:
         found = server.ask(f"api/jobs/{job['id']}")
         if (found["progress"] or {}).get("iteration", 0) > above:

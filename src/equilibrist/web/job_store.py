@@ -28,7 +28,7 @@ from pydantic import BaseModel, Field, ValidationError
 from equilibrist.errors import EquilibristError, InvalidValueError, StorageError
 from equilibrist.storage.output_file import write_output
 from equilibrist.storage.regular_file import read_regular
-from equilibrist.web.errors import ConflictError, NotFoundError
+from equilibrist.web.errors import ConflictError, NotFoundError, SavingError
 from equilibrist.web.identity import is_identity, new_identity
 from equilibrist.web.job_requests import AnyRequest
 from equilibrist.web.settings import Settings
@@ -39,7 +39,7 @@ _MOST_RECORD, _MOST_RESULT = 1 << 20, 1 << 24  # bytes that are read
 _TAIL = 1 << 14  # bytes at the end of a log in which its last lines are looked for
 _PATIENCE = 10.0  # seconds until a command that is cancelled is ended at once
 _FAREWELL = 5.0  # seconds that commands have to save when the server ends
-_STARTED = (130, 143, 129)  # exit codes of a command that a signal ended
+_STOPPED = (130, 143, 129)  # exit codes of a command that a signal ended
 _HOW_TO_GO_ON = "; run the same command"  # the page has a button for that
 _OWN = "equilibrist: "  # opens the sentence with which a command refuses or fails
 
@@ -97,6 +97,7 @@ class JobStore:
                     record = Record.model_validate_json(read_regular(path, _MOST_RECORD))
                     if record.id != path.parent.name:
                         raise StorageError(f"{path} names another job")
+                    _ = record.request.folder  # its bot may have left the catalogue
                 except (OSError, ValidationError, EquilibristError) as error:
                     _LOG.error("%s cannot be read: %s", path, error)
                     continue
@@ -230,7 +231,10 @@ class JobStore:
     def _set(self, job: _Job, **fields: Any) -> None:
         """Change a job, on disk first."""
         record = job.record.model_copy(update=fields)
-        write_output(job.path, record.model_dump_json(indent=1) + "\n")
+        try:
+            write_output(job.path, record.model_dump_json(indent=1) + "\n")
+        except StorageError as error:  # the disk is full, or the folder is gone
+            raise SavingError(str(error), value=error.value) from None
         job.record, job.change = record, job.change + 1
 
     def _begin_next(self) -> None:
@@ -246,11 +250,11 @@ class JobStore:
 
     def _begin(self, job: _Job) -> None:
         job.wanted = None
-        self._set(job, state="running", started=time.time(), ended=None, message="")
         try:
+            self._set(job, state="running", started=time.time(), ended=None, message="")
             job.process = self._start(job)
         except (OSError, EquilibristError) as error:
-            self._set(job, state="failed", ended=time.time(), message=str(error))
+            self._note_end(job, state="failed", ended=time.time(), message=str(error))
             return
         threading.Thread(target=self._wait, args=(job, job.process), daemon=True).start()
 
@@ -279,9 +283,16 @@ class JobStore:
             now = time.time()
             state, message = self._ending(job, code)
             seconds = job.record.seconds + now - (job.record.started or now)
-            with contextlib.suppress(StorageError):  # the disk is full, or the folder is gone
-                self._set(job, state=state, ended=now, seconds=seconds, message=message)
+            self._note_end(job, state=state, ended=now, seconds=seconds, message=message)
             self._begin_next()
+
+    def _note_end(self, job: _Job, **fields: Any) -> None:
+        """Change a job that has ended, if need be in memory only."""
+        try:
+            self._set(job, **fields)
+        except SavingError as error:
+            _LOG.error("%s", error)
+            job.record, job.change = job.record.model_copy(update=fields), job.change + 1
 
     def _ending(self, job: _Job, code: int) -> tuple[State, str]:
         """Return the state after a command has ended, and what to know about it."""
@@ -292,7 +303,7 @@ class JobStore:
             return "done", ""
         if job.wanted is not None:
             return job.wanted, last
-        if code in _STARTED:
+        if code in _STOPPED:
             return "paused", last or "a signal stopped it"
         if code < 0:
             return "failed", f"its process was ended by {signal.Signals(-code).name}"

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
+from equilibrist.errors import EquilibristError
 from equilibrist.web.errors import ForbiddenError, NotFoundError
 from equilibrist.web.job_requests import AnyRequest
 from equilibrist.web.job_store import LOG, JobStore, Record, progress_of, read_lines
@@ -118,8 +119,11 @@ def _job(store: JobStore, record: Record, *, with_result: bool = False) -> Job:
 
 
 def _command_text(request: AnyRequest) -> str:
-    """Return the command of a request as people would type it."""
-    words = [word for word in request.command() if word not in ("--json", "--resume")]
+    """Return the command of a request as people would type it; empty if its folder is gone."""
+    try:
+        words = [word for word in request.command() if word not in ("--json", "--resume")]
+    except EquilibristError:
+        return ""
     pairs = [word.split("=", 1) if word.startswith("--") else [word] for word in words]
     return shlex.join(["equilibrist", *(part for pair in pairs for part in pair)])
 

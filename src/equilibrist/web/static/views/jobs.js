@@ -1,6 +1,7 @@
 // The queue: jobs that wait, run and have ended; and one job as it goes on.
-import { JobPanel, JobRows, useJobs } from "../compute.js";
-import { html, Link, Problem, useEffect, useState } from "../lib.js";
+import { JobPanel, JobRows, post, useJobs } from "../compute.js";
+import { go, html, Link, Problem, useEffect, useKnown, useState } from "../lib.js";
+import { gameName } from "./lobby.js";
 
 export function Jobs() {
   const [jobs, problem, ask] = useJobs();
@@ -13,14 +14,41 @@ export function Jobs() {
     ["Done", (job) => job.state === "done"],
   ];
   return html`<main class="narrow">
-    <div><h1>Jobs</h1><p class="muted">Spots, trainings and proofs run one after the other, beside the page. They are saved as they go on, so they can be paused, and they outlive the server.</p></div>
+    <div><h1>Jobs</h1><p class="muted">Spots, trainings and proofs run one after the other, beside the page. They are saved as they go on, so they can be paused; the next server continues what this one leaves.</p></div>
     <${Problem} text=${problem} />
     ${jobs?.length === 0 && html`<p>Nothing was computed from this page yet. <${Link} to="/spots/new">Solve a spot</${Link}>, or <${Link} to="/bots">train a bot</${Link}>.</p>`}
     ${groups.map(([title, belongs]) => {
       const found = (jobs || []).filter(belongs);
       return found.length > 0 && html`<section key=${title}><h2>${title}</h2><${JobRows} jobs=${found} onChange=${ask} /></section>`;
     })}
+    <${SolveGame} />
   </main>`;
+}
+
+const METHODS = ["cfr+", "dcfr", "cfr", "egt", "lp"];
+
+/** Solve a whole game that this machine can hold; its solution is played and browsed like a bot. */
+function SolveGame() {
+  const games = useKnown("/api/spots")?.games || [];
+  const [fields, setFields] = useState({ game: "leduc", method: "cfr+", to: "0.001chips", out: "" });
+  const [problem, setProblem] = useState("");
+  const set = (name) => (event) => setFields({ ...fields, [name]: event.target.value });
+  const start = async (event) => {
+    event.preventDefault();
+    try {
+      const out = fields.out || `${fields.game}-solution`;
+      go(`/jobs/${(await post("/api/jobs", { ...fields, kind: "solve", out })).id}`);
+    } catch (error) {
+      setProblem(error.message);
+    }
+  };
+  return html`<section class="training"><h2>Solve a whole game</h2><${Problem} text=${problem} />
+    <form class="panel inline" onSubmit=${start}>
+      <label>Game <select value=${fields.game} onChange=${set("game")}>${games.map((name) => html`<option value=${name}>${gameName(name)}</option>`)}</select></label>
+      <label>by <select value=${fields.method} onChange=${set("method")}>${METHODS.map((name) => html`<option value=${name}>${name}</option>`)}</select></label>
+      <label>to <input size="10" value=${fields.to} onInput=${set("to")} /></label>
+      <label>Save as <input size="14" placeholder=${`${fields.game}-solution`} value=${fields.out} onInput=${set("out")} /></label>
+      <button class="act next">Solve</button></form></section>`;
 }
 
 export function Job({ id }) {
