@@ -1,11 +1,11 @@
 """How soon does a GPU solve a game of buckets to its bot's target, by CFR+ and by excessive gaps?
 
-Buckets and joint counts are computed first, on the CPU: for `gs3` about five minutes on 16 cores,
-or less with `--boards`, a sample of boards. Correctness next: a gradient on the GPU is that of the
-CPU. The rival is the same machine's cores, on a few iterations of CFR+. `CUPY_TF32=1` multiplies in
-tf32 instead of float32; evaluations are in float64 in any case.
+Buckets and joint counts are computed first, on the CPU, which takes minutes for `gs3`; with
+`--stride N` only every Nth board of the turn is counted. Correctness next: a gradient on the GPU is
+that of the CPU. The rival is the same machine's cores, on a few iterations of CFR+. `CUPY_TF32=1`
+multiplies in tf32 instead of float32; evaluations are in float64 in any case.
 
-Run: python benchmarks/bench_gpu_buckets.py [--bot gs3] [--boards N] [--seconds 300]
+Run: python benchmarks/bench_gpu_buckets.py [--bot gs3] [--stride 8] [--seconds 300]
 """
 
 from __future__ import annotations
@@ -30,14 +30,17 @@ from equilibrist.solving.methods import get_method
 from equilibrist.solving.solve import Budget, Run, solve
 
 
-def make_game(bot: BucketBot, boards: int | None, report: Report) -> SequenceGame:
-    """Compute a bot's buckets and joint counts, and build its game."""
+def make_game(bot: BucketBot, stride: int, report: Report) -> SequenceGame:
+    """Compute a bot's buckets and joint counts, on every `stride`th board, and build its game."""
     start = time.perf_counter()
     buckets = build(bot.recipe, load_game(bot.game), list(bot.buckets))
     report.figure("buckets", time.perf_counter() - start, "s")
     start = time.perf_counter()
-    counts = joint(buckets) if boards is None else sampled_joint(buckets, num_boards=boards)
-    report.figure(f"counts of {boards or 'all'} boards", time.perf_counter() - start, "s")
+    if bot.boards is None:
+        counts = joint(buckets, boards=np.arange(0, len(buckets.streets[-2].boards), stride))
+    else:
+        counts = sampled_joint(buckets, num_boards=bot.boards)
+    report.figure(f"counts, one of {stride} boards", time.perf_counter() - start, "s")
     start = time.perf_counter()
     game = bucket_game(buckets, counts, BetMenu.parse(None, None, bot.max_raises))
     report.figure("game", time.perf_counter() - start, "s")
@@ -71,13 +74,13 @@ def race(game: SequenceGame, method: str, dtype: str, budget: Budget) -> Run:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bot", default="gs3")
-    parser.add_argument("--boards", type=int)
+    parser.add_argument("--stride", type=int, default=1, help="count every Nth board of the turn")
     parser.add_argument("--seconds", type=float, default=300, help="of each method")
     parser.add_argument("--iterations", type=int, default=3, help="of the rival")
     given = parser.parse_args()
     bot = get_bucket_bot(given.bot)
     report = Report(f"{given.bot} on a GPU", header="")
-    game = make_game(bot, given.boards or bot.boards, report)
+    game = make_game(bot, given.stride, report)
     gpu = game.on("gpu")
     check_gradient(game, gpu)
     target = bot.target * load_game(bot.game).big_blind / 1000

@@ -82,7 +82,20 @@ def _strict(found: Any) -> Any:
     return found.view(StrictArray) if isinstance(found, np.ndarray) else found
 
 
+_ON_CPU = np.ascontiguousarray
+
+
+def _contiguous(array: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """`np.ascontiguousarray`, which asks arrays of CuPy only if they are also `like`."""
+    if not isinstance(array, StrictArray):
+        return _ON_CPU(array, dtype)
+    if like is None:
+        raise TypeError("an array on the GPU made contiguous on the CPU")
+    return _strict(_ON_CPU(_plain(array), dtype))
+
+
 if device.is_simulated():
+    np.ascontiguousarray = _contiguous
     memory.empty = lambda shape=0, dtype=np.float64: np.empty(shape, dtype).view(StrictArray)
     memory.upload = lambda array: np.array(array, order="C").view(StrictArray)
 

@@ -20,6 +20,7 @@ from equilibrist import phases
 from equilibrist.cli.heartbeat import compiling_text, note_compilations
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.phases import Phase
+from equilibrist.storage.devices import DEVICES
 from equilibrist.storage.threads import most_threads
 
 # Address space that NumPy, Numba and the compiler take: 700 MB measured on two cores.
@@ -110,8 +111,6 @@ class Common(NamedTuple):
 
 
 def _check_device(device: str) -> str:
-    from equilibrist.solving.devices import DEVICES
-
     if device not in DEVICES:
         raise InvalidValueError(f"--device must be auto, cpu or gpu, not {device!r}", value=device)
     return device

@@ -191,9 +191,10 @@ class Symmetrised:
     def split(self, plan: Floats) -> tuple[Floats, Floats]:
         """Return the plan of each seat, for one plan [L] or for many [K, L]."""
         # Indexing may leave the longer axis outermost; the kernels need contiguous plans.
+        first, second = (plan[..., places] for places in self.seats)
         return (
-            np.ascontiguousarray(plan[..., self.seats[0]]),
-            np.ascontiguousarray(plan[..., self.seats[1]]),
+            np.ascontiguousarray(first, like=first),
+            np.ascontiguousarray(second, like=second),
         )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from equilibrist.errors import DeviceError, InvalidValueError
 from equilibrist.kernels.gpu import device
 from equilibrist.solving.solver import RunsOnGpu, Solver
+from equilibrist.storage.devices import DEVICES
 
-DEVICES: Final = ("auto", "cpu", "gpu")
 _ROOM = 0.75  # share of a GPU's free memory for the arrays of a run
 
 

@@ -57,7 +57,7 @@ class Expected:
         ...     now = times.next(rows[-1].iteration if rows else 0, rows)
         ...     rows.append(row(now, 300 / now**1.5))  # 0.3 after 100 iterations
         >>> [row.iteration for row in rows]
-        [20, 50, 95, 100]
+        [20, 47, 94, 99, 104]
     """
 
     target: float

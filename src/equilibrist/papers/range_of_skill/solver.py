@@ -76,11 +76,6 @@ class RangeOfSkill:
                 value=self.accuracy,
             )
 
-    @property
-    def runs_on_gpu(self) -> bool:
-        """Whether its responses are computed by CFR+; those by linear programs need the CPU."""
-        return self.method == "cfr+"
-
     def for_target(self, target: float, dtype: str) -> RangeOfSkill:
         """Return the method by CFR+, with responses accurate to half of the target or better."""
         return replace(
