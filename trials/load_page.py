@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 SOURCES = Path(__file__).resolve().parent.parent / "src"
+WARM = 8.0  # seconds of play at one table before anything is measured
 KEPT = 4.0  # seconds for which a silent connection is kept; the server ends it after five
 TURN = {
     "kind": "spot", "board": "Td9d6hQc", "oop": "random", "ip": "random", "pot": "60",
@@ -160,6 +161,8 @@ async def load(server: Server, options: argparse.Namespace) -> int:
             assert job["state"] == "running", job
     before, seconds = server.memory(), []
     tables = [await sit(server, options.player) for _ in range(options.tables)]
+    await play(*tables[0], time.monotonic() + WARM, 0.0, [])  # compiles kernels
+    tables[0] = await sit(server, options.player)
     begin, used = time.monotonic(), server.processor()
     until = begin + options.seconds
     work = [play(*table, until, options.pause, seconds) for table in tables]
@@ -226,8 +229,8 @@ async def paint(server: Server, folder: Path) -> int:
             sizes.append(await page.evaluate(LOADED))
         await page.wait_for_selector(".grid")
         grids = []
-        for _ in range(10):
-            grids.append(await page.evaluate(GRID, 1))
+        for place in range(await page.locator(".step.now .stepaction").count()):
+            grids.append(await page.evaluate(GRID, place))  # each node is asked for once
             await page.wait_for_timeout(300)
             await page.go_back()
             await page.wait_for_timeout(300)

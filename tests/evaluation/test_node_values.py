@@ -9,10 +9,12 @@ import equilibrist as eq
 from equilibrist.cards.card import parse_cards
 from equilibrist.cards.equity import equity
 from equilibrist.errors import InvalidValueError
+from equilibrist.evaluation.expectation import fixed_mix
 from equilibrist.evaluation.node_values import node_equities, node_values
 from equilibrist.evaluation.real_game.reference import PublicTree
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.catalog import get_game
+from equilibrist.models.exact import exact_game
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.solve import Budget, solve
@@ -113,6 +115,19 @@ def test_a_best_response_on_the_river_of_a_spot_is_that_of_a_walk(turn):
     chips = np.stack([walk.values(child, board, other) for child in tree.children(v)])[:, hands]
     wanted = chips / (walk.meetings @ other)[hands] + tree.spent[v, player]
     assert node_values(answers, report).best == pytest.approx(wanted.T, abs=1e-3)
+
+
+def test_values_by_enumeration_are_those_of_the_exact_model():
+    mix = (0.2, 0.5, 0.3)
+    game = exact_game(get_game("leduc"))
+    table = TableStrategy.of_game(game, fixed_mix(game, mix))
+    plain = FixedMix(table.tree, mix)
+    for node in ("rc/cr", "cc/c", "cc/"):
+        report = node_strategy(plain, node, "Ks")
+        found, wanted = node_values(plain, report), node_values(table, report)
+        assert found.played == pytest.approx(wanted.played)
+        assert found.best == pytest.approx(wanted.best)
+    assert (found.best > found.played + 1e-6).any()  # they differ, so none stands for the other
 
 
 def test_bots_of_limit_holdem_have_values_on_the_river():

@@ -97,7 +97,11 @@ def test_bots_have_a_ladder_and_a_page_each(open_page, picture):
     picture(page, "bot")
 
 
-@pytest.mark.parametrize("viewport", [PHONE, {"width": 1600, "height": 1000}], ids=["phone", "80%"])
+@pytest.mark.parametrize(
+    "viewport",
+    [PHONE, pytest.param({"width": 1600, "height": 1000}, marks=pytest.mark.slow)],
+    ids=["phone", "80%"],
+)
 def test_no_view_of_spots_and_bots_is_wider_than_the_window(open_page, picture, viewport):
     page = open_page(f"spots/new#{RIVER}", viewport)
     for path, shown in (

@@ -230,13 +230,14 @@ def test_a_command_that_is_killed_is_a_failed_job(owner):
 def test_a_public_server_computes_nothing(public, folder):
     for answer in (
         public.get("/api/jobs"),
+        public.get("/api/games"),
         public.post("/api/jobs", json=RIVER),
         public.post("/api/spots/forecast", json=RIVER),
     ):
         assert answer.status_code == 403
         assert "computes nothing" in error(answer)
     assert public.get("/api/bots").status_code == 200
-    assert public.get("/api/spots").json() == {"spots": [], "studies": [], "games": []}
+    assert public.get("/api/spots").json() == {"spots": [], "studies": []}
 
 
 def test_a_whole_game_is_solved_and_can_be_browsed(owner):

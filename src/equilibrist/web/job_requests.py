@@ -7,7 +7,7 @@ be taken for another option.
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +34,7 @@ from equilibrist.solving.suggestions import check_fits
 from equilibrist.solving.target import Target
 from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.manifest import MANIFEST
+from equilibrist.storage.memory import available_bytes
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _RESERVED = ("bots", "tables", "jobs")
@@ -392,14 +393,16 @@ def check_name(name: str) -> str:
 
 
 def games_to_solve() -> list[str]:
-    """Return the games of the catalogue for two players whose solution this machine can hold."""
-    found = []
-    for name, entry in GAMES.items():
-        if entry.rules.num_players == 2 and entry.rules.is_limit:
-            with contextlib.suppress(InvalidValueError):
-                Problem.exact(entry.rules).forecast("float64", ["cfr+"]).check(name)
-                found.append(name)
-    return found
+    """Return the limit games for two players whose solution this machine can hold."""
+    free = available_bytes()
+    names = [name for name, entry in GAMES.items() if entry.rules.num_players == 2]
+    return [name for name in names if GAMES[name].rules.is_limit and _bytes_to_solve(name) <= free]
+
+
+@functools.cache
+def _bytes_to_solve(name: str) -> int:
+    """Return the bytes that solving a whole game needs; large trees take a second to count."""
+    return Problem.exact(get_game(name)).forecast("float64", ["cfr+"]).bytes
 
 
 def words_of_change(name: str, value: str | int | None) -> str:

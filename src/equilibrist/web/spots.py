@@ -124,11 +124,10 @@ class Study(BaseModel):
 
 
 class SpotLibrary(BaseModel):
-    """Solved spots and studies, the newest first; and the games that `solve` can hold."""
+    """Solved spots and studies, the newest first."""
 
     spots: list[StoredSpot]
     studies: list[Study]
-    games: list[str]
 
 
 class Runouts(BaseModel):
@@ -167,8 +166,12 @@ def spot_router(settings: Settings, library: Library) -> APIRouter:
         return SpotLibrary(
             spots=_newest(stored_spots(), "solved_at"),
             studies=_newest(studies(), "solved_at"),
-            games=[] if settings.is_public else games_to_solve(),
         )
+
+    @router.get("/games", dependencies=own)
+    def list_games() -> list[str]:
+        """List the games that can be solved whole in the memory of this machine."""
+        return games_to_solve()
 
     @router.get("/spots/form")
     def show_form(name: Annotated[str, Query(max_length=200)]) -> SpotRequest:

@@ -29,8 +29,9 @@ const METHODS = ["cfr+", "dcfr", "cfr", "egt", "lp"];
 
 /** Solve a whole game that this machine can hold; its solution is played and browsed like a bot. */
 function SolveGame() {
-  const games = useKnown("/api/spots")?.games || [];
   const [fields, setFields] = useState({ game: "leduc", method: "cfr+", to: "0.001chips", out: "" });
+  const found = useKnown("/api/games");
+  const games = Array.isArray(found) ? found : [fields.game];
   const [problem, setProblem] = useState("");
   const set = (name) => (event) => setFields({ ...fields, [name]: event.target.value });
   const start = async (event) => {
