@@ -139,6 +139,7 @@ def test_bad_bodies_are_one_sentence(owner):
         answer = owner.post("/api/tables", content=content, headers=headers)
         assert answer.status_code == 422
         assert "is invalid" in error(answer)
+    assert "\n" not in error(owner.post("/api/jobs", json={"kind": "\n"}))
     nested = b'{"player":' + b"[" * 30_000 + b"]" * 30_000 + b"}"
     assert owner.post("/api/tables", content=nested, headers=headers).status_code in (400, 422)
 

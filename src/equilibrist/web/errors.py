@@ -58,7 +58,8 @@ def add_error_handlers(app: FastAPI) -> None:
     async def on_invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][1:]) or "the body"
-        return JSONResponse({"error": f"{place} is invalid: {first['msg']}"}, 422)
+        message = " ".join(first["msg"].split())  # it may quote what was sent
+        return JSONResponse({"error": f"{place} is invalid: {message}"}, 422)
 
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> JSONResponse:
