@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from equilibrist.evaluation.real_game.positions import LastRound, find_positions
+from equilibrist.evaluation.real_game.positions import Lanes, find_positions, sequences_of
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.kernels.array_structs import Treeplex
@@ -282,7 +282,7 @@ def test_probabilities_of_the_real_game_that_are_too_small_count_as_zero():
     seat = FixedMix(BettingTree.build(get_game("holdem-limit")), (0.1, 0.6, 0.3)).seat(0)
     rows = [*seat.rows[:-1], np.array([[1e-310]])]
     seat = replace(seat, rows=rows)
-    found = LastRound.of(seat, find_positions(seat)[-1], 1081).sequences
+    found = sequences_of(seat, Lanes.of(seat, find_positions(seat)[-1], 16), 1081)
     assert np.isfinite(found.table).all()
     assert found.table.max() < 0.5  # units are whole numbers
     assert np.isfinite(found.unit).all()

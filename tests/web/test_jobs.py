@@ -120,7 +120,9 @@ def test_events_have_the_whole_progress_and_continue_where_they_were_lost(owner)
     points = [
         point for kind, data in found if kind == "progress" for point in data.get("points", ())
     ]
-    assert [point[0] for point in points] == list(range(20, points[-1][0] + 1, 20))
+    iterations = [point[0] for point in points]
+    assert iterations[0] == 20  # the first evaluation; the next ones are where the target may be
+    assert iterations == sorted(set(iterations))
     last = text.rpartition("id: ")[2].partition("\n")[0]
     rest = owner.get(path, headers={"last-event-id": last}).text
     assert rest.count("event: ") == 1
