@@ -174,7 +174,7 @@ def _lanes(
 
 
 def most_units(num_hands: int) -> tuple[float, float]:
-    """Return how many units the largest probability of a row is, on boards with so many hands.
+    """Return the number of units of the largest probability of a row, on boards with these hands.
 
     The most that fit; or a power of two, the second number, if the row has no other probability, so
     that certain actions stay exact, also in float32.

@@ -113,7 +113,7 @@ class Responder:
 
     def start(self, batch: FlopBatch) -> Started:
         """Launch the kernels of a batch."""
-        with device.errors_of_memory("so many flops at once"):
+        with device.errors_of_memory("this number of flops at once"):
             boards = [self._boards(r, batch.rounds[r]) for r in range(3)]
             columns = self._all_columns(batch, boards)
             hands = self._sorted(batch, boards[2], columns[2])
