@@ -644,8 +644,7 @@ class Killer:
         # Before the command handles signals, and after it printed its result, a signal ends it.
         clean = self.clean[job.name]
         has_died = kill.code == -SIGNALS[kill.signal]
-        was_late = has_died or (kill.signal == "INT" and error.endswith(": interrupted\n"))
-        is_outside = not kill.is_working or (was_late and _is_over(child))
+        is_outside = not kill.is_working or (has_died and _is_over(child))
         is_outside |= has_died and not clean.handles and kill.seconds_run < _BEGINNING
         if "Traceback" in error and not (is_outside and "KeyboardInterrupt" in error):
             kill.faults.append("traceback")
