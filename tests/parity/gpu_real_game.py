@@ -4,6 +4,7 @@ The GPU's numbers are those of the CPU, to the last bit.
 """
 
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -97,6 +98,32 @@ def check_too_little_memory_is_one_sentence():
         raise AssertionError("the GPU was used without memory")
     finally:
         device.free_bytes = free
+
+
+def check_memory_that_gets_short_keeps_the_flops_that_are_done():
+    named = IdentifiedStrategy("mix", FixedMix(BettingTree.build(SMALL), (0.1, 0.6, 0.3)), "mix")
+    responses = runs.responses_to(named)
+    gpu = runs.on_device("gpu", responses)[1]
+    rooms, respond = iter([False, False, True]), gpu._responder._respond  # both seats of a batch
+
+    def first_batch_only(*arguments):
+        if next(rooms):
+            raise MemoryError("CUDA_ERROR_OUT_OF_MEMORY")
+        return respond(*arguments)
+
+    gpu._responder._respond = first_batch_only
+    with tempfile.TemporaryDirectory() as home:
+        folder = Path(home) / "run"
+        run = runs.open_or_start(named, responses, folder)
+        try:
+            runs.run_flops(run, responses, np.array([1, 2]), gpu=gpu, folder=folder)
+        except DeviceError as error:
+            text = str(error)
+        assert text.endswith("is too small for more flops; continue on the device cpu"), text
+        again = runs.open_or_start(named, responses, folder)
+        assert again.is_done.sum() == 1
+        runs.run_flops(again, responses, np.array([1, 2]), folder=folder)
+        assert again.is_done[[1, 2]].all()
 
 
 if __name__ == "__main__":

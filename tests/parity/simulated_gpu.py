@@ -1,15 +1,16 @@
-"""Cases of `test_gpu_tables.py`, run by Numba's simulator of a GPU in a process of their own.
+"""Cases of `test_gpu_tables.py`, run in a process of their own: in Numba's simulator, or on a GPU.
 
 `python simulated_gpu.py "sweep turn 32" resume` raises an AssertionError if kernels of the GPU
 differ from the CPU's.
-The games are tiny because the simulator runs every thread of a GPU as a thread of Python.
+With `NUMBA_ENABLE_CUDASIM=0` a GPU runs them. The games are tiny because
+the simulator runs every thread of a GPU as a thread of Python.
 """
 
 import os
 import sys
 from dataclasses import replace
 
-os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
 
 import numpy as np
 import pytest
@@ -17,14 +18,15 @@ import pytest
 from equilibrist.errors import DeviceError
 from equilibrist.games.catalog import get_game
 from equilibrist.kernels.decision_rules import BEST, EXPECTATION
-from equilibrist.kernels.gpu import device, table_sweeps
+from equilibrist.kernels.gpu import table_sweeps
 from equilibrist.kernels.gpu.resident import Resident
 from equilibrist.kernels.treeplex import block, boards
 from equilibrist.models.exact import exact_game
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.best_response import evaluate
-from equilibrist.solving.lean_cfr import TABLE_METHODS, TableCFR
+from equilibrist.solving.lean_cfr import TABLE_METHODS, TableCFR, table_lengths
 from equilibrist.solving.solve import Budget, check_finite, solve
+from equilibrist.solving.spot_run import solve_spot
 
 SMALL = replace(get_game("holdem-nolimit"), name="small-nolimit", num_ranks=3)
 
@@ -46,6 +48,11 @@ GAMES = {
 }
 
 
+def built(name):
+    """Return a game whose tables have the same hands for both seats, as those of the GPU."""
+    return replace(GAMES[name]().build().game, held=None)
+
+
 def started(game, bits, iterations=1):
     """Return a solver and a state after some iterations on the CPU, so that tables are not zero."""
     solver = TableCFR(bits=bits)
@@ -62,7 +69,7 @@ def sweep(name, bits, segments=None, batch_bytes=None):
     """Iterations on the GPU give the CPU's tables and values."""
     if batch_bytes is not None:
         table_sweeps._WORK_BYTES = int(batch_bytes)
-    game = GAMES[name]().build().game
+    game = built(name)
     if segments is not None:
         table_sweeps._ENOUGH_THREADS = 0 if segments == "1" else 10**9
     solver, state = started(game, int(bits))
@@ -90,7 +97,7 @@ def sweep(name, bits, segments=None, batch_bytes=None):
 
 def float64():
     """With float64 the GPU's kernels are exact: best responses of the CPU's plans to 1e-9."""
-    game = GAMES["turn"]().build().game
+    game = built("turn")
     _, state = started(game, 32, 3)
     wide = {key: array.astype(float) if array.dtype.kind == "f" else array
             for key, array in state.items()}  # fmt: skip
@@ -124,7 +131,7 @@ def float64():
 
 def resume():
     """A run may begin on the GPU and end on the CPU, and the other way round."""
-    game = GAMES["river"]().build().game
+    game = built("river")
     far, solver = replace(game, backend="gpu"), TableCFR()
     whole = solver.init(game)
     solver.step(game, whole, 4)
@@ -139,22 +146,35 @@ def resume():
             )
 
 
+def moved():
+    """A run of the CPU, where each seat has its own hands, goes on with those of both."""
+    spot, by = GAMES["river"](), TableCFR()
+    built, found = spot.build(), []
+    first = solve_spot(spot, by, built, Budget(iterations=2, every=2))
+    assert len(first.run.state["last_regret0"]) == table_lengths(built.game)[0]
+    for played, run in ((built.on("gpu"), first.run), (built, None)):
+        done = solve_spot(spot, by, played, Budget(iterations=4, every=2), run=run)
+        found.append((done.run.evaluation.value, *done.run.evaluation.best_response))
+    assert table_lengths(built.on("gpu").game)[0] > table_lengths(built.game)[0]
+    np.testing.assert_allclose(found[0], found[1], atol=1e-4)
+
+
 def solved():
     """`solve` on the GPU ends at a target, and its state is read board by board."""
     spot = GAMES["turn"]()
-    built = spot.build().on("gpu")
+    far = spot.build().on("gpu")
     solver = TABLE_METHODS["log-dcfr+"]
-    run = solve(built.game, solver, Budget(iterations=2, every=1))
+    run = solve(far.game, solver, Budget(iterations=2, every=1))
     part = run.state["last_average0"]
     np.testing.assert_array_equal(part[3:11], np.asarray(part)[3:11])
     assert len(part[5:5]) == 0
-    exact = evaluate(built.on("cpu").game, solver.plans(built.game, copied(run.state)))
+    exact = evaluate(far.on("cpu").game, solver.plans(far.game, copied(run.state)))
     np.testing.assert_allclose(run.evaluation.best_response, exact.best_response, atol=1e-4)
 
 
 def damage():
     """A number that is not finite is found on the GPU."""
-    game = GAMES["river"]().build().game
+    game = built("river")
     _, state = started(game, 32)
     state["last_average1"][7] = np.nan
     held = table_sweeps.open_tables(game.in_sections, state)
@@ -164,7 +184,7 @@ def damage():
 
 def small_numbers():
     """Denormal, zero and huge regrets are matched as on the CPU."""
-    game = GAMES["river"]().build().game
+    game = built("river")
     solver, state = started(game, 32)
     random = np.random.default_rng(3)
     for player in (0, 1):
@@ -190,7 +210,6 @@ def refused():
 
 
 if __name__ == "__main__":
-    assert device.is_simulated()
     for each in sys.argv[1:]:
         case, *arguments = each.split()
         globals()[case](*arguments)

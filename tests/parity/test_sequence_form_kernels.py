@@ -160,3 +160,23 @@ def test_a_matrix_game_is_its_matrix():
     x, y = np.array([1, 0.2, 0.3, 0.5]), np.array([1, 0.1, 0.2, 0.3, 0.4])
     np.testing.assert_allclose(game.gradient(0, y)[1:], payoffs @ y[1:])
     np.testing.assert_allclose(game.gradient(1, x)[1:], -payoffs.T @ x[1:])
+
+
+@pytest.mark.parametrize("rule", [reference.EXPECTATION, reference.BEST, reference.REGRET])
+def test_fold_up_of_partly_given_decisions_agrees(game, rule):
+    rng = np.random.default_rng(11)
+    for player in (0, 1):
+        own = random_behaviour(game, player, rng)
+        given, share = random_behaviour(game, player, rng), rng.random(len(own))
+        plan = game.realize(1 - player, random_behaviour(game, 1 - player, rng))
+        values, regrets = game.gradient(player, plan), rng.normal(size=len(own)) / 10
+        found = []
+        for step, threads in STEPS:
+            arrays = values.copy(), own.copy(), regrets.copy()
+            step.fold_up_partly(
+                game.trees[player], rule, arrays, np.array([1, 0, 0.5]), given, share, threads
+            )
+            found.append(arrays)
+        for other in found[1:]:
+            for mine, theirs in zip(other, found[0], strict=True):
+                np.testing.assert_allclose(mine, theirs, atol=1e-13)

@@ -16,7 +16,9 @@ import numpy as np
 
 from equilibrist.errors import DeviceError
 
+_MAJOR = 1000  # of a version of CUDA: 12040 is 12.4
 _USUAL_SHARED = 48 << 10  # bytes of dynamic shared memory that any kernel may have
+_DRIVER = "install NVIDIA's driver"
 _INSTALL = "install the extra gpu: pip install -c constraints.txt '.[gpu]'"
 
 
@@ -34,7 +36,7 @@ def cuda() -> ModuleType:
     try:
         module.current_context()
     except Exception as error:
-        raise DeviceError(f"no GPU can be used: {_reason(error)}") from None
+        raise DeviceError(f"no GPU can be used: {_reason(error)}; {_DRIVER}") from None
     from numba import config
 
     config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
@@ -51,12 +53,29 @@ def _reason(error: Exception) -> str:
 
 @functools.cache
 def cupy() -> ModuleType:
-    """Return the module `cupy`."""
+    """Return the module `cupy`, after a check that the driver is new enough for it."""
     try:
         import cupy as module
     except ImportError as error:
         raise DeviceError(f"CuPy is missing ({error}); {_INSTALL}") from None
+    try:
+        has, needs = (
+            module.cuda.runtime.driverGetVersion(),
+            module.cuda.runtime.runtimeGetVersion(),
+        )
+    except Exception as error:
+        raise DeviceError(f"CuPy cannot use the GPU: {_reason(error)}; {_DRIVER}") from None
+    if has // _MAJOR < needs // _MAJOR:
+        raise DeviceError(
+            f"the driver of the GPU supports CUDA {_version(has)} and CuPy was built for "
+            f"{_version(needs)}; install a newer driver, or CuPy for CUDA {has // _MAJOR}"
+        )
     return module
+
+
+def _version(number: int) -> str:
+    """Return a version of CUDA as it is written: 12040 is 12.4."""
+    return f"{number // _MAJOR}.{number % _MAJOR // 10}"
 
 
 def is_simulated() -> bool:

@@ -33,7 +33,12 @@ def upload(array: NDArray[Any]) -> Any:
 
 def download(array: Any) -> NDArray[Any]:
     """Return an array in the memory of the CPU: itself, or a copy of one on the GPU."""
-    return array.get() if hasattr(array, "get") else np.asarray(array)
+    return array.get() if is_array_on_gpu(array) else np.asarray(array)
+
+
+def is_array_on_gpu(array: Any) -> bool:
+    """Return whether an array is one of CuPy, or stands for one in the simulator."""
+    return hasattr(array, "get")
 
 
 def for_kernels(array: NDArray[Any]) -> Any:

@@ -79,7 +79,7 @@ class Tables:
     """Regrets and averages of a game of two-card hands, on the GPU."""
 
     def __init__(self, game: Game, state: dict[str, Any]) -> None:
-        trees, leaves, pairs = game.trees, game.leaves, game.pairs
+        trees, leaves, pairs = game.trees, game.leaves, game.pairs[0]
         check_game(trees, pairs)
         self.trees = trees
         self.num_rounds = len(trees[0].num_sequences)
