@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple
 
 from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.games.bet_menu import BetMenu
 from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.manifest import MANIFEST
 from equilibrist.strategies.quantized import ABSTRACTION
@@ -143,6 +144,9 @@ class BucketBot(Bot):
     boards: int | None = None  # number of sampled boards in its counts; None: all deals
     method: str = "cfr+"
     dtype: str = "float32"
+    bets: str | None = None  # bet sizes of a no-limit model (`games.bet_menu`); None: limit
+    raises: str | None = None  # default: the bets
+    force_all_in: str | None = None  # bets that leave less than this share of the pot are all-in
     last_round: int | None = None  # of its first phase; solved again with later rounds during play
     solution: str = SOLUTION  # name of the solution within its folder
     evaluate_every: int | None = None  # iterations between two evaluations
@@ -158,18 +162,27 @@ class BucketBot(Bot):
         "sequence_form.fold_up_team",
     )
     way: str = "is solved to a target"
-    options: tuple[str, ...] = ("target", "seconds", "force", "device")
+    options: tuple[str, ...] = ("target", "seconds", "force", "device", "stop")
 
     is_glued: ClassVar[bool] = False  # whether its strategy is glued from several models
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return the numbers of buckets, sampled boards and raises."""
+        """Return the numbers of buckets, sampled boards and raises, and bet sizes if there are."""
+        sizes = self.menu.texts()
         return {
             "buckets": list(self.buckets),
             "boards": self.boards,
             "max_raises": self.max_raises,
+            **{name: sizes[name] for name in ("bets", "raises", "force_all_in") if name in sizes},
         }
+
+    @property
+    def menu(self) -> BetMenu:
+        """Return the bets of its model."""
+        return BetMenu.parse(
+            self.bets, self.raises, self.max_raises, force_all_in=self.force_all_in
+        )
 
     @property
     def strategy(self) -> str:
@@ -196,6 +209,32 @@ class BucketBot(Bot):
     def response_folder(self, folder: Path) -> Path:
         """Return the folder of the real-game response to one of the solutions in `folder`."""
         return folder / self.solution.replace(SOLUTION, "real-game")
+
+
+@dataclass(frozen=True)
+class RealGameBot(BucketBot):
+    """A bot of buckets whose training is measured in limit hold'em itself, on `measured` flops.
+
+    Its target is an exploitability in the real game. By the method cfr-br it is trained against
+    best responses in the real game (`solving.cfr_br`), by others within its buckets.
+    """
+
+    _: KW_ONLY
+    flops: int = 4  # drawn in each iteration of cfr-br
+    measured: int = 60  # flops of an evaluation, always the same
+    iterations: int = 200  # maximum number
+    patience: int = 0  # measurements without improvement after which training ends; 0: any number
+    measures_current: bool = False  # of cfr-br: measure the current plans too, not only averages
+
+    method: str = "cfr-br"
+    evaluate_every: int | None = 20
+    solve_models: str = "equilibrist.bots.real_game_training:solve_against_real_game"
+    way: str = "is trained by measurements in the real game"
+
+    @property
+    def training(self) -> str:
+        """Return the name of its checkpoints within the bot's folder."""
+        return self.solution.replace(SOLUTION, "training")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +118,17 @@ def known_response(bot: Bot, folder: Path) -> dict[str, Any]:
         "real_game_flops": info.whole("flops"),
         "real_game_estimate": info.flag("estimate"),
     }
+
+
+def ranked(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows of bots, the least exploitable in the real game first, then those not measured.
+
+    Example:
+        >>> rows = [{"name": "a"}, {"name": "b", "real_game": 9.0}, {"name": "c", "real_game": 2.0}]
+        >>> [row["name"] for row in ranked(rows)]
+        ['c', 'b', 'a']
+    """
+    return sorted(rows, key=lambda row: row.get("real_game", math.inf))
 
 
 def known_responses() -> list[dict[str, Any]]:

@@ -17,7 +17,8 @@ from equilibrist.games.rules import GameRules, rules_text
 from equilibrist.kernels.cpu.sequence_form import normalize
 from equilibrist.models.bucketed import bucket_tree
 from equilibrist.models.game import Floats
-from equilibrist.solving import spot_run
+from equilibrist.solving import split_run, spot_run
+from equilibrist.solving.split_run import SplitRun
 from equilibrist.solving.spot_run import SolvedSpot
 from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.manifest import MANIFEST
@@ -69,6 +70,9 @@ def open_strategy(text: str, rules: GameRules | None = None) -> IdentifiedStrate
         strategy = solved.answers()
         if not solved.is_checked_whole:
             checked = ("checksums of the blocks that were read", "schema")
+    elif stored.kind == split_run.KIND:
+        strategy = SplitRun.open(folder).strategy()
+        checked = ("checksums of the tables that are read", "schema")
     elif stored.kind == quantized.KIND:
         strategy = table_of(CompactStrategy.open(folder))
     elif stored.kind == solution.KIND:
@@ -85,6 +89,22 @@ def open_strategy(text: str, rules: GameRules | None = None) -> IdentifiedStrate
             f"{text} is a strategy for {own.name}, not for {rules.name}", value=text
         )
     return IdentifiedStrategy(text, strategy, stored.hash, checked)
+
+
+def open_stored(text: str) -> Solution | CompactStrategy:
+    """Return the stored solution or strategy of a bot or folder, by the names of `open_strategy`.
+
+    Raises `StorageError` for a folder that holds anything else.
+    """
+    folder = _folder_of(text)
+    kind = read_identity(folder).kind
+    if kind == quantized.KIND:
+        return CompactStrategy.open(folder)
+    if kind != solution.KIND:
+        raise StorageError(
+            f"{folder} holds a {kind}; give a solution or a strategy", value=str(folder)
+        )
+    return Solution.load(folder, in_memory=True)
 
 
 def table_of(found: Solution | CompactStrategy) -> TableStrategy:

@@ -6,7 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from equilibrist.bots.bot import Bot, BotPlayer, BucketBot, GluedBot, SelfTaughtBot
+from equilibrist.bots.bot import (
+    Bot,
+    BotPlayer,
+    BucketBot,
+    GluedBot,
+    RealGameBot,
+    SelfTaughtBot,
+)
 from equilibrist.catalogue import Catalogue
 from equilibrist.errors import InvalidValueError
 
@@ -73,6 +80,22 @@ _ECTOMYNX: Final = SelfTaughtBot(
     ),
 )
 
+_NOLIMIT_QUICK: Final = BucketBot(
+    "nolimit-quick",
+    "No-limit hold'em, 200 big blinds: all 169 starting hands, then buckets by win probability",
+    game="holdem-nolimit",
+    recipe="expectation",
+    buckets=(169, 507, 1014, 1690),
+    bets="100%,a / 50%,100% / 50%,100%,a",
+    raises="100%,a",
+    max_raises="3 2 2 2",
+    force_all_in="15%",
+    method="log-dcfr+",
+    target=20.0,
+    boards=200_000,
+    minutes=10.0,
+)
+
 BOTS: Final = Catalogue(
     "bot",
     (
@@ -84,6 +107,21 @@ BOTS: Final = Catalogue(
             target=5.0,
             boards=40_000,
             minutes=2.0,
+        ),
+        RealGameBot(
+            "limit-quick",
+            "Strength percentiles, 8-64-512-4096, by CFR+ while it improves in hold'em itself",
+            recipe="percentile",
+            buckets=(8, 64, 512, 4096),
+            max_raises="2 3 3 3",
+            boards=40_000,
+            method="cfr+",
+            target=1.0,
+            measured=12,
+            iterations=180,
+            evaluate_every=60,
+            patience=1,
+            minutes=10.0,
         ),
         BucketBot(
             "gs2",
@@ -120,6 +158,19 @@ BOTS: Final = Catalogue(
             minutes=90.0,
             solution="solution-skill",
             evaluate_every=1,
+        ),
+        RealGameBot(
+            "smallbot-br",
+            "SmallBot's buckets, all raises, against best responses in hold'em itself; needs a GPU",
+            recipe="percentile",
+            buckets=(5, 25, 125, 625),
+            max_raises="3 4 4 4",
+            target=120.0,
+            iterations=5_000,
+            minutes=500_000.0,  # on a GPU hours
+            paper="Johanson, Bard, Burch and Bowling 2012",
+            family="smallbot",
+            solution="solution-br",
         ),
         _GS3,
         replace(
@@ -167,6 +218,13 @@ BOTS: Final = Catalogue(
                 "[DIR]",
                 ("fixed_strategy.hand_state",),
             ),
+        ),
+        _NOLIMIT_QUICK,
+        replace(
+            _NOLIMIT_QUICK,
+            name="nolimit-quick-100",
+            description="No-limit hold'em, 100 big blinds: the same buckets and bets",
+            game="holdem-nolimit-100",
         ),
     ),
     kind=Bot,

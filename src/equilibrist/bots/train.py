@@ -17,11 +17,12 @@ from equilibrist import stopping
 from equilibrist.abstraction import buckets as abstraction
 from equilibrist.abstraction import joint_counts
 from equilibrist.bots import training
-from equilibrist.bots.bot import BUCKETS, COUNTS, ENDS, Bot, BucketBot, is_current
+from equilibrist.bots.bot import BUCKETS, COUNTS, ENDS, Bot, BucketBot, RealGameBot, is_current
 from equilibrist.bots.registry import BOTS
 from equilibrist.bots.training import Needs, Prepared
 from equilibrist.catalogue import load_object
 from equilibrist.errors import InvalidValueError
+from equilibrist.evaluation.real_game.response import check_game
 from equilibrist.games.catalog import load_game
 from equilibrist.models import endings
 from equilibrist.models.game import SequenceGame
@@ -45,6 +46,7 @@ class TrainingOptions:
     threads: int | None = None
     force: bool = False  # train even if the forecast exceeds memory
     device: str = "cpu"  # where the model is solved: cpu, gpu, or auto: a GPU if possible
+    stop: str | None = None  # "real-game": keep what is least exploitable in the real game
     cycles: int | None = None  # this and all below: for bots that play against themselves
     hands: int | None = None  # per cycle
     rate: float | None = None
@@ -139,7 +141,8 @@ class TrainedBuckets(TrainedBot):
     @property
     def player(self) -> str:
         """Return the name of the bot for commands and `make_player`."""
-        if self.folder == self.bot.folder:
+        is_own = getattr(BOTS.get(self.bot.name), "solution", None) == self.bot.solution
+        if self.folder == self.bot.folder and is_own:
             return self.bot.name
         if self.bot.last_round is None:
             return f"solution:{self.folder / self.bot.strategy}"
@@ -147,6 +150,8 @@ class TrainedBuckets(TrainedBot):
 
 
 _DEFAULTS = TrainingOptions()
+# Of a training that stops by the real game: it ends when it no longer improves.
+_UNREACHED, _MOST_ITERATIONS, _MEASURED = 1e-3, 10_000, 20
 _SILENT = TrainingReport()
 _ALWAYS_TAKEN = {"seed", "threads"}
 
@@ -188,6 +193,8 @@ def train_buckets(
     bot: BucketBot, folder: Path, options: TrainingOptions, report: TrainingReport
 ) -> TrainedBuckets:
     """Train a bot of buckets: buckets, joint counts, endings, solution, strategy."""
+    if options.stop is not None:
+        bot = stopped_by(bot, options.stop)
     if options.target is not None:
         bot = replace(bot, target=_mbb(bot, options.target))
     Budget(target=bot.target, seconds=options.seconds).check()
@@ -218,6 +225,38 @@ def train_buckets(
         training.count_deals(bot, folder, buckets, seed=seed, progress=progress)
         solve_models = load_object(bot.solve_models)
         return TrainedBuckets(bot, folder, tuple(solve_models(bot, folder, options, report)))
+
+
+def stopped_by(bot: BucketBot, measure: str) -> RealGameBot:
+    """Return a bot whose training keeps the best strategy by a measure; only `real-game` is known.
+
+    Its solution and its strategy have names of their own beside those of the bot.
+
+    Example:
+        >>> from equilibrist.bots.registry import get_bucket_bot
+        >>> stopped_by(get_bucket_bot("smallbot"), "real-game").strategy
+        'strategy-real-game'
+    """
+    if measure != "real-game":
+        raise InvalidValueError(f"training stops by real-game, not by {measure!r}", value=measure)
+    if isinstance(bot, RealGameBot):
+        return bot
+    if bot.last_round is not None:
+        raise InvalidValueError(
+            f"{bot.name} solves its last rounds during play, so it stores no strategy that can be "
+            "measured in the real game",
+            value=bot.name,
+        )
+    check_game(load_game(bot.game))
+    own = {field.name for field in fields(RealGameBot)}
+    settings = {field.name: getattr(bot, field.name) for field in fields(bot) if field.name in own}
+    settings |= {
+        "solution": f"{bot.solution}-real-game",
+        "evaluate_every": None,
+        "target": _UNREACHED,
+        "solve_models": RealGameBot.solve_models,
+    }
+    return RealGameBot(**settings, iterations=_MOST_ITERATIONS, measured=_MEASURED, patience=2)
 
 
 def _mbb(bot: BucketBot, to: str | float) -> float:

@@ -75,7 +75,7 @@ def needs(
         >>> [round(step.bytes / 1e6) for step in found]
         [1739, 753, 148]
     """
-    menu, first = BetMenu.parse(None, None, bot.max_raises), int(bot.is_glued)
+    menu, first = bot.menu, int(bot.is_glued)
     betting = BettingTree.build(rules, menu, first_round=first, last_round=bot.last_round)
     buckets = num_buckets(bot.recipe, bot.buckets)
     played = buckets[first : betting.last_round + 1]
@@ -269,7 +269,7 @@ def prepare(
     The game is on the device cpu or gpu. `progress` receives the share that is done of the values
     at the end of the first phase.
     """
-    menu = BetMenu.parse(None, None, bot.max_raises)
+    menu = bot.menu
     ends = None if bot.last_round is None else make_ends(bot, folder, menu, progress)
     rounds = ModelRounds(last=bot.last_round, ends=ends)
     description = BucketDescription.of(folder / BUCKETS, folder / COUNTS, menu, rounds)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from equilibrist.evaluation.real_game.run import Exploited, RealGameRun
     from equilibrist.storage.artefact import Artefact
 
-_KERNELS = ("real_game.respond_last", "real_game.respond_round", "real_game.sort_hands")
+_KERNELS = ("real_game.respond_last", "real_game.respond_board", "real_game.sort_hands")
 _NOT_SAVED = "nothing is saved without --out"
 
 
@@ -69,6 +69,25 @@ def exploit_real(
         sample = runs.stratified(run.flops, flops, seed)
         found = _respond(run, responses, sample, folder, num_threads, gpu)
     emit(_result(run, found, folder), _words(run, found), as_json=json)
+
+
+def exploited_in(
+    folder: Path, flops: int | None, seed: int, threads: int | None
+) -> tuple[Exploited, bool]:
+    """Return the exploitability of a stored solution in the full game, and whether it is exact."""
+    from equilibrist.bots.open import open_strategy
+    from equilibrist.evaluation.real_game import run as runs
+    from equilibrist.evaluation.real_game.response import is_holdem
+
+    named = open_strategy(str(folder))
+    if not is_holdem(named.strategy.tree.rules):
+        return runs.reference_exploited(named), True
+    prepare_kernels(1, *_KERNELS)
+    responses, place = runs.responses_to(named), folder / "real-game"
+    run = runs.open_or_start(named, responses, place)
+    chosen = runs.stratified(run.flops, flops, seed)
+    found = _respond(run, responses, chosen, place, threads or most_threads(), None)
+    return found, run.is_whole
 
 
 def _respond(

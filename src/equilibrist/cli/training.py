@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from equilibrist.bots import training
-from equilibrist.bots.bot import Bot, BucketBot
+from equilibrist.bots.bot import Bot, BucketBot, RealGameBot
 from equilibrist.bots.train import TrainedBot, TrainedBuckets, TrainingReport
 from equilibrist.cli import runs
 from equilibrist.cli.heartbeat import announce, duration
@@ -179,6 +179,11 @@ def _(trained: TrainedBuckets, report: TerminalReport) -> tuple[dict[str, Any], 
 
 def _scope(bot: BucketBot) -> str:
     """Return a sentence on the scope of a bot's exploitability: its model and its deals."""
+    if isinstance(bot, RealGameBot):
+        return (
+            f"exploitability is estimated in the real game on {bot.measured} flops, always the "
+            f"same; `equilibrist exploit {bot.name} --real-game` computes it on all flops"
+        )
     deals = "all deals" if bot.boards is None else f"the deals of {bot.boards:,} sampled boards"
     where = "each model" if bot.is_glued else "its own buckets"
     return f"exploitability is measured within {where} over {deals}, not in the real game"

@@ -1,6 +1,6 @@
 """Arrays that describe best responses in the real game to kernels that compute many flops at once.
 
-`evaluation.real_game.batches` fills them in; `kernels.gpu.real_game_batch` takes them.
+`evaluation.real_game.batches` fills them in; `kernels.gpu.real_game.batch` takes them.
 """
 
 from __future__ import annotations

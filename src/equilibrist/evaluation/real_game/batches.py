@@ -42,12 +42,70 @@ from equilibrist.strategies.composition import GluedBuckets
 from equilibrist.strategies.played import BucketColumns, FixedMix, TableStrategy
 
 if TYPE_CHECKING:
-    from equilibrist.kernels.gpu.real_game_batch import Started
+    from equilibrist.kernels.gpu.real_game.batch import Started
 
 _SECONDS = 0.6  # of a batch, about: how long Ctrl-C may take
 _MOST_FLOPS = 16  # of a batch
 _MOST_TURNS, _MOST_RIVERS = 49, 48  # of a flop and of a turn
 _SHARE = 0.8  # of the free memory that a batch may take
+
+
+class BoardLister:
+    """Lists the boards of flops for the GPU, with the places of their hands' buckets."""
+
+    def __init__(self, rules: GameRules, strategy: FixedMix | TableStrategy) -> None:
+        self.rules, self._strategy = rules, strategy
+        self.columns = _column_tables(strategy)
+        self._has_tables = self.columns is not None
+
+    def batch(self, flops: Sequence[Board]) -> FlopBatch:
+        """List the boards of flops."""
+        boards, start, weight = list(flops), [0, len(flops)], [1] * len(flops)
+        rounds = [self._round(1, boards, start, weight)]
+        for r in (2, 3):
+            following = [board_cards(self.rules, board).following for board in boards]
+            start = np.cumsum([0, *map(len, following)]).tolist()
+            weight = [many for cards in following for _, many in cards]
+            boards = [
+                (*board, card)
+                for board, cards in zip(boards, following, strict=True)
+                for card, _ in cards
+            ]
+            rounds.append(self._round(r, boards, start, weight))
+        first, second, third = rounds
+        return FlopBatch((first, second, third), np.array(boards, np.uint8))
+
+    def _round(
+        self, r: int, boards: list[Board], start: list[int], weight: list[int]
+    ) -> BoardBatch:
+        """Describe the boards of a round; those of the last are not averaged over renamings."""
+        cards = np.array(boards, np.uint8)
+        absent = np.setdiff1d(np.arange(52), self.rules.deck.cards)
+        dead = (np.int64(1) << cards.astype(np.int64)).sum(axis=1) + (1 << absent).sum()
+        keeping = [board_cards(self.rules, board).keeping for board in boards if r < 3]
+        columns: NDArray[np.int64] | Places
+        if not self._has_tables:
+            found = np.stack([self._strategy.columns_of(r, board) for board in boards])
+            columns = found[:, hands_of(self.rules)]
+        else:
+            columns = Places(*Boards(cards).locate(self._streets, r))
+        return BoardBatch(
+            dead,
+            columns,
+            np.array(start),
+            np.array(weight, np.float64),
+            np.cumsum([0, *map(len, keeping)]),
+            np.concatenate(keeping) if keeping else np.zeros(0, np.int64),
+        )
+
+    @property
+    def _streets(self) -> Streets:
+        assert isinstance(self._strategy, TableStrategy)
+        assert isinstance(self._strategy.columns, BucketColumns)
+        buckets = self._strategy.columns.buckets
+        abstraction = buckets.abstraction if isinstance(buckets, GluedBuckets) else buckets
+        assert isinstance(abstraction, Abstraction)
+        return abstraction.streets
 
 
 class BatchedResponses:
@@ -58,18 +116,19 @@ class BatchedResponses:
 
     def __init__(self, responses: Sequence[Response]) -> None:
         from equilibrist.kernels.gpu import device
-        from equilibrist.kernels.gpu.real_game_batch import Responder, num_lanes
+        from equilibrist.kernels.gpu.real_game.batch import Responder, num_lanes
 
         self.responses = tuple(responses)
-        self.rules, self._strategy = responses[0].rules, responses[0].strategy
-        self._columns = _column_tables(self._strategy)
+        self.rules = responses[0].rules
+        self._lister = BoardLister(self.rules, responses[0].strategy)
+        columns = self._lister.columns
         # The CPU computes what has no rivers.
         self._is_on_gpu = [bool(own.positions[-1].nodes) for own in self.responses]
         own = [seat for seat, is_on in zip(responses, self._is_on_gpu, strict=True) if is_on]
         structures = [structure_of(response, num_lanes) for response in own]
         rows = [response.opponent.rows for response in own]
         room = _MOST_TURNS * max(map(_bytes_of_turn, structures), default=1)
-        tables, free = _bytes_of_tables(self._columns, structures, rows), device.free_bytes()
+        tables, free = _bytes_of_tables(columns, structures, rows), device.free_bytes()
         if tables + room > free:
             raise DeviceError(
                 f"best responses to this strategy need {(tables + room) / 2**30:,.1f} GiB on the "
@@ -79,7 +138,7 @@ class BatchedResponses:
         self._most = max(1, min(_MOST_FLOPS, int(_SHARE * (free - tables) / room)))
         if own:
             ranking = rank_tables(7, self.rules.ranking)
-            self._responder = Responder(_cards(own[0]), ranking, self._columns, structures, rows)
+            self._responder = Responder(cards_of(own[0].rules), ranking, columns, structures, rows)
 
     def computed(self, flops: Sequence[Board]) -> Iterator[tuple[int, list[Floats]]]:
         """Yield the place of each flop and its values by seat, [P, 169], as batches are ready.
@@ -119,58 +178,13 @@ class BatchedResponses:
         """
         return self._responder.start(batch)
 
+    def batch(self, flops: Sequence[Board]) -> FlopBatch:
+        """List the boards of flops."""
+        return self._lister.batch(flops)
+
     def set_rows(self, seat: int, rows: Sequence[Any]) -> None:
         """Replace the probabilities [Q, K] of each round that a seat responds to."""
         self._responder.set_rows(seat, rows)
-
-    def batch(self, flops: Sequence[Board]) -> FlopBatch:
-        """List the boards of flops."""
-        boards, start, weight = list(flops), [0, len(flops)], [1] * len(flops)
-        rounds = [self._round(1, boards, start, weight)]
-        for r in (2, 3):
-            following = [board_cards(self.rules, board).following for board in boards]
-            start = np.cumsum([0, *map(len, following)]).tolist()
-            weight = [many for cards in following for _, many in cards]
-            boards = [
-                (*board, card)
-                for board, cards in zip(boards, following, strict=True)
-                for card, _ in cards
-            ]
-            rounds.append(self._round(r, boards, start, weight))
-        first, second, third = rounds
-        return FlopBatch((first, second, third), np.array(boards, np.uint8))
-
-    def _round(
-        self, r: int, boards: list[Board], start: list[int], weight: list[int]
-    ) -> BoardBatch:
-        """Describe the boards of a round; those of the last are not averaged over renamings."""
-        cards = np.array(boards, np.uint8)
-        absent = np.setdiff1d(np.arange(52), self.rules.deck.cards)
-        dead = (np.int64(1) << cards.astype(np.int64)).sum(axis=1) + (1 << absent).sum()
-        keeping = [board_cards(self.rules, board).keeping for board in boards if r < 3]
-        columns: NDArray[np.int64] | Places
-        if self._columns is None:
-            found = np.stack([self._strategy.columns_of(r, board) for board in boards])
-            columns = found[:, hands_of(self.rules)]
-        else:
-            columns = Places(*Boards(cards).locate(self._streets, r))
-        return BoardBatch(
-            dead,
-            columns,
-            np.array(start),
-            np.array(weight, np.float64),
-            np.cumsum([0, *map(len, keeping)]),
-            np.concatenate(keeping) if keeping else np.zeros(0, np.int64),
-        )
-
-    @property
-    def _streets(self) -> Streets:
-        assert isinstance(self._strategy, TableStrategy)
-        assert isinstance(self._strategy.columns, BucketColumns)
-        buckets = self._strategy.columns.buckets
-        abstraction = buckets.abstraction if isinstance(buckets, GluedBuckets) else buckets
-        assert isinstance(abstraction, Abstraction)
-        return abstraction.streets
 
     def _finished(
         self, flops: Sequence[Board], places: range, started: Started | None
@@ -233,8 +247,8 @@ def structure_of(response: Response, lanes_of: Callable[[int, int], int]) -> Sea
     )
 
 
-def _cards(response: Response) -> Cards:
-    rules = response.rules
+def cards_of(rules: GameRules) -> Cards:
+    """Return the cards and hands of a game as kernels take them."""
     left, hands = len(rules.deck), hands_of(rules)
     number = np.full(NUM_HANDS, -1)
     number[hands] = np.arange(len(hands))

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.cards.card import Cards
 from equilibrist.cards.hand import NUM_CLASSES, NUM_HANDS, class_table, hand_table
 from equilibrist.cards.isomorphism import DealIndexer
@@ -31,10 +32,19 @@ from equilibrist.evaluation.real_game.positions import Lanes, find_positions, se
 from equilibrist.games.betting_tree import NodeKind
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.cpu import real_game as kernel
-from equilibrist.kernels.cpu.real_game import HANDS, OpponentSequences, SortedHands, Space, aligned
+from equilibrist.kernels.cpu.real_game import (
+    HANDS,
+    Board,
+    OpponentHands,
+    OpponentSequences,
+    RoundSpace,
+    SortedHands,
+    Space,
+    aligned,
+)
 from equilibrist.kernels.cpu.real_game_lanes import SIXTEEN
 from equilibrist.models.game import Floats
-from equilibrist.strategies.played import FixedMix, TableStrategy
+from equilibrist.strategies.played import BucketColumns, FixedMix, TableStrategy
 
 
 @dataclass(frozen=True)
@@ -137,18 +147,15 @@ class Response:
         """
         r, cards = len(board) - 2, board_cards(self.rules, board)
         following = self._dealt(board, r) if dealt is None else dealt
-        following /= len(self.rules.deck) - len(board) - 4
-        if len(cards.keeping) > 1:
-            renamed = renamed_by(self.rules.num_suits)[cards.keeping]
-            total = sum(following[:, own] for own in renamed)
-            following[:, :NUM_HANDS] = total / len(renamed)
+        left = float(len(self.rules.deck) - len(board) - 4)
+        renamed = renamed_by(self.rules.num_suits)
         positions = self.positions[r - 1]
-        out = aligned((len(positions.nodes), HANDS), np.float64)
-        met, row = self._met(r, board), self.met_rows[r - 1][1]
-        ends = aligned((positions.ends.shape[1] * 16,), np.float64)
-        tables = positions.following, row, positions.scale, positions.spent
-        kernel.respond_round(following, met, tables, self.betting(r), ends, out)
-        out *= cards.live
+        tables = positions.following, self.met_rows[r - 1][1], positions.scale, positions.spent
+        out = np.empty((len(positions.nodes), HANDS))
+        kernel.respond_board(
+            following, Board(left, cards.live, renamed, cards.keeping), self._hands(r, board),
+            tables, self.betting(r), self._round_spaces[r - 1], out,
+        )  # fmt: skip
         return out
 
     def betting(self, r: int) -> tuple[float, int, bool]:
@@ -170,13 +177,11 @@ class Response:
         """Return the weighted sum over last cards of the last positions' values: [P, 1328]."""
         if self._lanes is None or self._sequences is None:
             return np.zeros((0, HANDS))
-        hands = _sorted_hands(self.rules, board, tuple(card for card, _ in cards), self._num_last)
+        hands = sorted_hands(self.rules, board, tuple(card for card, _ in cards), self._num_last)
         last = self.rules.num_rounds - 1
         columns = self._no_columns[: len(cards)]
         if self.opponent.rows[last].shape[1] > 1:  # it sees its cards
-            columns = np.empty(hands.hand.shape, np.int32)
-            for i, (card, _) in enumerate(cards):
-                columns[i] = self.strategy.columns_of(last, (*board, card))[hands.hand[i]]
+            columns = self._last_columns(board, tuple(card for card, _ in cards), hands)
         weight = np.array([float(many) for _, many in cards])
         sequences = self._sequences
         out = aligned((len(sequences.chips), HANDS, SIXTEEN), np.float64)
@@ -185,6 +190,16 @@ class Response:
             self._space(sequences), out,
         )  # fmt: skip
         return np.ascontiguousarray(out[self._lanes.case, :, self._lanes.lane])
+
+    def _last_columns(self, board: Cards, cards: Cards, hands: SortedHands) -> NDArray[np.int32]:
+        """Return the opponent's columns of the hands of last boards: [N, n]."""
+        own = self.strategy.columns if isinstance(self.strategy, TableStrategy) else None
+        if isinstance(own, BucketColumns) and isinstance(own.buckets, Abstraction):
+            return own.buckets.last_buckets(board, cards, hands.hand)
+        columns, last = np.empty(hands.hand.shape, np.int32), self.rules.num_rounds - 1
+        for i, card in enumerate(cards):
+            columns[i] = self.strategy.columns_of(last, (*board, card))[hands.hand[i]]
+        return columns
 
     def _space(self, sequences: OpponentSequences) -> Space:
         """Return the work space of this thread."""
@@ -214,18 +229,32 @@ class Response:
             return np.zeros(NUM_HANDS, np.int32)
         return self.strategy.columns_of(0, ()).astype(np.int32)
 
-    def _met(self, r: int, board: Cards) -> Floats:
-        """Return how often hands meet the opponent's at the ends of a round: [Q, 1328]."""
-        opponent, live = self.opponent, board_cards(self.rules, board).live[:NUM_HANDS]
-        column = self.strategy.columns_of(r, board)
-        rows, _ = self.met_rows[r - 1]
-        reach = np.where(live > 0, opponent.rows[r][rows[:, 0]][:, column], 0.0)
-        for own, above in zip(reach, rows[:, 1], strict=True):
-            if above >= 0:
-                own *= opponent.rows[0][above][self.first_columns]
-        out = aligned((len(rows), HANDS), np.float64)
-        kernel.meet(reach, hand_table(), np.zeros(52), out)
-        return out
+    def _hands(self, r: int, board: Cards) -> OpponentHands:
+        """Return the opponent's probabilities at the ends of a round, and its columns."""
+        opponent = self.opponent
+        return OpponentHands(
+            opponent.rows[r],
+            opponent.rows[0],
+            self.met_rows[r - 1][0],
+            self.strategy.columns_of(r, board),
+            self.first_columns,
+            hand_table(),
+        )
+
+    @property
+    def _round_spaces(self) -> list[RoundSpace]:
+        """Work space of this thread for the rounds before the last."""
+        if not hasattr(self._own, "rounds"):
+            self._own.rounds = [
+                RoundSpace(
+                    aligned((len(rows), HANDS), np.float64),
+                    np.empty(HANDS),
+                    np.empty(52),
+                    aligned((row.shape[1] * 16,), np.float64),
+                )
+                for rows, row in self.met_rows
+            ]
+        return self._own.rounds
 
     @functools.cached_property
     def met_rows(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -270,10 +299,10 @@ class Response:
             return opponent.scale[node] * flops[self._opening(int(tree.first_child[node]))]
         row = opponent.rows[0][opponent.row[node]][self.strategy.columns_of(0, ())]
         live = board_cards(self.rules, ()).live[:NUM_HANDS]
-        met = np.zeros((1, HANDS))
-        kernel.meet((opponent.scale[node] * row * live)[None], hand_table(), np.zeros(52), met)
+        met = np.zeros(HANDS)
+        kernel.meet(opponent.scale[node] * row * live, hand_table(), np.zeros(52), met)
         lost = float(tree.spent[node, tree.player[node]])
-        return (-lost if tree.player[node] == self.seat else lost) * met[0, :NUM_HANDS]
+        return (-lost if tree.player[node] == self.seat else lost) * met[:NUM_HANDS]
 
     def _opening(self, node: int) -> int:
         """Return the position of an opening of the second round."""
@@ -310,20 +339,15 @@ def board_cards(rules: GameRules, board: Cards) -> BoardCards:
         >>> len(found.following), len(found.keeping), int(found.live.sum())
         (25, 6, 1176)
     """
-    cards = _renamed_cards(rules.num_suits)
-    own = np.array(board, np.int64)
-    images = cards[:, own]
-    keeps_flop = (np.sort(images[:, :3]) == np.sort(own[:3])).all(axis=1)
-    keeping = np.flatnonzero(keeps_flop & (images[:, 3:] == own[3:]).all(axis=1))
     is_free = np.zeros(52, np.bool_)
     is_free[list(rules.deck.cards)] = True
-    is_free[own] = False
-    sizes = np.bincount(cards[keeping][:, is_free].min(axis=0), minlength=52).tolist()
-    live = np.zeros(HANDS)
-    live[:NUM_HANDS] = is_free[hand_table()].all(axis=1)
+    sizes, live, keeping = np.zeros(52, np.int64), np.zeros(HANDS), np.empty(24, np.int64)
+    own = np.array(board, np.int64)
+    found = sizes, live, keeping
+    number = kernel.read_board(_renamed_cards(rules.num_suits), hand_table(), own, is_free, found)
     live.flags.writeable = False
-    following = [(card, size) for card, size in enumerate(sizes) if size]
-    return BoardCards(following, live, keeping)
+    following = [(card, size) for card, size in enumerate(sizes.tolist()) if size]
+    return BoardCards(following, live, keeping[:number])
 
 
 @functools.cache
@@ -341,7 +365,7 @@ def renamed_by(num_suits: int) -> NDArray[np.int64]:
 
 
 @functools.lru_cache(maxsize=128)
-def _sorted_hands(rules: GameRules, board: Cards, last: Cards, num_hands: int) -> SortedHands:
+def sorted_hands(rules: GameRules, board: Cards, last: Cards, num_hands: int) -> SortedHands:
     """Return the hands of the boards that follow one board; cached for the second seat."""
     many = len(last)
     found = SortedHands(

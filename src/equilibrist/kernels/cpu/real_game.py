@@ -230,8 +230,79 @@ def _read_ends(space, h, num_hands, end, unit, b):
         store(space.ends, e * _TWO + _W, met)
 
 
+class Board(NamedTuple):
+    """Cards that a board leaves, and what is left to come."""
+
+    left: float  # number of cards, each of which may come next
+    live: NDArray[np.float64]  # [1328] 1 for hands that the board does not block, 0 for others
+    renamed: NDArray[np.int64]  # [24, H] hands that renamings of suits make
+    keeping: NDArray[np.int64]  # [G] renamings that keep the board's rounds
+
+
+class OpponentHands(NamedTuple):
+    """Opponent's probabilities at the ends of a round, by rows Q."""
+
+    table: NDArray[np.float64]  # [rows, K] probability of arriving there, by column
+    first: NDArray[np.float64]  # [rows, K1] those of the first round, which multiply them
+    row: NDArray[np.int64]  # [Q, 2] rows of both tables; −1 if nothing of the first multiplies
+    column: NDArray[np.int64]  # [H] columns of hands on the board
+    first_column: NDArray[np.int32]  # [H]
+    cards: NDArray[np.uint8]  # [H, 2]
+
+
+class RoundSpace(NamedTuple):
+    """Work space for a round that is not the last; flat arrays but for `met`."""
+
+    met: NDArray[np.float64]  # [Q, 1328] how often hands meet the opponent's
+    reach: NDArray[np.float64]  # [1328]
+    sums: NDArray[np.float64]  # [52]
+    ends: NDArray[np.float64]  # [E, 16]
+
+
 @kernel
-def respond_round(values, met, positions, betting, ends, out):
+def respond_board(values, board, opponent, positions, betting, space, out):
+    """Write into `out` [P, 1328] what hands win from each position of a round that is not the last.
+
+    `values` [P', 1328] are the sums of those of the boards that follow, and are written over.
+    `positions` and `betting` as in `_respond_round`.
+    """
+    _average(values, board, space.reach)
+    for q in range(len(opponent.row)):
+        row, above = opponent.row[q]
+        for h in range(len(opponent.cards)):
+            space.reach[h] = 0.0
+            if board.live[h] > 0:
+                space.reach[h] = opponent.table[row, opponent.column[h]]
+                if above >= 0:
+                    space.reach[h] *= opponent.first[above, opponent.first_column[h]]
+        _meet(space.reach, opponent.cards, space.sums, space.met[q])
+    _respond_round(values, space.met, positions, betting, space.ends, out)
+    for p in range(out.shape[0]):
+        for h in range(out.shape[1]):
+            out[p, h] *= board.live[h]
+
+
+@part
+def _average(values, board, row):
+    """Make means over cards of sums, and means over the renamings that keep the board."""
+    num_hands, kept = board.renamed.shape[1], board.keeping
+    for p in range(values.shape[0]):
+        for h in range(values.shape[1]):
+            values[p, h] /= board.left
+        if len(kept) == 1:
+            continue
+        for h in range(num_hands):
+            row[h] = 0.0
+        for g in range(len(kept)):
+            image = board.renamed[kept[g]]
+            for h in range(num_hands):
+                row[h] += values[p, image[h]]
+        for h in range(num_hands):
+            values[p, h] = row[h] / len(kept)
+
+
+@part
+def _respond_round(values, met, positions, betting, ends, out):
     """Write into `out` [P, H] what hands win from each position of a round that is not the last.
 
     `positions` is (following, row, scale, spent): `values` [P', H] are those of the positions of
@@ -299,16 +370,59 @@ def _fold(ends, spent, bet, is_last, raises, is_first, zero, width):
 
 @kernel
 def meet(reach, hand_cards, sums, out):
-    """Write into `out` [Q, H] how often each hand meets hands of `reach` [Q, H]; `sums` [52]."""
-    for q in range(reach.shape[0]):
-        total = 0.0
-        for card in range(52):
-            sums[card] = 0.0
-        for h in range(hand_cards.shape[0]):
-            x = reach[q, h]
-            total += x
-            sums[hand_cards[h, 0]] += x
-            sums[hand_cards[h, 1]] += x
-        for h in range(hand_cards.shape[0]):
-            shared = sums[hand_cards[h, 0]] + sums[hand_cards[h, 1]]
-            out[q, h] = total - shared + reach[q, h]
+    """Write into `out` [H] how often each hand meets hands of `reach` [H]; `sums` is [52]."""
+    _meet(reach, hand_cards, sums, out)
+
+
+@part
+def _meet(reach, hand_cards, sums, out):
+    """Run `meet`."""
+    total = 0.0
+    for card in range(52):
+        sums[card] = 0.0
+    for h in range(hand_cards.shape[0]):
+        x = reach[h]
+        total += x
+        sums[hand_cards[h, 0]] += x
+        sums[hand_cards[h, 1]] += x
+    for h in range(hand_cards.shape[0]):
+        shared = sums[hand_cards[h, 0]] + sums[hand_cards[h, 1]]
+        out[h] = total - shared + reach[h]
+
+
+@kernel
+def read_board(renamed, hand_cards, board, is_free, out):
+    """Write what a board leaves, and return the number of renamings that keep its rounds.
+
+    `renamed` [24, 52] are the cards that renamings of suits make, `board` [n] a flop and later
+    cards; `is_free` [52] are the cards of the deck, from which those of the board are taken.
+    `out` is (sizes [52], live [1328], keeping [24]): the number of cards of each class that
+    may come next, at its lowest card; 1 for hands that the board does not block; renamings.
+    """
+    sizes, live, keeping = out
+    flop, num_kept = np.uint64(0), 0
+    for i in range(len(board)):
+        is_free[board[i]] = False
+        if i < 3:
+            flop |= np.uint64(1) << np.uint64(board[i])
+    for g in range(renamed.shape[0]):
+        image, is_same = np.uint64(0), True
+        for i in range(len(board)):
+            card = renamed[g, board[i]]
+            if i < 3:
+                image |= np.uint64(1) << np.uint64(card)
+            elif card != board[i]:
+                is_same = False
+        if is_same and image == flop:
+            keeping[num_kept] = g
+            num_kept += 1
+    for card in range(52):
+        if is_free[card]:
+            lowest = card
+            for k in range(num_kept):
+                lowest = min(lowest, renamed[keeping[k], card])
+            sizes[lowest] += 1
+    for h in range(hand_cards.shape[0]):
+        if is_free[hand_cards[h, 0]] and is_free[hand_cards[h, 1]]:
+            live[h] = 1.0
+    return num_kept
