@@ -1,41 +1,5 @@
 """Commands run in this process, as `equilibrist` would in its own."""
 
-import json
-import sys
-from typing import NamedTuple
+from command_line import answer, run
 
-import pytest
-
-from equilibrist.cli import main
-
-
-class Result(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    """Runs a command line and returns its exit code and what it printed."""
-
-    def run(*arguments) -> Result:
-        monkeypatch.setattr(sys, "argv", ["equilibrist", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        return Result(int(caught.value.code or 0), *capsys.readouterr())
-
-    return run
-
-
-@pytest.fixture
-def answer(run):
-    """Runs a command line with --json and returns its one object."""
-
-    def answer(*arguments) -> dict:
-        result = run(*arguments, "--json")
-        assert result.returncode == 0, result.stderr
-        assert result.stdout.count("\n") == 1
-        return json.loads(result.stdout)
-
-    return answer
+__all__ = ["answer", "run"]

@@ -8,6 +8,12 @@ in nothing, averaged over all deals that the ranges allow.
 
 Other decisions may be locked too, on all boards of their round: then the player to act there has no
 choice.
+
+In a *gadget game* one player has an alternative instead of a range: its first decision is not
+locked, and staying out pays a given number of chips for each hand. The opponent's strategy then
+keeps every hand from winning more than its alternative where it can, which makes re-solving during
+play safe (Burch, Johanson and Bowling, "Solving Imperfect Information Games Using Decomposition",
+2014; docs/nolimit.md).
 """
 
 from __future__ import annotations
@@ -35,7 +41,7 @@ from equilibrist.models.card_states import (
     live_hands,
 )
 from equilibrist.models.exact import check_exact
-from equilibrist.models.game import Given, SequenceGame
+from equilibrist.models.game import Given, Offer, SequenceGame
 from equilibrist.models.leaves import sorted_pairs
 from equilibrist.models.money import Rake, Unit
 from equilibrist.models.treeplex import (
@@ -61,6 +67,13 @@ class Lock(NamedTuple):
     probabilities: NDArray[np.float64]  # [A, H] probabilities of the node's children
 
 
+class Alternative(NamedTuple):
+    """What one player can take instead of playing on, by its hand."""
+
+    player: int
+    values: NDArray[np.float64]  # [H] chips of the game, compared with having put in nothing
+
+
 @dataclass(frozen=True, eq=False)
 class Subgame:
     """Game from some board on, with its betting and its hands."""
@@ -69,6 +82,14 @@ class Subgame:
     betting: BettingTree  # of the rounds that are left
     states: CardStates  # boards are numbered from the given one
     rows: tuple[PlayerRows, PlayerRows]
+
+    @classmethod
+    def whole(cls, game: SequenceGame) -> Subgame:
+        """Return a whole game with exact hands as a subgame that starts with the first deal."""
+        if game.betting is None or game.states is None:
+            raise InvalidValueError(f"{game.name} has no exact hands", value=game.name)
+        rows = player_rows(game.betting, 0), player_rows(game.betting, 1)
+        return cls(game, game.betting, game.states, rows)
 
     def on(self, backend: str) -> Subgame:
         """Return the same game, played by the kernels of another backend: cpu or gpu."""
@@ -121,21 +142,30 @@ def subgame_of(
     locks: Sequence[Lock] = (),
     unit: Unit = _GAME_CHIPS,
     rake: Rake | None = None,
+    alternative: Alternative | None = None,
 ) -> Subgame:
     """Build the rest of a hand from its betting tree; the arguments are those of `subgame`.
 
-    Values are in `unit`, and net of the rake.
+    Values are in `unit`, and net of the rake. With an `alternative` it is a gadget game: that
+    player can have any hand, whatever its range, and chooses to play on or to take its alternative.
     """
     rules = betting.rules
     weights = [np.asarray(weight, np.float64) for weight in ranges]
-    locked = [probabilities for lock in locks for probabilities in lock.probabilities]
+    marks = [probabilities for lock in locks for probabilities in lock.probabilities]
+    chooser = None if alternative is None else alternative.player
+    if alternative is not None:
+        weights[alternative.player] = np.ones_like(weights[1 - alternative.player])
+        marks.append(alternative.values)
     held_hands = np.logical_or(*weights) if only_held else None
-    states = range_states(rules, board, [*weights, *locked], symmetry, held_hands)
+    states = range_states(rules, board, [*weights, *marks], symmetry, held_hands)
     held = states.state_of_hand[0][0] >= 0
     weights = [_shares(weight, held) for weight in weights]
     rows = (_with_range(betting, 0), _with_range(betting, 1))
     nodes = _nodes_of(locks, betting)
-    trees = (_locked(rows[0], states, nodes[0]), _locked(rows[1], states, nodes[1]))
+    trees = (
+        _locked(rows[0], states, nodes[0], has_range=chooser != 0),
+        _locked(rows[1], states, nodes[1], has_range=chooser != 1),
+    )
     pairs = sorted_pairs(rules, states)
     met = _meeting_weight(states.hands, weights, board)
     leaves = leaf_tables(betting, rows)
@@ -152,8 +182,30 @@ def subgame_of(
             _given(trees[0], rows[0], states, betting, weights[0], nodes[0]),
             _given(trees[1], rows[1], states, betting, weights[1], nodes[1]),
         ),
+        offer=None
+        if alternative is None
+        else _offer(alternative, trees, states, weights, met, unit),
+        held=held_states(states, weights) if only_held else None,
     )
     return Subgame(game, betting, states, rows)
+
+
+def held_states(
+    states: CardStates, weights: Sequence[NDArray[np.float64]]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
+    """Return the states of the last boards with a hand in each player's range; None: all."""
+    first, second = (
+        np.concatenate([_in_range(of_hand, own > 0) for of_hand in states.state_of_hand[-1]])
+        for own in weights
+    )
+    return None if first.all() and second.all() else (first, second)
+
+
+def _in_range(of_hand: NDArray[np.int32], held: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which states of a board have one of the hands that are held."""
+    found = np.zeros(int(of_hand.max()) + 1, np.bool_)
+    found[of_hand[held & (of_hand >= 0)]] = True
+    return found
 
 
 def _nodes_of(
@@ -283,14 +335,34 @@ def _given(
     weight: NDArray[np.float64],
     locks: Sequence[tuple[int, NDArray[np.float64]]],
 ) -> Given:
-    """Return a player's behaviour at the range's decision and, on all boards, at locked nodes."""
-    found = [_board_behaviour(tree, states, 0, 0, _HELD, np.stack([weight, 1 - weight]))]
+    """Return a player's behaviour at its range's decision and, on all boards, at locked nodes."""
+    found = [(np.zeros(0, np.int64), np.zeros(0))]
+    if tree.locked[0]:
+        found.append(_board_behaviour(tree, states, 0, 0, _HELD, np.stack([weight, 1 - weight])))
     for node, probabilities in locks:
         r = int(betting.round[node]) - betting.first_round
         first = int(rows.decision_first[rows.decision[node]])
         boards = range(len(states.boards[r]))
         found += [_board_behaviour(tree, states, r, b, first, probabilities) for b in boards]
     return Given(*(np.concatenate(part) for part in zip(*found, strict=True)))
+
+
+def _offer(
+    alternative: Alternative,
+    trees: tuple[Treeplex, Treeplex],
+    states: CardStates,
+    weights: Sequence[NDArray[np.float64]],
+    met: float,
+    unit: Unit,
+) -> Offer:
+    """Return what the row of staying out pays, by state: chips times the probability of a deal."""
+    player, values = alternative
+    of_hand, width = states.state_of_hand[0][0], int(states.num_states[0][0])
+    held = of_hand >= 0
+    share = compatible(states.hands, weights[1 - player]) / met
+    chips = np.bincount(of_hand[held], (share * values)[held], width) / unit.size
+    start = int(trees[player].block_start[0]) + _NOT_HELD * width
+    return Offer(player, start + np.arange(width), chips)
 
 
 def _board_behaviour(
@@ -313,10 +385,14 @@ def _board_behaviour(
 
 
 def _locked(
-    rows: PlayerRows, states: CardStates, locks: Sequence[tuple[int, NDArray[np.float64]]]
+    rows: PlayerRows,
+    states: CardStates,
+    locks: Sequence[tuple[int, NDArray[np.float64]]],
+    *,
+    has_range: bool,
 ) -> Treeplex:
-    """Build a player's side with the decision of the range and those of some nodes locked."""
+    """Build a player's side with the decision of the range, if any, and some nodes locked."""
     tree = treeplex(rows, states)
     locked = np.zeros(len(tree.locked), np.bool_)
-    locked[[0, *(rows.decision[node] for node, _ in locks)]] = True
+    locked[[*([0] if has_range else []), *(rows.decision[node] for node, _ in locks)]] = True
     return tree._replace(locked=locked)
