@@ -14,7 +14,7 @@ from equilibrist.games.bet_menu import MenuTexts
 from equilibrist.models.money import CHIPS, Given
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.devices import choose_device, gpu_room
-from equilibrist.solving.forecast import SpotForecast, spot_forecast
+from equilibrist.solving.forecast import SpotForecast, count_states, spot_forecast
 from equilibrist.solving.lean_cfr import DEFAULT_METHOD
 from equilibrist.solving.solve import Budget
 from equilibrist.solving.spot_run import USUAL_TARGET, SolvedSpot, solve_spot, spot_goal
@@ -179,8 +179,9 @@ class SpotProblem:
         needed = self.forecast(bits)
 
         def check_gpu() -> None:
-            if not force:
-                check_fits(self.spot, needed, available=gpu_room())
+            if not force:  # the GPU has one list of hands for both seats
+                on_gpu = spot_forecast(self.spot, bits, count_states(self.spot.states))
+                check_fits(self.spot, on_gpu, available=gpu_room())
 
         chosen = choose_device(device, check_gpu)
         if chosen.name == "cpu" and not force:
