@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equilibrist.cards.card import Cards
 from equilibrist.errors import InvalidValueError
@@ -77,9 +78,12 @@ class BucketStrategy(TreeStrategy):
 
     def probabilities(self, node: int, view: View) -> Floats:
         """Return the probability of each child of a decision node: [A]."""
+        return self.of_hands(node, view, hand_numbers(np.array([view.hole], np.uint8)))[:, 0]
+
+    def of_hands(self, node: int, view: View, hands: NDArray[np.int64]) -> Floats:
+        """Return the probability of each child of a decision node with each of N hands: [A, N]."""
         player, r = int(self.tree.player[node]), int(self.tree.round[node])
-        hand = int(hand_numbers(np.array([view.hole], np.uint8))[0])
-        bucket = self._buckets[player].bucket(hand, view.board)
+        bucket = self._buckets[player].buckets(view.board)[hands]
         tree, decision = self._trees[player], int(self._decision[player][node])
         first, size = int(tree.decision_first[decision]), int(tree.decision_size[decision])
         own = block(tree, r, r, self._behaviour[player])
@@ -104,6 +108,14 @@ class BucketStrategy(TreeStrategy):
                 own = block(self._trees[player], r, r, self._behaviour[player])[row]
                 found *= own[buckets[r]] / np.float64(self._sure)
         return found
+
+    def rows(self, player: int) -> NDArray[np.int32]:
+        """Return the row of a player's plan that leads to each node of the tree: [V]."""
+        return self._rows[player].row
+
+    def buckets(self, player: int, board: Cards) -> NDArray[np.int32]:
+        """Return the bucket of every hand of a player on a board: [H], −1 if it is blocked."""
+        return self._buckets[player].buckets(board)
 
     def seat(self, player: int) -> StrategySeat:
         """Return the strategy of one seat as a table."""

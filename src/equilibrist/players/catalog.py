@@ -237,6 +237,27 @@ PLAYERS: Final = Catalogue(
             table_kernels=_LOOKED_UP,
         ),
         PlayerEntry(
+            "resolve",
+            "A bot of buckets that solves turn and river again during play, safely",
+            "the game of its bot",
+            "equilibrist.players.resolving_player:make_resolving_player",
+            "BOT[,SECONDS|,iterations=N][,unsafe]",
+            (
+                "sequence_form.gradient_team",
+                "sequence_form.fold_up_team",
+                "sequence_form.realize_team",
+                "ranking.rank_hands",
+            ),
+        ),
+        PlayerEntry(
+            "portfolio",
+            "Weighs stored strategies by what each would have won; loses little against the first",
+            "limit games that its members play",
+            "equilibrist.players.portfolio:make_portfolio",
+            "DIR,DIR[,DIR …][,stop=CHIPS]",
+            learns=True,
+        ),
+        PlayerEntry(
             "lbr",
             "Plays a local best response to another player, whose strategy it knows",
             "discard-holdem",

@@ -7,7 +7,7 @@ view can be built from the line that the ACPC protocol would send.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from equilibrist.cards.card import Cards
@@ -78,6 +78,23 @@ class View:
     def legal_actions(self) -> LegalActions:
         """Return the legal actions of the actor; a swap names its card."""
         return self.state.legal_actions()
+
+    def holding(self, hole: Cards) -> View:
+        """Return the view that the player would have with another hand.
+
+        Example:
+            >>> from equilibrist.cards.card import parse_cards
+            >>> from equilibrist.games.catalog import get_game
+            >>> deal = Deal((parse_cards("As"), parse_cards("Qs")))
+            >>> view = View.of(HandState.start(get_game("kuhn"), deal), player=0)
+            >>> str(view.holding(parse_cards("Ks")))
+            'MATCHSTATE:0:0::Ks|'
+        """
+        holes = list(self.state.deal.holes)
+        holes[self.player] = hole
+        return View(
+            replace(self.state, deal=replace(self.state.deal, holes=tuple(holes))), self.player
+        )
 
     def __str__(self) -> str:
         """Return the line that the ACPC protocol sends."""

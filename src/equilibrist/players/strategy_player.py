@@ -21,12 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.bots.bot import Bot
+from equilibrist.bots.registry import BOTS
 from equilibrist.cards.card import Cards, cards_name
-from equilibrist.cards.hand import hand_index
+from equilibrist.cards.hand import hand_table
 from equilibrist.errors import InvalidValueError, ParseError
 from equilibrist.games.action import CALL, Action
 from equilibrist.games.betting import Betting
 from equilibrist.games.betting_tree import BettingTree
+from equilibrist.games.catalog import load_game
 from equilibrist.games.rules import GameRules
 from equilibrist.kernels.treeplex import block
 from equilibrist.models.treeplex import player_rows
@@ -38,11 +40,14 @@ from equilibrist.players.translation import (
     read_raise,
     real_action,
 )
+from equilibrist.solving import split_run
+from equilibrist.solving.split_run import SplitRun
 from equilibrist.storage.artefact import read_identity
 from equilibrist.strategies import quantized
 from equilibrist.strategies.behaviour_table import find_board
 from equilibrist.strategies.description import GameDescription
-from equilibrist.strategies.seat_tables import CardColumns, StrategySeat
+from equilibrist.strategies.played import RealStrategy
+from equilibrist.strategies.seat_tables import CardColumns, StrategySeat, hand_numbers
 from equilibrist.strategies.solution import Solution, game_of
 
 Floats = NDArray[np.float64]
@@ -56,6 +61,15 @@ class TreeStrategy(Protocol):
     def probabilities(self, node: int, view: View) -> Floats:
         """Return the probability of each child of a decision node, [A], for a view's cards."""
         ...
+
+    def of_hands(self, node: int, view: View, hands: NDArray[np.int64]) -> Floats:
+        """Return the probability of each child of a decision node with each of N hands: [A, N].
+
+        `hands` are numbers in the usual order; they share no card with the view's board.
+        """
+        table = hand_table() if len(view.hole) == 2 else np.arange(52, dtype=np.uint8)[:, None]
+        cards = [tuple(hole) for hole in table[hands].tolist()]
+        return np.stack([self.probabilities(node, view.holding(hole)) for hole in cards], axis=1)
 
     def seat(self, player: int) -> StrategySeat | None:
         """Return the strategy of one seat as a table, or None if it has none."""
@@ -82,14 +96,18 @@ class ExactStrategy(TreeStrategy):
 
     def probabilities(self, node: int, view: View) -> Floats:
         """Return the probability of each child of a decision node: [A]."""
+        hand = hand_numbers(np.array([view.hole], np.int64))
+        return self.of_hands(node, view, hand)[:, 0]
+
+    def of_hands(self, node: int, view: View, hands: NDArray[np.int64]) -> Floats:
+        """Return the probability of each child of a decision node with each of N hands: [A, N]."""
         player, r = int(self.tree.player[node]), int(self.tree.round[node])
-        board, original = self._board(r, view.board)
-        cards = original[list(view.hole)].tolist()
-        hand = hand_index(*cards) if len(cards) == 2 else cards[0]
-        state = int(self._states.state_of_hand[r][board, hand])
+        number, original = self._board(r, view.board)
+        same = hand_numbers(original[self._states.hands[hands].astype(np.int64)])
+        state = self._states.state_of_hand[r][number, same]
         treeplex, decision = self._game.trees[player], int(self._decision[player][node])
         first, size = treeplex.decision_first[decision], treeplex.decision_size[decision]
-        place = int(treeplex.board_start[r]) + board
+        place = int(treeplex.board_start[r]) + number
         own = block(treeplex, r, place, self._behaviour[player])
         return own[first : first + size, state].astype(np.float64)
 
@@ -110,6 +128,22 @@ class ExactStrategy(TreeStrategy):
         return found, np.argsort(renaming)
 
 
+class RealTree(TreeStrategy):
+    """Strategy that answers for all hands of a board of the real game (`strategies.played`)."""
+
+    def __init__(self, strategy: RealStrategy) -> None:
+        self.tree, self._strategy = strategy.tree, strategy
+
+    def probabilities(self, node: int, view: View) -> Floats:
+        """Return the probability of each child of a decision node: [A]."""
+        hand = hand_numbers(np.array([view.hole], np.int64))
+        return self.of_hands(node, view, hand)[:, 0]
+
+    def of_hands(self, node: int, view: View, hands: NDArray[np.int64]) -> Floats:
+        """Return the probability of each child of a decision node with each of N hands: [A, N]."""
+        return self._strategy.probabilities(node, view.board)[:, hands]
+
+
 class StrategyPlayer(Player):
     """A player that follows a strategy; `threshold` drops rare actions, 1 leaves one.
 
@@ -119,7 +153,7 @@ class StrategyPlayer(Player):
     def __init__(
         self, strategy: TreeStrategy, rules: GameRules, name: str, threshold: float = 0.0
     ) -> None:
-        _check_game(strategy.tree.rules, rules, name)
+        check_game(strategy.tree.rules, rules, name)
         if not 0 <= threshold <= 1:
             raise InvalidValueError(
                 f"a threshold is a probability from 0 to 1, not {threshold}", value=threshold
@@ -157,21 +191,47 @@ class StrategyPlayer(Player):
             if probability
         )
 
+    def shares(self, view: View, action: Action, hands: NDArray[np.int64]) -> Floats:
+        """Return the probability of an action with each of N hands that a view might have: [N].
+
+        The view is of a limit game, in which reading a hand draws no random numbers.
+        """
+        tree = self.strategy.tree
+        node = find_node(tree, view.betting, None)
+        if node is None:
+            return np.full(len(hands), float(action == CALL))
+        found = self.strategy.of_hands(node, view, hands)
+        kept = np.where(found >= np.minimum(self.threshold, found.max(axis=0)), found, 0)
+        children = tree.children(node)
+        same = [real_action(tree, child, view.betting) == action for child in children]
+        shares: Floats = (kept / kept.sum(axis=0))[same].sum(axis=0)
+        return shares
+
     def _choices(self, view: View) -> tuple[range, list[float]]:
         """Return the children of the current node and their probabilities.
 
         Both are empty where the strategy can only call.
         """
-        if view.state.hand_number != self._hand:
-            self._hand = view.state.hand_number
-            self._chosen.clear()
-        read = None if view.rules.is_limit else self._reader(view)
-        tree = self.strategy.tree
-        node = find_node(tree, view.betting, read)
+        tree, node = self.strategy.tree, self._find(view, view.betting)
         if node is None:
             return range(0), []
         probabilities = thresholded(self.strategy.probabilities(node, view), self.threshold)
         return tree.children(node), probabilities.tolist()
+
+    def opening(self, view: View, r: int) -> int | None:
+        """Return the node of the strategy's tree where a round of a hand opened.
+
+        None if the strategy can only call there, or if nobody acts in the round.
+        """
+        return self._find(view, replace(view.betting, history=(*view.betting.history[:r], ())))
+
+    def _find(self, view: View, betting: Betting) -> int | None:
+        """Return the node of the strategy's tree at some betting of a hand, as it reads it."""
+        if view.state.hand_number != self._hand:
+            self._hand = view.state.hand_number
+            self._chosen.clear()
+        read = None if view.rules.is_limit else self._reader(view)
+        return find_node(self.strategy.tree, betting, read)
 
     def reset(self, seed: int) -> None:
         """Forget the current hand and restart the random generator with a seed."""
@@ -231,7 +291,9 @@ def make_solution_player(
                 value=last,
             ) from None
     name = called or Path(folder).name + options[len(folder) :]
-    return StrategyPlayer(_open(folder), rules, "".join(_in_name(c) for c in name), threshold)
+    return StrategyPlayer(
+        open_tree_strategy(folder), rules, "".join(_in_name(c) for c in name), threshold
+    )
 
 
 def make_bot_player(bot: Bot, rules: GameRules, options: str) -> StrategyPlayer:
@@ -239,11 +301,14 @@ def make_bot_player(bot: Bot, rules: GameRules, options: str) -> StrategyPlayer:
     return make_solution_player(rules, str(bot.stored_strategy()), bot.name)
 
 
-def _open(folder: str) -> TreeStrategy:
+def open_tree_strategy(folder: str) -> TreeStrategy:
     """Open the solution or strategy that is stored in a folder."""
     from equilibrist.players.bucket_strategy import BucketStrategy
 
-    if read_identity(folder).kind == quantized.KIND:
+    kind = read_identity(folder).kind
+    if kind == split_run.KIND:
+        return RealTree(SplitRun.open(Path(folder)).strategy())
+    if kind == quantized.KIND:
         return BucketStrategy.of(quantized.CompactStrategy.open(folder))
     solution = Solution.load(folder, in_memory=True)
     if isinstance(solution.game, GameDescription):
@@ -268,9 +333,15 @@ def _in_name(character: str) -> str:
     return character if character.isprintable() and character not in ":|" else "_"
 
 
-def _check_game(own: GameRules, rules: GameRules, name: str) -> None:
+def check_game(own: GameRules, rules: GameRules, name: str) -> None:
     """Raise InvalidValueError unless a strategy fits a game; its raise caps may be lower."""
     caps, most = own.max_raises, rules.max_raises
+    if own.stacks != rules.stacks and _differ_by_stacks(own, rules):
+        raise InvalidValueError(
+            f"{name} is a strategy for stacks of {_blinds(own)}, not for the {_blinds(rules)} of "
+            f"{rules.name}; the bot for the nearest stacks is {_nearest_bot(rules)}",
+            value=name,
+        )
     if len(caps) != len(most) or replace(own, name=rules.name, max_raises=most) != rules:
         raise InvalidValueError(
             f"{name} is a strategy for {own.name}, not for {rules.name}", value=name
@@ -281,3 +352,25 @@ def _check_game(own: GameRules, rules: GameRules, name: str) -> None:
             f"above the {' '.join(map(str, most))} of {rules.name}",
             value=name,
         )
+
+
+def _differ_by_stacks(own: GameRules, rules: GameRules) -> bool:
+    """Return whether rules are the same apart from names, stacks and raise caps."""
+    if own.is_limit or own.num_rounds != rules.num_rounds or own.num_players != rules.num_players:
+        return False
+    return replace(own, name=rules.name, stacks=rules.stacks, max_raises=rules.max_raises) == rules
+
+
+def _blinds(rules: GameRules) -> str:
+    return f"{min(rules.stack_chips) / rules.big_blind:g} big blinds"
+
+
+def _nearest_bot(rules: GameRules) -> str:
+    """Return the no-limit bot of these rules with the nearest stacks, and its stacks."""
+    games = {bot.name: load_game(bot.game) for bot in BOTS.values() if bot.strategies}
+    known = {name: own for name, own in games.items() if _differ_by_stacks(own, rules)}
+    if not known:
+        return "not in the catalogue"
+    stack = min(rules.stack_chips)
+    name = min(known, key=lambda name: abs(min(known[name].stack_chips) - stack))
+    return f"{name}, {_blinds(known[name])}"

@@ -124,6 +124,6 @@ def _translated_rows(tree: BettingTree, own: BettingTree) -> NDArray[np.int64]:
                 kind = chr(tree.action_kind[child])
                 if place in (CALLS, NEVER):
                     row[child] = 0 if kind == "c" else -1
-                elif (same := own.child(place, kind)) is not None:
+                elif (same := own.same_child(place, tree, child)) is not None:
                     row[child] = rows[same]
     return row

@@ -87,15 +87,30 @@ def read_raise(
 
     `drawn` is a random number from [0, 1); `before` is the betting at the table before the raise.
     """
+    total = 0.0
+    for child, probability in (found := readings(tree, node, before, action)):
+        total += probability
+        if drawn < total:
+            return child
+    return found[-1][0]
+
+
+def readings(
+    tree: BettingTree, node: int, before: Betting, action: Action
+) -> list[tuple[int | None, float]]:
+    """Return the children of a node that a raise can be read as, with their probabilities.
+
+    None stands for a call. `before` is the betting at the table before the raise.
+    """
     share = pot_share(before, action)
     sizes = sorted((_tree_share(tree, node, child), child) for child in _raises(tree, node))
     below: tuple[float, int | None] = (0.0, None)
     for size, child in sizes:
         if share < size:
-            is_smaller = drawn < pseudo_harmonic(share, below[0], size)
-            return below[1] if is_smaller else child
+            smaller = pseudo_harmonic(share, below[0], size)
+            return [(below[1], smaller), (child, 1 - smaller)]
         below = (size, child)
-    return below[1]
+    return [(below[1], 1.0)]
 
 
 def nearest_raise(tree: BettingTree, node: int, before: Betting, action: Action) -> int | None:

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist.cards.card import parse_cards
+from equilibrist.cards.numbers import parse_whole
+from equilibrist.errors import ParseError
 from equilibrist.games.catalog import get_game
 from equilibrist.kernels.decision_rules import regret_matching
 from equilibrist.kernels.treeplex import block
@@ -24,6 +26,7 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 
 ENOUGH = 1_000  # iterations after which more would change little
+_MOST_ITERATIONS = 10**9  # per decision
 _LEAST = 3  # minimum number of iterations
 _CHEAP = 200_000  # length of both plans up to which best responses take milliseconds
 
@@ -34,6 +37,29 @@ class DecisionBudget:
 
     seconds: float | None = 1.0
     iterations: int = ENOUGH
+
+
+def parse_budget(text: str, player: str) -> DecisionBudget:
+    """Parse the budget of a player's decisions: seconds, such as `0.5`, or `iterations=100`.
+
+    Example:
+        >>> parse_budget("iterations=100", "gs2"), parse_budget("0.5", "gs2").seconds
+        (DecisionBudget(seconds=None, iterations=100), 0.5)
+    """
+    key, _, number = text.partition("=")
+    if key == "iterations" and (iterations := parse_whole(number, _MOST_ITERATIONS)):
+        return DecisionBudget(None, iterations)
+    try:
+        seconds = float(number if key == "seconds" else text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < float("inf"):
+        raise ParseError(
+            f"{text[:40]!r} is not a time for {player}; write seconds per decision, such as 0.5, "
+            "or iterations=100",
+            value=text,
+        )
+    return DecisionBudget(seconds)
 
 
 @functools.cache
@@ -78,6 +104,10 @@ class TableSolution:
         if sum(game.lengths) > _CHEAP:
             return None
         return evaluate(game, self._solver.plans(game, self._state)).exploitability
+
+    def plans(self) -> tuple[Floats, Floats]:
+        """Return the average plans [L]."""
+        return self._solver.plans(self.subgame.game, self._state)
 
     def average(self, player: int) -> Floats:
         """Return the sum of all plans so far [L], in proportion to the average plan."""
