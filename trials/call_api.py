@@ -78,7 +78,7 @@ class Known:
         if name == "identity":
             rows = self.jobs if "/jobs/" in path else self.tables
             return chance.choice(rows)["id"] if rows else "x"
-        if name in ("name", "player", "bot"):
+        if name in ("name", "player", "bot", "by"):
             return chance.choice(NAMES)
         if name == "game":
             return chance.choice(GAMES)

@@ -22,7 +22,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -34,6 +33,7 @@ from typing import Any
 SOURCES = Path(__file__).resolve().parent.parent / "src"
 WARM = 8.0  # seconds of play at one table before anything is measured
 KEPT = 4.0  # seconds for which a silent connection is kept; the server ends it after five
+SOLVED = "load-turn"  # folder of the solved turn, with all hands
 TURN = {
     "kind": "spot", "board": "Td9d6hQc", "oop": "random", "ip": "random", "pot": "60",
     "stack": "300", "bets": "50%,100%,a", "raises": "2.5x,a", "to": "0.0001%",
@@ -82,8 +82,8 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def end(self) -> None:
-        """End the server."""
-        self.process.send_signal(signal.SIGINT)
+        """End the server; a background job of a shell ignores SIGINT."""
+        self.process.terminate()
         self.process.wait(30)
 
 
@@ -219,7 +219,7 @@ async def paint(server: Server, folder: Path) -> int:
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
         paints, sizes = [], []
-        for path in ("", "spots", "bots", "spots/new", "spot/turn"):
+        for path in ("", "spots", "bots", "spots/new", f"spot/{SOLVED}"):
             context = await browser.new_context()
             await context.add_cookies([{"name": name, "value": value, "url": server.base}])
             page = await context.new_page()
@@ -246,9 +246,9 @@ async def paint(server: Server, folder: Path) -> int:
 
 def solve_turn(folder: Path) -> None:
     """Solve a turn with all hands into the folder, unless it is there."""
-    if not (folder / "turn").exists():
+    if not (folder / SOLVED).exists():
         words = [f"--{name}={TURN[name]}" for name in ("board", "oop", "ip", "pot", "stack")]
-        words += ["--bets=60%,a", "--raises=2.5x", "--to=1%", "--out=turn", "--json"]
+        words += ["--bets=60%,a", "--raises=2.5x", "--to=1%", f"--out={SOLVED}", "--json"]
         command = [sys.executable, "-m", "equilibrist", "spot", *words]
         environment = os.environ | {"PYTHONPATH": str(SOURCES)}
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

@@ -84,10 +84,10 @@ def public(serve):
 def browser():
     """Chromium."""
     playwright = pytest.importorskip(
-        "playwright.sync_api", reason="Playwright is not installed: `make browser`"
+        "playwright.sync_api", reason="Playwright is not installed; `make browser` installs it"
     )
     if CHROMIUM is None:
-        pytest.skip("there is no Chromium: `make browser`")
+        pytest.skip("there is no Chromium; `make browser` installs it")
     with playwright.sync_playwright() as driver:
         options = ["--no-sandbox", "--disable-gpu"]
         running = driver.chromium.launch(executable_path=CHROMIUM, args=options)
@@ -147,7 +147,7 @@ def open_page(server, browser, signed_in, problems):
     def open_page(path, viewport=DESKTOP, scheme="light", **options):
         context = browser.new_context(viewport=viewport, color_scheme=scheme, **options)
         context.add_cookies(signed_in)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(60_000)  # a machine with other work is slow
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))

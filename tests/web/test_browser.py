@@ -102,6 +102,7 @@ def test_two_tabs_and_the_mouse(open_page):
     other.wait_for_selector(".board .face >> nth=2")
 
 
+@pytest.mark.slow
 def test_luck_and_costs_of_earlier_hands_have_an_address(open_page, picture):
     page = open_page("play")
     sit(page, "leduc-solution", "leduc")
@@ -195,8 +196,12 @@ def test_an_untrained_bot_has_its_command(open_page, problems):
     page.locator(".untrained summary").click()
     page.wait_for_selector("code:text-is('equilibrist train smallbot')")
     page = open_page("strategy/smallbot")
-    page.wait_for_selector(".problem:has-text('run `equilibrist train smallbot`')")
-    assert ["status of 404" in problem for problem in problems] == [True]
+    page.wait_for_selector(".problem:has-text('run equilibrist train smallbot')")
+    page.get_by_role("link", name="Train it here").click()
+    page.wait_for_selector(".training code:has-text('equilibrist train smallbot')")
+    page.goto(page.url.split("/bots")[0] + "/nowhere")
+    page.wait_for_selector("h1:has-text('No such page')")
+    assert ["status of 404" in problem for problem in problems] == [True, True]
     problems.clear()
 
 

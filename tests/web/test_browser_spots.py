@@ -42,7 +42,50 @@ def test_a_spot_goes_from_the_form_to_its_grid(open_page, picture):
     assert again.locator("label", has_text="Behind").locator("input").input_value() == "100"
 
 
-def test_a_job_shows_its_curve_and_is_paused_and_resumed(open_page, picture):
+@pytest.mark.slow
+def test_a_hand_is_solved_from_its_river_on_and_its_decisions_have_costs(open_page, picture):
+    page = open_page("play")
+    page.select_option("select", "holdem-nolimit")
+    page.locator(".tile", has_text="always-call").first.click()
+    page.wait_for_selector(".felt")
+    while not page.locator(".act.next").count():
+        story = page.locator(".story").inner_text()
+        is_river = page.locator(".board .face").count() == 5
+        page.keyboard.press("v" if is_river else "s")
+        if is_river:
+            page.keyboard.press("d")
+        page.wait_for_function(
+            "(text) => document.querySelector('.story').innerText !== text", arg=story
+        )
+    table = page.url.split("/", 3)[3]
+    page.keyboard.press("r")
+    page.keyboard.press("c")
+    page.wait_for_selector(".review .ask:has-text('not known: holdem-nolimit is no-limit')")
+    page.locator(".byspot").get_by_role("link", name="river").click()
+    page.wait_for_selector("h1:has-text('New spot')")
+    page.locator("textarea").first.fill("random")
+    page.locator("textarea").nth(1).fill("random")
+    page.locator("label", has_text="Bets").first.locator("input").fill("100%,a")
+    page.locator("label", has_text="Save as").locator("input").fill("this-river")
+    page.wait_for_selector(".needs:has-text('It fits')")
+    picture(page, "spot-of-a-hand")
+    page.locator(".act.next").click()
+    page.get_by_role("link", name="Look at the result").click(timeout=300_000)
+    page.wait_for_selector(".grid")
+    again = open_page(f"{table}#hand=1")
+    again.wait_for_selector(".review")
+    again.keyboard.press("c")
+    again.get_by_role("button", name="this-river").click()
+    again.wait_for_selector(".review .total:has-text('Your decisions cost')")
+    assert again.url.endswith("#hand=1&by=this-river")
+    assert again.locator(".review .cost").count() > 0
+    picture(again, "costs-by-a-spot")
+    again.reload()
+    again.wait_for_selector(".review .total:has-text('Your decisions cost')")
+
+
+@pytest.mark.slow
+def test_a_job_shows_its_curve_and_is_paused_and_resumed(open_page, picture, problems):
     page = open_page(f"spots/new#{ENDLESS}")
     page.wait_for_selector(".needs")
     page.locator(".act.next").click()
@@ -52,6 +95,14 @@ def test_a_job_shows_its_curve_and_is_paused_and_resumed(open_page, picture):
     page.wait_for_selector(".mark-state.paused", timeout=300_000)
     page.reload()  # all that is shown comes from the log of the job
     page.wait_for_selector(".plot .u-legend")
+    page.route("**/events", lambda route: route.abort())
+    page.reload()
+    page.wait_for_selector(".problem:has-text('the connection to the server is lost')")
+    page.unroute("**/events")
+    page.wait_for_selector(".plot .u-legend")  # the browser connects again by itself
+    assert page.locator(".problem").count() == 0
+    assert {"ERR_FAILED" in problem for problem in problems} == {True}
+    problems.clear()
     page.get_by_role("button", name="Resume").click()
     page.wait_for_selector(".mark-state.running", timeout=300_000)
     other = open_page("jobs")
@@ -71,6 +122,7 @@ def test_a_refused_form_says_why_and_keeps_everything(open_page):
     assert page.locator(".paint .on").count() > 0
 
 
+@pytest.mark.slow
 def test_runouts_lead_to_a_card_and_a_node_to_its_lock(open_page, picture):
     page = open_page("spot/turn#node=cc/&runout=2s")
     page.get_by_role("link", name="Lock this decision").click()

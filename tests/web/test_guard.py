@@ -1,13 +1,16 @@
 """Which requests a server answers: hosts, origins, cookies, sizes and rates."""
 
+import asyncio
 import http.cookies
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fastapi import FastAPI, WebSocket
 from fastapi.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from equilibrist.web.access import RateLimit
 from equilibrist.web.guard import Guard
 from equilibrist.web.settings import Settings
 
@@ -40,12 +43,30 @@ def test_the_token_is_exchanged_once_for_a_cookie(stranger):
     stranger.cookies.clear()
     again = stranger.get(f"/?token={TOKEN}", follow_redirects=False)
     assert "set-cookie" not in again.headers
-    assert stranger.get("/api/about").status_code == 401
+    refused = stranger.get("/api/about")
+    assert (refused.status_code, "it works once" in error(refused)) == (401, True)
 
 
 def test_a_redirect_stays_on_this_server(stranger):
     answer = stranger.get(f"{stranger.base_url}//evil.example/?token=x", follow_redirects=False)
     assert answer.headers.get("location", "/").startswith("/evil.example")
+    assert _redirect(r"/\evil.example/", "token=x") == "/evil.example/"
+
+
+def _redirect(path, query):
+    """The address to which a server redirects a path that a client library would not send."""
+    guard, sent = Guard(None, Settings(token=TOKEN)), []
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": "GET", "path": path, "raw_path": path.encode(),
+        "query_string": query.encode(), "headers": [(b"host", b"127.0.0.1:8000")],
+    }  # fmt: skip
+    with ThreadPoolExecutor(1) as pool:  # a browser of other tests may have a loop in this thread
+        pool.submit(asyncio.run, guard(scope, None, send)).result()
+    return dict(sent[0]["headers"])[b"location"].decode()
 
 
 @pytest.mark.parametrize("path", API)
@@ -102,6 +123,23 @@ def test_writes_of_other_sites_are_refused(owner, headers):
     assert owner.post("/api/jobs", json=job, headers=headers).status_code == 403
     assert owner.request("DELETE", "/api/jobs/x", headers=headers).status_code == 403
     assert owner.get("/api/jobs").json() == []
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},  # a page of another port: it has the cookie, too
+        {"origin": "http://127.0.0.1:9999", "sec-fetch-site": "same-site"},
+    ],
+)
+def test_pages_of_other_sites_cannot_let_the_server_compute(owner, headers):
+    """They could not read the answers, but each may use all cores for seconds."""
+    for path in API:
+        answer = owner.get(path, headers=headers)
+        assert (answer.status_code, "another site" in error(answer)) == (403, True)
+    assert owner.get("/spot/turn", headers=headers).status_code == 200  # a link to the page
+    assert owner.get("/api/about", headers={"sec-fetch-site": "none"}).status_code == 200
 
 
 def test_writes_of_the_page_are_answered(owner):
@@ -241,6 +279,18 @@ def test_a_public_server_limits_requests_and_tables(serve):
     assert [answer.status_code for answer in found] == [200] * 8 + [429] * 4
     assert found[-1].headers["retry-after"] == "1"
     assert client.get("/").status_code == 200  # the page itself
+
+
+def test_addresses_of_one_customer_share_a_limit():
+    limit = RateLimit(per_second=0.0, burst=1)
+    asked = [
+        "2001:db8::1",
+        "2001:db8::ffff",
+        "2001:db8:0:1::1",
+        "::ffff:10.0.0.1",
+        "::ffff:10.0.0.2",
+    ]
+    assert [limit.allows(each, now=0.0) for each in asked] == [True, False, True, True, True]
 
 
 # --- websockets -----------------------------------------------------------------------------------

@@ -133,6 +133,8 @@ def test_events_have_the_whole_progress_and_continue_where_they_were_lost(owner)
 def test_wrong_requests_are_one_sentence_and_nothing_is_queued(owner, folder):
     (folder / "taken").mkdir()
     (folder / "list.txt").write_text("AsKd2c")
+    (folder.parent / f"{folder.name}-other" / "turn").mkdir(parents=True)
+    (folder / "link").symlink_to(folder.parent / f"{folder.name}-other")
     flops = {k: v for k, v in RIVER.items() if k != "board"} | {"kind": "flops"}
     wrong = [
         (RIVER | {"board": "Td9dTd"}, 400, "Td"),
@@ -155,6 +157,7 @@ def test_wrong_requests_are_one_sentence_and_nothing_is_queued(owner, folder):
         ({"kind": "exploit", "bot": "ectomynx"}, 400, "plays discard-holdem"),
         ({"kind": "more", "name": "../x", "to": "1%"}, 404, "no spot"),
         ({"kind": "more", "name": "taken", "to": "1%"}, 404, "manifest"),
+        ({"kind": "more", "name": "link/turn", "to": "1%"}, 404, "no spot is called"),
         ({"kind": "solve", "out": "x", "game": "holdem-nolimit"}, 400, "cannot be solved here"),
         ({"kind": "shell", "command": "true"}, 422, "invalid"),
         ({}, 422, "invalid"),
@@ -235,6 +238,7 @@ def test_a_public_server_computes_nothing(public, folder):
         public.get("/api/games"),
         public.post("/api/jobs", json=RIVER),
         public.post("/api/spots/forecast", json=RIVER),
+        public.post("/api/range", json={"text": "random," * 2000}),
     ):
         assert answer.status_code == 403
         assert "computes nothing" in error(answer)

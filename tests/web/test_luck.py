@@ -1,15 +1,18 @@
 """The result without luck and the cost of decisions, as the page shows them."""
 
 import random
+import threading
 import time
 
 import pytest
 
 import equilibrist as eq
+from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.winnings import winnings
 from equilibrist.play.luck import LuckAdjuster
 from equilibrist.play.session_file import SavedSession
 from equilibrist.players.catalog import make_player
+from equilibrist.web import luck
 
 
 @pytest.fixture
@@ -38,7 +41,7 @@ def play(client, table, hands, seed=1):
 
 def known(client, address):
     """The answer when it is known, or why it never will be."""
-    for _ in range(600):
+    for _ in range(2400):  # kernels may be compiled first
         found = client.get(address).json()
         if found["state"] != "working":
             return found
@@ -112,12 +115,42 @@ def test_a_hand_in_play_has_no_costs(owner, leduc):
 
 
 def test_a_public_server_does_not_compute_gigabytes(public):
-    table = sit(public, "uniform", "holdem-limit")
-    found = public.get(f"/api/tables/{table['id']}/luck").json()
-    assert found["state"] == "unknown"
-    assert "public server" in found["reason"]
+    for game in ("holdem-limit", "rhode-island"):
+        table = sit(public, "uniform", game)
+        found = public.get(f"/api/tables/{table['id']}/luck").json()
+        assert found["state"] == "unknown"
+        assert "public server" in found["reason"]
     table = sit(public, "uniform", "kuhn")
     assert known(public, f"/api/tables/{table['id']}/luck")["state"] == "known"
+
+
+def test_values_are_not_forgotten_while_they_are_computed(owner, monkeypatch):
+    """Also if more strategies are asked for than are kept, and few computations may wait."""
+    until, begun = threading.Event(), []
+
+    def wait(*_):
+        begun.append(threading.get_ident())
+        assert until.wait(60)
+        raise InvalidValueError("computed")
+
+    monkeypatch.setattr(LuckAdjuster, "__init__", wait)
+    players = [f"mix:0,0.{number:02},0.{100 - number}" for number in range(1, 13)]
+    tables = [sit(owner, player, "kuhn")["id"] for player in players]
+
+    def ask():
+        return [owner.get(f"/api/tables/{each}/luck").json() for each in tables]
+
+    assert {found["state"] for found in ask() + ask()} == {"working"}
+    assert len(begun) == 1
+    until.set()
+    monkeypatch.setattr(luck, "_WANTED", 60.0)
+    while any(found["state"] == "working" for found in ask()):
+        time.sleep(0.01)
+    assert {found["reason"] for found in ask()} == {"computed"}
+    assert len(begun) == len(players)
+    monkeypatch.setattr(luck, "_WANTED", 0.0)
+    ask()
+    assert len(begun) > len(players)  # only the last ones were kept
 
 
 def test_a_failure_is_said_and_the_table_goes_on(owner, leduc, monkeypatch):

@@ -76,3 +76,12 @@ def test_every_view_has_an_address(stranger, address):
 def test_other_addresses_are_not_found(stranger):
     answer = stranger.get("/nowhere")
     assert (answer.status_code, answer.json()) == (404, {"error": "Not Found"})
+
+
+def test_a_browser_at_a_wrong_address_gets_the_page(stranger):
+    answer = stranger.get("/nowhere", headers={"accept": "text/html,*/*"})
+    assert answer.status_code == 404
+    assert answer.text == (STATIC / "index.html").read_text()
+    for address in ("/api/nowhere", "/static/nowhere"):
+        found = stranger.get(address, headers={"accept": "text/html"})
+        assert found.headers["content-type"] == "application/json"

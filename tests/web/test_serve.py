@@ -1,11 +1,13 @@
 """`equilibrist serve` as a process: its address, its end, and what survives a kill."""
 
 import asyncio
+import contextlib
 import json
 import logging
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -82,7 +84,7 @@ def test_a_killed_server_continues_every_hand(start, tmp_path):
         if not hand["is_over"]:
             after = again.ask(f"api/tables/{table['id']}/moves", move)
             assert after["hand"]["actions"] > hand["actions"]
-    assert again.end(signal.SIGINT) == 0
+    assert again.end(signal.SIGINT) == 130
 
 
 def test_a_killed_server_continues_every_job(start):
@@ -97,7 +99,35 @@ def test_a_killed_server_continues_every_job(start):
     assert found[job["id"]]["state"] == "running"
     assert found[waiting["id"]]["state"] == "waiting"
     assert wait_for_iteration(again, job, before) > before
-    assert again.end(signal.SIGINT) == 0
+    assert again.end(signal.SIGINT) == 130
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_server_with_its_code_and_one_sentence(start, number):
+    """Also while it computes an answer and a page follows a job."""
+    server = start()
+    table = server.ask("api/tables", {"player": "uniform", "game": "leduc"})
+    job = server.ask("api/jobs", ENDLESS)
+    wait_for_iteration(server, job, 0)
+    stream = server.opener.open(f"{server.address}api/jobs/{job['id']}/events")
+    stream.readline()
+    slow = threading.Thread(target=ask_in_vain, args=(server,))
+    slow.start()
+    time.sleep(0.3)
+    server.process.send_signal(number)
+    _, said = server.process.communicate(timeout=30)
+    assert server.process.returncode == 128 + number
+    assert said.splitlines() == [said.rstrip("\n")], said
+    assert "hands are saved, and jobs continue with the next one" in said
+    slow.join(10)
+    again = start()
+    assert again.ask(f"api/tables/{table['id']}") == table
+    assert again.ask(f"api/jobs/{job['id']}")["state"] == "running"
+
+
+def ask_in_vain(server):
+    with contextlib.suppress(OSError):
+        server.ask("api/strategy/values?name=uniform")  # takes seconds before the flop
 
 
 ENDLESS = {

@@ -113,7 +113,7 @@ def test_runouts_are_the_nodes_after_every_card(turn):
     assert (wrong.status_code, "is no spot" in wrong.json()["error"]) == (400, True)
 
 
-def test_a_study_of_flops_is_reported_by_flop_and_by_group(owner, folder):
+def test_a_study_of_flops_is_reported_by_flop_and_by_group(owner, folder, serve):
     spot = Spot.of("AsKd2c", "AA,76s", "KK", Chips(20, 20), bets="a / a / a")
     study = FlopStudy.of(spot, solver("cfr+", 32), "AsKd2c:12,Td9d6h:24")
     study.save(folder / "study")
@@ -129,6 +129,13 @@ def test_a_study_of_flops_is_reported_by_flop_and_by_group(owner, folder):
     listed = owner.get("/api/spots").json()["studies"][0]
     assert (listed["name"], listed["flops"], listed["solved"]) == ("study", 2, 2)
     assert owner.get("/api/strategy", params={"name": "study/Td9d6h"}).status_code == 200
+    (folder / "study" / "notes").mkdir()
+    public = serve(is_public=True)
+    public.get("/")
+    assert public.get("/api/flops", params={"name": "study", "node": "c"}).status_code == 200
+    assert public.get("/api/strategy", params={"name": "study/Td9d6h"}).status_code == 200
+    for name in ("study/notes", "study/..", "study/Td9d6h/", "tables/Td9d6h"):
+        assert public.get("/api/strategy", params={"name": name}).status_code == 404, name
 
 
 def test_damaged_folders_are_left_out_of_the_library(turn, folder):

@@ -2,6 +2,8 @@
 
 import random
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from pokerkit import HandHistory
@@ -330,6 +332,35 @@ def test_a_restarted_server_continues_in_the_middle_of_a_hand(serve):
     assert [row["id"] for row in second.get("/api/tables").json()] == [table["id"]]
     hands = table["score"]["hands"] + 1
     assert play(second, again, calls, hands)["score"]["hands"] == hands
+
+
+def test_a_table_that_is_closed_for_others_while_a_request_waits_is_opened_again(owner):
+    """Else the request would act in a session whose file is closed."""
+    table = sit(owner, "always-call")
+    store = owner.app.state.tables
+    [(path, held)] = store._open.items()
+    lock = held.lock = Watched()
+    with lock.inner:
+        waiting = ThreadPoolExecutor(1).submit(act, owner, table, "c")
+        assert lock.is_asked.wait(60)
+        held.saved.close()
+        del store._open[path]
+    assert waiting.result(60).status_code == 200
+    assert list(store._open) == [path]
+
+
+class Watched:
+    """A lock that says when somebody wants it."""
+
+    def __init__(self):
+        self.inner, self.is_asked = threading.Lock(), threading.Event()
+
+    def __enter__(self):
+        self.is_asked.set()
+        self.inner.acquire()
+
+    def __exit__(self, *_):
+        self.inner.release()
 
 
 def test_a_damaged_file_is_named_and_shows_no_cards(owner, folder, serve):

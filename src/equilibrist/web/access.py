@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import secrets
 import threading
 import time
@@ -78,7 +79,7 @@ class RateLimit:
 
     def allows(self, address: str, now: float | None = None) -> bool:
         """Return whether one more request of an address is within the limit, and count it."""
-        now = time.monotonic() if now is None else now
+        now, address = time.monotonic() if now is None else now, _network(address)
         with self._lock:
             left, since = self._left.pop(address, (float(self.burst), now))
             left = min(self.burst, left + (now - since) * self.per_second)
@@ -86,3 +87,18 @@ class RateLimit:
             while len(self._left) > _MOST_ADDRESSES:
                 self._left.popitem(last=False)
             return left >= 1
+
+
+def _network(address: str) -> str:
+    """Return an address as the limit counts it: of IPv6 the 64 bits that one customer has.
+
+    Example:
+        >>> _network("2001:db8::7"), _network("10.0.0.1")
+        ('20010db800000000', '10.0.0.1')
+    """
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    is_long = isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None
+    return found.packed[:8].hex() if is_long else address

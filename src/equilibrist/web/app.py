@@ -12,8 +12,10 @@ from equilibrist.version import __version__
 from equilibrist.web.bots import bot_router
 from equilibrist.web.errors import add_error_handlers
 from equilibrist.web.guard import Guard
+from equilibrist.web.hand_spots import hand_router
 from equilibrist.web.job_store import JobStore
 from equilibrist.web.jobs import job_router
+from equilibrist.web.kernels import CORES
 from equilibrist.web.library import Library
 from equilibrist.web.luck import LuckStore, luck_router
 from equilibrist.web.opponents import Opponents
@@ -38,6 +40,7 @@ def create_app(settings: Settings) -> FastAPI:
     No other process may use its folders of tables and jobs while it runs (`server.serve` sees to
     that).
     """
+    CORES.threads = settings.threads
     library = Library(is_public=settings.is_public)
     opponents = Opponents(library)
     store = TableStore(settings, opponents)
@@ -70,12 +73,14 @@ def create_app(settings: Settings) -> FastAPI:
 
     app.include_router(about)
     app.include_router(table_router(store, opponents))
-    app.include_router(luck_router(store, LuckStore(is_public=settings.is_public)))
+    luck = LuckStore(is_public=settings.is_public)
+    app.include_router(luck_router(store, luck, library))
+    app.include_router(hand_router(store, library))
     app.include_router(strategy_router(library))
     app.include_router(spot_router(settings, library))
     app.include_router(bot_router(settings))
     app.include_router(job_router(jobs))
-    app.state.jobs = jobs
+    app.state.jobs, app.state.tables = jobs, store
     add_pages(app)
     app.add_middleware(Guard, settings=settings)
     return app

@@ -26,6 +26,10 @@ class ConflictError(EquilibristError):
     """A request that was made for an earlier state, for example in another tab."""
 
 
+class BusyError(EquilibristError):
+    """A question that would wait behind too many others."""
+
+
 class DamagedTableError(EquilibristError):
     """A table whose file cannot be read."""
 
@@ -37,6 +41,7 @@ class SavingError(EquilibristError):
 _STATUS = (
     (DamagedTableError, 410),
     (SavingError, 507),
+    (BusyError, 503),
     (ForbiddenError, 403),
     (NotFoundError, 404),
     (UnknownNameError, 404),

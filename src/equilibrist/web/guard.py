@@ -2,7 +2,7 @@
 
 - **Host**: only the server's own names, so that a page of another site cannot reach it by pointing
   its own name at this machine (DNS rebinding).
-- **Origin**: requests that write, and websockets, must come from a page of this server.
+- **Origin**: questions to the API, writes and websockets must not come from pages of other sites.
 - **Cookie**: the address that `serve` prints has a token, which is exchanged once for a cookie;
   without it the API answers nothing. Visitors of a public server get a cookie of their own.
 - **Size and rate**: long bodies are refused; a public server limits requests per address.
@@ -40,7 +40,7 @@ _HEADERS = {
 }
 NO_SESSION = (
     "this browser is not signed in, or the server was started again: open the address that "
-    "`equilibrist serve` printed"
+    "`equilibrist serve` printed; it works once, so start the server again if it was used"
 )
 NO_COOKIE = "this page needs its cookie: allow cookies for this address and reload the page"
 
@@ -97,9 +97,12 @@ class Guard:
                 f"this server does not answer to the host {host[:80]!r}; start it with "
                 "--allowed-hosts if that is its name",
             )
-        writes = scope["type"] == "websocket" or scope["method"] not in _SAFE
-        if writes:
+        is_write = scope["type"] == "websocket" or scope["method"] not in _SAFE
+        is_question = scope["path"].startswith(_API) and scope["path"] not in _OPEN
+        if is_write or is_question:
             _check_origin(scope, headers, host)
+        if is_write and scope["type"] == "http":
+            _check_media(headers)
         client = scope.get("client")
         if (
             self.settings.is_public
@@ -122,7 +125,7 @@ class Guard:
             more.append(("set-cookie", self._cookie(scope, headers, cookie)))
         rest = urlencode([pair for pair in fields if pair[0] != "token"])
         path = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
-        return "/" + path.lstrip("/") + (f"?{rest}" if rest else "")
+        return "/" + path.lstrip("/\\") + (f"?{rest}" if rest else "")
 
     def _identify(self, scope: Scope, headers: Headers, more: list[tuple[str, str]]) -> None:
         """Store the sender of a request; raise `_Refused` if the API needs one."""
@@ -171,8 +174,12 @@ def _check_origin(scope: Scope, headers: Headers, host: str) -> None:
         is_own = site == "same-origin" and urlsplit(origin or "").netloc.lower() == host.lower()
     if not is_own:
         raise _Refused(403, f"requests from {str(origin)[:80]!r} are refused: it is another site")
+
+
+def _check_media(headers: Headers) -> None:
+    """Raise `_Refused` unless the body is JSON: forms of other sites cannot send it unasked."""
     media = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if scope["type"] == "http" and media != "application/json":
+    if media != "application/json":
         raise _Refused(415, f"send application/json, not {media[:40]!r}")
 
 

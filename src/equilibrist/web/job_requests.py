@@ -387,7 +387,8 @@ def check_new(name: str) -> None:
 def check_name(name: str) -> str:
     """Return a name; raise an error unless it can be that of a folder in the served one."""
     parts = name.split("/")
-    if len(parts) > 2 or not all(map(_NAME.fullmatch, parts)) or Path(name).is_symlink():
+    is_name = len(parts) <= 2 and all(map(_NAME.fullmatch, parts))
+    if not is_name or Path(name).resolve() != Path.cwd().resolve() / name:  # not behind a link
         raise StorageError(f"no spot is called {name[:60]!r}", value=name)
     return name
 

@@ -7,44 +7,45 @@ them.
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
+import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Query, Request
+from pydantic import Field
 
 from equilibrist.errors import EquilibristError
 from equilibrist.evaluation.decision_values import DecisionValues
-from equilibrist.evaluation.real_game.response import is_holdem
 from equilibrist.evaluation.winnings import winnings
 from equilibrist.games.records import HandRecord
+from equilibrist.games.rules import GameRules
 from equilibrist.games.words import action_labels, round_name
 from equilibrist.models.game import Floats
 from equilibrist.phases import Phase, heard_phases
-from equilibrist.play.luck import LuckAdjuster
+from equilibrist.play.luck import LuckAdjuster, exact_bytes
 from equilibrist.play.session import YOU, Session
 from equilibrist.play.session_file import SavedSession
 from equilibrist.players.player import Player
 from equilibrist.players.strategy_player import StrategyPlayer
+from equilibrist.web.costs import Choice, Costs, Known, ValuedAction
+from equilibrist.web.hand_spots import costs_by_spot
+from equilibrist.web.kernels import CORES
+from equilibrist.web.library import Library
 from equilibrist.web.table_store import TableStore
 from equilibrist.web.tables import finished_hand
 
 _LOG = logging.getLogger(__name__)
 _MOST_KEPT = 2  # strategies whose values are in memory, up to gigabytes each
+_WANTED = 3.0  # seconds after a question for which values are kept: the page asks again
+_MOST_WAITING = 8  # strategies whose values are computed or wait for it
+_MOST_PUBLIC = 200_000_000  # bytes of the values that a public server computes
 _MOST_POINTS = 200  # of a curve
-_PUBLIC = "a public server does not compute values in limit hold'em"
-
-
-class Known(BaseModel):
-    """Whether something is known that takes a while to compute."""
-
-    state: Literal["known", "working", "unknown"]
-    reason: str = Field(default="", description="why it is unknown, or what is done now")
-    share: float | None = Field(default=None, description="of what is done now, 0 to 1")
+_PUBLIC = "a public server does not compute the values of so large a game"
 
 
 class Luck(Known):
@@ -59,37 +60,10 @@ class Luck(Known):
     variance_factor: float | None = Field(
         default=None, description="how many times smaller the variance of a hand is"
     )
-    corrections: list[str] = []
+    corrections: list[str] = Field(default=[])
     curve: list[tuple[int, float, float]] = Field(
         default=[], description="number of hands, chips won in them as dealt, and without luck"
     )
-
-
-class ValuedAction(BaseModel):
-    """An action that was possible, and what it was worth."""
-
-    words: str
-    action: str
-    value: float = Field(description="chips won from the decision on; a fold is worth 0")
-
-
-class Choice(BaseModel):
-    """A decision of the person."""
-
-    street: str
-    before: int = Field(description="number of actions in the hand before it")
-    actions: list[ValuedAction]
-    taken: int = Field(description="place of the chosen action")
-    cost: float = Field(description="chips; 0 if no action was worth more")
-    is_exact: bool = Field(description="false: an estimate by the buckets of the opponent")
-
-
-class Costs(Known):
-    """What the person's decisions in a hand cost."""
-
-    basis: str = Field(default="", description="which values these are, in a sentence")
-    total: float = Field(default=0.0, description="chips")
-    decisions: list[Choice] = []
 
 
 @dataclass(eq=False)
@@ -100,7 +74,13 @@ class _Values:
     adjuster: LuckAdjuster | None = None
     reason: str = ""
     phase: Phase | None = None
+    asked: float = 0.0  # when somebody last asked for them
     lock: threading.Lock = field(default_factory=threading.Lock)  # while hands are corrected
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to compute."""
+        return self.adjuster is not None or self.reason != ""
 
     @property
     def known(self) -> Known:
@@ -126,7 +106,7 @@ class LuckStore:
     def values(self, saved: SavedSession) -> _Values:
         """Return the values of a table's opponent; the first call starts to compute them."""
         session = saved.session
-        if self.is_public and is_holdem(session.rules):
+        if self.is_public and _is_large(session.rules):
             return _Values(session.player, reason=_PUBLIC)
         # Tables against the same stored strategy share it, until the bot is trained again.
         player = session.player
@@ -134,15 +114,26 @@ class LuckStore:
         key = saved.text, session.rules.name, id(strategy)
         with self._lock:
             if key not in self._values:
+                under_way = sum(not each.is_done for each in self._values.values())
+                if under_way >= _MOST_WAITING:
+                    return _Values(player)  # the page asks again
                 self._values[key] = _Values(player)
                 work = threading.Thread(
                     target=self._compute, args=(self._values[key], session), daemon=True
                 )
                 work.start()
             self._values.move_to_end(key)
-            while len(self._values) > _MOST_KEPT:
-                self._values.popitem(last=False)
-            return self._values[key]
+            found = self._values[key]
+            found.asked = time.monotonic()
+            self._forget_old()
+            return found
+
+    def _forget_old(self) -> None:
+        """Forget the values that were not asked for longest, but none that somebody waits for."""
+        done = [key for key, values in self._values.items() if values.is_done]
+        for key in done[: max(0, len(done) - _MOST_KEPT)]:
+            if time.monotonic() - self._values[key].asked > _WANTED:
+                del self._values[key]
 
     def _compute(self, values: _Values, session: Session) -> None:
         """Compute values in a thread of their own."""
@@ -154,15 +145,24 @@ class LuckStore:
 
         try:
             with self._turn, heard_phases(listen):
+                CORES.use()
                 values.adjuster = session.luck_adjuster()
         except EquilibristError as error:
             values.reason = str(error)
         except Exception as error:
             _LOG.error("the values of %s failed", session.player.name, exc_info=error)
             values.reason = "the values could not be computed; the server's terminal says why"
+        with self._lock:
+            self._forget_old()
 
 
-def luck_router(store: TableStore, luck: LuckStore) -> APIRouter:
+@functools.cache
+def _is_large(rules: GameRules) -> bool:
+    """Return whether the values of a limit game need much memory; other games have none."""
+    return rules.is_limit and exact_bytes(rules) > _MOST_PUBLIC
+
+
+def luck_router(store: TableStore, luck: LuckStore, library: Library) -> APIRouter:
     """Return the part of the API that removes the luck."""
     router = APIRouter(prefix="/api", tags=["table"])
 
@@ -192,14 +192,22 @@ def luck_router(store: TableStore, luck: LuckStore) -> APIRouter:
         )
 
     @router.get("/tables/{identity}/hands/{number}/costs")
-    def show_costs(request: Request, identity: str, number: int) -> Costs:
+    def show_costs(
+        request: Request,
+        identity: str,
+        number: int,
+        by: Annotated[str, Query(max_length=200, description="a solved spot")] = "",
+    ) -> Costs:
         """Show what each of your decisions in a finished hand cost; ask again while `working`.
 
         An action is worth what you win with it on average if both players follow the opponent's
-        strategy afterwards; its cost is what the best action is worth more.
+        strategy afterwards; its cost is what the best action is worth more. `by` a solved spot that
+        the hand passed through, both play its solution.
         """
         with store.using(request.state.owner, identity) as saved:
             record, name = finished_hand(saved, number), saved.session.player.name
+        if by:
+            return costs_by_spot(library, by, record)
         values = luck.values(saved)
         found = values.known
         if values.adjuster is None:

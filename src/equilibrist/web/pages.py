@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fastapi import APIRouter, FastAPI
-from fastapi.responses import FileResponse
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.responses import FileResponse, JSONResponse
+from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 STATIC = Path(__file__).parent / "static"
@@ -30,7 +31,15 @@ def add_pages(app: FastAPI) -> None:
     @router.get("/strategy/{name:path}")
     @router.get("/spot/{name:path}")
     def page() -> FileResponse:
-        return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+        return _index(200)
+
+    @app.exception_handler(404)
+    async def missing(request: Request, error: HTTPException) -> Response:
+        """Answer a browser with the page, which says that there is no such view."""
+        is_view = not request.url.path.startswith(("/api/", "/static/"))
+        if is_view and "text/html" in request.headers.get("accept", ""):
+            return _index(404)
+        return JSONResponse({"error": str(error.detail)}, 404)
 
     @router.get("/favicon.ico")
     def icon() -> FileResponse:
@@ -38,3 +47,8 @@ def add_pages(app: FastAPI) -> None:
 
     app.include_router(router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
+
+
+def _index(status: int) -> FileResponse:
+    headers = {"cache-control": "no-cache"}
+    return FileResponse(STATIC / "index.html", status, headers)

@@ -9,8 +9,10 @@ import socket
 from collections.abc import Callable
 
 import uvicorn
+from fastapi import FastAPI
 
 from equilibrist.errors import NetworkError
+from equilibrist.stopping import Stop, noted_signals
 from equilibrist.storage.ownership import owned
 from equilibrist.web.app import create_app
 from equilibrist.web.settings import Settings
@@ -33,15 +35,16 @@ def address(door: socket.socket, host: str) -> str:
 
 
 class _WithoutCutOff(logging.Filter):
-    """Drops the tracebacks of requests that were cut off when the server ended."""
+    """Drops what is logged of requests that were cut off when the server ended."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
-        return not isinstance(error, asyncio.CancelledError)
+        is_count = str(record.msg).startswith("Cancel %s running task")
+        return not (is_count or isinstance(error, asyncio.CancelledError))
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it answers and when it is about to end."""
+    """A server that says when it answers and when it is about to end; signals are its caller's."""
 
     def __init__(
         self, config: uvicorn.Config, started: Callable[[], None], ending: Callable[[], None]
@@ -55,20 +58,43 @@ class _Server(uvicorn.Server):
         if self.started:
             self._say_started()
 
+    def capture_signals(self) -> contextlib.AbstractContextManager[None]:  # type: ignore[override]
+        """Leave the handlers of signals as they are."""
+        return contextlib.nullcontext()
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Say so, so that streams end, then shut down."""
         self._say_ending()
         await super().shutdown(sockets=sockets)
 
 
-def serve(settings: Settings, door: socket.socket, started: Callable[[], None]) -> bool:
-    """Answer requests until a signal ends the server; return whether it started.
+def serve(
+    settings: Settings,
+    door: socket.socket,
+    started: Callable[[], None],
+    ending: Callable[[], None] = lambda: None,
+) -> Stop:
+    """Answer requests until a signal ends the server; return the signal, if there was one.
 
-    `started` is called when the server answers. Raises `StorageError` if another server uses the
-    folder of tables or of jobs.
+    `started` is called when the server answers, `ending` at the signal; a second one ends the
+    process at once. Raises `StorageError` if another server uses the folder of tables or of jobs.
     """
     app = create_app(settings)
-    config = uvicorn.Config(
+    server = _Server(_config(app, settings), started, app.state.jobs.end)
+
+    def end() -> None:
+        server.should_exit = True
+        ending()
+
+    logging.getLogger("uvicorn.error").addFilter(_WithoutCutOff())
+    jobs = None if settings.is_public else settings.jobs
+    with owned(settings.tables), owned(jobs), noted_signals(end) as stop:
+        server.run(sockets=[door])
+    return stop
+
+
+def _config(app: FastAPI, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
@@ -77,9 +103,3 @@ def serve(settings: Settings, door: socket.socket, started: Callable[[], None]) 
         ws="websockets-sansio",
         timeout_graceful_shutdown=3,
     )
-    logging.getLogger("uvicorn.error").addFilter(_WithoutCutOff())
-    server = _Server(config, started, app.state.jobs.end)
-    jobs = None if settings.is_public else settings.jobs
-    with owned(settings.tables), owned(jobs), contextlib.suppress(KeyboardInterrupt):
-        server.run(sockets=[door])
-    return server.started

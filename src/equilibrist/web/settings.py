@@ -23,6 +23,6 @@ class Settings:
     most_open: int = 1000  # tables in memory
     most_running: int = 1  # jobs at the same time
     most_jobs: int = 50  # jobs that wait or run
-    threads: int | None = None  # of a job; None: all cores
+    threads: int | None = None  # of a question or a job; None: all cores
     requests_per_second: float = 10.0  # per address, of a public server
     burst: int = 60  # requests at once, per address

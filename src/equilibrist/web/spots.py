@@ -39,8 +39,8 @@ from equilibrist.web.job_requests import (
     words_of_change,
 )
 from equilibrist.web.jobs import owner_only
-from equilibrist.web.kernels import KERNELS
-from equilibrist.web.library import Library
+from equilibrist.web.kernels import KERNELS, Turn
+from equilibrist.web.library import Library, stored_of_kind
 from equilibrist.web.settings import Settings
 
 _MOST_REPORTS = 20  # reports on flops in memory
@@ -144,10 +144,17 @@ def spot_router(settings: Settings, library: Library) -> APIRouter:
     """Return the part of the API about spots."""
     router = APIRouter(prefix="/api", tags=["spots"])
     own = [owner_only(settings)]
-    one_at_a_time = threading.Lock()
-    reports = _Reports()
+    _add_forms(router, own)
+    _add_library(router, library)
+    _add_reports(router, library)
+    return router
 
-    @router.post("/range")
+
+def _add_forms(router: APIRouter, own: list[Any]) -> None:
+    """Add what the form of a spot asks while it is filled in."""
+    one_at_a_time = Turn()
+
+    @router.post("/range", dependencies=own)
     def convert_range(given: RangeText) -> RangeGrid:
         """Read a range as text or as weights, and answer with both."""
         return range_grid(given)
@@ -160,6 +167,15 @@ def spot_router(settings: Settings, library: Library) -> APIRouter:
         with one_at_a_time:
             return forecast_of(request)
 
+    @router.get("/games", dependencies=own)
+    def list_games() -> list[str]:
+        """List the games that can be solved whole in the memory of this machine."""
+        return games_to_solve()
+
+
+def _add_library(router: APIRouter, library: Library) -> None:
+    """Add the list of what is solved, and the way back to its form."""
+
     @router.get("/spots")
     def list_spots() -> SpotLibrary:
         """List solved spots, and studies of flops."""
@@ -168,16 +184,16 @@ def spot_router(settings: Settings, library: Library) -> APIRouter:
             studies=_newest(studies(), "solved_at"),
         )
 
-    @router.get("/games", dependencies=own)
-    def list_games() -> list[str]:
-        """List the games that can be solved whole in the memory of this machine."""
-        return games_to_solve()
-
     @router.get("/spots/form")
     def show_form(name: Annotated[str, Query(max_length=200)]) -> SpotRequest:
         """Show the request of a solved spot, to solve it again with a lock or another menu."""
         library.check(name)
         return form_of(name)
+
+
+def _add_reports(router: APIRouter, library: Library) -> None:
+    """Add the reports over cards and over flops."""
+    reports = _Reports()
 
     @router.get("/runouts")
     def show_runouts(
@@ -207,8 +223,6 @@ def spot_router(settings: Settings, library: Library) -> APIRouter:
         """
         library.check(name)
         return reports.find(name, node, by)
-
-    return router
 
 
 def range_grid(given: RangeText) -> RangeGrid:
@@ -246,7 +260,7 @@ def forecast_of(request: SpotRequest | FlopsRequest) -> Forecast:
 def stored_spots() -> list[StoredSpot]:
     """Return the solved spots directly in the served folder."""
     found = []
-    for stored in _stored(spot_run.KIND):
+    for stored in stored_of_kind(spot_run.KIND):
         try:
             found.append(_stored_spot(stored))
         except EquilibristError:
@@ -276,7 +290,7 @@ def _stored_spot(stored: Identity) -> StoredSpot:
 def studies() -> list[Study]:
     """Return the studies of flops directly in the served folder."""
     found = []
-    for stored in _stored(flop_study.KIND):
+    for stored in stored_of_kind(flop_study.KIND):
         try:
             study = FlopStudy.load(stored.folder)
         except EquilibristError:
@@ -354,24 +368,27 @@ class _Reports:
         known = [read_identity(each).hash for each in flops if (each / MANIFEST).is_file()]
         key = name, node, by, *known
         with self._lock:
-            if key not in self._found:
-                with KERNELS:
-                    report = study.read(folder, [node] if node else [])
-                nodes = [
-                    {
-                        "node": at.node,
-                        "name": at.name,
-                        "player": at.player,
-                        "actions": list(at.actions),
-                        "words": _words(study.spot, at.node),
-                        "colours": _shades(at.actions),
-                    }
-                    for at in report.results[0].nodes
-                ]
-                self._found[key] = study.data(report, by or None, folder) | {"nodes": nodes}
-                while len(self._found) > _MOST_REPORTS:
-                    self._found.popitem(last=False)
-            return self._found[key]
+            if key in self._found:
+                return self._found[key]
+        with KERNELS:
+            report = study.read(folder, [node] if node else [])
+        nodes = [
+            {
+                "node": at.node,
+                "name": at.name,
+                "player": at.player,
+                "actions": list(at.actions),
+                "words": _words(study.spot, at.node),
+                "colours": _shades(at.actions),
+            }
+            for at in report.results[0].nodes
+        ]
+        found = study.data(report, by or None, folder) | {"nodes": nodes}
+        with self._lock:
+            self._found[key] = found
+            while len(self._found) > _MOST_REPORTS:
+                self._found.popitem(last=False)
+        return found
 
 
 def _words(spot: Spot, node: str) -> list[str]:
@@ -383,21 +400,6 @@ def _shades(actions: Sequence[str]) -> list[dict[str, str]]:
     """Return the colours of each action by palette."""
     shades = {palette: colours(actions, palette) for palette in PALETTES}
     return [{palette: own[i] for palette, own in shades.items()} for i in range(len(actions))]
-
-
-def _stored(kind: str) -> list[Identity]:
-    """Return the artefacts of a kind directly in the served folder."""
-    found = []
-    for path in sorted(Path().iterdir()):
-        if path.name.startswith(".") or path.is_symlink() or not (path / MANIFEST).is_file():
-            continue
-        try:
-            stored = read_identity(path)
-        except EquilibristError:
-            continue
-        if stored.kind == kind:
-            found.append(stored)
-    return found
 
 
 def _fields(data: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:

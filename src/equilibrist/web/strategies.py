@@ -24,7 +24,7 @@ from equilibrist.strategies.browsing import LineStep, betting_line, report_at
 from equilibrist.strategies.node_strategy import NodeStrategy
 from equilibrist.strategies.played import IdentifiedStrategy, RealStrategy
 from equilibrist.strategies.spot_report import Answers, NodeReport
-from equilibrist.web.kernels import KERNELS
+from equilibrist.web.kernels import KERNELS, VALUES
 from equilibrist.web.library import Library
 
 _DECIMALS = 5
@@ -198,7 +198,8 @@ def strategy_router(library: Library) -> APIRouter:
         key = name, named.identity, node, board, runout
         found = numbers.get(key)
         if found is None:
-            found = numbers_of(named, node, board, runout)
+            with VALUES:
+                found = numbers.get(key) or numbers_of(named, node, board, runout)
             numbers.put(key, found)
         return found
 

@@ -75,13 +75,7 @@ class TableStore:
         if not is_identity(identity):
             raise _unknown(identity)
         path = self._folder(owner) / f"{identity}{_SUFFIX}"
-        with self._lock:
-            if path not in self._open and not path.is_file():
-                raise _unknown(identity)
-            held = self._open.setdefault(path, _Open())
-            self._open.move_to_end(path)
-            self._close_old()
-        with held.lock:
+        with self._held(path) as held:
             if held.saved is None:
                 held.saved = self._resume(path)
             try:
@@ -90,6 +84,21 @@ class TableStore:
                 held.saved.close()
                 held.saved = None
                 raise SavingError(str(error), value=error.value) from None
+
+    @contextlib.contextmanager
+    def _held(self, path: Path) -> Iterator[_Open]:
+        """Hold the lock of a table that is in memory."""
+        while True:
+            with self._lock:
+                if path not in self._open and not path.is_file():
+                    raise _unknown(path.name.removesuffix(_SUFFIX))
+                held = self._open.setdefault(path, _Open())
+                self._open.move_to_end(path)
+                self._close_old()
+            with held.lock:
+                if self._open.get(path) is held:  # else it was closed in the meantime
+                    yield held
+                    return
 
     def _resume(self, path: Path) -> SavedSession:
         """Read a table from its file; errors are logged, because they may name hidden cards."""

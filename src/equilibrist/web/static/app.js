@@ -30,7 +30,7 @@ const Bot = later(() => import("./views/bots.js"), "Bot");
 // One line per view: the pattern of its address, and what draws it.
 const VIEWS = [
   [/^\/(?:play)?$/, () => html`<${Lobby} />`],
-  [/^\/table\/([a-z]+)$/, (about, id) => html`<${Table} key=${id} id=${id} />`],
+  [/^\/table\/([a-z]+)$/, (about, id) => html`<${Table} key=${id} id=${id} about=${about} />`],
   [/^\/strategies$/, () => html`<${Strategies} />`],
   [/^\/spots$/, (about) => html`<${Spots} about=${about} />`],
   [/^\/spots\/new$/, () => html`<${SpotForm} />`],

@@ -117,9 +117,8 @@ export function useJobs() {
 
 /** Give an order to a job: pause, resume, cancel, or remove. */
 export function order(job, what) {
-  if (what !== "remove") return api(`/api/jobs/${job.id}`, { order: what });
-  const headers = { "content-type": "application/json" };
-  return fetch(`/api/jobs/${job.id}`, { method: "DELETE", headers, credentials: "same-origin" });
+  const address = `/api/jobs/${job.id}`;
+  return what === "remove" ? api(address, undefined, { method: "DELETE" }) : api(address, { order: what });
 }
 
 /** The address of what a finished job has computed. */

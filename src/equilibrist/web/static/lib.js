@@ -32,9 +32,10 @@ async function send(path, options) {
 
 /** Ask the API; `body` is posted as JSON. Throws an ApiError. */
 export async function api(path, body, options = {}) {
-  const post = { method: "POST", headers: { "content-type": "application/json" } };
-  const answer = await send(path, body === undefined ? options : { ...post, body: JSON.stringify(body) });
-  return answer.json();
+  const json = { headers: { "content-type": "application/json" } };
+  const post = { ...json, method: "POST", body: JSON.stringify(body) };
+  const answer = await send(path, body === undefined ? { ...json, ...options } : post);
+  return answer.status === 204 ? null : answer.json();
 }
 
 /** Save a text file of the API under the name that the server gives it. */
@@ -139,6 +140,12 @@ export function signed(number, digits = 0) {
   return (size === "0" ? "" : number > 0 ? "+" : "−") + size;
 }
 
+/** A number with a fixed number of decimals, a minus sign, and no negative zero. */
+export function fixed(number, digits) {
+  const text = Math.abs(number).toFixed(digits);
+  return (number < 0 && Number(text) !== 0 ? "−" : "") + text;
+}
+
 /** The text with a capital letter. */
 export function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -160,8 +167,10 @@ export function probability(share) {
   return percent(share, share > 0 && share < 0.1 ? 1 : 0);
 }
 
+/** An error in a sentence; commands in backquotes are set as code. */
 export function Problem({ text }) {
-  return text ? html`<p class="problem" role="alert">${text}</p>` : null;
+  const parts = String(text || "").split(/`([^`]+)`/);
+  return text ? html`<p class="problem" role="alert">${parts.map((part, place) => (place % 2 ? html`<code>${part}</code>` : part))}</p>` : null;
 }
 
 /** Remember a choice of this browser, such as the palette. */

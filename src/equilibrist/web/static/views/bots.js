@@ -39,12 +39,13 @@ function Ladder({ rungs }) {
       ${rung.ours ? html`<${Link} to=${`/bots/${rung.name}`}>${rung.name}</${Link}>` : html`<span>${rung.name}</span>`}
       <span class="bar"><span class="part" style=${{ width: `${Math.max(0.4, (100 * rung.real_game) / most)}%` }}></span></span>
       <span class="num">${brief(rung.real_game)}${rung.real_game_estimate ? html` <small class="muted">from ${rung.real_game_flops} flops</small>` : ""}</span></li>`)}</ol>
-    ${!rungs.some((rung) => rung.ours) && html`<p class="muted small">No bot here has such a number yet: train one, then compute it on its page.</p>`}
+    ${!rungs.some((rung) => rung.ours) && html`<p class="muted small after">No bot here has such a number yet: train one, then compute it on its page.</p>`}
   </section>`;
 }
 
 export function Bot({ name, about }) {
   const [again, setAgain] = useState(0);
+  const [problem, setProblem] = useState("");
   const found = useKnown(`/api/bots/${encodeURIComponent(name)}?${again ? `again=${again}` : ""}`, { keep: true });
   useEffect(() => {
     document.title = `${name} · Equilibrist`;
@@ -67,7 +68,8 @@ export function Bot({ name, about }) {
   ];
   return html`<main class="narrow bot">
     <div><h1>${name}</h1><p class="muted">${row.description}</p></div>
-    ${isReady && html`<p class="links"><button class="quiet strong" onClick=${() => sit(name, found.game)}>Play against it</button>
+    <${Problem} text=${problem} />
+    ${isReady && html`<p class="links"><button class="quiet strong" onClick=${() => sit(name, found.game).catch((error) => setProblem(error.message))}>Play against it</button>
       ${found.can_respond && html`<${Link} class="button quiet" to=${strategyAddress(name)}>Look into its strategy</${Link}>`}</p>`}
     <section class="panel"><dl class="settings">${rows.filter(([, text]) => text).map(([label, text]) => html`<dt>${label}</dt><dd class="num">${text}</dd>`)}</dl></section>
     ${about.is_public ? null : html`<${Training} found=${found} isReady=${isReady} onEnd=${() => setAgain(again + 1)} />`}

@@ -1,6 +1,6 @@
 // The 13 × 13 grid of hands, one cell by suits, and lists of hands.
 import { CardText } from "../cards.js";
-import { html, percent, probability, useMemo, useRef } from "../lib.js";
+import { fixed, html, percent, probability, useMemo, useRef } from "../lib.js";
 
 const RANKS = "AKQJT98765432";
 const SUITS = "shdc";
@@ -104,7 +104,7 @@ export function heat(share, palette) {
 }
 
 function number(value, tab, unit) {
-  return tab === "equity" ? Math.round(100 * value) : value.toFixed(unit === "chips" && Math.abs(value) >= 10 ? 0 : 1);
+  return tab === "equity" ? Math.round(100 * value) : fixed(value, unit === "chips" && Math.abs(value) >= 10 ? 0 : 1);
 }
 
 /** Looks of cells by their actions or numbers. */
@@ -213,7 +213,7 @@ export function HandList({ data, numbers, play, places, palette, isShown }) {
       <${CardText} cards=${hands.names[place]} />
       <div class="handbars">
         <div class="bar">${actions.map((action, i) => html`<span class="part" style=${{ width: `${100 * shares[i]}%`, background: action.colours[palette] }}></span>`)}</div>
-        <div class="figures num">${actions.map((action, i) => (shares[i] > 0 || values) && html`<span class=${shares[i] > 0 ? "" : "never"}><i style=${{ background: action.colours[palette] }}></i>${probability(shares[i])}${values ? html` <small>${values[place][i].toFixed(digits)}</small>` : ""}</span>`)}
+        <div class="figures num">${actions.map((action, i) => (shares[i] > 0 || values) && html`<span class=${shares[i] > 0 ? "" : "never"}><i style=${{ background: action.colours[palette] }}></i>${probability(shares[i])}${values ? html` <small>${fixed(values[place][i], digits)}</small>` : ""}</span>`)}
           <span class="muted">${facts.join(" · ")}</span></div>
       </div></li>`;
   })}</ul>`;

@@ -14,9 +14,9 @@ export function Jobs() {
     ["Done", (job) => job.state === "done"],
   ];
   return html`<main class="narrow">
-    <div><h1>Jobs</h1><p class="muted">Spots, trainings and proofs run one after the other, beside the page. They are saved as they go on, so they can be paused; the next server continues what this one leaves.</p></div>
+    <div><h1>Jobs</h1><p class="muted">What is solved, trained or proved from this page, one job after the other. Jobs save their work, so they can be paused, and they continue when the server is started again.</p></div>
     <${Problem} text=${problem} />
-    ${jobs?.length === 0 && html`<p>Nothing was computed from this page yet. <${Link} to="/spots/new">Solve a spot</${Link}>, or <${Link} to="/bots">train a bot</${Link}>.</p>`}
+    ${jobs?.length === 0 && html`<p>Nothing has been computed from this page yet. <${Link} to="/spots/new">Solve a spot</${Link}>, or <${Link} to="/bots">train a bot</${Link}>.</p>`}
     ${groups.map(([title, belongs]) => {
       const found = (jobs || []).filter(belongs);
       return found.length > 0 && html`<section key=${title}><h2>${title}</h2><${JobRows} jobs=${found} onChange=${ask} /></section>`;
@@ -47,8 +47,8 @@ function SolveGame() {
     <form class="panel inline" onSubmit=${start}>
       <label>Game <select value=${fields.game} onChange=${set("game")}>${games.map((name) => html`<option value=${name}>${gameName(name)}</option>`)}</select></label>
       <label>by <select value=${fields.method} onChange=${set("method")}>${METHODS.map((name) => html`<option value=${name}>${name}</option>`)}</select></label>
-      <label>to <input size="10" value=${fields.to} onInput=${set("to")} /></label>
-      <label>Save as <input size="14" placeholder=${`${fields.game}-solution`} value=${fields.out} onInput=${set("out")} /></label>
+      <label>to <input size="8" value=${fields.to} onInput=${set("to")} /></label>
+      <label>Save as <input size="12" placeholder=${`${fields.game}-solution`} value=${fields.out} onInput=${set("out")} /></label>
       <button class="act next">Solve</button></form></section>`;
 }
 

@@ -8,6 +8,7 @@ const GAMES = {
   "royal-holdem": "Royal hold’em",
   "preflop-holdem": "Preflop hold’em",
   "rhode-island": "Rhode Island hold’em",
+  "royal-rhode-island": "Royal Rhode Island",
   leduc: "Leduc hold’em",
   kuhn: "Kuhn poker",
 };
@@ -77,7 +78,7 @@ export function Lobby() {
             <b>${playerName(player.name)}</b>
             <span class="muted">${waiting === player.name ? "Sitting down …" : player.description}</span>
           </button></li>`)}</ul>`)}
-      ${untrained.length > 0 && html`<details class="untrained"><summary>${untrained.length} more bots can be trained</summary>
+      ${untrained.length > 0 && html`<details class="untrained"><summary>${untrained.length === 1 ? "One more bot" : `${untrained.length} more bots`} can be trained</summary>
         <ul class="rows">${untrained.map((player) => html`<li class="row" key=${player.name}>
           <span class="grow"><b>${player.name}</b> <span class="muted">${player.description}</span></span>
           <code>${player.command}</code><span class="muted num">about ${player.minutes} min</span></li>`)}</ul>

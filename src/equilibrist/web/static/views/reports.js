@@ -32,7 +32,7 @@ export function Runouts({ name }) {
   const equities = cards.map((each) => each.equity);
   const [low, high] = [Math.min(...equities), Math.max(...equities)];
   return html`<main class="wide runouts">${head}
-    <p class="muted">What ${first.player === "oop" ? "out of position" : "in position"} does first on each card after ${first.words.replace(/; .*$/, "")}. Mean over the cards: equity ${percent(mean("equity"), 1)}, expects ${brief(mean("value"))} ${first.unit}.</p>
+    <p class="muted">What the player ${first.player === "oop" ? "out of position" : "in position"} does first on each card after ${first.words.replace(/; .*$/, "")}. Mean over the cards: equity ${percent(mean("equity"), 1)}, expects ${brief(mean("value"))} ${first.unit}.</p>
     <${Legend} words=${first.action_words} colours=${colours} shares=${means} palette=${palette} />
     <div class="cardmatrix">${["s", "h", "d", "c"].map((suit) => html`<div>${[...RANKS].map((rank) => {
       const each = by[rank + suit];
@@ -67,7 +67,7 @@ export function Flops({ name }) {
     <div class="controls"><label>Decision <input size="10" placeholder="first" value=${node} spellcheck=${false} onChange=${(event) => show({ node: event.target.value.trim() })} /></label>
       <span class="boardbuttons"><button class="size" aria-pressed=${node === ""} onClick=${() => show({ node: "" })}>First</button>${next.map((action, i) => html`<button class="size" aria-pressed=${node === action} onClick=${() => show({ node: action })}>After ${found.nodes[0].words[found.nodes[0].actions.indexOf(action)]}</button>`)}</span>
       <label>Rows <select value=${by} onChange=${(event) => show({ by: event.target.value })}>${Object.entries(GROUPS).map(([value, words]) => html`<option value=${value}>${words}</option>`)}</select></label></div>
-    <p class="muted">What ${seat} does${node ? ` after ${node}` : " first"}. Mean equity out of position ${percent(found.subset_equity, 2)}; over all flops ${percent(found.all_equity, 2)}.</p>
+    <p class="muted">What the player ${seat} does${node ? ` after ${node}` : " first"}. Mean equity of the player out of position ${percent(found.subset_equity, 2)}; over all flops ${percent(found.all_equity, 2)}.</p>
     <${Legend} words=${at.words} colours=${at.colours} shares=${shares(found.mean)} palette=${palette} />
     <div class="scroller"><table class="report"><thead><tr><th>${isGrouped ? GROUPS[by] : "Flop"}</th><th>Weight</th><th>Equity oop</th><th>EV oop</th><th>EV ip</th><th class="wide">Actions</th><th>Expl.</th></tr></thead>
       <tbody>${[...rows, { ...found.mean, flop: "mean" }].map((row) => html`<tr class=${row.flop === "mean" ? "mean" : ""}>

@@ -29,13 +29,13 @@ export function Spots({ about }) {
     <${Problem} text=${problem || (found?.state === "unknown" ? found.reason : "")} />
     ${!about.is_public && html`<${UnderWay} onEnd=${() => setAgain(again + 1)} />`}
     ${found?.spots?.length === 0 && found.studies.length === 0 && html`<p class="muted">No spot is solved in this folder yet.</p>`}
-    ${found?.spots?.length > 0 && html`<section><h2>Solved</h2><ul class="rows library">${found.spots.map((spot) => html`<li class="row" key=${spot.name}>
+    ${found?.spots?.length > 0 && html`<section><h2>Solved</h2><p class="muted small">With the exploitability, the iterations and the size of each solution.</p><ul class="rows library">${found.spots.map((spot) => html`<li class="row" key=${spot.name}>
       <${Link} class="grow plainlink" to=${strategyAddress(spot.name, "spot")}><span class="boardtext"><${CardText} cards=${spot.board} /></span> <b>${spot.name}</b>
         <span class="muted small block">pot ${spot.pot.toLocaleString("en")}${spot.stack === null ? "" : `, ${spot.stack.toLocaleString("en")} behind`}${spot.unit === "chips" ? "" : ` ${spot.unit}`}; ${spot.menu}${spot.rake ? `; rake ${spot.rake}` : ""}${spot.locks.length ? `; ${spot.locks.length} locked` : ""}</span></${Link}>
-      <span class="num quality" title=${`${spot.exploitability} ${spot.unit}`}>${brief(spot.percent_of_pot)} % <small class="muted">of the pot</small></span>
-      <span class="muted small num">${spot.iterations.toLocaleString("en")} iterations, ${size(spot.bytes)}</span>
+      <span class="num quality" title=${`Exploitability: ${brief(spot.exploitability)} ${spot.unit}`}>${brief(spot.percent_of_pot)} % <small class="muted">of the pot</small></span>
+      <span class="muted small num effort">${spot.iterations.toLocaleString("en")} iterations, ${size(spot.bytes)}</span>
       <span class="muted small when">${ago(spot.solved_at)}</span>
-      ${!about.is_public && html`<span class="jobbuttons"><button class="text" aria-expanded=${refined === spot.name} onClick=${() => setRefined(refined === spot.name ? null : spot.name)}>Refine</button><${Link} class="small" to=${`/spots/new#from=${encodeURIComponent(spot.name)}`}>Change</${Link}></span>`}
+      ${!about.is_public && html`<span class="jobbuttons"><button class="text small" aria-expanded=${refined === spot.name} onClick=${() => setRefined(refined === spot.name ? null : spot.name)}>Refine</button><${Link} class="small" to=${`/spots/new#from=${encodeURIComponent(spot.name)}`}>Change</${Link}></span>`}
       ${refined === spot.name && html`<form class="inline refine" onSubmit=${refine}><label>Solve further, to <input size="8" value=${to} onInput=${(event) => setTo(event.target.value)} /> of the pot</label><button class="quiet strong">Solve</button></form>`}
     </li>`)}</ul></section>`}
     ${found?.studies?.length > 0 && html`<section><h2>Studies of flops</h2><ul class="rows library">${found.studies.map((study) => html`<li class="row" key=${study.name}>

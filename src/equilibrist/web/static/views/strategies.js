@@ -26,7 +26,7 @@ export function Strategies() {
           <b>${entry.name}</b><span class="muted">${entry.description}</span></${Link}></li>`)}
       </ul></section>`;
     })}
-    ${untrained.length > 0 && html`<details class="untrained"><summary>${untrained.length} more bots can be trained</summary>
+    ${untrained.length > 0 && html`<details class="untrained"><summary>${untrained.length === 1 ? "One more bot" : `${untrained.length} more bots`} can be trained</summary>
       <ul class="rows">${untrained.map((entry) => html`<li class="row" key=${entry.name}>
         <span class="grow"><b>${entry.name}</b> <span class="muted">${entry.description}</span></span>
         <code>${entry.command}</code><span class="muted num">about ${entry.minutes} min</span></li>`)}</ul></details>`}

@@ -1,8 +1,9 @@
 // The strategy browser: the betting line, the board, the grid of hands, and one cell's hands.
 import { Card, CardText, splitCards } from "../cards.js";
-import { api, capital, go, html, percent, Problem, strategyAddress, useCallback, useEffect, useHash, useKeys, useMemo, usePalette, useRef, useState } from "../lib.js";
+import { api, capital, fixed, go, html, Link, percent, Problem, strategyAddress, useCallback, useEffect, useHash, useKeys, useMemo, usePalette, useRef, useState } from "../lib.js";
 import { cellName, cellOf, cellsOf, differenceLooks, Grid, HandList, numbersOf, plainLooks, playOf, Suits, TABS } from "./grid.js";
 import { SpotLinks } from "../spotlinks.js";
+import { gameName } from "./lobby.js";
 
 const TAB_KEYS = { a: "", v: "ev", e: "equity", b: "best" };
 
@@ -98,9 +99,10 @@ export function Strategy({ kind, name }) {
   const about = (side) => html`<${Summary} side=${side} palette=${palette} tab=${tab} isNamed=${Boolean(place.with)} />`;
   const needed = found?.steps.at(-1).num_board ?? 0;
   return html`<main class="wide strategy">
-    <div class="title"><h1>${name}</h1>${found && found.game !== name && html`<span class="muted">${found.game}</span>`}
+    <div class="title"><h1>${name}</h1>${found && found.game !== name && html`<span class="muted">${gameName(found.game)}</span>`}
       ${found && html`<${Compare} found=${found} name=${name} other=${place.with ?? ""} show=${show} isDifference=${isDifference} canDiffer=${isPair} />`}</div>
     <${Problem} text=${first.problem} />
+    ${first.problem?.includes?.("is not trained here") && html`<p><${Link} class="button" to=${`/bots/${encodeURIComponent(name)}`}>Train it here</${Link}></p>`}
     ${place.with && html`<${Problem} text=${second.problem && `${place.with}: ${second.problem}`} />`}
     ${found && html`
       <${BettingLine} steps=${found.steps} choose=${choose} show=${show} />
@@ -214,7 +216,7 @@ function Board({ found, chosen, picking, setPicking, setBoard }) {
   return html`<section class="boardbar" aria-label="Board">
     <div class="cards small">${places.map((card) => html`<${Card} card=${card} empty=${!card} />`)}</div>
     ${found.missing > 0 && html`<p>Choose ${found.missing === 1 ? "a card" : `${found.missing} cards`}</p>`}
-    ${room > 0 && html`<div class="boardbuttons"><button class="quiet" aria-expanded=${picking} onClick=${() => setPicking(!picking)}>Choose cards</button>
+    ${room > 0 && html`<div class="boardbuttons">${found.missing === 0 && html`<button class="quiet" aria-expanded=${picking} onClick=${() => setPicking(!picking)}>Choose cards</button>`}
       <button class="quiet" onClick=${deal}>Deal at random</button>
       <input class="typedboard" aria-label="Board as text" placeholder=${room > 1 ? "Kh8d3c" : "2s"} size="9" maxlength="14" spellcheck=${false} value=${cards.slice(fixed / 2).join("")} onChange=${type} /></div>`}
     ${room > 0 && picking && html`<div class="picker" role="group" aria-label="Cards">${["s", "h", "d", "c"].map((suit) => html`<div>${found.deck
@@ -233,7 +235,7 @@ function Summary({ side, palette, tab, isNamed }) {
   const equity = numbers?.mean_equity ?? data.equity;
   const value = numbers?.value ?? data.value;
   if (equity !== null && equity !== undefined) facts.push(`equity ${percent(equity, 1)}`);
-  if (value !== null && value !== undefined) facts.push(`expects ${value.toFixed(digits)} ${data.unit}`);
+  if (value !== null && value !== undefined) facts.push(`expects ${fixed(value, digits)} ${data.unit}`);
   const isBest = tab === "best" && Boolean(numbers?.best);
   const isAll = data.hands.names.every((_, place) => isShown(place));
   const frequencies = useMemo(() => isBest || !isAll ? shares(data, looks.play, isShown) : data.actions.map((action) => action.frequency), [data, looks, isShown, isBest, isAll]);

@@ -1,6 +1,6 @@
 // The table: a hand in play, finished hands, the result of the session with and without luck.
 import { Card } from "../cards.js";
-import { api, capital, download, html, playerName, probability, Problem, remember, remembered, signed, useCallback, useEffect, useHash, useKeys, useKnown, useRef, useState, Waiting } from "../lib.js";
+import { api, capital, download, html, Link, playerName, probability, Problem, readHash, remember, remembered, signed, useCallback, useEffect, useHash, useKeys, useKnown, useRef, useState, Waiting } from "../lib.js";
 import { gameName } from "./lobby.js";
 
 const NEXT_KEY = "f";
@@ -24,15 +24,15 @@ function useSwitch(name) {
   return [isOn, toggle];
 }
 
-export function Table({ id }) {
+export function Table({ id, about }) {
   const [table, setTable] = useState(null);
   const [problem, setProblem] = useState("");
   const [isLost, setLost] = useState(false); // the server does not answer
   const [busy, setBusy] = useState(false);
   const [chips, setChips] = useState(null); // chosen size of a no-limit raise, as text
   const [review, setReview] = useState(null);
-  const [reviews, toggleReviews] = useSwitch("reviews");
-  const [wantsCosts, toggleCosts] = useSwitch("costs");
+  const [reviews, switchReviews] = useSwitch("reviews");
+  const [asksCosts, switchCosts] = useSwitch("costs");
   const [wantsLuck, toggleLuck] = useSwitch("luck");
   const [place, show] = useHash();
   const isBusy = useRef(false);
@@ -77,6 +77,7 @@ export function Table({ id }) {
     isBusy.current = true;
     setBusy(true);
     setProblem("");
+    if (readHash().by) show({ by: "" }, { replace: true });
     try {
       setTable(await api(`/api/tables/${id}/moves`, { action, hand: hand?.number ?? 0, actions: hand?.actions ?? 0 }));
       setLost(false);
@@ -86,12 +87,17 @@ export function Table({ id }) {
     }
     isBusy.current = false;
     setBusy(false);
-  }, [id, hand, fail, load]);
+  }, [id, hand, fail, load, show]);
 
   const hands = table?.score.hands ?? 0; // finished
   const asked = Number(place.hand) || 0;
   const isPast = asked >= 1 && asked <= hands && !(hand?.is_over && asked === hand.number);
-  const shown = isPast ? asked : hand?.is_over && reviews ? hand.number : null;
+  const isOpen = reviews || (hand?.is_over && asked === hand.number); // the review of the hand at the table
+  const shown = isPast ? asked : hand?.is_over && isOpen ? hand.number : null;
+  const toggleReviews = () => {
+    if (isOpen && asked) show({ hand: "", by: "" });
+    if (reviews || !isOpen) switchReviews();
+  };
   const isReviewed = shown !== null && review?.number === shown;
   useEffect(() => {
     if (shown === null) return undefined;
@@ -102,9 +108,17 @@ export function Table({ id }) {
     );
     return () => stop.abort();
   }, [id, shown, fail]);
-  const costs = useKnown(wantsCosts && shown !== null ? `/api/tables/${id}/hands/${shown}/costs` : null);
+  const by = place.by || ""; // the solved spot whose values are shown; none: the opponent's
+  const wantsCosts = asksCosts || by !== "";
+  const toggleCosts = () => {
+    if (by) show({ by: "" });
+    if (asksCosts || !by) switchCosts();
+  };
+  const past = wantsCosts && shown !== null ? `/api/tables/${id}/hands/${shown}` : null;
+  const streets = useStreets(past);
+  const costs = useKnown(past && `${past}/costs${by ? `?by=${encodeURIComponent(by)}` : ""}`);
   const luck = useKnown(wantsLuck && hands > 0 ? `/api/tables/${id}/luck?hands=${hands}` : null, { keep: true });
-  const turn = useCallback((number) => show({ hand: number >= 1 && number <= hands ? number : "" }), [show, hands]);
+  const turn = useCallback((number) => show({ hand: number >= 1 && number <= hands ? number : "", by: "" }), [show, hands]);
 
   const press = (key) => {
     if (key === "ArrowLeft") return turn(isPast ? Math.max(1, asked - 1) : hand?.is_over ? hands - 1 : hands);
@@ -142,11 +156,11 @@ export function Table({ id }) {
       <${Felt} hand=${drawn} review=${isReviewed ? review : null} busy=${busy && !isPast} />
       ${!isPast && (hand.is_over
         ? html`<div class="actions">
-            <button class="act quiet" onClick=${toggleReviews} aria-pressed=${reviews}>${reviews ? "Hide the review" : "Review the hand"}<kbd>R</kbd></button>
+            <button class="act quiet" onClick=${toggleReviews} aria-pressed=${isOpen}>${isOpen ? "Hide the review" : "Review the hand"}<kbd>R</kbd></button>
             <button class="act next" disabled=${busy || isLost} onClick=${() => move("next")}>Next hand<kbd>F</kbd></button>
           </div>`
         : html`<${Actions} hand=${hand} chips=${chips} setChips=${setChips} busy=${busy || isLost} press=${press} />`)}
-      ${isReviewed && html`<${Review} review=${review} player=${hand.other.name} costs=${costs} wantsCosts=${wantsCosts} toggleCosts=${toggleCosts} />`}
+      ${isReviewed && html`<${Review} review=${review} player=${hand.other.name} costs=${costs} wantsCosts=${wantsCosts} toggleCosts=${toggleCosts} streets=${streets} by=${by} setBy=${(name) => show({ hand: shown, by: name })} isPublic=${about.is_public} />`}
     </div>
     <aside>
       <${Score} table=${table} luck=${luck} wantsLuck=${wantsLuck} toggleLuck=${toggleLuck} />
@@ -160,6 +174,19 @@ export function Table({ id }) {
         <button class="text" onClick=${() => save("phh")}>PHH</button></p>`}
     </aside>
   </main>`;
+}
+
+/** The streets of a finished hand that are or can be solved as spots. */
+function useStreets(past) {
+  const [streets, setStreets] = useState([]);
+  useEffect(() => {
+    setStreets([]);
+    if (!past) return undefined;
+    const stop = new AbortController();
+    api(`${past}/spots`, undefined, { signal: stop.signal }).then(setStreets, () => {});
+    return () => stop.abort();
+  }, [past]);
+  return streets;
 }
 
 /** A finished hand of a review in the form of a hand in play. */
@@ -233,7 +260,7 @@ function Actions({ hand, chips, setChips, busy, press }) {
       ${hand.sizes.map((size) => html`<button class="size" aria-pressed=${chips === String(size.chips)} onClick=${() => press(size.key)}>
         ${size.label}<span class="num">${size.chips.toLocaleString("en")}</span><kbd>${size.key.toUpperCase()}</kbd></button>`)}
       <label class="typed">to <input inputmode="numeric" aria-label="Chips of a raise" size="5" maxlength="9" value=${chips ?? ""}
-        placeholder=${`${hand.raise_span[0]}–${hand.raise_span[1]}`}
+        placeholder=${hand.raise_span.map((span) => span.toLocaleString("en")).join(" – ")}
         onInput=${(event) => setChips(event.target.value.replace(/\D/g, "") || null)}
         onKeyDown=${(event) => event.key === "Enter" && press("d")} /></label>
     </div>`}
@@ -253,14 +280,21 @@ function Score({ table, luck, wantsLuck, toggleLuck }) {
     <p class=${`total num ${score.chips > 0 ? "won" : score.chips < 0 ? "lost" : ""}`}>${signed(score.chips)}<small> chips</small></p>
     <p class="muted">${score.hands.toLocaleString("en")} ${score.hands === 1 ? "hand" : "hands"} against ${playerName(table.player)}</p>
     ${rows.length > 0 && html`<div class="results">${rows.map(([title, look, found]) => html`
-      <p class="rate"><span class="muted">${title}</span><span class="num">${signed(Math.round(found.win_rate))} ± ${Math.round((found.ci95[1] - found.ci95[0]) / 2).toLocaleString("en")} ${found.unit}</span></p>
+      <p class="rate"><span class="muted">${title}</span><span class="num">${rateWords(found)}</span></p>
       <${Interval} found=${found} most=${most} look=${look} title=${title} />`)}</div>`}
     ${luck?.curve?.length > 1 && html`<${Curve} points=${luck.curve} />`}
     ${score.hands >= FEWEST && score.ci95 && html`<p class="muted small">${capital((luck?.ci95 ? luck : score).verdict)}</p>`}
-    ${luck?.variance_factor && html`<p class="muted small">AIVAT corrected for ${luck.corrections.join(", ")}: variance ${luck.variance_factor.toFixed(1)} times smaller.</p>`}
+    ${luck?.variance_factor && html`<p class="muted small">AIVAT corrected for ${luck.corrections.join(", ")}: variance ${luck.variance_factor.toLocaleString("en", { maximumFractionDigits: luck.variance_factor < 100 ? 1 : 0 })} times smaller.</p>`}
     ${wantsLuck && html`<${Waiting} known=${luck} what="The result without luck is" />`}
     ${score.hands > 0 && html`<button class="text" onClick=${toggleLuck} aria-pressed=${wantsLuck}>${wantsLuck ? "Show the plain result only" : "Remove the luck"}</button>`}
   </section>`;
+}
+
+/** A win rate with its interval; thousandths of a blind need no decimals. */
+function rateWords({ win_rate: rate, ci95, unit }) {
+  const digits = unit === "mbb/g" ? 0 : 2;
+  const half = (ci95[1] - ci95[0]) / 2;
+  return `${signed(rate, digits) || "0"} ± ${half.toLocaleString("en", { maximumFractionDigits: digits })} ${unit === "chips" ? "chips/hand" : unit}`;
 }
 
 /** The 95 % interval of a win rate as a line around zero. */
@@ -287,21 +321,21 @@ function Curve({ points }) {
     <figcaption class="key"><span><i></i>as dealt ${signed(points.at(-1)[1])}</span><span><i class="adjusted"></i>without luck ${signed(points.at(-1)[2])}</span></figcaption></figure>`;
 }
 
-function Review({ review, player, costs, wantsCosts, toggleCosts }) {
+function Review({ review, player, costs, wantsCosts, toggleCosts, streets, by, setBy, isPublic }) {
   const theirs = new Map(review.decisions.map((decision) => [decision.before, decision]));
   const yours = new Map((costs?.decisions ?? []).map((choice) => [choice.before, choice]));
   const isSilent = review.decisions.length > 0 && review.decisions.every((decision) => !decision.mixture);
   let before = 0;
   return html`<section class="panel review" aria-label="Review">
     <h2>What ${player} held and how it chose</h2>
-    ${review.your_hand && html`<p>You had ${review.your_hand}, ${player} had ${review.their_hand}.</p>`}
+    ${review.your_hand && html`<p>You had ${review.your_hand}; ${player} had ${review.their_hand}.</p>`}
     ${isSilent && html`<p class="muted">${player} does not report probabilities.</p>`}
     <ol class="decisions">${review.story.map((line) => html`<li><h3>${capital(line.street)}</h3></li>
       ${line.actions.map((words) => {
         const own = yours.get(before);
         const decision = theirs.get(before);
         before += 1;
-        return html`<li><div class="decided"><span>${capital(words)}</span>${own && html`<${Cost} choice=${own} pot=${review.pot} />`}</div>
+        return html`<li><div class="decided"><span>${words.replace(/^you /, "You ")}</span>${own && html`<${Cost} choice=${own} pot=${review.pot} />`}</div>
           ${own && html`<${Worth} choice=${own} />`}
           ${decision?.mixture && html`<${Mixture} shares=${decision.mixture} taken=${decision.action} />`}</li>`;
       })}`)}</ol>
@@ -311,9 +345,22 @@ function Review({ review, player, costs, wantsCosts, toggleCosts }) {
         : html`<b>Your decisions cost ${costs.total.toLocaleString("en", { maximumFractionDigits: 1 })} chips.</b>`}</p>
         <p class="muted small">${costs.basis} A fold is worth 0.</p>`}
       ${wantsCosts && html`<${Waiting} known=${costs} what="What your decisions cost is" />`}
+      ${wantsCosts && streets.length > 0 && html`<${SolvedSpots} streets=${streets} player=${player} by=${by} setBy=${setBy} isPublic=${isPublic} />`}
       <button class="quiet" onClick=${toggleCosts} aria-pressed=${wantsCosts}>${wantsCosts ? "Hide the costs" : "What did my decisions cost?"} <kbd>C</kbd></button>
     </div>
   </section>`;
+}
+
+/** Whose values are shown, and the streets that can be solved as spots. */
+function SolvedSpots({ streets, player, by, setBy, isPublic }) {
+  const names = [...new Set(streets.flatMap((street) => street.spots))];
+  const choices = [["", player], ...names.map((name) => [name, name])];
+  return html`<div class="byspot">
+    ${names.length > 0 && html`<div class="segments" role="group" aria-label="Whose values">${choices.map(([value, text]) => html`
+      <button type="button" aria-pressed=${by === value} onClick=${() => setBy(value)}>${text}</button>`)}</div>`}
+    ${!isPublic && html`<p class="small muted">Solve from here on, with ranges that you choose:
+      ${streets.map((street) => html` <${Link} to=${`/spots/new#${new URLSearchParams(street.fields)}`}>${street.street}</${Link}>`)}</p>`}
+  </div>`;
 }
 
 function Cost({ choice, pot }) {
