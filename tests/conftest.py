@@ -13,7 +13,7 @@ import threading
 import hypothesis
 import pytest
 
-from equilibrist import phases
+from equilibrist import phases, stopping
 from equilibrist.bots.registry import BOTS
 
 # Files that take longest, in this order: they are begun first, so that no worker is left with one
@@ -73,6 +73,14 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(places)))
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Say in one line why the page was not tried in a browser, if it was not."""
+    skipped = terminalreporter.stats.get("skipped", ())
+    reasons = {report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple)}
+    for reason in sorted(reason for reason in reasons if "`make browser`" in reason):
+        terminalreporter.write_line(f"The page was not tried: {reason.removeprefix('Skipped: ')}")
+
+
 @pytest.fixture(autouse=True, scope="session")
 def patience():
     """Commands say nothing of their own accord, however busy the machine is."""
@@ -86,6 +94,18 @@ def no_phase_stays_under_way():
     """Parts of commands that a test calls alone may leave a phase to the command around them."""
     yield
     phases.end_all()
+
+
+@pytest.fixture(autouse=True)
+def no_handler_of_signals_stays():
+    """A handler that a test leaves behind would swallow the signals of a later test, or end it."""
+    before = {number: signal.getsignal(number) for number in stopping.SIGNALS}
+    yield
+    after = {number: signal.getsignal(number) for number in stopping.SIGNALS}
+    if after != before and threading.current_thread() is threading.main_thread():
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert after == before
 
 
 @pytest.fixture

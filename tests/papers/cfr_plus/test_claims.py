@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
 import pytest
 
-from equilibrist.cli import main
+from equilibrist.cli.runs import draw_curves
+from equilibrist.display import curves
 from equilibrist.errors import SolverError
 from equilibrist.games.catalog import get_game
 from equilibrist.kernels.treeplex import block, boards, decisions, num_rounds
@@ -76,18 +76,14 @@ def test_a_violated_bound_stops_the_reproduction(monkeypatch):
 
 
 @pytest.fixture
-def printed(capsys, monkeypatch, tmp_path):
+def printed(run, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # a folder without trained bots
     monkeypatch.setattr(claims, "GAMES", {"kuhn": 40, "leduc": 20, "rhode-island": 10**9})
 
     def printed(*options: str) -> str:
-        monkeypatch.setattr(
-            sys, "argv", ["equilibrist", "reproduce", "cfr-plus", "--quick", *options]
-        )
-        with pytest.raises(SystemExit) as caught:
-            main()
-        assert not caught.value.code
-        return capsys.readouterr().out
+        result = run("reproduce", "cfr-plus", "--quick", *options)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
 
     return printed
 
@@ -100,10 +96,27 @@ def test_the_command_prints_the_paper_beside_ours_and_draws(printed, tmp_path):
     assert "0.986  not yet    mbb/g" in lines[9]
     assert "1,579  not yet    iterations" in lines[10]
     assert [line.split()[0] for line in lines[13:-1]] == [
+        "always-call", "always-fold",
         "Rockhopper", "Polaris", "GGValuta", "Polaris", "Hyperborean", "Cepheus",
     ]  # fmt: skip
     assert lines[-1] == "to add our bots, run: equilibrist exploit smallbot --real-game"
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_picture_has_figure_s1_with_our_bots(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(curves, "save_picture", lambda figure, path: drawn.append(figure))
+    ours = {"name": "smallbot", "real_game": 360.9, "real_game_estimate": False}
+    curve = claims.Curve("kuhn", "cfr", np.array([1, 2]), np.array([0.5, 0.2]), "chips")
+    draw_curves([curve], claims.figure_s1([ours]), tmp_path / "figure.png")
+    axes = drawn[0].axes[-1]
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names[:4] == ["always-call", "always-fold", "smallbot", "Rockhopper 2010"]
+    widths = {name: bar.get_width() for name, bar in zip(names, axes.patches, strict=True)}
+    assert widths == claims.MEASURED | {"smallbot": 360.9}
+    colours = {name: bar.get_facecolor() for name, bar in zip(names, axes.patches, strict=True)}
+    assert colours.pop("smallbot") not in colours.values()
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first is at the top
 
 
 def test_the_command_gives_its_rows_as_json(printed):
