@@ -7,7 +7,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Modules are compiled to bytecode when they are first imported, which most of them never are.
 export PYTHONDONTWRITEBYTECODE :=
 PIP_INSTALL := $(BIN)/python -m pip install --no-compile
-PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+# A worker that dies ends the run; another in its place would wait forever.
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 .PHONY: help demo numbers docs pictures test coverage draws check bounds bench proofs trials mutants browser gpu format clean
 help:           ## print this list
@@ -81,7 +82,6 @@ bench: $(VENV)/installed-dev     ## benchmarks: check results, then print times 
 
 browser: $(VENV)/installed-dev   ## the page in Chromium (Debian: installed if missing), screenshots in .screenshots/
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || apt-get install -y chromium
-	$(PIP_INSTALL) --quiet --editable '.[browser]'
 	EQUILIBRIST_SCREENSHOTS=.screenshots $(BIN)/python -m pytest -q -rs -m "slow or not slow" tests/web/test_browser.py tests/web/test_browser_spots.py
 
 gpu: $(VENV)/installed-dev       ## the tests that need a GPU, on one

@@ -4,9 +4,10 @@ Correctness first: every number of threads must return the numbers of one thread
 kind of work, seconds, the speed-up over one thread, the efficiency (speed-up by number of threads),
 the share of the ceiling, and how many cores were busy (seconds of processor by seconds): a flop
 spot, a turn spot, a game of buckets, joint counts, and best responses in the real game to a
-strategy of buckets and to one that sees no cards. The ceiling is the speed-up of work that shares
-nothing: additions in registers, and small river spots that threads solve apart, each in the cache
-of its core. It says what the machine lacks, for instance if two processors are one core. Cards
+strategy of buckets and to one that sees no cards. Ceilings are the speed-ups of work that shares
+nothing: additions in registers; small river spots that threads solve apart, each in the cache of
+its core; and a pass through arrays that are larger than the caches. They say what the machine
+lacks, for instance if two processors are one core, or if its memory is busy. Cards
 of the bot of buckets are those of a smaller deck, so that abstraction takes seconds. Rows are
 appended to `results.jsonl` like those of other benchmarks, and with --lines printed as JSON.
 
@@ -16,7 +17,6 @@ Run: python benchmarks/bench_threads.py [--threads 1,2,4,8,16] [--only turn,join
 from __future__ import annotations
 
 import argparse
-import ctypes
 import functools
 import itertools
 import json
@@ -25,7 +25,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
@@ -44,6 +43,7 @@ from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.kernels.cpu.sequence_form import normalize
 from equilibrist.kernels.parts import kernel
+from equilibrist.kernels.threads import product_threads, use_threads
 from equilibrist.models.bucketed import bucket_game, bucket_tree
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.best_response import evaluate
@@ -87,6 +87,21 @@ def add_up(first: int, times: int) -> float:
     for _ in range(times):
         a, b, c, d = a * 0.9 + 0.1, b * 0.9 + 0.1, c * 0.9 + 0.1, d * 0.9 + 0.1
     return a + b + c + d
+
+
+@kernel
+def pass_through(numbers: np.ndarray) -> None:
+    """Read and write every number of an array once."""
+    for i in range(len(numbers)):
+        numbers[i] += np.float32(1)
+
+
+def large_arrays() -> list[np.ndarray]:
+    """Allocate arrays that together are larger than all caches: 2 GiB."""
+    arrays = [np.zeros(1 << 23, np.float32) for _ in range(PIECES)]
+    for array in arrays:
+        pass_through(array)
+    return arrays
 
 
 def apart(run: Callable[[int], Any], threads: int) -> list[Any]:
@@ -204,6 +219,11 @@ WORKS = {
         lambda it, threads: apart(lambda _: iterate(it, 250)["last_regret0"][:99], threads),
         lambda _, found: found,
     ),
+    "ceiling: memory": Work(
+        large_arrays,
+        lambda it, threads: apart(lambda piece: pass_through(it[piece]), threads),
+        lambda it, _: [np.array([array[-1] == array[0] for array in it])],
+    ),
     "flop spot": Work(lambda: spot("Td9d6h", USUAL, "60%"), lambda it, _: iterate(it, 5), tables),
     "turn spot": Work(
         lambda: spot("Td9d6hQc", ("random", "random"), "60%,a"),
@@ -225,16 +245,9 @@ def check(truth: list[np.ndarray], found: list[np.ndarray]) -> None:
         np.testing.assert_allclose(other, one, rtol=1e-3, atol=1e-6)
 
 
-def use(threads: int) -> None:
-    """Set the number of threads of kernels and of NumPy's matrix products."""
-    numba.set_num_threads(threads)
-    for path in (Path(np.__file__).parent.parent / "numpy.libs").glob("libscipy_openblas64_*"):
-        ctypes.CDLL(str(path)).scipy_openblas_set_num_threads64_(threads)
-
-
 def measured(work: Work, prepared: Any, threads: int) -> tuple[float, float, Any]:
     """Return the seconds of a run, the cores that were busy, and its result."""
-    use(threads)
+    use_threads(threads)
     start, used = time.perf_counter(), time.process_time()
     found = work.run(prepared, threads)
     seconds = time.perf_counter() - start
@@ -251,6 +264,8 @@ def main() -> None:
     available = len(os.sched_getaffinity(0))
     if numbers[0] != 1 or max(numbers) > numba.config.NUMBA_NUM_THREADS:
         parser.error(f"--threads starts with 1 and ends at {numba.config.NUMBA_NUM_THREADS} here")
+    if product_threads() is None:
+        print("the number of threads of NumPy's products is not known here: they use their own")
     report = Report(f"threads, {available} cores available", HEADER)
     ceiling: dict[int, float] = {}  # speed-up of work apart, by number of threads
     for name, work in WORKS.items():

@@ -27,6 +27,7 @@ flops --flops 12 --oop 22-TT,A2s-AJs,KTs+,QTs+,JTs,T9s,98s --ip 22+,A5s+,KTs+,QJ
     --stack 200 --bets '50% / a / a' --raises a --to 1% --out study
 flops study --node c --plot {here}/flops.png
 compare leduc --methods cfr,cfr+,dcfr,egt --seconds 2 --plot {here}/leduc.png
+counter mix:0.3,0.5,0.2 --game leduc --curve 0,0.3,0.6,0.9,0.97,1 --plot {here}/counter-leduc.png
 match poki always-call --hands 400 --matches 5 --seed 7 --plot {here}/match.png
 """
 

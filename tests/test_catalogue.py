@@ -77,3 +77,11 @@ def test_an_addition_of_another_type_is_refused_and_changes_nothing():
     ):
         pass
     assert names_of(found) == [("red", 0)]
+
+
+def test_get_returns_the_default_for_an_unknown_name():
+    from equilibrist.solving.methods import METHODS
+
+    assert METHODS.get("cfr+") is METHODS["cfr+"]
+    assert METHODS.get("cfr++") is None
+    assert METHODS.get("cfr++", METHODS["lp"]) is METHODS["lp"]

@@ -130,3 +130,25 @@ def test_only_the_main_thread_can_wait_for_signals_and_others_leave_nothing_open
     thread.join()
     assert "main thread" in found[0]
     assert found[1]
+
+
+def test_a_pause_is_requested_before_the_next_piece_would_be_late(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(stopping.time, "monotonic", lambda: now[0])
+    with stopping.on_signals(say=lambda text: None) as stop:
+        stopping.pause_after(None)
+        stopping.pause_after(10)
+        stopping.expect("iteration", 3.0)
+        now[0] = 106.9
+        assert not stopping.is_requested()
+        now[0] = 107.1
+        assert stopping.is_requested()
+        assert stopping.is_pause()
+        stopping.expect("writing", 0.1)  # a shorter piece does not take the request back
+        with pytest.raises(Stopped):
+            stopping.check()
+        assert stop.exit_code == 0
+        stop.request(signal.SIGTERM)
+        assert not stopping.is_pause()
+        assert stop.exit_code == 143
+    assert not stopping.is_pause()

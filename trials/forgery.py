@@ -17,6 +17,8 @@ import pickle
 import random
 import re
 import stat
+import struct
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -937,6 +939,82 @@ def _odd_manifest_file(draft: Draft) -> Forged | None:
     return Forged("", f"manifest: {what}")
 
 
+_TABLES_MAGIC = b"equilibrist tables 1\n"
+
+
+def read_tables(path: Path) -> tuple[dict[str, Any], list[bytes]]:
+    """Return the header and the contents of a file of tables of a split game."""
+    content = path.read_bytes()
+    start = len(_TABLES_MAGIC)
+    size, _ = struct.unpack_from("<II", content, start)
+    start += 8
+    header, place, parts = json.loads(content[start : start + size]), start + size, []
+    for *_, length, _ in header["parts"]:
+        parts.append(content[place : place + length])
+        place += length
+    return header, parts
+
+
+def write_tables(path: Path, header: Any, parts: list[bytes]) -> None:
+    """Write a file of tables with a matching checksum of its header."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    lengths = struct.pack("<II", len(text), zlib.crc32(text))
+    _write(path, _TABLES_MAGIC + lengths + text + b"".join(parts))
+
+
+@_recipe
+def _odd_tables(draft: Draft) -> Forged | None:
+    """Alter the tables of a subgame, with matching checksums."""
+    files = sorted(draft.folder.glob("subgames/*.tables"))
+    if not files:
+        return None
+    rng, path = draft.rng, draft.rng.choice(files)
+    header, parts = read_tables(path)
+    number = rng.randrange(len(parts))
+    name, dtype, shape, *_ = header["parts"][number]
+    array = np.frombuffer(parts[number], dtype).reshape(shape).copy()
+    what = rng.choice(
+        ["longer", "shorter", "negative", "huge", "other dtype", "other shape", "missing", "twice",
+         "run", "epoch", "codec", "not finite", "header", "objects", "size"]
+    )  # fmt: skip
+    allowed = FORBIDDEN
+    if what in ("longer", "shorter"):
+        array = np.concatenate([array, array[:1]]) if what == "longer" else array[:-1]
+    elif what in ("negative", "huge"):
+        array = np.full_like(array, -1 if what == "negative" else 10_000)
+        allowed = ANY
+    elif what == "not finite":
+        array = array * np.nan if array.dtype.kind == "f" else array + 1
+        allowed = ANY
+    elif what == "other dtype":
+        array = array.astype("<f4" if array.dtype != np.float32 else "<i2")
+    elif what == "other shape":
+        array = array[None]
+    elif what in ("run", "epoch", "codec"):
+        odd = {"run": ["other", 7, None, _ESCAPES], "epoch": [-1, 10**30, 1.5, "1", 99],
+               "codec": ["zstd", "gzip", None, ["raw"]]}  # fmt: skip
+        header[what] = rng.choice(odd[what])
+    parts[number] = array.tobytes()
+    entry = [name, array.dtype.str, list(array.shape), len(parts[number]),
+             zlib.crc32(parts[number])]  # fmt: skip
+    header["parts"][number] = entry
+    if what == "missing":
+        del header["parts"][number], parts[number]
+    elif what == "twice":
+        header["parts"].append(entry)
+        parts.append(parts[number])
+    elif what == "objects":
+        entry[1] = rng.choice(["|O", "|V8", "<U8", ">f8", "<c16", "x", "", None, 8])
+    elif what == "size":
+        entry[3] = rng.choice([-1, 2**62, 0, "8", None])
+    forged = header
+    if what == "header":
+        texts = [b"", b"[]", b"null", b"[" * 60_000, b"{", b"\xff" * 9, b'{"parts": 3}']
+        forged = rng.choice(texts)
+    write_tables(path, forged, parts)
+    return Forged("", f"subgames/{path.name}: {name}: {what}", allowed)
+
+
 SIGNED_BY_THEMSELVES = ("special manifest", "odd manifest file")
 
 
@@ -960,7 +1038,7 @@ def forge(draft: Draft, number: int) -> Forged:
 def damage(draft: Draft) -> Forged:
     """Damage one file as a bad disk, a bad copy or a careless user would."""
     rng, folder = draft.rng, draft.folder
-    files = sorted(path for path in folder.iterdir() if path.is_file())
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
     path = rng.choice(files)
     if rng.random() < 0.15:
         path = folder / MANIFEST
@@ -981,7 +1059,8 @@ def damage(draft: Draft) -> Forged:
         _write(other, mine)
         return Forged(what, f"{path.name} and {other.name} swapped")
     if what == "of another":
-        same = [p for o in draft.others for p in o.iterdir() if _stem(p) == _stem(path)]
+        theirs = [p for other in draft.others for p in other.rglob("*") if p.is_file()]
+        same = [p for p in theirs if _stem(p) == _stem(path)]
         if same:
             source = rng.choice(sorted(same))
             _write(path, source.read_bytes())

@@ -646,15 +646,13 @@ def command(rng: Random) -> list[str]:
 
 def run_command(words: list[str]) -> int:
     """Run a command line in this process; its exit code must be one of ours."""
-    from equilibrist.cli import main
+    from equilibrist.cli import run
 
     before, out, err = sys.argv, io.StringIO(), io.StringIO()
     try:
         sys.argv = ["equilibrist", *words]
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            main()
-    except SystemExit as end:
-        code = end.code
+            code = run()
     finally:
         sys.argv = before
     if code not in (0, 2) or (code == 2 and err.getvalue().count("\n") != 1):

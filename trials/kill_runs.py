@@ -50,7 +50,7 @@ from typing import Any
 import children
 import numpy as np
 import specimens
-from forgery import MANIFEST
+from forgery import MANIFEST, read_tables
 
 OUT = "it"
 LOG = "match.log"
@@ -124,6 +124,10 @@ JOBS = {
         Job("train ectomynx-frc", (*specimens.DECISIONS, OUT, "--cycles", "2"), resume=(),
             weight=1),
         Job("exploit --real-game", (*specimens.REAL, OUT), resume=()),
+        Job("solve --split", (*specimens.SPLIT, OUT, "--iterations", "60"), weight=3),
+        Job("counter", (*specimens.COUNTER, "--to", "1e-4", "--out", OUT), weight=2),
+        Job("flops", (*specimens.FLOPS, "--iterations", "60", "--out", OUT)),
+        Job("train nine", ("train", "nine", "--out", OUT), resume=()),
         Job("match --log", ("match", "uniform", "mix:0.1,0.6,0.3", "--game", "leduc", "--hands",
                             "1500", "--log", LOG), resume=("--force",), log=LOG),
         Job("match --duplicate", ("match", "uniform", "always-call", "--game", "leduc", "--hands",
@@ -406,6 +410,7 @@ def contents(home: Path) -> dict[str, Any]:
     for path in sorted((home / OUT).rglob(MANIFEST)):
         manifest = json.loads(path.read_bytes())
         name = str(path.parent.relative_to(home))
+        manifest["configuration"].pop("run", None)  # the name of a run is drawn
         found[f"{name} settings"] = [manifest[k] for k in ("kind", "configuration", "info", "seed")]
         for array, entry in manifest["arrays"].items():
             if array == "trace":
@@ -413,6 +418,9 @@ def contents(home: Path) -> dict[str, Any]:
                 found[f"{name} trace"] = {int(row[0]): row[2:].tolist() for row in rows}
             else:
                 found[f"{name} {array}"] = [entry["dtype"], entry["shape"], entry["sha256"]]
+    for path in sorted((home / OUT).rglob("*.tables")):
+        header, _ = read_tables(path)
+        found[path.name] = [header["epoch"], header["parts"]]
     return found
 
 
@@ -659,6 +667,7 @@ class Killer:
                 kill.faults.append("exit")
             elif not twice and not _KEPT.search(error) and not job.log:
                 kill.faults.append("wordless")
+                kill.tail = f"stdout {child.text[-300:]!r}, stderr {error[-900:]!r}"
         if job.log:
             now = (home / job.log).read_bytes() if (home / job.log).exists() else b""
             whole = clean.result[job.log]
@@ -808,6 +817,10 @@ def _run(killer: Killer, names: list[str], options: argparse.Namespace) -> list[
             kill = killer.two_owners(seed, job)
             new += [] if kill is None else [kill]
         found += new
+        for kill in new:
+            if kill.faults:
+                _say(f"seed {kill.seed}, {kill.job}, {kill.signal} ({kill.way}), exit {kill.code}: "
+                     f"{', '.join(kill.faults)}\n{kill.tail}")  # fmt: skip
         if options.json is not None:
             with open(options.json, "a") as stream:
                 stream.writelines(json.dumps(dataclasses.asdict(kill)) + "\n" for kill in new)

@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from equilibrist.cli import main as run_command
+from equilibrist.cli import run as run_command
 from equilibrist.solving.lean_cfr import TABLE_METHODS
 
 LEDUC = -0.085606424078  # chips, first player
@@ -47,15 +47,14 @@ def answer(*arguments: object) -> dict[str, Any]:
     sys.argv = ["equilibrist", *map(str, arguments), "--json"]
     try:
         with redirect_stdout(output), redirect_stderr(errors):
-            run_command()
-    except SystemExit as stop:
-        if stop.code in STOPPED:
-            raise
-        if stop.code not in (0, None):
-            last = errors.getvalue().strip().splitlines()[-1:]
-            raise AssertionError(f"exit {stop.code}: {''.join(last)}") from None
+            code = run_command()
     finally:
         sys.argv = before
+    if code in STOPPED:
+        sys.exit(code)
+    if code:
+        last = errors.getvalue().strip().splitlines()[-1:]
+        raise AssertionError(f"exit {code}: {''.join(last)}")
     found = json.loads(output.getvalue(), parse_constant=_refuse)
     _check_finite(found, "")
     return found
@@ -704,6 +703,75 @@ def try_papers(tally: Tally, draw: random.Random, folder: Path) -> None:
             )
 
 
+def try_responses(tally: Tally, draw: random.Random, folder: Path) -> None:
+    """Check that responses win more as p grows, and that `exploit` proves what they can lose."""
+    targets = ("uniform", "always-call", "mix:0.3,0.5,0.2", "mix:0,0.2,0.8")
+    for game, target in itertools.product(("kuhn", "leduc"), targets):
+        won = []
+        for p in (0, 0.3, 0.7, 1):
+            out = folder / f"{game}-{targets.index(target)}-{p}"
+            words = ["counter", target, "--game", game, "--p", p, "--out", out]
+            words += ["--to", "1e-3", "--threads", draw.choice((1, 2))]
+            case = " ".join(map(str, words))
+            found = tally.attempt("counter", case, lambda w=words: answer(*w))
+            if found is None:
+                continue
+            (point,) = found["points"]
+            won.append((point["win"], point["exploitability"], point["gap"]))
+            proved = tally.attempt("exploit", case, lambda o=out: answer("exploit", o))
+            if proved is not None:
+                states = (proved["exploitability"], point["exploitability"])
+                tally.attempt(
+                    "exploit", case, lambda s=states: check(math.isclose(*s, abs_tol=1e-9), f"{s}")
+                )
+                value = KUHN if game == "kuhn" else LEDUC
+                tally.agree("exploit", case, [game_bracket(proved), (value, value)])
+        for (win, lose, gap), (more, risk, other) in itertools.pairwise(won):
+            slack = 20 * (gap + other) + 1e-6  # p and 1 − p divide the distance from the optimum
+            text = f"{game} {target}: {won}"
+            tally.attempt("counter", text, lambda w=win, m=more, s=slack: check(w <= m + s, "less"))
+            tally.attempt(
+                "counter", text, lambda w=lose, m=risk, s=slack: check(w <= m + s, "less")
+            )
+    for method, confidence in (("dbr", "5-step"), ("dbr", "100-linear"), ("fbr", None)):
+        words = ["counter", draw.choice(("uniform", "always-call")), "--game", "leduc"]
+        words += ["--hands", draw.choice((2000, 5000)), "--method", method]
+        words += ["--confidence", confidence] if confidence else []
+        words += ["--seed", draw.randrange(2**32)]
+        tally.attempt("counter", " ".join(map(str, words)), lambda w=words: answer(*w))
+
+
+def try_splits(tally: Tally, draw: random.Random, folder: Path) -> None:
+    """Check that split games have the value of the game in one piece, by each method and width."""
+    ways = itertools.product(
+        ("cfr+", "dcfr", "linear-cfr"), (16, 32, 64), (1, 2), ([], ["--current"])
+    )
+    for method, bits, threads, more in draw.sample([*ways], 8):
+        out = folder / f"{method}-{bits}-{threads}{''.join(more)}"
+        words = ["solve", "leduc", "--split", "preflop", "--method", method, "--bits", bits, *more]
+        words += ["--threads", threads, "--iterations", draw.choice((3, 10, 17)), "--store", out]
+        case = " ".join(map(str, words))
+        found = tally.attempt("solve --split", case, lambda w=words: answer(*w))
+        if found is None:
+            continue
+        tally.agree("solve --split", case, [game_bracket(found), (LEDUC, LEDUC)])
+        proved = tally.attempt("exploit", case, lambda o=out: answer("exploit", o))
+        if proved is not None:
+            tally.attempt(
+                "exploit", case, lambda p=proved: check(p["matches"], "the certificate differs")
+            )
+    for game in ("royal-holdem", "holdem-limit"):
+        for caps in ("1 1 1 1", "2 2 2 2", "1 2 2 1"):
+            counts = []
+            for split, nodes in itertools.product(("preflop", "flop"), (1, 7)):
+                words = ["plan", game, "--max-raises", caps, "--split", split, "--nodes", nodes]
+                found = tally.attempt("plan", " ".join(map(str, words)), lambda w=words: answer(*w))
+                counts += [] if found is None else [found["actions"]]
+            tally.attempt(
+                "plan", f"{game} {caps}", lambda c=counts: check(len(set(c)) == 1, f"{c}")
+            )
+
+
 PARTS = {
     "solve": try_solve,
     "spots": try_spots,
@@ -720,6 +788,8 @@ PARTS = {
     "tables": try_tables,
     "real-game": try_real_game,
     "papers": try_papers,
+    "responses": try_responses,
+    "splits": try_splits,
 }
 
 

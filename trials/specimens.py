@@ -86,6 +86,11 @@ TURN = (*RIVER[:4], "AsKsQhTh", *RIVER[5:])
 POTENTIAL = ("abstract", "potential-aware", "--buckets", "4,12,36", "--game", "rhode-island")
 LEVELS = ("train", "ectomynx", "--hands", "20000", "--out")
 DECISIONS = ("train", "ectomynx-frc", "--hands", "300", "--out")
+SPLIT = ("solve", "leduc", "--split", "preflop", "--bits", "32", "--store")
+COUNTER = ("counter", MIX, "--game", "leduc", "--p", "0.5")
+FLOPS = (
+    "flops", "--flops", "AsKsQh,ThTdJh", "--game", "royal.game", *RIVER[5:], "--bits", "16",
+)  # fmt: skip
 REAL = ("exploit", MIX, "--real-game", "--game", "nine.game", "--out")
 
 
@@ -341,6 +346,45 @@ SPECIMENS = {
             ),
         ),
         Specimen(
+            "split-run", "split run", "split", "it",
+            (
+                VERIFY,
+                _command("exploit", "exploit", HERE),
+                _command("show", "show", HERE, "--node", "cc/r", "--board", "Ks"),
+                _match(f"solution:{HERE}", "uniform", game="leduc", hands="200"),
+                _command("solve --resume", *SPLIT, HERE, "--iterations", "8", "--resume",
+                         writes=True),
+            ),
+        ),
+        Specimen(
+            "response-unfinished", "solution", "response", "it",
+            (
+                VERIFY,
+                _command("exploit", "exploit", HERE),
+                _command("show", "show", HERE, "--node", "cc/r", "--board", "Ks"),
+                _match(f"solution:{HERE}", "uniform", game="leduc", hands="200"),
+                _command("counter --resume", *COUNTER, "--out", HERE, "--resume", writes=True),
+                OPEN_SOLUTION,
+            ),
+        ),
+        Specimen(
+            "flops", "flops", "flops", "it",
+            (
+                VERIFY,
+                _command("flops", "flops", HERE),
+                _command("flops --resume", *FLOPS, "--iterations", "8", "--out", HERE, "--resume",
+                         writes=True),
+            ),
+        ),
+        Specimen(
+            "real-game-training", "real-game training", "nine-home", "nine/training",
+            (
+                VERIFY,
+                BOTS_LIST,
+                _command("train", "train", "nine", "--out", "nine", writes=True),
+            ),
+        ),
+        Specimen(
             "level-training", "level training", "levels", "ectomynx",
             (
                 VERIFY,
@@ -366,9 +410,11 @@ def prepare() -> None:
     """Load the package, register the small bots, and shorten work that only adds accuracy."""
     children.prepare()
     import equilibrist.cli  # noqa: F401, so that no child has to
-    from equilibrist.bots.bot import BucketBot
+    from equilibrist.bots.bot import BucketBot, RealGameBot
     from equilibrist.bots.registry import BOTS
     from equilibrist.evaluation.real_game import run
+    from equilibrist.games.catalog import GAMES, GameEntry
+    from equilibrist.games.rules import parse_rules
     from equilibrist.papers.ectomynx import decision_training, level_training
 
     tiny = BucketBot(
@@ -380,7 +426,14 @@ def prepare() -> None:
         max_raises="1 1 1 1", target=10.0, game="royal-holdem",
     )  # fmt: skip
     phases = replace(tiny, name="two-phases", last_round=2, target=20.0, player=BOTS["gs2"].player)
-    for bot in (tiny, glued, phases):
+    nine = RealGameBot(
+        "nine", "Nine cards against best responses", recipe="percentile", buckets=(2, 2, 4, 4),
+        max_raises="1 1 1 1", target=1.0, game="nine-cards", flops=7, measured=20, iterations=4,
+        evaluate_every=1,
+    )  # fmt: skip
+    rules = parse_rules(NINE_CARDS, "nine-cards")
+    GAMES.add(GameEntry("nine-cards", "Hold'em with nine cards", rules))
+    for bot in (tiny, glued, phases, nine):
         BOTS.add(bot)
     for module in (level_training, decision_training):
         if hasattr(module, "_MATCH_DEALS"):
@@ -523,6 +576,10 @@ _MAKERS: dict[str, Callable[[Path], None]] = {
     "glued-home": _make_bot("glued"),
     "phases-home": _make_bot("two-phases"),
     "real-game": _make_real,
+    "split": lambda folder: _make(folder, *SPLIT, "it", "--iterations", "5"),
+    "response": lambda folder: _make_killed(folder, 2, *COUNTER, "--out", "it"),
+    "flops": lambda folder: _make(folder, *FLOPS, "--iterations", "4", "--out", "it"),
+    "nine-home": _make_bot("nine"),
     "levels": lambda folder: _make(folder, *LEVELS, "ectomynx", "--cycles", "1"),
     "decisions": lambda folder: _make(folder, *DECISIONS, "ectomynx-frc", "--cycles", "1"),
 }

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from equilibrist.errors import EquilibristError as EquilibristError
     from equilibrist.front_door.bots import exploitability as exploitability
     from equilibrist.front_door.bots import train as train
+    from equilibrist.front_door.counters import counter as counter
     from equilibrist.front_door.equities import equity as equity
     from equilibrist.front_door.flop_studies import flops as flops
     from equilibrist.front_door.games import solve as solve
@@ -54,6 +55,7 @@ _PLACES = {
     "Range": "cards.range",
     "Solution": "strategies.solution",
     "View": "players.player",
+    "counter": "front_door.counters",
     "equity": "front_door.equities",
     "exploitability": "front_door.bots",
     "flops": "front_door.flop_studies",

@@ -18,7 +18,7 @@ import importlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import metadata
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, overload
 
 from equilibrist.errors import UnknownNameError
 
@@ -32,6 +32,7 @@ class _Entry(Protocol):
 
 
 E = TypeVar("E", bound=_Entry)
+T = TypeVar("T")
 
 
 def load_object(path: str) -> Any:
@@ -87,6 +88,17 @@ class Catalogue(Mapping[str, E], Generic[E]):
         if name not in entries:
             raise self.unknown(name)
         return entries[name]
+
+    @overload
+    def get(self, name: str, /) -> E | None: ...
+    @overload
+    def get(self, name: str, /, default: E | T) -> E | T: ...
+
+    def get(self, name: str, /, default: Any = None) -> Any:
+        """Return an entry, or the default if there is none of this name."""
+        if name not in self:
+            return default
+        return self[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())

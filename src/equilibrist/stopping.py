@@ -12,6 +12,9 @@ anywhere, perhaps between two arrays that belong together.
 
 `noted_signals` is for commands that end a match or leave a table: it records the first signal, and
 the command decides what to do.
+
+`pause_after` requests a stop by the clock, early enough for the current piece of work to end in
+time: on a machine that is lent for some minutes, the same command continues the work next time.
 """
 
 from __future__ import annotations
@@ -60,18 +63,29 @@ class Stop:
 
     def __init__(self) -> None:
         self.signal: signal.Signals | None = None  # the request; None if there is none
+        self.is_late = False  # whether the time of `pause_after` is used up
         self._piece = ""
+        self._seconds = 0.0  # duration of the current piece, which the next one may take too
         self._end: float | None = None  # of the current piece, by the monotonic clock
+        self._pause: float | None = None  # when the work should have ended, by the same clock
 
     @property
     def is_requested(self) -> bool:
-        """Return whether the work should stop."""
-        return self.signal is not None
+        """Return whether the work should stop: after a signal, or before it would be late."""
+        if self._pause is not None and time.monotonic() + self._seconds >= self._pause:
+            self.is_late = True  # for good, also if later pieces are shorter
+        return self.signal is not None or self.is_late
 
     @property
     def exit_code(self) -> int:
-        """Return the exit code of the process by shell convention: 130, 143 or 129."""
+        """Return the exit code of the process by shell convention: 130, 143 or 129; 0: a pause."""
+        if self.signal is None and self.is_late:
+            return 0
         return 128 + (self.signal or signal.SIGINT)
+
+    def pause_after(self, seconds: float) -> None:
+        """Request a stop such that the work ends within `seconds`; pieces are not cut."""
+        self._pause = time.monotonic() + seconds
 
     def request(self, number: int = signal.SIGINT) -> None:
         """Request that the work stops, as a signal does."""
@@ -79,6 +93,7 @@ class Stop:
 
     def expect(self, piece: str, seconds: float | None = None) -> None:
         """Record the piece of work that cannot be interrupted, and its duration if known."""
+        self._seconds = seconds or 0.0
         self._end = None if seconds is None else time.monotonic() + seconds
         self._piece = piece
 
@@ -111,6 +126,17 @@ def expect(piece: str, seconds: float | None = None) -> None:
     """Announce a piece of work that cannot be interrupted ("iteration"), and its duration."""
     if _current is not None:
         _current.expect(piece, seconds)
+
+
+def pause_after(seconds: float | None) -> None:
+    """Request a stop such that the work ends within `seconds` from now; None: no such limit."""
+    if _current is not None and seconds is not None:
+        _current.pause_after(seconds)
+
+
+def is_pause() -> bool:
+    """Return whether the work stops because of `pause_after` and not because of a signal."""
+    return _current is not None and _current.is_requested and _current.signal is None
 
 
 @contextlib.contextmanager

@@ -30,8 +30,8 @@ LADDER = [
     ("6c6d6hAcKd9h2s", "three of a kind, sixes"),
     ("KhKd4c4d9hJsQc", "two pair, kings and fours"),
     ("KhKd4c4d3h3sJc", "two pair, kings and fours"),
-    ("6c6dAcKd9h3s2s", "pair, sixes"),
-    ("AcKdQhJs9c3d2h", "high card, ace"),
+    ("6c6dAcKd9h3s2s", "a pair of sixes"),
+    ("AcKdQhJs9c3d2h", "ace-king high"),
 ]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from equilibrist.abstraction.joint_counts import Joint, Progress, joint
 from equilibrist.abstraction.recipes import build
+from equilibrist.bots import listing
 from equilibrist.bots.bot import BucketBot
 from equilibrist.bots.registry import BOTS, strategy_of
 from equilibrist.bots.training import needs, prepare
@@ -73,6 +74,21 @@ def test_a_bot_is_trained_listed_and_played(bots, answer, run):
     assert "tiny" in run("bots").stdout
 
 
+def test_bots_are_ranked_by_real_exploitability(bots, answer, monkeypatch):
+    won = {"gs3": 300.0, "psopti1": 653.0, "tiny": 150.0}
+    listed_row = listing.bot_row
+
+    def row(bot, folder):
+        found = listed_row(bot, folder)
+        return found | (
+            {"real_game": won[bot.name], "real_game_estimate": False} if bot.name in won else {}
+        )
+
+    monkeypatch.setattr(listing, "bot_row", row)
+    names = [row["name"] for row in answer("bots")["bots"]]
+    assert names[:4] == ["tiny", "gs3", "psopti1", "smallbot"]
+
+
 def test_training_continues_where_it_was(bots, answer):
     whole = answer("train", "tiny")
     again = answer("train", "tiny")
@@ -83,6 +99,17 @@ def test_training_continues_where_it_was(bots, answer):
     once = answer("train", "tiny", "--to", "0.001chips")  # 0.1 mbb/g: the big blind is 10 chips
     assert once["best_response"] == further["best_response"]
     assert once["to"] == further["to"] == "0.1mbb"
+
+
+def test_a_training_pauses_in_time_and_continues(bots, answer, run):
+    paused = run("train", "tiny", "--pause-after", 1e-6)
+    assert paused.returncode == 0
+    assert "paused in time; finished steps are saved, run the same command" in paused.stderr
+    assert not (bots / "tiny/strategy").exists()
+    assert answer("train", "tiny", "--pause-after", 3600)["outcome"] == "target_reached"
+    refused = run("train", "tiny", "--pause-after", 0)
+    assert refused.returncode == 2
+    assert "--pause-after must be a number of seconds above zero, not 0" in refused.stderr
 
 
 def test_the_range_of_skill_continues_to_a_new_target(bots, answer):

@@ -14,8 +14,8 @@ from equilibrist.cli import cards, main
 from equilibrist.version import __version__
 
 GAMES = [
-    "kuhn", "leduc", "rhode-island", "holdem-limit", "holdem-nolimit", "preflop-holdem",
-    "royal-holdem", "discard-holdem",
+    "kuhn", "leduc", "rhode-island", "royal-rhode-island", "holdem-limit", "holdem-nolimit",
+    "holdem-nolimit-100", "preflop-holdem", "royal-holdem", "discard-holdem",
 ]  # fmt: skip
 
 
@@ -371,7 +371,7 @@ def test_a_hand_is_ranked_where_numba_is_off():
         ["bash", "-c", f"NUMBA_DISABLE_JIT=1 {program}"], capture_output=True, text=True
     )
     assert (result.returncode, result.stderr) == (0, "")
-    assert "high card, ace" in result.stdout
+    assert "ace-king high" in result.stdout
 
 
 FULL = "equilibrist: cannot write the output: No space left on device"
@@ -399,7 +399,7 @@ def test_a_terminal_without_suit_symbols():
     result = subprocess.run(
         ["bash", "-c", f"{program} rank Ah"], capture_output=True, text=True, check=True
     )
-    assert result.stdout.startswith(r"A\u2665: high card, ace")
+    assert result.stdout.startswith(r"A\u2665: ace high")
 
 
 def test_the_version(run):

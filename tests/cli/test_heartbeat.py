@@ -130,6 +130,16 @@ def test_the_live_line_does_not_overwrite_a_line_that_has_not_ended(terminal):
         assert terminal.after(5).startswith(CLEAR)
 
 
+def test_a_line_that_is_too_wide_leaves_out_what_is_around_the_phase(monkeypatch):
+    terminal = Shown(monkeypatch, is_terminal=True, width=50)
+    with phase("measuring abstractions", total=8, unit="abstractions") as work:
+        work.update(7)
+        with phase("solving by cfr+"):
+            shown = terminal.after(9).split(CLEAR)
+    assert shown[-1] == "solving by cfr+ … (9 s so far)"
+    assert len(shown) > 6  # it changes every second
+
+
 def test_the_live_line_is_cut_to_the_width_of_the_terminal(monkeypatch):
     terminal = Shown(monkeypatch, is_terminal=True, width=20)
     with phase("a phase with a long name"):

@@ -204,6 +204,7 @@ def test_an_abstraction_and_its_counts_continue_to_the_same_hash(
     assert answer(*line, "--out", out, "--resume")["hash"] == clean["hash"]
     line = ("joint", out)
     counted = answer(*line, "--out", tmp_path / "counts")
+    monkeypatch.setattr("equilibrist.abstraction.joint_counts_by_board._LEAST_SECONDS", 0)
     with pressed(monkeypatch, "equilibrist.kernels.cpu.joint.bucket_showdowns", 7):
         found = run(*line, "--out", tmp_path / "again")
     assert found.returncode == 130
@@ -295,3 +296,47 @@ def test_processes_stopped_at_random_moments_continue_to_the_same_numbers(answer
         codes.append(process.returncode if process.returncode >= 0 else 128 - process.returncode)
         assert codes[-1] in (0, *CODES.values()), error
     assert arrays_are_equal(out, tmp_path / "clean", without=["trace"])
+
+
+LATE = """
+import atexit, contextlib, os, signal, sys
+from equilibrist import stopping
+from equilibrist.cli import main
+
+interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)
+inside = stopping.on_signals
+
+@contextlib.contextmanager
+def followed_by_a_signal(say=None):
+    with inside(say) as stop:
+        yield stop
+    interrupt()
+
+if sys.argv[1] == "handlers":
+    stopping.on_signals = followed_by_a_signal
+else:
+    atexit.register(interrupt)
+sys.argv = ["equilibrist", *sys.argv[2:]]
+main()
+"""
+
+
+@pytest.mark.parametrize("moment", ["handlers", "exit"])
+@pytest.mark.parametrize("line", ["solve kuhn --iterations 5 --json", "equity AhKh QsQd --json"])
+def test_an_interrupt_after_the_result_changes_nothing(moment, line):
+    found = subprocess.run(
+        [sys.executable, "-c", LATE, moment, *line.split()], capture_output=True, text=True
+    )
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout)
+    assert "interrupted" not in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_a_second_interrupt_after_the_result_ends_a_process_that_hangs():
+    program = LATE.replace("(interrupt)", "(lambda: [interrupt(), interrupt()])")
+    found = subprocess.run(
+        [sys.executable, "-c", program, "exit", "rank", "AhKh", "--json"], capture_output=True
+    )
+    assert found.returncode == -signal.SIGINT
+    assert json.loads(found.stdout)

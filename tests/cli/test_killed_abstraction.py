@@ -22,7 +22,6 @@ from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.abstraction.clustering import cluster_tables
 from equilibrist.abstraction.recipes import build
 from equilibrist.abstraction.resume import UnfinishedFolder, request
-from equilibrist.cli import main
 from equilibrist.errors import StorageError
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import rules_text
@@ -32,17 +31,6 @@ PROGRAM = (sys.executable, "-c", "from equilibrist.cli import main; main()")
 NUMBERS = "5,25,125"
 ABSTRACT = ("abstract", "potential-aware", "--buckets", NUMBERS, "--game", "rhode-island")
 KILLS = [3, pytest.param(20, marks=pytest.mark.slow)]
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    def run(*arguments) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["equilibrist", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        return int(caught.value.code or 0), *capsys.readouterr()
-
-    return run
 
 
 def killed(command: tuple[str, ...], out: Path, kills: int, seed: int) -> set[str]:

@@ -35,7 +35,7 @@ def test_a_piped_sitting_prints_hands_and_the_running_result(sit):
     assert "\x1b" not in result.stdout
     # The published deal of seed 0: 5d5c against 9hQd on 8dAs8s 4h 6d.
     assert "you             5♦ 5♣" in result.stdout
-    assert "you win 10: two pair, eights and fives against pair, eights" in result.stdout
+    assert "you win 10: two pair, eights and fives against a pair of eights" in result.stdout
     assert "you +10 chips in 1 hand against always-call" in result.stdout
     assert result.stdout.count(" chips in 2 hands against always-call") == 1
     assert result.stdout.count("you +10 chips in 1 hand against") == 1

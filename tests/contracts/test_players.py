@@ -10,8 +10,8 @@ from equilibrist.play.match import play_match
 from equilibrist.players.catalog import make_player, player_entries
 from equilibrist.players.player import Player, Result, View
 
-OPTIONS = {"mix": ":0.1,0.6,0.3"}
-STORED = {"solution", *BOTS}  # play what a folder holds (`tests/cli/test_bots.py`)
+OPTIONS = {"mix": ":0.1,0.6,0.3", "portfolio": ":always-call,always-raise"}
+STORED = {"solution", "resolve", *BOTS}  # play what a folder holds (`tests/cli/test_bots.py`)
 OTHERS = {"lbr"}  # of another game (`tests/papers/ectomynx/test_local_best_response.py`)
 LEFT_OUT = STORED | OTHERS
 TEXTS = [e.name + OPTIONS.get(e.name, "") for e in player_entries() if e.name not in LEFT_OUT]

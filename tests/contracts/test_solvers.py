@@ -33,6 +33,7 @@ BUDGETS = {
     "dcfr+": {"kuhn": (1000, 3e-4), "leduc": (1000, 4e-4), "matrix": (1000, 0.002)},
     "log-dcfr+": {"kuhn": (1000, 3e-4), "leduc": (1000, 3e-4), "matrix": (1000, 0.0025)},
     "pcfr+": {"kuhn": (1000, 1e-7), "leduc": (1000, 0.0015), "matrix": (1000, 1e-7)},
+    "cfr-br": {"kuhn": (3000, 0.01), "leduc": (1000, 0.1), "matrix": (1000, 0.012)},
     "egt": {"kuhn": (300, 0.0015), "leduc": (300, 0.015), "matrix": (300, 0.0012)},
     "lp": {"kuhn": (1, 1e-12), "leduc": (1, 1e-12), "matrix": (1, 1e-12)},
     "double-oracle": {"kuhn": (30, 1e-9), "leduc": (100, 0.3), "matrix": (30, 1e-9)},

@@ -185,3 +185,17 @@ def test_a_node_outside_the_tree_is_refused():
 def test_a_node_has_one_name(name: str) -> None:
     with pytest.raises(RecordError, match="leads nowhere"):
         BettingTree.build(get_game("leduc")).parse(name)
+
+
+def test_state_of_a_node_is_the_betting_that_leads_there():
+    tree = BettingTree.build(get_game("holdem-nolimit"), BetMenu.parse("100%,a", max_raises="1"))
+    node = tree.parse("r300c/cr900")
+    assert tree.state(node).text == "r300c/cr900"
+    assert tree.state(node).spent == tuple(tree.spent[node].tolist())
+
+
+def test_same_child_compares_the_amounts_of_raises():
+    rules = get_game("holdem-nolimit")
+    few, many = (BettingTree.build(rules, BetMenu.parse(b, max_raises="1")) for b in ("a", "50%,a"))
+    found = [few.same_child(0, many, child) for child in many.children(0)]
+    assert [None if v is None else few.step(v) for v in found] == ["f", "c", None, "r20000"]

@@ -16,8 +16,10 @@ def test_all_games_are_there_and_described() -> None:
         "kuhn",
         "leduc",
         "rhode-island",
+        "royal-rhode-island",
         "holdem-limit",
         "holdem-nolimit",
+        "holdem-nolimit-100",
         "preflop-holdem",
         "royal-holdem",
         "discard-holdem",
@@ -29,8 +31,11 @@ def test_all_games_are_there_and_described() -> None:
 
 @pytest.mark.parametrize(
     ("name", "cards"),
-    [("kuhn", 3), ("leduc", 6), ("rhode-island", 52), ("royal-holdem", 20), ("holdem-limit", 52)],
-)
+    [
+        ("kuhn", 3), ("leduc", 6), ("rhode-island", 52), ("royal-rhode-island", 20),
+        ("royal-holdem", 20), ("holdem-limit", 52),
+    ],
+)  # fmt: skip
 def test_decks_have_their_sizes(name: str, cards: int) -> None:
     assert len(get_game(name).deck) == cards
 

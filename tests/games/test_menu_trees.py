@@ -18,7 +18,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.games.tree_counts import tree_counts
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.models.treeplex import player_rows
-from equilibrist.solving.forecast import spot_forecast
+from equilibrist.solving.forecast import count_states, spot_forecast
 
 BOARDS = {1: "Td9d6hQc2s", 2: "Td9d6hQc", 3: "Td9d6h"}
 
@@ -214,7 +214,7 @@ def test_counts_of_a_spot_in_big_blinds_are_those_of_its_tree():
     spot = Spot.of("Td9d6h", "AA", "KK", chips, bets="2.5bb,a", raises="3x", donks="2bb,50%")
     counts = tree_counts(spot.game, spot.menu_in_chips, first_round=1, pot=550, runs_out=True)
     assert sum(count.actions for count in counts) == (spot.betting.action_kind > 0).sum()
-    forecast = spot_forecast(spot)
+    forecast = spot_forecast(spot, num_states=count_states(spot.states))
     assert forecast.actions == pytest.approx(sum(state_actions(spot)), rel=0.02)
 
 

@@ -94,7 +94,8 @@ def places(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
     monkeypatch.setattr("numba.config.CACHE_DIR", "")
     monkeypatch.setattr(cache, "refusal", "")
-    monkeypatch.setattr(cache, "_keep_nothing", lambda: None)
+    monkeypatch.setattr(cache, "folder", None)
+    monkeypatch.setattr(cache.event, "register", lambda *_: None)
     return tmp_path
 
 
@@ -103,14 +104,14 @@ def test_the_cache_is_a_folder_that_only_its_user_can_open(places):
     assert folder.parent == places / "home" / "equilibrist" / "kernels"
     for path in (folder, folder.parent, folder.parent.parent):
         assert path.stat().st_mode & 0o777 == 0o700
-    assert str(folder) == cache.numba.config.CACHE_DIR
+    assert folder == cache.folder
+    assert cache.numba.config.CACHE_DIR == ""  # Numba's setting is the host program's
     assert cache.refusal == ""
 
 
 def test_a_cache_that_others_could_read_is_closed_to_them(places):
     folder = cache.use_fingerprinted_folder()
     folder.chmod(0o755)
-    cache.numba.config.CACHE_DIR = ""
     assert cache.use_fingerprinted_folder() == folder
     assert folder.stat().st_mode & 0o777 == 0o700
 
@@ -155,7 +156,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(places, monkeypatch, name
     folder.chmod(0o770)
     assert cache.use_fingerprinted_folder() is None
     assert f"other users can write to {folder}" in cache.refusal
-    assert cache.numba.config.CACHE_DIR == ""
+    assert cache.folder is None
     assert cache.is_cold()
     assert folder.stat().st_mode & 0o777 == 0o770
     assert list(folder.iterdir()) == []
@@ -219,9 +220,8 @@ def test_without_a_safe_folder_nothing_is_kept_and_a_sentence_says_so(places):
 
 
 def test_a_kernel_is_cold_until_its_own_index_is_there(tmp_path, monkeypatch):
-    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
     monkeypatch.setattr("numba.config.DISABLE_JIT", 0)
-    monkeypatch.setattr(cache, "refusal", "")
+    monkeypatch.setattr(cache, "folder", tmp_path)
     assert cache.is_cold()
     folder = tmp_path / "cpu_0123456789abcdef"
     folder.mkdir()
@@ -240,4 +240,25 @@ def test_folders_that_another_process_removes_are_no_error(tmp_path, monkeypatch
     # Each folder goes away right after it has been seen.
     monkeypatch.setattr(cache, "_is_fingerprint", lambda name: not (tmp_path / name).rmdir())
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(cache, "folder", None)
     assert cache.use_fingerprinted_folder().parent == tmp_path
+
+
+def test_a_host_that_changes_numbas_variables_changes_nothing_here(tmp_path):
+    """Numba reads all its settings again when one variable has changed, and forgets the folder."""
+    program = (
+        "import os, numba, equilibrist.kernels\n"
+        "os.environ['NUMBA_LOG_LEVEL'] = 'ERROR'\n"
+        "numba.core.config.reload_config()\n"
+        "from equilibrist.kernels import cache\n"
+        "from equilibrist.kernels.cpu.ranking import first_bad_hand\n"
+        "print(cache.folder, first_bad_hand._cache.cache_path, repr(numba.config.CACHE_DIR))\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA")}
+    environment["XDG_CACHE_HOME"] = str(tmp_path)
+    result = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    folder, kept, setting = result.stdout.split()
+    assert Path(kept).parent == Path(folder)
+    assert setting == "''"

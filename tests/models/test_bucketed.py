@@ -1,15 +1,19 @@
 """Bucket games compared with exact ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from equilibrist.abstraction.features import Strengths
 from equilibrist.abstraction.joint_counts import joint
+from equilibrist.abstraction.recipes import build
 from equilibrist.abstraction.recipes.lossless import lossless
 from equilibrist.abstraction.recipes.percentile import percentile
 from equilibrist.abstraction.streets import Streets
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
+from equilibrist.games.betting_tree import NodeKind
 from equilibrist.games.catalog import get_game
 from equilibrist.models.bucketed import bucket_game, lift
 from equilibrist.models.exact import exact_game
@@ -79,3 +83,22 @@ def test_matrix_products_and_loops_give_the_same_gradient():
             ours, truth = game.gradient(player, plan), slow.gradient(player, plan)
             assert ours.dtype == dtype
             np.testing.assert_allclose(ours, truth, atol=tolerance)
+
+
+def test_all_ins_before_the_last_round_win_the_mean_over_the_cards_to_come():
+    rules = replace(
+        get_game("leduc"), name="leduc-nolimit", betting="nolimit", blinds=(10, 10),
+        stacks=(60, 60), raise_sizes=(), max_raises=(),
+    )  # fmt: skip
+    menu, buckets = BetMenu.parse("100%,a", max_raises="2"), build("lossless", rules)
+    exact = exact_game(rules, menu, symmetry="suits")
+    model = bucket_game(buckets, joint(buckets), menu)
+    assert exact.betting.counts(NodeKind.SHOWDOWN)[0] > 0
+    random = np.random.default_rng(0)
+    plans = [model.realize(p, model.behaviour(p, random.random(model.lengths[p]))) for p in (0, 1)]
+    lifted = [exact.realize(p, lift(exact, model, buckets, p, plans[p])) for p in (0, 1)]
+    found, expected = (
+        evaluate(game, (own[0], own[1])) for game, own in ((model, plans), (exact, lifted))
+    )
+    assert found.value == pytest.approx(expected.value, abs=1e-12)
+    assert found.best_response == pytest.approx(expected.best_response, abs=1e-12)

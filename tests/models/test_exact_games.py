@@ -30,6 +30,12 @@ def test_uniform_leduc_has_the_published_best_responses_in_every_symmetry(symmet
     assert best_responses(game) == pytest.approx([2.0875, 2.659722222222222], abs=1e-12)
 
 
+def test_royal_rhode_island_has_its_published_number_of_actions():
+    # Of all information sets, with suits kept apart: the size printed beside it in docs/gpu.md.
+    game = exact_game(get_game("royal-rhode-island"), symmetry="cards")
+    assert game.num_infoset_actions == 6_756_800
+
+
 def test_behaviour_inverts_realize():
     game = exact_game(get_game("leduc"))
     rng = np.random.default_rng(0)

@@ -175,7 +175,7 @@ def test_a_story_has_verbs_for_both():
 def test_results_are_shown():
     end = view_of(LIMIT, "MATCHSTATE:0:0:cc/cc/cc/cc:5d5c|9hQd/8dAs8s/4h/6d")
     assert result_line(Result(end, 10)) == (
-        "you win 10: two pair, eights and fives against pair, eights"
+        "you win 10: two pair, eights and fives against a pair of eights"
     )
     assert result_line(Result(view_of(LIMIT, "MATCHSTATE:0:0:rf:5d5c|"), -10)) == "you lose 10"
     assert result_line(Result(end, 0)).startswith("a tie")

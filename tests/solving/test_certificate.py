@@ -244,8 +244,8 @@ def test_an_honest_spot_matches(spot):
 
 
 def test_a_spot_with_large_tables_matches_too(tmp_path, monkeypatch):
-    monkeypatch.setattr("equilibrist.storage.array_file.LARGE_BYTES", 1000)
-    monkeypatch.setattr("equilibrist.storage.array_file.BLOCK_BYTES", 512)
+    monkeypatch.setattr("equilibrist.storage.array_file.LARGE_BYTES", 300)
+    monkeypatch.setattr("equilibrist.storage.array_file.BLOCK_BYTES", 128)
     given = Spot.of(
         "Td9d6hQc2s", "AA,76s,T9s", "KK,QJs,99", Chips(pot=200, stack=400), bets="50%,a"
     )

@@ -132,7 +132,8 @@ def test_the_forecast_of_a_spot_is_a_little_more_than_its_arrays(bits):
     )
     built, by = spot.build(), spot_solver("cfr+", bits)
     state, found = by.init(built.game), spot_forecast(spot, bits)
-    pairs = (array for array in built.game.pairs if isinstance(array, np.ndarray))
+    three = (built.game.pairs, *built.game.in_sections.pairs)
+    pairs = (array for own in three for array in own if isinstance(array, np.ndarray))
     space = work_space(built.game.in_sections, np.float32, is_packed=bits == 16)
     arrays = num_bytes([*state.values(), *space, *pairs])
     assert 1 <= found.bytes / arrays < 1.15

@@ -3,7 +3,7 @@ import time
 import numpy as np
 import pytest
 
-from equilibrist.errors import InvalidValueError
+from equilibrist.errors import DeviceError, InvalidValueError
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.models.exact import exact_game
@@ -164,6 +164,28 @@ class Hungry(CFR):
         if int(state["iteration"]) + steps > 30:
             raise MemoryError("12 bytes")
         super().step(game, state, steps)
+
+
+class HungryOnGpu(Hungry):
+    """The same, on a GPU: the error has the words of the driver."""
+
+    def step(self, game, state, steps):
+        try:
+            super().step(game, state, steps)
+        except MemoryError:
+            raise RuntimeError("CUDA_ERROR_OUT_OF_MEMORY: cuMemAlloc failed") from None
+
+
+def test_short_memory_of_a_gpu_ends_a_run_with_its_last_checkpoint(kuhn, monkeypatch):
+    monkeypatch.setattr("equilibrist.storage.checkpoint.CheckpointClock.is_due", lambda clock: True)
+    saved = []
+    with pytest.raises(DeviceError) as caught:
+        solve(kuhn, HungryOnGpu(), Budget(iterations=99, every=10), save=saved.append)
+    assert str(caught.value) == (
+        "the memory of the GPU is too small for cfr+ on kuhn; the last checkpoint is from "
+        "iteration 30; continue on the device cpu"
+    )
+    assert len(saved) == 3
 
 
 def test_short_memory_ends_a_run_with_its_last_checkpoint(kuhn, monkeypatch):

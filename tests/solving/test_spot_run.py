@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from equilibrist.errors import StorageError
 from equilibrist.models.spot import Chips, Spot
 from equilibrist.solving.forecast import count_states, spot_forecast
+from equilibrist.solving.lean_cfr import table_lengths, with_all_states
 from equilibrist.solving.solve import Budget
 from equilibrist.solving.spot_run import SolvedSpot, solve_spot, solver
 from equilibrist.storage.artefact import Header, open_artefact, write_artefact
@@ -25,6 +27,8 @@ def solved(folder, symmetry=None, iterations=20, given=None):
     """Solve and save a spot; with `cards` the folder is as earlier versions wrote it."""
     given = given or spot()
     built = given.build(symmetry)
+    if symmetry == "cards":
+        built = replace(built, game=replace(built.game, held=None))
     return solve_spot(given, BY, built, Budget(iterations=iterations), out=folder)
 
 
@@ -44,7 +48,27 @@ def test_the_renamings_of_suits_are_stored_and_checked(tmp_path):
 @pytest.mark.parametrize("oop", ["QQ,87s", "AhKh,AdKd:0.5,QQ"])
 def test_nothing_is_stored_where_all_suits_or_none_are_merged(tmp_path, oop):
     solved(tmp_path / "spot", given=spot(oop))
-    assert set(configuration(tmp_path / "spot")) == {"spot", "method", "bits"}
+    assert set(configuration(tmp_path / "spot")) == {"spot", "method", "bits", "hands"}
+
+
+def test_each_seat_has_its_own_hands_and_a_run_goes_on_where_both_have_the_same(tmp_path):
+    """On the GPU both seats have the same hands; here the CPU plays its tables."""
+    spots, by = spot("QQ,87s"), solver("log-dcfr+", 32)
+    built = spots.build()
+    first = solve_spot(spots, by, built, Budget(iterations=20), out=tmp_path / "spot")
+    found = SolvedSpot.open(tmp_path / "spot", for_resume=True)
+    assert [len(found.run.state[f"last_regret{p}"]) for p in (0, 1)] == table_lengths(built.game)
+    whole = replace(built, game=replace(built.game, held=None))
+    for bits in (32, 16):
+        by = solver("log-dcfr+", bits)
+        state = by.init(built.game)
+        by.step(built.game, state, 20)
+        more = with_all_states(built.game, state)
+        assert len(more["last_regret0"]) > len(state["last_regret0"])
+        one, other = by.evaluate(built.game, state), by.evaluate(whole.game, more)
+        assert one.value == pytest.approx(other.value, abs=1e-4)
+        assert one.best_response == pytest.approx(other.best_response, abs=1e-4)
+    assert one.value == pytest.approx(first.run.evaluation.value, abs=0.5)
 
 
 def test_a_folder_of_an_earlier_version_opens_and_continues_with_the_same_numbers(tmp_path):
@@ -59,6 +83,7 @@ def test_a_folder_of_an_earlier_version_opens_and_continues_with_the_same_number
     assert again.run.state.keys() == wanted.run.state.keys()
     for name, array in wanted.run.state.items():
         np.testing.assert_array_equal(again.run.state[name], array)
+    assert "hands" not in configuration(old)
     counts = None, count_states(found.subgame.states)
     forecasts = [spot_forecast(spot(), num_states=number) for number in counts]
     assert forecasts[0].actions < forecasts[1].actions

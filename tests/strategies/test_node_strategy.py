@@ -8,6 +8,7 @@ import pytest
 from equilibrist.cards.card import cards_name, parse_cards
 from equilibrist.cards.hand import class_table, parse_class
 from equilibrist.errors import CardError, EquilibristError, InvalidValueError
+from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.catalog import get_game
 from equilibrist.models.exact import exact_game
@@ -155,3 +156,19 @@ def test_cards_that_the_deck_lacks_and_hands_that_never_come_are_refused():
     without = replace(found, hands=found.hands[:2])
     with pytest.raises(InvalidValueError, match="As is not among the 2 hands that reach this node"):
         without.place_of("As")
+
+
+def test_raises_of_different_sizes_have_their_own_probabilities():
+    rules = replace(
+        get_game("leduc"), betting="nolimit", blinds=(10, 10), stacks=(200, 200), raise_sizes=()
+    )
+    game = exact_game(rules, BetMenu.parse("50%,a", max_raises="1"))
+    random = np.random.default_rng(0)
+    plans = [game.realize(p, game.behaviour(p, random.random(game.lengths[p]))) for p in (0, 1)]
+    strategy = TableStrategy.of_game(game, (plans[0], plans[1]))
+    held = list(rules.deck.cards)
+    found = strategy.probabilities(0, ())[:, held]
+    assert found.sum(axis=0) == pytest.approx(1)
+    assert (found[1] != found[2]).all()
+    table = node_strategy(strategy, "")
+    assert (table.probabilities[:, 1] != table.probabilities[:, 2]).all()

@@ -1,5 +1,6 @@
 """The trials do what they say: forgeries have right checksums, damage has not."""
 
+import contextlib
 import json
 import random
 import shutil
@@ -12,6 +13,7 @@ import pytest
 
 from equilibrist.errors import StorageError
 from equilibrist.storage.artefact import Header, open_artefact, write_artefact
+from equilibrist.storage.table_file import read_tables, write_tables
 
 NEEDS_MORE = ("array of another",)  # forgeries that need another folder to take from
 TRIALS = Path(__file__).parents[2] / "trials"
@@ -40,6 +42,10 @@ def draft(tmp_path):
         {"plan0": np.arange(6.0), "plan1": np.ones((3, 2)), "first": np.arange(4, dtype=np.int32)},
     )
 
+    tables = tmp_path / "genuine" / "subgames"
+    tables.mkdir()
+    write_tables(tables / "000000-0.tables", "run", 3, {"values": np.arange(4.0)})
+
     def draft(seed):
         place = tmp_path / f"draft-{seed}"
         shutil.copytree(tmp_path / "genuine", place / "it")
@@ -56,6 +62,19 @@ def test_the_format_written_down_twice_is_the_same(draft):
     found = draft(0)
     assert forgery.digest(found.manifest) == found.manifest["sha256"]
     assert forgery.identity(found.manifest) == open_artefact(found.folder).hash
+
+
+def test_a_file_of_tables_is_read_and_written_twice_the_same(draft, tmp_path):
+    import forgery
+
+    path = draft(0).folder / "subgames" / "000000-0.tables"
+    header, parts = forgery.read_tables(path)
+    assert (header["run"], header["epoch"], np.frombuffer(parts[0]).tolist()) == (
+        "run", 3, [0, 1, 2, 3],
+    )  # fmt: skip
+    before = path.read_bytes()
+    forgery.write_tables(path, header, parts)
+    assert path.read_bytes() == before
 
 
 def test_another_valid_artefact_has_right_checksums(draft):
@@ -93,9 +112,9 @@ def content(folder):
     """Names, types and contents of the files of a folder."""
     return {
         path.name: path.read_bytes() if path.is_file() and path.stat().st_size < 2**30 else None
-        for path in folder.iterdir()
+        for path in folder.rglob("*")
         if not path.is_symlink()
-    } | {path.name: str(path.readlink()) for path in folder.iterdir() if path.is_symlink()}
+    } | {path.name: str(path.readlink()) for path in folder.rglob("*") if path.is_symlink()}
 
 
 def test_damage_to_arrays_is_found(draft):
@@ -108,6 +127,10 @@ def test_damage_to_arrays_is_found(draft):
         forgery.damage(found)
         now = content(found.folder)
         harmed = {name for name in before if now.get(name) != before[name]} - {"lock"}
+        if {name for name in harmed if name.endswith(".tables")}:
+            harmed.remove("000000-0.tables")
+            with contextlib.suppress(StorageError):
+                assert read_tables(found.folder / "subgames" / "000000-0.tables") is None
         if harmed:
             with pytest.raises(StorageError):
                 open_artefact(found.folder).verify()

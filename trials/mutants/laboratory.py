@@ -58,7 +58,7 @@ class Laboratory:
 
     def _kernel_cache(self) -> Path:
         """Return the folder in which the compiled kernels of the current sources are stored."""
-        program = "import equilibrist.kernels, numba; print(numba.config.CACHE_DIR)"
+        program = "from equilibrist.kernels import cache; print(cache.folder)"
         path = os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])
         answer = subprocess.run(
             [sys.executable, "-c", program],

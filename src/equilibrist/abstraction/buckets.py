@@ -107,6 +107,24 @@ class Abstraction:
         label_board(self.values[number], columns, parents, self.last.first, self.last.lower, out)
         return out
 
+    def last_buckets(
+        self, board: Sequence[Card], cards: Sequence[Card], hands: NDArray[np.int16]
+    ) -> NDArray[np.int32]:
+        """Return the buckets of hands on the last boards that N cards make of one: [N, n].
+
+        `hands` [N, n] are in the deck and share no card with their boards.
+        """
+        from equilibrist.kernels.cpu.rollout import label_following
+
+        boards = np.array([(*board, card) for card in cards], np.uint8)
+        links = Boards(boards).locate(self.streets, len(self.streets) - 1)
+        cut = self.last.first, self.last.lower
+        out = np.empty(hands.shape, np.int32)
+        label_following(
+            self.values, links, self.streets.renamed, hands, self.buckets(board), cut, out
+        )
+        return out
+
     def bucket(self, hand: int, board: Sequence[Card] = ()) -> int:
         """Return the bucket of one hand, given by its index, on a board."""
         bucket = int(self.buckets(board)[hand])

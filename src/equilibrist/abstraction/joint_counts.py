@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -297,9 +297,9 @@ def sampled_joint(
 
         def watch(matrices: Matrices, done: int) -> None:
             stopping.check()
-            work.advance()
+            work.update(len(groups) * _BLOCKS_OF_GROUP + done)
 
-        for deals in _samples(first.streets, num_boards, seed):
+        for deals in sampled_deals(first.streets, num_boards, seed):
             links = links_of(first.streets, deals, np.ones(len(first.streets[-2].boards)))
             counted = count_boards(first, other, links, watch=watch, blocks=_BLOCKS_OF_GROUP)
             groups.append(_joint(counted))
@@ -311,6 +311,27 @@ def sampled_joint(
     # For a normal error, the mean of |ΔJ| is √(2/π) times its standard error.
     distance = float(np.sqrt(2 / np.pi) * error.sum() / 2)
     return Joint(wins, ties, losses, distance, (num_boards, seed))
+
+
+def sampled_alike(counts: Joint, first: Abstraction, second: Abstraction) -> Joint:
+    """Count the deals of a sample of boards again, with other buckets; no error is estimated.
+
+    `counts` are those of `sampled_joint`, which tell the sample.
+    """
+    _check_same_game(first, second)
+    assert counts.sample is not None
+    _check_memory(first, second, cell_bytes(numba.get_num_threads()))
+    num_boards, seed = counts.sample
+    shape = first.num_buckets[-1], second.num_buckets[-1]
+    sums: Matrices = [np.zeros(shape) for _ in range(2 if second is first else 3)]
+    weights = np.ones(len(first.streets[-2].boards))
+    with phase(f"counting deals on {num_boards:,} boards", total=NUM_GROUPS) as work:
+        for done, deals in enumerate(sampled_deals(first.streets, num_boards, seed)):
+            stopping.check()
+            work.update(done)
+            links = links_of(first.streets, deals, weights)
+            sums = count_boards(first, second, links, so_far=(sums, 0), blocks=1)
+    return replace(_joint(sums), sample=counts.sample)
 
 
 def marginals(found: Abstraction) -> tuple[Counts, Counts, Counts]:
@@ -338,7 +359,7 @@ def marginals(found: Abstraction) -> tuple[Counts, Counts, Counts]:
     return out[0], out[1], out[2]
 
 
-def _samples(streets: Streets, num_boards: int, seed: int) -> Iterator[NDArray[np.int64]]:
+def sampled_deals(streets: Streets, num_boards: int, seed: int) -> Iterator[NDArray[np.int64]]:
     """Draw deals onto the second-to-last boards by probability, in `NUM_GROUPS` samples."""
     if len(streets) == 1 or num_boards < NUM_GROUPS:
         raise InvalidValueError(

@@ -7,8 +7,8 @@ of the player with fewer buckets are counted (`kernels/cpu/row_groups.py`).
 
 from __future__ import annotations
 
-import itertools
 import math
+import time
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
@@ -26,6 +26,7 @@ Matrices = list[Counts]  # wins, ties and, for two different abstractions, losse
 Watch = Callable[[Matrices, int], None]  # the counts so far and the number of blocks done
 
 NUM_BLOCKS: Final = 64  # blocks of boards: unit of progress, and of work lost by a killed run
+_LEAST_SECONDS = 0.25  # between two calls of `watch`, about
 _BATCH = 64  # boards whose walks are stored together
 _NOBODYS = 52  # a card that is in no hand
 
@@ -81,49 +82,52 @@ def count_boards(
 ) -> Matrices:
     """Count the deals of some links; `so_far` are counts that `watch` received earlier.
 
-    Boards are counted in `blocks` if `watch` or `so_far` is given, otherwise all at once.
+    Boards are counted in `blocks` if `watch` or `so_far` is given, otherwise all at once. While
+    that takes little time, several blocks are counted before `watch` is called.
     """
     shape = first.num_buckets[-1], other.num_buckets[-1]
     parts = 2 if other is first else 3
     matrices, done = so_far or ([np.zeros(shape) for _ in range(parts)], 0)
-    count = _pairs(first, links) if other is first else _row_groups(first, other, links)
+    add = _pairs(first, links) if other is first else _row_groups(first, other, links)
     blocks = 1 if watch is None and so_far is None else blocks
-    ends = np.linspace(0, len(first.streets[-1].boards), blocks + 1).astype(np.int64)
-    for number, (begin, end) in enumerate(itertools.pairwise(ends.tolist())):
-        if number < done:
-            continue
-        for matrix, more in zip(matrices, count(begin, end), strict=True):
-            matrix += more
+    ends = np.linspace(0, len(first.streets[-1].boards), blocks + 1).astype(np.int64).tolist()
+    together = 1
+    while done < blocks:
+        before, done, start = done, min(done + together, blocks), time.perf_counter()
+        add(ends[before], ends[done], matrices)
         if watch is not None:
-            watch(matrices, number + 1)
+            watch(matrices, done)
+        if time.perf_counter() - start < _LEAST_SECONDS:
+            together *= 2
     return matrices
 
 
-def _pairs(found: Abstraction, links: Links) -> Callable[[int, int], Matrices]:
-    """Return a function that counts wins and ties on a range of boards, for equal buckets."""
-    from equilibrist.kernels.cpu.joint import bucket_showdowns
+def _pairs(found: Abstraction, links: Links) -> Callable[[int, int, Matrices], None]:
+    """Return a function that adds wins and ties on a range of boards, for equal buckets."""
+    from equilibrist.kernels.cpu.joint import bucket_showdowns, move_counts
 
     streets = found.streets
     tables, hands = _tables(found), (streets.hands[streets.in_deck], streets.in_deck)
     renamings = streets.renamed, _inverse(streets)
     labels, values, cuts = last_street(found)
     shape = (2, numba.get_num_threads(), found.num_buckets[-1], found.num_buckets[-1])
+    wins, ties = np.zeros(shape)  # of each thread
 
-    def count(begin: int, end: int) -> Matrices:
-        wins, ties = np.zeros(shape)
+    def add(begin: int, end: int, matrices: Matrices) -> None:
         side = labels, values[begin:end], *cuts
         deals = links.start[begin : end + 1], links.origin, links.renaming, links.weights
         boards = streets[-1].boards[begin:end]
         bucket_showdowns(tables, boards, hands, deals, renamings, side, side, (wins, ties))
-        return [wins.sum(axis=0), ties.sum(axis=0)]
+        move_counts(wins, matrices[0])
+        move_counts(ties, matrices[1])
 
-    return count
+    return add
 
 
 def _row_groups(
     first: Abstraction, other: Abstraction, links: Links
-) -> Callable[[int, int], Matrices]:
-    """Return a function that counts wins, ties and losses on a range, for different buckets."""
+) -> Callable[[int, int, Matrices], None]:
+    """Return a function that adds wins, ties and losses on a range, for different buckets."""
     is_transposed = first.num_buckets[-1] > other.num_buckets[-1]
     few, many = (other, first) if is_transposed else (first, other)
     shape, rules = (few.num_buckets[-1], many.num_buckets[-1]), few.rules
@@ -131,7 +135,7 @@ def _row_groups(
     pairs = math.comb(left, rules.num_hole_cards)
     pairs *= math.comb(left - rules.num_hole_cards, rules.num_hole_cards)
 
-    def count(begin: int, end: int) -> Matrices:
+    def add(begin: int, end: int, matrices: Matrices) -> None:
         deals = links.origin[links.start[begin] : links.start[end]]
         for dtype in (np.uint32, np.uint64):
             lost, tied, met = _add_walks(few, many, links, begin, end, dtype)
@@ -140,9 +144,11 @@ def _row_groups(
                 break
         lost, tied, met = (_matrix(counts, shape) for counts in (lost, tied, met))
         wins = met - tied - lost
-        return [lost.T, tied.T, wins.T] if is_transposed else [wins, tied, lost]
+        found = [lost.T, tied.T, wins.T] if is_transposed else [wins, tied, lost]
+        for matrix, more in zip(matrices, found, strict=True):
+            matrix += more
 
-    return count
+    return add
 
 
 def _add_walks(

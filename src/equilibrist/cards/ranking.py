@@ -114,7 +114,11 @@ def hand_description(cards: Sequence[int], ranking: str = "standard") -> str:
         return f"{name}, {_plural(first)} and {_plural(second)}"
     if name == "full house":
         return f"{name}, {_plural(first)} over {_plural(second)}"
-    return f"{name}, {first if name == 'high card' else _plural(first)}"
+    if name == "pair":
+        return f"a pair of {_plural(first)}"
+    if name == "high card":
+        return f"{first}-{second} high" if ranks[1] >= 0 else f"{first} high"
+    return f"{name}, {_plural(first)}"
 
 
 def category_bounds(num_cards: int, ranking: str = "standard") -> dict[str, tuple[int, int]]:

@@ -20,6 +20,7 @@ from equilibrist.cli import (
     arena,
     bots,
     cards,
+    counter,
     exchange,
     flops,
     games,
@@ -29,12 +30,18 @@ from equilibrist.cli import (
     session,
     show,
     solving,
+    split,
     spot,
     transitions,
     warmup,
 )
 from equilibrist.cli.heartbeat import beating
-from equilibrist.cli.interrupts import abandonable, stoppable
+from equilibrist.cli.interrupts import (
+    abandonable,
+    has_result,
+    ignore_late_interrupts,
+    stoppable,
+)
 from equilibrist.cli.options import CheckedCommand, shorten
 from equilibrist.errors import EquilibristError
 from equilibrist.phases import phase
@@ -63,6 +70,7 @@ _LONG = {
     solving.compare,
     solving.verify,
     solving.reproduce,
+    counter.counter,
     spot.spot,
     flops.flops,
     abstraction.abstract,
@@ -73,6 +81,7 @@ _LONG = {
 }
 _READS_ONLY = {  # or writes one file, atomically, at the end
     games.tree,
+    split.plan,
     cards.equity,
     show.show,
     exchange.export,
@@ -91,9 +100,11 @@ for command in (
     show.show,
     solving.compare,
     solving.verify,
+    counter.counter,
     exchange.export,
     exchange.import_,
     solving.reproduce,
+    split.plan,
     spot.spot,
     flops.flops,
     abstraction.abstract,
@@ -131,11 +142,21 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; wrong input prints one sentence on stderr and exits with code 2."""
+    """Run the command line and end the process; wrong input is one sentence on stderr, code 2.
+
+    Until the process has ended, a late Ctrl-C changes nothing. A program that goes on calls `run`.
+    """
+    ignore_late_interrupts()
+    sys.exit(run())
+
+
+def run() -> int:
+    """Run the command line of `sys.argv`, and return its exit code."""
     _prepare_streams()
     with beating(), _whole_command():
         code = _run()
-    sys.exit(code)
+        has_result()
+    return code
 
 
 def _whole_command() -> contextlib.AbstractContextManager[object]:

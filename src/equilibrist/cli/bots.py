@@ -53,6 +53,20 @@ def train(
         bool, typer.Option("--force", help="Train even if the forecast exceeds memory.")
     ] = False,
     device: Device = "cpu",
+    stop: Annotated[
+        str | None,
+        typer.Option(
+            help="real-game: keep the strategy that is least exploitable in limit hold'em itself, "
+            "on a fixed sample of flops, and stop when it no longer improves."
+        ),
+    ] = None,
+    pause_after: Annotated[
+        float | None,
+        typer.Option(
+            help="Save and end within this many seconds of this call, with exit code 0; the same "
+            "command continues to the same numbers."
+        ),
+    ] = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -63,13 +77,14 @@ def train(
 
     Example: equilibrist train smallbot
     """
+    _pause_after(pause_after)
     from equilibrist.bots.train import TrainingOptions
     from equilibrist.bots.train import train as train_bot
     from equilibrist.cli.training import TerminalReport, training_result
     from equilibrist.stopping import Stopped
 
     options = TrainingOptions(
-        to, seconds, seed, threads, force, device, cycles, hands, rate, cleaning, update
+        to, seconds, seed, threads, force, device, stop, cycles, hands, rate, cleaning, update
     )
     _check_options(bot, options)
     report = TerminalReport(plain=json, threads=threads)
@@ -80,7 +95,26 @@ def train(
     data, text = training_result(trained, report)
     emit(data, text, as_json=json)
     if trained.is_interrupted:
-        leave(f"stopped, saved in {trained.folder}; run the same command to continue")
+        leave(f"{_stopped()}, saved in {trained.folder}; run the same command to continue")
+
+
+def _pause_after(seconds: float | None) -> None:
+    """Let the command end within some seconds; raise `InvalidValueError` if that is no time."""
+    from equilibrist import stopping
+    from equilibrist.errors import InvalidValueError
+
+    if seconds is not None and not 0 < seconds < float("inf"):
+        raise InvalidValueError(
+            f"--pause-after must be a number of seconds above zero, not {seconds:g}", value=seconds
+        )
+    stopping.pause_after(seconds)
+
+
+def _stopped() -> str:
+    """Return how a command that stops early says so."""
+    from equilibrist import stopping
+
+    return "paused in time" if stopping.is_pause() else "stopped"
 
 
 def _check_options(name: str, options: TrainingOptions) -> None:
@@ -105,9 +139,11 @@ def _how_to_resume(stopped: Stopped, report: TerminalReport, folder: Path) -> st
     from equilibrist.papers.ectomynx.train import num_hands
 
     if stopped.partial is None or report.cycles is None:
-        return "stopped; finished steps are saved, run the same command to continue"
+        return f"{_stopped()}; finished steps are saved, run the same command to continue"
     hands = num_hands(report.cycles.settings, stopped.partial)
-    return f"stopped after {hands:,} hands, saved in {folder}; run the same command to continue"
+    return (
+        f"{_stopped()} after {hands:,} hands, saved in {folder}; run the same command to continue"
+    )
 
 
 app = typer.Typer(help="List the bots.", invoke_without_command=True)
@@ -124,19 +160,21 @@ def bots(
 ) -> None:
     """List the bots, with the size and exploitability of those that are trained.
 
+    Those that were measured in limit hold'em itself come first, the least exploitable at the top.
+
     Example: equilibrist bots
     """
-    from equilibrist.bots.listing import bot_row
+    from equilibrist.bots.listing import bot_row, ranked
     from equilibrist.bots.registry import BOTS
 
     if context.invoked_subcommand is not None:
         check_no_options(context, home == Path("bots"), not json, not seed, threads is None)
         return
-    rows = [bot_row(bot, home / bot.folder.name) for bot in BOTS.values()]
+    rows = ranked(bot_row(bot, home / bot.folder.name) for bot in BOTS.values())
     lines = [
         (
             row["name"],
-            f"{row['bytes'] / 1e6:,.0f} MB" if row["trained"] else f"≈ {row['minutes']:g} min",
+            f"{row['bytes'] / 1e6:,.0f} MB" if row["trained"] else _time(row["minutes"]),
             _proof(row) if row["trained"] else row["state"].replace("begun", "started"),
             _real_game(row),
             _scale(row),
@@ -148,6 +186,19 @@ def bots(
     hint = "equilibrist bots show NAME prints what a bot is, its paper and its settings"
     text = "\n".join([table(lines, header=header), hint, *problems])
     emit({"bots": rows}, text, as_json=json)
+
+
+def _time(minutes: float) -> str:
+    """Return an approximate training time as text.
+
+    Example:
+        >>> [_time(minutes) for minutes in (5.2, 120, 720, 500_000)]
+        ['≈ 5.2 min', '≈ 120 min', '≈ 12 hours', '≈ 347 days']
+    """
+    if minutes < 300:
+        return f"≈ {minutes:g} min"
+    hours = minutes / 60
+    return f"≈ {hours:,.0f} hours" if hours < 72 else f"≈ {hours / 24:,.0f} days"
 
 
 @app.command(cls=CheckedCommand)
@@ -208,7 +259,9 @@ def _real_game(row: dict[str, Any]) -> str:
 def _scale(row: dict[str, Any]) -> str:
     """Return as text what a bot is trained on: boards or cycles of hands."""
     if "cycles" in row:
-        return f"{row['cycles']} × {row['hands']:,} hands"
+        hands = row["hands"]
+        many = f"{hands / 1e6:g} M" if hands >= 1_000_000 else f"{hands:,}"
+        return f"{row['cycles']} × {many} hands"
     if "boards" not in row:
         return ""
     return "all deals" if row["boards"] is None else f"{row['boards']:,} boards"

@@ -177,8 +177,11 @@ class Heartbeat:
         is_due = self._live or self._clock() - self._last >= self._patience
         if not is_due or not self._is_at_start:
             return
+        width = max(self._width() - 1, 1)
         text = status(stack)
-        text = text[: max(self._width() - 1, 1)]
+        if len(text) > width:
+            text = status(stack[-1:])  # whose end tells that time passes
+        text = text[:width]
         if text != self._live:
             self._live = text
             self._stream.write(f"{_CLEAR}{text}")

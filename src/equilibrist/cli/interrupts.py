@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, NoReturn
 
 import typer
@@ -15,6 +17,30 @@ from equilibrist import stopping
 from equilibrist.stopping import Stop, Stopped
 
 _GRACE = 0.5  # seconds that a command has to end by itself
+_has_result = False  # whether the command has printed its result
+
+
+def ignore_late_interrupts() -> None:
+    """Let one Ctrl-C that comes after the command's result change nothing; the next one kills.
+
+    Before the result Ctrl-C raises `KeyboardInterrupt` as usual. If it was ignored, it stays so.
+    """
+    global _has_result
+    _has_result = False
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
+
+
+def has_result() -> None:
+    """Record that the command has printed its result, so that the process only has to end."""
+    global _has_result
+    _has_result = True
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    if not _has_result:
+        raise KeyboardInterrupt
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,7 +53,9 @@ def stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
     def run(*arguments: Any, **options: Any) -> Any:
         with stopping.on_signals() as stop:
             try:
-                return command(*arguments, **options)
+                found = command(*arguments, **options)
+                has_result()
+                return found
             except Stopped as stopped:
                 _say(str(stopped))
                 raise typer.Exit(stop.exit_code) from None
@@ -53,7 +81,9 @@ def abandonable(command: Callable[..., Any]) -> Callable[..., Any]:
 
         with stopping.on_signals(leave_soon) as stop:
             try:
-                return command(*arguments, **options)
+                found = command(*arguments, **options)
+                has_result()
+                return found
             except Stopped:
                 _say("interrupted")
                 raise typer.Exit(stop.exit_code) from None

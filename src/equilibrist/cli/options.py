@@ -212,12 +212,12 @@ def table(rows: Sequence[Sequence[object]], *, header: Sequence[str] = ()) -> st
 
 def prepare_kernels(threads: int | None, *kernels: str) -> None:
     """Set the number of threads; print a line if some of the kernels must be compiled."""
-    import numba
-
     from equilibrist.kernels import cache
 
     if threads is not None:
-        numba.set_num_threads(threads)
+        from equilibrist.kernels.threads import use_threads
+
+        use_threads(threads)
     note_compilations()
     if cache.is_cold(*kernels):
         print(f"{compiling_text()} …", file=sys.stderr, flush=True)

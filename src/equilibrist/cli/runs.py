@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.cli.games import menu_of, parse_rounds
-from equilibrist.display.curves import draw_panels
+from equilibrist.display.curves import Bars, draw_panels
 from equilibrist.display.picture import check_plot as check_plot
 from equilibrist.errors import InvalidValueError, StorageError
 from equilibrist.evaluation.statistics import mbb_per_game as mbb_per_game
@@ -239,9 +239,15 @@ def compare_row(solver: Solver, run: Run) -> tuple[object, ...]:
     )
 
 
-def draw_curves(curves: list[Curve], path: Path) -> None:
-    """Draw exploitability against iterations, one panel per game."""
+def draw_curves(curves: list[Curve], figure: Sequence[dict[str, Any]], path: Path) -> None:
+    """Draw exploitability against iterations, one panel per game, and Figure S1 beside them."""
     panels: dict[str, dict[str, tuple[Any, Any]]] = {}
     for curve in curves:
         panels.setdefault(curve.game, {})[curve.method] = (curve.iterations, curve.exploitability)
-    draw_panels(panels, "iterations", "exploitability, chips", path)
+    bars = Bars(
+        "limit hold'em (Figure S1; ours in orange)",
+        "exploitability, mbb/g",
+        {row["name"]: row["real_game"] for row in figure},
+        [row["name"] for row in figure if row["ours"]],
+    )
+    draw_panels(panels, "iterations", "exploitability, chips", path, bars)

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-import json as json_text
+import contextlib
+import sys
 from pathlib import Path
-from typing import Annotated
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from equilibrist.cli.options import Json, Seed, Threads
+from equilibrist.cli.interrupts import exit_if_requested
+from equilibrist.cli.options import Json, Seed, Threads, emit
 from equilibrist.errors import InvalidValueError
 
+if TYPE_CHECKING:
+    from equilibrist.web.settings import Settings
+
 _MOST_PORT = 2**16 - 1
+_ENDING = (
+    "equilibrist: ending the server; all hands are saved, and jobs continue with the next one; "
+    "a second signal ends it at once"
+)
 _PACKAGES = ("fastapi", "pydantic", "starlette", "uvicorn")  # of the extra web
 
 OpenBrowser = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
@@ -52,44 +62,62 @@ def serve(
 
     Example: equilibrist serve --open
     """
+    server = _server_module()
+    from equilibrist.web.settings import LOOPBACK_HOSTS, Settings
+
+    names = *LOOPBACK_HOSTS, *_host_names(host, allowed_hosts)
+    settings = Settings(
+        tables=tables,
+        jobs=jobs,
+        most_running=at_once,
+        threads=threads,
+        hosts=tuple(dict.fromkeys(names)),
+        is_public=public,
+    )
+    with server.listen(host, port) as door:
+        page = server.address(door, host)
+
+        def started() -> None:
+            _announce(page, settings, as_json=json, is_opened=open_)
+
+        stop = server.serve(settings, door, started, _say_ending)
+    exit_if_requested(stop)
+    raise typer.Exit(1)  # it did not start; uvicorn has said why
+
+
+def _host_names(host: str, more: str) -> list[str]:
+    """Return the address to listen on and the names after commas, as a Host header has them."""
+    names = [name.strip().lower() for name in more.split(",") if name.strip()]
+    return [f"[{host}]" if ":" in host else host.lower(), *names]
+
+
+def _server_module() -> ModuleType:
+    """Return `equilibrist.web.server`; raise `InvalidValueError` without the extra web."""
     try:
         from equilibrist.web import server
-        from equilibrist.web.settings import LOOPBACK_HOSTS, Settings
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in _PACKAGES:
             raise
         raise InvalidValueError(
             f"serve needs the package {missing.name}: pip install 'equilibrist[web]'"
         ) from None
-    names = [name.strip().lower() for name in allowed_hosts.split(",") if name.strip()]
-    own = [f"[{host}]" if ":" in host else host.lower()]
-    settings = Settings(
-        tables=tables,
-        jobs=jobs,
-        most_running=at_once,
-        threads=threads,
-        hosts=tuple(dict.fromkeys((*LOOPBACK_HOSTS, *own, *names))),
-        is_public=public,
-    )
-    if threads is not None:
-        import numba
+    return server
 
-        numba.set_num_threads(threads)
-    door = server.listen(host, port)
-    page = server.address(door, host)
-    link = page if public else f"{page}?token={settings.token}"
 
-    def say() -> None:
-        data = {"address": link, "public": public, "tables": str(tables)}
-        text = f"{link}\nCtrl-C ends the server; hands are saved in {tables}/"
-        if not public:
-            data["jobs"], text = str(jobs), f"{text}, jobs in {jobs}/"
-        print(json_text.dumps(data) if json else text, flush=True)
-        if open_:
-            import webbrowser
+def _announce(page: str, settings: Settings, *, as_json: bool, is_opened: bool) -> None:
+    """Print the address of the page and where it saves, and open it if that is wanted."""
+    link = page if settings.is_public else f"{page}?token={settings.token}"
+    data = {"address": link, "public": settings.is_public, "tables": str(settings.tables)}
+    text = f"{link}\nCtrl-C ends the server; hands are saved in {settings.tables}/"
+    if not settings.is_public:
+        data["jobs"], text = str(settings.jobs), f"{text}, jobs in {settings.jobs}/"
+    emit(data, text, as_json=as_json)
+    if is_opened:
+        import webbrowser
 
-            webbrowser.open(link)
+        webbrowser.open(link)
 
-    with door:
-        if not server.serve(settings, door, say):
-            raise typer.Exit(1)
+
+def _say_ending() -> None:
+    with contextlib.suppress(OSError):
+        print(_ENDING, file=sys.stderr, flush=True)

@@ -35,6 +35,21 @@ from equilibrist.cli.options import (
     prepare_kernels,
     table,
 )
+from equilibrist.cli.split import (
+    SPLIT_KERNELS,
+    Address,
+    Compress,
+    Current,
+    EngineName,
+    EngineOptions,
+    MemoryBound,
+    SplitAfter,
+    SplitBits,
+    SplitOptions,
+    StoreFolder,
+    exploit_split,
+    solve_split,
+)
 
 if TYPE_CHECKING:
     from equilibrist.models.game import SequenceGame
@@ -56,6 +71,7 @@ _OPENERS = {
     "strategy": "strategies.quantized:CompactStrategy.open",
     "spot": "solving.spot_run:SolvedSpot.open",
     "flops": "solving.flop_study:FlopStudy.load",
+    "split run": "solving.split_run:SplitRun.verified",
     "level training": "papers.ectomynx.level_training:load_training",
     "decision training": "papers.ectomynx.decision_training:load_training",
 }
@@ -87,7 +103,7 @@ LastBet = Annotated[
 Dtype = Annotated[str, typer.Option(help="float64 or float32.")]
 
 
-@owning("out")
+@owning("out", "store")
 def solve(
     game: Game,
     out: SolutionOut = None,
@@ -106,6 +122,14 @@ def solve(
     symmetry: Symmetry = None,
     dtype: Dtype = "float64",
     device: Device = "cpu",
+    split: SplitAfter = None,
+    store: StoreFolder = None,
+    memory: MemoryBound = None,
+    current: Current = False,
+    compress: Compress = "raw",
+    bits: SplitBits = None,
+    engine: EngineName = None,
+    address: Address = None,
     resume: ResumeRun = False,
     force: IgnoreForecast = False,
     plot: Plot = None,
@@ -115,7 +139,10 @@ def solve(
 ) -> None:
     """Solve a game, certify the exploitability by best responses, and save the solution.
 
-    Example: equilibrist solve leduc --method cfr+ --iterations 1000 --out leduc-solution
+    With --split, a limit game is solved as a trunk and subgames whose tables may be on a disk.
+
+    Examples: equilibrist solve leduc --method cfr+ --iterations 1000 --out leduc-solution ·
+    equilibrist solve royal-holdem --max-raises "1 1 1 1" --split flop --store royal --bits 32
     """
     from equilibrist import stopping
     from equilibrist.cli import runs
@@ -132,6 +159,18 @@ def solve(
     every = runs.default_evaluate_every(solver) if every is None else every
     budget = Budget(iterations, None if goal is None else goal.chips, seconds, every)
     budget.check()
+    who = EngineOptions(engine, address, threads)
+    pieces = SplitOptions(split, store, memory, current, compress, bits, who)
+    if split is not None:
+        _check_split(out, joint, device, plot)
+        who.check()
+        prepare_kernels(threads, *SPLIT_KERNELS)
+        settings = pieces.settings(method, dtype)
+        solve_split(
+            problem, pieces, settings, budget, goal, resume=resume, force=force, as_json=json
+        )
+        return
+    pieces.check_unused()
     runs.check_output(out, resume)
     runs.check_plot(plot)
     runs.warn_precision(budget.target, dtype)
@@ -140,9 +179,24 @@ def solve(
     device = runs.device_of(device, problem, solver, dtype, force=force)
     model, description = runs.build(problem, dtype, [method], force=force, device=device)
     stopping.check()
-    store = Store(out, model, description, solver, seed, dtype)
-    run = _run_stored(store, budget, goal, resume=resume, plain=json)
+    saved = Store(out, model, description, solver, seed, dtype)
+    run = _run_stored(saved, budget, goal, resume=resume, plain=json)
     _print_solved(model, solver, run, out, goal, plot=plot, as_json=json)
+
+
+def _check_split(out: Path | None, joint: Path | None, device: str, plot: Path | None) -> None:
+    """Raise `InvalidValueError` for options of `solve` that a split game does not take."""
+    from equilibrist.errors import InvalidValueError
+
+    on_gpu = None if device == "cpu" else device
+    for option, given, instead in (
+        ("--out", out, "use --store, a folder for its tables"),
+        ("--joint", joint, "its cards are exact"),
+        ("--device", on_gpu, "it is solved on the CPU"),
+        ("--plot", plot, "leave it out"),
+    ):
+        if given is not None:
+            raise InvalidValueError(f"a split game takes no {option}: {instead}")
 
 
 def _run_stored(
@@ -217,6 +271,8 @@ def exploit(
     flops: FlopSample = None,
     out: FlopsOut = None,
     device: Device = "cpu",
+    engine: EngineName = None,
+    address: Address = None,
     json: Json = False,
     seed: Seed = 0,
     threads: Threads = None,
@@ -230,7 +286,9 @@ def exploit(
     """
     from equilibrist.errors import InvalidValueError
 
+    who = EngineOptions(engine, address, threads)
     if real_game:
+        who.check_unused()
         from equilibrist.cli.real_game import exploit_real
 
         exploit_real(
@@ -244,7 +302,7 @@ def exploit(
         if given is not None:
             raise InvalidValueError(f"{option} needs --real-game: add --real-game or leave it out")
     _check_folder(strategy)
-    _exploit_model(Path(strategy), json, threads)
+    _exploit_model(Path(strategy), json, who)
 
 
 def _check_folder(text: str) -> None:
@@ -260,14 +318,19 @@ def _check_folder(text: str) -> None:
         )
 
 
-def _exploit_model(folder: Path, json: bool, threads: int | None) -> None:
+def _exploit_model(folder: Path, json: bool, engine: EngineOptions) -> None:
     """Print the best responses to a solution or a solved spot in its own game."""
     from equilibrist.cli import runs
     from equilibrist.solving.certificate import check
+    from equilibrist.solving.split_run import KIND as SPLIT_RUN
     from equilibrist.storage.artefact import read_identity
 
-    read_identity(folder)  # a folder that cannot be opened is refused before anything is compiled
-    prepare_kernels(threads, *SOLVING_KERNELS)
+    # A folder that cannot be opened is refused before anything is compiled.
+    if read_identity(folder).kind == SPLIT_RUN:
+        exploit_split(folder, engine, as_json=json)
+        return
+    engine.check_unused()
+    prepare_kernels(engine.threads, *SOLVING_KERNELS)
     proof = check(folder)
     game, found = proof.game, proof.found
     data = {
@@ -551,7 +614,7 @@ def _reproduce_cfr_plus(plot: Path | None, *, quick: bool, as_json: bool) -> Non
     header = ("what", "paper", "ours", "unit", "iterations", "Σ regret ≤ bound (7)")
     emit(data, f"{table(lines, header=header)}\n\n{_figure_text(figure)}", as_json=as_json)
     if plot is not None:
-        runs.draw_curves(curves, plot)
+        runs.draw_curves(curves, figure, plot)
 
 
 def _figure_text(rows: list[dict[str, Any]]) -> str:

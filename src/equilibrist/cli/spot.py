@@ -213,7 +213,7 @@ def _solve(work: _Work, budget: Budget, goal: Goal | None, settings: _Settings) 
     if done is None:
         runs.check_output(out, False, KIND)
     built = None if done is None else done.subgame  # old folders may merge fewer suits
-    states = None if built is None else count_states(built.states)
+    states = None if built is None else count_states(built.states, built.game.held)
     needed = spot_forecast(given, by.bits, states)
     device = _device_of(given, needed, settings)
     _print_header(given, needed)
@@ -234,11 +234,13 @@ def _device_of(given: Spot, needed: SpotForecast, settings: _Settings) -> str:
     """Return where a spot is solved, cpu or gpu, after a check of the memory there."""
     from equilibrist.cli import runs
     from equilibrist.solving.devices import choose_device, gpu_room
+    from equilibrist.solving.forecast import count_states, spot_forecast
     from equilibrist.solving.suggestions import check_fits
 
     def check_gpu() -> None:
-        if not settings.force:
-            check_fits(given, needed, spot_flag, gpu_room())
+        if not settings.force:  # the GPU has one list of hands for both seats
+            on_gpu = spot_forecast(given, needed.bits, count_states(given.states))
+            check_fits(given, on_gpu, spot_flag, gpu_room())
 
     device = runs.announced(choose_device(settings.device, check_gpu))
     if device == "cpu" and not settings.force:

@@ -45,14 +45,7 @@ def warmup(tasks: WarmupTasks = None, processes: Processes = None, json: Json = 
     data = {
         "tasks": [{"name": done.task.name, "seconds": done.seconds} for done in found],
         "seconds": seconds,
-        "folder": None if cache.refusal else _folder(),
+        "folder": None if cache.folder is None else str(cache.folder),
     }
     rows = [(done.task.name, done.task.summary, f"{done.seconds:.1f} s") for done in found]
     emit(data, f"{table(rows)}\n\n{seconds:.1f} s in all", as_json=json)
-
-
-def _folder() -> str:
-    """Return the folder of compiled kernels."""
-    import numba
-
-    return str(numba.config.CACHE_DIR)

@@ -100,6 +100,21 @@ class Betting:
 
     # --- the current state ------------------------------------------------------------------------
 
+    def opened(self, r: int) -> Betting:
+        """Return the state of this hand when round `r` opened; the hand must start in round 0.
+
+        Example:
+            >>> from equilibrist.games.action import RAISE
+            >>> from equilibrist.games.catalog import get_game
+            >>> betting = Betting.start(get_game("leduc")).apply(CALL).apply(CALL).apply(RAISE)
+            >>> betting.opened(1).pot, betting.opened(0).pot
+            (2, 2)
+        """
+        now = Betting.start(self.rules)
+        for action in [action for actions in self.history[:r] for action in actions]:
+            now = now.apply(action)
+        return now
+
     @property
     def actor(self) -> int | None:
         """The player whose turn it is, None when the hand is over."""

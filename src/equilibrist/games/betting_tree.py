@@ -15,7 +15,7 @@ the whole hand.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
@@ -57,6 +57,7 @@ class BettingTree:
     menu: BetMenu
     first_round: int
     last_round: int
+    start: Betting  # at the root
     kind: NDArray[np.uint8]  # [V] a NodeKind
     round: NDArray[np.uint8]  # [V] round of the game
     player: NDArray[np.int8]  # [V] the player that decides or that folded; −1 elsewhere
@@ -76,12 +77,15 @@ class BettingTree:
         first_round: int = 0,
         last_round: int | None = None,
         pot: int | None = None,
+        start: Betting | None = None,
         runs_out: bool = False,
         most_nodes: int = MOST_NODES,
     ) -> BettingTree:
         """Build the tree of rounds `first_round` … `last_round`, starting with `pot` chips.
 
-        Raises `InvalidValueError` if the tree has more than `most_nodes` nodes.
+        With a `start`, the tree begins at this decision, in the middle of its round perhaps, and
+        goes on by the rules of the start; `first_round` and `pot` are those of the start. Raises
+        `InvalidValueError` if the tree has more than `most_nodes` nodes.
 
         Example:
             >>> from equilibrist.games.catalog import get_game
@@ -90,6 +94,7 @@ class BettingTree:
             (27, [40, 40])
         """
         last = rules.num_rounds - 1 if last_round is None else last_round
+        first_round = first_round if start is None else start.round
         if not 0 <= first_round <= last < rules.num_rounds:
             raise InvalidValueError(
                 f"{rules.name} has rounds 0 to {rules.num_rounds - 1}, "
@@ -98,11 +103,14 @@ class BettingTree:
             )
         rules = menu.limit(rules, first_round, last)
         rows = _Rows(most_nodes)
-        level = [(-1, Betting.start(rules, first_round, pot))]
+        if start is None:
+            start = Betting.start(rules, first_round, pot)
+        root = replace(start, rules=rules)
+        level = [(-1, root)]
         for r in range(first_round, last + 1):
             with phase(f"building the betting tree of {rules.name}, round {r + 1}"):
                 level = _grow_round(rows, level, menu, r, is_last=r == last, runs_out=runs_out)
-        return cls(rules, menu, first_round, last, *rows.arrays())
+        return cls(rules, menu, first_round, last, root, *rows.arrays())
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -120,6 +128,22 @@ class BettingTree:
         wanted = ord(kind) if kind else 0
         return next((c for c in self.children(node) if self.action_kind[c] == wanted), None)
 
+    def same_child(self, node: int, other: BettingTree, child: int) -> int | None:
+        """Return the child of a node reached by the action of a child of another tree, or None.
+
+        Raises of other amounts are other actions. Where a round opens in the other tree, the child
+        is the node that opens the next round.
+        """
+        kind, amount = other.action_kind[child], other.action_amount[child]
+        return next(
+            (
+                own
+                for own in self.children(node)
+                if self.action_kind[own] == kind and self.action_amount[own] == amount
+            ),
+            None,
+        )
+
     def action(self, node: int) -> Action | None:
         """Return the action that led to a node; None at the root and where a round opens."""
         letter = int(self.action_kind[node])
@@ -135,6 +159,20 @@ class BettingTree:
         while nodes[-1] > 0:
             nodes.append(int(self.parent[nodes[-1]]))
         return reversed(nodes)
+
+    def state(self, node: int) -> Betting:
+        """Return the betting at a node.
+
+        Example:
+            >>> from equilibrist.games.catalog import get_game
+            >>> tree = BettingTree.build(get_game("leduc"))
+            >>> tree.state(tree.parse("crc/r")).spent
+            (7, 3)
+        """
+        now = self.start
+        for action in map(self.action, self.path(node)):
+            now = now if action is None else now.apply(action)
+        return now
 
     def name(self, node: int) -> str:
         """Return the betting from the root to a node as text; the inverse of `parse`."""

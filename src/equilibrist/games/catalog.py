@@ -48,6 +48,7 @@ _RHODE_ISLAND = GameRules(
     num_board_cards=(0, 1, 1),
     ranking="three-card",
 )
+_ROYAL_RHODE_ISLAND = replace(_RHODE_ISLAND, name="royal-rhode-island", num_ranks=5)
 _HOLDEM_LIMIT = GameRules(
     name="holdem-limit",
     betting="limit",
@@ -69,6 +70,7 @@ _HOLDEM_NOLIMIT = replace(
     raise_sizes=(),
     max_raises=(),
 )
+_HOLDEM_NOLIMIT_100 = replace(_HOLDEM_NOLIMIT, name="holdem-nolimit-100", stacks=(10_000, 10_000))
 _PREFLOP_HOLDEM = replace(
     _HOLDEM_LIMIT,
     name="preflop-holdem",
@@ -110,11 +112,13 @@ GAMES: Final = Catalogue(
         _game(
             _RHODE_ISLAND, "Rhode Island hold'em: one card each, two board cards, three-card hands"
         ),
+        _game(_ROYAL_RHODE_ISLAND, "Rhode Island hold'em with the twenty cards from ten to ace"),
         _game(_HOLDEM_LIMIT, "Heads-up limit Texas hold'em, as played at the ACPC"),
         _game(
             _HOLDEM_NOLIMIT,
             "Heads-up no-limit Texas hold'em, 200 big blinds, as played at the ACPC",
         ),
+        _game(_HOLDEM_NOLIMIT_100, "Heads-up no-limit Texas hold'em, 100 big blinds"),
         _game(_PREFLOP_HOLDEM, "Limit hold'em before the flop only, then five board cards (Selby)"),
         _game(_ROYAL_HOLDEM, "Limit hold'em with the twenty cards from ten to ace"),
         _game(

@@ -24,6 +24,7 @@ class RoundCount(NamedTuple):
 
     openings: int
     actions: int
+    second: int  # of these actions, those of player 1
 
 
 def tree_counts(
@@ -40,8 +41,8 @@ def tree_counts(
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> tree_counts(get_game("leduc"), BetMenu())
-        [RoundCount(openings=1, actions=14), RoundCount(openings=5, actions=70)]
+        >>> [count._asdict() for count in tree_counts(get_game("leduc"), BetMenu())][1]
+        {'openings': 5, 'actions': 70, 'second': 35}
     """
     rules = menu.limit(rules, first_round)
     start = Betting.start(rules, first_round, pot)
@@ -50,24 +51,25 @@ def tree_counts(
     for r in range(first_round, rules.num_rounds):
         keeps = runs_out and r + 1 < rules.num_rounds
         following: _Level = {}
-        actions = 0
+        actions = [0, 0]
         for opening, number in level.values():
             own, ends = _walk(opening, menu, r, keeps=keeps)
-            actions += number * own
+            actions = [before + number * more for before, more in zip(actions, own, strict=True)]
             for key, (betting, times) in ends.items():
                 before = following[key][1] if key in following else 0
                 following[key] = betting, before + number * times
-        found.append(RoundCount(sum(number for _, number in level.values()), actions))
+        openings = sum(number for _, number in level.values())
+        found.append(RoundCount(openings, sum(actions), actions[1]))
         level = following
     return found
 
 
-def _walk(opening: Betting, menu: BetMenu, r: int, *, keeps: bool) -> tuple[int, _Level]:
-    """Return the number of actions of a round after its opening, and the openings that follow.
+def _walk(opening: Betting, menu: BetMenu, r: int, *, keeps: bool) -> tuple[list[int], _Level]:
+    """Return each player's number of actions after an opening, and the openings that follow.
 
     With `keeps`, hands that are decided by an all-in go on to the next round too.
     """
-    actions, waiting = 0, [opening]
+    actions, waiting = [0, 0], [opening]
     times: Counter[_Opening] = Counter()
     states: dict[_Opening, Betting] = {}
     while waiting:
@@ -75,7 +77,7 @@ def _walk(opening: Betting, menu: BetMenu, r: int, *, keeps: bool) -> tuple[int,
         kind = node_kind(betting, r)
         if kind is NodeKind.DECISION:
             following = [state for _, state in next_states(betting, menu)]
-            actions += len(following)
+            actions[betting.to_act[0]] += len(following)
             waiting += following
         elif kind is NodeKind.ROUND_END or (keeps and kind is NodeKind.SHOWDOWN):
             aggressor = None if menu.donks is None else betting.aggressor

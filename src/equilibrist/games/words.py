@@ -70,7 +70,7 @@ def node_words(tree: BettingTree, node: int, write: Writer = _with_commas) -> st
         >>> node_words(tree, tree.parse("cc/"))
         'call, check; flop'
     """
-    now, streets = _start(tree), [[""]]
+    now, streets = tree.start, [[""]]
     for v in list(tree.path(node))[1:]:
         action = tree.action(v)
         if action is None:
@@ -91,21 +91,10 @@ def action_labels(tree: BettingTree, node: int, write: Writer = _with_commas) ->
         >>> action_labels(tree, 0), action_labels(tree, tree.parse("cc/"))
         (('fold', 'call 5', 'raise to 20'), ('check', 'bet 10'))
     """
-    now = _start(tree)
-    for v in tree.path(node):
-        action = tree.action(v)
-        now = now if action is None else now.apply(action)
-    found = []
+    now, found = tree.state(node), []
     for child in tree.children(node):
         action = tree.action(child)
         assert action is not None
         words = action_phrase(now, action, second_person=True, write=write)
         found.append(f"{words} {write(now.to_call)}" if words == "call" else words)
     return tuple(found)
-
-
-def _start(tree: BettingTree) -> Betting:
-    """Return the betting at the root of a tree."""
-    spent = tuple(tree.spent[0].tolist())
-    pot = None if spent == tree.rules.blinds else sum(spent)
-    return Betting.start(tree.rules, tree.first_round, pot)

@@ -207,15 +207,18 @@ class PairTables(NamedTuple):
     """Pairs of states that can meet, and the winner: the arrays of all three forms below.
 
     Kernels are compiled for one form, so an instance always has the class of its form
-    (`models/leaves.py`). Arrays that a form does not use are empty.
+    (`models/leaves.py`). Arrays that a form does not use are empty. Hands are the opponent's and
+    states our own; both players have the same unless the seats have lists of their own
+    (`models/leaves.seat_pairs`).
     """
 
     is_sorted: bool_  # whether there are hands in order of value instead of matrices
+    is_shared: bool_  # whether both players have the same states, so that values replace weights
     matrix_start: NDArray[int64]  # [B] where the board's matrices start
     joint: NDArray[float64]  # probability of (board, state, state)
     win: NDArray[float64]  # the same probability times the showdown's sign: win 1, tie 0, loss −1
     hand_start: NDArray[int64]  # [B + 1] where the board's hands start
-    hand_state: NDArray[int32]  # state of each hand on the board, hands in order of value
+    hand_state: NDArray[int32]  # the opponent's state of each hand, hands in order of value
     hand_cards: NDArray[uint8]  # [hands, 2] its cards; 52 for the second of a one-card hand
     hand_value: NDArray[int32]  # its value at a showdown; comparable on one board only
     hand_others: NDArray[int32]  # [hands, 2] number of worse and of better hands of the board
@@ -224,6 +227,10 @@ class PairTables(NamedTuple):
     state_order: NDArray[int32]  # the states of each board, lowest value first
     state_cards: NDArray[uint8]  # [states, 2] in that order: the cards of one of the state's hands
     state_below: NDArray[int32]  # [states, 2] in that order: states with a lower value, or up to it
+    state_hands: NDArray[int32]  # [states, 2] likewise: the board's hands with a lower value, …
+    state_twin: NDArray[
+        int32
+    ]  # in that order: the opponent's state with that hand, or their number
     # A *tie* is the hands of a board with one card and one value; two-card hands only.
     card_hands: NDArray[uint16]  # [2 hands] states of the hands with each card, in order of value
     card_ties: NDArray[uint16]  # [B, C] number of ties of a board up to those of each card

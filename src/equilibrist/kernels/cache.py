@@ -8,9 +8,10 @@ key, so it is part of the name too; with the JIT disabled nothing is generated a
 The folder must belong to the user, with mode 700, and no other user may be able to replace it:
 loading compiled code runs it. Without such a folder nothing is kept, and a sentence says so.
 
-Numba has one cache folder per process. Importing the kernels sets it, so cached functions of a host
-program that are defined afterwards land there as well; a folder the host has set (as
-`NUMBA_CACHE_DIR` or `numba.config.CACHE_DIR`) before the import becomes the parent of ours.
+Numba has one cache folder per process, which it forgets if a program changes a `NUMBA_*` variable.
+So kernels know their own folder, and Numba's setting stays as the host program left it; a folder
+that the host has set (as `NUMBA_CACHE_DIR` or `numba.config.CACHE_DIR`) before the import becomes
+the parent of ours.
 
 If several processes need the same kernel, one compiles it and the others wait (`SharedCache`).
 """
@@ -25,6 +26,7 @@ import os
 import shutil
 import stat
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import IO, Any
@@ -41,7 +43,9 @@ _KEPT_FOLDERS = 6  # how many fingerprints stay on disk; older ones are removed
 _LONGEST_WAIT = 300.0  # seconds for which a process waits until another has compiled a kernel
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
+folder: Path | None = None  # where compiled kernels are kept; None: nowhere
 refusal = ""  # why compiled kernels are not kept; "" if they are
+_setting = threading.Lock()  # held while Numba's own setting is changed for a moment
 
 
 def fingerprint(root: Path) -> str:
@@ -62,13 +66,13 @@ def fingerprint(root: Path) -> str:
 
 
 def use_fingerprinted_folder() -> Path | None:
-    """Point Numba at the folder for the present sources; None if no folder is safe to use.
+    """Choose the folder for the present sources; None if no folder is safe to use.
 
     A folder that the host has set becomes the parent. Anyone who can write to a cache can run code
     as its user, so only a folder that no other user can write to is used; without one, kernels are
     compiled in every process and `refusal` says why.
     """
-    global refusal
+    global folder, refusal
     name = fingerprint(Path(__file__).parent)
     chosen = numba.config.CACHE_DIR
     faults = []
@@ -84,12 +88,19 @@ def use_fingerprinted_folder() -> Path | None:
         if is_new:
             with contextlib.suppress(OSError):  # another process tidies up too
                 _forget_old_folders(base)
-        numba.config.CACHE_DIR, refusal = str(base / name), ""
-        return base / name
-    refusal = " and ".join(faults)
-    # Numba would cache beside the sources, where machine code can go stale, or give up.
-    _keep_nothing()
+        folder, refusal = (base / name).absolute(), ""
+        return folder
+    folder, refusal = None, " and ".join(faults)
+    event.register("numba:compile", _Warning())
     return None
+
+
+def keep(function: Any) -> Any:
+    """Let a function that Numba compiles keep its machine code in the folder; return it."""
+    if folder is not None and isinstance(function, Dispatcher):
+        compiled: Any = function
+        compiled._cache = SharedCache(compiled.py_func)
+    return function
 
 
 class SharedCache(FunctionCache):
@@ -100,6 +111,14 @@ class SharedCache(FunctionCache):
     """
 
     _lock: IO[bytes] | None = None
+
+    def __init__(self, function: Any) -> None:
+        with _setting:  # Numba reads its setting once, here
+            before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
+            try:
+                super().__init__(function)
+            finally:
+                numba.config.CACHE_DIR = before
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled function if it is stored, if need be after waiting for it."""
@@ -155,11 +174,11 @@ def is_cold(*kernels: str) -> bool:
     """
     if numba.config.DISABLE_JIT:
         return False
-    if refusal:
+    if folder is None:
         return True
-    folder = Path(numba.config.CACHE_DIR)
     # Numba names the index of a function <file>.<function>-<line>.<python>.nbi, a folder a package.
-    return not all(any(folder.glob(f"*/{kernel}-*.nbi")) for kernel in kernels or ("*",))
+    kept = folder
+    return not all(any(kept.glob(f"*/{kernel}-*.nbi")) for kernel in kernels or ("*",))
 
 
 def _user_cache() -> Path | None:
@@ -228,18 +247,6 @@ def _fault_of_cache(folder: Path) -> str:
         os.chmod(folder, 0o700)
     tempfile.TemporaryFile(dir=folder).close()  # Numba tries this too, and goes elsewhere if not
     return ""
-
-
-def _keep_nothing() -> None:
-    """Let Numba keep no compiled code of this package; that of a host program is its own matter."""
-    enable = Dispatcher.enable_caching
-
-    def enable_for_others(dispatcher: Dispatcher) -> None:
-        if not dispatcher.py_func.__module__.startswith("equilibrist."):
-            enable(dispatcher)
-
-    Dispatcher.enable_caching = enable_for_others  # type: ignore[assignment, method-assign]
-    event.register("numba:compile", _Warning())
 
 
 class _Warning(event.Listener):

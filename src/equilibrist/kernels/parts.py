@@ -26,14 +26,13 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import _dynfunc, njit
-from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.typed_passes import NativeLowering
 from numba.extending import overload
 
-from equilibrist.kernels.cache import SharedCache
+from equilibrist.kernels.cache import keep
 
 # Called in place of a part by Python: raises TypeError.
 _REFUSE = ctypes.cast(ctypes.pythonapi.PyErr_BadArgument, ctypes.c_void_p).value
@@ -123,7 +122,6 @@ def _compiler(lowering: type[NativeLowering]) -> type[CompilerBase]:
 _PART = {"_nrt": False, "forceinline": True, "pipeline_class": _compiler(_PartLowering)}
 _KERNEL = {
     "_nrt": False,
-    "cache": True,
     "nogil": True,
     "no_cfunc_wrapper": True,
     "pipeline_class": _compiler(_KernelLowering),
@@ -148,7 +146,4 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Mark a compiled function that Python calls; it holds no lock of Python."""
     if function is None:
         return functools.partial(kernel, **options)
-    compiled = njit(function, **{**_KERNEL, **options})
-    if isinstance(getattr(compiled, "_cache", None), FunctionCache):
-        compiled._cache = SharedCache(function)
-    return compiled
+    return keep(njit(function, **{**_KERNEL, **options}))

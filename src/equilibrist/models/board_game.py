@@ -31,6 +31,7 @@ def one_board(game: SequenceGame, board: int) -> SequenceGame:
         betting=None,
         states=None,
         given=None,
+        held=None,
         backend="cpu",
     )
 
@@ -85,6 +86,8 @@ def _pairs(pairs: PairTables, board: int) -> PairTables:
         state_order=pairs.state_order[states],
         state_cards=pairs.state_cards[states],
         state_below=pairs.state_below[states],
+        state_hands=pairs.state_hands[states],
+        state_twin=pairs.state_twin[states],
         card_hands=pairs.card_hands[2 * hands.start : 2 * hands.stop],
         card_ties=pairs.card_ties[board : board + 1],
         tie_start=np.array([0, ties.stop - ties.start]),

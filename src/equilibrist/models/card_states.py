@@ -83,6 +83,7 @@ def card_states(
     symmetry: Symmetry | None = None,
     *,
     first_round: int = 0,
+    last_round: int | None = None,
     board: Sequence[Card] | None = None,
     held: NDArray[np.bool_] | None = None,
     group: tuple[Renaming, ...] | None = None,
@@ -90,6 +91,7 @@ def card_states(
     """Build the boards and states of a game with one or two hole cards.
 
     With a `board`, only those from `first_round` on are built, and that round has this board only.
+    With a `last_round`, those of later rounds are left out.
     With `held` [H], hands that nobody holds have no state; it must not separate hands that the
     symmetry merges. With a `group`, the symmetry `suits` has these renamings only; they must keep
     the given board and include the renamings that follow from them.
@@ -105,7 +107,9 @@ def card_states(
             f"suits matter in {rules.name}: its states cannot be ranks alone", value=symmetry
         )
     hands = _hands(rules)
-    boards, multiplicity, board_parent = _boards(rules, symmetry, first_round, board, group)
+    end = rules.num_rounds if last_round is None else last_round + 1
+    deals = rules.num_board_cards[0 if board is None else first_round + 1 : end]
+    boards, multiplicity, board_parent = _boards(rules, symmetry, deals, board, group)
     num_states: list[NDArray[np.int64]] = []
     state_of_hand: list[NDArray[np.int32]] = []
     state_parent: list[NDArray[np.int32]] = []
@@ -159,16 +163,19 @@ def _hands(rules: GameRules) -> NDArray[np.uint8]:
 def _boards(
     rules: GameRules,
     symmetry: Symmetry,
-    first_round: int,
+    deals: Sequence[int],
     given: Sequence[Card] | None,
     group: tuple[Renaming, ...] | None,
 ) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.int64]], list[NDArray[np.int64]]]:
-    """Return one board of each class, the number of raw boards and the parent, for each round."""
+    """Return one board of each class, the number of raw boards and the parent, for each round.
+
+    `deals` are the numbers of cards that are dealt after the given board.
+    """
     boards = [np.array([() if given is None else given], np.uint8)]
     multiplicity = [np.ones(1, np.int64)]
     parents = [np.full(1, -1, np.int64)]
     allowed = group or (all_renamings(rules.num_suits) if symmetry == "suits" else (IDENTITY,))
-    for num_cards in rules.num_board_cards[0 if given is None else first_round + 1 :]:
+    for num_cards in deals:
         found: list[tuple[int, ...]] = []
         count: list[int] = []
         parent: list[int] = []

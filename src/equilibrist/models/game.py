@@ -24,9 +24,10 @@ from equilibrist.kernels.cpu.table_sweeps import Game as KernelGame
 from equilibrist.kernels.decision_rules import BEST, EXPECTATION, REGRET, SOFTMAX
 from equilibrist.kernels.treeplex import block, board_matrices, boards, root_value
 from equilibrist.models.card_states import CardStates
-from equilibrist.models.leaves import ExpectedLeaves
+from equilibrist.models.leaves import ExpectedLeaves, seat_pairs
 from equilibrist.models.products import product
 from equilibrist.models.sections import last_round
+from equilibrist.models.treeplex import with_states
 
 Floats = NDArray[Any]
 
@@ -45,7 +46,9 @@ __all__ = [
     "Floats",
     "Game",
     "Given",
+    "Offer",
     "SequenceGame",
+    "check_no_offer",
     "check_zero_sum",
     "sweeps_by_steps",
 ]
@@ -107,6 +110,17 @@ class Game(Protocol):
         """Run CFR iterations."""
 
 
+class Offer(NamedTuple):
+    """What one player is paid on some of its rows, whatever the opponent does; the opponent pays.
+
+    It adds (values · plan[places]) to the payoff of `player`, and belongs to the gradients of both.
+    """
+
+    player: int
+    places: NDArray[np.int64]  # [N] among the L numbers of the player's plan
+    values: NDArray[np.float64]  # [N] in the game's unit, probabilities of the cards included
+
+
 class Given(NamedTuple):
     """Given behaviour, and its places among the L numbers of a player."""
 
@@ -133,6 +147,9 @@ class SequenceGame:
     states: CardStates | None = None  # the cards, if they are exact
     expected: tuple[ExpectedLeaves, ...] = ()  # leaves where rounds are left out at the end
     given: tuple[Given, Given] | None = None  # behaviour at locked decisions
+    offer: Offer | None = None  # pay for staying out of a subgame (`models/subgame.py`)
+    # States of the last round's boards that each player can hold; None: all.
+    held: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None
     # "cpu", "gpu" (`on`), or "reference", the plain array programs that tests compare with.
     backend: str = "cpu"
 
@@ -144,8 +161,8 @@ class SequenceGame:
         """
         if device == "gpu" and not self.fits_gpu:
             raise InvalidValueError(
-                f"{self.name} is solved on the CPU: the GPU takes games of buckets, without a rake "
-                "and without locked decisions",
+                f"{self.name} is solved on the CPU: the GPU takes games of buckets, without a "
+                "rake, locked decisions and offers",
                 value=self.name,
             )
         return self if device == self.backend else replace(self, backend=device)
@@ -155,7 +172,13 @@ class SequenceGame:
         """Whether the game has the form that the kernels of the GPU take."""
         has_boards = any(int(np.diff(tree.board_start).max()) > 1 for tree in self.trees)
         is_free = self.given is None and not any(tree.locked.any() for tree in self.trees)
-        return is_free and not has_boards and not self.pairs.is_sorted and self.is_zero_sum
+        return (
+            is_free
+            and self.offer is None
+            and not has_boards
+            and not self.pairs.is_sorted
+            and self.is_zero_sum
+        )
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -163,10 +186,24 @@ class SequenceGame:
         return int(self.trees[0].block_start[-1]), int(self.trees[1].block_start[-1])
 
     @cached_property
+    def seats(self) -> tuple[Treeplex, Treeplex]:
+        """Both treeplexes, in the last round with the states only that the player can hold."""
+        if self.lists is None:
+            return self.trees
+        return with_states(self.trees[0], self.lists[0]), with_states(self.trees[1], self.lists[1])
+
+    @property
+    def lists(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
+        """Which states of the last round a player's tables have; None: all, as on the GPU."""
+        return None if self.backend == "gpu" else self.held
+
+    @cached_property
     def in_sections(self) -> KernelGame:
         """The game's arrays with its last round in sections, for kernels that sweep tables."""
         sections, leaves = last_round(self.trees, self.leaves)
-        return KernelGame(self.trees, self.leaves, self.pairs, sections, leaves)
+        lists = self.lists
+        pairs = (self.pairs, self.pairs) if lists is None else seat_pairs(self.pairs, lists)
+        return KernelGame(self.seats, self.leaves, pairs, sections, leaves)
 
     @cached_property
     def is_zero_sum(self) -> bool:
@@ -214,12 +251,23 @@ class SequenceGame:
             return values
         if self._has_wide_matrices:
             self._matrix_gradient(player, plan, values)
+            self._add_offer(player, plan, values)
             return values
         self._kernels.gradient(
             self.trees, self.leaves, self.pairs, player, plan, values, threads=self.num_threads
         )
         self._add_expected(player, plan, values)
+        self._add_offer(player, plan, values)
         return values
+
+    def _add_offer(self, player: int, plan: Floats, values: Floats) -> None:
+        """Add the offer to a gradient; its payer pays on the first entry, where plans are 1."""
+        if self.offer is None:
+            return
+        if player == self.offer.player:
+            values[self.offer.places] += self.offer.values.astype(values.dtype)
+        else:
+            values[0] -= self.offer.values @ plan[self.offer.places]
 
     def _add_expected(self, player: int, plan: Floats, values: Floats) -> None:
         """Add the expected leaves to a gradient, leaf by leaf: defines the matrix products."""
@@ -254,6 +302,10 @@ class SequenceGame:
         ends = [_sparse(stake, rows, shape) for rows, stake, _ in self.expected]
         found[-1] = (*found[-1], *ends)
         return found
+
+    def adjusted(self, payoff: Any) -> Any:
+        """Return the payoffs [L0, L1] that the leaves give to player 0; variants change them."""
+        return payoff
 
     def matrices(self, board: int) -> tuple[Floats, ...]:
         """Return J and W of a board and, in the last round, those of expected leaves: [S0, S1]."""
@@ -364,7 +416,8 @@ class SequenceGame:
         the schedule is (positive factor, negative factor, prediction, weight in the average). The
         kernels fuse the steps that `sweeps_by_steps` runs one after the other.
         """
-        if self.backend != "cpu" or self._has_wide_matrices or self.expected:
+        has_more = bool(self.expected) or self.offer is not None
+        if self.backend != "cpu" or self._has_wide_matrices or has_more:
             sweeps_by_steps(self, first, second, schedule)
             return
         cpu.sweeps(
@@ -389,6 +442,7 @@ class SequenceGame:
 
     def tables(self, state: dict[str, Any]) -> Any:
         """Return the tables of CFR without plans (`table_sweeps`) for the arrays of a state."""
+        check_no_offer(self)
         kernels = self._backend("table_sweeps")
         return kernels.open_tables(self.in_sections, state, self.num_threads)
 
@@ -418,6 +472,16 @@ def check_zero_sum(game: Game) -> None:
         raise InvalidValueError(
             f"{game.name} has a rake, so it is not zero-sum; use cfr+, dcfr or cfr, or leave out "
             "the rake",
+            value=game.name,
+        )
+
+
+def check_no_offer(game: SequenceGame) -> None:
+    """Raise `InvalidValueError` if a player may stay out for pay, which few methods support."""
+    if game.offer is not None:
+        raise InvalidValueError(
+            f"{game.name} offers pay for staying out: use cfr+, dcfr or another method of CFR "
+            "with plans, or lp",
             value=game.name,
         )
 

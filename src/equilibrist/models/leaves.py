@@ -5,11 +5,15 @@ that the states meet) or W (showdowns: J times win 1, tie 0, loss −1). `sorted
 hands of each board in order of value and lets the kernels sweep them; `dense_pairs` computes M
 itself. On the same cards both give the same numbers. Where a model leaves rounds out at the end,
 hands end in expected values, and M is given by `ExpectedLeaves`.
+
+Where the players' ranges differ, `seat_pairs` gives each player on the boards of the last round a
+list of the hands that it can hold, instead of one list for both.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +33,7 @@ from equilibrist.models.card_states import CardStates, pair_weight
 NUM_CARDS = _NO_CARD = 52
 _NONE_INT64 = np.zeros(0, np.int64)
 _NONE_FLOAT = np.zeros(0, np.float64)
+_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 
 
 class ExpectedLeaves(NamedTuple):
@@ -53,6 +58,8 @@ class _BoardPairs(NamedTuple):
     state_order: NDArray[np.intp]
     state_cards: NDArray[np.uint8]
     state_below: NDArray[np.intp]
+    state_hands: NDArray[np.intp]
+    state_twin: NDArray[np.int32]
     card_hands: NDArray[np.uint16]
     card_ties: NDArray[np.intp]
     tie_end: NDArray[np.intp]
@@ -67,31 +74,104 @@ class _BoardPairs(NamedTuple):
         if values is None:
             values = np.zeros(len(held), np.int32)
         order = np.argsort(values, kind="stable")
-        held, values = held[order], values[order]
-        states, cards = of_hand[held], _two_columns(hands[held])
-        ordered, size, example, below = _sorted_states(states, values)
-        by_card = _ties(states, cards, values, example)
+        states = of_hand[held[order]]
+        return cls.between(states, states, _two_columns(hands[held[order]]), values[order])
+
+    @classmethod
+    def between(
+        cls,
+        own: NDArray[np.int32],
+        other: NDArray[np.int32],
+        cards: NDArray[np.uint8],
+        values: NDArray[np.int32],
+    ) -> _BoardPairs:
+        """Build the pairs of our states and the opponent's; hands are in order of value.
+
+        `own` and `other` are the states of each hand, −1 if that player cannot hold it.
+        """
+        ours, theirs = own >= 0, other >= 0
+        ordered, size, example, below = _sorted_states(own[ours], values[ours])
+        example = np.flatnonzero(ours)[example]
+        shown = values[theirs]
+        lower, up_to = (np.searchsorted(shown, values[example], side) for side in _SIDES)
         return cls(
-            states, cards, values, _others(values), size, ordered, cards[example], below, *by_card
+            hand_state=other[theirs],
+            hand_cards=cards[theirs],
+            hand_value=shown,
+            hand_others=_others(shown),
+            state_size=size,
+            state_order=ordered,
+            state_cards=cards[example],
+            state_below=below,
+            state_hands=np.stack([lower, up_to], axis=1),
+            state_twin=np.where(theirs, other, other.max(initial=-1) + 1)[example],
+            **_ties(other, cards, values, example),
         )
 
 
-def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
-    """Build the pairs of all boards; hands of the last round are in order of showdown value."""
+def sorted_pairs(
+    rules: GameRules, states: CardStates, first_round: int | None = None
+) -> PairTables:
+    """Build the pairs of all boards; hands of the last round are in order of showdown value.
+
+    Unless the round of the first boards is given, the states are those of the game's last rounds.
+    """
     found: list[_BoardPairs] = []
     weight: list[float] = []
-    last = len(states.boards) - 1
-    first_round = rules.num_rounds - len(states.boards)
-    shown = _shown_values(rules, states)
+    if first_round is None:
+        first_round = rules.num_rounds - len(states.boards)
+    last = rules.num_rounds - 1 - first_round
+    shown = _shown_values(rules, states) if last < len(states.boards) else []
     for r in range(len(states.boards)):
         for b in range(len(states.boards[r])):
             values = shown[b] if r == last else None
             found.append(_BoardPairs.of(states.state_of_hand[r][b], states.hands, values))
             weight.append(pair_weight(rules, first_round + r) * states.multiplicity[r][b])
-    flat = _BoardPairs(*(np.concatenate(part) for part in zip(*found, strict=True)))
     form = CardPairs if rules.num_hole_cards == 1 else HandPairs
+    return _joined(form, found, np.array(weight, np.float64), is_shared=True)
+
+
+def seat_pairs(
+    pairs: PairTables, held: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+) -> tuple[PairTables, PairTables]:
+    """Return each player's pairs if both have only some of the states of the last boards.
+
+    `held` are the states of these boards that each player has, which are numbered without gaps.
+    """
+    begin = int(pairs.state_start[-1]) - len(held[0])  # the first state of the last boards
+    first = int(np.searchsorted(pairs.state_start, begin))
+    found: tuple[list[_BoardPairs], list[_BoardPairs]] = ([], [])
+    for board in range(len(pairs.state_start) - 1):
+        hands = slice(int(pairs.hand_start[board]), int(pairs.hand_start[board + 1]))
+        states, cards = pairs.hand_state[hands], pairs.hand_cards[hands]
+        numbers = [states, states]
+        if board >= first:
+            here = slice(*(pairs.state_start[board : board + 2] - begin).tolist())
+            numbers = [_numbered(mask[here])[states] for mask in held]
+        for player in (0, 1):
+            own, other, values = numbers[player], numbers[1 - player], pairs.hand_value[hands]
+            found[player].append(_BoardPairs.between(own, other, cards, values))
+    one, two = (_joined(type(pairs), each, pairs.weight, is_shared=False) for each in found)
+    return one, two
+
+
+def _numbered(mask: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return the number of each marked place among these, −1 for the others."""
+    return np.where(mask, np.cumsum(mask) - 1, -1).astype(np.int32)
+
+
+def _joined(
+    form: type[PairTables],
+    found: Sequence[_BoardPairs],
+    weight: NDArray[np.float64],
+    *,
+    is_shared: bool,
+) -> PairTables:
+    """Return the pairs of all boards, one after the other."""
+    flat = _BoardPairs(*(np.concatenate(part) for part in zip(*found, strict=True)))
     return form(
         is_sorted=np.bool_(True),
+        is_shared=np.bool_(is_shared),
         matrix_start=_NONE_INT64,
         joint=_NONE_FLOAT,
         win=_NONE_FLOAT,
@@ -105,12 +185,14 @@ def sorted_pairs(rules: GameRules, states: CardStates) -> PairTables:
         state_order=flat.state_order.astype(np.int32),
         state_cards=flat.state_cards,
         state_below=flat.state_below.astype(np.int32),
+        state_hands=flat.state_hands.astype(np.int32),
+        state_twin=flat.state_twin.astype(np.int32),
         card_hands=flat.card_hands,
         card_ties=flat.card_ties.reshape(-1, NUM_CARDS).astype(np.uint16),
         tie_start=_starts([len(board.tie_end) for board in found]),
         tie_end=flat.tie_end.astype(np.uint16),
         state_ties=flat.state_ties.astype(np.uint16),
-        weight=np.array(weight, np.float64),
+        weight=weight,
     )
 
 
@@ -138,26 +220,35 @@ def _others(values: NDArray[np.integer]) -> NDArray[np.intp]:
 
 
 def _ties(
-    states: NDArray[np.int32],
+    other: NDArray[np.int32],
     cards: NDArray[np.uint8],
     values: NDArray[np.int32],
     example: NDArray[np.intp],
-) -> tuple[NDArray[np.uint16], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+) -> dict[str, NDArray[Any]]:
     """Return `card_hands`, `card_ties`, `tie_end` and `state_ties` of a board (`PairTables`).
 
-    `example` are the hands whose cards are those of the states. One-card hands have no ties.
+    Ties are those of all hands, also if the opponent has none of them; `other` are the opponent's
+    states and `example` the hands whose cards are those of our states. One-card hands have no ties.
     """
     if not len(cards) or cards[0, 1] == _NO_CARD:
         none = np.zeros(0, np.intp)
-        return none.astype(np.uint16), np.zeros(NUM_CARDS, np.intp), none, none.reshape(0, 2)
+        return {
+            "card_hands": none.astype(np.uint16),
+            "card_ties": np.zeros(NUM_CARDS, np.intp),
+            "tie_end": none,
+            "state_ties": none.reshape(0, 2),
+        }
     by_card = np.argsort(cards.ravel(), kind="stable")  # hands are in order of value
-    card, value = cards.ravel()[by_card], values[by_card // 2]
+    card, value, state = cards.ravel()[by_card], values[by_card // 2], other[by_card // 2]
     is_last = np.append((card[1:] != card[:-1]) | (value[1:] != value[:-1]), True)
-    ends = np.flatnonzero(is_last) + 1
     tie = np.empty(len(by_card), np.intp)
     tie[by_card] = np.cumsum(is_last) - is_last
-    up_to = np.searchsorted(card[ends - 1], np.arange(NUM_CARDS), side="right")
-    return states[by_card // 2].astype(np.uint16), up_to, ends, tie.reshape(-1, 2)[example]
+    return {
+        "card_hands": state[state >= 0].astype(np.uint16),
+        "card_ties": np.searchsorted(card[is_last], np.arange(NUM_CARDS), side="right"),
+        "tie_end": np.cumsum(state >= 0)[is_last],
+        "state_ties": tie.reshape(-1, 2)[example],
+    }
 
 
 def _sorted_states(
@@ -203,6 +294,7 @@ def flat_pairs(sizes: list[int], joint: NDArray[Any], win: NDArray[Any]) -> Pair
     """Build pairs from the matrices J of all boards, one after the other, and likewise W."""
     return MatrixPairs(
         is_sorted=np.bool_(False),
+        is_shared=np.bool_(True),
         matrix_start=np.cumsum([0, *sizes[:-1]]).astype(np.int64),
         joint=joint,
         win=win,
@@ -216,6 +308,8 @@ def flat_pairs(sizes: list[int], joint: NDArray[Any], win: NDArray[Any]) -> Pair
         state_order=np.zeros(0, np.int32),
         state_cards=np.zeros((0, 2), np.uint8),
         state_below=np.zeros((0, 2), np.int32),
+        state_hands=np.zeros((0, 2), np.int32),
+        state_twin=np.zeros(0, np.int32),
         card_hands=np.zeros(0, np.uint16),
         card_ties=np.zeros((0, NUM_CARDS), np.uint16),
         tie_start=_NONE_INT64,

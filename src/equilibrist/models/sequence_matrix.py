@@ -85,7 +85,8 @@ def sequence_matrix(
         )
         for player in (0, 1)
     )
-    payoff = sparse.csr_array(first.expansion.T @ payoff_matrix(game) @ second.expansion)
+    wins = game.adjusted(payoff_matrix(game))
+    payoff = sparse.csr_array(first.expansion.T @ wins @ second.expansion)
     payoff.eliminate_zeros()
     return SequenceMatrix(payoff, (first, second))
 
@@ -95,7 +96,8 @@ def payoff_matrix(game: SequenceGame) -> SparseMatrix:
 
     On a board the payoff is F ⊗ J + S ⊗ W + …, where F and S hold the chips of folds and showdowns
     by rows, J is the probability that states meet, W is J times the winner's sign, and the
-    remaining terms are expected leaves (`models/leaves.py`).
+    remaining terms are expected leaves (`models/leaves.py`). An offer is paid on the payer's first
+    entry, where its plan is 1.
     """
     first, second = game.trees
     rows, columns, values = [], [], []
@@ -106,6 +108,13 @@ def payoff_matrix(game: SequenceGame) -> SparseMatrix:
                 rows.append(cells.coords[0] + first.block_start[board])
                 columns.append(cells.coords[1] + second.block_start[board])
                 values.append(cells.data)
+    if game.offer is not None:
+        player, places, chips = game.offer
+        both = [np.zeros_like(places)] * 2
+        both[player] = places
+        rows.append(both[0])
+        columns.append(both[1])
+        values.append(chips if player == 0 else -chips)
     cells = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
     return sparse.csr_array(cells, game.lengths)
 

@@ -126,6 +126,26 @@ def treeplex(rows: PlayerRows, states: PrivateStates) -> Treeplex:
     )
 
 
+def with_states(tree: Treeplex, held: NDArray[np.bool_]) -> Treeplex:
+    """Return a treeplex with only some of the states on the boards of the last round.
+
+    `held` marks those among the states of these boards; they are numbered without gaps.
+    """
+    first = int(tree.board_start[-2])
+    start = tree.state_start[first:] - tree.state_start[first]
+    before = np.concatenate([[0], np.cumsum(held)])[start]
+    length = int(tree.num_sequences[-1])
+    kept = tree.state_parent[tree.state_start[first] :][held]
+    return tree._replace(
+        block_start=np.concatenate(
+            [tree.block_start[:first], tree.block_start[first] + length * before]
+        ),
+        num_states=np.concatenate([tree.num_states[:first], np.diff(before)]),
+        state_start=np.concatenate([tree.state_start[:first], tree.state_start[first] + before]),
+        state_parent=np.concatenate([tree.state_parent[: tree.state_start[first]], kept]),
+    )
+
+
 def leaf_tables(tree: BettingTree, rows: tuple[PlayerRows, PlayerRows]) -> LeafTables:
     """Build the leaves of a betting tree, with their chips."""
     both = np.stack([rows[0].row, rows[1].row], axis=1)

@@ -22,6 +22,7 @@ from equilibrist.games.rules import GameRules
 from equilibrist.models.bucketed import bucket_game, lift
 from equilibrist.models.exact import exact_game
 from equilibrist.models.game import SequenceGame
+from equilibrist.phases import phase
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.solve import Budget, solve
@@ -65,14 +66,16 @@ def study(
     rules = get_game(name)
     real = exact_game(rules, symmetry="suits")
     say = watch or (lambda text: None)
-    rows = []
-    for recipe in recipes:
-        for numbers in sizes:
-            say(f"{recipe} {'-'.join(map(str, numbers))}")
-            rows.append(_measure(real, _build(recipe, rules, numbers, seed), target))
-    if lossless:
-        say("lossless")
-        rows.append(_measure_lossless(real, _build("lossless", rules, None, seed), target))
+    rows, total = [], len(recipes) * len(sizes) + lossless
+    with phase("measuring abstractions", total=total, unit="abstractions") as work:
+        for recipe in recipes:
+            for numbers in sizes:
+                say(f"{recipe} {'-'.join(map(str, numbers))}")
+                rows.append(_measure(real, _build(recipe, rules, numbers, seed), target))
+                work.advance()
+        if lossless:
+            say("lossless")
+            rows.append(_measure_lossless(real, _build("lossless", rules, None, seed), target))
     return rows
 
 

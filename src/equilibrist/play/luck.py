@@ -108,7 +108,7 @@ class LuckAdjuster:
         self.rules, self.names = rules, (players[0].name, players[1].name)
         check_luck_game(rules)
         strategies: list[Any]
-        by_hand = is_holdem(rules) and _exact_bytes(rules) > available_bytes()
+        by_hand = is_holdem(rules) and exact_bytes(rules) > available_bytes()
         if by_hand:
             tree = BettingTree.build(rules)
             strategies = [known_strategy(player, tree, agreed_rounds) for player in players]
@@ -225,10 +225,10 @@ def check_luck_game(rules: GameRules) -> None:
         )
     if not is_holdem(rules):  # which needs no exact model
         what = f"AIVAT's model of {rules.name} needs"
-        check_fits(what, _exact_bytes(rules), available_bytes(), _SMALLER)
+        check_fits(what, exact_bytes(rules), available_bytes(), _SMALLER)
 
 
-def _exact_bytes(rules: GameRules) -> int:
+def exact_bytes(rules: GameRules) -> int:
     """Return the memory of AIVAT with matrices over all pairs of hands."""
     betting = BettingTree.build(rules)
     deals, hands = deals_seen(rules)[1], len(rules.deck) ** rules.num_hole_cards

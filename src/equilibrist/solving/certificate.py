@@ -37,6 +37,7 @@ from equilibrist.games.rules import parse_rules
 from equilibrist.models.game import SequenceGame
 from equilibrist.phases import phase
 from equilibrist.solving.best_response import evaluate
+from equilibrist.solving.counter import METHODS as RESPONSES
 from equilibrist.solving.linear_program import largest_payoff
 from equilibrist.solving.methods import get_method, method_names
 from equilibrist.solving.solve import check_finite
@@ -234,6 +235,8 @@ def _state_faults(
 ) -> Iterator[str]:
     """Whether the method's own arrays, from which a run goes on, give the plans."""
     if not solution.state:
+        return
+    if solution.method in RESPONSES:  # stopped early: the states are of other games
         return
     if solution.method not in method_names():
         yield f"no method is called {solution.method!r}"

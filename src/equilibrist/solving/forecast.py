@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equilibrist.games.betting_tree import BettingTree, NodeKind
 from equilibrist.games.rules import GameRules
@@ -21,6 +23,7 @@ from equilibrist.kernels.gpu.device import free_bytes
 from equilibrist.models.bucketed import LARGE
 from equilibrist.models.card_states import CardStates, Symmetry, default_symmetry
 from equilibrist.models.spot import Spot
+from equilibrist.models.subgame import held_states
 from equilibrist.models.treeplex import player_rows
 from equilibrist.phases import phase
 from equilibrist.storage.memory import available_bytes, check_fits, gigabytes
@@ -36,6 +39,7 @@ _GPU_MORE = 20  # bytes per number of a plan: more than on the CPU, for products
 _LAUNCHES = 5e-3  # seconds to start the kernels of an iteration
 _SPOT_NANOSECONDS = {16: 5.0, 32: 4.0}  # per infoset-action and iteration, one core, by bits
 _HAND_BYTES = 72  # bytes per hand on a board: its cards, value and place in the order
+Held: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.bool_]] | None
 _SHARES = 1000  # number of steps in the search for fewer buckets
 
 
@@ -82,7 +86,7 @@ class SpotForecast:
     fewer_bits: int  # bytes with numbers of 16 bits
     seconds_per_iteration: float  # of one thread
     bits: int = 32  # of a number
-    num_states: tuple[int, ...] = ()  # hands on all boards of each street
+    num_states: tuple[int, ...] = ()  # as `count_states` counts them
 
     def __str__(self) -> str:
         return (
@@ -165,7 +169,7 @@ def spot_forecast(
 ) -> SpotForecast:
     """Forecast `TableCFR` on a spot; boards, hands and actions are counted, not estimated.
 
-    `num_states`, the hands on all boards of each street, are counted unless they are given.
+    `num_states` are counted (`count_states`) unless they are given.
 
     Example:
         >>> from equilibrist.models.spot import Chips
@@ -174,24 +178,34 @@ def spot_forecast(
         >>> found.actions, found.fewer_bits < found.bytes
         (4604496, True)
     """
-    states = count_states(spot.states) if num_states is None else num_states
+    if num_states is None:
+        held = held_states(spot.states, [own.weights for own in spot.ranges])
+        num_states = count_states(spot.states, held)
+    *earlier, first, second = num_states
     counts = tree_counts(
         spot.game, spot.menu_in_chips, first_round=spot.first_round, pot=spot.pot, runs_out=True
     )
     entries = [2 * count.openings for count in counts]  # of both players
     sequences = [first + count.actions for first, count in zip(entries, counts, strict=True)]
-    trunk = _sequences(sequences[:-1], states[:-1])
-    actions = counts[-1].actions * states[-1]
-    # Two tables; the trunk also has plans; then the values of entries, and the hands.
-    rest = 5 * 4 * trunk + 4 * entries[-1] * states[-1] + _HAND_BYTES * sum(states)
+    trunk = _sequences(sequences[:-1], earlier)
+    actions = (counts[-1].actions - counts[-1].second) * first + counts[-1].second * second
+    # Two tables; the trunk also has plans; then the values of entries, and the hands: those of
+    # either seat, and if they differ those of each.
+    hands = sum(earlier) + (first if first == second else 2 * (first + second))
+    rest = 5 * 4 * trunk + 2 * entries[-1] * max(first, second) + _HAND_BYTES * hands
     size, least = (rest + 2 * actions * number // 8 for number in (bits, 16))
     seconds = (trunk + actions) * _SPOT_NANOSECONDS[bits] * 1e-9
-    return SpotForecast(trunk + actions, size, least, seconds, bits, tuple(states))
+    return SpotForecast(trunk + actions, size, least, seconds, bits, tuple(num_states))
 
 
-def count_states(states: CardStates) -> list[int]:
-    """Return the number of hands on all boards of each street, up to suits where they merge."""
-    return [int(number.sum()) for number in states.num_states]
+def count_states(states: CardStates, held: Held = None) -> list[int]:
+    """Return the number of hands on all boards of each street, up to suits where they merge.
+
+    Those of the last street are counted for each seat; `held` are the states that it can hold.
+    """
+    numbers = [int(number.sum()) for number in states.num_states]
+    last = [numbers[-1]] * 2 if held is None else [int(own.sum()) for own in held]
+    return [*numbers[:-1], *last]
 
 
 def _free(device: str) -> int:

@@ -5,7 +5,8 @@ to the average when the opponent uses it, so player 0's one iteration earlier
 (`kernels/cpu/table_sweeps.py`). Numbers are floats of 32 bits, or of 16 bits in the last round:
 each a share of the largest number of its row, a sequence on a board. That halves memory; rounding
 to 1 / 32767 of the largest then limits how well a spot can be solved, but not the precision of best
-responses.
+responses. In the last round a player's tables have only the states that the player can hold
+(`SequenceGame.seats`).
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ from equilibrist.strategies.evaluation import Evaluation
 
 _PARTS = ("regret", "average")
 DEFAULT_METHOD = "log-dcfr+"  # needs the fewest iterations (docs/decisions/0007)
-Table = tuple[NDArray[Any], NDArray[Any]]  # numbers, and scales of rows if they are packed
 
 
 @dataclass(frozen=True)
 class TableCFR:
     """Hyper-parameters of CFR by tables; `bits` is the size of a number of the last round.
+
+    It is 32 or 16; with 64, all numbers are in float64, to compare with other solvers.
 
     Example:
         >>> from equilibrist.models.spot import Chips, Spot
@@ -51,19 +53,25 @@ class TableCFR:
         """Name of the method."""
         return self.method.name
 
+    @property
+    def dtype(self) -> Any:
+        """Type of numbers that are not packed."""
+        return np.float64 if self.bits == 64 else np.float32
+
     def init(self, game: SequenceGame, seed: int = 0) -> State:
         """Return tables of zero regrets; those of locked decisions hold their probabilities."""
         state: State = {"iteration": np.array(0)}
-        for player, tree in enumerate(game.trees):
+        for player, tree in enumerate(game.seats):
             trunk, last, rows = _lengths(tree)
             places, probabilities = _given(game, player)
             early = places < trunk
-            late = _last_places(tree, places[~early])
+            late, held = _last_places(game, player, places[~early])
+            late, locked = late[held], probabilities[~early][held]
             for part in _PARTS:
-                state[f"{part}{player}"] = np.zeros(trunk, np.float32)
+                state[f"{part}{player}"] = np.zeros(trunk, self.dtype)
                 state[f"{part}{player}"][places[early]] = probabilities[early]
-                table = np.zeros(last, np.float32)
-                table[late] = probabilities[~early]
+                table = np.zeros(last, self.dtype)
+                table[late] = locked
                 state[f"last_{part}{player}"] = table
                 if self.bits == 16:
                     numbers, scales = np.zeros(last, np.int16), np.zeros(rows, np.float32)
@@ -84,7 +92,8 @@ class TableCFR:
     def evaluate(self, game: SequenceGame, state: State) -> Evaluation:
         """Return the value of the average plans, both best responses, and the expected rake.
 
-        Sums except the last are in float32, so accurate to about 1e-6 of the stakes.
+        Sums except the last are in the type of the tables: float32 is accurate to about 1e-6 of
+        the stakes.
         """
         first, ask_house = game.first_player, not game.is_zero_sum
         halves = [(first, EXPECTATION), (1 - first, EXPECTATION), (0, BEST), (1, BEST)]
@@ -105,20 +114,17 @@ class TableCFR:
         return game.tables(state).worth([(player, rule)])[1]
 
     def plans(self, game: SequenceGame, state: State) -> tuple[Floats, Floats]:
-        """Return the average plans [L], in float32; uniform before the first step."""
+        """Return the average plans [L], in the dtype of tables; uniform before the first step."""
         return self._plan(game, state, 0), self._plan(game, state, 1)
 
     def _plan(self, game: SequenceGame, state: State, player: int) -> Floats:
         tree = game.trees[player]
         trunk, _ = self.trunk(game, state, "average", player)
-        numbers, scales = self._last(state, "average", player)
-        if self.bits == 16:
-            table = np.empty(len(numbers), np.float32)
-            kernels.unpack_last(tree, whole_round(tree), numbers, scales, table)
-            numbers = table
-        plan = np.empty(game.lengths[player], np.float32)
+        boards = range(int(tree.board_start[-2]), int(tree.board_start[-1]))
+        blocks = [table_block(game, board, state, player).ravel() for board in boards]
+        plan = np.empty(game.lengths[player], self.dtype)
         plan[: len(trunk)] = trunk
-        kernels.realize_last(tree, whole_round(tree), trunk, numbers, plan)
+        kernels.realize_last(tree, whole_round(tree), trunk, np.concatenate(blocks), plan)
         return plan
 
     def trunk(
@@ -128,12 +134,6 @@ class TableCFR:
         table = kernels.in_memory(state[f"{part}{player}"])
         return kernels.matched_trunk(game.trees[player], table)
 
-    def _last(self, state: State, part: str, player: int) -> Table:
-        """Return a table of the last round: numbers and scales, which are empty for floats."""
-        numbers = kernels.in_memory(state[f"last_{part}{player}"])
-        scales = state.get(f"last_{part}_scale{player}", np.zeros(0, np.float32))
-        return numbers, kernels.in_memory(scales)
-
 
 TABLE_METHODS = {
     name: TableCFR(CFR_VARIANTS[name])
@@ -141,17 +141,47 @@ TABLE_METHODS = {
 }
 
 
-def table_block(tree: Treeplex, board: int, state: State, player: int) -> Floats:
-    """Return the average of the rows of actions of a board of the last round: [Q − E, S]."""
-    states, first = int(tree.num_states[board]), int(tree.board_start[-2])
+def table_block(
+    game: SequenceGame, board: int, state: State, player: int, part: str = "average"
+) -> Floats:
+    """Return the rows of actions of a board of the last round in a table: [Q − E, S].
+
+    States that the player cannot hold have zeros, or the given probabilities of locked decisions.
+    """
+    tree, seat = game.trees[player], game.seats[player]
+    states, first = int(seat.num_states[board]), int(tree.board_start[-2])
     rows = _num_last_rows(tree)
-    start = rows * int(tree.state_start[board] - tree.state_start[first])
-    numbers = state[f"last_average{player}"][start : start + rows * states].reshape(rows, states)
-    scales = state.get(f"last_average_scale{player}")
-    if scales is None:
-        return np.array(numbers)
-    own = scales[(board - first) * rows : (board - first + 1) * rows]
-    return numbers * (own[:, None] / np.float32(MOST))
+    start = rows * int(seat.state_start[board] - seat.state_start[first])
+    numbers = np.array(state[f"last_{part}{player}"][start : start + rows * states])
+    numbers, scales = numbers.reshape(rows, states), state.get(f"last_{part}_scale{player}")
+    if scales is not None:
+        own = scales[(board - first) * rows : (board - first + 1) * rows]
+        numbers = numbers * (own[:, None] / np.float32(MOST))
+    if game.lists is None:
+        return numbers
+    width, place = int(tree.num_states[board]), int(tree.block_start[board + 1])
+    whole, (places, probabilities) = np.zeros((rows, width), numbers.dtype), _given(game, player)
+    here = (places >= place - whole.size) & (places < place)
+    whole.reshape(-1)[places[here] - (place - whole.size)] = probabilities[here]
+    before = int(tree.state_start[board] - tree.state_start[first])
+    whole[:, game.lists[player][before : before + width]] = numbers
+    return whole
+
+
+def with_all_states(game: SequenceGame, state: State) -> State:
+    """Return a state whose tables have all states for both players, as those of the GPU do."""
+    found = dict(state)
+    for player, tree in enumerate(game.trees):
+        boards = range(int(tree.board_start[-2]), int(tree.board_start[-1]))
+        for part in _PARTS:
+            blocks = [table_block(game, board, state, player, part).ravel() for board in boards]
+            table, name = np.concatenate(blocks), f"last_{part}_scale{player}"
+            if name in state:
+                numbers, scales = np.zeros(len(table), np.int16), np.zeros_like(state[name])
+                kernels.pack_last(tree, whole_round(tree), table, numbers, scales)
+                table, found[name] = numbers, scales
+            found[f"last_{part}{player}"] = table
+    return found
 
 
 def _lengths(tree: Treeplex) -> tuple[int, int, int]:
@@ -163,6 +193,11 @@ def _lengths(tree: Treeplex) -> tuple[int, int, int]:
         actions * _num_last_states(tree),
         (actions * boards),
     )
+
+
+def table_lengths(game: SequenceGame) -> list[int]:
+    """Return the length of each player's tables of the last round."""
+    return [_lengths(tree)[1] for tree in game.seats]
 
 
 def _num_last_rows(tree: Treeplex) -> int:
@@ -180,11 +215,18 @@ def _given(game: SequenceGame, player: int) -> tuple[NDArray[np.int64], NDArray[
     return game.given[player]
 
 
-def _last_places(tree: Treeplex, places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the places of numbers of a plan's last round in a table of that round."""
+def _last_places(
+    game: SequenceGame, player: int, places: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the places of numbers of a plan's last round in a table, and whether it has them."""
+    tree, seat = game.trees[player], game.seats[player]
     first = int(tree.board_start[-2])
     entries = int(tree.entry_start[-1] - tree.entry_start[-2])
+    held = np.ones(_num_last_states(tree), np.bool_) if game.lists is None else game.lists[player]
     board = np.searchsorted(tree.block_start, places, side="right") - 1
-    before = tree.state_start[board] - tree.state_start[first]
-    start = (int(tree.num_sequences[-1]) - entries) * before
-    return start + places - tree.block_start[board] - entries * tree.num_states[board]
+    row, state = np.divmod(places - tree.block_start[board], tree.num_states[board])
+    number = tree.state_start[board] - tree.state_start[first] + state
+    before = seat.state_start[board] - seat.state_start[first]
+    column = np.cumsum(held)[number] - 1 - before
+    start = _num_last_rows(tree) * before
+    return start + (row - entries) * seat.num_states[board] + column, held[number]

@@ -34,7 +34,10 @@ class TableBoards:
         return self._last(player, board)[0]
 
     def values(self, player: int, board: int, rule: int = EXPECTATION) -> Floats:
-        """Return the value of each row with everything below it: [Q, S]."""
+        """Return the value of each row with everything below it: [Q, S].
+
+        Before the last round, values of states that the player cannot hold have no meaning.
+        """
         tree = self.game.trees[player]
         if board < tree.board_start[-2]:
             return block(tree, self._round(board), board, self._trunk_values(player, rule))
@@ -53,7 +56,7 @@ class TableBoards:
             rows = tree.entry_parent[tree.entry_start[-2] :]
             columns = tree.state_parent[tree.state_start[board] : tree.state_start[board + 1]]
             reach = self.plan(player, above)[rows][:, columns]
-        table = table_block(tree, board, self.state, player)
+        table = table_block(self.game, board, self.state, player)
         behaviour = alone.behaviour(player, np.vstack([reach, table]).ravel())
         played = behaviour.reshape(-1, states).copy()
         for decision, parent in enumerate(alone.trees[player].decision_parent):

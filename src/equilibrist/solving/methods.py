@@ -43,6 +43,11 @@ METHODS: Final = Catalogue(
             "equilibrist.solving.cfr:RISING_CFR_PLUS",
         ),
         Method("pcfr+", "predictive CFR+", "equilibrist.solving.cfr:PREDICTIVE_CFR_PLUS"),
+        Method(
+            "cfr-br",
+            "CFR+ against best responses instead of a learning opponent",
+            "equilibrist.solving.cfr_br:CFRBR",
+        ),
         Method("egt", "excessive gap technique", "equilibrist.solving.excessive_gap:ExcessiveGap"),
         Method(
             "lp", "sequence-form linear program", "equilibrist.solving.linear_program:LinearProgram"

@@ -39,7 +39,7 @@ from equilibrist.errors import InvalidValueError
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.kernels.array_structs import ChanceTables, WalkTables
 from equilibrist.kernels.cpu import external_sampling, sampling
-from equilibrist.models.game import Floats, SequenceGame
+from equilibrist.models.game import Floats, SequenceGame, check_no_offer
 from equilibrist.models.treeplex import betting_walk, leaf_tables, player_rows
 from equilibrist.solving.solver import State
 
@@ -156,6 +156,7 @@ def _init(game: SequenceGame, seed: int, dtype: str) -> State:
             f"{game.name} leaves rounds out, which sampling does not support; use cfr+ or lp",
             value=game.name,
         )
+    check_no_offer(game)
     if seed < 0:
         raise InvalidValueError(f"the seed must be 0 or more, not {seed}", value=seed)
     state: State = {

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equilibrist import stopping
-from equilibrist.errors import InvalidValueError, SolverError
+from equilibrist.errors import DeviceError, InvalidValueError, SolverError
+from equilibrist.kernels.gpu.device import errors_of_memory
 from equilibrist.models.game import SequenceGame
 from equilibrist.phases import phase
 from equilibrist.solving.best_response import evaluate
@@ -184,7 +185,8 @@ def solve(
         ('TARGET_REACHED', -0.06)
     """
     budget.check()
-    with phase(f"preparing {solver.name}"):
+    what = f"{solver.name} on {game.name}"
+    with errors_of_memory(what), phase(f"preparing {solver.name}"):
         run = run or Run(solver.init(game, seed), is_checked=True)
         run.check_whole()
         if not run.is_checked:  # kernels take the arrays on trust
@@ -195,10 +197,12 @@ def solve(
         solver.step(game, run.state, 0)  # compiles the kernels before the time is measured
     checkpoints = _Checkpoints(save, int(run.state["iteration"]))
     evaluator = _Evaluator(game, solver, checkpoints)
-    first = evaluator(run)
+    with errors_of_memory(what):
+        first = evaluator(run)
     try:
-        what, done = f"solving by {solver.name}", int(run.state["iteration"])
-        with phase(what, total=budget.iterations, unit="iterations", done=done) as now:
+        name, done = f"solving by {solver.name}", int(run.state["iteration"])
+        solving = phase(name, total=budget.iterations, unit="iterations", done=done)
+        with errors_of_memory(what), solving as now:
 
             def update(run: Run) -> None:
                 now.update(int(run.state["iteration"]))
@@ -222,7 +226,9 @@ def solve(
         run.outcome = Outcome.INTERRUPTED
         if not run.trace or run.trace[-1].iteration < int(run.state["iteration"]):
             run.trace.append(evaluator(run))
-    except MemoryError as error:  # of this machine, or CuPy's of its GPU
+    except DeviceError as error:
+        raise DeviceError(f"{error}; {checkpoints}; continue on the device cpu") from None
+    except MemoryError as error:
         raise MemoryError(f"{error}; {checkpoints}") from None
     if not run.trace:
         run.trace.append(first)

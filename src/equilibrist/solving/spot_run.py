@@ -5,7 +5,8 @@ numbers.
 
 The tables depend on the renamings of suits by which boards and hands are merged. If ranges and
 locks leave some of those alone that keep the board, but not all, the manifest has their list;
-folders of earlier versions have none and keep all suits apart.
+folders of earlier versions have none and keep all suits apart. They also have one list of hands for
+both seats, as those of the GPU; otherwise the manifest says that each seat's tables have its own.
 """
 
 from __future__ import annotations
@@ -28,7 +29,12 @@ from equilibrist.models.card_states import CardStates
 from equilibrist.models.money import CHIPS, MOST_CHIPS_PER_UNIT
 from equilibrist.models.spot import Spot
 from equilibrist.models.subgame import Subgame
-from equilibrist.solving.lean_cfr import TABLE_METHODS, TableCFR
+from equilibrist.solving.lean_cfr import (
+    TABLE_METHODS,
+    TableCFR,
+    table_lengths,
+    with_all_states,
+)
 from equilibrist.solving.lean_plans import TableBoards
 from equilibrist.solving.solution_run import read_trace
 from equilibrist.solving.solve import Budget, Run, solve
@@ -58,6 +64,7 @@ _TRACE, _RAKED_TRACE = (
     ArrayRule("float64", (None, len(columns))) for columns in (TRACE_COLUMNS, RAKED_COLUMNS)
 )
 _GROUP = "renamings"  # key of the renamings of suits in the manifest
+_LISTS, _OF_SEAT = "hands", "of each seat"  # key and value if each seat has a list of its hands
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +80,8 @@ class SolvedSpot:
         """Write the spot, replacing an existing one atomically; return its hash."""
         self.run.check_whole()
         found = self.run.evaluation
-        states = self.spot.states if self.subgame is None else self.subgame.states
+        built = self.spot.build() if self.subgame is None else self.subgame
+        states, game = built.states, built.game
         header = Header(
             KIND,
             configuration={
@@ -81,6 +89,7 @@ class SolvedSpot:
                 "method": self.solver.name,
                 "bits": self.solver.bits,
                 **({} if states.group is None else {_GROUP: _group_names(states)}),
+                **({} if game.lists is None else {_LISTS: _OF_SEAT}),
             },
             info={
                 "iterations": int(self.run.state["iteration"]),
@@ -163,8 +172,18 @@ def solve_spot(
         if out is not None:
             SolvedSpot(spot, by, so_far, built).save(out)
 
+    if run is not None and built.game.backend == "gpu":
+        _give_all_states(run, built)
     found = solve(built.game, by, spot_budget(budget, built), run=run, watch=watch, save=save)
     return SolvedSpot(spot, by, found, built)
+
+
+def _give_all_states(run: Run, built: Subgame) -> None:
+    """Change the tables of a run that began on the CPU to those that the GPU takes."""
+    on_cpu = built.on("cpu").game
+    lengths = [len(run.state[f"last_regret{player}"]) for player in (0, 1)]
+    if on_cpu.lists is not None and lengths == table_lengths(on_cpu):
+        run.state = with_all_states(on_cpu, run.state)
 
 
 def spot_budget(budget: Budget, built: Subgame) -> Budget:
@@ -218,10 +237,16 @@ def _build(stored: Identity, spot: Spot) -> Subgame:
     fields, built = Fields.configuration(stored), spot.build()
     group, names = built.states.group, fields.optional(_GROUP, fields.texts)
     if names is None:
-        return built if group is None else spot.build("cards")
-    if group is None or list(names) != _group_names(built.states):
+        built = built if group is None else spot.build("cards")
+    elif group is None or list(names) != _group_names(built.states):
         raise fields.error(_GROUP, "the renamings of suits that leave the spot alone")
-    return built
+    lists = fields.optional(_LISTS, lambda name: fields.choice(name, (_OF_SEAT,)))
+    return _with_one_list(built) if lists is None else built
+
+
+def _with_one_list(built: Subgame) -> Subgame:
+    """Return a game whose tables have the same hands for both seats."""
+    return dataclasses.replace(built, game=dataclasses.replace(built.game, held=None))
 
 
 def _group_names(states: CardStates) -> list[str]:

@@ -208,11 +208,11 @@ def _replace(
             stream.write(manifest_text(folder, manifest))
             stream.flush()
             os.fsync(stream.fileno())
-        _sync_folder(folder)
+        sync_folder(folder)
         os.replace(folder / _NEW_MANIFEST, folder / MANIFEST)
-        _sync_folder(folder)
+        sync_folder(folder)
         if old is None:
-            _sync_folder(folder.resolve().parent)
+            sync_folder(folder.resolve().parent)
     except BaseException:
         # Keep the arrays of the current manifest, old or new, and the old arrays.
         with contextlib.suppress(OSError, StorageError):
@@ -340,7 +340,7 @@ def _check_memory(folder: Path, needed: int) -> None:
         )
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Wait until the file names in a folder are on disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -11,14 +11,14 @@ of the opening's own in the first round, and the sequence of later classes after
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.abstraction.buckets import Abstraction
+from equilibrist.abstraction.buckets import Abstraction, Intervals
 from equilibrist.abstraction.conditioning import LaterClasses
 from equilibrist.abstraction.streets import Boards
 from equilibrist.cards.card import Cards
@@ -95,6 +95,46 @@ class GluedBuckets:
         for r in range(1, len(found)):
             found[r] %= self.period(r)
         return found
+
+    def nested(self) -> Abstraction:
+        """Return the buckets in which hands have a column of the opening and a later class.
+
+        Bucket `c · period(r) + k` of a later round has hands of column c and later class k.
+        """
+        own, period = self.abstraction, [self.period(r) for r in range(len(self.parents))]
+        number, streets = int(self.opening.max()) + 1, own.streets
+        opening = self.opening.astype(np.int32)
+        lower = own.last.lower.reshape(own.num_buckets[0], -1)
+        images = opening[streets.renamed]
+        differs = (images != opening) & (np.minimum(images, opening) >= 0)  # both in the deck
+        if differs.any() or (lower != lower[0]).any():
+            raise InvalidValueError(
+                f"the first round of these {own.recipe} buckets distinguishes suits, or later "
+                "classes depend on it",
+                value=own.recipe,
+            )
+        tables = [opening[None, :]]
+        for r in range(1, len(streets) - 1):
+            later = own.tables[r] % period[r]
+            tables.append(np.where(own.tables[r] < 0, -1, opening * period[r] + later))
+        parents = [np.full(number, -1, np.int32)]
+        for r, above in enumerate(LaterClasses.of(own).parents[1:], 1):
+            first = np.arange(number, dtype=np.int32)[:, None] * period[r - 1]
+            parents.append((first + above).ravel())
+        starts = np.searchsorted(parents[-1], np.arange(number * period[-2] + 1)).astype(np.int32)
+        last = Intervals(starts, np.tile(lower[0], number))
+        return Abstraction(streets, own.recipe, tuple(parents), tuple(tables), own.values, last)
+
+    def merged(self, tables: Sequence[Floats]) -> tuple[GluedBuckets, NDArray[np.int64]]:
+        """Return columns without those of the opening that are alike in all tables [Q, K].
+
+        Also returned are the columns that remain: [K of the merged opening].
+        """
+        _, kept, same = np.unique(
+            np.concatenate(tables), axis=1, return_index=True, return_inverse=True
+        )
+        opening = np.where(self.opening < 0, -1, same.ravel()[self.opening]).astype(np.int16)
+        return GluedBuckets(opening, self.abstraction), kept
 
     def period(self, r: int) -> int:
         """Return the number of buckets of a round under each of the first round."""

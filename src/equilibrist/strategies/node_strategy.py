@@ -212,7 +212,7 @@ def bucket_behaviour(strategy: TableStrategy, node: str = "") -> BehaviourTable:
     plan = np.empty(len(strategy.behaviour[player]))
     realize(own, strategy.behaviour[player] / np.float64(strategy.sure), plan)
     s = r - tree.first_round
-    children = [strategy.known.child(place, tree.step(child)[0]) for child in tree.children(v)]
+    children = [strategy.known.same_child(place, tree, child) for child in tree.children(v)]
     played, width = strategy.table(player, r), int(own.num_states[int(own.board_start[s])])
     nothing = np.zeros(width)  # a raise beyond the strategy's caps
     return BehaviourTable(

@@ -221,7 +221,7 @@ class TableStrategy:
             kind = chr(self.tree.action_kind[child])
             if place < 0:  # a raise beyond its caps, or a node where it never arrives
                 probabilities[:] = kind == "c"
-            elif (same := self.known.child(place, kind)) is not None:
+            elif (same := self.known.same_child(place, self.tree, child)) is not None:
                 probabilities[:] = own[self._rows[player][same]][column]
         return out / np.float64(self.sure) if place >= 0 else out
 

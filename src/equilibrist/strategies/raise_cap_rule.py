@@ -7,6 +7,8 @@ of the larger game, so that best responses to it are exact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -55,6 +57,42 @@ def with_more_raises(small: SequenceGame, large: SequenceGame, player: int, plan
     return out
 
 
+def tables_in(
+    known: BettingTree, other: BettingTree, player: int, tables: Sequence[Floats]
+) -> list[Floats]:
+    """Return the behaviour of `player` by round [Q, K] in another betting tree of the same game.
+
+    `tables` is its behaviour by round in the tree that it knows. Raises that it does not know are
+    called and forgotten; raises that it makes but the other tree does not have count as calls. Rows
+    that open a round or that it never reaches hold 1.
+
+    Example:
+        >>> from equilibrist.games.bet_menu import BetMenu
+        >>> from equilibrist.games.catalog import get_game
+        >>> menus = [BetMenu.parse(None, None, caps) for caps in "10"]
+        >>> trees = [BettingTree.build(get_game("kuhn"), menu) for menu in menus]
+        >>> raises = np.array([[1.0], [0.25], [0.75], [0.5], [0.5]])  # also folds and calls
+        >>> tables_in(*trees, 0, [raises])[0].ravel().tolist()  # there is nothing but to check
+        [1.0, 1.0]
+    """
+    found = []
+    for source, own in zip(_row_sources(known, other, player), tables, strict=True):
+        fixed = np.repeat([[1.0], [1.0], [0.0]], own.shape[1], axis=1)  # rows Q, −2 and −1
+        found.append(np.concatenate([own, fixed])[source])
+    theirs, mine = player_rows(known, player), player_rows(other, player)
+    for v, (place, _) in enumerate(follow(known, other, player)):
+        if mine.decision[v] < 0 or place < 0:
+            continue
+        r = int(other.round[v]) - other.first_round
+        called = other.child(v, "c")
+        kinds = {_kind(other, child) for child in other.children(v)}
+        for child in known.children(place):
+            if _kind(known, child) not in kinds:
+                assert called is not None
+                found[r][mine.row[called]] += tables[r][theirs.row[child]]
+    return found
+
+
 def _row_sources(small: BettingTree, large: BettingTree, player: int) -> list[NDArray[np.int64]]:
     """Return by round, for each of the player's rows in `large`, the row of `small` that it plays.
 
@@ -73,7 +111,7 @@ def _row_sources(small: BettingTree, large: BettingTree, player: int) -> list[ND
             if place == CALLS:
                 source[mine.row[child]] = always if kind == "c" else -1
             else:
-                known = small.child(place, kind)
+                known = small.same_child(place, large, child)
                 source[mine.row[child]] = -1 if known is None else theirs.row[known]
     return sources
 
@@ -91,7 +129,7 @@ def follow(small: BettingTree, large: BettingTree, player: int) -> list[tuple[in
         if place == CALLS:
             found.append((_settle(small, large, after, v), 0) if kind == "c" else (NEVER, 0))
             continue
-        known = None if place == NEVER else small.child(place, kind)
+        known = None if place == NEVER else small.same_child(place, large, v)
         if known is not None:
             found.append((known, 0))
         elif place == NEVER or large.player[parent] == player:

@@ -112,6 +112,39 @@ def _fold_board(tree, rule, r, board, values, shift, behaviour, table, factors):
 
 
 @part
+def _fold_board_partly(tree, rule, r, board, arrays, factors, given, share):
+    """Fold the decisions of a board, children first, where they are partly given.
+
+    One state at a time: `arrays` are (values, behaviour, table), as in the reference.
+    """
+    values, behaviour, table = arrays
+    start, states = np.uint64(tree.block_start[board]), np.uint64(tree.num_states[board])
+    zero, one, unshifted = values.dtype.type(0), values.dtype.type(1), np.uint64(0)
+    for back in range(tree.decision_start[r + 1] - tree.decision_start[r]):
+        d = tree.decision_start[r + 1] - 1 - back
+        up = start + np.uint64(tree.decision_parent[d]) * states
+        first = start + np.uint64(tree.decision_first[d]) * states
+        size = np.uint64(tree.decision_size[d])
+        for s in range(states):
+            known, before, i = zero, values[up + s], first + s
+            for _ in range(size):
+                known += given[i] * values[i]
+                i += states
+            values[up + s] = zero
+            if rule == REGRET:
+                _match_regrets(
+                    values, unshifted, behaviour, table, factors, up + s, first + s, size, states,
+                    zero,
+                )  # fmt: skip
+            else:
+                values[up + s] = _decide(
+                    rule, size, states, first + s, values, unshifted, behaviour, table
+                )
+            p = share[first + s]
+            values[up + s] = before + p * known + (one - p) * values[up + s]
+
+
+@part
 def _match_regrets(values, shift, behaviour, table, factors, up, first, size, states, zero):
     """Apply the regret rule at one decision, in one vector as wide as `zero` (see `simd.py`).
 
@@ -236,3 +269,10 @@ def fold_boards(tree, rule, r, boards, values, shift, behaviour, table, factors)
     """
     for board in range(boards[0], boards[1]):
         _fold_board(tree, rule, r, board, values, np.uint64(shift), behaviour, table, factors)
+
+
+@part(forceinline=False)
+def fold_boards_partly(tree, rule, r, boards, arrays, factors, given, share):
+    """Fold up the values of boards whose decisions are partly given (see the reference)."""
+    for board in range(boards[0], boards[1]):
+        _fold_board_partly(tree, rule, r, board, arrays, factors, given, share)

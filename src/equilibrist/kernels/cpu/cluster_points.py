@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, prange
 
+from equilibrist.kernels.cache import keep
 from equilibrist.kernels.metrics import L2
 from equilibrist.kernels.parts import part
 
@@ -310,7 +311,8 @@ def _do(task, points, weights, metric, search, k, share):
         _median(points, weights, search, k, share)
 
 
-@njit(cache=True, parallel=True)
+@keep
+@njit(parallel=True)
 def _do_parallel(task, points, weights, metric, search, k, num_parts):
     for share in prange(num_parts):
         _do(task, points, weights, metric, search, k, np.int64(share))

@@ -80,6 +80,16 @@ def bucket_showdowns(begin, end, tables, boards, hands, deals, renamings, rows, 
                 add_pairs(sorted_order, cards, one, two, weights[before], wins[chunk], ties[chunk])
 
 
+@threaded(lambda parts, total: len(total), grain=8)
+def move_counts(begin, end, parts, total):
+    """Add the counts of threads, `parts` [chunks, K0, K1], to `total` [K0, K1], and empty them."""
+    for row in range(begin, end):
+        for chunk in range(parts.shape[0]):
+            for column in range(parts.shape[2]):
+                total[row, column] += parts[chunk, row, column]
+                parts[chunk, row, column] = 0
+
+
 @part(forceinline=False)
 def bucket_hands(order, columns, image, before, board, buckets, out):
     """Write the buckets on the last street of hands in the order of their values."""

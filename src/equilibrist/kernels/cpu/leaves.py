@@ -35,15 +35,16 @@ _CARDS = 1  # row of the first card in the work space of two-card hands
 FEW_LANES = 4  # number of leaves of one-card hands that are summed side by side
 
 
-def leaf_space(pairs: PairTables, dtype: Any, threads: int = 1) -> NDArray[Any]:
+def leaf_space(pairs: tuple[PairTables, PairTables], dtype: Any, threads: int = 1) -> NDArray[Any]:
     """Allocate `gradient_board`'s work space for the boards of a game: a row for each thread.
 
-    Rows are aligned to a cache line.
+    Rows are aligned to a cache line; `pairs` are those of both players.
     """
     kind = np.dtype(dtype)
     line = LINE // kind.itemsize
-    ties = max(_longest(pairs.tie_start), LANES)
-    length = (_CARDS + NO_CARD + _longest(pairs.state_start) + ties) * line
+    hands = sum(_longest(own.state_start) + LANES for own in pairs)
+    ties = max(_longest(own.tie_start) for own in pairs)
+    length = (_CARDS + NO_CARD + hands + ties) * line
     space = np.empty(threads * length + line, kind)
     start = (-space.__array_interface__["data"][0] % LINE) // kind.itemsize
     return space[start : start + threads * length].reshape(threads, length)
@@ -211,8 +212,9 @@ def _single_showdown(pairs, board, stakes, plan, yours, out, mine, sums):
 def _sorted_leaves(pairs, leaves, board, leaf, end, spots, plan, out, sums):
     """Add the leaves of two-card hands that fill a vector, from `leaf` on: folds, or showdowns.
 
-    `sums` holds rows of leaves: chips; the weight of the hands with each card; that of each state,
-    which its value replaces; and one for each tie (`PairTables`).
+    `sums` holds rows of leaves: chips; the weight of the hands with each card; that of each state
+    of the opponent; the value of each of ours, which replaces the weight if both have the same
+    states; and one for each tie (`PairTables`).
     """
     zero = spread_line(plan.dtype.type(0))
     wide, num_folds = width_of(zero), _count(leaves, spots[1])[0]
@@ -222,11 +224,16 @@ def _sorted_leaves(pairs, leaves, board, leaf, end, spots, plan, out, sums):
         sums[lane] = plan.dtype.type(stake if at < end else 0.0)
     weights = _row(_CARDS + NO_CARD, zero)
     _gather(leaves, leaf, end, spots, plan, sums, weights, wide)
+    values = weights
+    if not pairs.is_shared:
+        none, eight = weights + _row(spots[5], zero), np.uint64(LANES)
+        store(sums, none, zero)  # the weight of hands that the opponent does not have
+        values = weights + _row((np.uint64(spots[5]) // eight + np.uint64(1)) * eight, zero)
     if end <= num_folds:
-        _fold(pairs, board, np.uint64(spots[3]), sums, weights, zero)
+        _fold(pairs, board, np.uint64(spots[3]), sums, (weights, values), zero)
     else:
-        _show(pairs, board, np.uint64(spots[3]), sums, weights, zero)
-    _scatter(leaves, leaf, end, spots, sums, weights, wide, out)
+        _show(pairs, board, np.uint64(spots[3]), sums, (weights, values), zero)
+    _scatter(leaves, leaf, end, spots, sums, values, wide, out)
 
 
 @part
@@ -236,12 +243,13 @@ def _row(number, zero):
 
 
 @part
-def _fold(pairs, board, num_states, sums, weights, zero):
+def _fold(pairs, board, num_states, sums, places, zero):
     """Turn weights into values at folds: the total without the hands that a state's cards block.
 
     The weight of the hands with each of its two cards is subtracted, which subtracts the same hand
     twice.
     """
+    weights, values = places
     first, hands = np.uint64(pairs.state_start[board]), np.uint64(2 * pairs.hand_start[board])
     ties, begin, total = np.uint64(pairs.tie_start[board]), hands, zero
     for card in range(np.uint64(NO_CARD)):
@@ -255,24 +263,25 @@ def _fold(pairs, board, num_states, sums, weights, zero):
     for k in range(first, first + num_states):
         state = np.uint64(pairs.state_order[k])
         size = as_wide(sums.dtype.type(pairs.state_size[first + state]), zero)
-        place = weights + _row(state, zero)
+        same = load(sums, weights + _row(pairs.state_twin[k], zero), zero)
         a, b = np.uint64(pairs.state_cards[k, 0]), np.uint64(pairs.state_cards[k, 1])
         blocked = load(sums, _row(_CARDS + a, zero), zero) + load(
             sums, _row(_CARDS + b, zero), zero
         )
-        store(sums, place, (total - blocked + load(sums, place, zero)) * stakes * size)
+        store(sums, values + _row(state, zero), (total - blocked + same) * stakes * size)
 
 
 @part
-def _show(pairs, board, num_states, sums, weights, zero):
+def _show(pairs, board, num_states, sums, places, zero):
     """Turn weights into values at showdowns: what is below a state less what is above it.
 
     The same difference of the hands with each of the state's cards is subtracted. It is that of the
     tie: twice the weight of lower values, plus the tie's own, less the total.
     """
+    weights, values = places
     first, hands = np.uint64(pairs.state_start[board]), np.uint64(2 * pairs.hand_start[board])
     ties, one, wide = np.uint64(pairs.tie_start[board]), np.uint64(1), width_of(zero)
-    by_tie = weights + _row(num_states, zero)
+    by_tie = values + _row(num_states, zero)
     tie, at, total, half = np.uint64(0), hands, zero, as_wide(sums.dtype.type(0.5), zero)
     for card in range(np.uint64(NO_CARD)):
         begin, last, below = tie, np.uint64(pairs.card_ties[board, card]), zero
@@ -285,21 +294,23 @@ def _show(pairs, board, num_states, sums, weights, zero):
             store(sums, place, load(sums, place, zero) - below)
         total = total + below
     stakes, now = load(sums, np.uint64(0), zero), zero - total * half * half  # hands count twice
-    hand, last_hand = np.uint64(pairs.hand_start[board]), np.uint64(pairs.hand_start[board + 1])
-    begin = first
+    own, begin = np.uint64(pairs.hand_start[board]), first
+    hand = own
     while begin < first + num_states:
-        end = first + np.uint64(pairs.state_below[begin, 1])
-        next_hand, held = last_hand - np.uint64(pairs.hand_others[hand, 1]), zero
-        for h in range(hand, next_hand):
+        end, held = first + np.uint64(pairs.state_below[begin, 1]), zero
+        worse, up_to = pairs.state_hands[begin, 0], pairs.state_hands[begin, 1]
+        for h in range(hand, own + np.uint64(worse)):
+            now = now + load(sums, weights + _row(pairs.hand_state[h], zero), zero)
+        for h in range(own + np.uint64(worse), own + np.uint64(up_to)):
             held = held + load(sums, weights + _row(pairs.hand_state[h], zero), zero)
-        here, now = now + half * held, now + held
+        here, now, hand = now + half * held, now + held, own + np.uint64(up_to)
         for k in range(begin, end):
             state = np.uint64(pairs.state_order[k])
             size = as_wide(sums.dtype.type(pairs.state_size[first + state]), zero)
             a, b = np.uint64(pairs.state_ties[k, 0]), np.uint64(pairs.state_ties[k, 1])
             blocked = load(sums, by_tie + a * wide, zero) + load(sums, by_tie + b * wide, zero)
-            store(sums, weights + _row(state, zero), (here + here - blocked) * stakes * size)
-        begin, hand = end, next_hand
+            store(sums, values + _row(state, zero), (here + here - blocked) * stakes * size)
+        begin = end
 
 
 @part

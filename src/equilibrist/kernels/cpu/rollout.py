@@ -243,6 +243,23 @@ def label_board(values, columns, labels, first, lower, out):
 
 
 @kernel
+def label_following(values, links, renamed, hands, labels, cut, out):
+    """Write into `out` [N, n] the labels of `hands` [N, n] on N boards that follow one board.
+
+    `links` is (index of each board in `values` [N], its renaming [N]); `renamed` [24, H] are the
+    columns of hands by renaming, `labels` [H] those on the board before. `cut` is (first, lower) as
+    in `label_values`.
+    """
+    number, renaming = links
+    first, lower = cut
+    for i in range(hands.shape[0]):
+        row, image = values[number[i]], renamed[renaming[i]]
+        for j in range(hands.shape[1]):
+            h = hands[i, j]
+            out[i, j] = interval(first, lower, labels[h], row[image[h]])
+
+
+@kernel
 def sum_intervals(values, links, renamed, labels, cut, out):
     """Add into `out` [3, K] how often each interval is met, its values, and their squares.
 

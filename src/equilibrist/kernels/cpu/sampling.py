@@ -77,7 +77,7 @@ def path_space(trees: tuple[Treeplex, Treeplex], pairs: PairTables, dtype: str) 
     length = max(int(tree.block_start[-1]) for tree in trees)
     values, plan = np.empty(length, dtype), np.empty(length, dtype)
     factors = np.array([1, 1, 0], dtype)  # no prediction
-    sums = leaf_space(pairs, dtype)[0]
+    sums = leaf_space((pairs, pairs), dtype)[0]
     path = np.empty(len(trees[0].num_sequences), np.int64)
     return path, (values, plan, factors, sums)
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from equilibrist.kernels.array_structs import LeafTables, PairTables, Treeplex
 from equilibrist.kernels.cpu.board import (
     fold_boards,
+    fold_boards_partly,
     gather_boards,
     gradient_boards,
     realize_boards,
@@ -47,7 +48,7 @@ def gradient(
 ) -> None:
     """Write into `out` [L of `player`] the value of each row given the opponent's `plan`."""
     own, other = trees[player], trees[1 - player]
-    sums = leaf_space(pairs, plan.dtype, threads)
+    sums = leaf_space((pairs, pairs), plan.dtype, threads)
     together(gradient_team, own, other, leaves, pairs, player, plan, out, sums, threads=threads)
 
 
@@ -62,6 +63,19 @@ def fold_up(
 ) -> None:
     """Carry `values` [L] from the leaves to the root by a rule (see the reference)."""
     together(fold_up_team, tree, rule, values, behaviour, table, factors, threads=threads)
+
+
+def fold_up_partly(
+    tree: Treeplex,
+    rule: int,
+    arrays: tuple[Array, Array, Array],
+    factors: Array,
+    given: Array,
+    share: Array,
+    threads: int = 1,
+) -> None:
+    """Carry values from the leaves to the root where decisions are partly given (reference)."""
+    together(fold_up_partly_team, tree, rule, arrays, factors, given, share, threads=threads)
 
 
 def sweeps(
@@ -81,7 +95,7 @@ def sweeps(
     dtype = first[0].dtype
     values = np.empty(max(len(first[0]), len(second[0])), dtype)
     grain, length = _chunks(trees, dtype.itemsize, threads)
-    space = (values, np.empty((threads, length), dtype), leaf_space(pairs, dtype, threads))
+    space = (values, np.empty((threads, length), dtype), leaf_space((pairs, pairs), dtype, threads))
     rows = np.ascontiguousarray(schedule, dtype)
     together(
         sweeps_team, trees, leaves, pairs, (first, second), rows, space, grain, threads=threads
@@ -139,6 +153,21 @@ def fold_up_team(member, tree, rule, values, behaviour, table, factors):
             if r < last:
                 gather_boards(tree, r, boards[0], boards[1], values)
             fold_boards(tree, rule, r, boards, values, np.int64(0), behaviour, table, factors)
+            boards = take(member, begin, end, 1)
+        meet(member)
+
+
+@kernel
+def fold_up_partly_team(member, tree, rule, arrays, factors, given, share):
+    """Run `fold_up_partly`."""
+    last = len(tree.num_sequences) - 1
+    for r in range(last, -1, -1):
+        begin, end = tree.board_start[r], tree.board_start[r + 1]
+        boards = take(member, begin, end, 1)
+        while boards[0] < boards[1]:
+            if r < last:
+                gather_boards(tree, r, boards[0], boards[1], arrays[0])
+            fold_boards_partly(tree, rule, r, boards, arrays, factors, given, share)
             boards = take(member, begin, end, 1)
         meet(member)
 

@@ -42,11 +42,11 @@ from equilibrist.kernels.parts import kernel, part, part_by_type
 
 
 class Game(NamedTuple):
-    """A game, with its last round in sections."""
+    """A game, with its last round in sections; there a player may have only some of the states."""
 
     trees: tuple[Treeplex, Treeplex]
     leaves: LeafTables
-    pairs: PairTables
+    pairs: tuple[PairTables, PairTables]  # of each player's states and the opponent's hands
     sections: tuple[Sections, Sections]
     section_leaves: LeafTables  # of the last round, by section, with their rows there
 
@@ -182,14 +182,14 @@ def run_halves(
 def halves_team(member, game, players, halves, rows, work):
     """Run `run_halves` as a member of a team."""
     one, two = game.trees
-    leaves, pairs = game.leaves, game.pairs
-    last = len(one.num_sequences) - 1
+    leaves, last = game.leaves, len(one.num_sequences) - 1
     sums = work.sums[member.number]
     unshifted = (np.int64(0), np.int64(0))  # literals would be compiled separately
     for half in range(len(halves)):
         player, rule = halves[half, 0], halves[half, 1]
         factors, weight = rows[half, :3], rows[half, 3]
         own, other = (one, two) if player == 0 else (two, one)
+        pairs = game.pairs[0] if player == 0 else game.pairs[1]
         ours, theirs = (players[0], players[1]) if player == 0 else (players[1], players[0])
         plan, behaviour, regret, trunk = ours[0], ours[1], ours[2], theirs[0]
         if weight >= 0:
@@ -286,7 +286,7 @@ def _play_last_by_type(
 
 
 def _play_floats(player, rule, game, board, table, theirs, weight, factors, ends, blocks, sums):
-    own, other, ours, their = _sides(game, player)
+    own, other, ours, their, pairs = _sides(game, player)
     plan, values, nothing = blocks[0], blocks[1], np.int64(0)
     start, base = table_start(other, board), table_start(own, board)
     for k in range(len(ours.num_rows)):
@@ -295,7 +295,7 @@ def _play_floats(player, rule, game, board, table, theirs, weight, factors, ends
             weight,
         )  # fmt: skip
         gradient_board(
-            own, other, game.section_leaves, game.pairs, player, k, board, ours.num_rows[k], plan,
+            own, other, game.section_leaves, pairs, player, k, board, ours.num_rows[k], plan,
             nothing, values, nothing, sums,
         )  # fmt: skip
         fold(own, ours, k, ours.row, rule, board, values, table[0], base, factors)
@@ -303,7 +303,7 @@ def _play_floats(player, rule, game, board, table, theirs, weight, factors, ends
 
 
 def _play_packed(player, rule, game, board, table, theirs, weight, factors, ends, blocks, sums):
-    own, other, ours, their = _sides(game, player)
+    own, other, ours, their, pairs = _sides(game, player)
     plan, values, own_block, their_block = blocks[0], blocks[1], blocks[2], blocks[3]
     counted, nothing, start = blocks[4], np.int64(0), np.uint64(0)
     for k in range(len(ours.num_rows)):
@@ -316,7 +316,7 @@ def _play_packed(player, rule, game, board, table, theirs, weight, factors, ends
             weight,
         )  # fmt: skip
         gradient_board(
-            own, other, game.section_leaves, game.pairs, player, k, board, ours.num_rows[k], plan,
+            own, other, game.section_leaves, pairs, player, k, board, ours.num_rows[k], plan,
             nothing, values, nothing, sums,
         )  # fmt: skip
         fold(own, ours, k, ours.place, rule, board, values, own_block, start, factors)
@@ -329,10 +329,11 @@ def _play_packed(player, rule, game, board, table, theirs, weight, factors, ends
 
 @part
 def _sides(game, player):
-    """Return our treeplex and the opponent's, and their sections."""
+    """Return our treeplex and the opponent's, their sections, and our pairs."""
     one, two = game.trees
     first, second = game.sections
-    return (one, two, first, second) if player == 0 else (two, one, second, first)
+    ours, theirs = game.pairs
+    return (one, two, first, second, ours) if player == 0 else (two, one, second, first, theirs)
 
 
 @part
@@ -364,16 +365,6 @@ def _gather_ends(tree, boards, ends, values):
 
 
 # --- tables and plans -----------------------------------------------------------------------------
-
-
-@kernel
-def unpack_last(tree, whole, numbers, scales, out):
-    """Write into `out` [as `numbers`] the floats of a packed table; `whole` is its one section."""
-    rows = tree.num_sequences[-1] - np.int64(entries(tree))
-    for board in range(tree.board_start[-2], tree.board_start[-1]):
-        start = np.int64(table_start(tree, board))
-        block = out[start : start + rows * tree.num_states[board]]
-        unpack(tree, whole, 0, board, numbers, scales, block)
 
 
 @kernel(_nrt=True)

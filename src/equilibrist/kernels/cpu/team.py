@@ -21,11 +21,11 @@ import contextlib
 import functools
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import get_num_threads, types
+from numba import config, get_num_threads, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -74,13 +74,22 @@ def in_pieces(work: Callable[..., Any], count: int, *arguments: Any, grain: int 
     if threads == 1:
         take_all()
         return
-    with ThreadPoolExecutor(threads - 1) as pool:
-        others = []
-        with contextlib.suppress(RuntimeError):  # "can't start new thread"
-            others = [pool.submit(take_all) for _ in range(threads - 1)]
+    others: list[Future[None]] = []
+    with contextlib.suppress(RuntimeError):  # "can't start new thread"
+        others.extend(_helpers().submit(take_all) for _ in range(threads - 1))
+    try:
         take_all()
-    for other in others:
+    finally:  # nothing is left to do for those that have not begun
+        begun = [other for other in others if not other.cancel()]
+        wait(begun)
+    for other in begun:
         other.result()
+
+
+@functools.cache
+def _helpers() -> ThreadPoolExecutor:
+    """Return the threads that help `in_pieces`: starting some for each call takes a millisecond."""
+    return ThreadPoolExecutor(max(1, config.NUMBA_NUM_THREADS - 1), "equilibrist")
 
 
 def threaded(

@@ -131,6 +131,38 @@ def fold_up(
                     np.add.at(above[row], parents_of(tree, board), own[e])
 
 
+def fold_up_partly(
+    tree: Treeplex,
+    rule: int,
+    arrays: tuple[Floats, Floats, Floats],
+    factors: Floats,
+    given: Floats,
+    share: Floats,
+    threads: int = 1,
+) -> None:
+    """Carry values from the leaves to the root where decisions are partly given.
+
+    `arrays` are (values, behaviour, table), each [L], as in `fold_up`. At every decision the
+    behaviour `given` [L] is played with the probability `share` [L], which is the same for all
+    actions of a decision, and the rule decides otherwise.
+    """
+    values, behaviour, table = arrays
+    for r in reversed(range(num_rounds(tree))):
+        for board in boards(tree, r):
+            own, free, rows_table, fixed, weight = (
+                block(tree, r, board, vector) for vector in (values, behaviour, table, given, share)
+            )
+            for _, parent, rows in reversed(list(decisions(tree, r))):
+                known = (fixed[rows] * own[rows]).sum(axis=0)
+                chosen = _decide(rule, own[rows], free[rows], rows_table[rows], factors)
+                p = weight[rows.start]
+                own[parent] += p * known + (1 - p) * chosen
+            if r > 0:
+                above = block(tree, r - 1, int(tree.board_parent[board]), values)
+                for e, row in enumerate(entry_rows(tree, r)):
+                    np.add.at(above[row], parents_of(tree, board), own[e])
+
+
 def _decide(
     rule: int, values: Floats, probabilities: Floats, table: Floats, factors: Floats
 ) -> Floats:

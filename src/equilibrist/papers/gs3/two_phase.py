@@ -18,7 +18,6 @@ subgame is the actual pot.
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -28,24 +27,29 @@ import numpy as np
 
 from equilibrist.bots.bot import BucketBot
 from equilibrist.cards.card import cards_name
-from equilibrist.cards.numbers import parse_whole
-from equilibrist.errors import InvalidValueError, ParseError, StorageError
-from equilibrist.games.action import CALL, Action
+from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.games.action import CALL
 from equilibrist.games.betting import Betting
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.rules import GameRules
 from equilibrist.models.game import Floats
 from equilibrist.models.subgame import subgame
 from equilibrist.players.bucket_strategy import BucketStrategy
-from equilibrist.players.player import Mixture, Player, View
+from equilibrist.players.phased_player import PhasedPlayer
+from equilibrist.players.player import Mixture, View
 from equilibrist.players.strategy_player import StrategyPlayer
 from equilibrist.players.translation import find_node, real_action
-from equilibrist.solving.realtime import ENOUGH, DecisionBudget, TableSolution, warm_up
+from equilibrist.solving.realtime import (
+    ENOUGH,
+    DecisionBudget,
+    TableSolution,
+    parse_budget,
+    warm_up,
+)
 from equilibrist.strategies.description import BucketDescription
 from equilibrist.strategies.seat_tables import hand_numbers
 from equilibrist.strategies.solution import Solution
 
-_MOST_ITERATIONS = 10**9  # per decision
 _LEAST = 1e-4  # smallest weight of a hand, as a share of the largest
 _RIVERS = 100  # iterations of a river alone in the time of one of a turn with all its rivers
 
@@ -76,7 +80,7 @@ class SolvedDecision:
         return f"hand {self.hand}, {self.place}, pot {self.pot}: {', '.join(words)}"
 
 
-class TwoPhasePlayer(Player):
+class TwoPhasePlayer(PhasedPlayer):
     """A player that follows a bucket strategy in the first rounds and solves the others in play."""
 
     def __init__(
@@ -90,38 +94,15 @@ class TwoPhasePlayer(Player):
         """Set up the player; `report` is called with every decision of the second phase."""
         if not rules.is_limit:
             raise InvalidValueError(f"{name} plays limit games, not {rules.name}", value=rules.name)
-        self._first = StrategyPlayer(strategy, rules, name)
-        self.name, self.report = name, report
-        self._strategy, self._budget = strategy, budget or DecisionBudget()
-        self._begin = strategy.tree.last_round  # first round of the second phase
-        self.reset(0)
+        self.report, self._budget = report, budget or DecisionBudget()
+        self._strategy = strategy
+        super().__init__(StrategyPlayer(strategy, rules, name), begin=strategy.tree.last_round)
 
-    def reset(self, seed: int) -> None:
-        """Forget all solutions and restart the random generator with a seed."""
-        self._first.reset(seed)
-        self._random = random.Random(seed)
-        self._answer: tuple[str, Mixture] | None = None  # the latest view and its mixture
+    def forget(self) -> None:
+        """Forget all solutions."""
         self._solved: dict[int, tuple[object, TableSolution, str]] = {}  # by round
 
-    def act(self, view: View) -> Action:
-        """Draw an action of the strategy; call a raise that it does not know."""
-        if view.betting.round < self._begin:
-            return self._first.act(view)
-        actions, probabilities = zip(*self.mixture(view), strict=True)
-        return self._random.choices(actions, probabilities)[0]
-
-    def mixture(self, view: View) -> Mixture:
-        """Return the action probabilities of the first phase, or of the solved subgame.
-
-        A repeated call for the same decision returns the same answer without solving again.
-        """
-        if view.betting.round < self._begin:
-            return self._first.mixture(view)
-        if self._answer is None or self._answer[0] != str(view):
-            self._answer = str(view), self._decide(view)
-        return self._answer[1]
-
-    def _decide(self, view: View) -> Mixture:
+    def decide(self, view: View) -> Mixture:
         """Solve the subgame until the budget is spent and return its action probabilities."""
         r = view.betting.round
         warm_up()
@@ -166,7 +147,7 @@ class TwoPhasePlayer(Player):
         if r not in self._solved or self._solved[r][0] != key:
             ranges, note = self._ranges(view, r, start)
             self._solved.pop(r, None)  # free its memory first
-            menu, pot = self._strategy.tree.menu, _pot(view.betting, r)
+            menu, pot = self._strategy.tree.menu, view.betting.opened(r).pot
             found = subgame(view.rules, board, (ranges[0], ranges[1]), menu, pot=pot)
             self._solved[r] = key, TableSolution(found), note
         _, solved, note = self._solved[r]
@@ -203,10 +184,8 @@ def make_two_phase_player(bot: BucketBot, rules: GameRules, options: str) -> Two
             log = text
         elif key == "from" and text:
             folder = text
-        elif key == "iterations" and (number := parse_whole(text, _MOST_ITERATIONS)):
-            budget = DecisionBudget(None, number)
         else:
-            budget = DecisionBudget(_seconds(text if key == "seconds" else word, bot.name))
+            budget = parse_budget(word, bot.name)
     solution = Solution.load(folder or bot.stored_solution(), in_memory=True)
     game = solution.game
     if not isinstance(game, BucketDescription) or game.last_round is None:
@@ -233,20 +212,6 @@ class _Log:
             print(decision, file=file)
 
 
-def _seconds(text: str, bot: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 < seconds < float("inf"):
-        raise ParseError(
-            f"{text[:40]!r} is not a time for {bot}; write seconds per decision, such as "
-            f"{bot}:0.5, or {bot}:iterations=100",
-            value=text,
-        )
-    return seconds
-
-
 def _round_name(rules: GameRules, r: int) -> str:
     """Return the usual name of a round."""
     dealt = sum(rules.num_board_cards[: r + 1])
@@ -258,12 +223,3 @@ def _opening(tree: BettingTree, betting: Betting, r: int) -> int:
     node = find_node(tree, replace(betting, history=(*betting.history[:r], ())))
     assert node is not None
     return node
-
-
-def _pot(betting: Betting, r: int) -> int:
-    """Return the chips in the pot at the start of a round."""
-    now = Betting.start(betting.rules)
-    for actions in betting.history[:r]:
-        for action in actions:
-            now = now.apply(action)
-    return now.pot

@@ -22,7 +22,6 @@ from equilibrist.abstraction.conditioning import Priors
 from equilibrist.bots.bot import BUCKETS, COUNTS, GluedBot
 from equilibrist.bots.train import SolvedModel, TrainingOptions, TrainingReport, solve_model
 from equilibrist.bots.training import open_or_start
-from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.kernels.treeplex import block
@@ -214,10 +213,10 @@ def beliefs(
 def _described(
     bot: GluedBot, folder: Path, rounds: ModelRounds, priors: Priors | None = None
 ) -> BucketDescription:
-    menu = BetMenu.parse(None, None, bot.max_raises)
+    menu = bot.menu
     return BucketDescription.of(folder / BUCKETS, folder / COUNTS, menu, rounds, priors)
 
 
 def _betting(bot: GluedBot, folder: Path) -> BettingTree:
-    menu = BetMenu.parse(None, None, bot.max_raises)
+    menu = bot.menu
     return BettingTree.build(Abstraction.open(folder / BUCKETS).rules, menu)
