@@ -1,14 +1,13 @@
 """Answers about solved spots, compared with walks through every deal and with other suits."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from equilibrist.cards.card import cards_name, parse_cards
-from equilibrist.cards.equity import equity
 from equilibrist.cards.hand import hand_index, hand_table
-from equilibrist.cards.range import Range
 from equilibrist.cards.ranking import rank_hands
 from equilibrist.errors import EquilibristError
 from equilibrist.games.catalog import get_game
@@ -26,8 +25,9 @@ TURN, RIVER = "AsKsQhTh", "AsKsQhTdTc"
 def royal(board, **options):
     options = {"bets": "50%,a", "raises": "a"} | options
     chips = Chips(options.pop("pot", 40), options.pop("stack", 90))
+    options = {"game": ROYAL} | options
     ranges, locks = ("JJ,AK,KQs:0.5,QTo", "AQ,QQ,JTo:0.75,KJs"), options.pop("locks", ())
-    return Spot.of(board, *ranges, chips, game=ROYAL, **options).with_locks(locks)
+    return Spot.of(board, *ranges, chips, **options).with_locks(locks)
 
 
 def solved(spot, found=None, iterations=200):
@@ -108,16 +108,49 @@ def test_actions_that_are_taken_have_about_the_highest_value(river):
         assert report.share @ lost < 0.05  # chips
 
 
-@pytest.mark.parametrize("board", [TURN, RIVER])
-def test_equities_are_those_of_range_against_hand(board):
-    answers = solved(royal(board), iterations=2)
-    report = answers.at()
-    spot = answers.spot
+THREE = {"first_players": (1, 0, 0), "max_raises": (), "discards": ()}
+SHORT = replace(ROYAL, name="royal-turn", num_board_cards=(0, 3, 1), **THREE)
+
+
+def shown_down(spot, board, own, weights):
+    """Return a hand's equity against weights [1326] by ranking every deal that is left."""
+    cards, mine = parse_cards(board), set(hand_table()[own].tolist())
+    others = [h for h in np.flatnonzero(weights) if not mine & set(hand_table()[h].tolist())]
+    left = [card for card in spot.game.deck.cards if card not in cards and card not in mine]
+    missing = spot.game.total_board_cards - len(cards)
+    won = total = 0.0
+    for more in itertools.combinations(left, missing):
+        met = [h for h in others if not set(more) & set(hand_table()[h].tolist())]
+        sign = signs(spot, board + cards_name(more), own, met)
+        won += weights[met] @ (sign + 1) / 2
+        total += weights[met].sum()
+    return won / total
+
+
+@pytest.mark.parametrize(("game", "board"), [(ROYAL, TURN), (ROYAL, RIVER), (SHORT, TURN)])
+@pytest.mark.parametrize("node", ["", "c", "r20"])
+def test_equities_are_those_of_all_showdowns_that_are_left(game, board, node):
+    answers = solved(royal(board, game=game), iterations=20)
+    report = answers.at(node)
+    theirs = np.zeros(1326)
+    if report.player == 0:
+        theirs[:] = answers.spot.ranges[1].weights
+    else:
+        before = answers.at()
+        taken = before.probabilities[:, before.actions.index(node)]
+        theirs[before.hands] = before.weight * taken
+    assert len(report.hands) > 10
     for place in range(0, len(report.hands), 7):
-        own = Range.of_hands([int(report.hands[place])])
-        dead = [c for c in range(52) if c not in spot.game.deck.cards]
-        found = equity(own, spot.ranges[1], spot.cards, dead)
-        assert report.equity[place] == pytest.approx(found.equity, abs=1e-6)
+        expected = shown_down(answers.spot, board, int(report.hands[place]), theirs)
+        assert report.equity[place] == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_node_that_no_hand_reaches_is_reported_without_hands():
+    answers = solved(royal(RIVER, locks=[": c=1; r20=0"]), iterations=5)
+    report = answers.at("r20")
+    assert len(report.hands) == 0
+    assert report.reach == 0
+    assert report.frequencies.tolist() == [0] * len(report.actions)
 
 
 def renamed(hand, swap):

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.cards.card import Cards, cards_name, parse_cards
-from equilibrist.cards.hand import NUM_CLASSES, class_table, hand_table
+from equilibrist.cards.card import NUM_CARDS, Cards, card_name, cards_name, parse_cards
+from equilibrist.cards.hand import NUM_CLASSES, NUM_HANDS, class_table, hand_name, hand_table
 from equilibrist.errors import CardError, InvalidValueError
 from equilibrist.games.betting_tree import NodeKind
 from equilibrist.games.rules import GameRules
@@ -135,7 +136,7 @@ class NodeStrategy:
 
     def hand_name(self, place: int) -> str:
         """Return the cards of a hand by its place, higher card first."""
-        return cards_name(sorted(_hand_cards(self.rules)[self.hands[place]], reverse=True))
+        return _hand_names(self.rules.num_hole_cards)[self.hands[place]]
 
 
 def node_strategy(strategy: RealStrategy, node: str = "", board: str = "") -> NodeStrategy:
@@ -231,6 +232,14 @@ def bucket_behaviour(strategy: TableStrategy, node: str = "") -> BehaviourTable:
 def _hand_cards(rules: GameRules) -> NDArray[np.uint8]:
     """Return the cards of every hand of 52 cards: [H, 1 or 2]."""
     return hand_table() if rules.num_hole_cards == 2 else np.arange(52, dtype=np.uint8)[:, None]
+
+
+@functools.cache
+def _hand_names(num_cards: int) -> tuple[str, ...]:
+    """Return the names of all hands of 52 cards, with one or two cards each."""
+    if num_cards == 2:
+        return tuple(map(hand_name, range(NUM_HANDS)))
+    return tuple(map(card_name, range(NUM_CARDS)))
 
 
 def _live(rules: GameRules, board: Cards) -> NDArray[np.bool_]:

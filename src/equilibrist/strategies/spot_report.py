@@ -14,11 +14,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from equilibrist.cards.card import Cards, cards_name, check_distinct, parse_cards
+from equilibrist.cards.card import NUM_CARDS, Cards, cards_name, check_distinct, parse_cards
+from equilibrist.cards.equity import BOARD_CARDS, hand_equities
 from equilibrist.cards.hand import hand_table
+from equilibrist.cards.range import Range
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree, NodeKind
+from equilibrist.games.rules import GameRules
 from equilibrist.games.words import action_labels, node_words
 from equilibrist.kernels.decision_rules import regret_matching
 from equilibrist.kernels.treeplex import block
@@ -285,16 +288,35 @@ def equities(
     `weights` [1326] are those of both players' hands; 0 for a hand that meets no other.
     """
     first, second = (own / max(own.max(), 1e-300) for own in weights)
-    met = compatible(hand_table(), second if player == 0 else first)
-    rules = replace(spot.game, stacks=(2**30, 2**30))
-    found = subgame(rules, board, (first, second), _NO_BETS, pot=2, only_held=True)
+    own, other = (first, second) if player == 0 else (second, first)
+    met = compatible(hand_table(), other)
+    can_meet = (own > 0) & (met > 1e-12)
+    if not can_meet.any():
+        return np.zeros(len(own))
+    rules = spot.game
+    if rules.ranking == "standard" and rules.total_board_cards == BOARD_CARDS:
+        absent = [card for card in range(NUM_CARDS) if card not in rules.deck]
+        found = hand_equities(Range(own), Range(other), board, absent)
+    else:
+        found = _checked_down(rules, board, (first, second), player, met)
+    return np.where(can_meet, found, 0)
+
+
+def _checked_down(
+    rules: GameRules,
+    board: Cards,
+    weights: tuple[NDArray[np.float64], ...],
+    player: int,
+    met: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the equities [1326] in any game, by solving it without bets."""
+    deep = replace(rules, stacks=(2**30, 2**30))
+    found = subgame(deep, board, (weights[0], weights[1]), _NO_BETS, pot=2, only_held=True)
     game, states = found.game, found.states.state_of_hand[0][0]
-    dtype = np.float32  # as spots are solved: accurate to about 1e-6, and kernels compiled already
-    plan = game.realize(1 - player, game.uniform(1 - player, dtype))
+    plan = game.realize(1 - player, game.uniform(1 - player))
     values = game.gradient(player, plan)
-    game.fold_up(player, EXPECTATION, values, game.uniform(player, dtype))
+    game.fold_up(player, EXPECTATION, values, game.uniform(player))
     held = block(game.trees[player], 0, 0, values)[1]
     size = game.pairs.state_size[: len(held)]
     sign = np.where(states >= 0, (held / size)[states], 0) / float(game.pairs.weight[0])
-    can_meet = (states >= 0) & (met > 1e-12)
-    return np.where(can_meet, (sign / np.where(can_meet, met, 1) + 1) / 2, 0)
+    return np.asarray((sign / np.where(met > 0, met, 1) + 1) / 2)
