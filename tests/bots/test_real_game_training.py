@@ -28,6 +28,7 @@ from equilibrist.solving.short_state import rounded, widened
 from equilibrist.solving.solve import Outcome
 from equilibrist.stopping import Stopped
 from equilibrist.storage.artefact import open_artefact
+from equilibrist.storage.checkpoint import CheckpointClock
 from equilibrist.strategies.composition import GluedBuckets
 from equilibrist.strategies.solution import Solution
 
@@ -77,7 +78,7 @@ def test_the_strategy_is_as_exploitable_as_the_training_measured(folder):
     buckets = build("percentile", DECK, [2, 2, 4, 4])
     found = FlopOpponent(betting, buckets, None).evaluate(solution.plans)
     assert found.best_response == pytest.approx(run.state["gains"].tolist(), rel=1e-3)
-    best = np.min([row.evaluation.best_response for row in run.trace], axis=0)
+    best = np.min([row.evaluation.best_response for row in run.trace[:-1]], axis=0)
     assert run.state["gains"].tolist() == pytest.approx(best.tolist())
 
 
@@ -144,6 +145,31 @@ def test_the_time_of_an_iteration_is_forecast(tmp_path):
         r"8 iterations are left, about \S+ min",
         text,
     )
+
+
+def test_the_forecast_counts_measurements_of_current_plans_too(tmp_path):
+    bot = replace(BOT, measures_current=True, iterations=4)
+    with mock.patch.object(FlopOpponent, "seconds", return_value=(0.0, 60.0)):
+        said = stopped(bot, tmp_path, 1).said
+    text = next(line for line in said if "iteration on" in line)
+    assert text.endswith("a measurement on 20 flops 1.2e+02 s; 4 iterations are left, about 2 min")
+
+
+def test_every_measurement_is_saved_even_if_no_checkpoint_is_due(tmp_path):
+    with mock.patch.object(CheckpointClock, "is_due", return_value=False):
+        report = stopped(BOT, tmp_path, 7)
+    assert report.said[-1].startswith("nine continues from iteration 4, saved")
+
+
+def test_a_training_without_a_measurement_ends_with_one(tmp_path):
+    """After one iteration buckets lose less to buckets, 1,845 mbb/g, than to cards."""
+    bot, short = replace(BOT, target=1900.0), replace(OPTIONS, seconds=1e-3)
+    run = trained(bot, tmp_path, short).models[0].run
+    assert run.outcome is Outcome.BUDGET_SPENT
+    buckets, plans = build("percentile", DECK, [2, 2, 4, 4]), Solution.load(tmp_path / "solution")
+    found = FlopOpponent(BettingTree.build(DECK), buckets, None).evaluate(plans.plans)
+    assert run.evaluation.best_response == pytest.approx(found.best_response)
+    assert found.exploitability > 19.0
 
 
 @pytest.mark.parametrize(
@@ -215,8 +241,10 @@ def test_ordinary_training_stops_by_the_real_game(tmp_path):
     found = trained(PLAIN, tmp_path, BY_THE_REAL_GAME)
     run = found.models[0].run
     assert run.outcome is Outcome.FINISHED
-    rows = [row.evaluation.best_response for row in run.trace]
+    rows = [row.evaluation.best_response for row in run.trace[:-1]]
     assert run.state["gains"].tolist() == pytest.approx(np.min(rows, axis=0).tolist())
+    assert run.evaluation.exploitability < run.trace[-2].exploitability  # of what is stored
+    assert run.evaluation.best_response == pytest.approx(run.state["gains"].tolist())
     assert (tmp_path / "strategy-real-game").exists()
     assert not (tmp_path / "solution").exists()
     with BOTS.added(PLAIN):
@@ -229,7 +257,7 @@ def test_the_quick_bot_keeps_its_least_exploitable_strategy(tmp_path):
         max_raises="1 1 1 1", boards=60, measured=20,
     )  # fmt: skip
     run = trained(quick, tmp_path).models[0].run
-    rows = [row.evaluation.best_response for row in run.trace]
+    rows = [row.evaluation.best_response for row in run.trace[:-1]]
     assert len(rows) > 1
     assert run.state["gains"].tolist() == np.min(rows, axis=0).tolist()
     assert run.outcome in (Outcome.FINISHED, Outcome.BUDGET_SPENT)

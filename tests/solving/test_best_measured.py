@@ -9,6 +9,7 @@ from equilibrist.errors import InvalidValueError, SolverError
 from equilibrist.games.catalog import get_game
 from equilibrist.models.exact import exact_game
 from equilibrist.solving.best_measured import KeepsBest
+from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.short_state import as_stored, is_rounded
@@ -37,6 +38,22 @@ def test_each_seat_keeps_its_own_best_plan():
     np.testing.assert_allclose(first, measure.plans[2][0], atol=1e-12)
     np.testing.assert_allclose(second, measure.plans[1][1], atol=1e-12)
     assert [row.evaluation.best_response for row in run.trace] == measure.won
+
+
+def test_what_is_won_from_the_kept_plans_is_known_before_and_after_a_measurement():
+    game, measure = exact_game(get_game("kuhn")), Scripted((7.0, 8.0), (3.0, 9.0), (4.0, 5.0))
+    solver = KeepsBest(CFR(), measure, schedule=Budget(every=10, iterations=20))
+    state = solver.init(game)
+    solver.step(game, state, 1)
+    assert solver.measured(game, state).best_response == (7.0, 8.0)
+    solver.step(game, state, 9)
+    solver.evaluate(game, state)
+    solver.step(game, state, 10)
+    assert solver.evaluate(game, state).best_response == (4.0, 5.0)
+    kept = solver.measured(game, state)
+    assert kept.best_response == (3.0, 5.0)
+    assert kept.value == pytest.approx(evaluate(game, solver.plans(game, state)).value)
+    assert len(measure.plans) == 3
 
 
 def test_a_run_ends_when_plans_no_longer_improve():

@@ -12,6 +12,7 @@ resumed any number of times has the numbers of one that was not.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,15 +75,28 @@ def solve_against_real_game(
         _say_forecast(solver, game, bot, earlier, report)
         with report.solving(game, solver, budget, bot) as watch:
             run = solve(
-                game, solver, budget, seed=options.seed, run=earlier, watch=watch, save=store.save
-            )
+                game, solver, budget, seed=options.seed, run=earlier, watch=store.watched(watch),
+                save=store.save,
+            )  # fmt: skip
         if run.outcome is Outcome.INTERRUPTED:
             report.say(store.kept())
         if not run.state["measured"][0]:
             stopping.check()  # without a measurement there is no strategy to play
+        _end(run, game, solver, budget)
         save_solution(bot, folder / bot.solution, description, (game.on("cpu"), solver, run))
         training.save_strategy(bot, folder)
     return [SolvedModel(bot.solution, game, solver, run, folder / bot.solution)]
+
+
+def _end(run: Run, game: SequenceGame, solver: KeepsBest, budget: Budget) -> None:
+    """Let the run end with the exploitability of what is stored, which is not always the latest.
+
+    A run whose time was up before its first measurement has only that of its buckets until now.
+    """
+    found = solver.measured(game, run.state)
+    if run.outcome is Outcome.TARGET_REACHED and not budget.is_met(found):
+        run.outcome = Outcome.BUDGET_SPENT
+    run.trace.append(Row(int(run.state["iteration"]), run.seconds, found))
 
 
 def _say_forecast(
@@ -96,6 +110,7 @@ def _say_forecast(
     with phase("measuring the time of an iteration"):
         first, second = (game.realize(p, game.uniform(p, bot.dtype)) for p in (0, 1))
         step, measurement = opponent.seconds((first, second))
+    measurement *= 1 + solver.with_current
     whole = left * step + left / (bot.evaluate_every or left) * measurement
     report.say(
         f"an iteration on {bot.flops} flops takes about {step:.2g} s, a measurement on "
@@ -170,7 +185,7 @@ def save_solution(
 # --- checkpoints ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class TrainingFolder:
     """Folder that a training resumes from."""
 
@@ -180,6 +195,7 @@ class TrainingFolder:
     description: BucketDescription
     seed: int
     solver: KeepsBest
+    saved: int = 0  # iteration that this process wrote last
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -196,7 +212,8 @@ class TrainingFolder:
     def save(self, run: Run) -> None:
         """Write a run after a measurement, replacing its earlier state; elsewhere do nothing."""
         run.check_whole()
-        if not self.solver.is_scheduled(int(run.state["iteration"])):
+        iteration = int(run.state["iteration"])
+        if not self.solver.is_scheduled(iteration) or iteration == self.saved:
             return
         state = {name: download(array) for name, array in run.state.items()}
         arrays = {
@@ -204,7 +221,6 @@ class TrainingFolder:
             for name, array in state.items()
             if _is_stored(name)
         }
-        iteration = int(state["iteration"])
         header = Header(
             KIND,
             configuration=self.settings,
@@ -214,6 +230,20 @@ class TrainingFolder:
         )
         trace = {"trace": run.trace_array()}
         write_artefact(self.out, header, arrays | trace, may_be_infinite=("gains",))
+        self.saved = iteration
+
+    def watched(self, watch: Callable[[Run], None] | None) -> Callable[[Run], None]:
+        """Return a watcher of a run that writes each measurement, and calls another one.
+
+        Between measurements a run cannot be stored, so none is left out to save time.
+        """
+
+        def save_and_watch(run: Run) -> None:
+            self.save(run)
+            if watch is not None:
+                watch(run)
+
+        return save_and_watch
 
     def kept(self) -> str:
         """Return a sentence on what a run can resume from."""

@@ -110,6 +110,17 @@ class KeepsBest:
         value, first, second = state["latest"].tolist()
         return Evaluation(value, (first, second), game.unit)
 
+    def measured(self, game: SequenceGame, state: State) -> Evaluation:
+        """Return what opponents win from `plans`, and their value; measure them if none are yet.
+
+        `evaluate` returns the latest measurement instead, which may be of worse plans.
+        """
+        first, second = self.plans(game, state)
+        won = state["gains"]
+        if not np.isfinite(won).all():
+            won = np.array(self.measure.evaluate((first, second)).best_response)
+        return Evaluation(_value(game, (first, second)), (float(won[0]), float(won[1])), game.unit)
+
     def is_scheduled(self, iteration: int) -> bool:
         """Return whether plans are measured after an iteration, and the state may be stored."""
         if self.schedule is None or iteration == 0:
@@ -120,12 +131,11 @@ class KeepsBest:
         """Measure plans and update the state."""
         found = self.solver.plans(game, state)
         won, is_better = self._keep(game, state, found)
-        value = float(found[0] @ game.gradient(0, found[1]))
         if self.with_current:
             current: Solver = replace(self.solver, current=True)  # type: ignore[type-var]
             is_better |= self._keep(game, state, current.plans(game, state))[1]
         waited = 0 if is_better else int(state["measured"][1]) + 1
-        state["latest"][:] = (-value if game.first_player else value, *won)
+        state["latest"][:] = (_value(game, found), *won)
         state["measured"][:] = int(state["iteration"]), waited
         if self.patience:
             state["finished"][()] = waited >= self.patience
@@ -149,6 +159,12 @@ class KeepsBest:
                 state[f"best{player}"][:] = plan
                 state["gains"][1 - player] = gain
         return won, is_better
+
+
+def _value(game: SequenceGame, plans: tuple[Floats, Floats]) -> float:
+    """Return the value of plans of the game to the first player to act."""
+    value = float(plans[0] @ game.gradient(0, plans[1]))
+    return -value if game.first_player else value
 
 
 def _wide(plan: Floats) -> Floats:
