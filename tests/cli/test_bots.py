@@ -74,6 +74,16 @@ def test_a_bot_is_trained_listed_and_played(bots, answer, run):
     assert "tiny" in run("bots").stdout
 
 
+def test_a_bot_that_needs_a_gpu_is_listed_as_such(bots, add_bot, run, tmp_path):
+    add_bot(replace(TINY, name="huge", minutes=9000.0))
+    lines = {line.split()[0]: line for line in run("bots").stdout.splitlines()}
+    assert "needs a GPU" in lines["smallbot-br"]
+    assert "≈ 6 days" in lines["huge"]
+    assert "training: about 347 days on two cores: it needs a GPU\n" in run(
+        "bots", "show", "smallbot-br"
+    ).stdout  # fmt: skip
+
+
 def test_bots_are_ranked_by_real_exploitability(bots, answer, monkeypatch):
     won = {"gs3": 300.0, "psopti1": 653.0, "tiny": 150.0}
     listed_row = listing.bot_row

@@ -80,6 +80,7 @@ class Bot:
     player: BotPlayer
     status: str = "equilibrist.bots.listing:folder_status"  # import path: what a folder holds
     minutes: float = 1.0  # approximate training time on two cores
+    needs_gpu: bool = False  # whether training takes too long on two cores to be of use
     paper: str = ""  # its source
     family: str = ""  # name of the bot whose folder it shares; "": its own folder
     kernels: tuple[str, ...] = ()  # compiled kernels that its training runs
@@ -90,6 +91,18 @@ class Bot:
     def folder(self) -> Path:
         """Return the default folder of the bot."""
         return HOME / (self.family or self.name)
+
+    @property
+    def training_time(self) -> str:
+        """Return the approximate training time as text.
+
+        Example:
+            >>> from equilibrist.bots.registry import BOTS
+            >>> BOTS["ectomynx"].training_time, BOTS["smallbot-br"].training_time
+            ('5.2 min on two cores', '347 days on two cores: it needs a GPU')
+        """
+        text = f"{time_text(self.minutes)} on two cores"
+        return f"{text}: it needs a GPU" if self.needs_gpu else text
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -107,7 +120,7 @@ class Bot:
         if not (folder / MANIFEST).exists():
             raise StorageError(
                 f"{self.name} is not trained here; run `equilibrist train {self.name}`, which "
-                f"takes about {self.minutes:g} min",
+                f"takes about {self.training_time}",
                 value=self.name,
             )
         return folder
@@ -279,6 +292,19 @@ class SelfTaughtBot(Bot):
     def settings(self) -> dict[str, Any]:
         """Return the numbers of cycles and of hands per cycle."""
         return {"cycles": self.cycles, "hands": self.hands}
+
+
+def time_text(minutes: float) -> str:
+    """Return a number of minutes as text, from five hours on as hours or days.
+
+    Example:
+        >>> [time_text(minutes) for minutes in (5.2, 120, 720, 500_000)]
+        ['5.2 min', '120 min', '12 hours', '347 days']
+    """
+    if minutes < 300:
+        return f"{minutes:g} min"
+    hours = minutes / 60
+    return f"{hours:,.0f} hours" if hours < 72 else f"{hours / 24:,.0f} days"
 
 
 def is_current(strategy: Path) -> bool:

@@ -32,6 +32,7 @@ def bot_row(bot: Bot, folder: Path) -> dict[str, Any]:
         "paper": bot.paper,
         **bot.settings,
         "minutes": bot.minutes,
+        "needs_gpu": bot.needs_gpu,
     }
     try:
         return row | load_object(bot.status)(bot, folder)

@@ -174,7 +174,7 @@ def bots(
     lines = [
         (
             row["name"],
-            f"{row['bytes'] / 1e6:,.0f} MB" if row["trained"] else _time(row["minutes"]),
+            _size(row),
             _proof(row) if row["trained"] else row["state"].replace("begun", "started"),
             _real_game(row),
             _scale(row),
@@ -186,19 +186,6 @@ def bots(
     hint = "equilibrist bots show NAME prints what a bot is, its paper and its settings"
     text = "\n".join([table(lines, header=header), hint, *problems])
     emit({"bots": rows}, text, as_json=json)
-
-
-def _time(minutes: float) -> str:
-    """Return an approximate training time as text.
-
-    Example:
-        >>> [_time(minutes) for minutes in (5.2, 120, 720, 500_000)]
-        ['≈ 5.2 min', '≈ 120 min', '≈ 12 hours', '≈ 347 days']
-    """
-    if minutes < 300:
-        return f"≈ {minutes:g} min"
-    hours = minutes / 60
-    return f"≈ {hours:,.0f} hours" if hours < 72 else f"≈ {hours / 24:,.0f} days"
 
 
 @app.command(cls=CheckedCommand)
@@ -219,7 +206,8 @@ def show(
 
     row = bot_row(BOTS[bot], home / BOTS[bot].folder.name)
     told = {"name", "description", "trained", "real_game_unit", "real_game_estimate", "bytes"}
-    lines = [f"{row['name']}: {row['description']}"]
+    told |= {"minutes", "needs_gpu"}
+    lines = [f"{row['name']}: {row['description']}", f"training: about {BOTS[bot].training_time}"]
     if row["trained"]:
         lines.append(f"size: {row['bytes'] / 1e6:,.0f} MB")
     lines += [
@@ -241,6 +229,15 @@ def _value(name: str, value: Any, row: dict[str, Any]) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _size(row: dict[str, Any]) -> str:
+    """Return a trained bot's size, or how long the training of another one takes, as text."""
+    from equilibrist.bots.bot import time_text
+
+    if row["trained"]:
+        return f"{row['bytes'] / 1e6:,.0f} MB"
+    return "needs a GPU" if row["needs_gpu"] else f"≈ {time_text(row['minutes'])}"
 
 
 def _proof(row: dict[str, Any]) -> str:

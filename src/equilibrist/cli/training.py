@@ -40,7 +40,7 @@ class TerminalReport(TrainingReport):
 
     def forecast(self, bot: BucketBot, needs: Needs) -> None:
         """Print what each step will need."""
-        print(f"{bot.name}: about {bot.minutes:g} min on two cores", file=sys.stderr)
+        print(f"{bot.name}: about {bot.training_time}", file=sys.stderr)
         for step, needed in needs._asdict().items():
             print(f"  {step}: {'already done' if needed is None else needed}", file=sys.stderr)
 
