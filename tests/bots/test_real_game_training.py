@@ -272,5 +272,6 @@ def test_what_training_cannot_stop_by_is_refused(tmp_path):
         train("gs2", tmp_path, options=TrainingOptions(stop="real-game"))
     with pytest.raises(InvalidValueError, match="only variants of cfr can be stopped"):
         trained(replace(PLAIN, method="range-of-skill"), tmp_path, BY_THE_REAL_GAME)
+    assert not list(tmp_path.iterdir())  # before any work
     with pytest.raises(InvalidValueError, match="no option stop"):
         train("psopti1", tmp_path, options=TrainingOptions(stop="real-game"))

@@ -24,9 +24,8 @@ from equilibrist import stopping
 from equilibrist.abstraction.buckets import Abstraction
 from equilibrist.bots import training
 from equilibrist.bots.bot import BUCKETS, COUNTS, BucketBot, RealGameBot
-from equilibrist.bots.train import SolvedModel, TrainingOptions, TrainingReport
+from equilibrist.bots.train import SolvedModel, TrainingOptions, TrainingReport, variant_of_cfr
 from equilibrist.catalogue import load_object
-from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.real_game.gradient import FlopEngine
 from equilibrist.evaluation.real_game.measure import RealGameMeasure
 from equilibrist.evaluation.real_game.opponent import FlopOpponent
@@ -35,10 +34,8 @@ from equilibrist.models.game import SequenceGame
 from equilibrist.phases import phase
 from equilibrist.solving.best_measured import KeepsBest
 from equilibrist.solving.best_response import evaluate
-from equilibrist.solving.cfr import CFR
 from equilibrist.solving.cfr_br import CFRBR
 from equilibrist.solving.discounting import DISCOUNTED
-from equilibrist.solving.methods import get_method
 from equilibrist.solving.short_state import is_rounded, match_regrets, rounded, set_array, widened
 from equilibrist.solving.solve import Budget, Outcome, Row, Run, solve
 from equilibrist.solving.solver import State
@@ -130,13 +127,7 @@ def solver_of(
     assert game.betting is not None
     threads = options.threads or most_threads()
     if bot.method != "cfr-br":
-        method = get_method(bot.method, bot.dtype)
-        if not isinstance(method, CFR):
-            raise InvalidValueError(
-                f"{bot.name} is solved by {bot.method}; only variants of cfr can be stopped by "
-                "the real game",
-                value=bot.method,
-            )
+        method = variant_of_cfr(bot)
         measure = RealGameMeasure(game.betting, buckets, bot.measured, threads, game.backend)
         return KeepsBest(method, measure, bot.patience, schedule)
     opponent = FlopOpponent(

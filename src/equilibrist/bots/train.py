@@ -26,7 +26,9 @@ from equilibrist.evaluation.real_game.response import check_game
 from equilibrist.games.catalog import load_game
 from equilibrist.models import endings
 from equilibrist.models.game import SequenceGame
+from equilibrist.solving.cfr import CFR
 from equilibrist.solving.devices import choose_device
+from equilibrist.solving.methods import get_method
 from equilibrist.solving.solve import Budget, Outcome, Run
 from equilibrist.solving.solver import Solver
 from equilibrist.solving.target import MBB, Target
@@ -248,6 +250,7 @@ def stopped_by(bot: BucketBot, measure: str) -> RealGameBot:
             value=bot.name,
         )
     check_game(load_game(bot.game))
+    variant_of_cfr(bot)
     own = {field.name for field in fields(RealGameBot)}
     settings = {field.name: getattr(bot, field.name) for field in fields(bot) if field.name in own}
     settings |= {
@@ -257,6 +260,18 @@ def stopped_by(bot: BucketBot, measure: str) -> RealGameBot:
         "solve_models": RealGameBot.solve_models,
     }
     return RealGameBot(**settings, iterations=_MOST_ITERATIONS, measured=_MEASURED, patience=2)
+
+
+def variant_of_cfr(bot: BucketBot) -> CFR:
+    """Return the method of a bot that the real game can stop; raise `InvalidValueError` else."""
+    method = get_method(bot.method, bot.dtype)
+    if not isinstance(method, CFR):
+        raise InvalidValueError(
+            f"{bot.name} is solved by {bot.method}; only variants of cfr can be stopped by the "
+            "real game",
+            value=bot.method,
+        )
+    return method
 
 
 def _mbb(bot: BucketBot, to: str | float) -> float:
