@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from equilibrist.front_door.equities import equity as equity
     from equilibrist.front_door.flop_studies import flops as flops
     from equilibrist.front_door.games import solve as solve
+    from equilibrist.front_door.matches import local_best_response as local_best_response
     from equilibrist.front_door.matches import match as match
     from equilibrist.front_door.spots import spot as spot
     from equilibrist.games.catalog import game_names as game_names
@@ -61,6 +62,7 @@ _PLACES = {
     "flops": "front_door.flop_studies",
     "game_names": "games.catalog",
     "get_game": "games.catalog",
+    "local_best_response": "front_door.matches",
     "make_player": "players.catalog",
     "match": "front_door.matches",
     "method_names": "solving.methods",

@@ -25,6 +25,7 @@ from equilibrist.cli import (
     flops,
     games,
     history,
+    local_response,
     network,
     serve,
     session,
@@ -78,6 +79,7 @@ _LONG = {
     transitions.transitions,
     arena.match,
     arena.tournament,
+    local_response.lbr,
 }
 _READS_ONLY = {  # or writes one file, atomically, at the end
     games.tree,
@@ -114,6 +116,7 @@ for command in (
     arena.players,
     arena.match,
     arena.tournament,
+    local_response.lbr,
     network.dealer,
     network.connect,
     history.log,

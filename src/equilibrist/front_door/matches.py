@@ -13,6 +13,7 @@ from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules
 from equilibrist.play.match import Match, MatchSettings
 from equilibrist.play.match_run import play_as_set
+from equilibrist.play.response_match import LocalResponse, local_response
 from equilibrist.players.catalog import make_player
 from equilibrist.players.own_player import as_player
 from equilibrist.stopping import Stopped
@@ -101,6 +102,26 @@ def match(
     if not played.is_finished:
         raise Stopped("stopped before the end of the match", partial=played.matches[0])
     return converted(PlayedMatch, played.matches[0])
+
+
+def local_best_response(
+    player: str | Player | TrainedBot,
+    setting: str = "c/c/fcpa/fcpa",
+    *,
+    hands: int = 2000,
+    game: str | GameRules = "holdem-nolimit",
+    seed: int = 0,
+) -> LocalResponse:
+    """Play a local best response against a stored strategy or a mix.
+
+    What it wins is at most what a best response wins (`players.local_best_response`).
+
+    Example:
+        >>> local_best_response("always-fold", hands=20).statistics().win_rate
+        750.0
+    """
+    rules = game if isinstance(game, GameRules) else get_game(game)
+    return local_response(rules, _player(player, rules), setting, hands, seed=seed)
 
 
 def _player(given: str | Player | TrainedBot, rules: GameRules) -> Player:

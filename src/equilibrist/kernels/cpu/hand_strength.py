@@ -44,6 +44,25 @@ def meetings(tables, hands, boards, own, classes, weights, out):
                 out[k, classes[h], result] += weights[h]
 
 
+@kernel
+def add_shares(tables, hands, boards, own, out, met):
+    """Add into `out` [H] twice the pots that hand `own` wins from `hands` [H, 2] over all boards.
+
+    A win counts 2, a tie 1; `met` [H] counts the boards on which the two hands meet. `boards`
+    [K, n] do not block `own`. `tables` must be built for the cards of a hand and a board together.
+    """
+    own_mask = _mask(tables, hands, own)
+    for k in range(len(boards)):
+        key, board_mask = _board_sums(tables, boards[k])
+        value = value_with(tables, key, board_mask, hands[own, 0], hands[own, 1])
+        taken = board_mask | own_mask
+        for h in range(len(hands)):
+            if _mask(tables, hands, h) & taken == NO_CARDS:
+                other = value_with(tables, key, board_mask, hands[h, 0], hands[h, 1])
+                out[h] += np.int64(value >= other) + np.int64(value > other)
+                met[h] += 1
+
+
 @part
 def _mask(tables, hands, h):
     """Return the mask of a hand's cards."""
