@@ -52,6 +52,7 @@ class Trial:
         """Run Python in the folder with the sources of this repository."""
         paths = [str(ROOT / "src"), *([more] if more else [])]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+        environment["PYTHONDONTWRITEBYTECODE"] = ""  # as in `make test`
         return subprocess.run(
             [sys.executable, *words], cwd=self.folder, env=environment, text=True,
             capture_output=True,

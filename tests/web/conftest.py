@@ -101,33 +101,41 @@ def save_spot(name, iterations):
     SolvedSpot(spot, by, solve(built.game, by, Budget(iterations=iterations)), built).save(name)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory, browser):
-    """The address of a server whose folder has two solved spots and a solution of Leduc."""
+@pytest.fixture(scope="session")
+def served(tmp_path_factory, browser):
+    """The address and the folder of a server with two solved spots and a solution of Leduc."""
     folder, before = tmp_path_factory.mktemp("served"), Path.cwd()
     os.chdir(folder)
     save_spot("turn", 20)
     save_spot("turn-rough", 4)
     eq.solve("leduc", iterations=30).save("leduc-solution")
     door = listen("127.0.0.1", 0)
-    app = create_app(Settings(tables=folder / "tables", token=TOKEN))
+    app = create_app(Settings(tables=folder / "tables", jobs=folder / "jobs", token=TOKEN))
     running = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="websockets-sansio"))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [door]})
     thread.start()
     while not running.started:
         time.sleep(0.01)
-    yield address(door, "127.0.0.1")
+    os.chdir(before)
+    yield address(door, "127.0.0.1"), folder
     running.should_exit = True
     thread.join(10)
     door.close()
-    os.chdir(before)
 
 
-@pytest.fixture(scope="module")
-def signed_in(server, browser):
+@pytest.fixture
+def server(served, monkeypatch):
+    """The address of the server, whose folder is the working directory."""
+    found, folder = served
+    monkeypatch.chdir(folder)
+    return found
+
+
+@pytest.fixture(scope="session")
+def signed_in(served, browser):
     """The cookies of the owner."""
     context = browser.new_context()
-    context.new_page().goto(f"{server}?token={TOKEN}")
+    context.new_page().goto(f"{served[0]}?token={TOKEN}")
     cookies = context.cookies()
     context.close()
     return cookies
@@ -141,22 +149,25 @@ def problems():
 
 @pytest.fixture
 def open_page(server, browser, signed_in, problems):
-    """A function that opens an address in a new window; at the end nothing may have gone wrong."""
-    contexts = []
+    """A function that opens an address in a new tab; at the end nothing may have gone wrong."""
+    contexts = {}
 
-    def open_page(path, viewport=DESKTOP, scheme="light", **options):
-        context = browser.new_context(viewport=viewport, color_scheme=scheme, **options)
-        context.add_cookies(signed_in)
-        context.set_default_timeout(60_000)  # a machine with other work is slow
-        contexts.append(context)
-        page = context.new_page()
+    def open_page(path, viewport=DESKTOP, scheme="light"):
+        looks = (*viewport.items(), scheme)
+        if looks not in contexts:
+            contexts[looks] = context = browser.new_context(
+                viewport=viewport, color_scheme=scheme, reduced_motion="reduce"
+            )
+            context.add_cookies(signed_in)
+            context.set_default_timeout(60_000)  # a machine with other work is slow
+        page = contexts[looks].new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda said: problems.append(said.text) if is_problem(said) else None)
         page.goto(server + path)
         return page
 
     yield open_page
-    for context in contexts:
+    for context in contexts.values():
         context.close()
     assert problems == []
 
