@@ -181,6 +181,49 @@ def test_an_illegal_raise_and_the_back_button_leave_the_hand_as_it_was(open_page
 
 
 @pytest.mark.slow
+def test_no_limit_is_played_by_keys_and_mouse_and_bad_amounts_do_nothing(open_page, picture):
+    page = open_page("play")
+    sit(page, "always-call", "holdem-nolimit")
+    sizes = {"z": "200", "x": "200", "c": "250", "v": "300", "b": "500", "n": "20,000"}
+    for number, (key, chips) in enumerate(sizes.items()):
+        size = page.locator(".size", has=page.locator(f"kbd:text-is('{key.upper()}')"))
+        if number % 2:
+            size.click()
+        else:
+            page.keyboard.press(key)
+        page.wait_for_selector(f".act.raise:has-text('Raise to {chips}')")
+        assert size.get_attribute("aria-pressed") == "true"
+        assert chips in size.inner_text()
+    before = page.locator(".stage .felt").inner_text()
+    field = page.get_by_label("Chips of a raise")
+    for amount in ("150", "20001"):
+        field.fill(amount)
+        page.keyboard.press("Enter")
+        words = (
+            f"a raise to {int(amount):,} is not possible here; you can check, raise to 200 – 20,000"
+        )
+        page.wait_for_selector(f".problem:has-text('{words}')")
+        assert page.locator(".felt").inner_text() == before
+    picture(page, "bad-amount")
+    field.fill("260")
+    page.keyboard.press("d")  # letters are keys in the field, too
+    page.wait_for_selector(".story dd:has-text('you raise to 260')")
+    page.wait_for_selector(".board .face >> nth=2")
+    page.keyboard.press("v")
+    page.keyboard.press("d")
+    page.wait_for_selector(".story dd:has-text('you bet 520')")
+    page.wait_for_selector(".board .face >> nth=3")
+    page.keyboard.press("n")
+    page.keyboard.press("d")
+    page.wait_for_selector(".act.next")
+    page.keyboard.press("r")
+    page.keyboard.press("c")
+    page.wait_for_selector(".review .ask:has-text('not known: a strategy of a no-limit game')")
+    assert page.locator(".byspot a").all_inner_texts() == ["flop", "turn"]
+    picture(page, "no-limit")
+
+
+@pytest.mark.slow
 def test_a_slow_opponent_is_said_to_think(open_page):
     page = open_page("play")
     sit(page, "always-call")

@@ -60,7 +60,7 @@ def test_a_hand_is_solved_from_its_river_on_and_its_decisions_have_costs(open_pa
     table = page.url.split("/", 3)[3]
     page.keyboard.press("r")
     page.keyboard.press("c")
-    page.wait_for_selector(".review .ask:has-text('not known: holdem-nolimit is no-limit')")
+    page.wait_for_selector(".review .ask:has-text('not known: a strategy of a no-limit game')")
     page.locator(".byspot").get_by_role("link", name="river").click()
     page.wait_for_selector("h1:has-text('New spot')")
     page.locator("textarea").first.fill("random")

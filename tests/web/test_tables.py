@@ -116,6 +116,35 @@ def test_illegal_actions_leave_the_hand_as_it_was(owner, action):
     assert owner.get(f"/api/tables/{table['id']}").json() == table
 
 
+@pytest.mark.parametrize(
+    ("amount", "error"),
+    [
+        ("r150", "a raise to 150 is not possible here; you can check, raise to 200 – 20,000"),
+        ("r20001", "a raise to 20,001 is not possible here"),
+        ("r0", "a raise to 0 is not possible here"),
+        ("d2c", "'d2c' is not possible here"),
+    ],
+)
+def test_a_bad_amount_is_answered_with_those_that_are_possible(owner, amount, error):
+    table = sit(owner, "always-call", "holdem-nolimit")
+    assert table["hand"]["raise_span"] == [200, 20000]
+    answer = act(owner, table, amount)
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith(error)
+    assert owner.get(f"/api/tables/{table['id']}").json() == table
+    flop = act(owner, act(owner, table, "r200").json(), "r50")  # less than a big blind
+    assert flop.json()["error"] == (
+        "a bet of 50 is not possible here; you can check, bet 100 – 19,800"
+    )
+
+
+def test_costs_in_a_no_limit_game_are_those_of_a_spot(owner):
+    table = act(owner, sit(owner, "always-call", "holdem-nolimit"), "r20000").json()
+    costs = owner.get(f"/api/tables/{table['id']}/hands/1/costs").json()
+    assert costs["state"] == "unknown"
+    assert "a spot that is solved" in costs["reason"]
+
+
 def test_two_tabs_cannot_act_twice(owner):
     table = sit(owner, "always-call")
     first = act(owner, table, "c").json()
@@ -208,7 +237,8 @@ def check_nothing_hidden_is_sent(client, tables, game, hands, seed, values_every
 
 
 @pytest.mark.parametrize(
-    ("game", "hands"), [("holdem-limit", 60), ("discard-holdem", 60), ("leduc", 30)]
+    ("game", "hands"),
+    [("holdem-limit", 60), ("discard-holdem", 60), ("holdem-nolimit", 30), ("leduc", 30)],
 )
 def test_hidden_cards_never_leave_the_server(owner, folder, game, hands):
     every = 20 if game == "leduc" else 0
@@ -216,9 +246,12 @@ def test_hidden_cards_never_leave_the_server(owner, folder, game, hands):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("game", ["holdem-limit", "discard-holdem"])
-def test_hidden_cards_never_leave_the_server_in_10000_hands(owner, folder, game):
-    check_nothing_hidden_is_sent(owner, folder / "tables", game, 5000, seed=4, values_every=200)
+@pytest.mark.parametrize(
+    ("game", "hands"),
+    [("holdem-limit", 4000), ("discard-holdem", 3000), ("holdem-nolimit", 3000)],
+)
+def test_hidden_cards_never_leave_the_server_in_10000_hands(owner, folder, game, hands):
+    check_nothing_hidden_is_sent(owner, folder / "tables", game, hands, seed=4, values_every=200)
 
 
 class Rogue(Player):

@@ -45,6 +45,10 @@ _WANTED = 3.0  # seconds after a question for which values are kept: the page as
 _MOST_WAITING = 8  # strategies whose values are computed or wait for it
 _MOST_PUBLIC = 200_000_000  # bytes of the values that a public server computes
 _MOST_POINTS = 200  # of a curve
+_NO_LIMIT = (
+    "a strategy of a no-limit game has values for its own bet sizes only; a spot that is solved "
+    "from a street of the hand has those of that street"
+)
 _PUBLIC = "a public server does not compute the values of so large a game"
 
 
@@ -208,6 +212,8 @@ def luck_router(store: TableStore, luck: LuckStore, library: Library) -> APIRout
             record, name = finished_hand(saved, number), saved.session.player.name
         if by:
             return costs_by_spot(library, by, record)
+        if not record.rules.is_limit:
+            return Costs(state="unknown", reason=_NO_LIMIT)
         values = luck.values(saved)
         found = values.known
         if values.adjuster is None:

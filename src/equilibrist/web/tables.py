@@ -7,6 +7,7 @@ the opponent held and how it chose is answered only for finished hands.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -346,9 +347,32 @@ def _action(saved: SavedSession, text: str) -> Action:
     if action.kind == "r" and action.amount:
         action = raise_to(hand_total(view.betting, action.amount))
     if not view.state.can(action):
-        words = ", ".join(choice.words for choice in choices(view))
-        raise IllegalActionError(f"{text!r} is not possible here; you can {words}", value=text)
+        words = ", ".join(_possible(view))
+        raise IllegalActionError(
+            f"{_tried(view, text)} is not possible here; you can {words}", value=text
+        )
     return action
+
+
+def _possible(view: View) -> Iterator[str]:
+    """Yield what the person can do in words, raises of no-limit games with their span."""
+    betting = view.betting
+    for choice in choices(view):
+        if choice.action.kind == "r" and not view.rules.is_limit:
+            span = betting.min_raise_to, betting.max_raise_to
+            chips = [f"{street_total(betting, each):,}" for each in dict.fromkeys(span)]
+            yield choice.words.rstrip("0123456789,") + " – ".join(chips)
+        else:
+            yield choice.words
+
+
+def _tried(view: View, text: str) -> str:
+    """Return an action that the page posted in words."""
+    chips = text.removeprefix("r")
+    if view.rules.is_limit or chips == text or not chips.isdecimal():
+        return repr(text)
+    is_bet = any(choice.words.startswith("bet ") for choice in choices(view))
+    return f"a bet of {int(chips):,}" if is_bet else f"a raise to {int(chips):,}"
 
 
 def _play(saved: SavedSession, action: Action | None) -> None:

@@ -5,6 +5,7 @@ const GAMES = {
   "holdem-limit": "Limit hold’em",
   "discard-holdem": "Hold’em with discards",
   "holdem-nolimit": "No-limit hold’em",
+  "holdem-nolimit-100": "No-limit hold’em, 100 big blinds",
   "royal-holdem": "Royal hold’em",
   "preflop-holdem": "Preflop hold’em",
   "rhode-island": "Rhode Island hold’em",

@@ -255,6 +255,14 @@ function Actions({ hand, chips, setChips, busy, press }) {
     if (button.key !== "d" || chips === null) return capital(button.words);
     return `${capital(button.words).replace(/[\d,]+$/, "")}${Number(chips || 0).toLocaleString("en")}`;
   };
+  const typed = (event) => {
+    if (event.key === "Enter") return press("d");
+    if (event.key === "Escape") setChips(null);
+    // The field takes digits, so letters are keys of the table here too.
+    if (!/^[a-z]$/i.test(event.key) || event.ctrlKey || event.metaKey || event.altKey) return undefined;
+    event.preventDefault();
+    return press(event.key.toLowerCase());
+  };
   return html`<div>
     ${hand.sizes.length > 0 && html`<div class="sizes">
       ${hand.sizes.map((size) => html`<button class="size" aria-pressed=${chips === String(size.chips)} onClick=${() => press(size.key)}>
@@ -262,7 +270,7 @@ function Actions({ hand, chips, setChips, busy, press }) {
       <label class="typed">to <input inputmode="numeric" aria-label="Chips of a raise" size="5" maxlength="9" value=${chips ?? ""}
         placeholder=${hand.raise_span.map((span) => span.toLocaleString("en")).join(" – ")}
         onInput=${(event) => setChips(event.target.value.replace(/\D/g, "") || null)}
-        onKeyDown=${(event) => event.key === "Enter" && press("d")} /></label>
+        onKeyDown=${typed} /></label>
     </div>`}
     <div class="actions">${hand.buttons.map((button) => html`
       <button class=${`act ${LOOKS[button.key] || "swap"}`} disabled=${busy} onClick=${() => press(button.key)}>${sized(button)}<kbd>${button.key.toUpperCase()}</kbd></button>`)}</div>
