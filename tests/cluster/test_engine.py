@@ -76,13 +76,19 @@ class Nodes:
 
 
 def patiently(start, **options):
-    """Call a function of Ray that starts processes and waits half a minute for them."""
+    """Call a function of Ray that starts processes and waits half a minute for them.
+
+    The handler of SIGTERM that Ray leaves is taken away again.
+    """
+    handler = signal.getsignal(signal.SIGTERM)
     for _ in range(3):
         try:
             return start(**options)
         except Exception as error:
             if "timed out during startup" not in str(error):
                 raise
+        finally:
+            signal.signal(signal.SIGTERM, handler)
     return pytest.skip("the machine is too busy to start Ray within half a minute")
 
 
