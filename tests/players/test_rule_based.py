@@ -7,7 +7,7 @@ from equilibrist.cards.card import parse_cards
 from equilibrist.cards.equity import equity
 from equilibrist.cards.hand import hand_index
 from equilibrist.errors import InvalidValueError
-from equilibrist.games.action import CALL
+from equilibrist.games.action import CALL, action_name
 from equilibrist.games.betting import Betting
 from equilibrist.games.catalog import get_game
 from equilibrist.games.notation import parse_state
@@ -130,10 +130,36 @@ def test_probabilities_of_actions_sum_to_one():
 
 
 @pytest.mark.parametrize("name", [*RULE_BASED])
-@pytest.mark.parametrize("game", ["kuhn", "holdem-nolimit"])
+@pytest.mark.parametrize("game", ["kuhn", "holdem-nolimit", "discard-holdem"])
 def test_other_games_are_refused(name, game):
+    if (name, game) == ("poki", "holdem-nolimit"):
+        return
     with pytest.raises(InvalidValueError, match=f"{name} plays limit hold'em"):
         make_player(name, get_game(game))
+
+
+# Actions of Poki in no-limit hold'em with stacks of 20,000: it bets and raises the pot, goes all-in
+# where that is more than half of its chips, and needs better hands to call larger bets.
+NO_LIMIT = [
+    ("MATCHSTATE:1:0::|AhAd", "r300"),
+    ("MATCHSTATE:1:0::|7h2d", "f"),
+    ("MATCHSTATE:0:0:r300:AhKd|", "r900"),
+    ("MATCHSTATE:0:0:r300:Qh4d|", "c"),
+    ("MATCHSTATE:0:0:r20000:Qh4d|", "f"),
+    ("MATCHSTATE:0:0:r20000:AhKd|", "f"),
+    ("MATCHSTATE:0:0:r20000:AhAd|", "c"),
+    ("MATCHSTATE:0:0:r6000:AhAd|", "r20000"),
+    ("MATCHSTATE:0:0:r300c/:Qd5c|/Qc9h7d", "r900"),
+    ("MATCHSTATE:0:0:r300c/cc/cc/r900:4d3c|/Qc9h7d/4s/2c", "c"),
+    ("MATCHSTATE:0:0:r300c/cc/cc/r20000:4d3c|/Qc9h7d/4s/2c", "f"),
+]
+
+
+@pytest.mark.parametrize(("line", "action"), NO_LIMIT)
+def test_poki_sizes_its_bets_in_no_limit_holdem(line, action):
+    rules = get_game("holdem-nolimit")
+    player = make_player("poki", rules)
+    assert action_name(player.act(View(*parse_state(rules, line)))) == action
 
 
 def rate(first, second, hands, seed=1):

@@ -212,7 +212,9 @@ PLAYERS: Final = Catalogue(
             lambda rules, _: Uniform(),
             table_kernels=_TABLE,
         ),
-        _holdem("poki", "Weighs hand strength, potential and pot odds", _make_poki),
+        _holdem("poki", "Weighs hand strength, potential and pot odds", _make_poki)._replace(
+            games="limit and no-limit hold'em"
+        ),
         _holdem("anti-poki", "Bluffs poki where it folds", _make_anti_poki),
         _holdem("teddy", "Raises almost always", _make_teddy),
         _holdem("monash", "Weighs the opponent's hands by Bayes' rule", _make_monash),

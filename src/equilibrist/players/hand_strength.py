@@ -41,10 +41,14 @@ class Outlook(NamedTuple):
         return self.strength * (1 - self.negative) + (1 - self.strength) * self.positive
 
 
-def check_holdem(rules: GameRules, name: str) -> None:
-    """Raise InvalidValueError unless a game is limit hold'em with 52 cards, for player `name`."""
+def check_holdem(rules: GameRules, name: str, *, no_limit: bool = False) -> None:
+    """Raise InvalidValueError unless a game is limit hold'em with 52 cards, for player `name`.
+
+    With `no_limit` it may be no-limit hold'em too.
+    """
     deals = (rules.num_hole_cards, rules.num_board_cards, len(rules.deck), rules.ranking)
-    if deals != (2, (0, 3, 1, 1), 52, "standard") or not rules.is_limit:
+    is_holdem = deals == (2, (0, 3, 1, 1), 52, "standard") and not any(rules.discards)
+    if not is_holdem or not (rules.is_limit or no_limit):
         raise InvalidValueError(
             f"{name} plays limit hold'em such as holdem-limit, not {rules.name}", value=rules.name
         )

@@ -1,9 +1,13 @@
-"""Rule-based players for limit hold'em that evaluate their own cards by a formula.
+"""Rule-based players for hold'em that evaluate their own cards by a formula.
 
 They follow only what is publicly known of the programs they are named after: *Poki* weighs hand
 strength, potential and pot odds (Billings et al. 1998, 2002); *anti-Poki* is "a rule-based
 program designed to beat Poki by exploiting its weaknesses" (Billings et al. 2003); *Teddy*
 "actually does almost always raise" (Zinkevich, Bowling and Burch 2007). Thresholds are ours.
+
+Poki also plays no-limit hold'em, by our own rules for sizes: it bets and raises the pot, or all-in
+where that is more than half of its chips, and the larger the share of its chips is that a bet asks,
+the better the hand must be that calls.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ import random
 
 import numpy as np
 
-from equilibrist.games.action import Action, Kind
+from equilibrist.games.action import Action, Kind, raise_to
 from equilibrist.games.betting import Betting
 from equilibrist.games.rules import GameRules
 from equilibrist.players.hand_strength import (
@@ -30,6 +34,7 @@ from equilibrist.players.static import nearest_action
 _BET, _RAISE = 0.5, 0.85
 # Thresholds of equity before the flop, where the best hand has 0.85 and the worst 0.32.
 _PREFLOP_CALL, _PREFLOP_RAISE, _PREFLOP_RERAISE = 0.44, 0.56, 0.64
+_PREFLOP_ALL_IN, _ALL_IN = 0.75, 0.85  # to call a bet of all chips in no-limit games
 _DOUBT = 0.15  # weight that anti-Poki gives to hands that Poki should not have
 
 
@@ -48,33 +53,54 @@ class Poki(Player):
     name = "poki"
 
     def __init__(self, rules: GameRules) -> None:
-        check_holdem(rules, self.name)
+        check_holdem(rules, self.name, no_limit=True)
 
     def act(self, view: View) -> Action:
         """Return the action that the formula gives."""
-        hand = outlook(view.hole, view.board)
-        kind = self._after(hand, view.betting) if view.board else self._before(hand, view.betting)
-        return nearest_action(view.betting, kind)
+        hand, betting = outlook(view.hole, view.board), view.betting
+        kind = self._after(hand, betting) if view.board else self._before(hand, betting)
+        if kind == "r" and betting.can_raise and not betting.rules.is_limit:
+            return _pot_raise(betting)
+        return nearest_action(betting, kind)
 
     def reset(self, seed: int) -> None:
         """Do nothing: the player has no memory and draws no random numbers."""
 
     def _before(self, hand: Outlook, betting: Betting) -> Kind:
+        least = _least(betting, _PREFLOP_CALL, _PREFLOP_ALL_IN)
         is_raised = betting.num_raises > 0
-        if hand.strength >= (_PREFLOP_RERAISE if is_raised else _PREFLOP_RAISE):
+        if hand.strength >= max(least, _PREFLOP_RERAISE if is_raised else _PREFLOP_RAISE):
             return "r"
-        return "c" if hand.strength >= _PREFLOP_CALL else "f"
+        return "c" if hand.strength >= least else "f"
 
     def _after(self, hand: Outlook, betting: Betting) -> Kind:
         effective = hand.strength + (1 - hand.strength) * hand.positive
         if effective >= (_RAISE if betting.can_fold else _BET):
             return "r"
         if not betting.can_fold:
-            bet = betting.rules.raise_sizes[betting.round]
+            is_limit = betting.rules.is_limit
+            bet = betting.rules.raise_sizes[betting.round] if is_limit else betting.pot
             is_draw = hand.positive >= bet / (betting.pot + 2 * bet)
             return "r" if is_draw else "c"
         odds = pot_odds(betting)
-        return "c" if effective >= _BET or hand.positive >= odds else "f"
+        is_good = effective >= _least(betting, _BET, _ALL_IN)
+        return "c" if is_good or hand.positive >= odds else "f"
+
+
+def _least(betting: Betting, call: float, all_in: float) -> float:
+    """Return the strength for a call: `call`, in no-limit games up to `all_in` for all chips."""
+    if betting.rules.is_limit or betting.actor is None:
+        return call
+    return call + (all_in - call) * betting.to_call / betting.stacks_left[betting.actor]
+
+
+def _pot_raise(betting: Betting) -> Action:
+    """Return a raise by the pot, after calling; all-in if that is more than half of the chips."""
+    actor = betting.to_act[0]
+    total = max(betting.spent) + betting.pot + betting.to_call
+    if 2 * (total - betting.spent[actor]) > betting.stacks_left[actor]:
+        return raise_to(betting.max_raise_to)
+    return raise_to(max(total, betting.min_raise_to))
 
 
 class AntiPoki(Player):
